@@ -6,13 +6,13 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/buildWeb.ts'
 import { tapes } from './test/simulation/tapes.ts'
-import { PATIENCE_MS, TEST_PATIENCE_MS } from './test/support/timeouts.ts'
+import { STEP_TIMEOUT_MS, TEST_TIMEOUT_MS } from './test/support/timeouts.ts'
 
 // Tests of the Worker and of the dashboard serve it; wrangler, which builds it otherwise, is not there.
 await buildWeb()
 
 /** expect.poll() asks for so long; its own second is not enough on a machine that has other things to do. */
-const expect = { poll: { timeout: PATIENCE_MS } }
+const expect = { poll: { timeout: STEP_TIMEOUT_MS } }
 
 /** Vite has a variable of the same name; services that tests start would take it for theirs. */
 const ownBase = { BASE_URL: '' }
@@ -20,7 +20,7 @@ const ownBase = { BASE_URL: '' }
 export default defineConfig({
   test: {
     // To end what a file started, on a busy machine.
-    teardownTimeout: PATIENCE_MS,
+    teardownTimeout: STEP_TIMEOUT_MS,
     // Most files wait for processes of theirs: on two cores, vitest's own choice of one at a time leaves half of them idle.
     maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
     projects: [
@@ -54,7 +54,7 @@ export default defineConfig({
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/support/setup.ts'],
-          testTimeout: TEST_PATIENCE_MS,
+          testTimeout: TEST_TIMEOUT_MS,
           expect,
         },
       },
@@ -63,8 +63,8 @@ export default defineConfig({
           name: 'node',
           env: ownBase,
           include: ['test/node/**/*.test.ts'],
-          testTimeout: TEST_PATIENCE_MS,
-          hookTimeout: TEST_PATIENCE_MS,
+          testTimeout: TEST_TIMEOUT_MS,
+          hookTimeout: TEST_TIMEOUT_MS,
           expect,
         },
       },

@@ -9,7 +9,7 @@ import { childrenOf } from '../scripts/local/processes/processGroup.ts'
 import { ROOT } from '../scripts/local/localSettings.ts'
 import type { Pids } from './cpuByProcess.ts'
 
-export interface Service extends AsyncDisposable {
+export interface BenchService extends AsyncDisposable {
   baseUrl: string
   apiKey: string
   transcoderPid: number
@@ -27,7 +27,7 @@ interface ReadyLine {
   pids: { worker: number; transcoders: number[] }
 }
 
-export async function startService(env: Record<string, string> = {}): Promise<Service> {
+export async function startService(env: Record<string, string> = {}): Promise<BenchService> {
   const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-bench-'))
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.ts'), '--json'], {
     env: { ...process.env, PORT: '0', STATE_DIR: join(scratch, 'state'), ...env },

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** CPU seconds; NaN without /proc. */
-export interface Parts {
+export interface CpuByProcess {
   /** ffmpeg and ffprobe, with what starts them. */
   ffmpeg: number
   /** The transcoder's own process. */
@@ -18,7 +18,7 @@ export interface Pids {
 }
 
 /** Measures from now until the returned function is called. */
-export function partsWatch(pids: Pids): () => Parts {
+export function measureCpuByProcess(pids: Pids): () => CpuByProcess {
   const before = read(pids)
   return () => {
     const after = read(pids)
@@ -30,7 +30,7 @@ export function partsWatch(pids: Pids): () => Parts {
   }
 }
 
-function read({ transcoder, worker }: Pids): Parts {
+function read({ transcoder, worker }: Pids): CpuByProcess {
   try {
     const { own, children } = timesOf(transcoder)
     return {

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../scripts/local/localSettings.ts'
-import { cells, HEAD, type Row } from './table.ts'
+import { tableCells, TABLE_HEADER, type Row } from './table.ts'
 
 const PATH = join(ROOT, 'docs', 'performance.md')
 const BEGIN = '<!-- figures: npm run bench -- --write -->'
@@ -25,8 +25,8 @@ export async function writeFigures(rows: readonly Row[]): Promise<void> {
         .slice(1, -1)
         .map((cell) => cell.trim()),
     )
-  const figures = new Map([...kept, ...rows.map(cells)].map((row) => [row[0] ?? '', row]))
-  const lines = markdown([[...HEAD], ...figures.values()])
+  const figures = new Map([...kept, ...rows.map(tableCells)].map((row) => [row[0] ?? '', row]))
+  const lines = markdown([[...TABLE_HEADER], ...figures.values()])
   const rule = (lines[0] ?? '').replaceAll(/[^|]/g, '-').replaceAll(/\|-/g, '| ').replaceAll(/-\|/g, ' |')
   const table = [lines[0], rule, ...lines.slice(1)].join('\n')
   await writeFile(PATH, `${text.slice(0, from)}\n\n${table}\n\n${text.slice(to)}`)
@@ -34,6 +34,6 @@ export async function writeFigures(rows: readonly Row[]): Promise<void> {
 
 /** Columns of one width, as the formatter wants them. */
 function markdown(table: readonly (readonly string[])[]): string[] {
-  const widths = HEAD.map((_, column) => Math.max(3, ...table.map((row) => (row[column] ?? '').length)))
+  const widths = TABLE_HEADER.map((_, column) => Math.max(3, ...table.map((row) => (row[column] ?? '').length)))
   return table.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
 }

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 
-export interface FileServer {
+export interface BenchFileServer {
   /** host:port */
   host: string
   /** The address at which the file is from now on. */
@@ -14,7 +14,7 @@ export interface FileServer {
   close: () => Promise<void>
 }
 
-export async function serveFile(): Promise<FileServer> {
+export async function serveFile(): Promise<BenchFileServer> {
   let file: { path: string; size: number } | null = null
   let sent = 0
   const server = createServer((request, response) => {

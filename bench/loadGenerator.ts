@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 
-export interface Order {
+export interface LoadOptions {
   origin: string
   method: 'GET' | 'POST'
   /** Taken in turns, each with its own key. */
@@ -17,7 +17,7 @@ export interface Order {
   seconds: number
 }
 
-export interface Outcome {
+export interface LoadResult {
   /** From when a request was due (open loop) or sent, to the last byte of its answer; in ms, in no order. */
   latencies: number[]
   /** Until the last answer. */
@@ -30,9 +30,9 @@ export interface Outcome {
 
 const CONNECTIONS = 64
 
-export async function generate(order: Order): Promise<Outcome> {
+export async function generateLoad(order: LoadOptions): Promise<LoadResult> {
   const pool = new Pool(order.origin, { connections: CONNECTIONS, headersTimeout: 120_000, bodyTimeout: 120_000 })
-  const outcome: Outcome = { latencies: [], seconds: 0, failures: {}, created: [] }
+  const outcome: LoadResult = { latencies: [], seconds: 0, failures: {}, created: [] }
   const began = performance.now()
   let sent = 0
   const send = async (due: number): Promise<void> => {
@@ -88,7 +88,7 @@ export async function generate(order: Order): Promise<Outcome> {
   return outcome
 }
 
-process.on('message', (order: Order) => {
-  void generate(order).then((outcome) => process.send?.(outcome))
+process.on('message', (order: LoadOptions) => {
+  void generateLoad(order).then((outcome) => process.send?.(outcome))
 })
 process.on('disconnect', () => process.exit(0))

@@ -13,9 +13,9 @@ import { small } from './rows/small.ts'
 import { start } from './rows/start.ts'
 import { stores } from './rows/stores.ts'
 import { writeFigures } from './document.ts'
-import { printTable, type Bench, type Row } from './table.ts'
+import { printTable, type Benchmark, type Row } from './table.ts'
 
-const benches: Record<string, Bench> = {
+const benches: Record<string, Benchmark> = {
   bundle,
   start,
   pages,

@@ -6,11 +6,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ROOT } from '../scripts/local/localSettings.ts'
 import type { Engine } from '../transcoder/ffmpeg/locate.ts'
-import { stopwatch, type Stretch } from './stopwatch.ts'
+import { stopwatch, type ResourceUsage } from './stopwatch.ts'
 
 const run = promisify(execFile)
 
-export async function baselineRun(engine: Engine, script: string, source: string, directory: string): Promise<Stretch> {
+export async function runPlainCommand(
+  engine: Engine,
+  script: string,
+  source: string,
+  directory: string,
+): Promise<ResourceUsage> {
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory)
   const read = stopwatch()

@@ -11,7 +11,7 @@ export interface Quality {
   between: number
 }
 
-export async function compare(
+export async function compareQuality(
   engine: Engine,
   files: { source: string; ours: string; baseline: string },
   size: { width: number; height: number },

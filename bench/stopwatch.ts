@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-export interface Stretch {
+export interface ResourceUsage {
   seconds: number
   /** CPU seconds of this process and all its descendants; NaN without /proc. */
   cpuSeconds: number
@@ -19,7 +19,7 @@ export interface Stretch {
 }
 
 /** Measures from now until the returned function is called. */
-export function stopwatch(): () => Stretch {
+export function stopwatch(): () => ResourceUsage {
   const began = performance.now()
   const [own, busy] = [ownTicks(), busyTicks()]
   return () => {
@@ -30,8 +30,8 @@ export function stopwatch(): () => Stretch {
 }
 
 /** Waits until others leave the machine alone for two seconds, but not for ever. @returns whether they did */
-export async function untilQuiet(foreignCores: number, patienceMs: number): Promise<boolean> {
-  const deadline = Date.now() + patienceMs
+export async function waitForIdleMachine(foreignCores: number, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs
   for (;;) {
     const read = stopwatch()
     await pause(2000)

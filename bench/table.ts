@@ -21,9 +21,9 @@ export interface BenchOptions {
   note: (line: string) => void
 }
 
-export type Bench = (options: BenchOptions) => Promise<Row[]>
+export type Benchmark = (options: BenchOptions) => Promise<Row[]>
 
-export const HEAD = ['what', 'ours', 'baseline', 'ratio', 'goal', ''] as const
+export const TABLE_HEADER = ['what', 'ours', 'baseline', 'ratio', 'goal', ''] as const
 
 /** A row whose goal is a ratio. */
 export function ratioRow(
@@ -43,7 +43,7 @@ export function ratioRow(
   }
 }
 
-export function cells(row: Row): string[] {
+export function tableCells(row: Row): string[] {
   const verdict = row.met === null ? '–' : row.met ? 'ok' : 'short'
   return [
     row.name,
@@ -56,7 +56,7 @@ export function cells(row: Row): string[] {
 }
 
 export function printTable(rows: readonly Row[]): string {
-  const lines = [[...HEAD], ...rows.map(cells)]
-  const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
+  const lines = [[...TABLE_HEADER], ...rows.map(tableCells)]
+  const widths = TABLE_HEADER.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
   return `\n${lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n')}`
 }

@@ -1,17 +1,24 @@
 // In charge of: words of a command line → a command with its options, wherever they stand, or what is wrong with them.
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { commands, common, isCommand, type Command, type CommandName, type Option } from './commandTable.ts'
+import {
+  commandTable,
+  commonOptions,
+  isCommand,
+  type CommandSpec,
+  type CommandName,
+  type CommandOption,
+} from './commandTable.ts'
 import { UsageError } from './cliErrors.ts'
 
-export type Values = Record<string, string | boolean | string[] | undefined>
+export type OptionValues = Record<string, string | boolean | string[] | undefined>
 
-export interface Parsed {
+export interface ParsedCommand {
   name: CommandName
-  values: Values
+  values: OptionValues
   words: string[]
 }
 
-function configOf(options: Readonly<Record<string, Option>>): ParseArgsOptionsConfig {
+function configOf(options: Readonly<Record<string, CommandOption>>): ParseArgsOptionsConfig {
   return Object.fromEntries(
     Object.entries(options).map(([flag, { type, short, multiple }]) => [
       flag,
@@ -21,7 +28,9 @@ function configOf(options: Readonly<Record<string, Option>>): ParseArgsOptionsCo
 }
 
 /** Of all commands: which words are values of options must be known before the command is. A test sees that no two contradict. */
-const anyOption = configOf(Object.assign({}, ...Object.values(commands).map(({ options }) => options), common))
+const anyOption = configOf(
+  Object.assign({}, ...Object.values(commandTable).map(({ options }) => options), commonOptions),
+)
 
 /**
  * The first word that is neither an option nor the value of one, and where it stands.
@@ -40,27 +49,27 @@ function commandIn(argv: readonly string[]): { name: string; index: number } | n
 }
 
 /** @throws UsageError */
-export function parse(argv: readonly string[]): Parsed {
+export function parse(argv: readonly string[]): ParsedCommand {
   const found = commandIn(argv)
   if (found === null || !isCommand(found.name)) {
     throw new UsageError(
-      `${found === null ? 'Name a command' : `"${found.name}" is not a command`}: ${Object.keys(commands).join(', ')}.`,
+      `${found === null ? 'Name a command' : `"${found.name}" is not a command`}: ${Object.keys(commandTable).join(', ')}.`,
     )
   }
   const { name } = found
   const rest = argv.toSpliced(found.index, 1)
-  const { options, count, takes }: Command = commands[name]
+  const { options, count, takes }: CommandSpec = commandTable[name]
   try {
     const { values, positionals } = parseArgs({
       args: rest,
-      options: configOf({ ...options, ...common }),
+      options: configOf({ ...options, ...commonOptions }),
       allowPositionals: true,
     })
     if (values['help'] !== true && (positionals.length < count[0] || positionals.length > count[1])) {
       throw new UsageError(takes === '' ? `${name} takes no arguments.` : `Write: splicepoint ${name} ${takes}`)
     }
-    if (values['help'] !== true) refuseUnused(name, values as Values)
-    return { name, values: values as Values, words: positionals }
+    if (values['help'] !== true) refuseUnused(name, values as OptionValues)
+    return { name, values: values as OptionValues, words: positionals }
   } catch (error) {
     if (error instanceof UsageError) throw error
     throw new UsageError(`${(error as Error).message.split('. ')[0]}. (splicepoint ${name} --help)`)
@@ -70,7 +79,7 @@ export function parse(argv: readonly string[]): Parsed {
 /** @throws UsageError for an option that would do nothing beside the others */
 function refuseUnused(
   name: CommandName,
-  { 'dry-run': isDry, share, download, title, expires, list, revoke }: Values,
+  { 'dry-run': isDry, share, download, title, expires, list, revoke }: OptionValues,
 ): void {
   if (isDry === true && (share === true || download !== undefined))
     throw new UsageError('--dry-run makes no outputs: leave out --share and --download.')
@@ -82,7 +91,7 @@ function refuseUnused(
 }
 
 /** What is asked of the command itself, with no command or any: "--version", "--help" alone, "help submit". */
-export function asked(argv: readonly string[]): { what: 'version' | 'help'; of: CommandName | null } | null {
+export function helpRequest(argv: readonly string[]): { what: 'version' | 'help'; of: CommandName | null } | null {
   const found = commandIn(argv)
   const flags = argv.filter((word) => word.startsWith('-'))
   if (found?.name === 'version' || (found === null && flags.some((flag) => flag === '--version' || flag === '-V')))
@@ -102,7 +111,7 @@ export function jobId(text = ''): number {
 }
 
 /** @throws UsageError */
-export function connection(values: Values, env: NodeJS.ProcessEnv): { address: string; key: string } {
+export function connection(values: OptionValues, env: NodeJS.ProcessEnv): { address: string; key: string } {
   const address = String(values['url'] ?? env['SPLICEPOINT_URL'] ?? '')
   const key = String(values['key'] ?? env['SPLICEPOINT_KEY'] ?? '')
   if (address === '') throw new UsageError('Which service? Set SPLICEPOINT_URL or give --url.')

@@ -2,7 +2,7 @@
 import type { Problem } from '#contract/errors.ts'
 import { NetworkError, ServiceError } from '../client/clientErrors.ts'
 
-export const EXIT = { ok: 0, job: 1, usage: 2, refused: 3, network: 4, interrupted: 130 } as const
+export const EXIT_CODES = { ok: 0, job: 1, usage: 2, refused: 3, network: 4, interrupted: 130 } as const
 
 /** Wrong arguments, or a file that cannot be used. */
 export class UsageError extends Error {
@@ -10,20 +10,20 @@ export class UsageError extends Error {
 }
 
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof ServiceError) return EXIT.refused
-  if (error instanceof NetworkError) return EXIT.network
-  if (error instanceof UsageError) return EXIT.usage
-  return EXIT.job
+  if (error instanceof ServiceError) return EXIT_CODES.refused
+  if (error instanceof NetworkError) return EXIT_CODES.network
+  if (error instanceof UsageError) return EXIT_CODES.usage
+  return EXIT_CODES.job
 }
 
 /** For people: the service's sentence, then each problem with its field and what is allowed. */
-export function explain(error: unknown): string {
-  if (!(error instanceof Error)) return plain(String(error))
-  if (!(error instanceof ServiceError)) return plain(error.message)
+export function errorMessage(error: unknown): string {
+  if (!(error instanceof Error)) return stripControlCharacters(String(error))
+  if (!(error instanceof ServiceError)) return stripControlCharacters(error.message)
   const problems = problemsOf(error)
   const lines =
     problems.length > 0
-      ? problems.map(problemLine)
+      ? problems.map(formatProblem)
       : [`${error.field === null ? '' : `${error.field}: `}${error.message}`]
   const [first = '', ...more] = lines
   const code = error.code === null ? '' : ` (${error.code})`
@@ -59,7 +59,7 @@ function problemsOf({ details }: ServiceError): Problem[] {
     : []
 }
 
-function problemLine({ field, message, allowed, minimum, maximum }: Problem): string {
+function formatProblem({ field, message, allowed, minimum, maximum }: Problem): string {
   // Most messages say it themselves.
   const isSaid = (value: unknown): boolean => message.includes(String(value))
   const hints = [
@@ -68,11 +68,11 @@ function problemLine({ field, message, allowed, minimum, maximum }: Problem): st
     ...(maximum === undefined || isSaid(maximum) ? [] : [`maximum: ${maximum}`]),
   ]
   const where = field === '' || message.includes(field) ? '' : `${field}: `
-  return plain(`${where}${message}${hints.length > 0 ? ` [${hints.join('; ')}]` : ''}`)
+  return stripControlCharacters(`${where}${message}${hints.length > 0 ? ` [${hints.join('; ')}]` : ''}`)
 }
 
 /** Names and messages come from elsewhere: they must not move the cursor of a terminal. */
-export function plain(text: string): string {
+export function stripControlCharacters(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, (character) =>
     character === '\n' ? '\n' : '�',
   )

@@ -3,7 +3,7 @@
 import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { CONTAINERS } from '#contract/containers.ts'
 
-export interface Option {
+export interface CommandOption {
   type: 'string' | 'boolean'
   short?: string
   multiple?: true
@@ -14,19 +14,19 @@ export interface Option {
   values?: readonly string[]
 }
 
-export interface Command {
+export interface CommandSpec {
   /** Positional arguments as the help shows them. */
   takes: string
   /** Least and most of them. */
   count: readonly [number, number]
   about: string
-  options: Readonly<Record<string, Option>>
+  options: Readonly<Record<string, CommandOption>>
   /** For completion of the first argument. */
   words?: readonly string[]
 }
 
 /** Taken by every command. */
-export const common: Readonly<Record<string, Option>> = {
+export const commonOptions: Readonly<Record<string, CommandOption>> = {
   url: { type: 'string', value: 'URL', about: 'address of the service; else SPLICEPOINT_URL' },
   key: {
     type: 'string',
@@ -38,14 +38,22 @@ export const common: Readonly<Record<string, Option>> = {
   version: { type: 'boolean', short: 'V', about: 'show the version of the command' },
 }
 
-const watch: Option = { type: 'boolean', short: 'w', about: 'wait for the end of the job, with progress' }
-const to: Option = { type: 'string', value: 'DIR', about: 'wait, then download all outputs below this directory' }
-const dir: Option = { type: 'string', value: 'DIR', about: 'where the files go; default: the current directory' }
-const title: Option = { type: 'string', value: 'TEXT', about: 'shown on the shared page; default: the source’s name' }
-const limit: Option = { type: 'string', value: 'N', about: '1 to 100; default 20' }
-const cursor: Option = { type: 'string', value: 'TEXT', about: 'next_cursor of the page before' }
+const watch: CommandOption = { type: 'boolean', short: 'w', about: 'wait for the end of the job, with progress' }
+const downloadTo: CommandOption = {
+  type: 'string',
+  value: 'DIR',
+  about: 'wait, then download all outputs below this directory',
+}
+const dir: CommandOption = { type: 'string', value: 'DIR', about: 'where the files go; default: the current directory' }
+const title: CommandOption = {
+  type: 'string',
+  value: 'TEXT',
+  about: 'shown on the shared page; default: the source’s name',
+}
+const limit: CommandOption = { type: 'string', value: 'N', about: '1 to 100; default 20' }
+const cursor: CommandOption = { type: 'string', value: 'TEXT', about: 'next_cursor of the page before' }
 
-export const commands = {
+export const commandTable = {
   submit: {
     takes: '[FILE|ADDRESS]',
     count: [0, 1],
@@ -96,7 +104,7 @@ export const commands = {
       'upload-again': { type: 'boolean', about: 'send the file also if it is still stored from an earlier upload' },
       'dry-run': { type: 'boolean', about: 'plan and estimate only, nothing is encoded; waits for the result' },
       watch,
-      download: to,
+      download: downloadTo,
       share: { type: 'boolean', about: 'wait, then create a page that plays the outputs without a key' },
       title,
     },
@@ -251,10 +259,10 @@ export const commands = {
     options: {},
     words: ['bash', 'zsh', 'fish'],
   },
-} as const satisfies Record<string, Command>
+} as const satisfies Record<string, CommandSpec>
 
-export type CommandName = keyof typeof commands
+export type CommandName = keyof typeof commandTable
 
 export function isCommand(name: string): name is CommandName {
-  return Object.hasOwn(commands, name)
+  return Object.hasOwn(commandTable, name)
 }

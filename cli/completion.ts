@@ -1,5 +1,5 @@
 // In charge of: completion scripts of three shells, from the table of commands.
-import { commands, common, type Command } from './commandTable.ts'
+import { commandTable, commonOptions, type CommandSpec } from './commandTable.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 
@@ -15,12 +15,12 @@ export function completion(shell: (typeof SHELLS)[number]): string {
   }
 }
 
-const table = (): [string, Command][] => Object.entries(commands)
+const table = (): [string, CommandSpec][] => Object.entries(commandTable)
 
 function bash(first: string): string {
   const all = [...table().map(([name]) => name), 'help'].join(' ')
   const cases = table().map(([name, { options, words }]) => {
-    const flags = [...Object.keys(options), ...Object.keys(common)].map((flag) => `--${flag}`)
+    const flags = [...Object.keys(options), ...Object.keys(commonOptions)].map((flag) => `--${flag}`)
     return `    ${name}) words='${[...(words ?? []), ...flags].join(' ')}' ;;`
   })
   const values = table().flatMap(([name, { options }]) =>
@@ -35,7 +35,7 @@ function bash(first: string): string {
   done
   if [ -z "$command" ]; then
     words='${all}'
-    case "$current" in -*) words='${Object.keys(common)
+    case "$current" in -*) words='${Object.keys(commonOptions)
       .map((flag) => `--${flag}`)
       .join(' ')}' ;; esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -60,7 +60,7 @@ function fish(): string {
     return [
       `complete -c splicepoint -n __fish_use_subcommand -f -a ${name} -d ${quote(about)}`,
       ...(words ? [`${here} -f -a '${words.join(' ')}'`] : []),
-      ...Object.entries({ ...options, ...common }).map(
+      ...Object.entries({ ...options, ...commonOptions }).map(
         ([flag, option]) =>
           `${here} -l ${flag}${option.short === undefined ? '' : ` -s ${option.short}`}` +
           `${option.type === 'string' ? ' -r' : ''}${option.values ? ` -a '${option.values.join(' ')}'` : ''} -d ${quote(option.about)}`,

@@ -1,5 +1,5 @@
 // In charge of: the help, from the table of commands, within the width of a terminal.
-import { commands, common, type Command, type CommandName, type Option } from './commandTable.ts'
+import { commandTable, commonOptions, type CommandSpec, type CommandName, type CommandOption } from './commandTable.ts'
 import { wrap } from './text/terminal.ts'
 
 const WIDTH = 80
@@ -17,7 +17,7 @@ function column(rows: readonly (readonly [left: string, right: string])[], width
     .join('\n')
 }
 
-function options(table: Readonly<Record<string, Option>>, width: number): string {
+function options(table: Readonly<Record<string, CommandOption>>, width: number): string {
   const rows = Object.entries(table).map(([name, { short, value, about, values }]): [string, string] => [
     `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
     values ? `${about} (${values.join(', ')})` : about,
@@ -27,7 +27,7 @@ function options(table: Readonly<Record<string, Option>>, width: number): string
 
 export function help(columns: number | null): string {
   const width = columns ?? WIDTH
-  const rows = Object.entries(commands).map(([name, { takes, about }]): [string, string] => [
+  const rows = Object.entries(commandTable).map(([name, { takes, about }]): [string, string] => [
     `${name} ${takes}`.trim(),
     about,
   ])
@@ -38,7 +38,7 @@ export function help(columns: number | null): string {
 ${column(rows, width)}
 
 Options of every command, before or after it:
-${options(common, width)}
+${options(commonOptions, width)}
 
 Examples:
   splicepoint submit film.mp4 --hls --share
@@ -52,12 +52,12 @@ ${wrap(codes, width)}
 
 export function helpOf(name: CommandName, columns: number | null): string {
   const width = columns ?? WIDTH
-  const command: Command = commands[name]
+  const command: CommandSpec = commandTable[name]
   const own = Object.keys(command.options).length > 0 ? `\n${options(command.options, width)}\n` : ''
   return `Usage: splicepoint ${`${name} ${command.takes}`.trim()} [OPTIONS]
 
 ${wrap(`${command.about.charAt(0).toUpperCase()}${command.about.slice(1)}.`, width)}
 ${own}
-${options(common, width)}
+${options(commonOptions, width)}
 `
 }

@@ -3,25 +3,25 @@
 import { writeFileSync } from 'node:fs'
 import type { Created, JobRead, Share } from '#contract/api/answers.ts'
 import { Client } from '../client/nodeClient.ts'
-import type { Answer } from './commandResult.ts'
-import { archive } from './commands/archiveCommand.ts'
-import { asked, connection, jobId, parse, type Parsed, type Values } from './arguments.ts'
+import type { CommandResult } from './commandResult.ts'
+import { archiveCommand } from './commands/archiveCommand.ts'
+import { helpRequest, connection, jobId, parse, type ParsedCommand, type OptionValues } from './arguments.ts'
 import { completion, SHELLS } from './completion.ts'
-import { describe, jobTable } from './text/describeJob.ts'
-import { doctor } from './doctor/doctorCommand.ts'
-import { errorDocument, EXIT, exitCodeOf, explain, plain, UsageError } from './cliErrors.ts'
+import { describeJob, jobTable } from './text/describeJob.ts'
+import { doctorCommand } from './doctor/doctorCommand.ts'
+import { errorDocument, EXIT_CODES, exitCodeOf, errorMessage, stripControlCharacters, UsageError } from './cliErrors.ts'
 import { help, helpOf } from './help.ts'
-import { exitCodeOfJob, fetchOutputs, watch } from './commands/watchJob.ts'
-import { keys } from './commands/keysCommand.ts'
+import { exitCodeOfJob, downloadOutputs, watchJob } from './commands/watchJob.ts'
+import { keysCommand } from './commands/keysCommand.ts'
 import { limitsText } from './text/describeLimits.ts'
 import { logText } from './text/describeLog.ts'
-import { presets } from './commands/presetsCommand.ts'
+import { presetsCommand } from './commands/presetsCommand.ts'
 import { progressLine, type ProgressLine } from './text/progressLine.ts'
-import { newShare, share, shareText } from './commands/shareCommand.ts'
-import { submit } from './commands/submitCommand.ts'
+import { createShare, shareCommand, shareText } from './commands/shareCommand.ts'
+import { submitCommand } from './commands/submitCommand.ts'
 import { columnsOf, wrap } from './text/terminal.ts'
-import { uploads } from './commands/uploadsCommand.ts'
-import { vault } from './commands/vaultCommand.ts'
+import { uploadsCommand } from './commands/uploadsCommand.ts'
+import { vaultCommand } from './commands/vaultCommand.ts'
 import { version } from './version.ts'
 
 const argv = process.argv.slice(2)
@@ -33,8 +33,8 @@ const width = columnsOf(process.stdout)
 /** Cut to the width of the terminal that notes and failures go to. */
 const fitted = (text: string): string => {
   const columns = columnsOf(process.stderr)
-  if (columns === null) return plain(text)
-  const lines = plain(text).split('\n')
+  if (columns === null) return stripControlCharacters(text)
+  const lines = stripControlCharacters(text).split('\n')
   return lines
     .map((each) => {
       const lead = /^ */.exec(each)![0]
@@ -47,30 +47,30 @@ const note = (text: string): void => {
 }
 const line: ProgressLine = asJson ? { show: () => undefined, end: () => undefined } : progressLine(process.stderr)
 /** A document for programs, or lines for people. */
-const print = ({ document, text, next }: Answer): number => {
+const print = ({ document, text, next }: CommandResult): number => {
   if (next != null) note(`More: --cursor ${next}`)
   process.stdout.write(asJson ? `${JSON.stringify(document)}\n` : text === '' ? '' : `${text}\n`)
-  return EXIT.ok
+  return EXIT_CODES.ok
 }
 
-async function run({ name, values, words }: Parsed): Promise<number> {
+async function run({ name, values, words }: ParsedCommand): Promise<number> {
   if (name === 'completion') {
     const shell = SHELLS.find((one) => one === words[0])
     if (!shell) throw new UsageError(`There is completion for ${SHELLS.join(', ')}.`)
     process.stdout.write(completion(shell))
-    return EXIT.ok
+    return EXIT_CODES.ok
   }
   if (name === 'doctor') {
-    const { answer: report, text } = await doctor(words, values, process.env, signal, note)
+    const { answer: report, text } = await doctorCommand(words, values, process.env, signal, note)
     print({ document: report, text })
-    return report.ok ? EXIT.ok : EXIT.job
+    return report.ok ? EXIT_CODES.ok : EXIT_CODES.job
   }
   const { address, key } = connection(values, process.env)
   const client = new Client(address, key, signal)
 
   switch (name) {
     case 'submit': {
-      const created = await submit(client, words[0], values, { say: note, line })
+      const created = await submitCommand(client, words[0], values, { say: note, line })
       return finish(client, created._auto_generated_id_, created, values)
     }
     case 'retry': {
@@ -80,7 +80,7 @@ async function run({ name, values, words }: Parsed): Promise<number> {
     case 'status': {
       const id = jobId(words[0])
       const isWatched = values['watch'] === true
-      return show(id, isWatched ? await watch(client, id, line, signal) : await client.read(id))
+      return show(id, isWatched ? await watchJob(client, id, line, signal) : await client.read(id))
     }
     case 'list': {
       const { metadata, ...rest } = pick(values, ['search', 'state', 'limit', 'cursor', 'metadata'])
@@ -100,37 +100,37 @@ async function run({ name, values, words }: Parsed): Promise<number> {
       const id = jobId(words[0])
       const job = await client.read(id)
       requireEnded(id, job)
-      if (exitCodeOfJob(job) !== EXIT.ok) return show(id, job, { files: [] })
-      const files = await fetchOutputs(job, String(values['to'] ?? '.'), line, signal, note)
-      return print({ document: { files }, text: files.map(({ file }) => plain(file)).join('\n') })
+      if (exitCodeOfJob(job) !== EXIT_CODES.ok) return show(id, job, { files: [] })
+      const files = await downloadOutputs(job, String(values['to'] ?? '.'), line, signal, note)
+      return print({ document: { files }, text: files.map(({ file }) => stripControlCharacters(file)).join('\n') })
     }
     case 'archive': {
       const id = jobId(words[0])
-      return print(await archive(id, await client.read(id), values['to'] as string | undefined, line, signal))
+      return print(await archiveCommand(id, await client.read(id), values['to'] as string | undefined, line, signal))
     }
     case 'share':
-      return print(await share(client, jobId(words[0]), values, width))
+      return print(await shareCommand(client, jobId(words[0]), values, width))
     case 'log': {
       const document = await client.log(jobId(words[0]))
       return print({ document, text: logText(document) })
     }
     case 'presets':
-      return print(await presets(client, words, values, width))
+      return print(await presetsCommand(client, words, values, width))
     case 'uploads':
-      return print(await uploads(client, words, values, width))
+      return print(await uploadsCommand(client, words, values, width))
     case 'limits': {
       const document = await client.limits()
       return print({ document, text: limitsText(document, width) })
     }
     case 'vault':
-      return print(await vault(client, words, note))
+      return print(await vaultCommand(client, words, note))
     case 'keys':
-      return print(await keys(client, words, values, width))
+      return print(await keysCommand(client, words, values, width))
   }
 }
 
 /** The end of what makes a job: wait where that is asked for, download, share, answer. */
-async function finish(client: Client, id: number, created: Created, values: Values): Promise<number> {
+async function finish(client: Client, id: number, created: Created, values: OptionValues): Promise<number> {
   const to = values['download'] as string | undefined
   const isShared = values['share'] === true
   const isDry = created.dry_run === true
@@ -140,17 +140,17 @@ async function finish(client: Client, id: number, created: Created, values: Valu
     return print({ document: created, text: String(id) })
   }
   note(`Job ${id}`)
-  const job = await watch(client, id, line, signal)
+  const job = await watchJob(client, id, line, signal)
   const more: { share?: Share } = {}
-  if (exitCodeOfJob(job) === EXIT.ok && !isDry) {
-    if (to !== undefined) await fetchOutputs(job, to, line, signal, note)
-    if (isShared) more.share = await newShare(client, id, pick(values, ['title']))
+  if (exitCodeOfJob(job) === EXIT_CODES.ok && !isDry) {
+    if (to !== undefined) await downloadOutputs(job, to, line, signal, note)
+    if (isShared) more.share = await createShare(client, id, pick(values, ['title']))
   }
   return show(id, job, more)
 }
 
 function show(id: number, job: JobRead, more: { share?: Share; files?: [] } = {}): number {
-  const text = [describe(id, job, width), ...(more.share ? [`\n${shareText(more.share)}`] : [])].join('\n')
+  const text = [describeJob(id, job, width), ...(more.share ? [`\n${shareText(more.share)}`] : [])].join('\n')
   print({ document: { _auto_generated_id_: id, ...job, ...more }, text })
   return exitCodeOfJob(job)
 }
@@ -159,23 +159,23 @@ function requireEnded(id: number, { status }: JobRead): void {
   if (!status.job_completed) throw new UsageError(`Job ${id} is not complete: splicepoint status ${id} --watch`)
 }
 
-function pick(values: Values, names: readonly string[]): Record<string, never> {
+function pick(values: OptionValues, names: readonly string[]): Record<string, never> {
   const given = Object.entries(values).filter(([name, value]) => names.includes(name) && value !== undefined)
   return Object.fromEntries(given) as Record<string, never>
 }
 
 async function main(): Promise<number> {
-  const wish = asked(argv)
+  const wish = helpRequest(argv)
   if (wish?.what === 'version') return print({ document: { version: version() }, text: version() })
   if (argv.length === 0 || wish) {
     process.stdout.write(wish?.of ? helpOf(wish.of, width) : help(width))
-    return wish ? EXIT.ok : EXIT.usage
+    return wish ? EXIT_CODES.ok : EXIT_CODES.usage
   }
   const parsed = parse(argv)
   if (parsed.values['version'] === true) return print({ document: { version: version() }, text: version() })
   if (parsed.values['help'] === true) {
     process.stdout.write(helpOf(parsed.name, width))
-    return EXIT.ok
+    return EXIT_CODES.ok
   }
   return run(parsed)
 }
@@ -183,13 +183,13 @@ async function main(): Promise<number> {
 // The job goes on: only the watching of it ends.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort())
 // A reader that has enough (| head) is no failure.
-process.stdout.on('error', () => process.exit(EXIT.ok))
+process.stdout.on('error', () => process.exit(EXIT_CODES.ok))
 
 try {
   process.exitCode = await main()
 } catch (error) {
-  process.exitCode = signal.aborted ? EXIT.interrupted : exitCodeOf(error)
-  const told = signal.aborted ? 'Interrupted. A job that was created goes on: splicepoint list' : explain(error)
+  process.exitCode = signal.aborted ? EXIT_CODES.interrupted : exitCodeOf(error)
+  const told = signal.aborted ? 'Interrupted. A job that was created goes on: splicepoint list' : errorMessage(error)
   const document = signal.aborted ? { error: { code: 'interrupted', message: told } } : errorDocument(error)
   writeFileSync(2, `${asJson ? JSON.stringify(document) : fitted(told)}\n`)
 }

@@ -14,7 +14,7 @@ export class ServiceError extends Error {
   readonly details: unknown
 
   constructor(status: number, text: string) {
-    const told = errorOf(text)
+    const told = parseErrorBody(text)
     super(told?.message ?? `The address answered HTTP ${status} without a reason. Is it a Splicepoint service?`)
     this.status = status
     this.code = (told?.code as RequestErrorCode | undefined) ?? null
@@ -29,24 +29,24 @@ export class NetworkError extends Error {
 }
 
 /** Whether asking again may help. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return (
     error instanceof NetworkError ||
     (error instanceof ServiceError && (error.status >= 500 || error.code === 'rate_limited'))
   )
 }
 
-interface Told {
+interface ErrorBody {
   code: string
   message: string
   field?: string
   details?: unknown
 }
 
-function errorOf(text: string): Told | null {
+function parseErrorBody(text: string): ErrorBody | null {
   try {
-    const { error } = JSON.parse(text) as { error?: Partial<Told> }
-    return typeof error?.code === 'string' && typeof error.message === 'string' ? (error as Told) : null
+    const { error } = JSON.parse(text) as { error?: Partial<ErrorBody> }
+    return typeof error?.code === 'string' && typeof error.message === 'string' ? (error as ErrorBody) : null
   } catch {
     return null
   }

@@ -1,7 +1,7 @@
 // In charge of: reading a job until it has ended, through the short absences of a service that restarts.
 import type { JobRead } from '#contract/api/answers.ts'
-import { isPassing } from './clientErrors.ts'
-import { pause } from './sleep.ts'
+import { isTransient } from './clientErrors.ts'
+import { sleep } from './sleep.ts'
 
 export interface FollowOptions {
   /** Milliseconds between two reads. Default: 1000. */
@@ -31,8 +31,8 @@ export async function follow(
       show?.(job)
       if (job.status.job_completed) return job
     } catch (error) {
-      if (!isPassing(error) || performance.now() - heardAt > silenceMs) throw error
+      if (!isTransient(error) || performance.now() - heardAt > silenceMs) throw error
     }
-    await pause(pollMs, signal)
+    await sleep(pollMs, signal)
   }
 }

@@ -16,16 +16,23 @@ import type {
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
 import type { PublicEvent } from '#contract/api/answers.ts'
 import type { publishedLimits } from '#contract/limits.ts'
-import { isPassing } from './clientErrors.ts'
+import { isTransient } from './clientErrors.ts'
 import { follow, type FollowOptions } from './followJob.ts'
-import { readAnswer, request, serviceOf, type Credentials, type Init, type Service } from './serviceRequest.ts'
-import { pause } from './sleep.ts'
+import {
+  readJsonAnswer,
+  sendRequest,
+  serviceConnection,
+  type Credentials,
+  type RequestOptions,
+  type ServiceConnection,
+} from './serviceRequest.ts'
+import { sleep } from './sleep.ts'
 import type { JobRequest, PresetJob } from './jobRequest.ts'
 import { blobSource, isBlob, type UploadSource } from './upload/uploadSource.ts'
-import { upload, type Uploaded, type UploadOptions } from './upload/uploadFile.ts'
+import { uploadFile, type Uploaded, type UploadOptions } from './upload/uploadFile.ts'
 
-const TRIES = 4
-const PAUSE_MS = 500
+const MAX_TRIES = 4
+const RETRY_DELAY_MS = 500
 
 export interface CreateOptions {
   /** Probe, plan and estimate only; nothing is encoded. Default: false. */
@@ -76,7 +83,7 @@ export interface UploadTokenOptions {
 }
 
 export class ServiceClient {
-  readonly #service: Service
+  readonly #service: ServiceConnection
 
   /**
    * @param address of the service, with or without a slash at its end
@@ -84,7 +91,7 @@ export class ServiceClient {
    * @param signal aborts every request of this client
    */
   constructor(address: string, credentials: Credentials, signal?: AbortSignal) {
-    this.#service = serviceOf(address, credentials, signal)
+    this.#service = serviceConnection(address, credentials, signal)
   }
 
   /**
@@ -93,7 +100,7 @@ export class ServiceClient {
    */
   upload(file: Blob | UploadSource, name?: string, options: UploadOptions = {}): Promise<Uploaded> {
     const source = isBlob(file) ? blobSource(file, name) : name === undefined ? file : { ...file, name }
-    return upload(this.#service, source, options)
+    return uploadFile(this.#service, source, options)
   }
 
   /**
@@ -102,21 +109,21 @@ export class ServiceClient {
    */
   create(job: JobRequest, options: CreateOptions = {}): Promise<Created> {
     const path = `/api/v0/job${options.dryRun === true ? '?dry_run=true' : ''}`
-    return this.#once<Created>(path, job, options.idempotencyKey)
+    return this.#createIdempotent<Created>(path, job, options.idempotencyKey)
   }
 
   /** A new job of the same request, once the first one has ended. Safe to repeat, as creation is. */
   retry(id: number): Promise<Created> {
-    return this.#once(`/api/v0/job/${id}/retry`, {})
+    return this.#createIdempotent(`/api/v0/job/${id}/retry`, {})
   }
 
   /** The job, its status and its outputs in the service's own store. @throws ServiceError `job_active` before its end */
   async delete(id: number): Promise<void> {
-    await request(this.#service, `/api/v0/job/${id}`, { method: 'DELETE' })
+    await sendRequest(this.#service, `/api/v0/job/${id}`, { method: 'DELETE' })
   }
 
   read(id: number): Promise<JobRead> {
-    return this.#ask(`/api/v0/job/${id}`)
+    return this.#requestJson(`/api/v0/job/${id}`)
   }
 
   /** Reads the job until it has ended. */
@@ -125,22 +132,22 @@ export class ServiceClient {
   }
 
   list(options: ListOptions = {}): Promise<JobList> {
-    return this.#ask(`/api/v0/job?${queryOf(options)}`)
+    return this.#requestJson(`/api/v0/job?${queryOf(options)}`)
   }
 
   /** @throws ServiceError `job_finished` when there is nothing left to cancel */
   cancel(id: number): Promise<JobRead> {
-    return this.#ask(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+    return this.#requestJson(`/api/v0/job/${id}/cancel`, { method: 'POST' })
   }
 
   /** What has happened to a job so far. */
   events(id: number): Promise<{ events: PublicEvent[]; job_completed: boolean }> {
-    return this.#ask(`/api/v0/job/${id}/events`)
+    return this.#requestJson(`/api/v0/job/${id}/events`)
   }
 
   /** What the transcoder did: each ffmpeg command and its messages. */
   log(id: number): Promise<JobLog> {
-    return this.#ask(`/api/v0/job/${id}/log`)
+    return this.#requestJson(`/api/v0/job/${id}/log`)
   }
 
   /** A page that plays the job's outputs without a key. @throws ServiceError `not_shareable` */
@@ -149,20 +156,20 @@ export class ServiceClient {
   }
 
   shares(id: number): Promise<ShareList> {
-    return this.#ask(`/api/v0/job/${id}/share`)
+    return this.#requestJson(`/api/v0/job/${id}/share`)
   }
 
   async revokeShare(id: number, shareId: string): Promise<void> {
-    await request(this.#service, `/api/v0/job/${id}/share/${encodeURIComponent(shareId)}`, { method: 'DELETE' })
+    await sendRequest(this.#service, `/api/v0/job/${id}/share/${encodeURIComponent(shareId)}`, { method: 'DELETE' })
   }
 
   /** Built-in ones first. */
   presets(): Promise<PresetList> {
-    return this.#ask('/api/v0/presets')
+    return this.#requestJson('/api/v0/presets')
   }
 
   preset(id: string): Promise<Preset> {
-    return this.#ask(`/api/v0/presets/${encodeURIComponent(id)}`)
+    return this.#requestJson(`/api/v0/presets/${encodeURIComponent(id)}`)
   }
 
   createPreset(preset: PresetRequest): Promise<Preset> {
@@ -174,17 +181,17 @@ export class ServiceClient {
   }
 
   async deletePreset(id: string): Promise<void> {
-    await request(this.#service, `/api/v0/presets/${encodeURIComponent(id)}`, { method: 'DELETE' })
+    await sendRequest(this.#service, `/api/v0/presets/${encodeURIComponent(id)}`, { method: 'DELETE' })
   }
 
   /** Uploads that have not expired, newest first. */
   uploads(options: Pick<ListOptions, 'limit' | 'cursor' | 'state'> = {}): Promise<UploadList> {
-    return this.#ask(`/uploads?${queryOf(options)}`)
+    return this.#requestJson(`/uploads?${queryOf(options)}`)
   }
 
   /** Whole, or on its way. */
   async deleteUpload(number: number): Promise<void> {
-    await request(this.#service, `/uploads/${number}`, { method: 'DELETE' })
+    await sendRequest(this.#service, `/uploads/${number}`, { method: 'DELETE' })
   }
 
   /** For a page of yours whose visitors upload to your account without an API key. */
@@ -193,12 +200,12 @@ export class ServiceClient {
   }
 
   limits(): Promise<ReturnType<typeof publishedLimits>> {
-    return this.#ask('/api/v0/limits')
+    return this.#requestJson('/api/v0/limits')
   }
 
   /** Keys: with a key of the scope "admin" only. */
   keys(): Promise<{ keys: Key[] }> {
-    return this.#ask('/api/v0/keys')
+    return this.#requestJson('/api/v0/keys')
   }
 
   issueKey(terms: Partial<Pick<Key, 'account'> & { scopes: readonly string[] } & KeyTerms>): Promise<IssuedKey> {
@@ -206,52 +213,52 @@ export class ServiceClient {
   }
 
   rotateKey(id: string): Promise<ReplacedKey> {
-    return this.#ask(`/api/v0/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST' })
+    return this.#requestJson(`/api/v0/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST' })
   }
 
   async revokeKey(id: string): Promise<void> {
-    await request(this.#service, `/api/v0/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
+    await sendRequest(this.#service, `/api/v0/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
   }
 
   /** Seals some of what older keys of the ring sealed with its first; again with the last answer until `done`. Safe to repeat. */
   resealVault({ next, next_key }: Pick<VaultRotation, 'next' | 'next_key'>): Promise<VaultRotation> {
     const place = new URLSearchParams({ after: String(next), after_key: next_key })
-    return this.#once(`/api/v0/vault/rotate?${place.toString()}`, {})
+    return this.#createIdempotent(`/api/v0/vault/rotate?${place.toString()}`, {})
   }
 
   /** The service checks each of its parts; what it writes for that it removes. With a key of the scope "admin" only. */
   diagnose(): Promise<Diagnosis> {
-    return this.#ask('/api/v0/diagnosis', { method: 'POST' })
+    return this.#requestJson('/api/v0/diagnosis', { method: 'POST' })
   }
 
   /** In the text format of Prometheus. With a key of the scope "admin" only. */
   async metrics(): Promise<string> {
-    return (await request(this.#service, '/metrics')).text()
+    return (await sendRequest(this.#service, '/metrics')).text()
   }
 
-  async #once<T>(path: string, body: object, key: string = randomKey()): Promise<T> {
-    for (let left = TRIES - 1; ; left--) {
+  async #createIdempotent<T>(path: string, body: object, key: string = randomIdempotencyKey()): Promise<T> {
+    for (let left = MAX_TRIES - 1; ; left--) {
       try {
         return await this.#send<T>('POST', path, body, { 'idempotency-key': key })
       } catch (error) {
-        if (left === 0 || !isPassing(error)) throw error
-        await pause(PAUSE_MS, this.#service.signal)
+        if (left === 0 || !isTransient(error)) throw error
+        await sleep(RETRY_DELAY_MS, this.#service.signal)
       }
     }
   }
 
   #send<T>(method: string, path: string, body: object, headers: Record<string, string> = {}): Promise<T> {
     const init = { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
-    return this.#ask<T>(path, init)
+    return this.#requestJson<T>(path, init)
   }
 
-  async #ask<T>(path: string, init?: Init): Promise<T> {
-    return readAnswer<T>(await request(this.#service, path, init))
+  async #requestJson<T>(path: string, init?: RequestOptions): Promise<T> {
+    return readJsonAnswer<T>(await sendRequest(this.#service, path, init))
   }
 }
 
 /** Not randomUUID, which browsers have on https and localhost only. */
-function randomKey(): string {
+function randomIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

@@ -2,7 +2,7 @@
 // Not in charge of: which requests there are (serviceClient.ts, upload/uploadFile.ts).
 import { NetworkError, ServiceError } from './clientErrors.ts'
 
-export interface Service {
+export interface ServiceConnection {
   /** Address without a slash at its end. */
   base: string
   /** Value of the Authorization header. */
@@ -14,9 +14,9 @@ export interface Service {
 /** An API key, or an upload token, which can do nothing but upload (docs/uploads.md). */
 export type Credentials = string | { key: string } | { token: string }
 
-export type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
+export type RequestOptions = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
 
-export function serviceOf(address: string, credentials: Credentials, signal?: AbortSignal): Service {
+export function serviceConnection(address: string, credentials: Credentials, signal?: AbortSignal): ServiceConnection {
   return { base: address.replace(/\/+$/, ''), authorization: authorizationOf(credentials), signal }
 }
 
@@ -35,9 +35,13 @@ export function base64(text: string): string {
  * @param path below the service's address, with its query
  * @throws ServiceError for every answer but success; NetworkError when there is none
  */
-export async function request(service: Service, path: string, init: Init = {}): Promise<Response> {
+export async function sendRequest(
+  service: ServiceConnection,
+  path: string,
+  init: RequestOptions = {},
+): Promise<Response> {
   const { authorization, base } = service
-  const response = await reach(new URL(base + path), {
+  const response = await fetchOrFail(new URL(base + path), {
     ...init,
     signal: init.signal ?? service.signal ?? null,
     headers: { ...init.headers, authorization },
@@ -47,23 +51,23 @@ export async function request(service: Service, path: string, init: Init = {}): 
 }
 
 /** `fetch` whose failures say what could not be reached. @throws NetworkError */
-export async function reach(url: URL, init: RequestInit): Promise<Response> {
+export async function fetchOrFail(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init)
   } catch (error) {
     if (init.signal?.aborted) throw error
-    throw new NetworkError(`${url.origin} cannot be reached: ${reason(error)}.`, { cause: error })
+    throw new NetworkError(`${url.origin} cannot be reached: ${describeError(error)}.`, { cause: error })
   }
 }
 
 /** undici's own message is "fetch failed"; what it met is its cause. */
-export function reason(error: unknown): string {
+export function describeError(error: unknown): string {
   const { cause, message } = error as Error & { cause?: { code?: string; message?: string } }
   return cause?.code ?? (cause?.message || message)
 }
 
 /** @throws NetworkError when the body is cut off or no JSON */
-export async function readAnswer<T>(response: Response): Promise<T> {
+export async function readJsonAnswer<T>(response: Response): Promise<T> {
   try {
     return (await response.json()) as T
   } catch (error) {

@@ -1,7 +1,7 @@
 // In charge of: waiting, in Node and in browsers.
 
 /** @throws the signal's reason as soon as it is aborted */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer)

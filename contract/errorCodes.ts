@@ -2,7 +2,7 @@
 // Not in charge of: how a problem is found, what is said beside the code (errors.ts).
 
 /** Errors of a request. The HTTP status is the only one this code is ever answered with. */
-export const requestErrors = {
+export const requestErrorStatus = {
   invalid_request: 400,
   unauthorized: 401,
   forbidden: 403,
@@ -29,13 +29,13 @@ export const requestErrors = {
   unavailable: 503,
 } as const
 
-export type RequestErrorCode = keyof typeof requestErrors
+export type RequestErrorCode = keyof typeof requestErrorStatus
 
 /**
  * Errors that end a job (status.error.code). `permanent` ones are never tried again: another attempt would meet them too.
  * The others are counted as lost attempts and tried again within the limit.
  */
-export const jobErrors = {
+export const jobErrorPolicies = {
   source_not_found: { permanent: true },
   source_forbidden: { permanent: true },
   source_unreachable: { permanent: false },
@@ -87,17 +87,21 @@ export const jobErrors = {
   internal: { permanent: false },
 } as const
 
-export type JobErrorCode = keyof typeof jobErrors
+export type JobErrorCode = keyof typeof jobErrorPolicies
 
 /** Causes that no further attempt mends, and that may still be a restart: only what lasts this long ends a job. */
-export const LASTING_MS = 60_000
-export const LASTING_ERRORS = ['host_not_found', 'connection_refused', 'tls_failed'] as const satisfies JobErrorCode[]
-export type LastingError = (typeof LASTING_ERRORS)[number]
+export const CONNECTION_RETRY_MS = 60_000
+export const CONNECTION_ERRORS = [
+  'host_not_found',
+  'connection_refused',
+  'tls_failed',
+] as const satisfies JobErrorCode[]
+export type ConnectionError = (typeof CONNECTION_ERRORS)[number]
 
-export function isLasting(code: string): code is LastingError {
-  return LASTING_ERRORS.some((each) => each === code)
+export function isConnectionError(code: string): code is ConnectionError {
+  return CONNECTION_ERRORS.some((each) => each === code)
 }
 
 export function isJobErrorCode(code: string): code is JobErrorCode {
-  return Object.hasOwn(jobErrors, code)
+  return Object.hasOwn(jobErrorPolicies, code)
 }

@@ -2,7 +2,7 @@
 // Not in charge of: the codes (errorCodes.ts, warningCodes.ts), collecting them (job/findings.ts). Imported for its types: at run time the
 // service needs no schema of its answers.
 import * as z from 'zod'
-import { jobErrors, requestErrors } from './errorCodes.ts'
+import { jobErrorPolicies, requestErrorStatus } from './errorCodes.ts'
 import { warningCode } from './warningCodes.ts'
 
 function codesOf<C extends string>(table: Readonly<Record<C, unknown>>) {
@@ -30,7 +30,7 @@ export type Warning = z.infer<typeof warning>
 
 /** Why a job failed, as `status.error` shows it. */
 export const jobError = z.object({
-  code: codesOf(jobErrors),
+  code: codesOf(jobErrorPolicies),
   message: z.string(),
   field: z.string().exactOptional(),
   details: z.record(z.string(), z.unknown()).exactOptional(),
@@ -40,7 +40,7 @@ export type JobError = z.infer<typeof jobError>
 /** The body of an answer with a status from 400 on. */
 export const errorAnswer = z.object({
   error: z.object({
-    code: codesOf(requestErrors),
+    code: codesOf(requestErrorStatus),
     message: z.string(),
     field: z.string().exactOptional(),
     details: z

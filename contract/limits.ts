@@ -57,7 +57,7 @@ export const SCTE35_PID = { minimum: 32, maximum: 8190 } as const
 /** Of our own streams: below what ATSC keeps for its tables. */
 export const STREAM_PID = { minimum: 32, maximum: 8186 } as const
 /** Where ffmpeg's muxer puts them, and where receivers of earlier outputs look. */
-export const DEFAULT_MAP_PID = 0x1000
+export const DEFAULT_PMT_PID = 0x1000
 export const DEFAULT_VIDEO_PID = 0x100
 /** program_number 0 is the network's. */
 export const SERVICE_ID = { minimum: 1, maximum: 65_535 } as const
@@ -81,20 +81,20 @@ export const MAX_LENGTH = {
 } as const
 
 /** A character that is neither a control character nor half of one; for a pattern that is read as Unicode. */
-const SHOWN = String.raw`[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]`
+const PRINTABLE_CHARACTER = String.raw`[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]`
 
 /** Of a job: names and values of the client's own. */
 export const METADATA = {
   members: 20,
   name_pattern: '[A-Za-z0-9_.-]{1,40}',
   value_characters: 500,
-  value_pattern: `${SHOWN}{0,500}`,
+  value_pattern: `${PRINTABLE_CHARACTER}{0,500}`,
 } as const
 
 export const PRESETS = {
   per_account: 100,
   name_characters: 100,
-  name_pattern: `${SHOWN}{1,100}`,
+  name_pattern: `${PRINTABLE_CHARACTER}{1,100}`,
   description_characters: 500,
 } as const
 
@@ -105,7 +105,7 @@ export const UPLOAD_TOKENS = {
   /** Those that have not expired. */
   per_account: 10_000,
   name_characters: 100,
-  name_pattern: `${SHOWN}{0,100}`,
+  name_pattern: `${PRINTABLE_CHARACTER}{0,100}`,
 } as const
 
 /** `out/<account>/<job_id>/`, with the longest account that there may be. */
@@ -183,7 +183,7 @@ export function publishedLimits(quotas: {
       minimum_formula: 'max(100, round50(2300 * (width*height/2073600)^0.75 * C * M)), a half rounded down',
       C: Object.fromEntries(WIRE_VIDEO_CODECS.map((codec) => [codec, videoCodecs[codecOf(codec)].bitrateFactor])),
       M: { cbr: 1, vbr: 0.75 },
-      sizes: COMMON_SIZES.map(([width, height]) => ({ width, height, ...byCodec(width, height) })),
+      sizes: COMMON_SIZES.map(([width, height]) => ({ width, height, ...bitrateRangesByCodec(width, height) })),
     },
     audio_bitrate_kbps: {
       values: AUDIO_BITRATES,
@@ -214,7 +214,7 @@ interface BitrateRange {
 }
 
 /** A codec is left out where none of its levels has the size: mpeg2 ends at 1920x1152. */
-function byCodec(width: number, height: number): Partial<Record<WireVideoCodec, BitrateRange>> {
+function bitrateRangesByCodec(width: number, height: number): Partial<Record<WireVideoCodec, BitrateRange>> {
   const codecs = WIRE_VIDEO_CODECS.filter((codec) => fitsCodec(codec, width, height))
   return Object.fromEntries(
     codecs.map((codec) => [

@@ -1,6 +1,6 @@
 // In charge of: the error that ends a task: a stable code, a sentence, and the parameter that it is about.
 // Not in charge of: the codes (errorCodes.ts), what is removed from it before it leaves the process (transcoder/errors.ts).
-import { jobErrors, type JobErrorCode } from './errorCodes.ts'
+import { jobErrorPolicies, type JobErrorCode } from './errorCodes.ts'
 
 /** It becomes `status.error`. */
 export class TaskError extends Error {
@@ -23,6 +23,6 @@ export class TaskError extends Error {
 
   /** True when another attempt would fail in the same way. */
   get permanent(): boolean {
-    return jobErrors[this.code].permanent
+    return jobErrorPolicies[this.code].permanent
   }
 }

@@ -12,8 +12,8 @@ import { download } from '../client/download/downloadFile.ts'
 import { follow } from '../client/followJob.ts'
 import { locateEngine, type Engine } from '../transcoder/ffmpeg/locate.ts'
 import { checkOutput } from './demo/checkOutput.ts'
-import { makeOrder } from './demo/demoJob.ts'
-import { makeClip, readSource, requireFile, type Source } from './demo/demoSource.ts'
+import { createDemoJob } from './demo/demoJob.ts'
+import { createDemoClip, probeDemoSource, requireFile, type DemoSource } from './demo/demoSource.ts'
 import { readSettings, STARTED_FROM } from './local/localSettings.ts'
 import { stopOnSignals } from './local/processes/stopSignals.ts'
 import { LocalService, type RunningService } from './local/localService.ts'
@@ -40,9 +40,9 @@ async function watch(client: Client, id: number): Promise<PublicStatus> {
 }
 
 /** One job from the upload to checked files. Returns the directory they are in. */
-async function transcode(service: RunningService, engine: Engine, source: Source): Promise<string[]> {
+async function transcode(service: RunningService, engine: Engine, source: DemoSource): Promise<string[]> {
   const client = new Client(service.baseUrl, service.apiKey)
-  const order = makeOrder(source, (await client.upload(source.path, source.name, { progress: uploaded })).input)
+  const order = createDemoJob(source, (await client.upload(source.path, source.name, { progress: uploaded })).input)
   const { _auto_generated_id_: id } = await client.create(order.body)
   say(`Job ${id}: ${source.name} → ${order.renditions.map(({ output }) => output).join(', ')}`)
   const status = await watch(client, id)
@@ -81,7 +81,7 @@ async function demo(): Promise<void> {
   const signals = stopOnSignals(local, clear)
   try {
     if (named === null) say('Generating a ten-second clip …')
-    const source = await readSource(engine, named ?? (await makeClip(engine, scratch)))
+    const source = await probeDemoSource(engine, named ?? (await createDemoClip(engine, scratch)))
     say('Starting the service …')
     const service = await local.start()
     say(`Splicepoint is running at ${service.baseUrl} with ffmpeg ${engine.version}.`)

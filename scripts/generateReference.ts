@@ -5,12 +5,18 @@ import { fileURLToPath } from 'node:url'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { AUDIO_CODECS, VIDEO_CODECS, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
-import { jobErrors } from '#contract/errorCodes.ts'
-import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
-import { requestErrors } from '#contract/errorCodes.ts'
-import { CLASSES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
+import { jobErrorPolicies } from '#contract/errorCodes.ts'
+import {
+  audioProfileSchema,
+  credentialSchema,
+  fieldMeta,
+  jobFieldsSchema,
+  videoProfileSchema,
+} from '#contract/job/requestSchema.ts'
+import { requestErrorStatus } from '#contract/errorCodes.ts'
+import { RUNG_LINES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
 import { requestSchemas } from './openapi/requestSchemas.ts'
-import { declarationOf } from './package/schemaTypes.ts'
+import { typeDeclaration } from './package/schemaTypes.ts'
 
 interface Shaped {
   shape: Record<string, object>
@@ -36,7 +42,7 @@ function defaultOf(schema: object): string {
 
 function table(schema: Shaped, prefix: string): string {
   const rows = Object.entries(schema.shape).map(([name, member]) => {
-    const meta = fields.get(member as never)
+    const meta = fieldMeta.get(member as never)
     if (!meta) return ''
     const measured = measuredAt.get(`${prefix}${name}`)
     const shown = measured === undefined ? `\`${name}\`` : `[\`${name}\`](${measured})`
@@ -69,7 +75,7 @@ function bitrates(): string {
 }
 
 function ladder(): string {
-  const classes = CLASSES.toSorted((a, b) => b - a)
+  const classes = RUNG_LINES.toSorted((a, b) => b - a)
   const columns = VIDEO_CODECS.flatMap((codec) => [30, 60].map((framesPerSecond) => ({ codec, framesPerSecond })))
   const cells = (width: number, height: number) =>
     columns.map(({ codec, framesPerSecond }) =>
@@ -112,11 +118,11 @@ What each value does was measured in decoded outputs: each field below leads to 
 
 \`input\`, \`audioProfiles\` and \`cloud_credentials\` are required. So is \`videoProfiles\`, unless \`ladder\` is \`auto\`.
 
-${table(jobFields, '')}
+${table(jobFieldsSchema, '')}
 
 ## Element of \`videoProfiles\` (1 to 16)
 
-${table(videoProfile, 'videoProfiles[].')}
+${table(videoProfileSchema, 'videoProfiles[].')}
 
 Minimum of \`video_bitrate\` in kbps: \`max(100, round50(2300 × (w·h / 2073600)^0.75 × C × M))\`, with C = 1 for h.264,
 0.6 for hevc and 1.5 for mpeg2, and M = 1 for cbr and 0.75 for vbr.
@@ -156,7 +162,7 @@ A profile without \`source_stream\` produces no audio, with a warning. A \`sourc
 \`audio_stream_missing\`; with \`"optional": true\` the profile is left out instead, with the warning \`audio_left_out\`, so that a
 source without audio gives video-only outputs.
 
-${table(audioProfile, 'audioProfiles[].')}
+${table(audioProfileSchema, 'audioProfiles[].')}
 
 Bitrates that a codec has, by the channels that are really encoded:
 
@@ -167,7 +173,7 @@ ${audio()}
 \`output\` may be left out: then it is the input's when an output path has the same scheme, otherwise \`vendor-store\`.
 Secrets are sealed at once; a read returns \`secret_key\` as null and \`access_key\` masked.
 
-${table(credential, 'cloud_credentials.input.')}
+${table(credentialSchema, 'cloud_credentials.input.')}
 
 Without \`output\` the input's credentials serve an output path of the same scheme; otherwise outputs go to \`vendor-store\`, the service's own.
 
@@ -177,7 +183,7 @@ Without \`output\` the input's credentials serve an output path of the same sche
 
 | code | HTTP status |
 |---|---|
-${Object.entries(requestErrors)
+${Object.entries(requestErrorStatus)
   .map(([code, status]) => `| \`${code}\` | ${status} |`)
   .join('\n')}
 
@@ -185,7 +191,7 @@ ${Object.entries(requestErrors)
 
 | code | tried again |
 |---|---|
-${Object.entries(jobErrors)
+${Object.entries(jobErrorPolicies)
   .map(([code, { permanent }]) => `| \`${code}\` | ${permanent ? 'no' : 'yes, within limits'} |`)
   .join('\n')}
 `
@@ -194,7 +200,7 @@ ${Object.entries(jobErrors)
 /** The request as a program writes it, with the names that the OpenAPI document has. */
 function requestTypes(): string {
   const declarations = Object.entries(requestSchemas).map(([name, schema]) =>
-    declarationOf(name === 'Job' ? 'JobRequest' : name, schema),
+    typeDeclaration(name === 'Job' ? 'JobRequest' : name, schema),
   )
   return `// In charge of: the types of a job's request, as the package of the client has them: without the library that validates.
 // Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run docs).

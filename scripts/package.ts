@@ -6,7 +6,7 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build, type BuildOptions } from 'esbuild'
-import { writtenOut } from './package/contractTypes.ts'
+import { contractTypes } from './package/contractTypes.ts'
 import { flatDeclarations } from './package/flatDeclarations.ts'
 
 const run = promisify(execFile)
@@ -20,7 +20,7 @@ interface Manifest {
   license: string
 }
 
-async function programs({ version }: Manifest): Promise<void> {
+async function bundlePrograms({ version }: Manifest): Promise<void> {
   const common: BuildOptions = {
     absWorkingDir: ROOT,
     bundle: true,
@@ -49,9 +49,9 @@ async function programs({ version }: Manifest): Promise<void> {
   ])
 }
 
-async function types(): Promise<void> {
+async function writeDeclarations(): Promise<void> {
   await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', 'client'], { cwd: ROOT })
-  const places = { contract: join(ROOT, '.tsbuild/contract/contract'), replaced: writtenOut() }
+  const places = { contract: join(ROOT, '.tsbuild/contract/contract'), replaced: contractTypes() }
   const declarationsOf = (entry: string): Promise<string> =>
     flatDeclarations(join(ROOT, '.tsbuild/client/client', `${entry}.d.ts`), places)
   const forNode = await declarationsOf('index')
@@ -66,8 +66,8 @@ async function makePackage(): Promise<string> {
   await rm(OUT, { recursive: true, force: true })
   const root = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest
   const { name, version, license } = root
-  await programs(root)
-  await types()
+  await bundlePrograms(root)
+  await writeDeclarations()
   const browser = { types: './browser.d.ts', default: './browser.js' }
   const manifest = {
     name,

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { install } from './npm/installPackages.mjs'
-import { lacking } from './npm/missingPackages.mjs'
+import { findMissingPackages } from './npm/missingPackages.mjs'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const NODE = join(ROOT, 'node_modules/node/bin/node')
@@ -33,7 +33,7 @@ async function run(file, args) {
 }
 
 const [file, ...args] = process.argv.slice(2)
-const missing = lacking(ROOT)
+const missing = findMissingPackages(ROOT)
 if (file === undefined) {
   say('Which program? node scripts/run.mjs FILE.ts')
   process.exitCode = 2

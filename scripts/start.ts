@@ -3,7 +3,7 @@
 import { readSettings } from './local/localSettings.ts'
 import { stopOnSignals } from './local/processes/stopSignals.ts'
 import { LocalService, type RunningService } from './local/localService.ts'
-import { welcome } from './local/startMessage.ts'
+import { startMessage } from './local/startMessage.ts'
 
 const asJson = process.argv.slice(2).includes('--json')
 // Whoever read our lines may be gone; the service goes on.
@@ -32,7 +32,7 @@ try {
   const signals = stopOnSignals(local)
   try {
     const service = await local.start()
-    process.stdout.write(asJson ? `${line(service, settings.baseUrl)}\n` : welcome(service, settings))
+    process.stdout.write(asJson ? `${line(service, settings.baseUrl)}\n` : startMessage(service, settings))
   } catch (error) {
     if (signals.received()) await local.stop()
     else {

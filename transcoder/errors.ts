@@ -14,12 +14,12 @@ export class StaleAttempt extends Error {
 }
 
 /** Why a run ends from outside, without being the job's problem. */
-export type HaltKind = 'cancelled' | 'interrupted' | 'stopped' | 'unheard'
+export type AbortKind = 'cancelled' | 'interrupted' | 'stopped' | 'unheard'
 
 /** cancelled: by the client; interrupted: the process ends; stopped: a newer attempt exists; unheard: no heartbeat was answered for too long. */
-export class Halt extends Error {
-  readonly kind: HaltKind
-  constructor(kind: HaltKind) {
+export class AttemptAbort extends Error {
+  readonly kind: AbortKind
+  constructor(kind: AbortKind) {
     super(`The run was ${kind}.`)
     this.name = 'Halt'
     this.kind = kind
@@ -27,7 +27,7 @@ export class Halt extends Error {
 }
 
 /** A message without the given secrets, loopback addresses or machine paths: ffmpeg's words carry all three. */
-export function scrub(text: string, secrets: readonly string[] = []): string {
+export function redactText(text: string, secrets: readonly string[] = []): string {
   let clean = text
   for (const secret of secrets) if (secret.length >= 6) clean = clean.replaceAll(secret, '***')
   return clean
@@ -36,11 +36,11 @@ export function scrub(text: string, secrets: readonly string[] = []): string {
     .slice(0, 2000)
 }
 
-function scrubValue(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return scrub(value, secrets)
-  if (Array.isArray(value)) return value.map((entry) => scrubValue(entry, secrets))
+function redactValue(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return redactText(value, secrets)
+  if (Array.isArray(value)) return value.map((entry) => redactValue(entry, secrets))
   if (value !== null && typeof value === 'object')
-    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, scrubValue(entry, secrets)]))
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, redactValue(entry, secrets)]))
   return value
 }
 
@@ -56,16 +56,16 @@ export function toJobError(thrown: unknown, secrets: readonly string[] = []): Jo
   if (error instanceof TaskError) {
     return {
       code: error.code,
-      message: scrub(error.message, secrets),
+      message: redactText(error.message, secrets),
       ...(error.field === undefined ? {} : { field: error.field }),
       ...(error.details === undefined
         ? {}
-        : { details: scrubValue(error.details, secrets) as Record<string, unknown> }),
+        : { details: redactValue(error.details, secrets) as Record<string, unknown> }),
     }
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return {
     code: 'internal',
-    message: `The transcoder met an unexpected problem: ${scrub(text, secrets).slice(0, 500)}`,
+    message: `The transcoder met an unexpected problem: ${redactText(text, secrets).slice(0, 500)}`,
   }
 }

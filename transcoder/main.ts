@@ -1,7 +1,7 @@
 // In charge of: wiring the transcoder together, and ending it properly.
 // Not in charge of: anything else.
 import { setFlagsFromString } from 'node:v8'
-import { Control } from './server/controlServer.ts'
+import { ControlServer } from './server/controlServer.ts'
 import { stdoutLog as log } from './log.ts'
 import { readSettings } from './settings.ts'
 
@@ -21,14 +21,14 @@ try {
   const listening = Promise.withResolvers<void>()
   // Neither ffmpeg nor the modules that work with it are needed to listen: both are looked at afterwards.
   const preparing = listening.promise.then(async () => {
-    const { prepare } = await import('./server/startup.ts')
+    const { startEngine: prepare } = await import('./server/startup.ts')
     // The machine is asked by programs of their own: meanwhile there is time to read what works with the answers.
     const [prepared] = await Promise.all([prepare(process.env, settings.workDir, log), import('./pipeline/runTask.ts')])
     return prepared
   })
   const engine = preparing.then((prepared) => prepared.engine)
   engine.catch(() => undefined) // told below, and by every attempt that waits for it
-  const control = new Control({
+  const control = new ControlServer({
     ...settings,
     engine: preparing.then((prepared) => ({ version: prepared.engine.version, cell: prepared.cell })),
     log,

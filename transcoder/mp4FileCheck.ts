@@ -24,7 +24,7 @@ export interface Mp4Check {
 }
 
 /** A file of ours has five; a damaged one could pretend to have billions. */
-const MOST_BOXES = 10_000
+const MAX_BOXES = 10_000
 
 /** Reads a few bytes for each box. Throws only where the file cannot be read. */
 export async function checkMp4(path: string): Promise<Mp4Check> {
@@ -37,11 +37,11 @@ export async function checkMp4(path: string): Promise<Mp4Check> {
     while (offset < end) {
       const { bytesRead } = await file.read(header, 0, 16, offset)
       const box = readHeader(header.subarray(0, bytesRead), offset, end)
-      if (typeof box === 'string') return judge(boxes, box)
-      if (boxes.push(box) > MOST_BOXES) return judge(boxes, `more than ${MOST_BOXES} boxes`)
+      if (typeof box === 'string') return checkOrder(boxes, box)
+      if (boxes.push(box) > MAX_BOXES) return checkOrder(boxes, `more than ${MAX_BOXES} boxes`)
       offset += box.size
     }
-    return judge(boxes, null)
+    return checkOrder(boxes, null)
   } finally {
     await file.close()
   }
@@ -60,7 +60,7 @@ function readHeader(header: Buffer, offset: number, end: number): Box | string {
   return { type, offset, size }
 }
 
-function judge(boxes: Box[], broken: string | null): Mp4Check {
+function checkOrder(boxes: Box[], broken: string | null): Mp4Check {
   const first = (type: string) => boxes.findIndex((box) => box.type === type)
   const [moov, mdat] = [first('moov'), first('mdat')]
   const absent = ['ftyp', 'moov', 'mdat'].filter((type) => first(type) < 0)

@@ -6,11 +6,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { locateEngine } from './ffmpeg/locate.ts'
-import { writeRecord } from './ffmpeg/engineCache.ts'
+import { writeEngineCache } from './ffmpeg/engineCache.ts'
 
 const { FFMPEG_RECORD: record, NODE_COMPILE_CACHE: cache } = process.env
 if (!record || !cache) throw new Error('FFMPEG_RECORD and NODE_COMPILE_CACHE say where to write.')
-await writeRecord(record, await locateEngine(process.env))
+await writeEngineCache(record, await locateEngine(process.env))
 
 // NODE_DISABLE_COMPILE_CACHE is for this process alone: what it compiles has other flags of V8, and would replace at its end what
 // the transcoder can use.

@@ -26,7 +26,7 @@ export interface Settings {
 }
 
 /** As much as the disk of the largest container. */
-const MAX_UNSIZED_BYTES = 20e9
+const MAX_UNKNOWN_SIZE_BYTES = 20e9
 /** Somebody waits at a terminal; the image has a number of its own. */
 const DRAIN_SECONDS = 5
 
@@ -34,14 +34,14 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const port = Number(env['PORT'] ?? '0')
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error(`PORT must be a number from 0 to 65535, not "${env['PORT']}".`)
-  const maxUnsizedBytes = Number(env['MAX_UNSIZED_BYTES'] || MAX_UNSIZED_BYTES)
+  const maxUnsizedBytes = Number(env['MAX_UNSIZED_BYTES'] || MAX_UNKNOWN_SIZE_BYTES)
   if (!Number.isSafeInteger(maxUnsizedBytes) || maxUnsizedBytes < 1)
     throw new Error(`MAX_UNSIZED_BYTES must be a whole number of bytes, not "${env['MAX_UNSIZED_BYTES']}".`)
   const drainSeconds = Number(env['DRAIN_SECONDS'] || DRAIN_SECONDS)
   if (!(drainSeconds >= 0 && drainSeconds <= 86_400))
     throw new Error(`DRAIN_SECONDS must be a number from 0 to 86400, not "${env['DRAIN_SECONDS']}".`)
   // Node's own number minds the quota on some systems, which ffmpeg's never does: what counts is what ffmpeg would see.
-  const threads = Math.min(grantedThreads(cpus().length, readCpuMax()), availableParallelism())
+  const threads = Math.min(availableThreads(cpus().length, readCpuMax()), availableParallelism())
   return {
     host: env['HOST'] || '127.0.0.1',
     port,
@@ -78,7 +78,7 @@ export function readPricing(text: string | undefined, vcpus: number): Pricing {
  * A container sees the host's cores, not its quota: ffmpeg would start a thread for each and spend its time being throttled.
  * `cpuMax` is the text of cgroup v2's cpu.max: "<quota> <period>" in microseconds, or "max <period>".
  */
-export function grantedThreads(cores: number, cpuMax: string | null): number {
+export function availableThreads(cores: number, cpuMax: string | null): number {
   const [quota, period] = (cpuMax ?? '').trim().split(/\s+/).map(Number)
   if (quota === undefined || period === undefined || !(quota > 0) || !(period > 0)) return 0
   const granted = Math.max(1, Math.ceil(quota / period))

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs } from 'node:fs
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TaskError } from '#contract/taskError.ts'
-import { admit, endAllOf, type CellUser } from './ffmpeg/sandbox.ts'
+import { grantTraversal, killUserProcesses, type SandboxUser } from './ffmpeg/sandbox.ts'
 
 const PREFIX = 'splicepoint-'
 /** The first word of a command line, whose words end in NUL. */
@@ -42,7 +42,7 @@ function isAlive(pid: number, started: string): boolean {
 }
 
 /** `user` is whom ffmpeg runs as; null = as this process does. */
-export async function openWorkspace(workDir: string, user: CellUser | null = null): Promise<Workspace> {
+export async function openWorkspace(workDir: string, user: SandboxUser | null = null): Promise<Workspace> {
   await mkdir(workDir, { recursive: true })
   // mkdtemp makes the directory with mode 0700.
   const root = await mkdtemp(join(workDir, `${PREFIX}${process.pid}-${startedAt(process.pid) ?? '0'}-`))
@@ -50,22 +50,22 @@ export async function openWorkspace(workDir: string, user: CellUser | null = nul
   const out = join(root, 'out')
   await mkdir(cwd, { mode: 0o700 })
   await mkdir(out, { mode: 0o700 })
-  for (const directory of [root, cwd, out]) await admit(directory, user)
+  for (const directory of [root, cwd, out]) await grantTraversal(directory, user)
   const remove = async (): Promise<void> => {
-    await endAllOf(user)
+    await killUserProcesses(user)
     await rm(root, { recursive: true, force: true, maxRetries: 3 })
   }
   return { root, cwd, out, remove }
 }
 
 /** Removes the directories of dead processes and ends an ffmpeg that outlived its own. Returns how many directories went. */
-export async function sweepWorkspaces(workDir: string): Promise<number> {
+export async function removeStaleWorkspaces(workDir: string): Promise<number> {
   let removed = 0
   for (const name of await readdir(workDir).catch(() => [] as string[])) {
     const match = /^splicepoint-(\d+)-(\d+)-/.exec(name)
     if (!match || isAlive(Number(match[1]), match[2]!)) continue
     const root = join(workDir, name)
-    await killLeftOver(root)
+    await killOrphans(root)
     await rm(root, { recursive: true, force: true }).then(
       () => removed++,
       () => undefined, // another user's: not ours to clear
@@ -78,7 +78,7 @@ export async function sweepWorkspaces(workDir: string): Promise<number> {
  * An ffmpeg whose parent was killed by SIGKILL lives on where setpriv is missing. It is known by its working directory, which has a
  * name that is not used twice, and by its own; a process id on file could be someone else's by now.
  */
-async function killLeftOver(root: string): Promise<void> {
+async function killOrphans(root: string): Promise<void> {
   for (const entry of await readdir('/proc').catch(() => [] as string[])) {
     const pid = Number(entry)
     if (!Number.isInteger(pid) || pid === process.pid) continue
@@ -93,13 +93,13 @@ async function killLeftOver(root: string): Promise<void> {
 }
 
 /** Kept free beside the outputs: logs, the kernel, a second task's beginning. */
-const SPARE_BYTES = 64 * 1024 * 1024
+const RESERVED_BYTES = 64 * 1024 * 1024
 
 /** Refuses a task whose outputs cannot fit, before an hour of encoding proves it. */
-export async function requireSpace(directory: string, expectedBytes: number): Promise<void> {
+export async function requireDiskSpace(directory: string, expectedBytes: number): Promise<void> {
   const disk = await statfs(directory)
   const freeBytes = disk.bavail * disk.bsize
-  if (expectedBytes + SPARE_BYTES <= freeBytes) return
+  if (expectedBytes + RESERVED_BYTES <= freeBytes) return
   throw new TaskError('disk_full', 'The outputs would not fit on this transcoder’s disk.', {
     details: { expected_bytes: Math.ceil(expectedBytes), free_bytes: freeBytes },
   })

@@ -2,25 +2,25 @@
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import type { AppEnv } from './http/context.ts'
-import { answerError, errorResponse, notAllowed, RequestError } from './http/requestError.ts'
-import { diagnosis } from './diagnosis/diagnosisRoutes.ts'
-import { dashboard, lostPage } from './service/dashboardRoutes.ts'
-import { accounts } from './admin/accountRoutes.ts'
-import { archives } from './delivery/archiveRoutes.ts'
-import { door } from './taskApi/taskRoutes.ts'
-import { jobs } from './jobs/jobRoutes.ts'
-import { keys } from './admin/apiKeyRoutes.ts'
-import { metrics } from './service/metricsRoutes.ts'
-import { objects } from './delivery/objectRoutes.ts'
-import { posters } from './delivery/posterRoutes.ts'
-import { presets } from './jobs/presetRoutes.ts'
-import { service } from './service/serviceRoutes.ts'
-import { shared } from './shares/sharedPageRoutes.ts'
+import { handleError, errorResponse, methodNotAllowed, RequestError } from './http/requestError.ts'
+import { diagnosisRoutes } from './diagnosis/diagnosisRoutes.ts'
+import { dashboardRoutes, notFoundPage } from './service/dashboardRoutes.ts'
+import { accountRoutes } from './admin/accountRoutes.ts'
+import { archiveRoutes } from './delivery/archiveRoutes.ts'
+import { taskApi } from './taskApi/taskRoutes.ts'
+import { jobRoutes } from './jobs/jobRoutes.ts'
+import { apiKeyRoutes } from './admin/apiKeyRoutes.ts'
+import { metricsRoutes } from './service/metricsRoutes.ts'
+import { objectRoutes } from './delivery/objectRoutes.ts'
+import { posterRoutes } from './delivery/posterRoutes.ts'
+import { presetRoutes } from './jobs/presetRoutes.ts'
+import { serviceRoutes } from './service/serviceRoutes.ts'
+import { sharedPageRoutes } from './shares/sharedPageRoutes.ts'
 import { tusHeaders } from './uploads/tus/tusRoutes.ts'
-import { tokens } from './uploads/uploadTokenRoutes.ts'
-import { uploads } from './uploads/uploadRoutes.ts'
-import { vault } from './admin/vaultRoutes.ts'
-import { webhooks } from './webhooks/webhookRoutes.ts'
+import { uploadTokenRoutes } from './uploads/uploadTokenRoutes.ts'
+import { uploadRoutes } from './uploads/uploadRoutes.ts'
+import { vaultRoutes } from './admin/vaultRoutes.ts'
+import { webhookRoutes } from './webhooks/webhookRoutes.ts'
 import { routedPath } from './http/routedPath.ts'
 import { authenticateUpload } from './uploads/authenticateUpload.ts'
 
@@ -68,29 +68,29 @@ const crossOrigin = cors({
 })
 
 export const app = new Hono<AppEnv>({ getPath: routedPath })
-  .onError(answerError)
-  .notFound(async (c) => (await lostPage(c)) ?? errorResponse(noRoute(c.req.path)))
+  .onError(handleError)
+  .notFound(async (c) => (await notFoundPage(c)) ?? errorResponse(noRoute(c.req.path)))
   .use('/api/*', crossOrigin)
   .use('/uploads/*', tusHeaders)
   .use('/uploads/*', crossOrigin)
-  .route('/', service)
-  .route('/api/v0/job', jobs)
-  .route('/api/v0/presets', presets)
-  .route('/api/v0/uploads/tokens', tokens)
-  .route('/api/v0/keys', keys)
-  .route('/api/v0/accounts', accounts)
-  .route('/api/v0/webhooks', webhooks)
-  .route('/api/v0/vault', vault)
-  .route('/api/v0/diagnosis', diagnosis)
-  .route('/metrics', metrics)
+  .route('/', serviceRoutes)
+  .route('/api/v0/job', jobRoutes)
+  .route('/api/v0/presets', presetRoutes)
+  .route('/api/v0/uploads/tokens', uploadTokenRoutes)
+  .route('/api/v0/keys', apiKeyRoutes)
+  .route('/api/v0/accounts', accountRoutes)
+  .route('/api/v0/webhooks', webhookRoutes)
+  .route('/api/v0/vault', vaultRoutes)
+  .route('/api/v0/diagnosis', diagnosisRoutes)
+  .route('/metrics', metricsRoutes)
   .use('/uploads/*', authenticateUpload)
-  .route('/uploads', uploads)
-  .route('/o', objects)
-  .route('/p', posters)
-  .route('/a', archives)
-  .route('/s', shared)
-  .route('/', dashboard)
-  .route('/', door as unknown as Hono<AppEnv>)
+  .route('/uploads', uploadRoutes)
+  .route('/o', objectRoutes)
+  .route('/p', posterRoutes)
+  .route('/a', archiveRoutes)
+  .route('/s', sharedPageRoutes)
+  .route('/', dashboardRoutes)
+  .route('/', taskApi as unknown as Hono<AppEnv>)
 
 /** What takes an address by another method says so (RFC 9110, 15.5.6); middleware alone serves nothing. */
 function noRoute(path: string): RequestError {
@@ -98,6 +98,6 @@ function noRoute(path: string): RequestError {
     app.router.match(method === 'HEAD' ? 'GET' : method, path)[0].some(([[, route]]) => route.method !== 'ALL'),
   )
   return methods.length > 0
-    ? notAllowed(methods.join(', '))
+    ? methodNotAllowed(methods.join(', '))
     : new RequestError('not_found', 'There is no such route in this version. /docs lists all of them.')
 }

@@ -47,12 +47,12 @@ function list(value: string | undefined): string[] {
 type NumberName = 'MAX_SLOTS' | 'LEASE_SECONDS' | 'MAX_ACTIVE_JOBS' | 'MAX_STORED_UPLOAD_BYTES' | 'REQUESTS_PER_MINUTE'
 
 /** A variable of wrangler.toml may be a number itself. */
-const textOf = (value: string | number | undefined): string => String(value ?? '').trim()
+const trimmedText = (value: string | number | undefined): string => String(value ?? '').trim()
 
 /** Settings that are numbers; what is empty is `unset`. */
-function numbersOf(env: Env, problems: string[]) {
+function readNumbers(env: Env, problems: string[]) {
   function read<T>(name: NumberName, unset: T, isFine: (value: number) => boolean, expects: string): number | T {
-    const text = textOf(env[name])
+    const text = trimmedText(env[name])
     if (text === '' || isFine(Number(text))) return text === '' ? unset : Number(text)
     problems.push(`${name} must be ${expects}, or empty for its default (docs/operating.md)`)
     return unset
@@ -71,15 +71,15 @@ function numbersOf(env: Env, problems: string[]) {
 }
 
 /** Empty = the platform's. */
-function egressOf(env: Env, problems: string[]): Settings['egress'] {
+function readEgress(env: Env, problems: string[]): Settings['egress'] {
   const egress: string = env.EGRESS || 'platform'
   if (egress === 'platform' || egress === 'pinned' || egress === 'listed') return egress
   problems.push('EGRESS must be platform, pinned or listed (docs/operating.md)')
   return 'platform'
 }
 
-function trustProxyOf(env: Env, problems: string[]): boolean {
-  const text = textOf(env.TRUST_PROXY)
+function readTrustProxy(env: Env, problems: string[]): boolean {
+  const text = trimmedText(env.TRUST_PROXY)
   if (text !== '' && text !== '1') problems.push('TRUST_PROXY must be 1 or empty (docs/operating.md)')
   return text === '1'
 }
@@ -91,21 +91,21 @@ export function settings(env: Env): Settings {
   if (known) return known
   const transcoderUrls = list(env.TRANSCODER_URLS).map((url) => url.replace(/\/+$/, ''))
   const problems: string[] = []
-  const { above0, whole } = numbersOf(env, problems)
+  const { above0: positive, whole } = readNumbers(env, problems)
   const made: Settings = {
     problems,
-    egress: egressOf(env, problems),
+    egress: readEgress(env, problems),
     allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
     transcoderUrls,
     maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : whole('MAX_SLOTS', 1, 1),
     // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
     doorUrl: (env.DOOR_URL || 'http://door.splicepoint.internal').replace(/\/+$/, ''),
-    leaseMs: above0('LEASE_SECONDS', 30) * 1000,
+    leaseMs: positive('LEASE_SECONDS', 30) * 1000,
     maxActiveJobs: whole('MAX_ACTIVE_JOBS', 10_000, 0),
     maxStoredUploadBytes: whole('MAX_STORED_UPLOAD_BYTES', null, 0),
     requestsPerMinute: whole('REQUESTS_PER_MINUTE', null, 1),
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
-    trustProxy: trustProxyOf(env, problems),
+    trustProxy: readTrustProxy(env, problems),
   }
   cache.set(env, made)
   for (const error of problems) console.error(JSON.stringify({ level: 'error', msg: 'setting refused', error }))

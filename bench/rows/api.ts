@@ -3,7 +3,7 @@
 import { Client } from 'undici'
 import { median } from '../stopwatch.ts'
 import { ratioRow, type BenchOptions, type Row } from '../table.ts'
-import { order, outputs } from '../worker/createBody.ts'
+import { createRequestBody, storedOutputs } from '../worker/createBody.ts'
 import { basic, startBenchWorker } from '../worker/start.ts'
 
 /** Many short rounds: what else the machine does then falls on all routes alike. */
@@ -21,18 +21,22 @@ export async function api({ runs, note }: BenchOptions): Promise<Row[]> {
   await using worker = await startBenchWorker()
   const client = new Client(worker.origin)
   const call = caller(client, basic(worker.apiKey))
-  const post: Call = { method: 'POST', path: '/api/v0/job', body: order }
+  const post: Call = { method: 'POST', path: '/api/v0/job', body: createRequestBody }
   const finished = idOf(await call(post))
-  await call({ method: 'POST', path: '/api/bare-setup', body: JSON.stringify({ job: finished, outputs }) })
+  await call({
+    method: 'POST',
+    path: '/api/bare-setup',
+    body: JSON.stringify({ job: finished, outputs: storedOutputs }),
+  })
   const queued = idOf(await call(post))
   const routes: Record<string, Call> = {
     bare: { method: 'GET', path: '/api/bare' },
-    'bare with a body': { method: 'POST', path: '/api/bare', body: order },
+    'bare with a body': { method: 'POST', path: '/api/bare', body: createRequestBody },
     'D1 read': { method: 'GET', path: '/api/bare-d1-read' },
     'read finished': { method: 'GET', path: `/api/v0/job/${finished}` },
     'read queued': { method: 'GET', path: `/api/v0/job/${queued}` },
-    'D1 write': { method: 'POST', path: '/api/bare-d1-write', body: order },
-    'D1 batch of two': { method: 'POST', path: '/api/bare-d1-batch', body: order },
+    'D1 write': { method: 'POST', path: '/api/bare-d1-write', body: createRequestBody },
+    'D1 batch of two': { method: 'POST', path: '/api/bare-d1-batch', body: createRequestBody },
     create: post,
   }
   const names = Object.keys(routes)

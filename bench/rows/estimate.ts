@@ -1,7 +1,7 @@
 // In charge of: how near a dry run comes to the job: bytes, CPU time and wall time of jobs of every codec and preset.
 // Not in charge of: the model (transcoder/plan/estimate/costConstants.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
-import type { Estimate, Range } from '#contract/task/dryRunEstimate.ts'
+import type { Estimate, EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { Client } from '../../client/nodeClient.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
@@ -40,7 +40,7 @@ const samples: readonly Sample[] = [
 
 interface Pair {
   measured: number
-  predicted: Range
+  predicted: EstimateRange
 }
 
 export async function estimate({ note }: BenchOptions): Promise<Row[]> {
@@ -73,7 +73,7 @@ export async function estimate({ note }: BenchOptions): Promise<Row[]> {
   return [row('bytes of an output', bytes), row('CPU time of a job', cpu), row('wall time of a job', wall)]
 }
 
-function ratio(measured: number, { likely }: Range): string {
+function ratio(measured: number, { likely }: EstimateRange): string {
   return (measured / likely).toFixed(2)
 }
 

@@ -7,14 +7,14 @@ import { Client } from '../../client/nodeClient.ts'
 import { download } from '../../client/download/downloadFile.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
-import { baselineRun } from '../plainCommand.ts'
+import { runPlainCommand } from '../plainCommand.ts'
 import { CLIP, makeClip } from '../ladderClip.ts'
 import { countFrames } from '../ffmpeg.ts'
 import { followJob } from '../waitForJob.ts'
 import { stopwatch } from '../stopwatch.ts'
-import { partsWatch } from '../cpuByProcess.ts'
-import { race } from '../comparison.ts'
-import { compare } from '../quality.ts'
+import { measureCpuByProcess } from '../cpuByProcess.ts'
+import { compareRuns } from '../comparison.ts'
+import { compareQuality } from '../quality.ts'
 import { startService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
@@ -59,14 +59,14 @@ export async function ladder({ runs, busy, note }: BenchOptions): Promise<Row[]>
     const client = new Client(service.baseUrl, service.apiKey)
     const { input } = await client.upload(source, 'clip.mp4')
     let status: PublicStatus | null = null
-    const rows = await race({
+    const rows = await compareRuns({
       name: `three-rung ladder of ${CLIP.seconds} s`,
       count: runs ?? RUNS,
       busy,
       note,
       ours: async () => {
         const read = stopwatch()
-        const parts = partsWatch(service.pids)
+        const parts = measureCpuByProcess(service.pids)
         const job = await followJob(client, await client.create(order(input)))
         status = job.status
         return { stretch: read(), parts: parts(), note: job.phases }
@@ -76,13 +76,13 @@ export async function ladder({ runs, busy, note }: BenchOptions): Promise<Row[]>
           label: 'the same settings',
           wallGoal: WALL_GOAL,
           cpuGoal: null,
-          run: () => baselineRun(engine, 'ladder.sh', source, join(files, 'baseline')),
+          run: () => runPlainCommand(engine, 'ladder.sh', source, join(files, 'baseline')),
         },
         {
           label: 'a plain command',
           wallGoal: PLAIN_GOAL,
           cpuGoal: PLAIN_GOAL,
-          run: () => baselineRun(engine, 'ladder-plain.sh', source, join(files, 'plain')),
+          run: () => runPlainCommand(engine, 'ladder-plain.sh', source, join(files, 'plain')),
         },
       ],
     })
@@ -102,7 +102,7 @@ async function describe(engine: Engine, source: string, files: string, note: (li
       string,
     ]
     const frames = [await countFrames(engine.ffprobe, ours), await countFrames(engine.ffprobe, baseline)]
-    const ssim = await compare(engine, { source, ours, baseline }, rung)
+    const ssim = await compareQuality(engine, { source, ours, baseline }, rung)
     note(
       `${rung.name}: ${frames[0]} frames, baseline ${frames[1]}, source ${CLIP.frames}; SSIM to the scaled source ${ssim.ours}, ` +
         `baseline ${ssim.baseline}; ours to baseline ${ssim.between}`,

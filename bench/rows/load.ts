@@ -5,10 +5,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Order, Outcome } from '../loadGenerator.ts'
-import { median, stopwatch, untilQuiet } from '../stopwatch.ts'
+import type { LoadOptions, LoadResult } from '../loadGenerator.ts'
+import { median, stopwatch, waitForIdleMachine } from '../stopwatch.ts'
 import { ratioRow, type BenchOptions, type Row } from '../table.ts'
-import { order as job, outputs } from '../worker/createBody.ts'
+import { createRequestBody as job, storedOutputs } from '../worker/createBody.ts'
 import { basic, startBenchWorker } from '../worker/start.ts'
 
 const ACCOUNTS = 10
@@ -28,8 +28,8 @@ const QUIET_MS = 30_000
 const ms = (value: number): string => `${value.toFixed(2)} ms`
 
 type Routes = Record<'read' | 'read queued' | 'create', Route> & Record<string, Route>
-type Route = Pick<Order, 'method' | 'targets' | 'body' | 'expected'>
-type Measured = Outcome & { rate: number; cpuMs: Record<Side, number>; foreignCores: number }
+type Route = Pick<LoadOptions, 'method' | 'targets' | 'body' | 'expected'>
+type Measured = LoadResult & { rate: number; cpuMs: Record<Side, number>; foreignCores: number }
 /** node: this process, with the front door. */
 const sides = ['generator', 'runtime', 'node'] as const
 type Side = (typeof sides)[number]
@@ -43,11 +43,11 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
   process.on('exit', end)
   try {
     const pids: Record<Side, number> = { generator: child.pid ?? 0, node: process.pid, ...worker.pids }
-    const run = async (route: Route, pace: Order['pace'], seconds: number): Promise<Measured> => {
+    const run = async (route: Route, pace: LoadOptions['pace'], seconds: number): Promise<Measured> => {
       const read = stopwatch()
       const before = cpuOf(pids)
-      child.send({ origin: worker.origin, ...route, pace, seconds } satisfies Order)
-      const [outcome] = (await Promise.race([once(child, 'message'), gone])) as [Outcome]
+      child.send({ origin: worker.origin, ...route, pace, seconds } satisfies LoadOptions)
+      const [outcome] = (await Promise.race([once(child, 'message'), gone])) as [LoadResult]
       const after = cpuOf(pids)
       const count = outcome.latencies.length
       const cpuMs = Object.fromEntries(sides.map((side) => [side, (after[side] - before[side]) / count]))
@@ -61,7 +61,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
     }
     const routes = await prepare(worker)
     const layers = new Map<string, Measured[]>(Object.keys(routes).map((name) => [name, []]))
-    const created: Outcome['created'] = []
+    const created: LoadResult['created'] = []
     for (const route of Object.values(routes)) await run(route, { inFlight: IN_FLIGHT }, 1)
     for (let round = 0; round < (runs ?? ROUNDS); round++)
       for (const [name, route] of Object.entries(routes)) {
@@ -88,7 +88,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
       for (const rate of [goal.rate, ...SHARES.map((share) => Math.round((most * share) / 5) * 5)]) {
         // Far above what is possible a queue is measured, and nothing else; less than it reaches is not asked of it.
         if (rate > Math.min(most * 1.2, goal.rate) || rate < 1) continue
-        if (!(await untilQuiet(FOREIGN_CORES, QUIET_MS))) {
+        if (!(await waitForIdleMachine(FOREIGN_CORES, QUIET_MS))) {
           disturbed = true
           break
         }
@@ -135,7 +135,10 @@ async function prepare(worker: Awaited<ReturnType<typeof startBenchWorker>>): Pr
     })
     const { _auto_generated_id_: id } = (await answer.json()) as { _auto_generated_id_: number }
     targets.push(toRead({ id, authorization }))
-    await fetch(`${worker.origin}/api/bare-setup`, { method: 'POST', body: JSON.stringify({ job: id, outputs }) })
+    await fetch(`${worker.origin}/api/bare-setup`, {
+      method: 'POST',
+      body: JSON.stringify({ job: id, outputs: storedOutputs }),
+    })
   }
   const get = { method: 'GET', body: null, expected: 200 } as const
   return {
@@ -158,7 +161,7 @@ const toRead = ({ id, authorization }: { id: number; authorization: string }) =>
 })
 
 /** Every job that was answered with 200 is in the ledger once, with one task, under the id it was answered with. */
-async function lost(origin: string, created: Outcome['created'], note: (line: string) => void): Promise<Row> {
+async function lost(origin: string, created: LoadResult['created'], note: (line: string) => void): Promise<Row> {
   const answer = await fetch(`${origin}/api/bare-jobs`)
   const found = new Map<string, { id: number; tasks: number; times: number }>()
   for (const { id, job_id, tasks } of (await answer.json()) as { id: number; job_id: string; tasks: number }[])

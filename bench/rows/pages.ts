@@ -2,8 +2,8 @@
 // In a headless Chromium on this machine, without a cache and without a network in between.
 import { gzipSync } from 'node:zlib'
 import { chromium, type Browser } from 'playwright-core'
-import { findChromium, FLAGS } from '../../scripts/chromium.ts'
-import { startService, type Service } from '../benchService.ts'
+import { findChromium, CHROMIUM_FLAGS } from '../../scripts/chromium.ts'
+import { startService, type BenchService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const RUNS = 5
@@ -34,7 +34,12 @@ const OBSERVE = `
     .observe({ type: 'layout-shift', buffered: true })
 `
 
-async function visit(browser: Browser, { baseUrl, apiKey }: Service, path: string, signedIn: boolean): Promise<Visit> {
+async function visit(
+  browser: Browser,
+  { baseUrl, apiKey }: BenchService,
+  path: string,
+  signedIn: boolean,
+): Promise<Visit> {
   const context = await browser.newContext()
   try {
     await context.addInitScript(OBSERVE)
@@ -69,7 +74,7 @@ export async function pages({ runs, note }: BenchOptions): Promise<Row[]> {
   const path = await findChromium()
   if (path === null) throw new Error('no Chromium here; name one in CHROMIUM_PATH')
   await using service = await startService()
-  const browser = await chromium.launch({ executablePath: path, args: FLAGS })
+  const browser = await chromium.launch({ executablePath: path, args: CHROMIUM_FLAGS })
   try {
     const visits = new Map<string, Visit[]>(PAGES.map(([name]) => [name, []]))
     for (let run = 0; run < (runs ?? RUNS); run++) {

@@ -8,12 +8,12 @@ import type { Created } from '#contract/api/answers.ts'
 import { Client } from '../../client/nodeClient.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
-import { baselineRun } from '../plainCommand.ts'
+import { runPlainCommand } from '../plainCommand.ts'
 import { CLIP, makeClip } from '../ladderClip.ts'
 import { followJob } from '../waitForJob.ts'
 import { median, stopwatch } from '../stopwatch.ts'
-import { partsWatch } from '../cpuByProcess.ts'
-import { race } from '../comparison.ts'
+import { measureCpuByProcess } from '../cpuByProcess.ts'
+import { compareRuns } from '../comparison.ts'
 import { startService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
@@ -56,7 +56,7 @@ export async function segmented({ runs, busy, note }: BenchOptions): Promise<Row
     await using service = await startService()
     const client = new Client(service.baseUrl, service.apiKey)
     const { input } = await client.upload(source, 'clip.mp4')
-    const rows = await race({
+    const rows = await compareRuns({
       name: `four-rung HLS and DASH of ${CLIP.seconds} s`,
       count: runs ?? RUNS,
       busy,
@@ -64,7 +64,7 @@ export async function segmented({ runs, busy, note }: BenchOptions): Promise<Row
       ours: async () => {
         const scratch = watchDirectory(join(service.scratch, 'state', 'work'))
         const read = stopwatch()
-        const parts = partsWatch(service.pids)
+        const parts = measureCpuByProcess(service.pids)
         const created = await client.create(order(input))
         const first = await firstStored(client, created)
         const job = await followJob(client, created)
@@ -85,13 +85,13 @@ export async function segmented({ runs, busy, note }: BenchOptions): Promise<Row
           label: 'the same settings',
           wallGoal: WALL_GOAL,
           cpuGoal: null,
-          run: () => baselineRun(engine, 'segmented.sh', source, join(files, 'baseline')),
+          run: () => runPlainCommand(engine, 'segmented.sh', source, join(files, 'baseline')),
         },
         {
           label: 'a plain command',
           wallGoal: PLAIN_GOAL,
           cpuGoal: PLAIN_GOAL,
-          run: () => baselineRun(engine, 'segmented-plain.sh', source, join(files, 'plain')),
+          run: () => runPlainCommand(engine, 'segmented-plain.sh', source, join(files, 'plain')),
         },
       ],
     })

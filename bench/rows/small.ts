@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { Client } from '../../client/nodeClient.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
-import { baselineRun } from '../plainCommand.ts'
+import { runPlainCommand } from '../plainCommand.ts'
 import { cached, ffmpeg } from '../ffmpeg.ts'
 import { median, stopwatch } from '../stopwatch.ts'
-import { partsWatch } from '../cpuByProcess.ts'
+import { measureCpuByProcess } from '../cpuByProcess.ts'
 import { startService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
@@ -35,7 +35,7 @@ export async function small({ runs, note }: BenchOptions): Promise<Row[]> {
     await client.follow((await client.create(order(input)))._auto_generated_id_, { pollMs: POLL_MS })
     for (let at = 0; at < (runs ?? RUNS); at++) {
       const read = stopwatch()
-      const parts = partsWatch(service.pids)
+      const parts = measureCpuByProcess(service.pids)
       const created = await client.create(order(input))
       const { status } = await client.follow(created._auto_generated_id_, { pollMs: POLL_MS })
       const { seconds } = read()
@@ -45,7 +45,7 @@ export async function small({ runs, note }: BenchOptions): Promise<Row[]> {
       cpus.ffmpeg.push(encode)
       cpus.transcoder.push(transcoder)
       cpus.worker.push(worker)
-      const baseline = await baselineRun(engine, 'small.sh', source, join(files, 'baseline'))
+      const baseline = await runPlainCommand(engine, 'small.sh', source, join(files, 'baseline'))
       bare.push(baseline.seconds)
       cpus.bare.push(baseline.cpuSeconds)
     }

@@ -72,9 +72,9 @@ interface Line {
 
 async function untilReady([command = '', ...args]: string[]): Promise<Start> {
   // A door that knows nobody: the attempt is over with its first question.
-  const door = createServer((_request, response) => response.writeHead(401).end()).listen(0, '127.0.0.1')
-  await once(door, 'listening')
-  const { port } = door.address() as AddressInfo
+  const taskApi = createServer((_request, response) => response.writeHead(401).end()).listen(0, '127.0.0.1')
+  await once(taskApi, 'listening')
+  const { port } = taskApi.address() as AddressInfo
   const child = spawn(command, args, {
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -95,8 +95,8 @@ async function untilReady([command = '', ...args]: string[]): Promise<Start> {
     }
   }
   await ended
-  door.closeAllConnections()
-  door.close()
+  taskApi.closeAllConnections()
+  taskApi.close()
   return start
 }
 

@@ -1,6 +1,6 @@
 // In charge of: the body of a create that the benches send, and what such a job has stored: three renditions.
 
-export const order = JSON.stringify({
+export const createRequestBody = JSON.stringify({
   input: 'https://media.example.com/films/the-general.mp4',
   output_container: 'mp4',
   video_codec: 'h.264',
@@ -14,7 +14,7 @@ export const order = JSON.stringify({
 })
 
 /** As the ledger keeps them. */
-export const outputs = JSON.stringify(
+export const storedOutputs = JSON.stringify(
   ['1080p.mp4', '720p.mp4', '360p.mp4'].map((path, profile) => ({
     path,
     location: `vendor-store/${path}`,

@@ -5,11 +5,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FrontDoor } from '../../scripts/local/proxy/reverseProxy.ts'
-import { migrate } from '../../scripts/local/applyMigrations.ts'
+import { ReverseProxy } from '../../scripts/local/proxy/reverseProxy.ts'
+import { applyMigrations } from '../../scripts/local/applyMigrations.ts'
 import { childrenOf } from '../../scripts/local/processes/processGroup.ts'
 import { startRuntime } from '../../scripts/local/workerRuntime.ts'
-import { openState } from '../../scripts/local/stateDirectory.ts'
+import { openStateDirectory } from '../../scripts/local/stateDirectory.ts'
 import { buildWeb } from '../../scripts/buildWeb.ts'
 
 export interface BenchWorker extends AsyncDisposable {
@@ -32,8 +32,8 @@ export async function startBenchWorker(): Promise<BenchWorker> {
     WRANGLER_LOG_PATH: join(scratch, 'log'),
   }
   Object.assign(process.env, quiet)
-  const state = await openState(scratch)
-  await migrate(state.path, { ...(process.env as Record<string, string>) })
+  const state = await openStateDirectory(scratch)
+  await applyMigrations(state.path, { ...(process.env as Record<string, string>) })
   await buildWeb()
   const [apiKey, adminKey] = ['bench', randomBytes(32).toString('base64url')]
   const others = new Set(runtimes())
@@ -51,7 +51,7 @@ export async function startBenchWorker(): Promise<BenchWorker> {
       TRANSCODER_URLS: 'http://127.0.0.1:9',
     },
   })
-  const front = new FrontDoor(state.socket)
+  const front = new ReverseProxy(state.socket)
   const origin = `http://127.0.0.1:${await front.listen(0)}`
   await (await fetch(`${origin}/health`)).arrayBuffer()
   return {

@@ -2,21 +2,21 @@
 import { open, rename, rm } from 'node:fs/promises'
 import type { JobRead } from '#contract/api/answers.ts'
 import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
-import { reach, reason } from '../../client/serviceRequest.ts'
-import type { Answer } from '../commandResult.ts'
+import { fetchOrFail, describeError } from '../../client/serviceRequest.ts'
+import type { CommandResult } from '../commandResult.ts'
 import { UsageError } from '../cliErrors.ts'
-import { transferring } from '../text/progressState.ts'
+import { transferProgress } from '../text/progressState.ts'
 import type { ProgressLine } from '../text/progressLine.ts'
-import { bytes } from '../text/formatUnits.ts'
+import { formatBytes } from '../text/formatUnits.ts'
 
 /** @param to a file; default: the archive's own name, here */
-export async function archive(
+export async function archiveCommand(
   id: number,
   { status }: JobRead,
   to: string | undefined,
   line: ProgressLine,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<CommandResult> {
   if (status.archive_url === null) {
     throw new UsageError(
       status.job_completed
@@ -25,15 +25,15 @@ export async function archive(
     )
   }
   const url = new URL(status.archive_url)
-  const file = to ?? nameIn(url) ?? `job-${id}.tar`
-  const response = await reach(url, { signal })
+  const file = to ?? fileNameInUrl(url) ?? `job-${id}.tar`
+  const response = await fetchOrFail(url, { signal })
   if (response.status !== 200 || !response.body) {
     throw new ServiceError(response.status, await response.text().catch(() => ''))
   }
   const size = Number(response.headers.get('content-length'))
   const partial = `${file}.part`
   try {
-    await store(response.body, partial, size, line)
+    await writeArchive(response.body, partial, size, line)
     await rename(partial, file)
   } catch (error) {
     await rm(partial, { force: true })
@@ -41,22 +41,29 @@ export async function archive(
   } finally {
     line.end()
   }
-  return { document: { file, size }, text: `${file}  ${bytes(size)}` }
+  return { document: { file, size }, text: `${file}  ${formatBytes(size)}` }
 }
 
 /** Of a file that lands where the command runs: nothing but a tar, and none that is hidden there. */
-export function nameIn({ pathname }: URL): string | null {
+export function fileNameInUrl({ pathname }: URL): string | null {
   return /\/([A-Za-z0-9_][A-Za-z0-9_.-]*\.tar)$/.exec(pathname)?.[1] ?? null
 }
 
-async function store(body: AsyncIterable<Uint8Array>, path: string, size: number, line: ProgressLine): Promise<void> {
-  const show = transferring('Downloading')
+async function writeArchive(
+  body: AsyncIterable<Uint8Array>,
+  path: string,
+  size: number,
+  line: ProgressLine,
+): Promise<void> {
+  const show = transferProgress('Downloading')
   await using file = await open(path, 'w')
   const chunks = body[Symbol.asyncIterator]()
   let done = 0
   for (;;) {
     const broken = (error: unknown): never => {
-      throw new NetworkError(`The archive broke off after ${bytes(done)}: ${reason(error)}.`, { cause: error })
+      throw new NetworkError(`The archive broke off after ${formatBytes(done)}: ${describeError(error)}.`, {
+        cause: error,
+      })
     }
     const next = await chunks.next().catch(broken)
     if (next.done) break

@@ -6,7 +6,7 @@ import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { UsageError } from '../cliErrors.ts'
 
-export interface OrderFlags {
+export interface JobFlags {
   hls?: boolean | undefined
   dash?: boolean | undefined
   mp4?: boolean | undefined
@@ -22,15 +22,15 @@ export interface OrderFlags {
   set?: string[] | undefined
 }
 
-export type Body = Record<string, unknown>
+export type JobBody = Record<string, unknown>
 
 /** Above the least that is accepted, which is far from enough for good quality. */
-const GENEROSITY = 2.5
+const BITRATE_HEADROOM = 2.5
 /** Seconds: segments of 6 s, and a player can change the rendition at each of their key frames. */
 const STREAMING_GOP = 2
 
 /** @param path of a JSON file, or "-". @throws UsageError */
-export async function readBody(path: string): Promise<Body> {
+export async function readBody(path: string): Promise<JobBody> {
   const name = path === '-' ? 'Standard input' : path
   const json = await (path === '-' ? text(process.stdin) : readFile(path, 'utf8')).catch(
     (error: NodeJS.ErrnoException) => {
@@ -46,7 +46,7 @@ export async function readBody(path: string): Promise<Body> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError(`${name} must be a JSON object.`)
   }
-  return value as Body
+  return value as JobBody
 }
 
 /**
@@ -54,9 +54,9 @@ export async function readBody(path: string): Promise<Body> {
  * source, and stereo AAC where the source has audio.
  * @throws UsageError
  */
-export function applyFlags(document: Body | null, flags: OrderFlags): Body {
+export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBody {
   refuseContradictions(flags)
-  const body: Body = { ...document }
+  const body: JobBody = { ...document }
   if (flags.preset !== undefined) body['preset'] = flags.preset
   const isBare = document === null && flags.preset === undefined
   applyFormat(body, flags)
@@ -76,7 +76,7 @@ export function applyFlags(document: Body | null, flags: OrderFlags): Body {
   return body
 }
 
-function refuseContradictions(flags: OrderFlags): void {
+function refuseContradictions(flags: JobFlags): void {
   const { hls, dash, mp4, container, rendition, mode, preset } = flags
   if (mp4 === true && (hls === true || dash === true))
     throw new UsageError('--mp4 makes files, --hls and --dash make segments: give one or the other.')
@@ -91,7 +91,7 @@ function refuseContradictions(flags: OrderFlags): void {
 }
 
 /** What is delivered, and how a player finds its way in it. */
-function applyFormat(body: Body, { hls, dash, mp4 }: OrderFlags): void {
+function applyFormat(body: JobBody, { hls, dash, mp4 }: JobFlags): void {
   if (mp4 === true) {
     body['output_container'] = 'mp4'
     delete body['segmented_output_hls']
@@ -105,7 +105,7 @@ function applyFormat(body: Body, { hls, dash, mp4 }: OrderFlags): void {
   body['gop_length'] ??= STREAMING_GOP
 }
 
-function applyVideo(body: Body, flags: OrderFlags, isBare: boolean): void {
+function applyVideo(body: JobBody, flags: JobFlags, isBare: boolean): void {
   const { hls, dash, mp4, rendition: renditions, mode } = flags
   if (renditions || (mode !== undefined && isBare)) {
     body['videoProfiles'] = (renditions ?? ['0']).map((each) => rendition(each, flags))
@@ -120,7 +120,7 @@ function applyVideo(body: Body, flags: OrderFlags, isBare: boolean): void {
 }
 
 /** "720", "720:2500", "1280x720:2500", "0" (the source's size). */
-function rendition(written: string, flags: OrderFlags): object {
+function rendition(written: string, flags: JobFlags): object {
   const [, width = '0', height = '', kbps] = /^(?:(\d{1,5})x)?(\d{1,5})p?(?::(\d{1,7}))?$/.exec(written) ?? []
   if (height === '') throw new UsageError(`--rendition ${written}: write 720, 720:2500 or 1280x720:2500.`)
   return {
@@ -132,11 +132,11 @@ function rendition(written: string, flags: OrderFlags): object {
 }
 
 /** Where the source decides the height, that of 1080p; where it decides the width, of 16:9. */
-function bitrate(width: number, height: number, flags: OrderFlags): number {
+function bitrate(width: number, height: number, flags: JobFlags): number {
   const codec = WIRE_VIDEO_CODECS.find((one) => one === flags.codec) ?? 'h.264'
   const lines = height === 0 ? 1080 : height
   const least = minimumBitrateKbps(codec, width === 0 ? Math.round((lines * 16) / 9) : width, lines, 'cbr')
-  return Math.ceil((least * GENEROSITY) / 50) * 50
+  return Math.ceil((least * BITRATE_HEADROOM) / 50) * 50
 }
 
 const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})
@@ -152,7 +152,7 @@ function metadataOf(pairs: readonly string[]): Record<string, string> {
 }
 
 /** JSON where it is some, else text. */
-function set(body: Body, pair: string): void {
+function set(body: JobBody, pair: string): void {
   const at = pair.indexOf('=')
   if (at < 1) throw new UsageError(`--set ${pair}: write FIELD=VALUE.`)
   const value = pair.slice(at + 1)

@@ -1,10 +1,10 @@
 // In charge of: `keys`: list, issue, rotate and revoke.
 import type { Key } from '#contract/api/administration.ts'
 import type { Client } from '../../client/nodeClient.ts'
-import type { Answer } from '../commandResult.ts'
-import { plain, UsageError } from '../cliErrors.ts'
+import type { CommandResult } from '../commandResult.ts'
+import { stripControlCharacters, UsageError } from '../cliErrors.ts'
 import { table } from '../text/table.ts'
-import { ago } from '../text/formatUnits.ts'
+import { formatAgo } from '../text/formatUnits.ts'
 
 export interface KeyFlags {
   account?: string | undefined
@@ -12,12 +12,12 @@ export interface KeyFlags {
   scope?: string[] | undefined
 }
 
-export async function keys(
+export async function keysCommand(
   client: Client,
   words: readonly string[],
   flags: KeyFlags,
   width: number | null,
-): Promise<Answer> {
+): Promise<CommandResult> {
   const [action = '', id] = words
   const needsId = action === 'rotate' || action === 'revoke'
   if (needsId !== (id !== undefined)) {
@@ -42,7 +42,9 @@ export async function keys(
     case 'rotate': {
       const document = await client.rotateKey(id ?? '')
       const kept = `${document.key}\nKeep it: it is shown this once. ${id} is revoked and stops working within a minute.`
-      const warned = document.warnings.map(({ code, message }) => plain(`warning: ${code}: ${message}`))
+      const warned = document.warnings.map(({ code, message }) =>
+        stripControlCharacters(`warning: ${code}: ${message}`),
+      )
       return { document, text: [kept, ...warned].join('\n') }
     }
     case 'revoke':
@@ -68,8 +70,8 @@ function listed(found: readonly Key[], width: number | null): string {
     account,
     label,
     scopes.join(','),
-    last_used_at === null ? 'never' : ago(last_used_at),
-    revoked_at === null ? 'active' : `revoked ${ago(revoked_at)}`,
+    last_used_at === null ? 'never' : formatAgo(last_used_at),
+    revoked_at === null ? 'active' : `revoked ${formatAgo(revoked_at)}`,
   ])
   return table(columns, rows, width)
 }

@@ -3,22 +3,22 @@ import type { Preset } from '#contract/api/answers.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
 import type { PresetJob } from '../../client/jobRequest.ts'
-import type { Answer } from '../commandResult.ts'
+import type { CommandResult } from '../commandResult.ts'
 import { UsageError } from '../cliErrors.ts'
 import { readBody } from './jobBody.ts'
-import { facts } from '../text/terminal.ts'
+import { keyValueLines } from '../text/terminal.ts'
 
 export interface PresetFlags {
   file?: string | undefined
   description?: string | undefined
 }
 
-export async function presets(
+export async function presetsCommand(
   client: Client,
   words: readonly string[],
   { file, description }: PresetFlags,
   width: number | null,
-): Promise<Answer> {
+): Promise<CommandResult> {
   const [action = '', name] = words
   if (action === 'list' && name === undefined) {
     const document = await client.presets()
@@ -30,7 +30,7 @@ export async function presets(
     )
   }
   const { presets: all } = await client.presets()
-  const found = all.find((one) => one.preset_id === name) ?? all.find((one) => same(one.name, name))
+  const found = all.find((one) => one.preset_id === name) ?? all.find((one) => isSameName(one.name, name))
   if (action === 'save') {
     if (file === undefined) throw new UsageError(`Which job? splicepoint presets save ${name} --file job.json`)
     // The service judges it.
@@ -47,11 +47,12 @@ export async function presets(
   return { document: { deleted: found.preset_id }, text: `Preset ${found.name} is deleted.` }
 }
 
-const same = (a: string, b: string): boolean => a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
+const isSameName = (a: string, b: string): boolean =>
+  a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
 
 const refusal = (message: string): string => JSON.stringify({ error: { code: 'not_found', message } })
 
 function listed(found: readonly Preset[], width: number | null): string {
   const rows = found.map(({ preset_id, name, description }): [string, string] => [preset_id, `${name}: ${description}`])
-  return facts(rows, width ?? Infinity)
+  return keyValueLines(rows, width ?? Infinity)
 }

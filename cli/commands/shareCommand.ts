@@ -1,11 +1,11 @@
 // In charge of: `share`: pages that play a job's outputs without a key.
 import type { Share } from '#contract/api/answers.ts'
 import type { Client } from '../../client/nodeClient.ts'
-import type { Answer } from '../commandResult.ts'
-import { plain } from '../cliErrors.ts'
+import type { CommandResult } from '../commandResult.ts'
+import { stripControlCharacters } from '../cliErrors.ts'
 import { table } from '../text/table.ts'
-import { ago, moment, secondsOf, until } from '../text/formatUnits.ts'
-import { read } from './uploadsCommand.ts'
+import { formatAgo, formatTime, parseSeconds, formatUntil } from '../text/formatUnits.ts'
+import { parseOption } from './uploadsCommand.ts'
 
 export interface ShareFlags {
   title?: string | undefined
@@ -14,7 +14,12 @@ export interface ShareFlags {
   revoke?: string | undefined
 }
 
-export async function share(client: Client, id: number, flags: ShareFlags, width: number | null): Promise<Answer> {
+export async function shareCommand(
+  client: Client,
+  id: number,
+  flags: ShareFlags,
+  width: number | null,
+): Promise<CommandResult> {
   if (flags.revoke !== undefined) {
     await client.revokeShare(id, flags.revoke)
     return { document: { revoked: flags.revoke }, text: `Share ${flags.revoke} is revoked.` }
@@ -23,19 +28,19 @@ export async function share(client: Client, id: number, flags: ShareFlags, width
     const document = await client.shares(id)
     return { document, text: listed(document.shares, width) }
   }
-  const document = await newShare(client, id, flags)
+  const document = await createShare(client, id, flags)
   return { document, text: shareText(document) }
 }
 
-export function newShare(client: Client, id: number, { title, expires }: ShareFlags): Promise<Share> {
+export function createShare(client: Client, id: number, { title, expires }: ShareFlags): Promise<Share> {
   return client.share(id, {
     ...(title === undefined ? {} : { title }),
-    ...(expires === undefined ? {} : { expires_in_seconds: read(secondsOf, expires) }),
+    ...(expires === undefined ? {} : { expires_in_seconds: parseOption(parseSeconds, expires) }),
   })
 }
 
 export function shareText({ url, expires_at }: Share): string {
-  return plain(`${url}\nPlays in any browser without a key, until ${moment(expires_at)}.`)
+  return stripControlCharacters(`${url}\nPlays in any browser without a key, until ${formatTime(expires_at)}.`)
 }
 
 function listed(shares: readonly Share[], width: number | null): string {
@@ -50,8 +55,8 @@ function listed(shares: readonly Share[], width: number | null): string {
   const rows = shares.map(({ share_id, title, created_at, expires_at, url }) => [
     share_id,
     title,
-    ago(created_at),
-    until(expires_at),
+    formatAgo(created_at),
+    formatUntil(expires_at),
     url,
   ])
   // An address that is cut off is of no use: the last column may go over the edge.

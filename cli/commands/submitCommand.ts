@@ -9,12 +9,12 @@ import type { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import { UsageError } from '../cliErrors.ts'
-import { transferring } from '../text/progressState.ts'
-import { applyFlags, readBody, type Body, type OrderFlags } from './jobBody.ts'
+import { transferProgress } from '../text/progressState.ts'
+import { applyJobFlags, readBody, type JobBody, type JobFlags } from './jobBody.ts'
 import type { ProgressLine } from '../text/progressLine.ts'
-import { bytes } from '../text/formatUnits.ts'
+import { formatBytes } from '../text/formatUnits.ts'
 
-export interface SubmitFlags extends OrderFlags {
+export interface SubmitFlags extends JobFlags {
   file?: string | undefined
   'idempotency-key'?: string | undefined
   'dry-run'?: boolean | undefined
@@ -22,23 +22,23 @@ export interface SubmitFlags extends OrderFlags {
 }
 
 /** No upload has this number: a job that names it is judged in every other respect, and never made. */
-const NO_UPLOAD = '999999999999999'
+const PLACEHOLDER_UPLOAD = '999999999999999'
 
-export interface Notes {
+export interface SubmitOutput {
   /** A sentence about what happens, for people. */
   say: (text: string) => void
   line: ProgressLine
 }
 
-export async function submit(
+export async function submitCommand(
   client: Client,
   source: string | undefined,
   flags: SubmitFlags,
-  notes: Notes,
+  notes: SubmitOutput,
 ): Promise<Created> {
   const document = flags.file === undefined ? null : await readBody(flags.file)
-  const body = applyFlags(document, flags)
-  if (source !== undefined) await nameSource(client, body, source, flags, notes)
+  const body = applyJobFlags(document, flags)
+  if (source !== undefined) await resolveSource(client, body, source, flags, notes)
   else if (!document) throw new UsageError('Name the source: a file, an address, or a job with --file.')
   return client.create(asRequest(body), {
     dryRun: flags['dry-run'] === true,
@@ -47,17 +47,17 @@ export async function submit(
 }
 
 /** The service judges it: what comes from a file or from --set may be anything. */
-function asRequest(body: Body): JobRequest {
+function asRequest(body: JobBody): JobRequest {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
   return body as unknown as JobRequest
 }
 
-async function nameSource(
+async function resolveSource(
   client: Client,
-  body: Body,
+  body: JobBody,
   source: string,
   flags: SubmitFlags,
-  { say, line }: Notes,
+  { say, line }: SubmitOutput,
 ): Promise<void> {
   const scheme = /^([a-z][a-z0-9]*):\/\//i.exec(source)?.[1]?.toLowerCase()
   if (scheme !== undefined) {
@@ -69,22 +69,24 @@ async function nameSource(
       )
     }
     body['input'] = source
-    giveProvider(body, provider)
+    setInputProvider(body, provider)
     return
   }
   const found = await stat(source).catch(() => null)
   if (!found?.isFile()) throw new UsageError(found ? `${source} is not a file.` : `There is no file ${source}.`)
   if (found.size === 0) throw new UsageError(`${source} is empty.`)
-  giveProvider(body, 'file-upload')
-  await requireGood(client, body)
-  const show = transferring('Uploading')
+  setInputProvider(body, 'file-upload')
+  await validateBeforeUpload(client, body)
+  const show = transferProgress('Uploading')
   try {
     const { input, reused } = await client.upload(source, basename(source), {
       progress: (stored, size) => line.show(show(stored, size)),
       reuse: flags['upload-again'] !== true,
     })
     if (reused)
-      say(`${source} (${bytes(found.size)}) is still stored from an earlier upload. --upload-again sends it again.`)
+      say(
+        `${source} (${formatBytes(found.size)}) is still stored from an earlier upload. --upload-again sends it again.`,
+      )
     body['input'] = input
   } finally {
     line.end()
@@ -92,9 +94,9 @@ async function nameSource(
 }
 
 /** Everything that can be wrong with a job before its source is known, before the source is sent. @throws ServiceError */
-async function requireGood(client: Client, body: Body): Promise<void> {
+async function validateBeforeUpload(client: Client, body: JobBody): Promise<void> {
   try {
-    const unexpected = await client.create(asRequest({ ...body, input: NO_UPLOAD }), { dryRun: true })
+    const unexpected = await client.create(asRequest({ ...body, input: PLACEHOLDER_UPLOAD }), { dryRun: true })
     await client.cancel(unexpected._auto_generated_id_)
   } catch (error) {
     if (!(error instanceof ServiceError) || !lacksOnlyUpload(error)) throw error
@@ -107,7 +109,7 @@ function lacksOnlyUpload({ code, details }: ServiceError): boolean {
 }
 
 /** Keys of a store stay, where the document has some for that kind of store. */
-function giveProvider(body: Body, provider: string): void {
+function setInputProvider(body: JobBody, provider: string): void {
   const given = body['cloud_credentials']
   const credentials = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
   const input = credentials['input'] as { cloud_provider?: unknown } | undefined

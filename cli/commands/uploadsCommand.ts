@@ -2,10 +2,18 @@
 // Not in charge of: sending files (submitCommand.ts).
 import type { ListedUpload } from '#contract/api/answers.ts'
 import type { Client } from '../../client/nodeClient.ts'
-import type { Answer } from '../commandResult.ts'
+import type { CommandResult } from '../commandResult.ts'
 import { UsageError } from '../cliErrors.ts'
 import { table } from '../text/table.ts'
-import { ago, bytes, bytesFrom, bytesOf, moment, secondsOf, until } from '../text/formatUnits.ts'
+import {
+  formatAgo,
+  formatBytes,
+  parseBytes,
+  formatBytesOf,
+  formatTime,
+  parseSeconds,
+  formatUntil,
+} from '../text/formatUnits.ts'
 
 export interface UploadFlags {
   state?: string | undefined
@@ -17,12 +25,12 @@ export interface UploadFlags {
   name?: string | undefined
 }
 
-export async function uploads(
+export async function uploadsCommand(
   client: Client,
   words: readonly string[],
   flags: UploadFlags,
   width: number | null,
-): Promise<Answer> {
+): Promise<CommandResult> {
   const [action, number] = words
   if (action === 'list' && number === undefined) {
     const { state, limit, cursor } = flags
@@ -38,21 +46,21 @@ export async function uploads(
   throw new UsageError('Write: uploads list, uploads delete NUMBER, or uploads token')
 }
 
-async function token(client: Client, flags: UploadFlags): Promise<Answer> {
+async function token(client: Client, flags: UploadFlags): Promise<CommandResult> {
   const { name } = flags
   const document = await client.createUploadToken({
-    ...(flags['max-bytes'] === undefined ? {} : { max_bytes: read(bytesFrom, flags['max-bytes']) }),
+    ...(flags['max-bytes'] === undefined ? {} : { max_bytes: parseOption(parseBytes, flags['max-bytes']) }),
     ...(flags['max-files'] === undefined ? {} : { max_files: Number(flags['max-files']) }),
-    ...(flags.expires === undefined ? {} : { expires_in_seconds: read(secondsOf, flags.expires) }),
+    ...(flags.expires === undefined ? {} : { expires_in_seconds: parseOption(parseSeconds, flags.expires) }),
     ...(name === undefined ? {} : { name }),
   })
   const { max_files, max_bytes, expires_at, upload_url } = document
-  const terms = `For ${max_files} file${max_files === 1 ? '' : 's'} of at most ${bytes(max_bytes)}, until ${moment(expires_at)}, at ${upload_url}.`
+  const terms = `For ${max_files} file${max_files === 1 ? '' : 's'} of at most ${formatBytes(max_bytes)}, until ${formatTime(expires_at)}, at ${upload_url}.`
   return { document, text: `${document.token}\n${terms} It is shown this once.` }
 }
 
 /** @throws UsageError with the reader's own sentence */
-export function read<T>(reader: (text: string) => T, text: string): T {
+export function parseOption<T>(reader: (text: string) => T, text: string): T {
   try {
     return reader(text)
   } catch (error) {
@@ -73,10 +81,10 @@ function listed(found: readonly ListedUpload[], width: number | null): string {
   const rows = found.map(({ uploaded_file_number: number, name, size, received, state, created_at, expires_at }) => [
     String(number),
     name,
-    size === null ? '–' : state === 'ready' ? bytes(size) : bytesOf(received ?? 0, size),
+    size === null ? '–' : state === 'ready' ? formatBytes(size) : formatBytesOf(received ?? 0, size),
     state,
-    ago(created_at),
-    until(expires_at),
+    formatAgo(created_at),
+    formatUntil(expires_at),
   ])
   return table(columns, rows, width)
 }

@@ -8,7 +8,7 @@ import { UsageError } from '../cliErrors.ts'
  * Safe to repeat, and to interrupt: what is sealed again stays so.
  * @returns the sum of all batches, and the same for people
  */
-export async function vault(
+export async function vaultCommand(
   client: Client,
   words: string[],
   note: (text: string) => void,

@@ -3,12 +3,12 @@ import { relative } from 'node:path'
 import type { JobRead } from '#contract/api/answers.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { downloadAll, type DownloadedFile } from '../../client/download/downloadAll.ts'
-import { EXIT } from '../cliErrors.ts'
-import { jobProgress, transferring } from '../text/progressState.ts'
+import { EXIT_CODES } from '../cliErrors.ts'
+import { jobProgress, transferProgress } from '../text/progressState.ts'
 import type { ProgressLine } from '../text/progressLine.ts'
-import { bytes } from '../text/formatUnits.ts'
+import { formatBytes } from '../text/formatUnits.ts'
 
-export async function watch(client: Client, id: number, line: ProgressLine, signal: AbortSignal): Promise<JobRead> {
+export async function watchJob(client: Client, id: number, line: ProgressLine, signal: AbortSignal): Promise<JobRead> {
   try {
     return await client.follow(id, { signal, show: ({ status }) => line.show(jobProgress(status)) })
   } finally {
@@ -18,17 +18,17 @@ export async function watch(client: Client, id: number, line: ProgressLine, sign
 
 /** 0 also for a job that goes on. */
 export function exitCodeOfJob({ status }: JobRead): number {
-  return status.error || status.state === 'cancelled' ? EXIT.job : EXIT.ok
+  return status.error || status.state === 'cancelled' ? EXIT_CODES.job : EXIT_CODES.ok
 }
 
-export async function fetchOutputs(
+export async function downloadOutputs(
   job: JobRead,
   directory: string,
   line: ProgressLine,
   signal: AbortSignal,
   say: (text: string) => void,
 ): Promise<DownloadedFile[]> {
-  const show = transferring('Downloading')
+  const show = transferProgress('Downloading')
   let files: DownloadedFile[]
   try {
     files = await downloadAll(job, directory, {
@@ -44,7 +44,7 @@ export async function fetchOutputs(
   const place = relative('.', directory) || '.'
   const there = files.length - fresh.length
   say(
-    `${count(fresh.length)} (${bytes(sum)}) downloaded to ${place}${there === 0 ? '' : `; ${count(there)} ${there === 1 ? 'was' : 'were'} there already`}`,
+    `${count(fresh.length)} (${formatBytes(sum)}) downloaded to ${place}${there === 0 ? '' : `; ${count(there)} ${there === 1 ? 'was' : 'were'} there already`}`,
   )
   return files
 }

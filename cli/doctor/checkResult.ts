@@ -1,13 +1,13 @@
 // In charge of: how the command puts a finding: in the same shape as the service's own (POST /api/v0/diagnosis).
 // Not in charge of: showing them (doctorReport.ts).
-import type { Check, Verdict } from '#contract/api/diagnosis.ts'
+import type { Check, CheckStatus } from '#contract/api/diagnosis.ts'
 import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
 
-export type Findings = Check[]
+export type CheckList = Check[]
 
-const make = (
+const makeCheck = (
   name: string,
-  verdict: Verdict,
+  verdict: CheckStatus,
   message: string,
   remedy: string | null,
   milliseconds?: number,
@@ -20,21 +20,21 @@ const make = (
 })
 
 export const ok = (name: string, message: string, milliseconds?: number): Check =>
-  make(name, 'ok', message, null, milliseconds)
-export const skipped = (name: string, message: string): Check => make(name, 'skipped', message, null)
+  makeCheck(name, 'ok', message, null, milliseconds)
+export const skipped = (name: string, message: string): Check => makeCheck(name, 'skipped', message, null)
 export const warning = (name: string, message: string, remedy: string, milliseconds?: number): Check =>
-  make(name, 'warning', message, remedy, milliseconds)
+  makeCheck(name, 'warning', message, remedy, milliseconds)
 export const fault = (name: string, message: string, remedy: string, milliseconds?: number): Check =>
-  make(name, 'fault', message, remedy, milliseconds)
+  makeCheck(name, 'fault', message, remedy, milliseconds)
 
 /** The sentence of whatever was thrown, with the service's code where it has one. */
-export function reasonOf(error: unknown): string {
+export function errorText(error: unknown): string {
   if (error instanceof ServiceError) return `${error.message} (${error.code ?? error.status})`
   return error instanceof Error ? error.message : String(error)
 }
 
 /** Runs one look; what it throws is a fault of that name. An interruption goes on up. */
-export async function look(
+export async function runCheck(
   name: string,
   remedy: string,
   find: () => Promise<Check> | Check,
@@ -46,6 +46,6 @@ export async function look(
   } catch (error) {
     if (signal?.aborted) throw error
     const isKnown = error instanceof ServiceError || error instanceof NetworkError
-    return fault(name, isKnown ? reasonOf(error) : `It failed: ${reasonOf(error)}`, remedy, performance.now() - from)
+    return fault(name, isKnown ? errorText(error) : `It failed: ${errorText(error)}`, remedy, performance.now() - from)
   }
 }

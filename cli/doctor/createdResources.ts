@@ -4,34 +4,34 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Check } from '#contract/api/diagnosis.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
-import { fault, ok, reasonOf } from './checkResult.ts'
+import { fault, ok, errorText } from './checkResult.ts'
 
 const TRIES = 60
 const PAUSE_MS = 500
 
-export class Traces {
+export class CreatedResources {
   readonly #jobs = new Set<number>()
   readonly #uploads = new Set<number>()
   /** Elsewhere: each removes one thing. */
   readonly #others: (() => Promise<void>)[] = []
 
-  job(id: number): void {
+  addJob(id: number): void {
     this.#jobs.add(id)
   }
 
-  upload(number: number): void {
+  addUpload(number: number): void {
     this.#uploads.add(number)
   }
 
-  other(remove: () => Promise<void>): void {
+  addCleanup(remove: () => Promise<void>): void {
     this.#others.push(remove)
   }
 
   /** @param client whose requests nobody interrupts */
-  async remove(client: Client): Promise<Check> {
+  async removeAll(client: Client): Promise<Check> {
     const left: string[] = []
     const attempt = async (what: string, remove: () => Promise<void>): Promise<void> => {
-      await remove().catch((error: unknown) => left.push(`${what}: ${reasonOf(error)}`))
+      await remove().catch((error: unknown) => left.push(`${what}: ${errorText(error)}`))
     }
     for (const id of this.#jobs) await attempt(`job ${id}`, () => removeJob(client, id))
     for (const number of this.#uploads) await attempt(`upload ${number}`, () => removeUpload(client, number))

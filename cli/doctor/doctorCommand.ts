@@ -5,22 +5,28 @@ import { access } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Check } from '#contract/api/diagnosis.ts'
 import { Client } from '../../client/nodeClient.ts'
-import { serviceAddress, type Values } from '../arguments.ts'
-import { checkConfiguration } from './wranglerTomlChecks.ts'
-import { look } from './checkResult.ts'
-import { askAboutCronAgain, askService, awaitIdle, judgeStopping, type Inside } from './serviceChecks.ts'
-import { lookFromOutside } from './endpointChecks.ts'
-import { judgeFigures, makeReport, reportText, type Report } from './doctorReport.ts'
-import { namedStore } from './targetStore.ts'
-import { Traces } from './createdResources.ts'
-import { runTrials, type TrialOptions } from './testJobChecks.ts'
-import { askWrangler } from './wranglerCliChecks.ts'
+import { serviceAddress, type OptionValues } from '../arguments.ts'
+import { checkWranglerToml } from './wranglerTomlChecks.ts'
+import { runCheck } from './checkResult.ts'
+import {
+  recheckCron,
+  diagnoseService,
+  waitForIdleContainers,
+  checkIdleContainers,
+  type ServiceReport,
+} from './serviceChecks.ts'
+import { checkEndpoint } from './endpointChecks.ts'
+import { checkThresholds, makeReport, reportText, type Report } from './doctorReport.ts'
+import { parseTargetStore } from './targetStore.ts'
+import { CreatedResources } from './createdResources.ts'
+import { runTestJobs, type TestJobOptions } from './testJobChecks.ts'
+import { checkDeployment } from './wranglerCliChecks.ts'
 import { UsageError } from '../cliErrors.ts'
 
 const CONFIGURATION = 'wrangler.toml'
 const PATIENCE_SECONDS = 300
 
-interface Order {
+interface DoctorOptions {
   address: string | null
   jobs: string | null
   admin: string | null
@@ -29,11 +35,15 @@ interface Order {
   waitIdle: boolean
   patienceMs: number
   input: string | null
-  stores: TrialOptions['stores']
+  stores: TestJobOptions['stores']
 }
 
 /** @throws UsageError */
-async function readOrder(words: readonly string[], values: Values, env: NodeJS.ProcessEnv): Promise<Order> {
+async function readOptions(
+  words: readonly string[],
+  values: OptionValues,
+  env: NodeJS.ProcessEnv,
+): Promise<DoctorOptions> {
   const named = words[0] ?? (values['url'] as string | undefined)
   const address = named ?? env['SPLICEPOINT_URL']
   const seconds = Number(values['timeout'] ?? PATIENCE_SECONDS)
@@ -61,39 +71,39 @@ async function readOrder(words: readonly string[], values: Values, env: NodeJS.P
     waitIdle: values['idle'] === true,
     patienceMs: seconds * 1000,
     input: (values['input'] as string | undefined) ?? null,
-    stores: ((values['store'] as string[] | undefined) ?? []).map((store) => namedStore(store, run, env)),
+    stores: ((values['store'] as string[] | undefined) ?? []).map((store) => parseTargetStore(store, run, env)),
   }
 }
 
-export async function doctor(
+export async function doctorCommand(
   words: readonly string[],
-  values: Values,
+  values: OptionValues,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   note: (text: string) => void,
 ): Promise<{ answer: Report; text: string }> {
-  const order = await readOrder(words, values, env)
+  const options = await readOptions(words, values, env)
   const sections: Record<string, Check[]> = {}
   const figures: Record<string, number> = {}
   let jobs: Report['jobs'] = []
-  if (order.configuration !== null) {
-    note(`looking at ${order.configuration} …`)
+  if (options.configuration !== null) {
+    note(`looking at ${options.configuration} …`)
     sections['Configuration'] = [
-      ...(await checkConfiguration(order.configuration)),
-      ...(await askWrangler(order.configuration, signal)),
+      ...(await checkWranglerToml(options.configuration)),
+      ...(await checkDeployment(options.configuration, signal)),
     ]
   }
-  if (order.address !== null) {
-    jobs = await lookAtService(order, order.address, sections, figures, signal, note)
-    const beyond = judgeFigures(figures)
+  if (options.address !== null) {
+    jobs = await checkService(options, options.address, sections, figures, signal, note)
+    const beyond = checkThresholds(figures)
     if (beyond.length > 0) sections['Thresholds'] = beyond
   }
-  const answer = makeReport({ address: order.address, sections, figures, jobs })
+  const answer = makeReport({ address: options.address, sections, figures, jobs })
   return { answer, text: reportText(answer) }
 }
 
-async function lookAtService(
-  order: Order,
+async function checkService(
+  options: DoctorOptions,
   address: string,
   sections: Record<string, Check[]>,
   figures: Record<string, number>,
@@ -102,21 +112,21 @@ async function lookAtService(
 ): Promise<Report['jobs']> {
   note(`looking at ${address} …`)
   const began = Date.now()
-  const outside = await lookFromOutside(address, order, signal)
+  const outside = await checkEndpoint(address, options, signal)
   sections['Address'] = outside.checks
   Object.assign(figures, outside.figures)
-  const admin = outside.mayDiagnose ? new Client(address, order.admin ?? order.jobs ?? '', signal) : null
-  let inside: Inside | null = null
+  const admin = outside.mayDiagnose ? new Client(address, options.admin ?? options.jobs ?? '', signal) : null
+  let inside: ServiceReport | null = null
   if (admin) {
     note('asking the service about itself …')
     inside = { checks: [], diagnosis: null }
     const remedy = 'See the log of the Worker: npx wrangler tail.'
-    const failed = await look(
+    const failed = await runCheck(
       'diagnosis',
       remedy,
       async () => {
-        inside = await askService(admin)
-        return inside.diagnosis ? judgeStopping(inside.diagnosis) : inside.checks[0]!
+        inside = await diagnoseService(admin)
+        return inside.diagnosis ? checkIdleContainers(inside.diagnosis) : inside.checks[0]!
       },
       signal,
     )
@@ -124,26 +134,26 @@ async function lookAtService(
     inside.checks = sections['Service']
   }
   let jobs: Report['jobs'] = []
-  if (order.runJobs && outside.mayRun) {
-    const traces = new Traces()
-    const key = order.jobs ?? ''
+  if (options.runJobs && outside.mayRun) {
+    const traces = new CreatedResources()
+    const key = options.jobs ?? ''
     try {
-      const bench = { client: new Client(address, key, signal), traces, signal, patienceMs: order.patienceMs, note }
-      const { input, stores } = order
-      const made = await runTrials(bench, { input, stores, before: inside?.diagnosis ?? null })
+      const bench = { client: new Client(address, key, signal), traces, signal, patienceMs: options.patienceMs, note }
+      const { input, stores } = options
+      const made = await runTestJobs(bench, { input, stores, before: inside?.diagnosis ?? null })
       sections['Jobs'] = made.checks
       Object.assign(figures, made.figures)
       ;({ jobs } = made)
     } finally {
       // Also after Ctrl-C.
-      const removed = await traces.remove(new Client(address, key))
+      const removed = await traces.removeAll(new Client(address, key))
       sections['Jobs'] = [...(sections['Jobs'] ?? []), removed]
       if (removed.verdict === 'fault') note(removed.message)
     }
   }
   if (admin && inside?.diagnosis) {
-    await askAboutCronAgain(admin, inside, began, signal)
-    if (order.waitIdle) inside.checks.push(await awaitIdle(admin, note, signal))
+    await recheckCron(admin, inside, began, signal)
+    if (options.waitIdle) inside.checks.push(await waitForIdleContainers(admin, note, signal))
   }
   return jobs
 }

@@ -1,8 +1,8 @@
 // In charge of: the report: one document for programs, lines for people, and whether anything is wrong.
 // Not in charge of: finding it.
-import type { Check, Verdict } from '#contract/api/diagnosis.ts'
-import { plain } from '../cliErrors.ts'
-import type { JobFigures } from './runTestJob.ts'
+import type { Check, CheckStatus } from '#contract/api/diagnosis.ts'
+import { stripControlCharacters } from '../cliErrors.ts'
+import type { JobTimings } from './runTestJob.ts'
 import { THRESHOLDS } from './thresholds.ts'
 
 export interface Report {
@@ -13,16 +13,21 @@ export interface Report {
   at: string
   sections: Record<string, Check[]>
   figures: Record<string, number>
-  jobs: JobFigures[]
+  jobs: JobTimings[]
 }
 
-const WORDS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'WARNING', fault: 'FAULT', skipped: '-' }
+const STATUS_LABELS: Readonly<Record<CheckStatus, string>> = {
+  ok: 'ok',
+  warning: 'WARNING',
+  fault: 'FAULT',
+  skipped: '-',
+}
 
-const count = (checks: readonly Check[], verdict: Verdict): number =>
+const count = (checks: readonly Check[], verdict: CheckStatus): number =>
   checks.filter((one) => one.verdict === verdict).length
 
 /** Figures beyond their thresholds, as findings. */
-export function judgeFigures(figures: Readonly<Record<string, number>>): Check[] {
+export function checkThresholds(figures: Readonly<Record<string, number>>): Check[] {
   return THRESHOLDS.flatMap(({ figure, above, about, remedy }): Check[] => {
     const value = figures[figure]
     if (value === undefined || value <= above) return []
@@ -47,7 +52,7 @@ export function reportText({ address, sections, figures, jobs }: Report): string
     lines.push('', title)
     const width = Math.max(...checks.map(({ name }) => name.length))
     for (const { name, verdict, message, remedy } of checks) {
-      lines.push(`  ${WORDS[verdict].padEnd(7)}  ${name.padEnd(width)}  ${message}`)
+      lines.push(`  ${STATUS_LABELS[verdict].padEnd(7)}  ${name.padEnd(width)}  ${message}`)
       if (remedy !== null && verdict !== 'ok') lines.push(`  ${''.padEnd(7)}  ${''.padEnd(width)}  -> ${remedy}`)
     }
   }
@@ -62,10 +67,10 @@ export function reportText({ address, sections, figures, jobs }: Report): string
   const [faults, warnings] = [count(all, 'fault'), count(all, 'warning')]
   const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`
   lines.push('', `${plural(faults, 'fault')}, ${plural(warnings, 'warning')}, ${count(all, 'ok')} in order.`)
-  return plain(lines.join('\n'))
+  return stripControlCharacters(lines.join('\n'))
 }
 
-function jobLines(jobs: readonly JobFigures[]): string[] {
+function jobLines(jobs: readonly JobTimings[]): string[] {
   const columns = ['start', 'probe', 'encode', 'commit', 'total'] as const
   const width = Math.max(...jobs.map(({ name }) => name.length), 4)
   const head = `  ${'job'.padEnd(width)}  slot  attempt  ${columns.map((name) => name.padStart(7)).join('')}`

@@ -4,15 +4,15 @@
 import type { Check } from '#contract/api/diagnosis.ts'
 import { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
-import { reach } from '../../client/serviceRequest.ts'
-import { fault, look, ok, skipped, warning, type Findings } from './checkResult.ts'
+import { fetchOrFail } from '../../client/serviceRequest.ts'
+import { fault, runCheck, ok, skipped, warning, type CheckList } from './checkResult.ts'
 
 const ANSWER_MS = 20_000
 const SKEW_SECONDS = 5
-const BAD_SKEW_SECONDS = 300
+const MAX_SKEW_SECONDS = 300
 const ORIGIN = 'https://page.example'
 /** What this command asks for. */
-const NEEDED = [
+const REQUIRED_OPERATIONS = [
   'GET /health',
   'GET /api/v0/limits',
   'POST /uploads',
@@ -28,14 +28,14 @@ const NEEDED = [
 ]
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|altname/i
 
-export interface Keys {
+export interface DoctorKeys {
   /** null = none was given. */
   jobs: string | null
   admin: string | null
 }
 
-export interface Outside {
-  checks: Findings
+export interface EndpointReport {
+  checks: CheckList
   figures: Record<string, number>
   /** Nothing more can be asked: it is not there, or not this service. */
   isThere: boolean
@@ -54,11 +54,11 @@ interface Health {
   egress?: unknown
 }
 
-export async function lookFromOutside(address: string, keys: Keys, signal: AbortSignal): Promise<Outside> {
-  const made: Outside = { checks: [], figures: {}, isThere: false, mayRun: false, mayDiagnose: false }
+export async function checkEndpoint(address: string, keys: DoctorKeys, signal: AbortSignal): Promise<EndpointReport> {
+  const made: EndpointReport = { checks: [], figures: {}, isThere: false, mayRun: false, mayDiagnose: false }
   const base = new URL(address)
   const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
-    reach(new URL(path, base), {
+    fetchOrFail(new URL(path, base), {
       redirect: 'manual',
       ...init,
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
@@ -100,26 +100,26 @@ export async function lookFromOutside(address: string, keys: Keys, signal: Abort
   made.isThere = true
   const ray = response.headers.get('cf-ray')
   made.checks.push(ok('reached', `It answers${ray === null ? '' : ` (Cloudflare, ${ray.split('-').at(-1)})`}.`, took))
-  made.checks.push(...judgeHealth(health, response.status))
-  made.checks.push(judgeClock(response.headers.get('date'), took))
+  made.checks.push(...checkHealth(health, response.status))
+  made.checks.push(checkClock(response.headers.get('date'), took))
   if (ray !== null && health.egress !== 'platform') {
     made.checks.push(
       warning('egress', `On Cloudflare, EGRESS is "${String(health.egress)}".`, 'Set EGRESS = "platform" and deploy.'),
     )
   }
-  made.checks.push(await look('tls', '', () => judgeTls(base, signal), signal))
+  made.checks.push(await runCheck('tls', '', () => checkTls(base, signal), signal))
   made.checks.push(
-    await look(
+    await runCheck(
       'version',
       'Use the command of the service’s version.',
-      async () => judgeVersion(await ask('/openapi.json')),
+      async () => checkVersion(await ask('/openapi.json')),
       signal,
     ),
   )
-  made.checks.push(await look('cors', '', async () => judgeCors(await ask('/api/v0/job', preflight)), signal))
-  made.checks.push(await look('dashboard', '', async () => judgeDashboard(await ask('/')), signal))
+  made.checks.push(await runCheck('cors', '', async () => checkCors(await ask('/api/v0/job', preflight)), signal))
+  made.checks.push(await runCheck('dashboard', '', async () => checkDashboard(await ask('/')), signal))
   made.figures['answer_ms'] = await median(5, async () => (await ask('/health')).text())
-  await tryKeys(address, keys, made, signal)
+  await checkKeys(address, keys, made, signal)
   return made
 }
 
@@ -157,7 +157,7 @@ function readHealth(text: string): Health | null {
   }
 }
 
-function judgeHealth(health: Health, code: number): Check[] {
+function checkHealth(health: Health, code: number): Check[] {
   const { status, missing, slots, transcoders, egress } = health
   const said = Array.isArray(missing) ? missing.map(String) : []
   if (status === 'ok' && code === 200) {
@@ -182,7 +182,7 @@ function judgeHealth(health: Health, code: number): Check[] {
   })
 }
 
-function judgeClock(date: string | null, tookMs: number): Check {
+function checkClock(date: string | null, tookMs: number): Check {
   const theirs = Date.parse(date ?? '')
   if (Number.isNaN(theirs)) return skipped('clock', 'The answer has no date.')
   // The header has whole seconds.
@@ -190,12 +190,12 @@ function judgeClock(date: string | null, tookMs: number): Check {
   const text = `This machine is ${Math.abs(skew).toFixed(0)} s ${skew > 0 ? 'ahead of' : 'behind'} the service.`
   if (Math.abs(skew) <= SKEW_SECONDS) return ok('clock', 'The clocks agree.')
   const remedy = 'Set the clocks (NTP): signatures of stores and the end of signed addresses are judged by them.'
-  return Math.abs(skew) > BAD_SKEW_SECONDS ? fault('clock', text, remedy) : warning('clock', text, remedy)
+  return Math.abs(skew) > MAX_SKEW_SECONDS ? fault('clock', text, remedy) : warning('clock', text, remedy)
 }
 
 const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
-async function judgeTls(base: URL, signal: AbortSignal): Promise<Check> {
+async function checkTls(base: URL, signal: AbortSignal): Promise<Check> {
   if (base.protocol === 'http:') {
     return isLoopback(base)
       ? skipped('tls', 'This machine.')
@@ -220,14 +220,14 @@ async function judgeTls(base: URL, signal: AbortSignal): Promise<Check> {
     : ok('tls', 'The certificate is valid, and http is not served.')
 }
 
-async function judgeVersion(response: Response): Promise<Check> {
+async function checkVersion(response: Response): Promise<Check> {
   const remedy = 'Use the command of the service’s version: npx splicepoint in a checkout of it.'
   const document = (await response.json()) as {
     info?: { title?: string; version?: string }
     paths?: Record<string, object>
   }
   if (document.info?.title !== 'Splicepoint') return fault('version', '/openapi.json is not of this service.', remedy)
-  const missing = NEEDED.filter((one) => {
+  const missing = REQUIRED_OPERATIONS.filter((one) => {
     const [method = '', path = ''] = one.split(' ')
     return !Object.hasOwn(document.paths?.[path] ?? {}, method.toLowerCase())
   })
@@ -236,7 +236,7 @@ async function judgeVersion(response: Response): Promise<Check> {
     : ok('version', `API ${document.info.version}, with everything that this command asks for.`)
 }
 
-async function judgeCors(response: Response): Promise<Check> {
+async function checkCors(response: Response): Promise<Check> {
   await response.body?.cancel()
   const origin = response.headers.get('access-control-allow-origin')
   const allowed = (response.headers.get('access-control-allow-headers') ?? '').toLowerCase()
@@ -252,7 +252,7 @@ async function judgeCors(response: Response): Promise<Check> {
     : warning('cors', 'Pages of other origins cannot send a key.', 'Look at what stands in front of the Worker.')
 }
 
-async function judgeDashboard(response: Response): Promise<Check> {
+async function checkDashboard(response: Response): Promise<Check> {
   const text = await response.text()
   return response.status === 200 && text.includes('<')
     ? ok('dashboard', 'It is served.')
@@ -276,12 +276,12 @@ async function median(times: number, ask: () => Promise<unknown>): Promise<numbe
 const ISSUE =
   'Issue one: curl -u "$ADMIN_KEY:" --json \'{"account": "doctor", "label": "canary"}\' <address>/api/v0/keys; then SPLICEPOINT_KEY=sp_….'
 
-async function tryKeys(address: string, keys: Keys, made: Outside, signal: AbortSignal): Promise<void> {
+async function checkKeys(address: string, keys: DoctorKeys, made: EndpointReport, signal: AbortSignal): Promise<void> {
   const { jobs, admin } = keys
   if (jobs === null) made.checks.push(fault('key', 'No key was given: no job can be run.', ISSUE))
   else {
     made.checks.push(
-      await look(
+      await runCheck(
         'key',
         ISSUE,
         async () => {
@@ -297,12 +297,12 @@ async function tryKeys(address: string, keys: Keys, made: Outside, signal: Abort
   if (key === null) return
   const remedy = 'Set SPLICEPOINT_ADMIN_KEY to the ADMIN_KEY of the service, or to a key with the scope admin.'
   made.checks.push(
-    await look(
+    await runCheck(
       'admin_key',
       remedy,
       async () => {
         try {
-          Object.assign(made.figures, figuresIn(await new Client(address, key, signal).metrics()))
+          Object.assign(made.figures, parseMetrics(await new Client(address, key, signal).metrics()))
         } catch (error) {
           if (admin === null && error instanceof ServiceError && error.status === 403) {
             return skipped('admin_key', `None was given: the service cannot be asked about itself. ${remedy}`)
@@ -318,7 +318,7 @@ async function tryKeys(address: string, keys: Keys, made: Outside, signal: Abort
 }
 
 /** Some of the Prometheus text. */
-function figuresIn(text: string): Record<string, number> {
+function parseMetrics(text: string): Record<string, number> {
   const read = (name: string): number | null => {
     const value = new RegExp(`^splicepoint_${name} (\\S+)$`, 'm').exec(text)?.[1]
     return value === undefined ? null : Number(value)

@@ -11,10 +11,10 @@ import type { PublicOutput } from '#contract/api/status.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { download } from '../../client/download/downloadFile.ts'
 import { follow } from '../../client/followJob.ts'
-import { reach } from '../../client/serviceRequest.ts'
+import { fetchOrFail } from '../../client/serviceRequest.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import { fault, ok, warning } from './checkResult.ts'
-import type { Traces } from './createdResources.ts'
+import type { CreatedResources } from './createdResources.ts'
 
 const POLL_MS = 500
 const SILENCE_MS = 30_000
@@ -23,7 +23,7 @@ const LOST =
 
 const EVICTED = 'A rollout or a restart of a host is under way: run this again afterwards.'
 
-export interface Seconds {
+export interface PhaseSeconds {
   /** From its creation until the transcoder asked for its task: queue, container, transcoder. */
   start: number | null
   /** Until the source was probed and the job planned. */
@@ -35,17 +35,17 @@ export interface Seconds {
   total: number | null
 }
 
-export interface JobFigures {
+export interface JobTimings {
   name: string
   job: number
   slot: number | null
   /** Of the one that brought the result. */
   attempt: number | null
   lost: number
-  seconds: Seconds
+  seconds: PhaseSeconds
 }
 
-export interface Trial {
+export interface TestJob {
   name: string
   body: JobRequest
   dryRun?: true
@@ -55,42 +55,42 @@ export interface Trial {
   verify?: (outputs: readonly PublicOutput[]) => Promise<string | null>
 }
 
-export interface Bench {
+export interface TestContext {
   client: Client
-  traces: Traces
+  traces: CreatedResources
   signal: AbortSignal
   /** For one job. */
   patienceMs: number
   note: (text: string) => void
 }
 
-export interface Tried {
+export interface TestJobResult {
   check: Check
-  figures: JobFigures | null
+  figures: JobTimings | null
 }
 
-export async function tryJob(bench: Bench, trial: Trial): Promise<Tried> {
+export async function runTestJob(bench: TestContext, trial: TestJob): Promise<TestJobResult> {
   const { client, traces, note } = bench
   const { name } = trial
   note(`job "${name}" …`)
   const created = await client.create(trial.body, { dryRun: trial.dryRun === true })
   const id = created._auto_generated_id_
-  traces.job(id)
-  const job = await untilEnd(bench, id)
+  traces.addJob(id)
+  const job = await waitForEnd(bench, id)
   const { events } = await client.events(id)
-  const figures = figuresOf(name, id, events)
+  const figures = timingsOf(name, id, events)
   const remedy = `See docs/troubleshooting.md and the job’s events; it was number ${id}.`
-  const wrong = (message: string, what = remedy): Tried => ({ check: fault(name, message, what), figures })
+  const wrong = (message: string, what = remedy): TestJobResult => ({ check: fault(name, message, what), figures })
   if (job === null)
     return wrong(`It did not end within ${bench.patienceMs / 1000} s; the last event is ${events.at(-1)?.type}.`)
   const { error, outputs } = job.status
   if (error) return wrong(`It failed: ${error.message} (${error.code})`)
   if (job.status.state !== 'ready') return wrong(`It ended as ${job.status.state}.`)
-  const lost = lostOf(events, figures)
+  const lost = lostAttemptOf(events, figures)
   if (lost !== null) return wrong(lost, LOST)
   if (trial.dryRun && job.status.estimate === null) return wrong('It has no estimate.')
   if (outputs.length < trial.outputs) return wrong(`It has ${outputs.length} outputs, ${trial.outputs} were asked for.`)
-  const damage = await (trial.verify ?? ((list) => fetchAll(list, bench.signal)))(outputs)
+  const damage = await (trial.verify ?? ((list) => verifyOutputs(list, bench.signal)))(outputs)
   if (damage !== null) return wrong(damage)
   const bytes = outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
   const evicted = events.find(({ type }) => type === 'attempt.evicted')
@@ -102,7 +102,7 @@ export async function tryJob(bench: Bench, trial: Trial): Promise<Tried> {
 }
 
 /** null = not within the time that it has. */
-export async function untilEnd({ client, signal, patienceMs }: Bench, id: number): Promise<JobRead | null> {
+export async function waitForEnd({ client, signal, patienceMs }: TestContext, id: number): Promise<JobRead | null> {
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(), patienceMs)
   const stop = (): void => over.abort()
@@ -124,7 +124,7 @@ export async function untilEnd({ client, signal, patienceMs }: Bench, id: number
   }
 }
 
-export function figuresOf(name: string, job: number, events: readonly PublicEvent[]): JobFigures {
+export function timingsOf(name: string, job: number, events: readonly PublicEvent[]): JobTimings {
   const at = (type: PublicEvent['type']): number | null => {
     const event = events.findLast((one) => one.type === type)
     return event ? Date.parse(event.at) : null
@@ -156,7 +156,7 @@ export function figuresOf(name: string, job: number, events: readonly PublicEven
 }
 
 /** The first attempt has to do. */
-function lostOf(events: readonly PublicEvent[], { attempt, lost }: JobFigures): string | null {
+function lostAttemptOf(events: readonly PublicEvent[], { attempt, lost }: JobTimings): string | null {
   if (lost > 0) {
     const told = events.find(({ type }) => type === 'attempt.lost')
     return `${lost} of its attempts ${lost === 1 ? 'was' : 'were'} lost: ${told?.message}`
@@ -169,13 +169,13 @@ function lostOf(events: readonly PublicEvent[], { attempt, lost }: JobFigures): 
 }
 
 /** Each output and each segment that a playlist stands for. @returns what is wrong, or null */
-async function fetchAll(outputs: readonly PublicOutput[], signal: AbortSignal): Promise<string | null> {
+async function verifyOutputs(outputs: readonly PublicOutput[], signal: AbortSignal): Promise<string | null> {
   const directory = await mkdtemp(join(tmpdir(), 'splicepoint-doctor-'))
   try {
     for (const output of outputs) {
       const { file } = await download(output, directory, signal)
       if (!output.segments) continue
-      const found = await fetchSegments(output, await readFile(file, 'utf8'), signal)
+      const found = await verifySegments(output, await readFile(file, 'utf8'), signal)
       if (found !== null) return found
     }
     return null
@@ -184,7 +184,7 @@ async function fetchAll(outputs: readonly PublicOutput[], signal: AbortSignal): 
   }
 }
 
-async function fetchSegments(output: PublicOutput, playlist: string, signal: AbortSignal): Promise<string | null> {
+async function verifySegments(output: PublicOutput, playlist: string, signal: AbortSignal): Promise<string | null> {
   const addresses = new Set(
     playlist.split(/\r?\n/).flatMap((line) => {
       if (line !== '' && !line.startsWith('#')) return [line]
@@ -194,7 +194,7 @@ async function fetchSegments(output: PublicOutput, playlist: string, signal: Abo
   )
   let bytes = 0
   for (const address of addresses) {
-    const response = await reach(new URL(address, output.url ?? undefined), { signal })
+    const response = await fetchOrFail(new URL(address, output.url ?? undefined), { signal })
     const body = Buffer.from(await response.arrayBuffer())
     if (response.status !== 200) return `${address} of ${output.path} answers ${response.status}.`
     bytes += body.length

@@ -12,12 +12,12 @@ const CRON_MS = 75_000
 /** Longer than a container lives that nobody needs. */
 const IDLE_MS = 90_000
 
-export interface Inside {
+export interface ServiceReport {
   checks: Check[]
   diagnosis: Diagnosis | null
 }
 
-export async function askService(admin: Client): Promise<Inside> {
+export async function diagnoseService(admin: Client): Promise<ServiceReport> {
   try {
     const diagnosis = await admin.diagnose()
     return { checks: diagnosis.checks, diagnosis }
@@ -32,9 +32,9 @@ export async function askService(admin: Client): Promise<Inside> {
 }
 
 /** A new deployment's cron may not have rung yet: asked again when it must have. */
-export async function askAboutCronAgain(
+export async function recheckCron(
   admin: Client,
-  { checks }: Inside,
+  { checks }: ServiceReport,
   since: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function askAboutCronAgain(
 }
 
 /** What a drain shows from outside: transcoders that are stopping. */
-export function judgeStopping({ slots }: Diagnosis): Check {
+export function checkIdleContainers({ slots }: Diagnosis): Check {
   const stopping = slots.filter(({ transcoder }) => transcoder !== null && /stopping|draining/.test(transcoder.state))
   return stopping.length > 0
     ? warning(
@@ -57,7 +57,11 @@ export function judgeStopping({ slots }: Diagnosis): Check {
     : ok('drain', 'No transcoder is being stopped.')
 }
 
-export async function awaitIdle(admin: Client, note: (text: string) => void, signal: AbortSignal): Promise<Check> {
+export async function waitForIdleContainers(
+  admin: Client,
+  note: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Check> {
   note(`waiting ${IDLE_MS / 1000} s for idle containers to end …`)
   await pause(IDLE_MS, null, { signal })
   const { slots, settings } = await admin.diagnose()

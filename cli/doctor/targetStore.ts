@@ -4,11 +4,11 @@
 import { createHash } from 'node:crypto'
 import { AwsClient } from 'aws4fetch'
 import type { PublicOutput } from '#contract/api/status.ts'
-import { reason } from '../../client/serviceRequest.ts'
+import { describeError } from '../../client/serviceRequest.ts'
 import type { Credential } from '../../client/jobRequest.ts'
 import { UsageError } from '../cliErrors.ts'
 
-export interface NamedStore {
+export interface TargetStore {
   /** As it was given, for the report. */
   name: string
   /** `s3://bucket/prefix/<something of this run>`. */
@@ -21,7 +21,7 @@ export interface NamedStore {
 }
 
 /** @throws UsageError */
-export function namedStore(address: string, run: string, env: NodeJS.ProcessEnv): NamedStore {
+export function parseTargetStore(address: string, run: string, env: NodeJS.ProcessEnv): TargetStore {
   const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/.exec(address) ?? []
   if (bucket === undefined) {
     throw new UsageError(
@@ -54,7 +54,7 @@ export function namedStore(address: string, run: string, env: NodeJS.ProcessEnv)
   }
   const ask = async (method: string, { location, path }: PublicOutput): Promise<Response> => {
     const response = await client.fetch(addressOf(location), { method }).catch((error: unknown) => {
-      throw new Error(`${path} cannot be asked of the store from here: ${reason(error)}`)
+      throw new Error(`${path} cannot be asked of the store from here: ${describeError(error)}`)
     })
     if (!response.ok) throw new Error(`the store answers ${response.status} to ${method} of ${path} from here`)
     return response

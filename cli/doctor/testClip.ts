@@ -14,7 +14,7 @@ const BLOCK_BYTES = 2
 const TONE_HZ = 440
 const BARS = [0xc0c0c0, 0xc0c000, 0x00c0c0, 0x00c000, 0xc000c0, 0xc00000, 0x0000c0]
 /** Pictures that differ; a longer film shows them again. */
-const PICTURES = 25
+const DISTINCT_FRAMES = 25
 
 const fourcc = (text: string): Buffer => Buffer.from(text, 'latin1')
 const u32 = (...values: number[]): Buffer => {
@@ -56,7 +56,7 @@ function pngChunk(name: string, body: Buffer): Buffer {
 }
 
 /** Colour bars with a white column that moves. */
-function picture(width: number, height: number, at: number): Buffer {
+function pngFrame(width: number, height: number, at: number): Buffer {
   const row = Buffer.alloc(1 + 3 * width)
   const column = Math.floor(at * width)
   for (let x = 0; x < width; x++) {
@@ -79,7 +79,7 @@ function picture(width: number, height: number, at: number): Buffer {
 }
 
 /** A tone, one channel of 16 bits. */
-function sound(from: number, count: number): Buffer {
+function pcmAudio(from: number, count: number): Buffer {
   const samples = Buffer.alloc(count * BLOCK_BYTES)
   for (let index = 0; index < count; index++) {
     const value = Math.round(6000 * Math.sin((2 * Math.PI * TONE_HZ * (from + index)) / SAMPLE_RATE))
@@ -88,9 +88,11 @@ function sound(from: number, count: number): Buffer {
   return samples
 }
 
-export function makeClip({ width, height, framesPerSecond, seconds }: ClipOptions): Buffer {
+export function createTestClip({ width, height, framesPerSecond, seconds }: ClipOptions): Buffer {
   const frames = framesPerSecond * seconds
-  const pictures = Array.from({ length: Math.min(frames, PICTURES) }, (_, n) => picture(width, height, n / PICTURES))
+  const pictures = Array.from({ length: Math.min(frames, DISTINCT_FRAMES) }, (_, n) =>
+    pngFrame(width, height, n / DISTINCT_FRAMES),
+  )
   const perFrame = SAMPLE_RATE / framesPerSecond
   const media: Buffer[] = []
   const index: Buffer[] = []
@@ -105,7 +107,7 @@ export function makeClip({ width, height, framesPerSecond, seconds }: ClipOption
   for (let frame = 0; frame < frames; frame++) {
     add('00dc', pictures[frame % pictures.length] ?? Buffer.alloc(0))
     const from = Math.round(frame * perFrame)
-    add('01wb', sound(from, Math.round((frame + 1) * perFrame) - from))
+    add('01wb', pcmAudio(from, Math.round((frame + 1) * perFrame) - from))
   }
   const largest = Math.max(...pictures.map(({ length }) => length))
   const header = list(

@@ -9,36 +9,44 @@ import type { Check, Diagnosis } from '#contract/api/diagnosis.ts'
 import type { PublicOutput } from '#contract/api/status.ts'
 import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
 import type { AudioProfile, JobRequest, VideoProfile } from '../../client/jobRequest.ts'
-import { makeClip } from './testClip.ts'
-import { fault, look, ok, reasonOf, skipped, warning } from './checkResult.ts'
-import type { NamedStore } from './targetStore.ts'
-import { figuresOf, tryJob, untilEnd, type Bench, type JobFigures, type Trial, type Tried } from './runTestJob.ts'
+import { createTestClip } from './testClip.ts'
+import { fault, runCheck, ok, errorText, skipped, warning } from './checkResult.ts'
+import type { TargetStore } from './targetStore.ts'
+import {
+  timingsOf,
+  runTestJob,
+  waitForEnd,
+  type TestContext,
+  type JobTimings,
+  type TestJob,
+  type TestJobResult,
+} from './runTestJob.ts'
 
 /** Jobs more, until two of them met on one slot. */
-const MORE_FOR_A_CHANGE = 8
+const MAX_EXTRA_JOBS = 8
 /** On every cloud: who can read it has the machine's own keys. */
 const PRIVATE_ADDRESS = 'http://169.254.169.254/latest/meta-data/'
 /** The source could not be reached, which is as good as refused. */
-const NOT_REACHED = ['source_address_refused', 'source_unreachable', 'source_not_found', 'source_forbidden']
+const EXPECTED_REFUSALS = ['source_address_refused', 'source_unreachable', 'source_not_found', 'source_forbidden']
 
 const small = { width: 320, height: 180, framesPerSecond: 25, seconds: 3 }
 const long = { width: 640, height: 360, framesPerSecond: 25, seconds: 30 }
 
-export interface TrialOptions {
+export interface TestJobOptions {
   /** An address that the job reads from as well. */
   input: string | null
-  stores: readonly NamedStore[]
+  stores: readonly TargetStore[]
   /** What the service said of itself before; null = it was not asked. */
   before: Diagnosis | null
 }
 
-export interface Trials {
+export interface TestJobReport {
   checks: Check[]
-  jobs: JobFigures[]
+  jobs: JobTimings[]
   figures: Record<string, number>
 }
 
-const sound: AudioProfile = { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '96', source_stream: '1' }
+const audioProfile: AudioProfile = { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '96', source_stream: '1' }
 const rendition = (height: number, kbps: number, output?: string): VideoProfile => ({
   width: 0,
   height,
@@ -50,26 +58,26 @@ const rendition = (height: number, kbps: number, output?: string): VideoProfile 
 const jobOf = (input: string, change: Partial<JobRequest> = {}): JobRequest => ({
   input,
   videoProfiles: [rendition(180, 400, 'doctor.mp4')],
-  audioProfiles: [sound],
+  audioProfiles: [audioProfile],
   cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
   ...change,
 })
 
-export async function runTrials(bench: Bench, options: TrialOptions): Promise<Trials> {
-  const made: Trials = { checks: [], jobs: [], figures: {} }
+export async function runTestJobs(bench: TestContext, options: TestJobOptions): Promise<TestJobReport> {
+  const made: TestJobReport = { checks: [], jobs: [], figures: {} }
   const { signal } = bench
-  const take = ({ check, figures }: Tried): void => {
+  const take = ({ check, figures }: TestJobResult): void => {
     made.checks.push(check)
     if (figures) made.jobs.push(figures)
   }
-  const run = async (trial: Trial): Promise<void> => {
+  const run = async (trial: TestJob): Promise<void> => {
     const remedy = 'See docs/troubleshooting.md.'
-    let tried: Tried | null = null
-    const check = await look(trial.name, remedy, async () => (tried = await tryJob(bench, trial)).check, signal)
+    let tried: TestJobResult | null = null
+    const check = await runCheck(trial.name, remedy, async () => (tried = await runTestJob(bench, trial)).check, signal)
     take(tried ?? { check, figures: null })
   }
 
-  const input = await send(bench, 'small', small, made)
+  const input = await uploadClip(bench, 'small', small, made)
   if (input === null) return made
   await run({ name: 'mp4', body: jobOf(input), outputs: 1 })
   if (made.jobs.every(({ attempt }) => attempt === null)) {
@@ -89,23 +97,23 @@ export async function runTrials(bench: Bench, options: TrialOptions): Promise<Tr
       outputs: 1,
     })
   }
-  for (const store of options.stores) await run(storeTrial(bench, input, store))
-  const longInput = await send(bench, 'long', long, made)
+  for (const store of options.stores) await run(targetStoreJob(bench, input, store))
+  const longInput = await uploadClip(bench, 'long', long, made)
   if (longInput !== null) {
-    const cancelled = await look(
+    const cancelled = await runCheck(
       'cancel',
       'See docs/troubleshooting.md.',
-      () => tryCancel(bench, longInput, made),
+      () => checkCancel(bench, longInput, made),
       signal,
     )
     made.checks.push(cancelled)
   }
-  for (let more = 0; more < MORE_FOR_A_CHANGE && reused(made.jobs).length === 0; more++) {
+  for (let more = 0; more < MAX_EXTRA_JOBS && jobsOnReusedSlots(made.jobs).length === 0; more++) {
     await run({ name: `dry run ${more + 2}`, body: jobOf(input), dryRun: true, outputs: 0 })
   }
-  made.checks.push(judgeChange(made.jobs))
-  made.checks.push(await look('egress', 'Set EGRESS = "platform".', () => tryPrivate(bench), signal))
-  Object.assign(made.figures, together(made.jobs, options.before))
+  made.checks.push(checkSlotReuse(made.jobs))
+  made.checks.push(await runCheck('egress', 'Set EGRESS = "platform".', () => checkPrivateAddress(bench), signal))
+  Object.assign(made.figures, summarize(made.jobs, options.before))
   return made
 }
 
@@ -117,9 +125,9 @@ const hlsOf = (input: string): JobRequest =>
     videoProfiles: [rendition(180, 400)],
   })
 
-function storeTrial(bench: Bench, input: string, store: NamedStore): Trial {
+function targetStoreJob(bench: TestContext, input: string, store: TargetStore): TestJob {
   let written: readonly PublicOutput[] = []
-  bench.traces.other(() => store.remove(written))
+  bench.traces.addCleanup(() => store.remove(written))
   return {
     name: store.name,
     outputs: 1,
@@ -135,22 +143,27 @@ function storeTrial(bench: Bench, input: string, store: NamedStore): Trial {
 }
 
 /** Uploads a film that is made here. */
-async function send(bench: Bench, name: string, clip: typeof small, made: Trials): Promise<string | null> {
+async function uploadClip(
+  bench: TestContext,
+  name: string,
+  clip: typeof small,
+  made: TestJobReport,
+): Promise<string | null> {
   const directory = await mkdtemp(join(tmpdir(), 'splicepoint-doctor-'))
   try {
-    const bytes = makeClip(clip)
+    const bytes = createTestClip(clip)
     const file = join(directory, `doctor-${name}.avi`)
     await writeFile(file, bytes)
     const from = performance.now()
     const upload = await bench.client.upload(file, `doctor-${name}.avi`)
-    bench.traces.upload(upload.uploaded_file_number)
+    bench.traces.addUpload(upload.uploaded_file_number)
     const seconds = (performance.now() - from) / 1000
     made.figures[`upload_${name}_megabytes_per_second`] = bytes.length / 1e6 / seconds
     return upload.input
   } catch (error) {
     if (!(error instanceof ServiceError || error instanceof NetworkError)) throw error
     made.checks.push(
-      fault('upload', reasonOf(error), 'The service must take an upload before it can make anything of it.'),
+      fault('upload', errorText(error), 'The service must take an upload before it can make anything of it.'),
     )
     return null
   } finally {
@@ -159,14 +172,14 @@ async function send(bench: Bench, name: string, clip: typeof small, made: Trials
 }
 
 /** A job that takes some seconds, cancelled while it runs. */
-async function tryCancel(bench: Bench, input: string, made: Trials): Promise<Check> {
+async function checkCancel(bench: TestContext, input: string, made: TestJobReport): Promise<Check> {
   const { client, traces, note, signal } = bench
   const remedy = 'See docs/troubleshooting.md.'
   note('job "cancel" …')
   const videoProfiles = [rendition(1080, 4000, 'a.mp4'), rendition(720, 2500, 'b.mp4'), rendition(360, 800, 'c.mp4')]
   const created = await client.create(jobOf(input, { videoProfiles, audioProfiles: [] }))
   const id = created._auto_generated_id_
-  traces.job(id)
+  traces.addJob(id)
   const patience = performance.now() + bench.patienceMs
   for (;;) {
     const { job_completed: over, phase } = (await client.read(id)).status
@@ -178,9 +191,9 @@ async function tryCancel(bench: Bench, input: string, made: Trials): Promise<Che
   }
   const from = performance.now()
   await client.cancel(id)
-  const job = await untilEnd(bench, id)
+  const job = await waitForEnd(bench, id)
   const seconds = (performance.now() - from) / 1000
-  made.jobs.push(figuresOf('cancel', id, (await client.events(id)).events))
+  made.jobs.push(timingsOf('cancel', id, (await client.events(id)).events))
   if (job === null) return fault('cancel', 'The job did not end.', remedy)
   made.figures['cancel_seconds'] = seconds
   return job.status.state === 'cancelled' && job.status.outputs.length === 0
@@ -189,12 +202,12 @@ async function tryCancel(bench: Bench, input: string, made: Trials): Promise<Che
 }
 
 /** Jobs that ran where another one had run before. */
-function reused(jobs: readonly JobFigures[]): JobFigures[] {
+function jobsOnReusedSlots(jobs: readonly JobTimings[]): JobTimings[] {
   return jobs.filter(({ slot }, index) => slot !== null && jobs.slice(0, index).some((one) => one.slot === slot))
 }
 
-function judgeChange(jobs: readonly JobFigures[]): Check {
-  const again = reused(jobs)
+function checkSlotReuse(jobs: readonly JobTimings[]): Check {
+  const again = jobsOnReusedSlots(jobs)
   const [first] = again
   if (!first) return skipped('change', 'No slot had two of the jobs: there are many slots, and any free one is taken.')
   const bad = again.find(({ attempt, lost }) => attempt !== 1 || lost > 0)
@@ -207,7 +220,7 @@ function judgeChange(jobs: readonly JobFigures[]): Check {
     : ok('change', `${again.length} jobs ran on a slot that another one had before, each at its first attempt.`)
 }
 
-async function tryPrivate(bench: Bench): Promise<Check> {
+async function checkPrivateAddress(bench: TestContext): Promise<Check> {
   bench.note('job of a private address …')
   const credentials: JobRequest['cloud_credentials'] = {
     input: { cloud_provider: 'http' },
@@ -220,10 +233,10 @@ async function tryPrivate(bench: Bench): Promise<Check> {
     if (error instanceof ServiceError && error.status === 400) return ok('egress', 'A private address is refused.')
     throw error
   }
-  bench.traces.job(id)
-  const job = await untilEnd(bench, id)
+  bench.traces.addJob(id)
+  const job = await waitForEnd(bench, id)
   const code = job?.status.error?.code ?? null
-  return job === null || (code !== null && NOT_REACHED.includes(code))
+  return job === null || (code !== null && EXPECTED_REFUSALS.includes(code))
     ? ok('egress', `A private address is not reached${code === null ? '' : ` (${code})`}.`)
     : fault(
         'egress',
@@ -232,7 +245,7 @@ async function tryPrivate(bench: Bench): Promise<Check> {
       )
 }
 
-function together(jobs: readonly JobFigures[], before: Diagnosis | null): Record<string, number> {
+function summarize(jobs: readonly JobTimings[], before: Diagnosis | null): Record<string, number> {
   const figures: Record<string, number> = {}
   const most = (name: string, values: (number | null)[]): void => {
     const known = values.filter((value) => value !== null)
@@ -245,7 +258,7 @@ function together(jobs: readonly JobFigures[], before: Diagnosis | null): Record
   else most('first_start_seconds', [first?.seconds.start ?? null])
   most(
     'change_seconds',
-    reused(jobs).map(({ seconds }) => seconds.start),
+    jobsOnReusedSlots(jobs).map(({ seconds }) => seconds.start),
   )
   most(
     'probe_seconds',

@@ -11,7 +11,7 @@ const SECRETS = ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY']
 const ANSWER_MS = 30_000
 const LOGIN = 'npx wrangler login'
 
-interface Ran {
+interface CommandOutput {
   code: number
   stdout: string
   stderr: string
@@ -33,12 +33,12 @@ async function findWrangler(from: string): Promise<string | null> {
 }
 
 /** @param path of wrangler.toml */
-export async function askWrangler(path: string, signal: AbortSignal): Promise<Check[]> {
+export async function checkDeployment(path: string, signal: AbortSignal): Promise<Check[]> {
   const directory = dirname(path)
   const wrangler = await findWrangler(directory)
   if (wrangler === null)
     return [skipped('deployed', 'wrangler is not installed here: nothing was asked of Cloudflare.')]
-  const run = (...args: string[]): Promise<Ran> =>
+  const run = (...args: string[]): Promise<CommandOutput> =>
     new Promise((resolve) => {
       execFile(
         wrangler,
@@ -62,7 +62,7 @@ export async function askWrangler(path: string, signal: AbortSignal): Promise<Ch
   if (names === null) {
     return [skipped('deployed', `wrangler could not list the secrets of the deployed Worker; for that: ${LOGIN}.`)]
   }
-  return [judgeSecrets(names), judgeMigrations(await run('d1', 'migrations', 'list', 'DB', '--remote'))]
+  return [checkSecrets(names), checkMigrations(await run('d1', 'migrations', 'list', 'DB', '--remote'))]
 }
 
 function secretNames(text: string): string[] | null {
@@ -74,7 +74,7 @@ function secretNames(text: string): string[] | null {
   }
 }
 
-function judgeSecrets(names: readonly string[]): Check {
+function checkSecrets(names: readonly string[]): Check {
   const missing = SECRETS.filter((name) => !names.includes(name))
   return missing.length > 0
     ? fault(
@@ -85,7 +85,7 @@ function judgeSecrets(names: readonly string[]): Check {
     : ok('deployed_secrets', `The deployed Worker has ${SECRETS.join(', ')}.`)
 }
 
-function judgeMigrations({ code, stdout, stderr }: Ran): Check {
+function checkMigrations({ code, stdout, stderr }: CommandOutput): Check {
   const text = stdout + stderr
   if (code !== 0)
     return skipped('deployed_migrations', 'wrangler could not list the migrations of the deployed database.')

@@ -16,7 +16,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 }
 const SECRETS = ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY', 'TRANSCODER_SECRET', 'INTERNAL_TOKEN']
 /** Addresses that the Worker answers itself. */
-const WORKERS_OWN = [
+const WORKER_ROUTES = [
   '/api/*',
   '/uploads',
   '/uploads/*',
@@ -40,7 +40,7 @@ const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value).trim() : ''
 
 /** @throws UsageError */
-export async function checkConfiguration(path: string): Promise<Check[]> {
+export async function checkWranglerToml(path: string): Promise<Check[]> {
   const toml = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${path} cannot be read (${error.code ?? error.message}).`)
   })
@@ -179,13 +179,13 @@ function objects(config: Table): Check {
     : ok('durable_objects', Object.keys(CLASSES).join(', '))
 }
 
-const ownTranscoders = (config: Table): string => text(table(config['vars'])['TRANSCODER_URLS'])
+const transcoderUrls = (config: Table): string => text(table(config['vars'])['TRANSCODER_URLS'])
 const container = (config: Table): Table | undefined =>
   tables(config['containers']).find((one) => one['class_name'] === CLASSES['TRANSCODER'])
 
 function containers(config: Table): Check {
   const found = container(config)
-  if (ownTranscoders(config) !== '') return ok('containers', 'TRANSCODER_URLS names transcoders of your own.')
+  if (transcoderUrls(config) !== '') return ok('containers', 'TRANSCODER_URLS names transcoders of your own.')
   if (!found) {
     return fault(
       'containers',
@@ -222,7 +222,7 @@ function containers(config: Table): Check {
 
 function slots(config: Table): Check {
   const found = container(config)
-  if (ownTranscoders(config) !== '' || !found) return ok('slots', 'As many as TRANSCODER_URLS has.')
+  if (transcoderUrls(config) !== '' || !found) return ok('slots', 'As many as TRANSCODER_URLS has.')
   const instances = text(found['max_instances'])
   const most = text(table(config['vars'])['MAX_SLOTS'])
   const remedy = 'Set both to the number of jobs that may run at once.'
@@ -239,7 +239,7 @@ function slots(config: Table): Check {
 
 function rollouts(config: Table): Check {
   const seconds = text(container(config)?.['rollout_active_grace_period'])
-  if (ownTranscoders(config) !== '' || !container(config)) return ok('rollouts', 'No containers of Cloudflare.')
+  if (transcoderUrls(config) !== '' || !container(config)) return ok('rollouts', 'No containers of Cloudflare.')
   return Number(seconds || 0) > 0
     ? ok('rollouts', `A container is left alone in its first ${seconds} s; afterwards it has the time of its drain.`)
     : warning(
@@ -278,7 +278,7 @@ function variables(config: Table): Check {
     return warning('variables', `EGRESS is "${value('EGRESS')}".`, 'On Cloudflare: EGRESS = "platform".')
   }
   const filled = ['ALLOW_PRIVATE_HOSTS', 'API_KEY', 'DOOR_URL'].filter((name) => value(name) !== '')
-  if (filled.length > 0 && ownTranscoders(config) === '') {
+  if (filled.length > 0 && transcoderUrls(config) === '') {
     return warning(
       'variables',
       `${filled.join(', ')} ${filled.length > 1 ? 'are' : 'is'} not empty.`,
@@ -316,7 +316,7 @@ function assets(config: Table): Check {
       'No [assets] with the binding ASSETS: there is no dashboard.',
       'Take the block of the repository’s wrangler.toml.',
     )
-  const missing = first === true ? [] : WORKERS_OWN.filter((path) => !strings(first).includes(path))
+  const missing = first === true ? [] : WORKER_ROUTES.filter((path) => !strings(first).includes(path))
   return missing.length > 0
     ? warning(
         'assets',

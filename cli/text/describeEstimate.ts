@@ -1,10 +1,10 @@
 // In charge of: what a dry run found, for people: the source, what would be made of it, how long that takes and what it costs.
 // Not in charge of: the figures (the service).
-import type { Estimate, FileReport, SourceReport } from '#contract/task/dryRunEstimate.ts'
-import { plain } from '../cliErrors.ts'
+import type { Estimate, PlannedFile, SourceReport } from '#contract/task/dryRunEstimate.ts'
+import { stripControlCharacters } from '../cliErrors.ts'
 import { table } from './table.ts'
-import { facts, wrap } from './terminal.ts'
-import { bitrate, bytes, dollars, duration, range } from './formatUnits.ts'
+import { keyValueLines, wrap } from './terminal.ts'
+import { formatBitrate, formatBytes, formatDollars, formatDuration, formatRange } from './formatUnits.ts'
 
 export function estimateText({ plan, predicted, probe }: Estimate, width: number): string {
   const { machine } = predicted
@@ -12,20 +12,20 @@ export function estimateText({ plan, predicted, probe }: Estimate, width: number
     ['Source', sourceText(probe)],
     [
       'Time',
-      `${range(predicted.wall_seconds, duration)} on ${machine.vcpus} vCPUs and ${machine.memory_gib} GiB, without waiting in the queue`,
+      `${formatRange(predicted.wall_seconds, formatDuration)} on ${machine.vcpus} vCPUs and ${machine.memory_gib} GiB, without waiting in the queue`,
     ],
-    ['CPU', `${range(predicted.cpu_seconds, duration)} of one vCPU`],
-    ['Size', range(predicted.output_bytes, bytes)],
-    ['Cost', range(predicted.cost_usd, dollars)],
+    ['CPU', `${formatRange(predicted.cpu_seconds, formatDuration)} of one vCPU`],
+    ['Size', formatRange(predicted.output_bytes, formatBytes)],
+    ['Cost', formatRange(predicted.cost_usd, formatDollars)],
   ]
-  return [facts(total, width, '  '), ...outputsText(plan.outputs, width)].join('\n\n')
+  return [keyValueLines(total, width, '  '), ...outputsText(plan.outputs, width)].join('\n\n')
 }
 
 export function sourceText({ video, audio, duration_seconds, size_bytes, bitrate_kbps }: SourceReport): string {
   const parts = [
-    duration_seconds === null ? 'unknown duration' : duration(duration_seconds),
-    ...(size_bytes === null ? [] : [bytes(size_bytes)]),
-    ...(bitrate_kbps === null ? [] : [bitrate(bitrate_kbps)]),
+    duration_seconds === null ? 'unknown duration' : formatDuration(duration_seconds),
+    ...(size_bytes === null ? [] : [formatBytes(size_bytes)]),
+    ...(bitrate_kbps === null ? [] : [formatBitrate(bitrate_kbps)]),
     video === null ? 'no video' : videoText(video),
     audio.length === 0 ? 'no audio' : '',
     ...audio.map(audioText),
@@ -61,7 +61,7 @@ export function rateText(fraction: string): string {
 }
 
 /** One row for each output, then what is true of all of them, then what is true of one. */
-function outputsText(files: readonly FileReport[], width: number): string[] {
+function outputsText(files: readonly PlannedFile[], width: number): string[] {
   const columns = [
     { title: 'OUTPUT', flexible: true },
     { title: 'SIZE', right: true },
@@ -72,9 +72,9 @@ function outputsText(files: readonly FileReport[], width: number): string[] {
   const rows = files.map(({ path, video, audio, output_bytes }) => [
     path,
     video === null ? '–' : `${video.width}×${video.height}`,
-    video === null ? '–' : bitrate(video.bitrate_kbps),
-    audio.map(({ codec, bitrate_kbps }) => `${codec} ${bitrate(bitrate_kbps)}`).join(', ') || 'none',
-    output_bytes === null ? 'unknown' : `about ${bytes(output_bytes.likely)}`,
+    video === null ? '–' : formatBitrate(video.bitrate_kbps),
+    audio.map(({ codec, bitrate_kbps }) => `${codec} ${formatBitrate(bitrate_kbps)}`).join(', ') || 'none',
+    output_bytes === null ? 'unknown' : `about ${formatBytes(output_bytes.likely)}`,
   ])
   const indented = (text: string, indent: string): string =>
     text
@@ -82,18 +82,20 @@ function outputsText(files: readonly FileReport[], width: number): string[] {
       .map((line) => indent + line)
       .join('\n')
   const sentences = (told: readonly string[]): string =>
-    told.map((sentence) => `    ${wrap(plain(sentence), width - 4, '    ')}`).join('\n')
-  const shared = files.length < 2 ? [] : (files[0]?.description ?? []).filter((each) => isShared(each, files))
+    told.map((sentence) => `    ${wrap(stripControlCharacters(sentence), width - 4, '    ')}`).join('\n')
+  const shared = files.length < 2 ? [] : (files[0]?.description ?? []).filter((each) => appliesToAll(each, files))
   const own = files.map(
     ({ path, description }) => [path, description.filter((each) => !shared.includes(each))] as const,
   )
   return [
     indented(table(columns, rows, width - 2), '  '),
     ...(shared.length === 0 ? [] : [`  All outputs\n${sentences(shared)}`]),
-    ...own.flatMap(([path, told]) => (told.length === 0 ? [] : [`  ${plain(path)}\n${sentences(told)}`])),
+    ...own.flatMap(([path, told]) =>
+      told.length === 0 ? [] : [`  ${stripControlCharacters(path)}\n${sentences(told)}`],
+    ),
   ]
 }
 
-function isShared(sentence: string, files: readonly FileReport[]): boolean {
+function appliesToAll(sentence: string, files: readonly PlannedFile[]): boolean {
   return files.every(({ description }) => description.includes(sentence))
 }

@@ -2,16 +2,16 @@
 import type { JobRead, ListedJob } from '#contract/api/answers.ts'
 import type { PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { channelText, estimateText, sourceText } from './describeEstimate.ts'
-import { plain } from '../cliErrors.ts'
+import { stripControlCharacters } from '../cliErrors.ts'
 import { jobsAhead } from './progressState.ts'
 import { table } from './table.ts'
-import { facts, wrap } from './terminal.ts'
-import { ago, bitrate, bytes, duration, moment } from './formatUnits.ts'
+import { keyValueLines, wrap } from './terminal.ts'
+import { formatAgo, formatBitrate, formatBytes, formatDuration, formatTime } from './formatUnits.ts'
 
 const WIDTH = 80
 
 /** @param width columns of the terminal; null where there is none */
-export function describe(id: number, { status, config }: JobRead, width: number | null): string {
+export function describeJob(id: number, { status, config }: JobRead, width: number | null): string {
   const columns = width ?? WIDTH
   const { estimate, source } = status
   const { metadata } = config as { metadata?: Record<string, string> }
@@ -20,15 +20,17 @@ export function describe(id: number, { status, config }: JobRead, width: number 
     ...Object.entries(metadata ?? {}).map(([name, value]): [string, string] => [name, value]),
   ]
   return [
-    wrap(plain(`Job ${id} ${standing(status)}: ${status.input_name}`), columns - 2, '  '),
-    ...(rows.length === 0 ? [] : [facts(rows, columns, '  ')]),
-    ...status.warnings.map(({ message }) => `  ${wrap(plain(`Warning: ${message}`), columns - 4, '    ')}`),
+    wrap(stripControlCharacters(`Job ${id} ${stateLine(status)}: ${status.input_name}`), columns - 2, '  '),
+    ...(rows.length === 0 ? [] : [keyValueLines(rows, columns, '  ')]),
+    ...status.warnings.map(
+      ({ message }) => `  ${wrap(stripControlCharacters(`Warning: ${message}`), columns - 4, '    ')}`,
+    ),
     ...(estimate === null ? [] : [`\n${estimateText(estimate, columns)}`]),
     ...outputLines(id, status),
   ].join('\n')
 }
 
-function standing(status: PublicStatus): string {
+function stateLine(status: PublicStatus): string {
   const { error, started_at: from, finished_at: to } = status
   if (error !== null) {
     const field = error.field === undefined || error.message.includes(error.field) ? '' : `${error.field}: `
@@ -37,33 +39,36 @@ function standing(status: PublicStatus): string {
   if (status.state === 'cancelled') return 'cancelled'
   if (status.job_completed) {
     const seconds = from === null || to === null ? null : (Date.parse(to) - Date.parse(from)) / 1000
-    return `${status.dry_run ? 'dry run ' : ''}done${seconds === null ? '' : ` in ${duration(seconds)}`}`
+    return `${status.dry_run ? 'dry run ' : ''}done${seconds === null ? '' : ` in ${formatDuration(seconds)}`}`
   }
   const progress = `${status.phase}, transcode ${status.tcode_progress} %, transfer ${status.xfer_progress} %`
-  return [progress, ...waits(status)].join(', ')
+  return [progress, ...waitingLines(status)].join(', ')
 }
 
-function waits({ queue_position: ahead, failed_starts: starts, waiting_for: away }: PublicStatus): string[] {
+function waitingLines({ queue_position: ahead, failed_starts: starts, waiting_for: away }: PublicStatus): string[] {
   return [
     ...(ahead === null ? [] : [jobsAhead(ahead)]),
     ...(starts === null
       ? []
-      : [`no transcoder could be started in ${starts.count} tries (next try ${moment(starts.next_try_at)})`]),
-    ...(away === null ? [] : [`waiting: ${away.message} (${away.code}, next try ${moment(away.next_try_at)})`]),
+      : [`no transcoder could be started in ${starts.count} tries (next try ${formatTime(starts.next_try_at)})`]),
+    ...(away === null ? [] : [`waiting: ${away.message} (${away.code}, next try ${formatTime(away.next_try_at)})`]),
   ]
 }
 
 /** What a player or a person opens, with its address on a line of its own; the rest is a number. */
 function outputLines(id: number, { outputs }: PublicStatus): string[] {
-  const shown = outputs.filter(isOpened)
+  const shown = outputs.filter(isPlayable)
   const left = outputs.length - shown.length + outputs.reduce((sum, { segments }) => sum + (segments?.count ?? 0), 0)
   return [
-    ...shown.flatMap((output) => [`  ${plain(outputText(output))}`, `    ${plain(output.url ?? output.location)}`]),
+    ...shown.flatMap((output) => [
+      `  ${stripControlCharacters(outputText(output))}`,
+      `    ${stripControlCharacters(output.url ?? output.location)}`,
+    ]),
     ...(left === 0 ? [] : [`  ${left} more files: splicepoint download ${id}`]),
   ]
 }
 
-function isOpened({ role, profile, segments, path }: PublicOutput): boolean {
+function isPlayable({ role, profile, segments, path }: PublicOutput): boolean {
   if (role === 'report' || role === 'storyboard') return false
   if (role === 'playlist' && (segments !== undefined || profile !== null)) return false
   return role === 'poster' || !/(^|\/)(thumbnails|captions)\//.test(path)
@@ -72,10 +77,10 @@ function isOpened({ role, profile, segments, path }: PublicOutput): boolean {
 function outputText({ path, size, media, role }: PublicOutput): string {
   const parts = [
     ...(media?.video ? [`${media.video.width}×${media.video.height}`] : []),
-    ...(media === null ? [] : [bitrate(media.average_bitrate_kbps)]),
+    ...(media === null ? [] : [formatBitrate(media.average_bitrate_kbps)]),
     ...(media !== null && media.video === null ? media.audio.map(({ channels }) => channelText(channels)) : []),
-    ...(media === null ? [] : [duration(media.duration_seconds)]),
-    ...(role === 'media' || role === 'tar' || role === 'poster' ? [bytes(size)] : []),
+    ...(media === null ? [] : [formatDuration(media.duration_seconds)]),
+    ...(role === 'media' || role === 'tar' || role === 'poster' ? [formatBytes(size)] : []),
   ]
   return [path, parts.join(', ')].filter((part) => part !== '').join('  ')
 }
@@ -93,9 +98,9 @@ export function jobTable(jobs: readonly ListedJob[], width: number | null): stri
     String(id),
     status.input_name,
     stateText(status),
-    status.source?.duration_seconds == null ? '–' : duration(status.source.duration_seconds),
-    status.outputs.length === 0 ? '–' : bytes(sizeOf(status.outputs)),
-    ago(status.created_at),
+    status.source?.duration_seconds == null ? '–' : formatDuration(status.source.duration_seconds),
+    status.outputs.length === 0 ? '–' : formatBytes(totalBytes(status.outputs)),
+    formatAgo(status.created_at),
   ])
   return table(columns, rows, width)
 }
@@ -107,6 +112,6 @@ function stateText({ error, state, phase, dry_run, tcode_progress }: PublicStatu
   return dry_run && phase === 'done' ? 'done (dry run)' : phase
 }
 
-function sizeOf(outputs: readonly PublicOutput[]): number {
+function totalBytes(outputs: readonly PublicOutput[]): number {
   return outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
 }

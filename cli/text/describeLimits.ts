@@ -1,10 +1,10 @@
 // In charge of: the limits of the service as lines, one for each figure.
-import { plain } from '../cliErrors.ts'
-import { facts } from './terminal.ts'
-import { bytes } from './formatUnits.ts'
+import { stripControlCharacters } from '../cliErrors.ts'
+import { keyValueLines } from './terminal.ts'
+import { formatBytes } from './formatUnits.ts'
 
 export function limitsText(limits: object, width: number | null): string {
-  return facts(rowsOf('', limits), width ?? Infinity)
+  return keyValueLines(rowsOf('', limits), width ?? Infinity)
 }
 
 function rowsOf(name: string, value: unknown): [string, string][] {
@@ -35,6 +35,7 @@ function nameOf(name: string, { width, height }: Record<string, unknown>): strin
 
 function shown(name: string, value: unknown): string {
   if (value === null) return 'no limit'
-  if (typeof value === 'number' && /bytes(\.|$)/.test(name) && value >= 10_000) return `${bytes(value)} (${value})`
-  return plain(typeof value === 'string' ? value : JSON.stringify(value))
+  if (typeof value === 'number' && /bytes(\.|$)/.test(name) && value >= 10_000)
+    return `${formatBytes(value)} (${value})`
+  return stripControlCharacters(typeof value === 'string' ? value : JSON.stringify(value))
 }

@@ -1,18 +1,18 @@
 // In charge of: `log`: what the transcoder did for a job, as text.
 import type { JobLog } from '#contract/api/answers.ts'
-import { plain } from '../cliErrors.ts'
-import { duration } from './formatUnits.ts'
+import { stripControlCharacters } from '../cliErrors.ts'
+import { formatDuration } from './formatUnits.ts'
 
 /** Commands stay on one line each, to be copied. */
 export function logText({ attempts }: JobLog): string {
   if (attempts.length === 0) return 'Nothing is logged yet.'
   return attempts
     .map(({ attempt, engine, commands, lines }) =>
-      plain(
+      stripControlCharacters(
         [
           `Attempt ${attempt}${engine === null ? '' : `: ${engine}`}`,
           ...commands.flatMap(({ purpose, command, seconds, exit_code }) => [
-            `\n# ${purpose}: ${duration(seconds)}, ${exit_code === null ? 'no exit code' : `exit code ${exit_code}`}`,
+            `\n# ${purpose}: ${formatDuration(seconds)}, ${exit_code === null ? 'no exit code' : `exit code ${exit_code}`}`,
             command,
           ]),
           ...(lines.length === 0 ? [] : ['']),

@@ -1,25 +1,25 @@
 // In charge of: figures as people read them in a terminal. Pure.
-import type { Range } from '#contract/task/dryRunEstimate.ts'
+import type { EstimateRange } from '#contract/task/dryRunEstimate.ts'
 
-export { duration } from '#contract/api/formatDuration.ts'
+export { formatDuration } from '#contract/api/formatDuration.ts'
 
 const BYTES = ['bytes', 'kB', 'MB', 'GB', 'TB']
 
 /** Decimal units, three digits at most: "12.3 MB". */
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   const [value, unit] = scaled(count, BYTES)
   return `${value} ${unit}`
 }
 
 /** Both in the unit of the whole: "12.3 of 80 MB". */
-export function bytesOf(part: number, whole: number): string {
+export function formatBytesOf(part: number, whole: number): string {
   let [unit, factor] = [0, 1]
   while (whole / factor >= 999.5 && unit < BYTES.length - 1) [unit, factor] = [unit + 1, factor * 1000]
   return `${significant(part / factor)} of ${significant(whole / factor)} ${BYTES[unit]}`
 }
 
 /** From kbps: "800 kbps", "2.6 Mbps". */
-export function bitrate(kbps: number): string {
+export function formatBitrate(kbps: number): string {
   const [value, unit] = scaled(kbps, ['kbps', 'Mbps', 'Gbps'])
   return `${value} ${unit}`
 }
@@ -39,7 +39,7 @@ function significant(value: number): string {
 }
 
 /** Of one fixed form, for a line that is drawn again and again: "0:07", "12:30", "1:02:30". */
-export function countdown(seconds: number): string {
+export function formatCountdown(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
   const two = (value: number): string => String(value).padStart(2, '0')
@@ -47,21 +47,21 @@ export function countdown(seconds: number): string {
 }
 
 /** "just now", "5 min ago", "3 h ago", "2 days ago", then the date. */
-export function ago(iso: string, now: number = Date.now()): string {
+export function formatAgo(iso: string, now: number = Date.now()): string {
   const seconds = (now - Date.parse(iso)) / 1000
   if (Number.isNaN(seconds)) return iso
   if (seconds < 45) return 'just now'
-  return seconds < 14 * 86_400 ? `${roughly(seconds)} ago` : iso.slice(0, 10)
+  return seconds < 14 * 86_400 ? `${approximateDuration(seconds)} ago` : iso.slice(0, 10)
 }
 
 /** "in 3 h", "in 6 days"; "over" for what has passed. */
-export function until(iso: string, now: number = Date.now()): string {
+export function formatUntil(iso: string, now: number = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000
   if (Number.isNaN(seconds)) return iso
-  return seconds <= 0 ? 'over' : `in ${roughly(Math.max(seconds, 60))}`
+  return seconds <= 0 ? 'over' : `in ${approximateDuration(Math.max(seconds, 60))}`
 }
 
-function roughly(seconds: number): string {
+function approximateDuration(seconds: number): string {
   if (seconds < 3570) return `${Math.max(1, Math.round(seconds / 60))} min`
   if (seconds < 84_600) return `${Math.round(seconds / 3600)} h`
   const days = Math.round(seconds / 86_400)
@@ -69,19 +69,19 @@ function roughly(seconds: number): string {
 }
 
 /** In the time zone of this machine: "2026-11-22 14:05". */
-export function moment(iso: string): string {
+export function formatTime(iso: string): string {
   const date = new Date(iso)
   const two = (value: number): string => String(value).padStart(2, '0')
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
 }
 
-export function dollars(amount: number): string {
+export function formatDollars(amount: number): string {
   return amount < 0.01 ? `$${Number(amount.toPrecision(2))}` : `$${amount.toFixed(2)}`
 }
 
 /** "about 12 MB (9 to 15 MB)". */
-export function range(value: Range | null, spell: (figure: number) => string): string {
+export function formatRange(value: EstimateRange | null, spell: (figure: number) => string): string {
   if (value === null) return 'unknown, because the source does not state its duration'
   const [low, likely, high] = [spell(value.low), spell(value.likely), spell(value.high)]
   if (low === high) return `about ${likely}`
@@ -90,14 +90,14 @@ export function range(value: Range | null, spell: (figure: number) => string): s
 }
 
 /** @throws Error for what is none: "90", "90s", "45m", "12h" and "30d" are seconds */
-export function secondsOf(text: string): number {
+export function parseSeconds(text: string): number {
   const [, count, unit = 's'] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? []
   if (count === undefined) throw new Error(`"${text}" is not a duration: write 90s, 45m, 12h or 30d.`)
   return Number(count) * { s: 1, m: 60, h: 3600, d: 86_400 }[unit || 's']!
 }
 
 /** @throws Error for what is none: "2000000", "500MB", "2GB" are bytes */
-export function bytesFrom(text: string): number {
+export function parseBytes(text: string): number {
   const [, count, unit = ''] = /^(\d{1,15}(?:\.\d{1,6})?)\s?([kMGT]?)B?$/i.exec(text) ?? []
   if (count === undefined) throw new Error(`"${text}" is not a size: write 500MB or 2GB.`)
   return Math.round(Number(count) * 1000 ** ['', 'k', 'm', 'g', 't'].indexOf(unit.toLowerCase()))

@@ -1,6 +1,6 @@
 // In charge of: one line about what is under way: a bar that is drawn over itself and fits its terminal, plain lines elsewhere.
 // Not in charge of: what the line says of an upload, a job or a download (progressState.ts).
-import { columnsOf, cut, isUnicode, pad, widthOf } from './terminal.ts'
+import { columnsOf, truncate, isUnicode, pad, widthOf } from './terminal.ts'
 
 export interface ProgressState {
   /** What is under way, "Uploading". */
@@ -24,17 +24,17 @@ const BAR = { least: 8, most: 32 }
 const GAP = '  '
 
 /** At most `width` columns. */
-export function drawn({ label, fraction, facts }: ProgressState, width: number, unicode: boolean): string {
+export function renderProgress({ label, fraction, facts }: ProgressState, width: number, unicode: boolean): string {
   const head = pad(label, LABEL)
-  if (fraction === null) return cut([label, ...facts].join(GAP), width)
+  if (fraction === null) return truncate([label, ...facts].join(GAP), width)
   const shown = [...facts]
   const room = (): number => width - widthOf([head, ...shown].join(GAP)) - GAP.length
   while (shown.length > 0 && room() < BAR.least) shown.pop()
-  const bar = barOf(fraction, Math.max(0, Math.min(BAR.most, room())), unicode)
-  return cut([head, bar, ...shown].join(GAP), width)
+  const bar = progressBar(fraction, Math.max(0, Math.min(BAR.most, room())), unicode)
+  return truncate([head, bar, ...shown].join(GAP), width)
 }
 
-function barOf(fraction: number, width: number, unicode: boolean): string {
+function progressBar(fraction: number, width: number, unicode: boolean): string {
   const full = Math.round(Math.max(0, Math.min(1, fraction)) * width)
   return (unicode ? '█' : '#').repeat(full) + (unicode ? '░' : '.').repeat(width - full)
 }
@@ -46,7 +46,7 @@ export function progressLine(out: NodeJS.WriteStream, env: NodeJS.ProcessEnv = p
   return {
     show(state) {
       // The last column stays free: some terminals go to the next line when it is written.
-      const text = terminal ? drawn(state, (columnsOf(out) ?? 80) - 1, unicode) : state.log
+      const text = terminal ? renderProgress(state, (columnsOf(out) ?? 80) - 1, unicode) : state.log
       if (text === last) return
       last = text
       out.write(terminal ? `\r\u001B[2K${text}` : `${text}\n`)

@@ -1,12 +1,12 @@
 // In charge of: what a line of progress says of an upload, a job and a download.
 // Not in charge of: drawing it (progressLine.ts).
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
-import type { Phase, PublicStatus } from '#contract/api/status.ts'
+import type { JobPhase, PublicStatus } from '#contract/api/status.ts'
 import type { ProgressState } from './progressLine.ts'
-import { bytes, bytesOf, countdown } from './formatUnits.ts'
+import { formatBytes, formatBytesOf, formatCountdown } from './formatUnits.ts'
 
 /** Bytes per second of the last seconds. */
-export class Pace {
+export class TransferRate {
   readonly #samples: { at: number; done: number }[] = []
   readonly #window: number
 
@@ -30,23 +30,29 @@ const percent = (fraction: number): string => `${String(Math.floor(fraction * 10
 /** Without a terminal a line for each tenth is enough. */
 const tenth = (fraction: number): string => `${Math.floor(fraction * 10) * 10} %`
 
-export function transferring(label: string): (done: number, total: number, more?: string) => ProgressState {
-  const pace = new Pace()
+export function transferProgress(label: string): (done: number, total: number, more?: string) => ProgressState {
+  const pace = new TransferRate()
   return (done, total, more) => {
     const speed = pace.add(done)
     const fraction = total === 0 ? 1 : done / total
-    const left = speed === null || speed === 0 || done >= total ? [] : [`${countdown((total - done) / speed)} left`]
-    const figures = [percent(fraction), bytesOf(done, total), ...(speed === null ? [] : [`${bytes(speed)}/s`]), ...left]
+    const left =
+      speed === null || speed === 0 || done >= total ? [] : [`${formatCountdown((total - done) / speed)} left`]
+    const figures = [
+      percent(fraction),
+      formatBytesOf(done, total),
+      ...(speed === null ? [] : [`${formatBytes(speed)}/s`]),
+      ...left,
+    ]
     return {
       label,
       fraction,
       facts: [...figures, ...(more === undefined ? [] : [more])],
-      log: `${label}  ${done >= total ? '100 %' : tenth(fraction)} of ${bytes(total)}`,
+      log: `${label}  ${done >= total ? '100 %' : tenth(fraction)} of ${formatBytes(total)}`,
     }
   }
 }
 
-const labels: Readonly<Record<Phase, string>> = {
+const phaseLabels: Readonly<Record<JobPhase, string>> = {
   queued: 'Queued',
   starting: 'Starting',
   probing: 'Analysing',
@@ -72,16 +78,16 @@ export function jobProgress(status: PublicStatus): ProgressState {
     ...waiting(status),
   ].join('  ')
   if (phase === 'queued' || phase === 'starting' || phase === 'probing') {
-    return { label: labels[phase], fraction: null, facts: waiting(status), log }
+    return { label: phaseLabels[phase], fraction: null, facts: waiting(status), log }
   }
   if (phase === 'done') return { label: endLabel(status), fraction: null, facts: [], log }
   const facts = [
     percent(Number(tcode_progress) / 100),
     [`transfer ${xfer_progress.padStart(3)} %`, ...pace].join('  '),
     ...speed,
-    ...(eta_seconds === null ? [] : [`${countdown(eta_seconds)} left`]),
+    ...(eta_seconds === null ? [] : [`${formatCountdown(eta_seconds)} left`]),
   ]
-  return { label: labels[phase], fraction: Number(tcode_progress) / 100, facts, log }
+  return { label: phaseLabels[phase], fraction: Number(tcode_progress) / 100, facts, log }
 }
 
 function endLabel({ error, state }: PublicStatus): string {

@@ -1,6 +1,6 @@
 // In charge of: rows with aligned columns, cut to the width of a terminal. Pure.
-import { plain } from '../cliErrors.ts'
-import { cut, pad, widthOf } from './terminal.ts'
+import { stripControlCharacters } from '../cliErrors.ts'
+import { truncate, pad, widthOf } from './terminal.ts'
 
 export interface Column {
   title: string
@@ -17,7 +17,7 @@ const LEAST = 12
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width: number | null): string {
   const texts = [
     columns.map(({ title }) => title),
-    ...rows.map((row) => row.map((cell) => plain(cell).replaceAll('\n', ' '))),
+    ...rows.map((row) => row.map((cell) => stripControlCharacters(cell).replaceAll('\n', ' '))),
   ]
   const widths = columns.map((_column, index) => Math.max(...texts.map((row) => widthOf(row[index] ?? ''))))
   const total = widths.reduce((sum, each) => sum + each, 0) + GAP.length * (columns.length - 1)
@@ -28,7 +28,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
   const lines = texts.map((row) =>
     columns
       .map(({ right }, index) => {
-        const text = cut(row[index] ?? '', widths[index]!)
+        const text = truncate(row[index] ?? '', widths[index]!)
         return right ? ' '.repeat(Math.max(0, widths[index]! - widthOf(text))) + text : pad(text, widths[index]!)
       })
       .join(GAP)

@@ -1,5 +1,5 @@
 // In charge of: how much room text takes in a terminal, and cutting it to that. Pure, but for what the environment says.
-import { plain } from '../cliErrors.ts'
+import { stripControlCharacters } from '../cliErrors.ts'
 
 const COLUMNS = 80
 
@@ -30,7 +30,7 @@ function columnsOfCharacter(segment: string): number {
 }
 
 /** At most `width` columns; what is cut off is shown by "…". */
-export function cut(text: string, width: number): string {
+export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let [kept, used] = ['', 0]
   for (const { segment } of graphemes.segment(text)) {
@@ -52,7 +52,7 @@ export function pad(text: string, width: number): string {
 export function wrap(text: string, width: number, indent = ''): string {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ').flatMap((each) => pieces(each, width))) {
+  for (const word of text.split(' ').flatMap((each) => splitWord(each, width))) {
     const longer = line === '' ? word : `${line} ${word}`
     if (line !== '' && widthOf(longer) > width) {
       lines.push(line)
@@ -62,7 +62,7 @@ export function wrap(text: string, width: number, indent = ''): string {
   return [...lines, line].join(`\n${indent}`)
 }
 
-function pieces(word: string, width: number): string[] {
+function splitWord(word: string, width: number): string[] {
   if (word.includes('://') || widthOf(word) <= width) return [word]
   const found = ['']
   for (const { segment } of graphemes.segment(word)) {
@@ -73,10 +73,16 @@ function pieces(word: string, width: number): string[] {
 }
 
 /** Names and values below each other: "Source   h264, …", with later lines of a value under its first. */
-export function facts(rows: readonly (readonly [name: string, value: string])[], width: number, indent = ''): string {
+export function keyValueLines(
+  rows: readonly (readonly [name: string, value: string])[],
+  width: number,
+  indent = '',
+): string {
   const names = Math.max(0, ...rows.map(([name]) => widthOf(name)))
   const left = ' '.repeat(indent.length + names + 2)
   return rows
-    .map(([name, value]) => `${indent}${pad(name, names)}  ${wrap(plain(value), width - left.length, left)}`.trimEnd())
+    .map(([name, value]) =>
+      `${indent}${pad(name, names)}  ${wrap(stripControlCharacters(value), width - left.length, left)}`.trimEnd(),
+    )
     .join('\n')
 }

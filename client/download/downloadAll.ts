@@ -2,9 +2,16 @@
 // Not in charge of: one file (downloadFile.ts).
 import { readFile } from 'node:fs/promises'
 import type { JobRead } from '#contract/api/answers.ts'
-import { addressOf, download, placeOf, unreadable, type Downloaded, type RemoteFile } from './downloadFile.ts'
-import { isPassing } from '../clientErrors.ts'
-import { pause } from '../sleep.ts'
+import {
+  downloadUrlOf,
+  download,
+  localPathOf,
+  notDownloadable,
+  type Downloaded,
+  type RemoteFile,
+} from './downloadFile.ts'
+import { isTransient } from '../clientErrors.ts'
+import { sleep } from '../sleep.ts'
 
 export interface DownloadOptions {
   /** Files at one time. Default: 6. */
@@ -53,7 +60,7 @@ export async function downloadAll(
       sum.bytes += bytes
       progress?.({ ...sum })
     }
-    const found = await persistently(signal, () => {
+    const found = await withRetries(signal, () => {
       // What a try brought that broke off is fetched again.
       count(-counted)
       return download(file, directory, signal, count)
@@ -62,10 +69,10 @@ export async function downloadAll(
     count(size - counted)
     got.set(path, { path, ...found, size, sha256 })
   }
-  const waiting = files.toSorted((a, b) => rank(a) - rank(b))
-  const boundary = waiting.findIndex((file) => rank(file) > 0)
+  const waiting = files.toSorted((a, b) => downloadOrder(a) - downloadOrder(b))
+  const boundary = waiting.findIndex((file) => downloadOrder(file) > 0)
   for (const batch of boundary < 0 ? [waiting] : [waiting.slice(0, boundary), waiting.slice(boundary)]) {
-    await inParallel(batch, concurrency, bring)
+    await forEachConcurrent(batch, concurrency, bring)
   }
   return files.map(({ path }) => got.get(path)!)
 }
@@ -79,10 +86,10 @@ async function filesOf(outputs: readonly Output[], directory: string, signal?: A
   if (unlisted === 0) return [...outputs]
   const report = outputs.find(({ role }) => role === 'report')
   if (!report) throw new Error('The job has no job.json: which segments it has is not known.')
-  await persistently(signal, () => download(report, directory, signal))
-  const root = rootOf(report)
+  await withRetries(signal, () => download(report, directory, signal))
+  const root = jobRootOf(report)
   const known = new Set(outputs.map(({ path }) => path))
-  const segments = readReport(await readFile(placeOf(report.path, directory), 'utf8'))
+  const segments = readReport(await readFile(localPathOf(report.path, directory), 'utf8'))
     .filter(({ path }) => !known.has(path))
     .map((file) => ({ ...file, url: `${root}${encoded(file.path)}` }))
   if (segments.length < unlisted) {
@@ -96,11 +103,11 @@ async function filesOf(outputs: readonly Output[], directory: string, signal?: A
 const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
 /** All addresses of a job in the service's own store have one signed prefix; on a server by http they are what they are. */
-function rootOf(report: Output): string {
-  const address = addressOf(report)
+function jobRootOf(report: Output): string {
+  const address = downloadUrlOf(report)
   if (address?.endsWith(`/${encoded(report.path)}`) === true) return address.slice(0, -encoded(report.path).length)
   const message = 'Segments in a store of yours have no addresses of their own: fetch the directory there.'
-  throw new Error(address === null ? unreadable(report) : `${report.location}: ${message}`)
+  throw new Error(address === null ? notDownloadable(report) : `${report.location}: ${message}`)
 }
 
 function readReport(json: string): Omit<RemoteFile, 'url'>[] {
@@ -114,23 +121,27 @@ function readReport(json: string): Omit<RemoteFile, 'url'>[] {
 }
 
 /** What points at other files comes after them. */
-function rank({ path }: RemoteFile): number {
+function downloadOrder({ path }: RemoteFile): number {
   return /(\.(m3u8|mpd|json)|\/Manifest)$/.test(path) ? 1 : 0
 }
 
-async function persistently<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+async function withRetries<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   for (let failed = 1; ; failed += 1) {
     try {
       return await work()
     } catch (error) {
-      if (failed === TRIES || !isPassing(error)) throw error
-      await pause(PAUSE_MS * failed, signal)
+      if (failed === TRIES || !isTransient(error)) throw error
+      await sleep(PAUSE_MS * failed, signal)
     }
   }
 }
 
 /** Ends at the first failure; what is under way then is waited for, so that nothing writes afterwards. */
-async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+async function forEachConcurrent<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items.values()
   let failed = false
   const worker = async (): Promise<void> => {

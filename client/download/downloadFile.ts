@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { NetworkError, ServiceError } from '../clientErrors.ts'
-import { reach, reason } from '../serviceRequest.ts'
+import { fetchOrFail, describeError } from '../serviceRequest.ts'
 
 /** What is known of a file before it is fetched; an element of `status.outputs` is one. */
 export interface RemoteFile {
@@ -38,13 +38,13 @@ export async function download(
   signal?: AbortSignal,
   received?: (bytes: number) => void,
 ): Promise<Downloaded> {
-  const file = placeOf(output.path, directory)
-  if (await isSame(file, output)) return { file, already: true }
+  const file = localPathOf(output.path, directory)
+  if (await matchesFile(file, output)) return { file, already: true }
   // URL.parse is newer than Node 20.
-  const address = addressOf(output)
+  const address = downloadUrlOf(output)
   const url = address !== null && URL.canParse(address) ? new URL(address) : null
-  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(unreadable(output))
-  const response = await reach(url, { signal: signal ?? null })
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(notDownloadable(output))
+  const response = await fetchOrFail(url, { signal: signal ?? null })
   if (response.status !== 200 || !response.body) {
     throw new ServiceError(response.status, await response.text().catch(() => ''))
   }
@@ -61,17 +61,17 @@ export async function download(
 }
 
 /** Where it can be read without a key; null where it cannot. */
-export function addressOf({ url, location = '' }: RemoteFile): string | null {
+export function downloadUrlOf({ url, location = '' }: RemoteFile): string | null {
   return url ?? (/^https?:\/\//.test(location) ? location : null)
 }
 
 /** Until 72 hours after the job, a store that can make addresses has one for each output. */
-export function unreadable({ path, location = 'unknown' }: RemoteFile): string {
+export function notDownloadable({ path, location = 'unknown' }: RemoteFile): string {
   return `${path} is in a store of yours (${location}), and the service has no address for reading it: fetch it there.`
 }
 
 /** "../../" cannot climb above the slash. */
-export function placeOf(path: string, directory: string): string {
+export function localPathOf(path: string, directory: string): string {
   return join(directory, normalize(`/${path}`))
 }
 
@@ -87,7 +87,7 @@ async function write(
   const chunks = body[Symbol.asyncIterator]()
   for (;;) {
     const next = await chunks.next().catch((error: unknown) => {
-      throw new NetworkError(`${output.path} broke off after ${size} bytes: ${reason(error)}.`, { cause: error })
+      throw new NetworkError(`${output.path} broke off after ${size} bytes: ${describeError(error)}.`, { cause: error })
     })
     if (next.done) break
     hash.update(next.value)
@@ -102,7 +102,7 @@ async function write(
 }
 
 /** A file without an announced SHA-256 is fetched again. */
-async function isSame(file: string, { size, sha256 }: RemoteFile): Promise<boolean> {
+async function matchesFile(file: string, { size, sha256 }: RemoteFile): Promise<boolean> {
   const found = await stat(file).catch(() => null)
   if (!found?.isFile() || found.size !== size || sha256 === null) return false
   const hash = createHash('sha256')

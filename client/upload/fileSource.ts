@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import type { UploadSource } from './uploadSource.ts'
 
-export async function fileSource(path: string, name: string = basename(path)): Promise<UploadSource> {
+export async function openFileSource(path: string, name: string = basename(path)): Promise<UploadSource> {
   const { size, mtimeMs } = await stat(path)
   return {
     name,

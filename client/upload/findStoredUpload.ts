@@ -2,7 +2,7 @@
 // Not in charge of: what makes two files the same (fingerprint.ts), sending the rest (uploadFile.ts).
 import type { ListedUpload, UploadList } from '#contract/api/answers.ts'
 import { ServiceError } from '../clientErrors.ts'
-import { readAnswer, request, type Service } from '../serviceRequest.ts'
+import { readJsonAnswer, sendRequest, type ServiceConnection } from '../serviceRequest.ts'
 
 export const FINGERPRINT = 'fingerprint'
 
@@ -10,23 +10,23 @@ export const FINGERPRINT = 'fingerprint'
 const PAGES = 5
 const CANDIDATES = 20
 /** A job must still be able to read it. */
-const LEAST_LIFE_MS = 3600_000
+const MIN_REMAINING_MS = 3600_000
 
-export interface Stored {
+export interface StoredUpload {
   upload: ListedUpload
   /** Bytes that the service has. */
   offset: number
 }
 
 /** @returns null where there is none, also for credentials that may not list uploads */
-export async function findStored(
-  service: Service,
+export async function findStoredUpload(
+  service: ServiceConnection,
   wanted: { name: string; size: number; fingerprint: string },
-): Promise<Stored | null> {
+): Promise<StoredUpload | null> {
   try {
     for (const upload of await candidates(service, wanted.size)) {
       const path = `/uploads/${upload.uploaded_file_number}`
-      const standing = await request(service, path, { method: 'HEAD', headers: { 'tus-resumable': '1.0.0' } })
+      const standing = await sendRequest(service, path, { method: 'HEAD', headers: { 'tus-resumable': '1.0.0' } })
       const metadata = readMetadata(standing.headers.get('upload-metadata') ?? '')
       if (metadata.get(FINGERPRINT) !== wanted.fingerprint || metadata.get('filename') !== wanted.name) continue
       return { upload, offset: Number(standing.headers.get('upload-offset')) }
@@ -38,13 +38,13 @@ export async function findStored(
   return null
 }
 
-async function candidates(service: Service, size: number): Promise<ListedUpload[]> {
+async function candidates(service: ServiceConnection, size: number): Promise<ListedUpload[]> {
   const found: ListedUpload[] = []
   let cursor: string | null = ''
   for (let page = 0; page < PAGES && cursor !== null && found.length < CANDIDATES; page += 1) {
     const query = new URLSearchParams({ limit: '100', ...(cursor === '' ? {} : { cursor }) })
-    const answer: UploadList = await readAnswer(await request(service, `/uploads?${query.toString()}`))
-    const until = Date.now() + LEAST_LIFE_MS
+    const answer: UploadList = await readJsonAnswer(await sendRequest(service, `/uploads?${query.toString()}`))
+    const until = Date.now() + MIN_REMAINING_MS
     found.push(...answer.uploads.filter((each) => each.size === size && Date.parse(each.expires_at) > until))
     cursor = answer.next_cursor
   }

@@ -8,17 +8,17 @@ const SAMPLES = 16
 const SAMPLE_BYTES = 256 * 1024
 
 /** null where it cannot be computed: browsers have SHA-256 on https and localhost only. */
-export async function fingerprintOf(source: UploadSource): Promise<string | null> {
+export async function fileFingerprint(source: UploadSource): Promise<string | null> {
   const { subtle } = crypto as Partial<typeof crypto>
   if (subtle === undefined) return null
-  const parts = await Promise.all(samplesOf(source.size).map(([start, end]) => source.bytes(start, end)))
+  const parts = await Promise.all(sampleRanges(source.size).map(([start, end]) => source.bytes(start, end)))
   const facts = source.size > WHOLE_BYTES ? `${source.size} ${source.modified ?? ''}` : String(source.size)
   const digest = await subtle.digest('SHA-256', await new Blob([facts, '\0', ...parts]).arrayBuffer())
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return `sha256-${source.size > WHOLE_BYTES ? 'sampled' : 'whole'}-${hex}`
 }
 
-function samplesOf(size: number): [start: number, end: number][] {
+function sampleRanges(size: number): [start: number, end: number][] {
   if (size <= WHOLE_BYTES) return [[0, size]]
   const step = (size - SAMPLE_BYTES) / (SAMPLES - 1)
   return Array.from({ length: SAMPLES }, (_, index) => {

@@ -3,11 +3,11 @@
 // Not in charge of: where the bytes come from (uploadSource.ts), what is stored already (findStoredUpload.ts).
 import type { Upload } from '#contract/api/answers.ts'
 import { NetworkError, ServiceError } from '../clientErrors.ts'
-import { fingerprintOf } from './fingerprint.ts'
-import { base64, readAnswer, request, type Init, type Service } from '../serviceRequest.ts'
-import { pause } from '../sleep.ts'
+import { fileFingerprint } from './fingerprint.ts'
+import { base64, readJsonAnswer, sendRequest, type RequestOptions, type ServiceConnection } from '../serviceRequest.ts'
+import { sleep } from '../sleep.ts'
 import type { UploadSource } from './uploadSource.ts'
-import { findStored, FINGERPRINT, type Stored } from './findStoredUpload.ts'
+import { findStoredUpload, FINGERPRINT, type StoredUpload } from './findStoredUpload.ts'
 
 export interface UploadOptions {
   /** Called when sending begins, and as the service confirms bytes. Default: nothing is called. */
@@ -27,9 +27,9 @@ export interface Uploaded extends Upload {
 }
 
 /** The parts of an upload in the service's store are multiples of this: nothing is left over between chunks. */
-const UNIT = 5 * 1024 * 1024
+const CHUNK_UNIT_BYTES = 5 * 1024 * 1024
 /** Of a request: below what a Worker takes in one. */
-const MAX_CHUNK = 16 * UNIT
+const MAX_CHUNK = 16 * CHUNK_UNIT_BYTES
 /** How long one chunk should take: often enough for a progress bar, seldom enough to keep the line busy. */
 const CHUNK_MS = 2000
 /** Tries of one chunk without any progress. */
@@ -38,22 +38,26 @@ const PAUSE_MS = 500
 const TUS = { 'tus-resumable': '1.0.0' }
 
 /** @throws ServiceError, NetworkError */
-export async function upload(service: Service, source: UploadSource, options: UploadOptions): Promise<Uploaded> {
+export async function uploadFile(
+  service: ServiceConnection,
+  source: UploadSource,
+  options: UploadOptions,
+): Promise<Uploaded> {
   if (source.size === 0) throw new Error(`${source.name} is empty.`)
-  return inChunks(options.signal === undefined ? service : { ...service, signal: options.signal }, source, options)
+  return sendChunks(options.signal === undefined ? service : { ...service, signal: options.signal }, source, options)
 }
 
-async function inChunks(service: Service, source: UploadSource, options: UploadOptions): Promise<Uploaded> {
+async function sendChunks(service: ServiceConnection, source: UploadSource, options: UploadOptions): Promise<Uploaded> {
   const { name, size } = source
-  const fingerprint = options.reuse === true ? await fingerprintOf(source) : null
-  const stored = fingerprint === null ? null : await findStored(service, { name, size, fingerprint })
+  const fingerprint = options.reuse === true ? await fileFingerprint(source) : null
+  const stored = fingerprint === null ? null : await findStoredUpload(service, { name, size, fingerprint })
   if (stored?.upload.state === 'ready') return { ...asUpload(stored), reused: true }
-  const begun = stored === null ? await begin(service, source, fingerprint) : asUpload(stored)
+  const begun = stored === null ? await createUpload(service, source, fingerprint) : asUpload(stored)
   // Not the Location header: behind a proxy it may name another host, and the key goes with each chunk.
   const address = `/uploads/${begun.uploaded_file_number}`
   let offset = stored?.offset ?? 0
   options.progress?.(offset, size)
-  let chunk = UNIT
+  let chunk = CHUNK_UNIT_BYTES
   let failures = 0
   while (offset < size) {
     const startedAt = performance.now()
@@ -65,12 +69,12 @@ async function inChunks(service: Service, source: UploadSource, options: UploadO
       options.progress?.(offset, size)
     } catch (error) {
       failures += 1
-      if (!mayResume(error) || failures >= TRIES) throw error
-      await pause(PAUSE_MS * failures, service.signal)
+      if (!isResumable(error) || failures >= TRIES) throw error
+      await sleep(PAUSE_MS * failures, service.signal)
       const known = offset
       // What arrived of a chunk that broke off is stored; the service knows how much that is.
-      offset = await storedSoFar(service, address).catch((other: unknown) => {
-        if (!mayResume(other)) throw other
+      offset = await readUploadOffset(service, address).catch((other: unknown) => {
+        if (!isResumable(other)) throw other
         return known
       })
       // Also when another process is sending the same file.
@@ -80,8 +84,8 @@ async function inChunks(service: Service, source: UploadSource, options: UploadO
   return { ...begun, reused: false }
 }
 
-async function begin(
-  service: Service,
+async function createUpload(
+  service: ServiceConnection,
   { name, size, type }: UploadSource,
   fingerprint: string | null,
 ): Promise<Upload> {
@@ -92,29 +96,29 @@ async function begin(
   }
   const pairs = Object.entries(metadata).map(([key, value]) => `${key} ${base64(value)}`)
   const headers = { ...TUS, 'upload-length': String(size), 'upload-metadata': pairs.join(',') }
-  return readAnswer<Upload>(await request(service, '/uploads', { method: 'POST', headers }))
+  return readJsonAnswer<Upload>(await sendRequest(service, '/uploads', { method: 'POST', headers }))
 }
 
-function asUpload({ upload: listed }: Stored): Upload {
+function asUpload({ upload: listed }: StoredUpload): Upload {
   const { uploaded_file_number, input, name, expires_at, size } = listed
   return { uploaded_file_number, input, name, expires_at, size: size ?? 0 }
 }
 
 /** Whole units, at most four times as much as before. */
 function nextChunk(bytes: number, ms: number): number {
-  const fitting = (bytes * Math.min(4, CHUNK_MS / Math.max(ms, 1))) / UNIT
-  return Math.min(MAX_CHUNK, Math.max(1, Math.round(fitting)) * UNIT)
+  const fitting = (bytes * Math.min(4, CHUNK_MS / Math.max(ms, 1))) / CHUNK_UNIT_BYTES
+  return Math.min(MAX_CHUNK, Math.max(1, Math.round(fitting)) * CHUNK_UNIT_BYTES)
 }
 
 /** @returns the offset after it */
 async function sendChunk(
-  service: Service,
+  service: ServiceConnection,
   address: string,
   source: UploadSource,
   start: number,
   end: number,
 ): Promise<number> {
-  const response = await request(service, address, {
+  const response = await sendRequest(service, address, {
     method: 'PATCH',
     headers: {
       ...TUS,
@@ -128,13 +132,13 @@ async function sendChunk(
 }
 
 /** A stream needs `duplex` (WHATWG Fetch, 5.4). */
-function bodyOf(source: UploadSource, start: number, end: number): Pick<Init, 'body' | 'duplex'> {
+function bodyOf(source: UploadSource, start: number, end: number): Pick<RequestOptions, 'body' | 'duplex'> {
   const body = source.body(start, end)
   return body instanceof Blob ? { body } : { body, duplex: 'half' }
 }
 
-async function storedSoFar(service: Service, address: string): Promise<number> {
-  return offsetOf(await request(service, address, { method: 'HEAD', headers: TUS }))
+async function readUploadOffset(service: ServiceConnection, address: string): Promise<number> {
+  return offsetOf(await sendRequest(service, address, { method: 'HEAD', headers: TUS }))
 }
 
 function offsetOf(response: Response): number {
@@ -144,7 +148,7 @@ function offsetOf(response: Response): number {
 }
 
 /** 409: another offset than ours is the right one. 423: the chunk that broke off is still being stored. */
-function mayResume(error: unknown): boolean {
+function isResumable(error: unknown): boolean {
   if (error instanceof NetworkError) return true
   return error instanceof ServiceError && (error.status >= 500 || error.status === 409 || error.status === 423)
 }

@@ -3,7 +3,7 @@
 // Not in charge of: the status of a job (status.ts), administration (administration.ts). Imported for its types (errors.ts).
 import * as z from 'zod'
 import { warning } from '../errors.ts'
-import { attemptLog } from '../task/reportSchemas.ts'
+import { attemptLogSchema } from '../task/reportSchemas.ts'
 import type { JobConfig } from '../job/jobConfig.ts'
 import { count, described, id, time } from '../schemaParts.ts'
 import { jobStatus } from './status.ts'
@@ -84,7 +84,7 @@ export const jobLog = z.object({
     .array(
       z.object({
         attempt: id,
-        ...described(attemptLog, {
+        ...described(attemptLogSchema, {
           engine: 'Version of the ffmpeg that ran.',
           'commands.command': 'As a shell takes it; the source is an address on the transcoder itself.',
           'commands.exit_code': 'null: it was ended by a signal.',

@@ -6,7 +6,7 @@ import { count, time } from '../schemaParts.ts'
 
 const verdict = z.enum(['ok', 'warning', 'fault', 'skipped'])
 /** `warning`: it works, and probably not as it was meant. `skipped`: it was not checked, and the message says why. */
-export type Verdict = z.infer<typeof verdict>
+export type CheckStatus = z.infer<typeof verdict>
 
 const check = z.object({
   name: z.string(),

@@ -2,7 +2,7 @@
 // Not in charge of: keeping them (worker/db/tasks.ts), sending them (eventStream.ts, worker/jobs/serveEvents.ts).
 import type { PublicEvent } from './answers.ts'
 import type { JobError } from '../errors.ts'
-import type { StartFailure, TaskEvent, TaskLife } from '../task/lifecycle.ts'
+import type { StartFailure, TaskEvent, TaskLifecycle } from '../task/lifecycle.ts'
 
 type EventType = PublicEvent['type']
 
@@ -22,15 +22,15 @@ export interface StoredEvent {
 }
 
 /** Starts that go on failing are told at the 2nd, 4th, 8th, … time: one may always fail, and a day has 1,440 minutes. */
-function isTold(failedStarts: number): boolean {
+function isPublished(failedStarts: number): boolean {
   return failedStarts >= 2 && Number.isInteger(Math.log2(failedStarts))
 }
 
 /** What a transition adds to the timeline; null for those that repeat without end (a claim, most starts that failed). */
-export function eventOf(
+export function storedEventOf(
   event: TaskEvent,
-  from: TaskLife & { slot: number | null },
-  next: TaskLife,
+  from: TaskLifecycle & { slot: number | null },
+  next: TaskLifecycle,
   error: JobError | null,
   at: number,
   delayMs: number,
@@ -50,7 +50,7 @@ export function eventOf(
     case 'queued':
       if (event.type === 'lost') return { type: 'attempt.lost', at, ...attempt, ...retry }
       if (event.type === 'evicted') return { type: 'attempt.evicted', at, ...attempt }
-      if (event.type === 'start_failed' && isTold(next.starts_failed)) {
+      if (event.type === 'start_failed' && isPublished(next.starts_failed)) {
         const starts = { failed: next.starts_failed, reason: event.reason, retrySeconds: Math.round(delayMs / 1000) }
         return { type: 'attempt.start_failed', at, ...attempt, starts }
       }
@@ -63,20 +63,20 @@ export function eventOf(
 }
 
 /** For people; also in the status of a job that waits (status.ts). */
-export const startFailures: Readonly<Record<StartFailure, string>> = {
+export const startFailureMessages: Readonly<Record<StartFailure, string>> = {
   no_answer: 'it did not respond in time',
   refused: 'it refused the task',
   no_capacity: 'the platform had no container to give',
 }
 
-const sentences: Readonly<Record<EventType, (event: StoredEvent) => string>> = {
+const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>> = {
   'job.created': () => 'Job accepted; waiting for a transcoder.',
   'attempt.started': (event) => `Attempt ${event.attempt} started.`,
   'job.planned': () => 'Source analysed; outputs planned.',
   'attempt.start_failed': ({ starts }) =>
     starts === undefined
       ? 'A transcoder could not be started.'
-      : `A transcoder could not be started ${starts.failed} times in a row (most recently because ${startFailures[starts.reason]}); retrying in ${starts.retrySeconds} s.`,
+      : `A transcoder could not be started ${starts.failed} times in a row (most recently because ${startFailureMessages[starts.reason]}); retrying in ${starts.retrySeconds} s.`,
   'attempt.evicted': (event) =>
     `Attempt ${event.attempt} was interrupted because its transcoder is shutting down; another attempt follows. This does not count as a lost attempt.`,
   'attempt.lost': (event) =>
@@ -95,11 +95,11 @@ export function publicEvents(timeline: readonly StoredEvent[]): PublicEvent[] {
     attempt: event.attempt ?? null,
     slot: event.slot ?? null,
     error: event.error ?? null,
-    message: sentences[event.type](event),
+    message: eventMessages[event.type](event),
   }))
 }
 
 /** A Server-Sent Event (WHATWG HTML, 9.2): JSON has no line break of its own, so one data line is enough. */
-export function eventText(event: PublicEvent): string {
+export function sseEventText(event: PublicEvent): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }

@@ -1,7 +1,7 @@
 // In charge of: a length of time in the words of people, for the command and the dashboard.
 
 /** Seconds as "45 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds)
   if (seconds < 10 && seconds !== whole) return `${Number(seconds.toFixed(1))} s`
   if (whole < 60) return `${whole} s`

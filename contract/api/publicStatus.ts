@@ -3,7 +3,7 @@
 import type { JobError, Warning } from '../errors.ts'
 import type { Estimate, SourceReport } from '../task/dryRunEstimate.ts'
 import type { JobState, TaskState } from '../task/lifecycle.ts'
-import type { Phase, Poster, PublicOutput, PublicStatus } from './status.ts'
+import type { JobPhase, Poster, PublicOutput, PublicStatus } from './status.ts'
 import type { ProgressPost } from '../task/protocol.ts'
 
 export interface StatusFacts {
@@ -44,7 +44,7 @@ const publicStates: Readonly<Record<JobState, PublicStatus['state']>> = {
   cancelled: 'cancelled',
 }
 
-function phaseOf(facts: StatusFacts): Phase {
+function phaseOf(facts: StatusFacts): JobPhase {
   switch (facts.task) {
     case 'queued':
       return 'queued'

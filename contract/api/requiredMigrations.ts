@@ -1,6 +1,6 @@
 // In charge of: which migrations this version needs. A test holds the list against migrations/ (test/node/docs/pages.test.ts).
 
-export const MIGRATIONS = [
+export const REQUIRED_MIGRATIONS = [
   '0001_initial.sql',
   '0002_dry_run.sql',
   '0003_operations.sql',

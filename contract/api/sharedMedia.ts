@@ -4,7 +4,7 @@
 import type { SharedMedia } from './answers.ts'
 import type { PublicOutput, PublicStatus } from './status.ts'
 
-export interface SharedTerms {
+export interface SharedPageOptions {
   title: string
   /** ISO 8601. */
   expires_at: string
@@ -21,13 +21,13 @@ const LABELS = { hls: 'HLS', dash: 'DASH' } as const
 
 const nameOf = (path: string): string => path.split('/').at(-1) ?? path
 
-export function sharedMedia(status: PublicStatus, terms: SharedTerms): SharedMedia {
-  const outputs = status.outputs.filter(isOpen)
-  const sources = outputs.flatMap(playable).toSorted((a, b) => rank(a) - rank(b))
+export function sharedMedia(status: PublicStatus, terms: SharedPageOptions): SharedMedia {
+  const outputs = status.outputs.filter(hasUrl)
+  const sources = outputs.flatMap(playable).toSorted((a, b) => browserPreference(a) - browserPreference(b))
   return {
     ...terms,
     poster_url: status.poster?.url ?? outputs.find(({ role }) => role === 'poster')?.url ?? null,
-    aspect_ratio: aspectOf(outputs),
+    aspect_ratio: aspectRatioOf(outputs),
     duration_seconds: outputs.find(({ media }) => media !== null)?.media?.duration_seconds ?? null,
     sources,
     storyboard_url: outputs.find(({ role }) => role === 'storyboard')?.url ?? null,
@@ -40,7 +40,7 @@ export function sharedMedia(status: PublicStatus, terms: SharedTerms): SharedMed
   }
 }
 
-function playable(output: Open): Playable[] {
+function playable(output: OutputWithUrl): Playable[] {
   const { path, url, content_type } = output
   const kind = MANIFESTS[nameOf(path)]
   if (kind === 'hls' || kind === 'dash') return [{ kind, url, content_type, label: LABELS[kind] }]
@@ -48,9 +48,9 @@ function playable(output: Open): Playable[] {
   return [{ kind: 'file', url, content_type, label: nameOf(path) }]
 }
 
-type Open = PublicOutput & { url: string }
+type OutputWithUrl = PublicOutput & { url: string }
 
-function isOpen(output: PublicOutput): output is Open {
+function hasUrl(output: PublicOutput): output is OutputWithUrl {
   return output.url !== null
 }
 
@@ -59,30 +59,30 @@ function isFile({ role, segments }: PublicOutput): boolean {
   return role === 'media' && segments === undefined
 }
 
-interface Shaped {
+interface WithDisplayAspect {
   media?: { video: { display_aspect_ratio: string } | null } | null
 }
 
 /** Of the frame that a page leaves for the player; null where no output has video, or none was measured. */
-export function shapeOf(outputs: readonly Shaped[]): { width: number; height: number } | null {
+export function displaySizeOf(outputs: readonly WithDisplayAspect[]): { width: number; height: number } | null {
   const ratio = outputs.flatMap(({ media }) => media?.video?.display_aspect_ratio ?? [])[0]
   const [, width, height] = /^([1-9]\d{0,4}):([1-9]\d{0,4})$/.exec(ratio ?? '') ?? []
   return width && height ? { width: Number(width), height: Number(height) } : null
 }
 
-function aspectOf(outputs: readonly Shaped[]): number | null {
-  const shape = shapeOf(outputs)
+function aspectRatioOf(outputs: readonly WithDisplayAspect[]): number | null {
+  const shape = displaySizeOf(outputs)
   return shape && Number((shape.width / shape.height).toFixed(4))
 }
 
 /** HLS adapts to the connection and plays everywhere; sorting keeps the order of the outputs otherwise. */
-function rank({ kind }: Playable): number {
+function browserPreference({ kind }: Playable): number {
   return ['hls', 'dash', 'file'].indexOf(kind)
 }
 
 /** Ready to paste into a page. The title is a client's text. */
 export function embedHtml(url: string, title: string, { width, height }: { width: number; height: number }): string {
-  return `<iframe src="${escaped(url)}" title="${escaped(title)}" style="width:100%;aspect-ratio:${width}/${height};border:0" allow="autoplay; picture-in-picture" allowfullscreen></iframe>`
+  return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" style="width:100%;aspect-ratio:${width}/${height};border:0" allow="autoplay; picture-in-picture" allowfullscreen></iframe>`
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -94,6 +94,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /** For the content of an element or a quoted attribute. */
-export function escaped(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }

@@ -8,7 +8,7 @@ import { mediaFacts } from '../task/mediaFacts.ts'
 import { count, time } from '../schemaParts.ts'
 
 const phase = z.enum(['queued', 'starting', 'probing', 'transcoding', 'packaging', 'uploading', 'committing', 'done'])
-export type Phase = z.infer<typeof phase>
+export type JobPhase = z.infer<typeof phase>
 
 export const publicOutput = z.object({
   path: z.string(),

@@ -15,7 +15,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 /** Waits between tries: eleven tries within a day. */
-const WAITS = [
+const RETRY_DELAYS = [
   5 * SECOND,
   30 * SECOND,
   2 * MINUTE,
@@ -29,14 +29,14 @@ const WAITS = [
 ]
 
 /** Milliseconds until the next try after that many; null = given up. 410 means that nobody wants it (Standard Webhooks). */
-export function nextTryIn(tries: number, status: number | null): number | null {
-  return status === 410 ? null : (WAITS[tries - 1] ?? null)
+export function retryDelayMs(tries: number, status: number | null): number | null {
+  return status === 410 ? null : (RETRY_DELAYS[tries - 1] ?? null)
 }
 
 /** More are counted, not listed: a message is no inventory. */
 const MAX_OUTPUTS = 100
 
-export interface EndedJob {
+export interface WebhookJob {
   id: number
   jobId: string
   state: JobState
@@ -50,7 +50,7 @@ export interface EndedJob {
 }
 
 /** Nothing in it opens anything: no credentials, no signed addresses. Read the job for those. */
-export function webhookBody(event: string, job: EndedJob): string {
+export function webhookPayload(event: string, job: WebhookJob): string {
   return JSON.stringify({
     type: event,
     timestamp: new Date(job.finishedAt).toISOString(),

@@ -1,18 +1,18 @@
 // In charge of: telling the image formats of a logo by their first bytes. Names and declared types are not believed.
 // Not in charge of: whether the image can be decoded.
 
-export type LogoType = 'image/png' | 'image/jpeg' | 'image/webp'
+export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp'
 
 /** Bytes at positions. PNG: its whole signature; JPEG: SOI and a marker; WebP: RIFF, a size, WEBP. */
-const magic: readonly [LogoType, Readonly<Record<number, string>>][] = [
+const signatures: readonly [ImageType, Readonly<Record<number, string>>][] = [
   ['image/png', { 0: '89504e470d0a1a0a' }],
   ['image/jpeg', { 0: 'ffd8ff' }],
   ['image/webp', { 0: '52494646', 8: '57454250' }],
 ]
 
-export function imageType(bytes: Uint8Array): LogoType | null {
+export function imageType(bytes: Uint8Array): ImageType | null {
   const hex = Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  const found = magic.find(([, parts]) =>
+  const found = signatures.find(([, parts]) =>
     Object.entries(parts).every(([at, part]) => hex.startsWith(part, 2 * Number(at))),
   )
   return found?.[0] ?? null

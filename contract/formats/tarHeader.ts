@@ -22,14 +22,14 @@ export function tarHeader({ path, size, modified }: TarMember): Uint8Array {
     ...(name === null ? [['path', path] as const] : []),
     ...(size > LARGEST_USTAR ? [['size', `${size}`] as const] : []),
   ]
-  const extended = records.length === 0 ? [] : pax(records, modified)
-  const own = block({
-    ...(name ?? { prefix: '', name: shortened(path) }),
+  const extended = records.length === 0 ? [] : paxHeader(records, modified)
+  const own = headerBlock({
+    ...(name ?? { prefix: '', name: truncateName(path) }),
     size: Math.min(size, LARGEST_USTAR),
     modified,
     type: '0',
   })
-  return joined([...extended, own])
+  return concatBytes([...extended, own])
 }
 
 /** How many zeros go behind a member's bytes. */
@@ -48,22 +48,22 @@ function splitName(path: string): { prefix: string; name: string } | null {
 }
 
 /** For programs that do not read extended headers. */
-function shortened(path: string): string {
+function truncateName(path: string): string {
   return path.replaceAll(/[^\u0020-\u007e]/gu, '_').slice(-100)
 }
 
 /** An extended header: `<length> <key>=<value>\n`, where the length counts itself. */
-function pax(records: readonly (readonly [string, string])[], modified: number): Uint8Array[] {
-  const body = joined(
+function paxHeader(records: readonly (readonly [string, string])[], modified: number): Uint8Array[] {
+  const body = concatBytes(
     records.map(([key, value]) => {
-      const rest = utf8(` ${key}=${value}\n`)
+      const rest = utf8Bytes(` ${key}=${value}\n`)
       let length = rest.length + 1
       while (`${length}`.length + rest.length !== length) length = `${length}`.length + rest.length
-      return joined([utf8(`${length}`), rest])
+      return concatBytes([utf8Bytes(`${length}`), rest])
     }),
   )
   return [
-    block({ prefix: '', name: 'PaxHeader', size: body.length, modified, type: 'x' }),
+    headerBlock({ prefix: '', name: 'PaxHeader', size: body.length, modified, type: 'x' }),
     body,
     new Uint8Array(tarPadding(body.length)),
   ]
@@ -77,9 +77,9 @@ interface Fields {
   type: '0' | 'x'
 }
 
-function block(fields: Fields): Uint8Array {
+function headerBlock(fields: Fields): Uint8Array {
   const bytes = new Uint8Array(BLOCK)
-  const put = (at: number, text: string): void => bytes.set(utf8(text), at)
+  const put = (at: number, text: string): void => bytes.set(utf8Bytes(text), at)
   const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`
   put(0, fields.name)
   put(100, octal(0o644, 7))
@@ -104,7 +104,7 @@ function block(fields: Fields): Uint8Array {
 }
 
 /** No TextEncoder in the pure part: every platform has encodeURIComponent. */
-function utf8(text: string): Uint8Array {
+function utf8Bytes(text: string): Uint8Array {
   const escaped = encodeURIComponent(text)
   const bytes: number[] = []
   for (let at = 0; at < escaped.length; at++) {
@@ -117,7 +117,7 @@ function utf8(text: string): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {

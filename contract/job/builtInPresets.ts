@@ -2,9 +2,9 @@
 // that names a preset. Pure. A test sees that the service accepts each of them.
 // Not in charge of: judging an account's own presets (validatePreset.ts), keeping them (worker/db/presets.ts).
 import type { Preset } from '../api/answers.ts'
-import { given, isMembers, type Members } from './fieldReader.ts'
+import { presentMember, isJsonObject, type JsonObject } from './fieldReader.ts'
 
-const rung = (height: number, kbps: number, output: string): Members => ({
+const rung = (height: number, kbps: number, output: string): JsonObject => ({
   output,
   width: 0,
   height,
@@ -12,7 +12,7 @@ const rung = (height: number, kbps: number, output: string): Members => ({
   video_bitrate: kbps,
 })
 
-const stereo = (codec: string, kbps: number): Members => ({
+const stereo = (codec: string, kbps: number): JsonObject => ({
   audio_codec: codec,
   audio_channels: '2',
   audio_bitrate: String(kbps),
@@ -30,7 +30,7 @@ const STREAMING = {
   ladder: 'auto',
 } as const
 
-const builtIn = (preset_id: string, name: string, description: string, job: Members): Preset => ({
+const builtIn = (preset_id: string, name: string, description: string, job: JsonObject): Preset => ({
   preset_id,
   name,
   description,
@@ -112,17 +112,17 @@ export const builtInPresets: readonly Preset[] = [
 
 /** By id or name; names as people write them, in any case. */
 export function builtInPreset(idOrName: string): Preset | undefined {
-  const name = foldName(idOrName)
-  return builtInPresets.find((each) => each.preset_id === idOrName || foldName(each.name) === name)
+  const name = normalizePresetName(idOrName)
+  return builtInPresets.find((each) => each.preset_id === idOrName || normalizePresetName(each.name) === name)
 }
 
 /** Two names that differ in case, in spaces around them, or in how their letters are composed, are one. */
-export function foldName(name: string): string {
+export function normalizePresetName(name: string): string {
   return name.normalize('NFC').trim().toLowerCase()
 }
 
 /** Members of which a job has one: with one in the body, the preset's others say nothing. */
-const ALTERNATIVES: readonly (readonly string[])[] = [
+const EXCLUSIVE_FIELDS: readonly (readonly string[])[] = [
   ['videoProfiles', 'ladder'],
   ['scte35_passthough', 'scte35_passthrough'],
   ['master_variant_mode', 'separate_audio'],
@@ -130,18 +130,18 @@ const ALTERNATIVES: readonly (readonly string[])[] = [
 ]
 
 /** The body with the preset's members where it has none; lists are taken whole. */
-export function withPreset(job: Members, body: Members): Members {
+export function mergePreset(job: JsonObject, body: JsonObject): JsonObject {
   // Decision "numbers and strings": `null` = absent.
-  const has = (name: string): boolean => given(body, name) !== undefined
-  const replaced = new Set(ALTERNATIVES.filter((names) => names.some(has)).flat())
+  const has = (name: string): boolean => presentMember(body, name) !== undefined
+  const replaced = new Set(EXCLUSIVE_FIELDS.filter((names) => names.some(has)).flat())
   const kept = Object.entries(job).filter(([name]) => !replaced.has(name) && !has(name))
   // fromEntries and spread define members: a name like __proto__ is one more member, and reaches no prototype.
   return { ...body, ...Object.fromEntries(kept) }
 }
 
 /** The name of the preset that a body asks for; null = none, or nothing that could name one (which validateJob refuses). */
-export function presetOf(body: unknown): string | null {
-  if (!isMembers(body) || !Object.hasOwn(body, 'preset')) return null
+export function presetNameOf(body: unknown): string | null {
+  if (!isJsonObject(body) || !Object.hasOwn(body, 'preset')) return null
   const { preset } = body
   return typeof preset === 'string' && preset !== '' ? preset : null
 }

@@ -3,35 +3,41 @@
 import { PROVIDERS, type Provider } from './stores/registry.ts'
 import { schemeOf } from './paths/inputAddress.ts'
 import type { Credentials } from './jobConfig.ts'
-import { hintOf } from './fieldHints.ts'
+import { suggestField } from './fieldHints.ts'
 import type { Findings } from './findings.ts'
-import { redactCredentials, showValue } from './redact.ts'
-import { given, isMembers, readFields, showName, type Members } from './fieldReader.ts'
-import { credential, OUTPUT_PROVIDERS, outputCredential, type CredentialFields, type Draft } from './requestSchema.ts'
+import { redactCredentials, printableValue } from './redact.ts'
+import { presentMember, isJsonObject, readFields, printableName, type JsonObject } from './fieldReader.ts'
+import {
+  credentialSchema,
+  OUTPUT_PROVIDERS,
+  outputCredential,
+  type CredentialFields,
+  type JobDraft,
+} from './requestSchema.ts'
 import { credentialChecks } from './stores/credentialChecks.ts'
 import { rulesOf } from './stores/registry.ts'
 
-export interface ReadCredentials {
+export interface ParsedCredentials {
   full: Partial<Credentials>
   /** What `config` shows. */
   shown: Partial<CredentialFields>
 }
 
-export interface BothCredentials {
-  input: ReadCredentials
-  output: ReadCredentials
+export interface JobCredentials {
+  input: ParsedCredentials
+  output: ParsedCredentials
 }
 
 type Side = 'input' | 'output'
 
 /** A value that can be named in a message without the risk of naming a key. */
-const isWord = (value: unknown) => typeof value === 'string' && /^[a-z-]{1,20}$/.test(value)
+const isSafeToShow = (value: unknown) => typeof value === 'string' && /^[a-z-]{1,20}$/.test(value)
 
 /** Reads both credentials. `draft` must hold the profiles and paths already: they decide what an omitted output means. */
-export function readCredentials(body: Members, draft: Draft, findings: Findings): BothCredentials {
-  const value = given(body, 'cloud_credentials')
+export function readCredentials(body: JsonObject, draft: JobDraft, findings: Findings): JobCredentials {
+  const value = presentMember(body, 'cloud_credentials')
   const nothing = { full: {}, shown: {} }
-  if (!isMembers(value)) {
+  if (!isJsonObject(value)) {
     const code = value === undefined ? 'required' : 'invalid_type'
     findings.problem(code, 'cloud_credentials', 'cloud_credentials must be an object with the members input and output')
     return { input: nothing, output: nothing }
@@ -39,41 +45,42 @@ export function readCredentials(body: Members, draft: Draft, findings: Findings)
   for (const name of Object.keys(value).filter((each) => each !== 'input' && each !== 'output')) {
     warnUnknown('cloud_credentials', name, () => 'dropped', findings)
   }
-  const input = readOne('input', given(value, 'input'), findings)
-  draft.inputProvider = input.full.cloud_provider
-  const second = given(value, 'output')
-  const output = second === undefined ? omittedOutput(input, draft) : readOne('output', second, findings)
-  draft.outputProvider = output.full.cloud_provider
-  checkOutputProvider(draft.outputProvider, findings)
+  const input = readCredential('input', presentMember(value, 'input'), findings)
+  draft.inputProviderOf = input.full.cloud_provider
+  const second = presentMember(value, 'output')
+  const output =
+    second === undefined ? defaultOutputCredentials(input, draft) : readCredential('output', second, findings)
+  draft.outputProviderOf = output.full.cloud_provider
+  checkOutputProvider(draft.outputProviderOf, findings)
   return { input, output }
 }
 
-function readOne(side: Side, value: unknown, findings: Findings): ReadCredentials {
+function readCredential(side: Side, value: unknown, findings: Findings): ParsedCredentials {
   const path = `cloud_credentials.${side}`
-  if (!isMembers(value)) {
+  if (!isJsonObject(value)) {
     const code = value === undefined ? 'required' : 'invalid_type'
     const bounds = { allowed: side === 'input' ? PROVIDERS : OUTPUT_PROVIDERS }
     findings.problem(code, path, `${path} must be an object with cloud_provider and its keys`, bounds)
     return { full: {}, shown: {} }
   }
-  const mayShow = (name: string) => name === 'cloud_provider' && isWord(value[name])
-  const { shape } = side === 'input' ? credential : outputCredential
+  const mayShow = (name: string) => name === 'cloud_provider' && isSafeToShow(value[name])
+  const { shape } = side === 'input' ? credentialSchema : outputCredential
   const known = readFields(shape, value, path, findings, mayShow)
-  if (given(value, 'cloud_provider') === undefined) {
+  if (presentMember(value, 'cloud_provider') === undefined) {
     const message = `${path} has no cloud_provider: oracle is assumed`
     findings.warn('provider_assumed', `${path}.cloud_provider`, message)
   }
   // Decision "unknown fields": inside cloud_credentials an unknown member is sealed, never echoed, and named in a warning.
-  const unknown: Members = {}
-  for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credential.shape, each))) {
-    warnUnknown(path, name, () => `kept sealed and never shown${hintOf(name, path)}`, findings)
+  const unknown: JsonObject = {}
+  for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credentialSchema.shape, each))) {
+    warnUnknown(path, name, () => `kept sealed and never shown${suggestField(name, path)}`, findings)
     if (name !== '__proto__') unknown[name] = value[name]
   }
   const before = findings.problems.length
   checkOne(known, path, findings)
-  warnForeign(known, path, findings)
+  warnUnusedMembers(known, path, findings)
   // A warning is not seen beside problems, which may all come from the provider that was meant.
-  if (given(value, 'cloud_provider') === undefined)
+  if (presentMember(value, 'cloud_provider') === undefined)
     for (const problem of findings.problems.slice(before))
       problem.message += ' (cloud_provider is missing, so oracle is assumed)'
   return { full: { ...unknown, ...known }, shown: redactCredentials(known) }
@@ -82,12 +89,12 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
 /** `fate` is asked for what is told alone: a body may have as many names as it likes. */
 function warnUnknown(parent: string, name: string, fate: () => string, findings: Findings): void {
   if (findings.warnings.length > 100) return
-  const path = `${parent}.${showName(name)}`
+  const path = `${parent}.${printableName(name)}`
   findings.warn('unknown_field', path, `${path} is not a known credential field: it has no effect and is ${fate()}`)
 }
 
 /** Decision "omitted output credentials": the input's when an output path has its provider's scheme, otherwise the own store. */
-function omittedOutput(input: ReadCredentials, draft: Draft): ReadCredentials {
+function defaultOutputCredentials(input: ParsedCredentials, draft: JobDraft): ParsedCredentials {
   const provider = input.full.cloud_provider
   const paths = [draft.bucket_output_path, draft.audio_output_path, ...draft.videoProfiles.map((each) => each.output)]
   const schemes = provider === undefined ? [] : rulesOf(provider).schemes
@@ -99,7 +106,7 @@ function omittedOutput(input: ReadCredentials, draft: Draft): ReadCredentials {
 function checkOutputProvider(provider: Provider | undefined, findings: Findings): void {
   if (provider !== 'file-upload') return
   const field = 'cloud_credentials.output.cloud_provider'
-  const instead = OUTPUT_PROVIDERS.map(showValue).join(' or ')
+  const instead = OUTPUT_PROVIDERS.map(printableValue).join(' or ')
   findings.problem('invalid_value', field, `file-upload can only be an input; use ${instead} as output`, {
     allowed: OUTPUT_PROVIDERS,
   })
@@ -108,7 +115,7 @@ function checkOutputProvider(provider: Provider | undefined, findings: Findings)
 type Known = Partial<CredentialFields>
 
 /** Decision "fields without effect": a member that its provider does not read is named in a warning. */
-function warnForeign(known: Known, path: string, findings: Findings): void {
+function warnUnusedMembers(known: Known, path: string, findings: Findings): void {
   const { cloud_provider: provider, endpoint: _endpoint, ...members } = known
   if (provider === undefined) return
   const rules = rulesOf(provider)
@@ -130,7 +137,7 @@ function checkOne(known: Known, path: string, findings: Findings): void {
   // Without it, objects would go to another store than the one that is named.
   if (known.endpoint && !rulesOf(provider).members.includes('endpoint')) {
     const others = PROVIDERS.filter((each) => rulesOf(each).members.includes('endpoint'))
-    const message = `${path}.endpoint is only for cloud_provider ${others.map(showValue).join(' or ')}; leave it out`
+    const message = `${path}.endpoint is only for cloud_provider ${others.map(printableValue).join(' or ')}; leave it out`
     findings.problem('not_available', `${path}.endpoint`, message)
   }
   credentialChecks[provider]?.(known, {

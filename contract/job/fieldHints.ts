@@ -1,18 +1,26 @@
 // In charge of: where a field that is unknown in one place probably belongs: a slip of spelling, or another level of the body.
 // Not in charge of: reading fields (fieldReader.ts).
-import { audioProfile, credential, jobRequest, videoProfile } from './requestSchema.ts'
+import { audioProfileSchema, credentialSchema, jobRequestSchema, videoProfileSchema } from './requestSchema.ts'
 
 const levels = [
   {
     matches: (path: string) => path === '',
-    shape: jobRequest.shape,
+    shape: jobRequestSchema.shape,
     place: 'the job itself, at the level of videoProfiles',
   },
-  { matches: (path: string) => path.startsWith('videoProfiles['), shape: videoProfile.shape, place: 'videoProfiles[]' },
-  { matches: (path: string) => path.startsWith('audioProfiles['), shape: audioProfile.shape, place: 'audioProfiles[]' },
+  {
+    matches: (path: string) => path.startsWith('videoProfiles['),
+    shape: videoProfileSchema.shape,
+    place: 'videoProfiles[]',
+  },
+  {
+    matches: (path: string) => path.startsWith('audioProfiles['),
+    shape: audioProfileSchema.shape,
+    place: 'audioProfiles[]',
+  },
   {
     matches: (path: string) => path.startsWith('cloud_credentials'),
-    shape: credential.shape,
+    shape: credentialSchema.shape,
     place: 'cloud_credentials.input or .output',
   },
 ] as const
@@ -27,11 +35,11 @@ const MAX_NAME = 100
  * @param path of the object that has the field; '' = the body
  * @returns the end of a sentence that says "… is not a field here", from its semicolon on; '' when nothing is near
  */
-export function hintOf(name: string, path: string): string {
+export function suggestField(name: string, path: string): string {
   if (name.length > MAX_NAME) return ''
   const given = plain(name)
   const here = levels.find(({ matches }) => matches(path))
-  const near = Object.keys(here?.shape ?? {}).find((known) => isNear(plain(known), given))
+  const near = Object.keys(here?.shape ?? {}).find((known) => isSimilarName(plain(known), given))
   if (near !== undefined) return `; did you mean ${near}?`
   for (const { shape, place } of levels) {
     const known = Object.keys(shape).find((each) => plain(each) === given)
@@ -41,7 +49,7 @@ export function hintOf(name: string, path: string): string {
 }
 
 /** One letter more, less, other or swapped with its neighbour; short words must be equal. */
-function isNear(known: string, given: string): boolean {
+function isSimilarName(known: string, given: string): boolean {
   if (known === given) return true
   if (Math.min(known.length, given.length) < 5 || Math.abs(known.length - given.length) > 1) return false
   let start = 0

@@ -1,60 +1,60 @@
 // In charge of: reading fields and lists one by one, so that every problem of a body is reported and not only the first.
 // Not in charge of: what the fields are (requestSchema.ts).
 import * as z from 'zod/mini'
-import { hintOf } from './fieldHints.ts'
+import { suggestField } from './fieldHints.ts'
 import type { Bounds, Findings, ProblemCode } from './findings.ts'
-import { copyUnknown, looksSecret, showValue } from './redact.ts'
-import { fields } from './requestSchema.ts'
+import { redactUnknownValue, looksSecret, printableValue } from './redact.ts'
+import { fieldMeta } from './requestSchema.ts'
 
 type Shape = Record<string, z.ZodMiniType>
-export type Read<S extends Shape> = Partial<{ [K in keyof S]: z.output<S[K]> }>
-export type Members = Record<string, unknown>
+export type ReadFields<S extends Shape> = Partial<{ [K in keyof S]: z.output<S[K]> }>
+export type JsonObject = Record<string, unknown>
 
-export function isMembers(value: unknown): value is Members {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A body's own member, never one that an object inherits. */
-export function own(members: Members, name: string): unknown {
-  return Object.hasOwn(members, name) ? members[name] : undefined
+export function ownMember(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
 /** Decision "numbers and strings": `null` = absent. For members that no schema reads. */
-export function given(members: Members, name: string): unknown {
-  return own(members, name) ?? undefined
+export function presentMember(object: JsonObject, name: string): unknown {
+  return ownMember(object, name) ?? undefined
 }
 
-export function join(path: string, name: string): string {
+export function joinFieldPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
 /** Reads the known members; null, reported already, has none. A member that is absent without a default, or wrong, is absent from the result. */
 export function readFields<S extends Shape>(
   shape: S,
-  members: Members | null,
+  object: JsonObject | null,
   path: string,
   findings: Findings,
   mayShow: (name: string) => boolean = () => true,
-): Read<S> {
-  const read: Members = {}
-  if (members === null) return {}
+): ReadFields<S> {
+  const read: JsonObject = {}
+  if (object === null) return {}
   for (const [name, schema] of Object.entries(shape)) {
-    const value = own(members, name)
+    const value = ownMember(object, name)
     const direct = schema.safeParse(value)
     // `null` = absent, also where the schema has no word for it.
     const result = direct.success || value !== null ? direct : schema.safeParse(undefined)
     if (!result.success) {
       const issue = result.error.issues[0]!
-      reportField(schema, value ?? undefined, issue, join(path, name), findings, mayShow(name))
-    } else if (result.data !== undefined) read[name] = clamp(schema, result.data, join(path, name), findings)
+      reportField(schema, value ?? undefined, issue, joinFieldPath(path, name), findings, mayShow(name))
+    } else if (result.data !== undefined) read[name] = clamp(schema, result.data, joinFieldPath(path, name), findings)
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each member was read by the schema of its name
-  return read as Read<S>
+  return read as ReadFields<S>
 }
 
 /** Decision "fields without effect": values outside of a range that a template may carry are clamped with a warning. */
 function clamp(schema: z.ZodMiniType, value: unknown, path: string, findings: Findings): unknown {
-  const { clamped, minimum, maximum, above } = fields.get(schema) ?? {}
+  const { clamped, minimum, maximum, above } = fieldMeta.get(schema) ?? {}
   if (clamped === undefined || minimum === undefined || maximum === undefined || typeof value !== 'number') return value
   const isLow = above === true ? value <= minimum : value < minimum
   if (!isLow && value <= maximum) return value
@@ -72,7 +72,7 @@ function reportField(
   findings: Findings,
   mayShow: boolean,
 ): void {
-  const meta = fields.get(schema)
+  const meta = fieldMeta.get(schema)
   const bounds: Bounds = {}
   let expects = meta?.expects ?? 'valid'
   if (meta?.allowed !== undefined && meta.allowed.length > 0) {
@@ -85,7 +85,7 @@ function reportField(
     findings.problem('required', path, `${path} is required; it must be ${expects}`, bounds)
     return
   }
-  const given = mayShow ? `${showValue(value)} was given` : 'the given value is not'
+  const given = mayShow ? `${printableValue(value)} was given` : 'the given value is not'
   findings.problem(codeOf(issue, value), path, `${path} must be ${expects}; ${given}`, bounds)
 }
 
@@ -98,20 +98,20 @@ function codeOf(issue: z.core.$ZodIssue, value: unknown): ProblemCode {
 }
 
 /** Reads a list of objects, null for an element that is none; elements beyond the limit are not looked at, since the length is refused already. */
-export function readList(
-  members: Members,
+export function readObjectList(
+  object: JsonObject,
   name: string,
   bounds: { minimum: number; maximum: number },
   findings: Findings,
-): (Members | null)[] {
-  const value = given(members, name)
+): (JsonObject | null)[] {
+  const value = presentMember(object, name)
   const span = `an array of ${bounds.minimum} to ${bounds.maximum} objects`
   if (value === undefined) {
     findings.problem('required', name, `${name} is required; it must be ${span}`, bounds)
     return []
   }
   if (!Array.isArray(value)) {
-    findings.problem('invalid_type', name, `${name} must be ${span}; ${showValue(value)} was given`, bounds)
+    findings.problem('invalid_type', name, `${name} must be ${span}; ${printableValue(value)} was given`, bounds)
     return []
   }
   if (value.length < bounds.minimum || value.length > bounds.maximum) {
@@ -119,9 +119,9 @@ export function readList(
     findings.problem('invalid_length', name, message, bounds)
   }
   return value.slice(0, bounds.maximum).map((element: unknown, index) => {
-    if (isMembers(element)) return element
+    if (isJsonObject(element)) return element
     const path = `${name}[${index}]`
-    findings.problem('invalid_type', path, `${path} must be an object; ${showValue(element)} was given`)
+    findings.problem('invalid_type', path, `${path} must be an object; ${printableValue(element)} was given`)
     return null
   })
 }
@@ -130,29 +130,29 @@ export function readList(
 const MAX_UNKNOWN_WARNINGS = 50
 
 /** Names as they appear in a warning: bounded, on one line. */
-export function showName(name: string): string {
+export function printableName(name: string): string {
   return name.replace(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '?').slice(0, 100)
 }
 
 /** Decision "unknown fields": accepted, echoed in `config`, listed in warnings. */
-export function copyUnknownFields(
+export function keepUnknownFields(
   known: Shape,
   also: readonly string[],
-  members: Members,
+  object: JsonObject,
   path: string,
   findings: Findings,
 ) {
-  const copied: Members = {}
-  const names = Object.keys(members).filter((name) => !Object.hasOwn(known, name) && !also.includes(name))
+  const copied: JsonObject = {}
+  const names = Object.keys(object).filter((name) => !Object.hasOwn(known, name) && !also.includes(name))
   for (const [index, name] of names.entries()) {
     const hidden = name === '__proto__' || looksSecret(name)
-    if (name !== '__proto__') copied[name] = hidden ? null : copyUnknown(members[name])
+    if (name !== '__proto__') copied[name] = hidden ? null : redactUnknownValue(object[name])
     if (index >= MAX_UNKNOWN_WARNINGS) continue
     const kept = hidden ? 'its value is not kept' : 'it is kept in config'
     findings.warn(
       'unknown_field',
-      join(path, showName(name)),
-      `${join(path, showName(name))} is not a known field: it has no effect and ${kept}${hintOf(name, path)}`,
+      joinFieldPath(path, printableName(name)),
+      `${joinFieldPath(path, printableName(name))} is not a known field: it has no effect and ${kept}${suggestField(name, path)}`,
     )
   }
   if (names.length > MAX_UNKNOWN_WARNINGS) {
@@ -163,7 +163,7 @@ export function copyUnknownFields(
 }
 
 /** Whether a body stays within the nesting and the number of values that are looked at. Does not recurse. */
-export function isBounded(body: unknown, maxNesting: number, maxValues: number): boolean {
+export function isWithinSizeLimits(body: unknown, maxNesting: number, maxValues: number): boolean {
   const open: [value: unknown, depth: number][] = [[body, 0]]
   let seen = 0
   while (open.length > 0) {

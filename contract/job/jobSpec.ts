@@ -14,7 +14,7 @@ export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
 export type Quality = 'good' | 'better' | 'best'
 
-export type Aspect =
+export type AspectMode =
   | 'passthrough'
   | 'force_4:3'
   | 'force_16:9'
@@ -22,7 +22,7 @@ export type Aspect =
   | 'rotate_counterclockwise'
   | 'rotate_clockwise'
   | 'rotate_counterclockwise + invert_aspect_ratio'
-export type Transform = 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180'
+export type PictureTransform = 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180'
 
 export interface LogoSpec {
   position: 'top_left' | 'top_right' | 'bottom_left' | 'bottom_right'
@@ -90,7 +90,7 @@ export interface PackagingSpec {
 }
 
 /** Signalling of a transport stream (ts_profile and what belongs to it). */
-export interface ServiceSpec {
+export interface TsServiceSpec {
   profile: 'dvb' | 'atsc' | null
   /** As a receiver shows them. */
   name: string
@@ -117,11 +117,11 @@ export interface JobSpec {
   /** PID of the cues in the outputs; null = the source's. */
   cuePid: number | null
   /** How ts files are signalled. */
-  service: ServiceSpec
+  service: TsServiceSpec
   /** true = wanted, false = removed, null = kept where there are some. */
   closedCaptions: boolean | null
-  aspect: Aspect
-  transform: Transform
+  aspect: AspectMode
+  transform: PictureTransform
   /** Level in percent of the bars that a rotation leaves: 0 = black, 100 = white. */
   barPercent: number
   /** Its image comes through the door. */

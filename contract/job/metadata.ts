@@ -2,8 +2,8 @@
 // Not in charge of: finding jobs by them (worker/db/searchText.ts, worker/db/jobList.ts).
 import { METADATA } from '../limits.ts'
 import type { Findings } from './findings.ts'
-import { isMembers, showName } from './fieldReader.ts'
-import { showValue } from './redact.ts'
+import { isJsonObject, printableName } from './fieldReader.ts'
+import { printableValue } from './redact.ts'
 
 export type Metadata = Record<string, string>
 
@@ -13,7 +13,7 @@ const NAME_EXPECTS = `1 to 40 letters, digits, dots, hyphens and underscores, ot
 const VALUE = new RegExp(`^${METADATA.value_pattern}$`, 'u')
 
 /** As JSON Schema counts them: code points. */
-export const charactersOf = (text: string): number => Array.from(text).length
+export const countCharacters = (text: string): number => Array.from(text).length
 
 /** A name that every language can use as a key. */
 export function isMetadataName(name: string): boolean {
@@ -28,8 +28,8 @@ export function isMetadataValue(value: string): boolean {
 export function readMetadata(value: unknown, findings: Findings): Metadata | undefined {
   if (value === undefined || value === null) return undefined
   const { members, value_characters: length } = METADATA
-  if (!isMembers(value)) {
-    const message = `metadata must be an object of at most ${members} strings; ${showValue(value)} was given`
+  if (!isJsonObject(value)) {
+    const message = `metadata must be an object of at most ${members} strings; ${printableValue(value)} was given`
     findings.problem('invalid_type', 'metadata', message)
     return undefined
   }
@@ -40,12 +40,12 @@ export function readMetadata(value: unknown, findings: Findings): Metadata | und
     return undefined
   }
   for (const [name, text] of entries) {
-    const path = `metadata.${showName(name)}`
+    const path = `metadata.${printableName(name)}`
     if (!isMetadataName(name)) findings.problem('invalid_value', path, `a name in metadata must be ${NAME_EXPECTS}`)
     else if (typeof text !== 'string')
-      findings.problem('invalid_type', path, `${path} must be a string; ${showValue(text)} was given`)
-    else if (charactersOf(text) > length) {
-      const message = `${path} must have at most ${length} characters; ${charactersOf(text)} were given`
+      findings.problem('invalid_type', path, `${path} must be a string; ${printableValue(text)} was given`)
+    else if (countCharacters(text) > length) {
+      const message = `${path} must have at most ${length} characters; ${countCharacters(text)} were given`
       findings.problem('invalid_length', path, message, { maximum: length })
     } else if (!isMetadataValue(text))
       findings.problem('invalid_value', path, `${path} must have no control characters and no halves of characters`)

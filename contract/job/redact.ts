@@ -2,7 +2,7 @@
 // Not in charge of: sealing the full values (the Worker's vault does that with JobSecrets).
 
 /** Members whose value is never shown, not even in part. */
-const HIDDEN = new Set(['secret_key', 'private_key', 'session_token'])
+const SECRET_MEMBERS = new Set(['secret_key', 'private_key', 'session_token'])
 /** Names of unknown fields that look like a secret in the wrong place: the field is echoed, its value is not. */
 const SECRET_NAME = /secret|passw|private_?key|token|access_?key|api_?key|credential|authorization|signature/i
 
@@ -29,7 +29,7 @@ export function isRedacted(address: unknown): boolean {
 }
 
 /** The end of a sentence about such an address. */
-export const WITHOUT_QUERY =
+export const SEND_UNREDACTED =
   'is an address without its query string, as this service shows it in answers; send the full address'
 
 /** `AKIAIOSFODNN7EXAMPLE` → `AKIA…MPLE`; anything shorter than 12 characters → `…`. */
@@ -41,7 +41,7 @@ export function maskKey(key: string): string {
 /** The form of a credential that is stored and returned: only the members that are passed in as known, secrets gone. */
 export function redactCredentials<T extends object>(known: T): T {
   const entries = Object.entries(known).map(([name, value]: [string, unknown]): [string, unknown] => {
-    if (HIDDEN.has(name)) return [name, null]
+    if (SECRET_MEMBERS.has(name)) return [name, null]
     return [name, name === 'access_key' && typeof value === 'string' ? maskKey(value) : value]
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members; those that become null are nullable by specification 2.3
@@ -57,21 +57,21 @@ export function looksSecret(name: string): boolean {
  * A copy of an unknown field's value that is safe to store and echo: plain JSON, no `__proto__`, no value under a
  * name that looks secret, addresses redacted. The caller has bounded the depth.
  */
-export function copyUnknown(value: unknown): unknown {
+export function redactUnknownValue(value: unknown): unknown {
   if (typeof value === 'string') return ADDRESS.test(value) ? redactAddress(value) : value
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   if (typeof value === 'boolean' || value === null) return value
-  if (Array.isArray(value)) return value.map(copyUnknown)
+  if (Array.isArray(value)) return value.map(redactUnknownValue)
   if (typeof value !== 'object') return null
   const copy: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
-    if (name !== '__proto__') copy[name] = looksSecret(name) ? null : copyUnknown(member)
+    if (name !== '__proto__') copy[name] = looksSecret(name) ? null : redactUnknownValue(member)
   }
   return copy
 }
 
 /** A value as a message may name it: short, on one line, and nothing of it when it could hold a credential. */
-export function showValue(value: unknown): string {
+export function printableValue(value: unknown): string {
   if (typeof value === 'string') {
     const scheme = ADDRESS.exec(value)?.[0]
     if (scheme !== undefined) return scheme.length <= 20 ? `"${scheme}…"` : 'an address'

@@ -20,20 +20,20 @@ export type FieldMeta = {
   /** The minimum itself is not allowed. */
   above?: boolean
   /** A value beyond the bounds becomes the nearest within them, with a warning (fieldReader.ts). */
-  clamped?: Clamp
+  clamped?: ClampedRange
 }
 
-export interface Clamp {
+export interface ClampedRange {
   /** In place of what is too small. */
   low: number
   high: number
 }
 
 /** Give it to `z.toJSONSchema(jobRequest, { metadata: fields })` for the reference. */
-export const fields: z.core.$ZodRegistry<FieldMeta> = z.registry<FieldMeta>()
+export const fieldMeta: z.core.$ZodRegistry<FieldMeta> = z.registry<FieldMeta>()
 
 function field<S extends z.core.$ZodType>(schema: S, meta: FieldMeta): S {
-  fields.add(schema, meta)
+  fieldMeta.add(schema, meta)
   return schema
 }
 
@@ -55,10 +55,10 @@ interface Range {
   above?: boolean
   unit?: string
   /** Decision "fields without effect": what a template may carry is clamped, not refused. */
-  clamped?: Clamp
+  clamped?: ClampedRange
 }
 
-function numberIn(range: Range) {
+function numberInRange(range: Range) {
   const inside = (value: number) =>
     value === range.also ||
     ((range.above === true ? value > range.minimum : value >= range.minimum) && value <= range.maximum)
@@ -84,16 +84,16 @@ function oneOf(description: string, allowed: readonly string[]): FieldMeta {
 }
 
 const optionalNumber = (description: string, range: Range) =>
-  field(z.optional(numberIn(range)), rangeMeta(description, range))
+  field(z.optional(numberInRange(range)), rangeMeta(description, range))
 const numberWithDefault = (description: string, range: Range, value: number) =>
-  field(withDefault(numberIn(range), value), rangeMeta(description, range))
-const flag = (description: string, value: boolean) =>
+  field(withDefault(numberInRange(range), value), rangeMeta(description, range))
+const booleanWithDefault = (description: string, value: boolean) =>
   field(withDefault(z.boolean(), value), { description, expects: 'true or false', allowed: [] })
-const optionalFlag = (description: string) =>
+const optionalBoolean = (description: string) =>
   field(z.optional(z.boolean()), { description, expects: 'true or false', allowed: [] })
-const choice = <const V extends string>(description: string, values: readonly V[], value: NoInfer<V>) =>
+const enumWithDefault = <const V extends string>(description: string, values: readonly V[], value: NoInfer<V>) =>
   field(withDefault(z.enum(values), value), oneOf(description, values))
-const optionalChoice = <const V extends string>(description: string, values: readonly V[]) =>
+const optionalEnum = <const V extends string>(description: string, values: readonly V[]) =>
   field(z.optional(z.enum(values)), oneOf(description, values))
 const optionalText = (description: string, maximum: number) =>
   field(z.optional(z.string().check(z.maxLength(maximum))), {
@@ -117,22 +117,22 @@ const optionalTime = (description: string) =>
   })
 
 /** 2.2, element of videoProfiles. */
-export const videoProfile = z.object({
+export const videoProfileSchema = z.object({
   output: optionalText('Destination including file name; empty or absent = derived.', limits.MAX_LENGTH.path_bytes),
-  width: field(numberIn({ ...limits.WIDTH, also: 0, whole: true }), {
+  width: field(numberInRange({ ...limits.WIDTH, also: 0, whole: true }), {
     ...rangeMeta('Output width in pixels; 0 = the source’s.', { ...limits.WIDTH, also: 0, whole: true }),
   }),
-  height: field(numberIn({ ...limits.HEIGHT, also: 0, whole: true }), {
+  height: field(numberInRange({ ...limits.HEIGHT, also: 0, whole: true }), {
     ...rangeMeta('Output height in pixels; 0 = the source’s.', { ...limits.HEIGHT, also: 0, whole: true }),
   }),
-  video_bitrate_mode: optionalChoice('Constant or variable bitrate; absent = vbr.', ['cbr', 'vbr', 'qvbr']),
+  video_bitrate_mode: optionalEnum('Constant or variable bitrate; absent = vbr.', ['cbr', 'vbr', 'qvbr']),
   // Section 8, video_bitrate: the real bounds depend on size, codec and mode (rules/combinations.ts).
   video_bitrate: field(z.pipe(numberFromText, z.number().check(z.gte(0))), {
     description: 'kbps. Subject to a minimum.',
     expects: 'a number of kbps, at least 100',
     minimum: 100,
   }),
-  video_framerate: choice('Factor on the source’s frame rate.', ['1x', '1/2x', '2x'], '1x'),
+  video_framerate: enumWithDefault('Factor on the source’s frame rate.', ['1x', '1/2x', '2x'], '1x'),
   audio_profiles: field(
     z.optional(
       z.pipe(
@@ -154,12 +154,12 @@ export const videoProfile = z.object({
       maximum: 7,
     },
   ),
-  video_format: optionalChoice('Scan of this output.', ['progressive']),
+  video_format: optionalEnum('Scan of this output.', ['progressive']),
 })
 
 /** 2.2, element of audioProfiles. */
-export const audioProfile = z.object({
-  audio_codec: choice('Audio codec.', AUDIO_CODECS, 'aac'),
+export const audioProfileSchema = z.object({
+  audio_codec: enumWithDefault('Audio codec.', AUDIO_CODECS, 'aac'),
   audio_channels: field(
     withDefault(z.pipe(textFromNumber, z.enum(['2', '6'])), '2'),
     oneOf('2 = stereo, 6 = 5.1.', ['2', '6']),
@@ -168,7 +168,7 @@ export const audioProfile = z.object({
     withDefault(z.pipe(textFromNumber, z.enum(AUDIO_BITRATES.map(String))), '256'),
     oneOf('kbps.', AUDIO_BITRATES.map(String)),
   ),
-  primary_audio_downmix_to_stereo: optionalFlag('Downmix from 5.1 to stereo, even when audio_channels is 6.'),
+  primary_audio_downmix_to_stereo: optionalBoolean('Downmix from 5.1 to stereo, even when audio_channels is 6.'),
   source_stream: field(z.optional(z.pipe(textFromNumber, z.enum(['1', '2', '3', '4', '5', '6', '7', '8']))), {
     description: 'Index of the source’s audio stream, from 1. Required for audio to be produced.',
     expects: 'the index of a source stream from 1 to 8',
@@ -178,12 +178,12 @@ export const audioProfile = z.object({
     ...limits.DIALNORM,
     whole: true,
   }),
-  downmix: optionalChoice(
+  downmix: optionalEnum(
     'Stereo of more than two channels (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro.',
     ['lo_ro', 'lt_rt'],
   ),
-  downmix_lfe: optionalFlag('true = the LFE channel is part of a stereo downmix; absent = it is left out.'),
-  optional: optionalFlag(
+  downmix_lfe: optionalBoolean('true = the LFE channel is part of a stereo downmix; absent = it is left out.'),
+  optional: optionalBoolean(
     'true = leave this profile out, with a warning, when the source lacks its source_stream; otherwise the job fails.',
   ),
 })
@@ -191,13 +191,13 @@ export const audioProfile = z.object({
 export const OUTPUT_PROVIDERS = PROVIDERS.filter((provider) => provider !== 'file-upload')
 
 /** Null is accepted wherever a sample could send it, and means the same as leaving the member out. */
-const member = (description: string, maximum: number = limits.MAX_LENGTH.credential) =>
+const credentialMember = (description: string, maximum: number = limits.MAX_LENGTH.credential) =>
   field(z.optional(z.nullable(z.string().check(z.maxLength(maximum)))), {
     description,
     expects: `a string of at most ${maximum} characters, or null`,
   })
 /** Members that are returned on a read: on one line, so that a key pasted into the wrong member is not. */
-const identity = (description: string) =>
+const credentialIdentity = (description: string) =>
   field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.credential), z.regex(/^[^\p{Cc}]*$/u)))), {
     description,
     expects: `a string on one line of at most ${limits.MAX_LENGTH.credential} characters, or null`,
@@ -207,25 +207,25 @@ const providerOf = (allowed: readonly Provider[]) =>
   field(withDefault(z.enum(PROVIDERS), 'oracle'), oneOf('Kind of store; absent = oracle, with a warning.', allowed))
 
 /** 2.3, credential object. private_key, session_token and endpoint are extensions. */
-export const credential = z.object({
+export const credentialSchema = z.object({
   cloud_provider: providerOf(PROVIDERS),
-  access_key: member('Account access key.'),
-  secret_key: member('Account secret key.', limits.MAX_LENGTH.private_key),
-  region: identity('Region of the target bucket.'),
-  tenancy_ocid: identity('Oracle only.'),
-  user_ocid: identity('Oracle only.'),
-  oci_fingerprint: identity('Oracle only: the user’s fingerprint.'),
-  project_id: identity('Google only.'),
-  client_email: identity('Google only.'),
-  client_id: identity('Google only.'),
-  private_key_id: identity('Google only.'),
-  private_key: member('A key in PEM form.', limits.MAX_LENGTH.private_key),
-  session_token: member('Token of temporary credentials.', limits.MAX_LENGTH.private_key),
-  endpoint: member('Address of an S3-compatible store.'),
+  access_key: credentialMember('Account access key.'),
+  secret_key: credentialMember('Account secret key.', limits.MAX_LENGTH.private_key),
+  region: credentialIdentity('Region of the target bucket.'),
+  tenancy_ocid: credentialIdentity('Oracle only.'),
+  user_ocid: credentialIdentity('Oracle only.'),
+  oci_fingerprint: credentialIdentity('Oracle only: the user’s fingerprint.'),
+  project_id: credentialIdentity('Google only.'),
+  client_email: credentialIdentity('Google only.'),
+  client_id: credentialIdentity('Google only.'),
+  private_key_id: credentialIdentity('Google only.'),
+  private_key: credentialMember('A key in PEM form.', limits.MAX_LENGTH.private_key),
+  session_token: credentialMember('Token of temporary credentials.', limits.MAX_LENGTH.private_key),
+  endpoint: credentialMember('Address of an S3-compatible store.'),
 })
 
 /** The same, without what can only be read. credentials.ts refuses that one in a sentence of its own. */
-export const outputCredential = z.extend(credential, { cloud_provider: providerOf(OUTPUT_PROVIDERS) })
+export const outputCredential = z.extend(credentialSchema, { cloud_provider: providerOf(OUTPUT_PROVIDERS) })
 
 // RFC 9111 §5.2: a list of directives, each a token with or without a value. '' = not given, as elsewhere.
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/.source
@@ -235,7 +235,7 @@ const CACHE_CONTROL = new RegExp(`^$|^${directive}(?: ?, ?${directive})*$`)
 
 export const LADDERS = ['auto'] as const
 
-export const TS_PROFILES = ['dvb', 'atsc'] as const
+export const TS_PROFILE_NAMES = ['dvb', 'atsc'] as const
 
 export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hflip', 'vflip', 'rotate180'] as const
 
@@ -245,12 +245,12 @@ export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_r
 const DEFAULT_GOP_SECONDS = 1
 
 /** 2.1 without its nested objects. */
-export const jobFields = z.object({
+export const jobFieldsSchema = z.object({
   input: field(z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address))), {
     description: 'Object key with its bucket when a cloud provider is used, otherwise an address.',
     expects: `a string of 1 to ${limits.MAX_LENGTH.address} characters`,
   }),
-  output_container: choice('Container, or kind of segmented output.', CONTAINERS, 'mp4'),
+  output_container: enumWithDefault('Container, or kind of segmented output.', CONTAINERS, 'mp4'),
   ts_mode_input_audio_source_stream_count: optionalNumber('Number of audio streams expected in a transport stream.', {
     ...limits.TS_AUDIO_STREAMS,
     whole: true,
@@ -260,17 +260,17 @@ export const jobFields = z.object({
     limits.MAX_LENGTH.path_bytes,
   ),
   bucket_output_path: optionalText('Directory of the outputs.', limits.MAX_LENGTH.path_bytes),
-  master_variant_mode: flag('Separate audio in segmented output.', false),
-  separate_audio: optionalFlag('Alias of master_variant_mode; the stored config shows this name.'),
-  segmented_output_hls: flag('HLS in segmented output.', false),
-  segmented_output_dash: flag('DASH in segmented output.', false),
+  master_variant_mode: booleanWithDefault('Separate audio in segmented output.', false),
+  separate_audio: optionalBoolean('Alias of master_variant_mode; the stored config shows this name.'),
+  segmented_output_hls: booleanWithDefault('HLS in segmented output.', false),
+  segmented_output_dash: booleanWithDefault('DASH in segmented output.', false),
   segment_length: optionalNumber('Segment length, snapped to whole GOPs (docs/segmented.md); absent = 6.', {
     ...limits.SEGMENT_LENGTH,
     above: true,
     unit: 'seconds',
     clamped: { low: limits.DEFAULT_SEGMENT_SECONDS, high: limits.SEGMENT_LENGTH.maximum },
   }),
-  video_codec: choice('Video codec.', WIRE_VIDEO_CODECS, 'h.264'),
+  video_codec: enumWithDefault('Video codec.', WIRE_VIDEO_CODECS, 'h.264'),
   ip_distance: optionalNumber('Distance between I/P frames.', {
     ...limits.IP_DISTANCE,
     whole: true,
@@ -286,16 +286,16 @@ export const jobFields = z.object({
     },
     DEFAULT_GOP_SECONDS,
   ),
-  scte35_passthough: flag('SCTE-35 passthrough; scte35_passthrough is accepted too.', false),
-  scte35_passthrough: optionalFlag('Alias of scte35_passthough; stored under that name.'),
+  scte35_passthough: booleanWithDefault('SCTE-35 passthrough; scte35_passthrough is accepted too.', false),
+  scte35_passthrough: optionalBoolean('Alias of scte35_passthough; stored under that name.'),
   scte35_pid_remap: optionalNumber('PID of the cues; -1 = the source’s.', {
     ...limits.SCTE35_PID,
     also: -1,
     whole: true,
   }),
-  ts_profile: optionalChoice(
+  ts_profile: optionalEnum(
     'Signalling of ts files: dvb (AC-3 descriptors, teletext and DVB subtitles of the source kept) or atsc (PSIP); absent = AC-3 as in ATSC, and an SDT.',
-    TS_PROFILES,
+    TS_PROFILE_NAMES,
   ),
   service_name: optionalServiceName('Name of the service in ts files; absent = the name of the source.'),
   service_provider: optionalServiceName('Provider of the service in ts files; absent = Splicepoint.'),
@@ -313,14 +313,14 @@ export const jobFields = z.object({
     'PID of the first audio track of ts files; further tracks, teletext and subtitles count up from it. Absent = video_pid + 1.',
     { ...limits.STREAM_PID, whole: true },
   ),
-  create_tar_file: optionalFlag('Also store the segmented output as one tar archive.'),
+  create_tar_file: optionalBoolean('Also store the segmented output as one tar archive.'),
   audio_volume: numberWithDefault('Volume in percent.', limits.AUDIO_VOLUME, 100),
-  h264_quality: choice(
+  h264_quality: enumWithDefault(
     'Encoding speed or quality of h.264 and hevc: good is the fastest. No effect with mpeg2.',
     ['good', 'better', 'best'],
     'good',
   ),
-  video_aspect_ratio: choice(
+  video_aspect_ratio: enumWithDefault(
     'Display aspect and rotation.',
     [
       'passthrough',
@@ -334,20 +334,20 @@ export const jobFields = z.object({
     'passthrough',
   ),
   rotation_blackness: optionalNumber('Level in percent of the bars that a rotation leaves.', limits.ROTATION_BLACKNESS),
-  closed_captions: optionalFlag('Keep closed captions, and write them as WebVTT beside segmented output.'),
-  force_progressive: flag('Deinterlace.', false),
-  keep_fps: flag('Preserve the frame rate.', true),
+  closed_captions: optionalBoolean('Keep closed captions, and write them as WebVTT beside segmented output.'),
+  force_progressive: booleanWithDefault('Deinterlace.', false),
+  keep_fps: booleanWithDefault('Preserve the frame rate.', true),
   logo_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
     description: 'Address of an image used as a watermark.',
     expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
-  auto_detelecine_flag: optionalFlag('Inverse telecine where 3:2 pulldown is measured.'),
-  picture_transform: choice('How the video is fitted, flipped or rotated.', PICTURE_TRANSFORMS, 'none'),
+  auto_detelecine_flag: optionalBoolean('Inverse telecine where 3:2 pulldown is measured.'),
+  picture_transform: enumWithDefault('How the video is fitted, flipped or rotated.', PICTURE_TRANSFORMS, 'none'),
   loudness_lufs: optionalNumber(
     'Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume.',
     { ...limits.LOUDNESS_LUFS, unit: 'LUFS' },
   ),
-  dynamic_range: optionalChoice(
+  dynamic_range: optionalEnum(
     'What an HDR source becomes: sdr = tone-mapped, source = HDR as it is (hevc only). Absent = source for hevc, sdr otherwise.',
     ['sdr', 'source'],
   ),
@@ -363,9 +363,9 @@ export const jobFields = z.object({
     description: 'Address that receives a webhook when the job ends (docs/webhooks.md).',
     expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
-  thumbnails: optionalFlag('Thumbnails for the seek bar, and a poster.'),
-  preview: optionalFlag('A still picture of the source in status.poster; absent = true.'),
-  logo_position: optionalChoice('Corner of the logo; absent = top_right.', LOGO_POSITIONS),
+  thumbnails: optionalBoolean('Thumbnails for the seek bar, and a poster.'),
+  preview: optionalBoolean('A still picture of the source in status.poster; absent = true.'),
+  logo_position: optionalEnum('Corner of the logo; absent = top_right.', LOGO_POSITIONS),
   logo_opacity: optionalNumber('Opacity of the logo in percent; absent = 100.', limits.LOGO_OPACITY),
   cache_control: field(
     z.optional(z.string().check(z.maxLength(limits.MAX_LENGTH.cache_control), z.regex(CACHE_CONTROL))),
@@ -376,10 +376,10 @@ export const jobFields = z.object({
     },
   ),
   program_start_time: optionalTime('First PROGRAM-DATE-TIME of segmented output.'),
-  allow_upscaling: optionalFlag(
+  allow_upscaling: optionalBoolean(
     'Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning.',
   ),
-  ladder: optionalChoice(
+  ladder: optionalEnum(
     'auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given.',
     LADDERS,
   ),
@@ -395,22 +395,22 @@ export const jobFields = z.object({
 })
 
 /** The whole body of job creation, for documentation and types; validateJob.ts reads it field by field, so that every problem is found. */
-export const jobRequest = z.extend(jobFields, {
+export const jobRequestSchema = z.extend(jobFieldsSchema, {
   /** Left out with `ladder`; otherwise at least one. */
-  videoProfiles: z.optional(z.array(videoProfile).check(z.maxLength(limits.VIDEO_PROFILES.maximum))),
-  audioProfiles: z.array(audioProfile).check(z.maxLength(limits.AUDIO_PROFILES.maximum)),
-  cloud_credentials: z.object({ input: credential, output: z.optional(outputCredential) }),
+  videoProfiles: z.optional(z.array(videoProfileSchema).check(z.maxLength(limits.VIDEO_PROFILES.maximum))),
+  audioProfiles: z.array(audioProfileSchema).check(z.maxLength(limits.AUDIO_PROFILES.maximum)),
+  cloud_credentials: z.object({ input: credentialSchema, output: z.optional(outputCredential) }),
 })
 
-export type JobFields = z.infer<typeof jobFields>
-export type VideoProfileFields = z.infer<typeof videoProfile>
-export type AudioProfileFields = z.infer<typeof audioProfile>
-export type CredentialFields = z.infer<typeof credential>
+export type JobFields = z.infer<typeof jobFieldsSchema>
+export type VideoProfileFields = z.infer<typeof videoProfileSchema>
+export type AudioProfileFields = z.infer<typeof audioProfileSchema>
+export type CredentialFields = z.infer<typeof credentialSchema>
 
 /** A request while it is judged: what was readable, so that the rules can look at the rest of a body with a mistake in it. */
-export interface Draft extends Partial<JobFields> {
+export interface JobDraft extends Partial<JobFields> {
   videoProfiles: Partial<VideoProfileFields>[]
   audioProfiles: Partial<AudioProfileFields>[]
-  inputProvider: Provider | undefined
-  outputProvider: Provider | undefined
+  inputProviderOf: Provider | undefined
+  outputProviderOf: Provider | undefined
 }

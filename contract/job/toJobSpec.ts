@@ -2,17 +2,17 @@
 // Not in charge of: judging a request (validateJob.ts): what is translated here was accepted.
 import { codecOf, videoCodecs } from '../codecs.ts'
 import { isSegmented } from '../containers.ts'
-import { inputName } from './paths/inputAddress.ts'
+import { outputBaseName } from './paths/inputAddress.ts'
 import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
 import { toEven } from './rules/videoBitrates.ts'
 import { inputProvider, outputProvider, type JobConfig } from './jobConfig.ts'
-import { directoryOf, renditionOutput, rootOf, specOutput } from './paths/outputLocation.ts'
-import { DEFAULT_MAP_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
+import { directoryInJob, relativeRenditionPath, jobRoot, profileOutputPath } from './paths/outputLocation.ts'
+import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
 import { packagingOf } from './packagingSpec.ts'
 import type { VideoProfileFields } from './requestSchema.ts'
-import type { JobSpec, ServiceSpec } from './jobSpec.ts'
+import type { JobSpec, TsServiceSpec } from './jobSpec.ts'
 
-function serviceOf(config: JobConfig, sourceName: string): ServiceSpec {
+function serviceOf(config: JobConfig, sourceName: string): TsServiceSpec {
   const videoPid = config.video_pid ?? DEFAULT_VIDEO_PID
   return {
     profile: config.ts_profile ?? null,
@@ -20,7 +20,7 @@ function serviceOf(config: JobConfig, sourceName: string): ServiceSpec {
     provider: config.service_provider || 'Splicepoint',
     id: config.service_id ?? 1,
     transportStreamId: config.transport_stream_id ?? 1,
-    mapPid: config.pmt_pid ?? DEFAULT_MAP_PID,
+    mapPid: config.pmt_pid ?? DEFAULT_PMT_PID,
     videoPid,
     audioPid: config.audio_pid ?? videoPid + 1,
   }
@@ -40,7 +40,7 @@ function isSeparateFile(config: JobConfig): boolean {
  */
 export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
   const provider = outputProvider(config)
-  const root = rootOf(provider, config)
+  const root = jobRoot(provider, config)
   const packaging = packagingOf(config)
   return {
     container: config.output_container,
@@ -54,7 +54,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     passCues: config.scte35_passthough,
     // 2.1 scte35_pid_remap: −1 and absent are the source's.
     cuePid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
-    service: serviceOf(config, inputName(sourceName)),
+    service: serviceOf(config, outputBaseName(sourceName)),
     aspect: config.video_aspect_ratio,
     transform: config.picture_transform,
     // Decision "rotation_blackness": absent = black.
@@ -67,15 +67,15 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     audioVolume: config.audio_volume,
     loudnessLufs: config.loudness_lufs ?? null,
     closedCaptions: config.closed_captions ?? null,
-    inputName: inputName(sourceName),
-    outputDirectory: directoryOf(provider, config.bucket_output_path ?? '', root),
+    inputName: outputBaseName(sourceName),
+    outputDirectory: directoryInJob(provider, config.bucket_output_path ?? '', root),
     // Decision "HDR, colour": hevc stays HDR, the others cannot.
     dynamicRange: videoCodecs[codecOf(config.video_codec)].hasHdr ? (config.dynamic_range ?? 'source') : 'sdr',
     program: config.program_number ?? null,
     maxSourceErrors: config.max_source_errors ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     allowHlsSource: inputProvider(config) === 'http',
-    audioDirectory: config.audio_output_path ? directoryOf(provider, config.audio_output_path, root) : null,
+    audioDirectory: config.audio_output_path ? directoryInJob(provider, config.audio_output_path, root) : null,
     allowUpscaling: config.allow_upscaling ?? null,
     ladder: config.ladder ?? null,
     video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
@@ -83,8 +83,8 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
       rung: null,
       output:
         packaging === null
-          ? specOutput(provider, profile.output ?? '', root)
-          : (renditionOutput(provider, profile.output ?? '', config) ?? ''),
+          ? profileOutputPath(provider, profile.output ?? '', root)
+          : (relativeRenditionPath(provider, profile.output ?? '', config) ?? ''),
       width: toEven(profile.width),
       height: toEven(profile.height),
       // Decision "video_bitrate_mode": absent = vbr.

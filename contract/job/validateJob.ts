@@ -5,81 +5,89 @@ import type { Problem, Warning } from '../errors.ts'
 import { checkCombinations } from './rules/combinations.ts'
 import type { JobConfig, JobSecrets } from './jobConfig.ts'
 import { readCredentials } from './credentials.ts'
-import { checkDestinations } from './rules/outputPaths.ts'
+import { checkOutputPaths } from './rules/outputPaths.ts'
 import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from '../limits.ts'
 import { readMetadata } from './metadata.ts'
 import { checkPackaging } from './rules/segmentedOutput.ts'
 import { Findings } from './findings.ts'
 import {
-  copyUnknownFields,
-  given,
-  isBounded,
-  isMembers,
-  own,
+  keepUnknownFields,
+  presentMember,
+  isWithinSizeLimits,
+  isJsonObject,
+  ownMember,
   readFields,
-  readList,
-  type Members,
+  readObjectList,
+  type JsonObject,
 } from './fieldReader.ts'
-import { isRedacted, redactAddress, showValue, WITHOUT_QUERY } from './redact.ts'
-import { audioProfile, jobFields, jobRequest, LADDERS, videoProfile, type Draft } from './requestSchema.ts'
+import { isRedacted, redactAddress, printableValue, SEND_UNREDACTED } from './redact.ts'
+import {
+  audioProfileSchema,
+  jobFieldsSchema,
+  jobRequestSchema,
+  LADDERS,
+  videoProfileSchema,
+  type JobDraft,
+} from './requestSchema.ts'
 import { parseHttp } from './stores/http.ts'
 import { parseInput } from './stores/registry.ts'
 
-export type Validation =
+export type ValidationResult =
   | { ok: true; config: JobConfig; secrets: JobSecrets; warnings: Warning[] }
   | { ok: false; problems: Problem[] }
 
 /** Judges a parsed body. All problems are reported at once, each with its path; nothing in them or in `config` is a secret. */
-export function validateJob(body: unknown, context: { baseUrl: string }): Validation {
+export function validateJob(body: unknown, context: { baseUrl: string }): ValidationResult {
   const findings = new Findings()
-  if (!isMembers(body)) {
-    findings.problem('invalid_type', '', `the body must be a JSON object; ${showValue(body)} was given`)
+  if (!isJsonObject(body)) {
+    findings.problem('invalid_type', '', `the body must be a JSON object; ${printableValue(body)} was given`)
     return { ok: false, problems: findings.problems }
   }
-  if (!isBounded(body, MAX_NESTING, MAX_VALUES)) {
+  if (!isWithinSizeLimits(body, MAX_NESTING, MAX_VALUES)) {
     const message = `the body must not nest deeper than ${MAX_NESTING} levels, nor hold more than ${MAX_VALUES} values`
     findings.problem('too_deep', '', message, { maximum: MAX_NESTING })
     return { ok: false, problems: findings.problems }
   }
   const video = readVideoProfiles(body, findings)
-  const audio = readList(body, 'audioProfiles', AUDIO_PROFILES, findings)
-  const draft: Draft = {
-    ...readFields(jobFields.shape, body, '', findings),
-    videoProfiles: video.map((each, i) => readFields(videoProfile.shape, each, `videoProfiles[${i}]`, findings)),
-    audioProfiles: audio.map((each, i) => readFields(audioProfile.shape, each, `audioProfiles[${i}]`, findings)),
-    inputProvider: undefined,
-    outputProvider: undefined,
+  const audio = readObjectList(body, 'audioProfiles', AUDIO_PROFILES, findings)
+  const draft: JobDraft = {
+    ...readFields(jobFieldsSchema.shape, body, '', findings),
+    videoProfiles: video.map((each, i) => readFields(videoProfileSchema.shape, each, `videoProfiles[${i}]`, findings)),
+    audioProfiles: audio.map((each, i) => readFields(audioProfileSchema.shape, each, `audioProfiles[${i}]`, findings)),
+    inputProviderOf: undefined,
+    outputProviderOf: undefined,
   }
-  if (draft.ladder !== undefined && given(body, 'gop_length') === undefined) draft.gop_length = LADDER_GOP_SECONDS
-  foldAlias(body, draft, 'scte35_passthrough', 'scte35_passthough', findings)
-  foldAlias(body, draft, 'separate_audio', 'master_variant_mode', findings)
+  if (draft.ladder !== undefined && presentMember(body, 'gop_length') === undefined)
+    draft.gop_length = LADDER_GOP_SECONDS
+  mergeAlias(body, draft, 'scte35_passthrough', 'scte35_passthough', findings)
+  mergeAlias(body, draft, 'separate_audio', 'master_variant_mode', findings)
   const metadata = readMetadata(draft.metadata, findings)
   if (metadata) draft.metadata = metadata
   else delete draft.metadata
   const credentials = readCredentials(body, draft, findings)
   checkInput(draft, context.baseUrl, findings)
-  checkDestinations(draft, findings)
+  checkOutputPaths(draft, findings)
   checkCombinations(draft, findings)
   checkPackaging(draft, body, findings)
   const addresses = redactAddresses(draft)
-  const unknown = copyUnknownFields(jobRequest.shape, [], body, '', findings)
-  const withUnknown = (
-    known: Members,
+  const unknown = keepUnknownFields(jobRequestSchema.shape, [], body, '', findings)
+  const withUnknownFields = (
+    known: JsonObject,
     shape: Parameters<typeof readFields>[0],
-    members: Members | null | undefined,
+    members: JsonObject | null | undefined,
     path: string,
   ) => ({
     ...known,
-    ...copyUnknownFields(shape, [], members ?? {}, path, findings),
+    ...keepUnknownFields(shape, [], members ?? {}, path, findings),
   })
-  const { inputProvider: _in, outputProvider: _out, ...known } = draft
+  const { inputProviderOf: _in, outputProviderOf: _out, ...known } = draft
   const config = {
     ...known,
     videoProfiles: known.videoProfiles.map((each, i) =>
-      withUnknown(each, videoProfile.shape, video[i], `videoProfiles[${i}]`),
+      withUnknownFields(each, videoProfileSchema.shape, video[i], `videoProfiles[${i}]`),
     ),
     audioProfiles: known.audioProfiles.map((each, i) =>
-      withUnknown(each, audioProfile.shape, audio[i], `audioProfiles[${i}]`),
+      withUnknownFields(each, audioProfileSchema.shape, audio[i], `audioProfiles[${i}]`),
     ),
     cloud_credentials: { input: credentials.input.shown, output: credentials.output.shown },
     ...unknown,
@@ -95,10 +103,10 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
 const LADDER_GOP_SECONDS = 2
 
 /** With `ladder` there are none: they follow from the source. */
-function readVideoProfiles(body: Members, findings: Findings): (Members | null)[] {
-  if (!LADDERS.some((ladder) => ladder === own(body, 'ladder')))
-    return readList(body, 'videoProfiles', VIDEO_PROFILES, findings)
-  const listed = given(body, 'videoProfiles')
+function readVideoProfiles(body: JsonObject, findings: Findings): (JsonObject | null)[] {
+  if (!LADDERS.some((ladder) => ladder === ownMember(body, 'ladder')))
+    return readObjectList(body, 'videoProfiles', VIDEO_PROFILES, findings)
+  const listed = presentMember(body, 'videoProfiles')
   if (listed === undefined || (Array.isArray(listed) && listed.length === 0)) return []
   const message = 'ladder "auto" chooses the video profiles from the source; leave out videoProfiles, or ladder'
   findings.problem('conflict', 'videoProfiles', message)
@@ -106,9 +114,9 @@ function readVideoProfiles(body: Members, findings: Findings): (Members | null)[
 }
 
 /** Two names of one field: the other is accepted, a contradiction is a problem. */
-function foldAlias(
-  body: Members,
-  draft: Draft,
+function mergeAlias(
+  body: JsonObject,
+  draft: JobDraft,
   alias: 'scte35_passthrough' | 'separate_audio',
   name: 'scte35_passthough' | 'master_variant_mode',
   findings: Findings,
@@ -116,7 +124,7 @@ function foldAlias(
   const aliased = draft[alias]
   if (
     aliased !== undefined &&
-    given(body, name) !== undefined &&
+    presentMember(body, name) !== undefined &&
     draft[name] !== undefined &&
     draft[name] !== aliased
   ) {
@@ -130,8 +138,8 @@ function foldAlias(
   } else delete draft[alias]
 }
 
-function checkInput(draft: Draft, baseUrl: string, findings: Findings): void {
-  const { input, inputProvider: provider } = draft
+function checkInput(draft: JobDraft, baseUrl: string, findings: Findings): void {
+  const { input, inputProviderOf: provider } = draft
   if (draft.logo_url) checkAddress('logo_url', draft.logo_url, findings)
   if (typeof draft.webhook_url === 'string' && draft.webhook_url !== '') {
     checkAddress('webhook_url', draft.webhook_url, findings)
@@ -139,15 +147,15 @@ function checkInput(draft: Draft, baseUrl: string, findings: Findings): void {
   if (input === undefined || provider === undefined) return
   const parsed = parseInput(provider, input, baseUrl)
   if (parsed.kind === 'invalid')
-    findings.problem(parsed.code, 'input', `${parsed.message}; ${showValue(input)} was given`)
+    findings.problem(parsed.code, 'input', `${parsed.message}; ${printableValue(input)} was given`)
   else if (parsed.kind === 'http' && isRedacted(input))
-    findings.problem('invalid_input_address', 'input', `input ${WITHOUT_QUERY}`)
+    findings.problem('invalid_input_address', 'input', `input ${SEND_UNREDACTED}`)
 }
 
 function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findings: Findings): void {
   const parsed = parseHttp(address)
   // Accepted, it would be taken for one whose query is kept sealed.
-  if (isRedacted(address)) findings.problem('invalid_value', field, `${field} ${WITHOUT_QUERY}, or leave it out`)
+  if (isRedacted(address)) findings.problem('invalid_value', field, `${field} ${SEND_UNREDACTED}, or leave it out`)
   if (parsed.kind !== 'invalid') return
   const message =
     parsed.code === 'user_info_in_address'
@@ -157,7 +165,7 @@ function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findin
 }
 
 /** Decision "unknown fields": addresses with a query are stored redacted, the full form sealed. */
-function redactAddresses(draft: Draft): JobSecrets['addresses'] {
+function redactAddresses(draft: JobDraft): JobSecrets['addresses'] {
   const full: JobSecrets['addresses'] = {}
   for (const name of ['input', 'logo_url', 'webhook_url'] as const) {
     const address = draft[name]

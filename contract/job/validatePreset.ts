@@ -1,21 +1,28 @@
 // In charge of: whether a saved preset is a preset: its name, its description, and that its job would be accepted.
 // Not in charge of: those that come with the service, and merging (builtInPresets.ts).
 import type { Problem } from '../errors.ts'
-import { charactersOf } from './metadata.ts'
+import { countCharacters } from './metadata.ts'
 import { MAX_NESTING, MAX_VALUES, PRESETS } from '../limits.ts'
 import { builtInPreset } from './builtInPresets.ts'
-import { showValue } from './redact.ts'
-import { given as givenIn, isBounded, isMembers, own, showName, type Members } from './fieldReader.ts'
+import { printableValue } from './redact.ts'
+import {
+  presentMember as givenIn,
+  isWithinSizeLimits,
+  isJsonObject,
+  ownMember,
+  printableName,
+  type JsonObject,
+} from './fieldReader.ts'
 import { validateJob } from './validateJob.ts'
 
 export interface PresetFields {
   name: string
   description: string
-  job: Members
+  job: JsonObject
 }
 
 /** Where a preset is used, not what it is: each job has its own. */
-const OF_EACH_JOB = ['input', 'cloud_credentials', 'preset'] as const
+const FIELDS_OF_A_JOB = ['input', 'cloud_credentials', 'preset'] as const
 /** What ids look like: a name must not be taken for one. */
 const ID = /^pre_/i
 const NAME = new RegExp(`^${PRESETS.name_pattern}$`, 'u')
@@ -25,29 +32,29 @@ export function validatePreset(
   body: unknown,
   context: { baseUrl: string },
 ): { ok: true; preset: PresetFields } | { ok: false; problems: Problem[] } {
-  if (!isMembers(body) || !isBounded(body, MAX_NESTING, MAX_VALUES)) {
-    const message = isMembers(body)
+  if (!isJsonObject(body) || !isWithinSizeLimits(body, MAX_NESTING, MAX_VALUES)) {
+    const message = isJsonObject(body)
       ? `the body must not nest deeper than ${MAX_NESTING} levels, nor hold more than ${MAX_VALUES} values`
-      : `the body must be a JSON object; ${showValue(body)} was given`
-    return { ok: false, problems: [{ code: isMembers(body) ? 'too_deep' : 'invalid_type', field: '', message }] }
+      : `the body must be a JSON object; ${printableValue(body)} was given`
+    return { ok: false, problems: [{ code: isJsonObject(body) ? 'too_deep' : 'invalid_type', field: '', message }] }
   }
   const problems: Problem[] = Object.keys(body)
     .filter((name) => !['name', 'description', 'job'].includes(name))
     .map((name) => ({
       code: 'unknown_field',
-      field: showName(name),
-      message: `${showName(name)} is not known here; there is name, description, job`,
+      field: printableName(name),
+      message: `${printableName(name)} is not known here; there is name, description, job`,
     }))
-  const name = readName(own(body, 'name'), problems)
+  const name = readName(ownMember(body, 'name'), problems)
   const description = readDescription(givenIn(body, 'description'), problems)
-  const job = own(body, 'job')
-  if (isMembers(job)) problems.push(...problemsOfJob(job, context))
+  const job = ownMember(body, 'job')
+  if (isJsonObject(job)) problems.push(...problemsOfJob(job, context))
   else {
     const code = job === undefined ? 'required' : 'invalid_type'
-    const given = job === undefined ? '' : `; ${showValue(job)} was given`
+    const given = job === undefined ? '' : `; ${printableValue(job)} was given`
     problems.push({ code, field: 'job', message: `job must be an object with members of a job’s body${given}` })
   }
-  if (problems.length > 0 || !isMembers(job)) return { ok: false, problems }
+  if (problems.length > 0 || !isJsonObject(job)) return { ok: false, problems }
   return { ok: true, preset: { name, description, job } }
 }
 
@@ -55,12 +62,12 @@ function readName(value: unknown, problems: Problem[]): string {
   const { name_characters: maximum } = PRESETS
   const expects = `name must be a string of 1 to ${maximum} characters on one line`
   if (typeof value !== 'string') {
-    const given = value === undefined ? '' : `; ${showValue(value)} was given`
+    const given = value === undefined ? '' : `; ${printableValue(value)} was given`
     problems.push({ code: value === undefined ? 'required' : 'invalid_type', field: 'name', message: expects + given })
     return ''
   }
   const name = value.normalize('NFC').trim()
-  if (name === '' || charactersOf(value) > maximum)
+  if (name === '' || countCharacters(value) > maximum)
     problems.push({ code: 'invalid_length', field: 'name', message: expects, minimum: 1, maximum })
   else if (!NAME.test(value)) problems.push({ code: 'invalid_value', field: 'name', message: expects })
   else if (ID.test(name))
@@ -79,27 +86,32 @@ function readDescription(value: unknown, problems: Problem[]): string {
   if (value === undefined) return ''
   const message = `description must be a string of at most ${maximum} characters`
   if (typeof value !== 'string') {
-    problems.push({ code: 'invalid_type', field: 'description', message: `${message}; ${showValue(value)} was given` })
+    problems.push({
+      code: 'invalid_type',
+      field: 'description',
+      message: `${message}; ${printableValue(value)} was given`,
+    })
     return ''
   }
-  if (charactersOf(value) > maximum) problems.push({ code: 'invalid_length', field: 'description', message, maximum })
+  if (countCharacters(value) > maximum)
+    problems.push({ code: 'invalid_length', field: 'description', message, maximum })
   // Half a character is stored as what it is shown as; SQLite's functions end a text at NUL.
   return value.toWellFormed().replaceAll('\0', '')
 }
 
 /** Judged as a job of an upload whose outputs stay in the service's own store. */
-function problemsOfJob(job: Members, context: { baseUrl: string }): Problem[] {
+function problemsOfJob(job: JsonObject, context: { baseUrl: string }): Problem[] {
   const below = (problem: Problem): Problem => ({
     ...problem,
     field: problem.field === '' ? 'job' : `job.${problem.field}`,
   })
-  const misplaced = OF_EACH_JOB.filter((name) => Object.hasOwn(job, name)).map((name) => ({
+  const misplaced = FIELDS_OF_A_JOB.filter((name) => Object.hasOwn(job, name)).map((name) => ({
     code: 'not_available',
     field: `job.${name}`,
     message: `a preset has no ${name}: each job names its own`,
   }))
   const { input: _input, cloud_credentials: _credentials, preset: _preset, ...rest } = job
-  const judged = validateJob({ ...rest, ...STANDING_IN }, context)
+  const judged = validateJob({ ...rest, ...PLACEHOLDER_FIELDS }, context)
   if (!judged.ok) return [...misplaced, ...judged.problems.map(below)]
   // A job with an unknown member runs without it; a preset would hide the mistake in every job.
   const unknown = judged.warnings
@@ -115,7 +127,7 @@ function problemsOfJob(job: Members, context: { baseUrl: string }): Problem[] {
   return [...misplaced, ...unknown, ...secret]
 }
 
-const STANDING_IN = {
+const PLACEHOLDER_FIELDS = {
   input: '1',
   cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
 }

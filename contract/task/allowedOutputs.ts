@@ -6,25 +6,25 @@ import { toSpec } from '../job/toJobSpec.ts'
 import { VIDEO_PROFILES } from '../limits.ts'
 import { audioCodecs } from '../codecs.ts'
 import { containers, fileContainers } from '../containers.ts'
-import { audioFilePath, joinPath, outputPath } from '../job/paths/outputNames.ts'
-import { packageName, renditionDirectory } from '../job/rules/segmentedOutput.ts'
-import type { TaskPlan } from './planSchema.ts'
+import { audioFilePath, joinPath, outputFilePath } from '../job/paths/outputNames.ts'
+import { archiveBaseName, renditionDirectory } from '../job/rules/segmentedOutput.ts'
+import type { PostedPlan } from './planSchema.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '../job/jobSpec.ts'
 
 /** put = one request, below the attempt's own directory; parts = completed at the commit; written = put at the commit. */
-export type Sending = 'put' | 'parts' | 'written'
+export type UploadMethod = 'put' | 'parts' | 'written'
 
-interface Place {
+interface OutputRule {
   path: RegExp
   types: readonly string[]
-  sent: readonly Sending[]
+  sent: readonly UploadMethod[]
 }
 
-export interface Places {
+export interface AllowedOutputs {
   /** null = it may be stored; else what may not be. Without a type, the path alone is judged. */
-  refusal(sent: Sending, path: string, contentType?: string): 'path' | 'type' | null
+  violation(sent: UploadMethod, path: string, contentType?: string): 'path' | 'type' | null
   /** The first path that a plan names and that is none of the job's; null = there is none. */
-  foreignIn(plan: TaskPlan): string | null
+  firstForeignPath(plan: PostedPlan): string | null
 }
 
 const SEGMENT = ['video/mp4', 'audio/mp4', 'video/mp2t']
@@ -41,30 +41,32 @@ const RUNG_DIRECTORY = 'video_\\d{1,4}p'
 const NUMBER = '\\d{5,7}'
 
 /** `sourceName`: as `toSpec` takes it. `own`: the attempt's directory. */
-export function placesOf(config: JobConfig, sourceName: string, own: string): Places {
+export function allowedOutputsOf(config: JobConfig, sourceName: string, attemptDirectory: string): AllowedOutputs {
   const spec = toSpec(config, sourceName)
   const places = [
-    ...(spec.packaging === null ? files(spec) : segmented(spec, spec.packaging, literal(own))),
-    ...audio(spec),
+    ...(spec.packaging === null ? fileRules(spec) : segmentRules(spec, spec.packaging, escapeRegExp(attemptDirectory))),
+    ...audioRules(spec),
   ]
   return {
-    refusal(sent, path, contentType) {
+    violation(sent, path, contentType) {
       const named = places.filter((place) => place.sent.includes(sent) && place.path.test(path))
       if (named.length === 0) return 'path'
       return contentType === undefined || named.some(({ types }) => types.includes(contentType)) ? null : 'type'
     },
-    foreignIn: (plan) => foreignIn(plan, spec, places),
+    firstForeignPath: (plan) => firstForeignPath(plan, spec, places),
   }
 }
 
 /** The height in a derived name is known only when the source was looked at. */
-function files(spec: JobSpec): Place[] {
+function fileRules(spec: JobSpec): OutputRule[] {
   return filesOf(spec).map((profile) => {
-    const path = outputPath(spec, profile, 0)
+    const path = outputFilePath(spec, profile, 0)
     const at = path.lastIndexOf('_0p.')
     const pattern =
-      profile.output === '' ? `${literal(path.slice(0, at))}_\\d{1,5}p${literal(path.slice(at + 3))}` : literal(path)
-    return place(pattern, [fileContainers[containers[spec.container].file ?? 'mp4'].contentType], ['parts'])
+      profile.output === ''
+        ? `${escapeRegExp(path.slice(0, at))}_\\d{1,5}p${escapeRegExp(path.slice(at + 3))}`
+        : escapeRegExp(path)
+    return outputRule(pattern, [fileContainers[containers[spec.container].file ?? 'mp4'].contentType], ['parts'])
   })
 }
 
@@ -75,17 +77,18 @@ function filesOf(spec: JobSpec): VideoProfile[] {
   return Array.from({ length: VIDEO_PROFILES.maximum }, (_, index) => ({ ...any, index }))
 }
 
-function audio(spec: JobSpec): Place[] {
+function audioRules(spec: JobSpec): OutputRule[] {
   if (spec.audioDirectory === null) return []
   return spec.audio.map((profile) =>
-    place(literal(audioFilePath(spec, profile)), [audioCodecs[profile.codec].file.contentType], ['parts']),
+    outputRule(escapeRegExp(audioFilePath(spec, profile)), [audioCodecs[profile.codec].file.contentType], ['parts']),
   )
 }
 
-function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[] {
-  const base = spec.outputDirectory === '' ? '' : `${literal(spec.outputDirectory)}/`
-  const below = (path: string, types: readonly string[], sent: readonly Sending[]) => place(base + path, types, sent)
-  const name = literal(packageName(spec))
+function segmentRules(spec: JobSpec, packaging: PackagingSpec, attemptDirectory: string): OutputRule[] {
+  const base = spec.outputDirectory === '' ? '' : `${escapeRegExp(spec.outputDirectory)}/`
+  const below = (path: string, types: readonly string[], sent: readonly UploadMethod[]) =>
+    outputRule(base + path, types, sent)
+  const name = escapeRegExp(archiveBaseName(spec))
   const directories = renditions(spec)
   const lists = packaging.hls
     ? [
@@ -110,31 +113,32 @@ function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[
   // What is too large for one request goes in parts.
   return [
     ...directories.map((directory) =>
-      below(`${directory}/${own}/(?:init\\.mp4|${NUMBER}\\.(?:m4s|ts))`, SEGMENT, ['put', 'parts']),
+      below(`${directory}/${attemptDirectory}/(?:init\\.mp4|${NUMBER}\\.(?:m4s|ts))`, SEGMENT, ['put', 'parts']),
     ),
     ...lists,
     ...(packaging.dash ? [below('manifest\\.mpd', MPD, ['written'])] : []),
     ...(packaging.smooth
       ? [
-          below(`${name}\\.ism/${own}/QualityLevels\\(\\d{1,12}\\)/Fragments\\(\\w{1,20}=\\d{1,20}\\)`, SEGMENT, [
-            'put',
-            'parts',
-          ]),
-          below(`${name}\\.ism/${own}/init\\.mp4`, SEGMENT, ['put', 'parts']),
+          below(
+            `${name}\\.ism/${attemptDirectory}/QualityLevels\\(\\d{1,12}\\)/Fragments\\(\\w{1,20}=\\d{1,20}\\)`,
+            SEGMENT,
+            ['put', 'parts'],
+          ),
+          below(`${name}\\.ism/${attemptDirectory}/init\\.mp4`, SEGMENT, ['put', 'parts']),
           below(`${name}\\.ism/Manifest`, ['application/vnd.ms-sstr+xml'], ['written']),
         ]
       : []),
     ...tar,
     ...(spec.closedCaptions === true
-      ? [below(`captions/${CHANNEL}/${own}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
+      ? [below(`captions/${CHANNEL}/${attemptDirectory}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
       : []),
     ...(packaging.hls || packaging.dash
-      ? [below(`captions/${SUBTITLES}/${own}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
+      ? [below(`captions/${SUBTITLES}/${attemptDirectory}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
       : []),
     ...(packaging.thumbnails
       ? [
           // Transcoders of before put the poster beside the sheets.
-          below(`thumbnails/${own}/(?:poster|${NUMBER})\\.jpg`, ['image/jpeg'], ['put']),
+          below(`thumbnails/${attemptDirectory}/(?:poster|${NUMBER})\\.jpg`, ['image/jpeg'], ['put']),
           below('thumbnails/poster\\.jpg', ['image/jpeg'], ['parts']),
           below('thumbnails/thumbnails\\.vtt', TEXT, ['written']),
         ]
@@ -147,18 +151,18 @@ function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[
 function renditions(spec: JobSpec): string[] {
   return [
     ...(spec.ladder === null
-      ? spec.video.map(({ output, index }) => literal(renditionDirectory(output, `video_${index}`)))
+      ? spec.video.map(({ output, index }) => escapeRegExp(renditionDirectory(output, `video_${index}`)))
       : [RUNG_DIRECTORY]),
     ...spec.audio.map(({ index }) => `audio_${index}`),
   ]
 }
 
-function foreignIn(plan: TaskPlan, spec: JobSpec, places: readonly Place[]): string | null {
+function firstForeignPath(plan: PostedPlan, spec: JobSpec, places: readonly OutputRule[]): string | null {
   const inParts = (path: string) => places.some((place) => place.sent.includes('parts') && place.path.test(path))
   const found = [...plan.outputs, ...plan.audioFiles].find(({ path }) => !inParts(path))?.path
   const { packaging } = plan
   if (found !== undefined || packaging === null) return found ?? null
-  const name = packageName(spec)
+  const name = archiveBaseName(spec)
   const known = new RegExp(`^(?:${renditions(spec).join('|')})$`, 'u')
   const named: [planned: string | null, own: string | null][] = [
     [packaging.directory, spec.outputDirectory],
@@ -168,14 +172,14 @@ function foreignIn(plan: TaskPlan, spec: JobSpec, places: readonly Place[]): str
       return [directory, known.test(directory) ? directory : null]
     }),
   ]
-  return named.find(([planned, own]) => planned !== null && planned !== own)?.[0] ?? null
+  return named.find(([planned, attemptDirectory]) => planned !== null && planned !== attemptDirectory)?.[0] ?? null
 }
 
-function place(path: string, types: readonly string[], sent: readonly Sending[]): Place {
+function outputRule(path: string, types: readonly string[], sent: readonly UploadMethod[]): OutputRule {
   return { path: new RegExp(`^${path}$`, 'u'), types, sent }
 }
 
 /** As a pattern that matches nothing but it. */
-function literal(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replaceAll(/[$()*+./?[\\\]^{|}]/g, '\\$&')
 }

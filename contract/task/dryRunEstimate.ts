@@ -2,7 +2,7 @@
 // Not in charge of: making it (transcoder/plan/estimate/estimateJob.ts), who asks for it (worker/jobs/jobRoutes.ts). Imported for its types (errors.ts).
 import * as z from 'zod'
 import { warning } from '../errors.ts'
-import { sourceReport as sourceFacts } from './reportSchemas.ts'
+import { sourceReportSchema as sourceFacts } from './reportSchemas.ts'
 import { count, described } from '../schemaParts.ts'
 
 export const sourceReport = described(sourceFacts, {
@@ -21,7 +21,7 @@ export type SourceReport = z.infer<typeof sourceReport>
 
 /** `likely` is a guess; the truth lies between `low` and `high` unless the source is unlike what the model was measured on. */
 export const range = z.object({ low: z.number(), likely: z.number(), high: z.number() })
-export type Range = z.infer<typeof range>
+export type EstimateRange = z.infer<typeof range>
 
 const plannedVideo = z.object({
   codec: z.string(),
@@ -65,7 +65,7 @@ export const fileReport = z.object({
   ),
   output_bytes: range.nullable().describe('null where the source does not say how long it is.'),
 })
-export type FileReport = z.infer<typeof fileReport>
+export type PlannedFile = z.infer<typeof fileReport>
 
 /** `status.estimate`. Figures are null where the source does not say how long it is. */
 export const estimate = z.object({

@@ -2,7 +2,7 @@
 // Not in charge of: SQL (worker/db), clocks, who is told (worker/scheduler/transitionTask.ts).
 import type { JobErrorCode } from '../errorCodes.ts'
 import type { JobError } from '../errors.ts'
-import { jobErrors } from '../errorCodes.ts'
+import { jobErrorPolicies } from '../errorCodes.ts'
 
 export type TaskState = 'queued' | 'starting' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'
 export type JobState = 'queued' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'
@@ -22,7 +22,7 @@ export const terminal: Readonly<Record<TaskState, boolean>> = {
 export type TaskKind = 'transcode' | 'plan'
 
 /** The part of a task that transitions read and write. */
-export interface TaskLife {
+export interface TaskLifecycle {
   kind: TaskKind
   state: TaskState
   /** The fence: number of the current attempt, 0 before the first. */
@@ -62,7 +62,7 @@ export type TaskEvent =
   | { type: 'deadline' }
 
 /** What must follow a transition. Each has a net that repeats it after a crash (monitor alarm, cron sweep). */
-export type Effect =
+export type SideEffect =
   | 'take_slot'
   | 'release_slot'
   /** Free, but not offered again for a moment: the transcoder behind it did not answer. */
@@ -75,22 +75,22 @@ export type Effect =
   | 'settle'
 
 export type Transition =
-  | { ok: true; next: TaskLife; effects: Effect[]; error: JobError | null; delayMs: number }
+  | { ok: true; next: TaskLifecycle; effects: SideEffect[]; error: JobError | null; delayMs: number }
   /** same = the event was applied before (a repeated message); stale = of an earlier attempt; terminal = the task has ended; impossible = not from this state. */
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' }
 
 /** Of somebody else's server that answers, and cannot serve now: it is waited for where no transcoder is held. */
-const away: ReadonlySet<JobErrorCode> = new Set<JobErrorCode>(['source_unreachable', 'output_unreachable'])
+const serverAwayErrors: ReadonlySet<JobErrorCode> = new Set<JobErrorCode>(['source_unreachable', 'output_unreachable'])
 /** Such attempts take seconds each; all of them together give it between three and four minutes. */
-const AWAY_RETRY_MS = [15_000, 45_000, 135_000] as const
+const SERVER_AWAY_RETRY_MS = [15_000, 45_000, 135_000] as const
 
 /** Back-off before a lost task starts again, in milliseconds. */
 function retryDelayMs(lost: number, { code, details }: JobError): number {
-  if (!away.has(code)) return Math.min(60_000, 1000 * 2 ** (lost - 1))
-  const longest = AWAY_RETRY_MS[2]
+  if (!serverAwayErrors.has(code)) return Math.min(60_000, 1000 * 2 ** (lost - 1))
+  const longest = SERVER_AWAY_RETRY_MS[2]
   // What the server asked for itself, in seconds (Retry-After).
   const asked = typeof details?.['retry_after'] === 'number' ? details['retry_after'] * 1000 : 0
-  return Math.min(longest, Math.max(AWAY_RETRY_MS[lost - 1] ?? longest, asked))
+  return Math.min(longest, Math.max(SERVER_AWAY_RETRY_MS[lost - 1] ?? longest, asked))
 }
 
 const START_RETRY_MS = 2000
@@ -102,27 +102,33 @@ function startRetryMs(failed: number): number {
   return Math.min(MAX_START_RETRY_MS, START_RETRY_MS * 2 ** (failed - 1))
 }
 
-function move(
-  life: TaskLife,
-  change: Partial<TaskLife>,
-  effects: Effect[],
+function acceptTransition(
+  lifecycle: TaskLifecycle,
+  change: Partial<TaskLifecycle>,
+  effects: SideEffect[],
   error: JobError | null = null,
   delayMs = 0,
 ) {
-  return { ok: true as const, next: { ...life, ...change }, effects, error, delayMs }
+  return { ok: true as const, next: { ...lifecycle, ...change }, effects, error, delayMs }
 }
 
-function refuse(refusal: 'same' | 'stale' | 'terminal' | 'impossible') {
+function refuseTransition(refusal: 'same' | 'stale' | 'terminal' | 'impossible') {
   return { ok: false as const, refusal }
 }
 
 /** One more attempt without a result: back to the queue, or the job's failure when there were too many (I1, I13). */
-function lose(life: TaskLife, error: JobError): Transition {
-  const lost = life.lost + 1
+function loseAttempt(lifecycle: TaskLifecycle, error: JobError): Transition {
+  const lost = lifecycle.lost + 1
   if (lost >= MAX_LOST_ATTEMPTS) {
-    return move(life, { state: 'failed', lost }, ['release_slot', 'settle', 'schedule'], error)
+    return acceptTransition(lifecycle, { state: 'failed', lost }, ['release_slot', 'settle', 'schedule'], error)
   }
-  return move(life, { state: 'queued', lost }, ['release_slot', 'schedule'], null, retryDelayMs(lost, error))
+  return acceptTransition(
+    lifecycle,
+    { state: 'queued', lost },
+    ['release_slot', 'schedule'],
+    null,
+    retryDelayMs(lost, error),
+  )
 }
 
 function exhaustedError(ranMs: number): JobError {
@@ -141,71 +147,75 @@ function exhaustedError(ranMs: number): JobError {
  * The state machine. Pure: same task and event, same answer.
  * An event of an attempt is refused as `stale` when another attempt is current (I3); terminal states never change (I2).
  */
-export function transition(life: TaskLife, event: TaskEvent): Transition {
-  if ('attempt' in event && event.attempt !== life.attempt) return refuse('stale')
-  if (terminal[life.state]) {
+export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transition {
+  if ('attempt' in event && event.attempt !== lifecycle.attempt) return refuseTransition('stale')
+  if (terminal[lifecycle.state]) {
     const repeated =
-      (event.type === 'committed' && life.state === 'completed') ||
-      (event.type === (life.kind === 'plan' ? 'planned' : 'finish') && life.state === 'completed') ||
-      (event.type === 'cancel' && life.state === 'cancelled')
-    return refuse(repeated ? 'same' : 'terminal')
+      (event.type === 'committed' && lifecycle.state === 'completed') ||
+      (event.type === (lifecycle.kind === 'plan' ? 'planned' : 'finish') && lifecycle.state === 'completed') ||
+      (event.type === 'cancel' && lifecycle.state === 'cancelled')
+    return refuseTransition(repeated ? 'same' : 'terminal')
   }
   switch (event.type) {
     case 'claim':
-      return life.state === 'queued'
-        ? move(life, { state: 'starting', attempt: life.attempt + 1 }, ['take_slot'])
-        : refuse('impossible')
+      return lifecycle.state === 'queued'
+        ? acceptTransition(lifecycle, { state: 'starting', attempt: lifecycle.attempt + 1 }, ['take_slot'])
+        : refuseTransition('impossible')
     case 'start_failed': {
-      if (life.state !== 'starting') return refuse('impossible')
-      const failed = life.starts_failed + 1
+      if (lifecycle.state !== 'starting') return refuseTransition('impossible')
+      const failed = lifecycle.starts_failed + 1
       const change = { state: 'queued', starts_failed: failed } as const
-      return move(life, change, ['rest_slot', 'schedule'], null, startRetryMs(failed))
+      return acceptTransition(lifecycle, change, ['rest_slot', 'schedule'], null, startRetryMs(failed))
     }
     case 'started':
-      if (life.state === 'running') return refuse('same')
-      return life.state === 'starting' ? move(life, { state: 'running', starts_failed: 0 }, []) : refuse('impossible')
+      if (lifecycle.state === 'running') return refuseTransition('same')
+      return lifecycle.state === 'starting'
+        ? acceptTransition(lifecycle, { state: 'running', starts_failed: 0 }, [])
+        : refuseTransition('impossible')
     case 'lost':
-      return life.state === 'starting' || life.state === 'running'
-        ? lose(life, exhaustedError(event.ranMs))
-        : refuse('impossible')
+      return lifecycle.state === 'starting' || lifecycle.state === 'running'
+        ? loseAttempt(lifecycle, exhaustedError(event.ranMs))
+        : refuseTransition('impossible')
     case 'evicted':
-      return life.state === 'starting' || life.state === 'running'
-        ? move(life, { state: 'queued' }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)
-        : refuse('impossible')
+      return lifecycle.state === 'starting' || lifecycle.state === 'running'
+        ? acceptTransition(lifecycle, { state: 'queued' }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)
+        : refuseTransition('impossible')
     case 'attempt_failed':
-      if (life.state !== 'starting' && life.state !== 'running') return refuse('impossible')
-      return jobErrors[event.error.code].permanent
-        ? move(life, { state: 'failed' }, ['release_slot', 'settle', 'schedule'], event.error)
-        : lose(life, event.error)
+      if (lifecycle.state !== 'starting' && lifecycle.state !== 'running') return refuseTransition('impossible')
+      return jobErrorPolicies[event.error.code].permanent
+        ? acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', 'settle', 'schedule'], event.error)
+        : loseAttempt(lifecycle, event.error)
     case 'finish':
-      if (life.state === 'committing') return refuse('same')
-      return life.state === 'running' && life.kind === 'transcode'
-        ? move(life, { state: 'committing' }, ['release_slot', 'schedule'])
-        : refuse('impossible')
+      if (lifecycle.state === 'committing') return refuseTransition('same')
+      return lifecycle.state === 'running' && lifecycle.kind === 'transcode'
+        ? acceptTransition(lifecycle, { state: 'committing' }, ['release_slot', 'schedule'])
+        : refuseTransition('impossible')
     case 'planned':
-      return life.state === 'running' && life.kind === 'plan'
-        ? move(life, { state: 'completed' }, ['release_slot', 'settle', 'schedule'])
-        : refuse('impossible')
+      return lifecycle.state === 'running' && lifecycle.kind === 'plan'
+        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'settle', 'schedule'])
+        : refuseTransition('impossible')
     case 'committed':
-      return life.state === 'committing' ? move(life, { state: 'completed' }, ['settle']) : refuse('impossible')
+      return lifecycle.state === 'committing'
+        ? acceptTransition(lifecycle, { state: 'completed' }, ['settle'])
+        : refuseTransition('impossible')
     case 'commit_failed':
-      return life.state === 'committing'
-        ? move(life, { state: 'failed' }, ['settle'], event.error)
-        : refuse('impossible')
+      return lifecycle.state === 'committing'
+        ? acceptTransition(lifecycle, { state: 'failed' }, ['settle'], event.error)
+        : refuseTransition('impossible')
     case 'cancel':
       // Cancel against commit is decided by which of the two writes comes first (I9).
-      if (life.state === 'committing') return refuse('impossible')
-      return move(
-        life,
+      if (lifecycle.state === 'committing') return refuseTransition('impossible')
+      return acceptTransition(
+        lifecycle,
         { state: 'cancelled' },
-        life.state === 'queued' ? ['settle'] : ['release_slot', 'stop_transcoder', 'settle', 'schedule'],
+        lifecycle.state === 'queued' ? ['settle'] : ['release_slot', 'stop_transcoder', 'settle', 'schedule'],
       )
     case 'deadline':
-      if (life.state === 'committing') return refuse('impossible')
-      return move(
-        life,
+      if (lifecycle.state === 'committing') return refuseTransition('impossible')
+      return acceptTransition(
+        lifecycle,
         { state: 'failed' },
-        life.state === 'queued' ? ['settle'] : ['release_slot', 'stop_transcoder', 'settle', 'schedule'],
+        lifecycle.state === 'queued' ? ['settle'] : ['release_slot', 'stop_transcoder', 'settle', 'schedule'],
         { code: 'deadline_exceeded', message: 'The job did not finish before its deadline.' },
       )
   }

@@ -1,7 +1,7 @@
 // In charge of: what is known of the media of a finished output, and what each member means.
 // Not in charge of: its bounds (reportSchemas.ts), measuring it (the transcoder). Imported for its types (errors.ts).
 import type * as z from 'zod'
-import { mediaFacts as measuredFacts } from './reportSchemas.ts'
+import { mediaFactsSchema as measuredFacts } from './reportSchemas.ts'
 import { described } from '../schemaParts.ts'
 
 const KBPS = 'kbps (1,000 bit/s)'

@@ -129,7 +129,7 @@ const packaging = z.object({
 const file = { profile, path, contentType: z.string().check(z.maxLength(100)), durationSeconds: seconds }
 
 /** Members that it does not name are stored as they came: a newer transcoder may post some during a rollout. */
-export const taskPlan = z.object({
+export const taskPlanSchema = z.object({
   version: z.literal(2),
   packaging: z.nullable(packaging),
   durationSeconds: seconds,
@@ -205,4 +205,4 @@ export const taskPlan = z.object({
     .check(z.maxLength(8)),
   warnings: z.array(z.object({ code: warningCode, field: z.optional(z.string()), message: z.string() })),
 })
-export type TaskPlan = z.infer<typeof taskPlan>
+export type PostedPlan = z.infer<typeof taskPlanSchema>

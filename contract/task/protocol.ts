@@ -2,10 +2,10 @@
 // Not in charge of: what either side does with them.
 import * as z from 'zod/mini'
 import type { Estimate } from './dryRunEstimate.ts'
-import { mediaFacts, sourceReport } from './reportSchemas.ts'
+import { mediaFactsSchema, sourceReportSchema } from './reportSchemas.ts'
 import type { JobConfig } from '../job/jobConfig.ts'
 import type { TaskKind } from './lifecycle.ts'
-import { taskPlan } from './planSchema.ts'
+import { taskPlanSchema } from './planSchema.ts'
 import type { JobSpec } from '../job/jobSpec.ts'
 import { warningCode } from '../warningCodes.ts'
 
@@ -15,25 +15,25 @@ export const TASK_PROTOCOL = 1
  * Spoken for dry runs only. A transcoder of before would take such a task for a transcode and write outputs: it refuses this
  * number instead (`/run` answers 400), and the task waits until a newer one is there.
  */
-const PLAN_PROTOCOL = 2
+const DRY_RUN_PROTOCOL = 2
 /** Spoken for jobs that are settled by their source: a transcoder of before would plan them without rungs, or fail them. */
-const SETTLED_PROTOCOL = 3
-export const SUPPORTED_PROTOCOLS: readonly number[] = [TASK_PROTOCOL, PLAN_PROTOCOL, SETTLED_PROTOCOL]
+const SOURCE_DEPENDENT_PROTOCOL = 3
+export const SUPPORTED_PROTOCOLS: readonly number[] = [TASK_PROTOCOL, DRY_RUN_PROTOCOL, SOURCE_DEPENDENT_PROTOCOL]
 
-type Settled = Partial<Pick<JobConfig, 'ladder' | 'allow_upscaling'>> & {
+type SourceDependentFields = Partial<Pick<JobConfig, 'ladder' | 'allow_upscaling'>> & {
   audioProfiles?: { optional?: boolean | undefined }[]
 }
 
 /** `config`: what the job asks for, as far as it may need a newer transcoder. */
-export function protocolOf(kind: TaskKind, config: Settled = {}): number {
+export function requiredProtocol(kind: TaskKind, config: SourceDependentFields = {}): number {
   const { ladder, allow_upscaling: upscaling, audioProfiles = [] } = config
   if (ladder !== undefined || upscaling === false || audioProfiles.some(({ optional }) => optional === true))
-    return SETTLED_PROTOCOL
-  return kind === 'plan' ? PLAN_PROTOCOL : TASK_PROTOCOL
+    return SOURCE_DEPENDENT_PROTOCOL
+  return kind === 'plan' ? DRY_RUN_PROTOCOL : TASK_PROTOCOL
 }
 
 /** The largest body that one request to the door may carry, in bytes (a Worker accepts 100 MB on the lowest plan). */
-export const MAX_DOOR_BODY_BYTES = 32 * 1024 * 1024
+export const MAX_TASK_BODY_BYTES = 32 * 1024 * 1024
 /** The smallest size of a part but the last: 5 MiB on S3 and R2, kept at 8 MiB. */
 export const MIN_PART_BYTES = 8 * 1024 * 1024
 /** Parts that one object may have on S3 and R2. */
@@ -41,14 +41,14 @@ export const MAX_PARTS = 10_000
 export const HEARTBEAT_MS = 1000
 
 /** What `POST /run` on a transcoder carries. `door` is the base address of the Worker, without a slash at its end. */
-export const runRequest = z.object({
+export const runRequestSchema = z.object({
   protocol: z.number(),
   task_id: z.string().check(z.regex(/^[a-z0-9-]{1,80}$/)),
   attempt: z.number().check(z.int(), z.positive()),
   token: z.string().check(z.minLength(1), z.maxLength(1000)),
-  door: z.url(),
+  taskApi: z.url(),
 })
-export type RunRequest = z.infer<typeof runRequest>
+export type RunRequest = z.infer<typeof runRequestSchema>
 
 /** Answer of `GET /task/:id`. It carries no credential. */
 export interface TaskDescription {
@@ -83,7 +83,7 @@ export interface TaskDescription {
 }
 
 /** Where an attempt stands. Fractions are 0…1 and never go back within an attempt. */
-export const progressPost = z.object({
+export const progressPostSchema = z.object({
   phase: z.enum(['starting', 'probing', 'transcoding', 'packaging', 'uploading']),
   transcoded: z.number().check(z.gte(0), z.lte(1)),
   /** Seconds of wall time spent encoding so far. */
@@ -96,7 +96,7 @@ export const progressPost = z.object({
   transfer_seconds: z.number().check(z.gte(0)),
   eta_seconds: z.nullable(z.number().check(z.gte(0))),
 })
-export type ProgressPost = z.infer<typeof progressPost>
+export type ProgressPost = z.infer<typeof progressPostSchema>
 
 /** continue; cancel = the job was cancelled; stop = this attempt is no longer the current one. */
 export type ProgressReply = { verdict: 'continue' | 'cancel' | 'stop' }
@@ -120,23 +120,23 @@ const warning = z.object({
 /** The plan as JSON: it goes into one row of the ledger, which holds 2 MB. */
 export const MAX_PLAN_BYTES = 1_500_000
 
-export const planPost = z.object({
-  plan: taskPlan,
+export const planPostSchema = z.object({
+  plan: taskPlanSchema,
   warnings: z.array(warning).check(z.maxLength(200)),
 })
-export type PlanPost = z.infer<typeof planPost>
+export type PlanPost = z.infer<typeof planPostSchema>
 
 /** The source as it was probed: told before anything is planned, so that it is known as well where planning fails. */
-export const sourcePost = z.object({ source: sourceReport })
-export type SourcePost = z.infer<typeof sourcePost>
+export const sourcePostSchema = z.object({ source: sourceReportSchema })
+export type SourcePost = z.infer<typeof sourcePostSchema>
 
-export const uploadRequest = z.object({
+export const uploadRequestSchema = z.object({
   path: outputPath,
   content_type: contentType,
   /** Upper estimate in bytes; decides the part size, which is the same for every part but the last. */
   expected_size: z.number().check(z.gte(0)),
 })
-export type UploadRequest = z.infer<typeof uploadRequest>
+export type UploadRequest = z.infer<typeof uploadRequestSchema>
 export interface UploadReply {
   upload: string
   /** Bytes of every part but the last. */
@@ -150,7 +150,7 @@ export interface PartReply {
 const role = z.enum(['media', 'playlist', 'manifest', 'captions', 'poster', 'storyboard', 'tar', 'report'])
 
 /** One object of the commit record. `parts` are in order, 1-based and complete. */
-export const finishedObject = z.object({
+export const finishedObjectSchema = z.object({
   path: outputPath,
   upload: z.string().check(z.minLength(1), z.maxLength(MAX_UPLOAD_HANDLE)),
   size: z.number().check(z.gte(1)),
@@ -162,26 +162,26 @@ export const finishedObject = z.object({
   profile: z.nullable(z.number()),
   role,
   /** Measured in what was written; absent for what holds no media, and from older transcoders. */
-  media: z.optional(mediaFacts),
+  media: z.optional(mediaFactsSchema),
 })
-export type FinishedObject = z.infer<typeof finishedObject>
+export type FinishedObject = z.infer<typeof finishedObjectSchema>
 
 /**
  * An object whose whole content comes with `finish`: playlists, manifests, job.json. Put at the commit: every media playlist
  * (stage 1) before what points at it (stage 2).
  */
-export const writtenObject = z.object({
+export const writtenObjectSchema = z.object({
   path: outputPath,
   content_type: contentType,
   profile: z.nullable(z.number()),
   role,
-  media: z.optional(mediaFacts),
+  media: z.optional(mediaFactsSchema),
   body: z.string().check(z.minLength(1), z.maxLength(8 * 1024 * 1024)),
   stage: z.literal([1, 2]),
   /** The segments that a media playlist stands for: they are too many for `status.outputs`; job.json lists them all. */
   segments: z.optional(z.object({ count: z.number(), bytes: z.number() })),
 })
-export type WrittenObject = z.infer<typeof writtenObject>
+export type WrittenObject = z.infer<typeof writtenObjectSchema>
 
 /**
  * The path element in which an attempt stores what it makes while it runs (`PUT /task/:id/output/<path>`): segments, init
@@ -191,29 +191,29 @@ export function attemptDirectory(jobId: string, attempt: number): string {
   return `${jobId}-${attempt}`
 }
 
-export const finishPost = z.object({
+export const finishPostSchema = z.object({
   /** Completed at the commit, before anything that points at them. */
-  objects: z.array(finishedObject).check(z.maxLength(1000)),
-  written: z._default(z.array(writtenObject).check(z.maxLength(1000)), []),
+  objects: z.array(finishedObjectSchema).check(z.maxLength(1000)),
+  written: z._default(z.array(writtenObjectSchema).check(z.maxLength(1000)), []),
   warnings: z.array(warning).check(z.maxLength(200)),
   /** Last figures, so that the stored status is exact. */
-  progress: progressPost,
+  progress: progressPostSchema,
 })
-export type FinishPost = z.infer<typeof finishPost>
+export type FinishPost = z.infer<typeof finishPostSchema>
 
 /** The largest estimate that a job keeps, in bytes of JSON. */
 export const MAX_ESTIMATE_BYTES = 512 * 1024
 
 /** How a dry run ends well. */
-export const estimatePost = z.object({
+export const estimatePostSchema = z.object({
   /** An `Estimate`: shown as it is, so only the transcoder knows its inside. */
   estimate: z.record(z.string(), z.unknown()),
   warnings: z.array(warning).check(z.maxLength(200)),
-  progress: progressPost,
+  progress: progressPostSchema,
 })
-export type EstimatePost = Omit<z.infer<typeof estimatePost>, 'estimate'> & { estimate: Estimate }
+export type EstimatePost = Omit<z.infer<typeof estimatePostSchema>, 'estimate'> & { estimate: Estimate }
 
-export const failPost = z.object({
+export const failPostSchema = z.object({
   /** failed = the job's problem; interrupted = the transcoder is stopping and gives the task back; cancelled = as told by a heartbeat. */
   reason: z.enum(['failed', 'interrupted', 'cancelled']),
   error: z.optional(
@@ -226,7 +226,7 @@ export const failPost = z.object({
   ),
   warnings: z.optional(z.array(warning).check(z.maxLength(200))),
 })
-export type FailPost = z.infer<typeof failPost>
+export type FailPost = z.infer<typeof failPostSchema>
 
 /** Errors of the source that the door answers with on `/task/:id/input` (`{"error": {"code": …}}`), beside stale_attempt. */
 export const SOURCE_ERROR_HEADER = 'x-source-error'
@@ -255,18 +255,18 @@ export interface HlsTrack {
   /** RFC 5646, as the playlist says it; null for the variant. */
   language: string | null
   /** Initialisation sections, numbered as `HlsSegment.map` does. */
-  maps: HlsSecret[]
+  maps: HlsEncryption[]
   segments: HlsSegment[]
   /** All durations are written as whole numbers, as before version 3 (RFC 8216, 4.3.2.1). Missing in older answers. */
   rounds?: boolean
 }
-interface HlsSecret {
+interface HlsEncryption {
   /** Number of the key; null = in clear. */
   key: number | null
   /** 32 hexadecimal digits, where there is a key. */
   iv: string | null
 }
-export interface HlsSegment extends HlsSecret {
+export interface HlsSegment extends HlsEncryption {
   seconds: number
   /** Clock or coding begin anew here. */
   discontinuity: boolean

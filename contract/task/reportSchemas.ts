@@ -20,7 +20,7 @@ const amount = z.number().check(z.gte(0), z.lte(MAX_AMOUNT))
 const count = amount.check(z.int())
 const language = z.nullable(word)
 
-export const sourceReport = z.object({
+export const sourceReportSchema = z.object({
   formats: z.array(word).check(z.maxLength(MAX_SOURCE_STREAMS)),
   duration_seconds: z.nullable(amount),
   size_bytes: z.nullable(amount),
@@ -63,7 +63,7 @@ export const sourceReport = z.object({
   other: z.array(z.object({ type: word, codec: word, language })).check(z.maxLength(MAX_SOURCE_STREAMS)),
 })
 
-export const mediaFacts = z.object({
+export const mediaFactsSchema = z.object({
   duration_seconds: amount,
   average_bitrate_kbps: amount,
   peak_bitrate_kbps: amount,
@@ -101,7 +101,7 @@ export const mediaFacts = z.object({
 })
 
 /** One attempt of `GET /api/v0/job/<id>/log`. */
-export const attemptLog = z.object({
+export const attemptLogSchema = z.object({
   engine: z.nullable(word),
   commands: z
     .array(
@@ -123,4 +123,4 @@ export const attemptLog = z.object({
     )
     .check(z.maxLength(5000)),
 })
-export type AttemptLog = z.infer<typeof attemptLog>
+export type AttemptLog = z.infer<typeof attemptLogSchema>

@@ -1,23 +1,23 @@
 // In charge of: the job that the demo asks for: up to three renditions of a source, and its sound.
 import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
-import type { Source } from './demoSource.ts'
+import type { DemoSource } from './demoSource.ts'
 
 export interface Rendition {
   output: string
   height: number
 }
 
-export interface Order {
+export interface DemoJob {
   body: JobRequest
   renditions: Rendition[]
 }
 
 const HEIGHTS = [720, 480, 360, 240]
 /** Well above the least that is accepted. */
-const GENEROSITY = 2.5
+const BITRATE_HEADROOM = 2.5
 
-export function makeOrder(source: Source, input: string): Order {
+export function createDemoJob(source: DemoSource, input: string): DemoJob {
   const fitting = HEIGHTS.filter((height) => height <= source.height).slice(0, 3)
   const heights = fitting.length > 0 ? fitting : [source.height - (source.height % 2)]
   const renditions = heights.map((height) => ({ output: `${height}p.mp4`, height }))
@@ -45,7 +45,7 @@ export function makeOrder(source: Source, input: string): Order {
   }
 }
 
-function bitrate(source: Source, height: number): number {
+function bitrate(source: DemoSource, height: number): number {
   const width = Math.round((source.width / source.height) * height)
-  return Math.max(300, Math.ceil((minimumBitrateKbps('h.264', width, height, 'vbr') * GENEROSITY) / 50) * 50)
+  return Math.max(300, Math.ceil((minimumBitrateKbps('h.264', width, height, 'vbr') * BITRATE_HEADROOM) / 50) * 50)
 }

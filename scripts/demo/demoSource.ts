@@ -11,7 +11,7 @@ import { STARTED_FROM } from '../local/localSettings.ts'
 const run = promisify(execFile)
 const CLIP_SECONDS = 10
 
-export interface Source {
+export interface DemoSource {
   path: string
   name: string
   /** As shown: after a rotation. */
@@ -38,7 +38,7 @@ export async function requireFile(name: string): Promise<string> {
 }
 
 /** Ten seconds with a moving picture, a running clock and a tone with beeps. testsrc2 draws its clock without any font. */
-export async function makeClip(engine: Engine, directory: string): Promise<string> {
+export async function createDemoClip(engine: Engine, directory: string): Promise<string> {
   const path = join(directory, 'clip.mp4')
   const args = [
     ['-nostdin', '-v', 'error', '-y'],
@@ -64,7 +64,7 @@ interface Probe {
 }
 
 /** @throws Error for people when it is no video */
-export async function readSource(engine: Engine, path: string): Promise<Source> {
+export async function probeDemoSource(engine: Engine, path: string): Promise<DemoSource> {
   const args = ['-v', 'error', '-of', 'json', '-show_streams', '-show_format', `file:${path}`]
   const probe = await run(engine.ffprobe, args, { maxBuffer: 64 * 1024 * 1024 }).then(
     ({ stdout }) => JSON.parse(stdout) as Probe,

@@ -10,14 +10,14 @@ import { docker, succeeds } from './docker.ts'
 
 const run = promisify(execFile)
 
-export interface Base {
+export interface BaseImage {
   /** Build arguments. */
   args: Record<string, string>
   /** For people. */
   origin: string
 }
 
-const MADE = 'splicepoint-base:trixie'
+const LOCAL_BASE = 'splicepoint-base:trixie'
 const MADE_FOR_BUILD = 'splicepoint-build-base:trixie'
 const MIRROR = 'http://deb.debian.org'
 /** Where Debian keeps authorities that the administrator added. */
@@ -27,15 +27,15 @@ const AUTHORITIES = '/usr/local/share/ca-certificates'
  * DOCKER_BASE from the environment; else the Dockerfile's base where it is here or can be pulled; else one that is made.
  * @throws Error that says what is missing to make one
  */
-export async function findBase(dockerfile: string, env: NodeJS.ProcessEnv): Promise<Base> {
+export async function findBaseImage(dockerfile: string, env: NodeJS.ProcessEnv): Promise<BaseImage> {
   const named = env['DOCKER_BASE']
   if (named) return { args: { BASE: named }, origin: `${named} (DOCKER_BASE)` }
   const own = /^ARG BASE=(\S+)$/m.exec(dockerfile)?.[1] ?? ''
   if (await succeeds('image', 'inspect', own)) return { args: {}, origin: own }
   if (await succeeds('pull', '--quiet', own)) return { args: {}, origin: `${own}, pulled` }
-  const made = await succeeds('image', 'inspect', MADE, MADE_FOR_BUILD)
+  const made = await succeeds('image', 'inspect', LOCAL_BASE, MADE_FOR_BUILD)
   if (!made) await make()
-  return { args: { BASE: MADE, BUILD_BASE: MADE_FOR_BUILD }, origin: `${MADE}, made with debootstrap` }
+  return { args: { BASE: LOCAL_BASE, BUILD_BASE: MADE_FOR_BUILD }, origin: `${LOCAL_BASE}, made with debootstrap` }
 }
 
 /** A minimal Debian 13 with its security updates; for the build also with the certificate authorities of this machine. */
@@ -61,7 +61,7 @@ async function make(): Promise<void> {
     for (const directory of ['var/cache/apt', 'var/lib/apt/lists', 'var/log', 'usr/share/doc', 'usr/share/locale'])
       for (const name of await readdir(join(root, directory)))
         await rm(join(root, directory, name), { recursive: true, force: true })
-    await importTree(root, MADE)
+    await importTree(root, LOCAL_BASE)
     // Only the stage that downloads packages trusts whom this machine trusts; the image itself speaks to nobody by TLS.
     await mkdir(join(root, AUTHORITIES), { recursive: true })
     for (const name of await readdir(AUTHORITIES).catch(() => []))

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../local/localSettings.ts'
-import { findBase } from './baseImage.ts'
+import { findBaseImage } from './baseImage.ts'
 import { docker, succeeds } from './docker.ts'
 
 export const IMAGE = 'splicepoint-transcoder'
@@ -20,7 +20,7 @@ export interface BuiltImage {
 /** @throws Error with docker's words */
 export async function buildImage(env: NodeJS.ProcessEnv = process.env): Promise<BuiltImage> {
   const path = join(ROOT, 'transcoder/Dockerfile')
-  const base = await findBase(await readFile(path, 'utf8'), env)
+  const base = await findBaseImage(await readFile(path, 'utf8'), env)
   const registry = env['NPM_CONFIG_REGISTRY'] ? { NPM_CONFIG_REGISTRY: env['NPM_CONFIG_REGISTRY'] } : {}
   const buildArgs = { ...base.args, ...registry }
   const flags = Object.entries(buildArgs).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])

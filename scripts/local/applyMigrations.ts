@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { groupGone, signalGroup } from './processes/processGroup.ts'
+import { waitForGroupExit, signalGroup } from './processes/processGroup.ts'
 import { ROOT } from './localSettings.ts'
 
 const TIMEOUT_MS = 120_000
@@ -16,7 +16,7 @@ const KILL_MS = 5_000
  * wrangler takes two seconds to find that there is nothing to do, so what was applied is noted beside the database. The
  * note is believed only while the database is there; /health, which looks for the tables, is asked after every start. Resolves or rejects only when nothing of it runs any more; the signal ends it.
  */
-export async function migrate(
+export async function applyMigrations(
   stateDir: string,
   env: Record<string, string>,
   signal: AbortSignal = new AbortController().signal,
@@ -48,7 +48,7 @@ async function run(args: string[], env: Record<string, string>, signal: AbortSig
   })
   signal.removeEventListener('abort', end)
   end()
-  if (child.pid !== undefined) await groupGone(child.pid, KILL_MS)
+  if (child.pid !== undefined) await waitForGroupExit(child.pid, KILL_MS)
   return { succeeded: code === 0, output }
 }
 

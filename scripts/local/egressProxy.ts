@@ -14,8 +14,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { Agent, Pool } from 'undici'
-import type { LastingError } from '#contract/errorCodes.ts'
-import { AddressRefused, checkAddress, hostAndPort, isPublicAddress } from '../../worker/storage/addressPolicy.ts'
+import type { ConnectionError } from '#contract/errorCodes.ts'
+import {
+  AddressRefusedError,
+  requireAllowedAddress,
+  hostWithPort,
+  isPublicAddress,
+} from '../../worker/storage/addressPolicy.ts'
 
 export interface EgressOptions {
   /** Lower-case `host:port` pairs that may be private. */
@@ -55,11 +60,11 @@ interface Incoming {
 
 export const INTERNAL_HEADER = 'x-splicepoint-internal'
 const URL_HEADER = 'x-egress-url'
-const REFUSED = { status: 470, header: 'x-egress-refused' }
-const FAILED = { status: 471, header: 'x-egress-failed' }
+const REFUSED_RESPONSE = { status: 470, header: 'x-egress-refused' }
+const FAILED_RESPONSE = { status: 471, header: 'x-egress-failed' }
 
 /** What no further try mends, told to the Worker by the names of its errors (contract/errors.ts). */
-const causes: readonly { cause: LastingError; why: string; test: RegExp }[] = [
+const connectionErrorPatterns: readonly { cause: ConnectionError; why: string; test: RegExp }[] = [
   { cause: 'host_not_found', why: 'does not exist or has no address', test: /^(ENOTFOUND|ENODATA)$/ },
   // OpenSSL's names for what is wrong with a certificate, and Node's for another host's.
   {
@@ -94,7 +99,7 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
     const found = await resolve(hostname)
     // Any, not all: whoever mixes a public and a private address under one name is after the private one.
     if (!allowed && found.some(({ address }) => !isPublicAddress(address))) {
-      throw new AddressRefused(`${hostname} resolves to an address that is not public.`)
+      throw new AddressRefusedError(`${hostname} resolves to an address that is not public.`)
     }
     return found
   }
@@ -126,7 +131,7 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
   const guarded = new Agent({
     ...shared,
     factory(origin, poolOptions) {
-      const allowed = options.allowPrivateHosts.has(hostAndPort(new URL(origin)))
+      const allowed = options.allowPrivateHosts.has(hostWithPort(new URL(origin)))
       return new Pool(origin, {
         ...(poolOptions as Pool.Options),
         connect: { timeout: CONNECT_TIMEOUT_MS, lookup: pinnedLookup(allowed) },
@@ -137,15 +142,15 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
 
   function isOwn(request: Outgoing, url: URL): boolean {
     const token = request.headers.find(([name]) => name.toLowerCase() === INTERNAL_HEADER)?.[1]
-    return token !== undefined && internalOrigins.has(url.origin) && sameText(token, options.internalToken)
+    return token !== undefined && internalOrigins.has(url.origin) && timingSafeEqualText(token, options.internalToken)
   }
 
   return async (request) => {
     try {
       const parsed = URL.parse(request.url)
       const own = parsed !== null && isOwn(request, parsed)
-      const url = own ? parsed : checkAddress(request.url, policy)
-      const instead = own ? undefined : options.connectTo?.get(hostAndPort(url))
+      const url = own ? parsed : requireAllowedAddress(request.url, policy)
+      const instead = own ? undefined : options.connectTo?.get(hostWithPort(url))
       const headers = request.headers.filter(([name]) => !notForwarded.test(name))
       // A signature covers the host that was named.
       if (instead !== undefined) headers.push(['host', url.host])
@@ -167,7 +172,7 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
       return { status: answer.statusCode, headers: returned, body: answer.body }
     } catch (error) {
       request.body?.destroy()
-      return refusalOf(error, URL.parse(request.url)?.host ?? 'The address')
+      return egressErrorResponse(error, URL.parse(request.url)?.host ?? 'The address')
     }
   }
 }
@@ -177,16 +182,16 @@ function text(value: string | Buffer | undefined): string {
   return typeof value === 'string' ? value : (value?.toString('latin1') ?? '')
 }
 
-function sameText(a: string, b: string): boolean {
+function timingSafeEqualText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return b !== '' && left.length === right.length && timingSafeEqual(left, right)
 }
 
-function refusalOf(error: unknown, host: string): Incoming {
-  const refused = causesOf(error).find((cause) => cause instanceof AddressRefused)
-  const { status, header } = refused ? REFUSED : FAILED
+function egressErrorResponse(error: unknown, host: string): Incoming {
+  const refused = causesOf(error).find((cause) => cause instanceof AddressRefusedError)
+  const { status, header } = refused ? REFUSED_RESPONSE : FAILED_RESPONSE
   const codes = causesOf(error).flatMap((cause) => (cause as NodeJS.ErrnoException).code ?? [])
-  const known = causes.flatMap(({ test, ...cause }) =>
+  const known = connectionErrorPatterns.flatMap(({ test, ...cause }) =>
     codes.filter((code) => test.test(code)).map((code) => ({ ...cause, code })),
   )
   const { cause, why, code } = known[0] ?? { cause: '1', why: 'cannot be reached', code: codes[0] }
@@ -216,7 +221,7 @@ function hasNoBody(method: string, status: number): boolean {
 }
 
 /** For `outboundService: createEgress(…)`. */
-export function createEgress(options: EgressOptions): (request: EgressRequest) => Promise<Response> {
+export function createEgressFetcher(options: EgressOptions): (request: EgressRequest) => Promise<Response> {
   const send = makeSend(options)
   return async (request) => {
     const { status, headers, body } = await send({
@@ -257,11 +262,14 @@ export function createEgressHandler(
         ? await send({
             url: typeof named === 'string' ? named : `http://${host}${request.url}`,
             method,
-            headers: pairs(request.rawHeaders),
+            headers: headerPairs(request.rawHeaders),
             body: body ? request : null,
             signal: stop.signal,
           })
-        : refusalOf(new AddressRefused('Requests to addresses that a client named go through the guard only.'), host)
+        : egressErrorResponse(
+            new AddressRefusedError('Requests to addresses that a client named go through the guard only.'),
+            host,
+          )
     response.writeHead(answer.status, answer.headers.flat())
     if (hasNoBody(method, answer.status)) {
       answer.body.on('error', () => undefined).resume()
@@ -273,7 +281,7 @@ export function createEgressHandler(
   }
 }
 
-function pairs(raw: readonly string[]): [string, string][] {
+function headerPairs(raw: readonly string[]): [string, string][] {
   const found: [string, string][] = []
   for (let i = 0; i + 1 < raw.length; i += 2) found.push([raw[i] ?? '', raw[i + 1] ?? ''])
   return found

@@ -22,7 +22,7 @@ export interface RunSecrets {
 const token = (): string => randomBytes(32).toString('base64url')
 
 /** Reads `secrets.json`, or makes it. Sealed credentials and attempt tokens die with it, so it lies beside the data. */
-export async function storedSecrets(stateDir: string): Promise<StoredSecrets> {
+export async function loadStoredSecrets(stateDir: string): Promise<StoredSecrets> {
   const path = join(stateDir, 'secrets.json')
   const found = await read(path)
   const secrets: StoredSecrets = {
@@ -41,7 +41,7 @@ export async function storedSecrets(stateDir: string): Promise<StoredSecrets> {
   return secrets
 }
 
-export function runSecrets(): RunSecrets {
+export function createRunSecrets(): RunSecrets {
   return { INTERNAL_TOKEN: token(), TRANSCODER_SECRET: token() }
 }
 

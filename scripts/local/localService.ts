@@ -3,17 +3,17 @@
 import { mkdir } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
-import { attend } from './processes/transcoderProbe.ts'
-import { KeptChild } from './processes/supervisedProcess.ts'
-import { FrontDoor } from './proxy/reverseProxy.ts'
-import { endLeftovers, markOf } from './processes/orphans.ts'
-import { lockState, type StateLock } from './stateLock.ts'
-import { openLog, type LogFile } from './processes/processLog.ts'
-import { migrate } from './applyMigrations.ts'
-import { keepPulse, ringCron, untilHealthy } from './processes/workerProbe.ts'
-import { runSecrets, storedSecrets, type RunSecrets, type StoredSecrets } from './localSecrets.ts'
+import { probeTranscoder } from './processes/transcoderProbe.ts'
+import { SupervisedProcess } from './processes/supervisedProcess.ts'
+import { ReverseProxy } from './proxy/reverseProxy.ts'
+import { killOrphans, processMarker } from './processes/orphans.ts'
+import { acquireStateLock, type StateLock } from './stateLock.ts'
+import { openProcessLog, type LogFile } from './processes/processLog.ts'
+import { applyMigrations } from './applyMigrations.ts'
+import { probeWorker, triggerCron, waitUntilHealthy } from './processes/workerProbe.ts'
+import { createRunSecrets, loadStoredSecrets, type RunSecrets, type StoredSecrets } from './localSecrets.ts'
 import { ROOT, type LocalSettings } from './localSettings.ts'
-import { openState, type StateDirectory } from './stateDirectory.ts'
+import { openStateDirectory, type StateDirectory } from './stateDirectory.ts'
 import type { TranscoderStart } from './transcoderProcess.ts'
 import type { WorkerReady, WorkerStart } from './workerProcess.ts'
 
@@ -48,11 +48,11 @@ export class LocalService {
   readonly #step: (line: string) => void
   readonly #stopped = new AbortController()
   readonly #logs: LogFile[] = []
-  #transcoders: KeptChild<TranscoderReady>[] = []
-  #worker: KeptChild<WorkerReady> | null = null
+  #transcoders: SupervisedProcess<TranscoderReady>[] = []
+  #worker: SupervisedProcess<WorkerReady> | null = null
   /** Its process; undefined while there is none. */
   #workerd: WorkerReady['ready']['workerd'] | undefined
-  #front: FrontDoor | null = null
+  #front: ReverseProxy | null = null
   #lock: StateLock | null = null
   #migrating: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
@@ -67,20 +67,20 @@ export class LocalService {
   /** @throws Error with a sentence for people; whatever was started by then is stopped by `stop` */
   async start(): Promise<RunningService> {
     const { inherited, engine: enginePaths, apiKey, remote } = this.#settings
-    const state = await openState(this.#settings.stateDir)
-    this.#lock = await lockState(state.path, state.runDir)
-    const front = new FrontDoor(state.socket, { trustProxy: this.#settings.trustProxy })
+    const state = await openStateDirectory(this.#settings.stateDir)
+    this.#lock = await acquireStateLock(state.path, state.runDir)
+    const front = new ReverseProxy(state.socket, { trustProxy: this.#settings.trustProxy })
     const baseUrl = await this.#openPort(front)
-    await endLeftovers([markOf(state.runDir), `unix:${state.socket}`], this.#report)
+    await killOrphans([processMarker(state.runDir), `unix:${state.socket}`], this.#report)
     const engine = remote === null ? await locateEngine({ ...inherited, ...enginePaths }) : null
     if (engine !== null) this.#step(`ffmpeg ${engine.version}: ${engine.ffmpeg}`)
     await mkdir(this.#settings.workDir, { recursive: true })
-    const stored = await storedSecrets(state.path)
+    const stored = await loadStoredSecrets(state.path)
     const secrets = { ...stored, ...(apiKey === null ? {} : { API_KEY: apiKey }) }
-    const run = { ...runSecrets(), ...(remote === null ? {} : { TRANSCODER_SECRET: remote.secret }) }
+    const run = { ...createRunSecrets(), ...(remote === null ? {} : { TRANSCODER_SECRET: remote.secret }) }
 
     this.#abortIfStopped()
-    const migrated = migrate(state.path, this.#wranglerEnv(), this.#stopped.signal)
+    const migrated = applyMigrations(state.path, this.#wranglerEnv(), this.#stopped.signal)
     this.#migrating = migrated.catch(() => undefined)
     const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(state, run))
     this.#step(`transcoders: ${transcoderUrls.join(', ')}`)
@@ -88,9 +88,9 @@ export class LocalService {
     this.#step(`database: ${state.path}`)
     this.#abortIfStopped()
     await this.#startWorker(state, baseUrl, secrets, run, transcoderUrls)
-    await untilHealthy(baseUrl, this.#stopped.signal)
+    await waitUntilHealthy(baseUrl, this.#stopped.signal)
     this.#step(`Worker: ${baseUrl}`)
-    keepPulse(
+    probeWorker(
       {
         baseUrl,
         socket: state.socket,
@@ -104,7 +104,7 @@ export class LocalService {
       this.#stopped.signal,
     )
     for (const [index, child] of this.#transcoders.entries())
-      void attend(
+      void probeTranscoder(
         () => ({ name: child.name, pid: child.pid, url: transcoderUrls[index] ?? '', kill: () => child.kill() }),
         this.#report,
         this.#stopped.signal,
@@ -149,7 +149,7 @@ export class LocalService {
   }
 
   /** Held as long as the service runs, also while the Worker is away. */
-  async #openPort(front: FrontDoor): Promise<string> {
+  async #openPort(front: ReverseProxy): Promise<string> {
     const { port } = this.#settings
     try {
       const taken = await front.listen(port)
@@ -170,10 +170,10 @@ export class LocalService {
     const ports = Array.from({ length: transcoders }, () => '0')
     this.#transcoders = ports.map(
       (_, index) =>
-        new KeptChild<TranscoderReady>({
+        new SupervisedProcess<TranscoderReady>({
           name: transcoders === 1 ? 'transcoder' : `transcoder ${index}`,
           script: join(import.meta.dirname, 'transcoder.ts'),
-          args: [markOf(state.runDir)],
+          args: [processMarker(state.runDir)],
           env: () => ({
             ...inherited,
             ...engine,
@@ -227,10 +227,10 @@ export class LocalService {
       internalToken: run.INTERNAL_TOKEN,
       internalOrigins: transcoderUrls,
     }
-    this.#worker = new KeptChild<WorkerReady>({
+    this.#worker = new SupervisedProcess<WorkerReady>({
       name: 'worker',
       script: join(import.meta.dirname, 'worker.ts'),
-      args: [markOf(state.runDir)],
+      args: [processMarker(state.runDir)],
       env: () => this.#wranglerEnv(),
       message: () => start,
       ready: (sign) => ((sign as Partial<WorkerReady> | null)?.ready ? (sign as WorkerReady) : null),
@@ -242,7 +242,7 @@ export class LocalService {
       },
       onReady: ({ ready }) => {
         this.#workerd = ready.workerd
-        void ringCron(state.socket)
+        void triggerCron(state.socket)
       },
     })
     await this.#worker.start()
@@ -264,7 +264,7 @@ export class LocalService {
   }
 
   #openLog(name: string): LogFile {
-    const log = openLog(this.#settings.stateDir, name)
+    const log = openProcessLog(this.#settings.stateDir, name)
     this.#logs.push(log)
     return log
   }

@@ -60,7 +60,8 @@ export function readSettings(
 ): LocalSettings {
   const stateDir = env['STATE_DIR'] ? resolve(STARTED_FROM, env['STATE_DIR']) : defaults.stateDir
   const leaseSeconds = env['LEASE_SECONDS'] || null
-  if (leaseSeconds !== null && !(Number(leaseSeconds) > 0)) throw wrong('LEASE_SECONDS', 'a number above 0', env)
+  if (leaseSeconds !== null && !(Number(leaseSeconds) > 0))
+    throw invalidSetting('LEASE_SECONDS', 'a number above 0', env)
   return {
     port: whole(env, 'PORT', defaults.port, 0, 65_535),
     stateDir,
@@ -84,7 +85,7 @@ function publicAddress(env: Environment): string | null {
   if (!text) return null
   const url = URL.parse(text)
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
-  if (!isOrigin) throw wrong('BASE_URL', 'an address without a path, like https://video.example.com', env)
+  if (!isOrigin) throw invalidSetting('BASE_URL', 'an address without a path, like https://video.example.com', env)
   return url.origin
 }
 
@@ -97,7 +98,7 @@ function remoteTranscoders(env: Environment): RemoteTranscoders | null {
   const origin = (text: string, name: string): string => {
     const url = URL.parse(text)
     if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/')
-      throw wrong(name, 'http addresses without a path, like http://127.0.0.1:8788', env)
+      throw invalidSetting(name, 'http addresses without a path, like http://127.0.0.1:8788', env)
     return url.origin
   }
   const secret = env['TRANSCODER_SECRET'] ?? ''
@@ -117,7 +118,7 @@ function connectTo(env: Environment): [from: string, to: string][] {
   const pairs = (env['CONNECT_TO'] ?? '').split(',').filter((pair) => pair.trim() !== '')
   return pairs.map((pair) => {
     const found = /^([\w.-]+:\d{1,5})=([\w.-]+:\d{1,5})$/.exec(pair.trim().toLowerCase())
-    if (!found) throw wrong('CONNECT_TO', 'pairs like s3.example.com:443=127.0.0.1:9000, with commas', env)
+    if (!found) throw invalidSetting('CONNECT_TO', 'pairs like s3.example.com:443=127.0.0.1:9000, with commas', env)
     return [found[1]!, found[2]!]
   })
 }
@@ -135,11 +136,11 @@ function whole(env: Environment, name: string, fallback: number, least: number, 
   if (text === undefined || text === '') return fallback
   const value = Number(text)
   if (!Number.isInteger(value) || value < least || value > most)
-    throw wrong(name, `a whole number from ${least} to ${most}`, env)
+    throw invalidSetting(name, `a whole number from ${least} to ${most}`, env)
   return value
 }
 
-function wrong(name: string, expected: string, env: Environment): Error {
+function invalidSetting(name: string, expected: string, env: Environment): Error {
   return new Error(`${name} must be ${expected}, not "${env[name]}".`)
 }
 

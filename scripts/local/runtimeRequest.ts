@@ -3,7 +3,7 @@
 import { get } from 'node:http'
 
 /** Resolves with the status when the answer was read. */
-export function askRuntime(socketPath: string, path: string, signal: AbortSignal): Promise<number> {
+export function requestRuntime(socketPath: string, path: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     get({ socketPath, path, headers: { host: 'localhost' }, agent: false, signal }, (answer) => {
       answer.resume()

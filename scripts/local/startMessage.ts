@@ -4,7 +4,7 @@ import type { LocalSettings } from './localSettings.ts'
 import { STARTED_FROM } from './localSettings.ts'
 import type { RunningService } from './localService.ts'
 
-export function welcome(service: RunningService, settings: LocalSettings): string {
+export function startMessage(service: RunningService, settings: LocalSettings): string {
   const { baseUrl, apiKey, adminKey, engine, transcoderUrls } = service
   const address = settings.baseUrl ?? baseUrl
   const near = relative(STARTED_FROM, settings.stateDir)

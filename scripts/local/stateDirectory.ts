@@ -18,28 +18,28 @@ export interface StateDirectory {
 const MAX_SOCKET_BYTES = 100
 
 /** Not the directory itself: below it lies the work of the transcoders, whose programs run as users of their own. */
-const OWNERS_ALONE = ['run', 'logs', 'v3']
+const PRIVATE_DIRECTORIES = ['run', 'logs', 'v3']
 
-export async function openState(wanted: string): Promise<StateDirectory> {
+export async function openStateDirectory(wanted: string): Promise<StateDirectory> {
   await mkdir(wanted, { recursive: true })
   const path = await realpath(wanted)
-  for (const name of OWNERS_ALONE) await ownDirectory(join(path, name))
+  for (const name of PRIVATE_DIRECTORIES) await createPrivateDirectory(join(path, name))
   const runDir = join(path, 'run')
-  return { path, runDir, socket: await socketBelow(path, runDir) }
+  return { path, runDir, socket: await shortSocketPath(path, runDir) }
 }
 
-async function socketBelow(path: string, runDir: string): Promise<string> {
+async function shortSocketPath(path: string, runDir: string): Promise<string> {
   const near = join(runDir, 'runtime')
   if (Buffer.byteLength(near) <= MAX_SOCKET_BYTES) return near
   // The same for the same directory: what a killed service left is found again, and replaced.
   const name = createHash('sha256').update(path).digest('hex').slice(0, 16)
   const far = join(tmpdir(), `splicepoint-${name}`)
-  await ownDirectory(far)
+  await createPrivateDirectory(far)
   return join(far, 'runtime')
 }
 
 /** @throws Error when it is somebody else's, who could have made it before us */
-async function ownDirectory(path: string): Promise<void> {
+async function createPrivateDirectory(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })

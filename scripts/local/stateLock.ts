@@ -14,7 +14,7 @@ export interface StateLock {
 const SQLITE_BUSY = 5
 
 /** @throws Error with a sentence for people when another service has it */
-export async function lockState(stateDir: string, runDir: string): Promise<StateLock> {
+export async function acquireStateLock(stateDir: string, runDir: string): Promise<StateLock> {
   const database = new DatabaseSync(join(runDir, 'lock.sqlite'), { timeout: 0 })
   try {
     database.exec('BEGIN EXCLUSIVE')

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildWeb } from '../buildWeb.ts'
-import { askRuntime } from './runtimeRequest.ts'
+import { requestRuntime } from './runtimeRequest.ts'
 import { createEgressHandler } from './egressProxy.ts'
 import { childrenOf, signalGroup } from './processes/processGroup.ts'
 import { startRuntime } from './workerRuntime.ts'
@@ -48,7 +48,7 @@ async function serve(start: WorkerStart): Promise<void> {
   })
   dispose = () => runtime.dispose()
   // `ready` means that it listens; the first answer means that it runs our code.
-  await askRuntime(start.socket, '/health', AbortSignal.timeout(FIRST_ANSWER_MS))
+  await requestRuntime(start.socket, '/health', AbortSignal.timeout(FIRST_ANSWER_MS))
   const workerd = childrenOf(process.pid).find(({ program }) => program === 'workerd')
   process.send?.({ ready: { workerd: workerd?.pid ?? null } } satisfies WorkerReady)
 }

@@ -2,7 +2,7 @@
 // Not in charge of: whether it is needed (lacking.mjs). Plain JavaScript: see ../run.mjs.
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
-import { excuse } from './missingPackages.mjs'
+import { rememberMissing } from './missingPackages.mjs'
 
 const REACH_MS = 10_000
 const WORD_EVERY_MS = 5_000
@@ -30,7 +30,7 @@ export async function install(root, missing, say) {
   const { code, output } = await npmCi(root, isThere ? PATIENCE : ['--offline'], began, say)
   const seconds = ((Date.now() - began) / 1000).toFixed(0)
   if (code === 0) {
-    excuse(root)
+    rememberMissing(root)
     say(`Installed in ${seconds} s.`)
     return true
   }

@@ -30,7 +30,7 @@ function findLibc() {
 }
 
 /** By npm's rules: a list may also say what is not meant ("!win32"). @param {string[] | undefined} allowed @param {string | null} here */
-function admits(allowed, here) {
+function isAllowed(allowed, here) {
   if (allowed === undefined || allowed.length === 0 || allowed.includes('any')) return true
   const refused = allowed.filter((one) => one.startsWith('!'))
   if (here !== null && refused.includes(`!${here}`)) return false
@@ -39,8 +39,8 @@ function admits(allowed, here) {
 
 /** @param {Entry} entry @param {Machine} machine */
 function isFor(entry, machine) {
-  if (!admits(entry.os, machine.os) || !admits(entry.cpu, machine.cpu)) return false
-  return entry.libc === undefined || admits(entry.libc, machine.libc())
+  if (!isAllowed(entry.os, machine.os) || !isAllowed(entry.cpu, machine.cpu)) return false
+  return entry.libc === undefined || isAllowed(entry.libc, machine.libc())
 }
 
 /**
@@ -48,7 +48,7 @@ function isFor(entry, machine) {
  * @param {Record<string, Entry>} wanted @param {Record<string, Entry>} installed @param {Machine} machine
  * @returns {string[]}
  */
-export function compare(wanted, installed, machine) {
+export function comparePackages(wanted, installed, machine) {
   return Object.entries(wanted).flatMap(([path, entry]) => {
     if (path === '') return []
     const found = installed[path]
@@ -68,8 +68,8 @@ function sameIntegrity(a, b) {
 }
 
 /** @param {string} root @returns {string[]} */
-export function lacking(root) {
-  const excused = excuses(root)
+export function findMissingPackages(root) {
+  const excused = rememberedMissing(root)
   return compareAll(root).filter((path) => !excused.includes(path))
 }
 
@@ -81,21 +81,21 @@ function compareAll(root) {
   if (installed === null) return ['node_modules']
   // npm's list says what was put there, not what still is.
   const gone = Object.keys(installed).filter((path) => path !== '' && !existsSync(join(root, path, 'package.json')))
-  return [...compare(wanted, installed, thisMachine()), ...gone]
+  return [...comparePackages(wanted, installed, thisMachine()), ...gone]
 }
 
 /**
  * After an installation: what npm left out although it is for this machine, an optional package whose script failed for one,
  * would be left out again by the next one. @param {string} root
  */
-export function excuse(root) {
+export function rememberMissing(root) {
   const left = compareAll(root)
   const note = join(root, NOTE)
   if (left.length > 0) writeFileSync(note, JSON.stringify({ of: fingerprint(root), left }))
 }
 
 /** @param {string} root @returns {string[]} */
-function excuses(root) {
+function rememberedMissing(root) {
   try {
     const { of, left } = /** @type {{ of: string, left: string[] }} */ (
       JSON.parse(readFileSync(join(root, NOTE), 'utf8'))

@@ -12,7 +12,7 @@ import { jobStatus, poster, publicOutput } from '#contract/api/status.ts'
 import { MAX_AMOUNT } from '#contract/task/reportSchemas.ts'
 import { warningCode } from '#contract/warningCodes.ts'
 import { like } from './schemaOfValue.ts'
-import { foldNull, ref, type Schema } from './schemaParts.ts'
+import { foldNull, schemaRef, type Schema } from './schemaParts.ts'
 
 export const answerShapes = {
   Error: errors.errorAnswer,
@@ -64,7 +64,7 @@ export type AnswerName = keyof typeof answerShapes
 /** Shapes that zod has no JSON Schema for, or that another part of the document describes. */
 const inDocument = new Map<z.core.$ZodType, Schema>([
   [answers.jobConfig, { type: 'object' }],
-  [answers.presetJob, ref('PresetJob')],
+  [answers.presetJob, schemaRef('PresetJob')],
   [warningCode, { type: 'string' }],
 ])
 
@@ -76,7 +76,7 @@ export function answerSchemas(given: ReadonlyMap<z.core.$ZodType, Schema> = inDo
     // An answer may get further members: "output" would refuse them.
     io: 'input',
     unrepresentable: 'any',
-    uri: (id) => String(ref(id)['$ref']),
+    uri: (id) => String(schemaRef(id)['$ref']),
     override({ zodSchema, jsonSchema }) {
       // A description makes a copy, whose parent is the shape.
       const instead = given.get(zodSchema) ?? given.get(zodSchema._zod.parent as z.core.$ZodType)

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { keyChange, newKey, newShare, newUploadToken, quotas, retry } from '#contract/api/requestBodies.ts'
 import { MAX_LENGTH, PRESETS } from '#contract/limits.ts'
 import { described } from '#contract/schemaParts.ts'
-import { foldNull, orNull, ref, text, type Schema } from './schemaParts.ts'
+import { foldNull, nullable, schemaRef, stringSchema, type Schema } from './schemaParts.ts'
 
 function body(schema: z.core.$ZodType, texts: Readonly<Record<string, string>>): Schema {
   const { $schema: _, ...made } = z.toJSONSchema(described(schema, texts), {
@@ -26,13 +26,13 @@ const newPreset: Schema = {
   type: 'object',
   properties: {
     name: {
-      ...text,
+      ...stringSchema,
       pattern: `^${PRESETS.name_pattern}$`,
       not: { pattern: String.raw`^\s*([Pp][Rr][Ee]_|$)` },
       description: 'Not like an id, and not that of a built-in preset.',
     },
-    description: { ...text, maxLength: PRESETS.description_characters, default: '' },
-    job: ref('PresetJob'),
+    description: { ...stringSchema, maxLength: PRESETS.description_characters, default: '' },
+    job: schemaRef('PresetJob'),
   },
   required: ['name', 'job'],
   additionalProperties: false,
@@ -48,7 +48,7 @@ function retryBody(): Schema {
       ...(made['properties'] as Record<string, Schema>),
       cloud_credentials: {
         type: ['object', 'null'],
-        properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
+        properties: { input: schemaRef('Credential'), output: nullable(schemaRef('Credential')) },
         required: ['input'],
         description: 'Instead of those that are kept; needed 72 hours after the end.',
       },

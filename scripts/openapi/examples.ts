@@ -189,7 +189,7 @@ export const share: Share = {
   created_at: iso(60),
   expires_at: iso(60 + 604_800),
 }
-export const sharedFilm = sharedMedia(done, {
+export const sharedMediaExample = sharedMedia(done, {
   title: 'Film',
   expires_at: share.expires_at,
   addresses_expire_at: iso(46_800),

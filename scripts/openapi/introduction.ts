@@ -1,14 +1,14 @@
 // In charge of: what /docs says before the first operation: how to begin. Markdown of one kind only: `code`.
 // Not in charge of: details, which docs/*.md and the operations have.
 
-export interface Topic {
+export interface IntroductionTopic {
   title: string
   text: readonly string[]
   /** Lines for a shell that knows BASE and KEY. */
   code?: string
 }
 
-export const guide: readonly Topic[] = [
+export const introduction: readonly IntroductionTopic[] = [
   {
     title: 'Authentication',
     text: [

@@ -1,9 +1,9 @@
 // In charge of: the OpenAPI 3.1 document: operations, schemas and examples put together.
 // Not in charge of: each of them (operations.ts, componentSchemas.ts, examples.ts), where it is served (scripts/buildWeb.ts).
-import { requestErrors, type RequestErrorCode } from '#contract/errorCodes.ts'
+import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
 import { errors } from './examples.ts'
 import { operations, type Operation } from './operations.ts'
-import { ref, type Schema } from './schemaParts.ts'
+import { schemaRef, type Schema } from './schemaParts.ts'
 import { schemas } from './componentSchemas.ts'
 
 /** By name, with the purpose of its operations. */
@@ -41,7 +41,7 @@ function errorsOf({ auth, errors: own }: Operation): Record<string, object> {
   const keyed: RequestErrorCode[] =
     auth === null || auth === 'signed' ? [] : ['unauthorized', 'forbidden', 'rate_limited']
   const codes = [...new Set<RequestErrorCode>([...own, ...keyed, 'internal', 'unavailable'])]
-  const byStatus = Object.groupBy(codes, (code) => requestErrors[code])
+  const byStatus = Object.groupBy(codes, (code) => requestErrorStatus[code])
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, of]) => [
       status,
@@ -49,7 +49,7 @@ function errorsOf({ auth, errors: own }: Operation): Record<string, object> {
         description: of.join(', '),
         content: {
           'application/json': {
-            schema: ref('Error'),
+            schema: schemaRef('Error'),
             examples: Object.fromEntries(of.map((code) => [code, { value: { error: { code, ...errors[code] } } }])),
           },
         },

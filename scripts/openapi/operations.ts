@@ -4,7 +4,7 @@ import { METADATA } from '#contract/limits.ts'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import * as example from './examples.ts'
 import type { AnswerName } from './answerSchemas.ts'
-import { ref, text, type Schema } from './schemaParts.ts'
+import { schemaRef, stringSchema, type Schema } from './schemaParts.ts'
 
 interface Media {
   /** A range where a file has the type that it was stored with. */
@@ -39,33 +39,33 @@ export interface Operation {
 
 const json = (shape: AnswerName, one: unknown) => ({
   type: 'application/json',
-  schema: ref(shape),
+  schema: schemaRef(shape),
   example: one,
   shape,
 })
 /** Bytes under the type that they were sent or made with. */
 const bytes = { type: '*/*', schema: {} }
-const binary: Schema = { ...text, format: 'binary' }
-const html = { type: 'text/html', schema: text }
+const binary: Schema = { ...stringSchema, format: 'binary' }
+const html = { type: 'text/html', schema: stringSchema }
 const idempotency = {
   'Idempotency-Key': {
-    ...text,
+    ...stringSchema,
     pattern: '^[!-~]{1,255}$',
     description: 'The same key makes no second job: 1 to 255 visible ASCII characters.',
   },
 }
 const page = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-  cursor: { ...text, pattern: '^[1-9][0-9]{0,14}$', description: '`next_cursor` of the page before.' },
+  cursor: { ...stringSchema, pattern: '^[1-9][0-9]{0,14}$', description: '`next_cursor` of the page before.' },
 }
 /** Of a stored file (RFC 9110, 13 and 14). */
 const conditions = {
-  Range: text,
-  'If-Match': text,
-  'If-None-Match': text,
-  'If-Modified-Since': text,
-  'If-Unmodified-Since': text,
-  'If-Range': text,
+  Range: stringSchema,
+  'If-Match': stringSchema,
+  'If-None-Match': stringSchema,
+  'If-Modified-Since': stringSchema,
+  'If-Unmodified-Since': stringSchema,
+  'If-Range': stringSchema,
 }
 const conditional = [
   { status: 206, description: 'The range that Range asks for', ...bytes },
@@ -108,8 +108,8 @@ export const operations: Record<string, Operation> = {
     description:
       'The body is the file, raw or as multipart/form-data, 100 MB at most. With the headers of tus 1.0.0, it starts a resumable upload of at most 100 GB instead. Use `input` of the answer as the `input` of a job.',
     auth: 'upload',
-    query: { name: text },
-    headers: { ...tus, 'Upload-Length': text, 'Upload-Metadata': text },
+    query: { name: stringSchema },
+    headers: { ...tus, 'Upload-Length': stringSchema, 'Upload-Metadata': stringSchema },
     // A raw body may have any type; this is the one that generated clients know.
     body: { type: 'application/octet-stream', schema: binary, optional: true },
     status: 201,
@@ -134,7 +134,7 @@ export const operations: Record<string, Operation> = {
       ...page,
       state: { enum: ['receiving', 'ready'] },
       token: {
-        ...text,
+        ...stringSchema,
         pattern: '^ut_[A-Za-z0-9_-]{12}$',
         description: '`token_id` of an upload token: only uploads that were made with it.',
       },
@@ -150,7 +150,12 @@ export const operations: Record<string, Operation> = {
     description:
       'Issues a short-lived token for a page that must not know an API key. As `Authorization: Bearer <token>` it sends files to /uploads, from any origin, and does nothing else. Its uploads belong to the account and count against its quotas. It ends when it expires, when it is revoked, or with the API key that issued it.',
     auth: 'jobs',
-    body: { type: 'application/json', schema: ref('NewUploadToken'), example: example.newUploadToken, optional: true },
+    body: {
+      type: 'application/json',
+      schema: schemaRef('NewUploadToken'),
+      example: example.newUploadToken,
+      optional: true,
+    },
     status: 201,
     answers: json('UploadToken', example.uploadToken),
     errors: ['invalid_request', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
@@ -182,7 +187,7 @@ export const operations: Record<string, Operation> = {
     summary: 'Send the next bytes of a resumable upload',
     description: 'The body goes to `Upload-Offset`, which must be the number of bytes that are stored (tus 1.0.0).',
     auth: 'upload',
-    headers: { ...tus, 'Upload-Offset': text, 'Upload-Checksum': text },
+    headers: { ...tus, 'Upload-Offset': stringSchema, 'Upload-Checksum': stringSchema },
     body: { type: 'application/offset+octet-stream', schema: binary },
     status: 204,
     answers: null,
@@ -230,7 +235,7 @@ export const operations: Record<string, Operation> = {
     auth: 'jobs',
     query: { dry_run: { enum: ['true', 'false'] } },
     headers: idempotency,
-    body: { type: 'application/json', schema: ref('Job'), example: example.job },
+    body: { type: 'application/json', schema: schemaRef('Job'), example: example.job },
     status: 200,
     answers: json('Created', example.created),
     errors: ['invalid_request', 'idempotency_conflict', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
@@ -245,14 +250,14 @@ export const operations: Record<string, Operation> = {
     query: {
       ...page,
       search: {
-        ...text,
+        ...stringSchema,
         pattern: String.raw`\S`,
         maxLength: 200,
         description:
           'A number, the beginning of a job_id (8 characters or more), or a part of the source’s name, its address or a metadata value.',
       },
       state: {
-        ...text,
+        ...stringSchema,
         pattern: `^(${STATES})(,(${STATES}))*$`,
         description: 'Comma-separated: ready, queued, running, committing, completed, error, failed, cancelled.',
       },
@@ -260,14 +265,14 @@ export const operations: Record<string, Operation> = {
         type: 'array',
         maxItems: METADATA.members,
         items: {
-          ...text,
+          ...stringSchema,
           pattern: `^${METADATA.name_pattern}:${METADATA.value_pattern}$`,
           not: { pattern: '^__proto__:' },
         },
         description: '`name:value`: only jobs whose metadata has exactly that value. Repeat the parameter for several.',
       },
-      created_from: { ...text, format: 'date-time' },
-      created_to: { ...text, format: 'date-time' },
+      created_from: { ...stringSchema, format: 'date-time' },
+      created_to: { ...stringSchema, format: 'date-time' },
     },
     status: 200,
     answers: json('JobList', example.jobList),
@@ -314,7 +319,7 @@ export const operations: Record<string, Operation> = {
       'Creates a new job with the configuration of a failed or cancelled one. The body may bring new credentials or addresses.',
     auth: 'jobs',
     headers: idempotency,
-    body: { type: 'application/json', schema: ref('Retry'), example: {}, optional: true },
+    body: { type: 'application/json', schema: schemaRef('Retry'), example: {}, optional: true },
     status: 200,
     answers: json('Created', example.retried),
     errors: [
@@ -336,11 +341,11 @@ export const operations: Record<string, Operation> = {
     description:
       'Answers with the timeline as JSON, or with `Accept: text/event-stream` as Server-Sent Events with live progress until the job ends.',
     auth: 'jobs',
-    headers: { 'Last-Event-ID': text },
+    headers: { 'Last-Event-ID': stringSchema },
     status: 200,
     answers: json('Events', example.events),
     others: [
-      { status: 200, description: 'The timeline', type: 'text/event-stream', schema: text },
+      { status: 200, description: 'The timeline', type: 'text/event-stream', schema: stringSchema },
       { status: 204, description: 'The job has ended, and Last-Event-ID is its last event' },
     ],
     errors: ['not_found', 'quota_exceeded'],
@@ -354,7 +359,7 @@ export const operations: Record<string, Operation> = {
     auth: 'jobs',
     status: 200,
     answers: json('JobLog', example.jobLog),
-    others: [{ status: 200, description: 'The log', type: 'text/plain', schema: text }],
+    others: [{ status: 200, description: 'The log', type: 'text/plain', schema: stringSchema }],
     errors: ['not_found'],
     curl: jobs('/$JOB/log'),
   },
@@ -384,7 +389,7 @@ export const operations: Record<string, Operation> = {
     description:
       'Makes a page that plays the outputs for anyone who has its address, without a key, and the same as a bare player for frames. For completed jobs whose outputs are in the service’s own store. A job may have 100 shares.',
     auth: 'jobs',
-    body: { type: 'application/json', schema: ref('NewShare'), example: example.newShare, optional: true },
+    body: { type: 'application/json', schema: schemaRef('NewShare'), example: example.newShare, optional: true },
     status: 200,
     answers: json('Share', example.share),
     errors: ['invalid_request', 'not_found', 'not_shareable', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
@@ -441,7 +446,7 @@ export const operations: Record<string, Operation> = {
       'Answers with addresses for a player of your own; readable from pages of any origin. They expire at `addresses_expire_at`, after which this gives new ones.',
     auth: 'signed',
     status: 200,
-    answers: json('SharedMedia', example.sharedFilm),
+    answers: json('SharedMedia', example.sharedMediaExample),
     errors: ['not_found'],
     curl: 'curl "$SHARE_URL/data"',
   },
@@ -451,7 +456,7 @@ export const operations: Record<string, Operation> = {
     description:
       'Answers with every object of the job in the service’s own store, segments too, as one tar that is made while it is read. `status.archive_url` is such an address. A download that broke off can be resumed with `Range`.',
     auth: 'signed',
-    headers: { Range: text, 'If-Range': text, 'If-None-Match': text },
+    headers: { Range: stringSchema, 'If-Range': stringSchema, 'If-None-Match': stringSchema },
     status: 200,
     answers: { type: 'application/x-tar', schema: {} },
     others: [
@@ -478,7 +483,7 @@ export const operations: Record<string, Operation> = {
     description:
       'Saves output settings under a name. `job` is judged as the body of a job would be, without source and credentials; all problems are listed at once. Names are unique within the account, in any case.',
     auth: 'jobs',
-    body: { type: 'application/json', schema: ref('NewPreset'), example: example.newPreset },
+    body: { type: 'application/json', schema: schemaRef('NewPreset'), example: example.newPreset },
     status: 201,
     answers: json('Preset', example.preset),
     errors: ['invalid_request', 'conflict', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
@@ -500,7 +505,7 @@ export const operations: Record<string, Operation> = {
     description:
       'Replaces name, description and settings of a preset of the account. Jobs that were created with it stay as they are. Built-in presets cannot be changed: 403.',
     auth: 'jobs',
-    body: { type: 'application/json', schema: ref('NewPreset'), example: example.newPreset },
+    body: { type: 'application/json', schema: schemaRef('NewPreset'), example: example.newPreset },
     status: 200,
     answers: json('Preset', example.preset),
     errors: ['invalid_request', 'not_found', 'conflict', 'too_large', 'unsupported_media_type'],
@@ -577,7 +582,7 @@ export const operations: Record<string, Operation> = {
     summary: 'Create an API key',
     description: 'Issues a key of an account. Its secret is in this answer and is never shown again.',
     auth: 'admin',
-    body: { type: 'application/json', schema: ref('NewKey'), example: example.newKey },
+    body: { type: 'application/json', schema: schemaRef('NewKey'), example: example.newKey },
     status: 201,
     answers: json('IssuedKey', example.issuedKey),
     errors: ['invalid_request', 'too_large', 'unsupported_media_type'],
@@ -589,7 +594,7 @@ export const operations: Record<string, Operation> = {
     description:
       'Changes the label, the quotas or the default webhook address. Members that are left out stay as they are.',
     auth: 'admin',
-    body: { type: 'application/json', schema: ref('KeyChange'), example: example.keyChange },
+    body: { type: 'application/json', schema: schemaRef('KeyChange'), example: example.keyChange },
     status: 200,
     answers: json('Key', example.key),
     errors: ['invalid_request', 'not_found', 'too_large', 'unsupported_media_type'],
@@ -630,7 +635,7 @@ export const operations: Record<string, Operation> = {
     summary: 'Set the quotas of an account',
     description: 'Replaces the quotas. A member that is left out or null gets the default of the service.',
     auth: 'admin',
-    body: { type: 'application/json', schema: ref('Quotas'), example: example.quotas },
+    body: { type: 'application/json', schema: schemaRef('Quotas'), example: example.quotas },
     status: 200,
     answers: json('Account', example.account),
     errors: ['invalid_request', 'not_found', 'too_large', 'unsupported_media_type'],
@@ -644,7 +649,7 @@ export const operations: Record<string, Operation> = {
     auth: 'admin',
     query: {
       after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
-      after_key: { ...text, pattern: '^(sp_[A-Za-z0-9_-]{12})?$', default: '' },
+      after_key: { ...stringSchema, pattern: '^(sp_[A-Za-z0-9_-]{12})?$', default: '' },
     },
     status: 200,
     answers: json('VaultRotation', example.rotation),
@@ -668,7 +673,7 @@ export const operations: Record<string, Operation> = {
     description: 'Answers with the metrics of the service in the text format of Prometheus, version 0.0.4.',
     auth: 'admin',
     status: 200,
-    answers: { type: 'text/plain', schema: text, example: example.metrics },
+    answers: { type: 'text/plain', schema: stringSchema, example: example.metrics },
     errors: [],
     curl: admin('/metrics'),
   },

@@ -1,6 +1,6 @@
 // In charge of: the page /docs: the OpenAPI document for people, without any other host. It is whole without its script, which
 // adds forms to try operations (web/src/reference/try.ts).
-import { guide, type Topic } from './introduction.ts'
+import { introduction, type IntroductionTopic } from './introduction.ts'
 import type { Schema } from './schemaParts.ts'
 
 interface Media {
@@ -118,7 +118,7 @@ ${table('members', ['Member', 'Type', 'Description'], members)}
 
 const slug = (title: string): string => title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 
-function topic({ title, text, code: lines }: Topic): string {
+function topic({ title, text, code: lines }: IntroductionTopic): string {
   return `<section class="card" id="${slug(title)}">
 <h3>${escape(title)}</h3>
 ${text.map((paragraph) => `<p>${prose(paragraph)}</p>`).join('\n')}
@@ -155,7 +155,7 @@ export function referencePage(document: Schema): string {
 <a href="/">Dashboard</a>
 <h2>Getting started</h2>
 <ul>
-${guide.map(({ title }) => `<li><a href="#${slug(title)}">${escape(title)}</a></li>`).join('\n')}
+${introduction.map(({ title }) => `<li><a href="#${slug(title)}">${escape(title)}</a></li>`).join('\n')}
 </ul>
 ${groups
   .map(
@@ -178,7 +178,7 @@ these variables:</p>
 ${code('export BASE=https://transcode.example.com KEY=sp_… JOB=1 UPLOAD=1')}
 <div id="start"></div>
 <h2>Getting started</h2>
-${guide.map(topic).join('\n')}
+${introduction.map(topic).join('\n')}
 ${groups.map(({ name, description, list }) => `<h2>${escape(name)}</h2>\n<p>${prose(description)}</p>\n${list.map(({ method, path, one }) => operation(method, path, one)).join('\n')}`).join('\n')}
 <h2>Schemas</h2>
 <p>Members with * are required.</p>

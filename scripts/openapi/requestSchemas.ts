@@ -3,19 +3,19 @@
 import * as z from 'zod/mini'
 import { AUDIO_PROFILES, METADATA, VIDEO_PROFILES } from '#contract/limits.ts'
 import {
-  audioProfile,
-  credential,
-  fields,
-  jobFields,
+  audioProfileSchema,
+  credentialSchema,
+  fieldMeta,
+  jobFieldsSchema,
   NUMBER_AS_TEXT,
-  videoProfile,
+  videoProfileSchema,
   type FieldMeta,
 } from '#contract/job/requestSchema.ts'
-import { orNull, ref, type Schema } from './schemaParts.ts'
+import { nullable, schemaRef, type Schema } from './schemaParts.ts'
 
 /** What the registry says in words goes into the description; the bounds that a rule of ours enforces come from there too. */
 function member(schema: z.core.$ZodType): Schema {
-  const meta = fields.get(schema) as FieldMeta
+  const meta = fieldMeta.get(schema) as FieldMeta
   const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
   const { $schema: _, minimum: _minimum, maximum: _maximum, ...plain } = made
   const description = `${meta.description} Must be ${meta.expects}.`
@@ -79,14 +79,14 @@ function withNull({ description = '', default: fallback, ...schema }: Schema): S
         ? { ...schema, anyOf: [...anyOf, nothing] }
         : // An enumeration would have to list null, for which generated clients have no name.
           kinds.length === 0 || 'enum' in schema
-          ? orNull(schema)
+          ? nullable(schema)
           : { ...schema, type: [...kinds, 'null'] }
   return { ...made, ...(fallback === undefined ? {} : { default: fallback }), description }
 }
 
 // Which lists are required depends on ladder and preset: their descriptions say it, since linters and generators of clients read
 // no conditions (`if`) of JSON Schema.
-const withLists = request(jobFields, ['input', 'cloud_credentials'])
+const withLists = request(jobFieldsSchema, ['input', 'cloud_credentials'])
 const members = withLists['properties'] as Record<string, Schema>
 
 const job = {
@@ -103,19 +103,19 @@ const job = {
     videoProfiles: {
       type: ['array', 'null'],
       maxItems: VIDEO_PROFILES.maximum,
-      items: ref('VideoProfile'),
+      items: schemaRef('VideoProfile'),
       description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them.`,
     },
     audioProfiles: {
       type: ['array', 'null'],
       maxItems: AUDIO_PROFILES.maximum,
-      items: ref('AudioProfile'),
+      items: schemaRef('AudioProfile'),
       description: 'Empty for outputs without audio. Required, unless a preset has them.',
     },
     cloud_credentials: {
       type: 'object',
       // null is the same as to leave it out.
-      properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
+      properties: { input: schemaRef('Credential'), output: nullable(schemaRef('Credential')) },
       required: ['input'],
     },
   },
@@ -145,7 +145,7 @@ function presetJob(): Schema {
 export const requestSchemas: Record<string, Schema> = {
   Job: job,
   PresetJob: presetJob(),
-  VideoProfile: request(videoProfile, ['width', 'height', 'video_bitrate']),
-  AudioProfile: request(audioProfile, []),
-  Credential: request(credential, []),
+  VideoProfile: request(videoProfileSchema, ['width', 'height', 'video_bitrate']),
+  AudioProfile: request(audioProfileSchema, []),
+  Credential: request(credentialSchema, []),
 }

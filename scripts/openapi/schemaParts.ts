@@ -2,9 +2,9 @@
 
 export type Schema = { description?: string; [name: string]: unknown }
 
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
-export const text: Schema = { type: 'string' }
-export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
+export const schemaRef = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+export const stringSchema: Schema = { type: 'string' }
+export const nullable = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
 
 /** `type: ["integer", "null"]` for a number, a flag or plain text that may be null: clients read it better than `anyOf`. */
 export function foldNull(schema: Schema): void {

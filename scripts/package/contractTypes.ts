@@ -3,26 +3,31 @@
 import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import * as z from 'zod/mini'
 import { jobConfig, presetJob } from '#contract/api/answers.ts'
-import { audioProfile, credential, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
+import {
+  audioProfileSchema,
+  credentialSchema,
+  jobFieldsSchema,
+  videoProfileSchema,
+} from '#contract/job/requestSchema.ts'
 import { WARNING_CODES, warningCode } from '#contract/warningCodes.ts'
 import { answerSchemas } from '../openapi/answerSchemas.ts'
-import { ref, type Schema } from '../openapi/schemaParts.ts'
-import { declarationOf } from './schemaTypes.ts'
+import { schemaRef, type Schema } from '../openapi/schemaParts.ts'
+import { typeDeclaration } from './schemaTypes.ts'
 
 const outputOf = (schema: z.core.$ZodType): Schema =>
   z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema
 
 const request: Readonly<Record<string, z.core.$ZodType>> = {
-  JobFields: jobFields,
-  VideoProfileFields: videoProfile,
-  AudioProfileFields: audioProfile,
-  CredentialFields: credential,
+  JobFields: jobFieldsSchema,
+  VideoProfileFields: videoProfileSchema,
+  AudioProfileFields: audioProfileSchema,
+  CredentialFields: credentialSchema,
 }
 
 /** Names of types that the OpenAPI document shortens. */
 const inTypeScript: Readonly<Record<string, string>> = {
-  EstimatedOutput: 'FileReport',
-  EstimatedRange: 'Range',
+  EstimatedOutput: 'PlannedFile',
+  EstimatedRange: 'EstimateRange',
   Event: 'PublicEvent',
   Events: 'EventList',
   Output: 'PublicOutput',
@@ -34,19 +39,19 @@ const typeAt = (address: string): string => typeOf(address.split('/').at(-1) ?? 
 
 /** Types that are more than JSON Schema says. */
 const named = new Map<z.core.$ZodType, Schema>([
-  [jobConfig, ref('JobConfig')],
+  [jobConfig, schemaRef('JobConfig')],
   [presetJob, { type: 'object' }],
-  [warningCode, ref('WarningCode')],
+  [warningCode, schemaRef('WarningCode')],
 ])
 
 const unionOf = (name: string, values: readonly string[]): string =>
   `type ${name} = ${values.map((each) => `'${each}'`).join(' | ')};`
 
 /** By name, without `export`. */
-export function writtenOut(): Map<string, string> {
+export function contractTypes(): Map<string, string> {
   const write = (name: string, schema: Schema): [string, string] => [
     name,
-    declarationOf(name, schema, typeAt).replace('export ', '').trimEnd(),
+    typeDeclaration(name, schema, typeAt).replace('export ', '').trimEnd(),
   ]
   return new Map([
     ...Object.entries(request).map(([name, schema]) => write(name, outputOf(schema))),

@@ -13,7 +13,7 @@ interface Module {
   everythingOf: string[]
 }
 
-export interface Places {
+export interface DeclarationSources {
   /** Directory of the declarations of `#contract/*`. */
   contract: string
   /** Declarations in place of those that a module has. */
@@ -21,7 +21,7 @@ export interface Places {
 }
 
 /** @throws Error where two modules have one name, or a type of the validating library is left */
-export async function flatDeclarations(entry: string, places: Places): Promise<string> {
+export async function flatDeclarations(entry: string, places: DeclarationSources): Promise<string> {
   const modules = new Map<string, Module>()
   const load = async (path: string): Promise<Module> => {
     const known = modules.get(path)

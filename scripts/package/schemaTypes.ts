@@ -16,7 +16,7 @@ type Node = Schema & {
 }
 
 /** A declaration; `name` as it is exported. */
-export function declarationOf(name: string, schema: Schema, nameOf: (ref: string) => string = lastElement): string {
+export function typeDeclaration(name: string, schema: Schema, nameOf: (ref: string) => string = lastElement): string {
   return `export interface ${name} ${bodyOf(schema, '', nameOf)}\n`
 }
 

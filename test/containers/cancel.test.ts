@@ -1,67 +1,67 @@
 // A job is cancelled in every phase, and whatever its container does: the answer does not wait for it, nothing of the job is
 // left, and the slot serves the next job.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../support/testClient.ts'
-import { Bench, FIRST, MINUTE_MS } from './containerFixture.ts'
-import { isWanted } from './dockerEngine.ts'
-import { took } from './timings.ts'
+import { waitFor } from '../support/testClient.ts'
+import { ContainerFixture, FIRST_ATTEMPT, MINUTE_MS } from './containerFixture.ts'
+import { CONTAINERS_ENABLED } from './dockerEngine.ts'
+import { recordTiming } from './timings.ts'
 
 // CONTAINERS names no engine: skipped.
-describe.skipIf(!isWanted)('a job in a container is cancelled', () => {
-  let bench: Bench
+describe.skipIf(!CONTAINERS_ENABLED)('a job in a container is cancelled', () => {
+  let fixture: ContainerFixture
   beforeAll(async () => {
     // One slot: whatever a cancelled job leaves behind is in the way of the next.
-    bench = await Bench.open(1)
+    fixture = await ContainerFixture.open(1)
   }, 25 * MINUTE_MS)
-  afterAll(() => bench?.[Symbol.asyncDispose]())
+  afterAll(() => fixture?.[Symbol.asyncDispose]())
   // Whatever a test that failed has left behind.
-  afterEach(() => bench?.release())
+  afterEach(() => fixture?.resumeSource())
 
   const expectCancelled = async (id: number, what: string): Promise<void> => {
     const begun = performance.now()
-    const response = await bench.lab.cancel(id)
-    await took(`answer to a cancel: ${what}`, performance.now() - begun)
+    const response = await fixture.lab.cancel(id)
+    await recordTiming(`answer to a cancel: ${what}`, performance.now() - begun)
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
-    expect(await bench.lab.status(id)).toMatchObject({ state: 'cancelled', job_completed: true, outputs: [] })
+    expect(await fixture.lab.status(id)).toMatchObject({ state: 'cancelled', job_completed: true, outputs: [] })
   }
   it('while its container starts', async () => {
-    const id = await bench.create()
-    await until('a start', async () => (await bench.lab.status(id))?.phase !== 'queued')
+    const id = await fixture.create()
+    await waitFor('a start', async () => (await fixture.lab.status(id))?.phase !== 'queued')
     await expectCancelled(id, 'starting')
-    expect(await bench.next(1)).toEqual([FIRST])
+    expect(await fixture.expectNextJobs(1)).toEqual([FIRST_ATTEMPT])
   })
 
   it('while its container was frozen before it could answer', async () => {
-    const { id } = await bench.frozenStart()
+    const { id } = await fixture.startAndFreeze()
     await expectCancelled(id, 'frozen while starting')
-    bench.release()
-    expect(await bench.next(1)).toEqual([FIRST])
+    fixture.resumeSource()
+    expect(await fixture.expectNextJobs(1)).toEqual([FIRST_ATTEMPT])
   })
 
   it('while it runs', async () => {
-    const { id, box } = await bench.running()
+    const { id, box: container } = await fixture.startJob()
     await expectCancelled(id, 'running')
     // Its encoder ends, though its source still holds back what comes next.
-    await until('the transcoder to be idle or gone', async () => (await box.health())?.state !== 'busy')
-    bench.release()
-    expect(await bench.next(1)).toEqual([FIRST])
+    await waitFor('the transcoder to be idle or gone', async () => (await container.health())?.state !== 'busy')
+    fixture.resumeSource()
+    expect(await fixture.expectNextJobs(1)).toEqual([FIRST_ATTEMPT])
   })
 
   it('while its container is frozen', async () => {
-    const { id, box } = await bench.running()
-    await box.pause()
+    const { id, box } = await fixture.startJob()
+    await box.freeze()
     await expectCancelled(id, 'frozen')
-    bench.release()
-    expect(await bench.next(1)).toEqual([FIRST])
+    fixture.resumeSource()
+    expect(await fixture.expectNextJobs(1)).toEqual([FIRST_ATTEMPT])
     expect(await box.state()).toBeNull()
   })
 
   it('while it waits for a slot', async () => {
-    const { id: first } = await bench.running()
-    const id = await bench.create()
+    const { id: first } = await fixture.startJob()
+    const id = await fixture.create()
     await expectCancelled(id, 'waiting')
-    bench.release()
-    await bench.whole(first)
-    expect(await bench.attempts(first)).toEqual(FIRST)
+    fixture.resumeSource()
+    await fixture.expectComplete(first)
+    expect(await fixture.attemptSummary(first)).toEqual(FIRST_ATTEMPT)
   })
 })

@@ -4,101 +4,101 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { makeClip, workspace } from '../support/media/media.ts'
-import { jobOf, until } from '../support/testClient.ts'
-import { MediaServer } from '../support/http/pausableFileServer.ts'
-import { useEngine, type Box } from './dockerEngine.ts'
-import { Laboratory } from './deployedService.ts'
-import { took } from './timings.ts'
+import { makeClip, tempDirectory } from '../support/media/media.ts'
+import { jobRequest, waitFor } from '../support/testClient.ts'
+import { PausableFileServer } from '../support/http/pausableFileServer.ts'
+import { selectDockerEngine, type Container } from './dockerEngine.ts'
+import { DeployedService } from './deployedService.ts'
+import { recordTiming } from './timings.ts'
 
 export const MINUTE_MS = 60_000
 /** An attempt that was lost waits for its lease first. */
 const END_MS = 4 * MINUTE_MS
 const HELD_AT = 0.6
 
-export interface Attempts {
+export interface AttemptSummary {
   /** The number of the one that made the job. */
   made: number | null
   lost: number[]
 }
 
 /** As it should be. */
-export const FIRST: Attempts = { made: 1, lost: [] }
+export const FIRST_ATTEMPT: AttemptSummary = { made: 1, lost: [] }
 
-export class Bench {
-  readonly lab: Laboratory
+export class ContainerFixture {
+  readonly lab: DeployedService
   /** Jobs of it run until `release`. */
-  readonly held: MediaServer
+  readonly held: PausableFileServer
   #isHolding = false
-  readonly flowing: MediaServer
-  readonly space: Awaited<ReturnType<typeof workspace>>
-  private constructor(made: Pick<Bench, 'lab' | 'held' | 'flowing' | 'space'>) {
+  readonly flowing: PausableFileServer
+  readonly space: Awaited<ReturnType<typeof tempDirectory>>
+  private constructor(made: Pick<ContainerFixture, 'lab' | 'held' | 'flowing' | 'space'>) {
     this.lab = made.lab
     this.held = made.held
     this.flowing = made.flowing
     this.space = made.space
   }
 
-  static async open(slots: number, vars: Record<string, string> = {}): Promise<Bench> {
-    const version = await useEngine()
-    const space = await workspace()
+  static async open(slots: number, vars: Record<string, string> = {}): Promise<ContainerFixture> {
+    const version = await selectDockerEngine()
+    const space = await tempDirectory()
     const clip = await makeClip(space.file('clip.mp4'), {
       seconds: 8,
       // No captions in these pictures: the first to read the held part is the encoder.
       flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
     })
-    const held = await MediaServer.start(clip)
-    const flowing = await MediaServer.start(clip)
+    const held = await PausableFileServer.start(clip)
+    const flowing = await PausableFileServer.start(clip)
     const begun = performance.now()
-    const lab = await Laboratory.start({ allowPrivateHosts: `${held.host},${flowing.host}`, slots, vars })
+    const lab = await DeployedService.start({ allowPrivateHosts: `${held.host},${flowing.host}`, slots, vars })
     console.log(`Docker ${version}; wrangler dev ready after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
-    return new Bench({ lab, held, flowing, space })
+    return new ContainerFixture({ lab, held, flowing, space })
   }
 
   /** A small job. */
-  create(source: MediaServer = this.flowing, change: object = {}): Promise<number> {
-    return this.lab.create(jobOf(source.url, 'http', change))
+  create(source: PausableFileServer = this.flowing, change: object = {}): Promise<number> {
+    return this.lab.create(jobRequest(source.url, 'http', change))
   }
 
-  hold(): void {
-    if (!this.#isHolding) this.held.hold(HELD_AT)
+  pauseSource(): void {
+    if (!this.#isHolding) this.held.pauseAt(HELD_AT)
     this.#isHolding = true
   }
 
   /** Every job goes on. */
-  release(): void {
-    this.held.release()
+  resumeSource(): void {
+    this.held.resume()
     this.#isHolding = false
   }
 
   /** A job whose source is held back behind its middle, and the container in which it surely runs. */
-  async running(): Promise<{ id: number; box: Box }> {
-    const before = new Set((await this.lab.busyBoxes()).map(({ id }) => id))
-    this.hold()
+  async startJob(): Promise<{ id: number; box: Container }> {
+    const before = new Set((await this.lab.busyContainers()).map(({ id }) => id))
+    this.pauseSource()
     const id = await this.create(this.held)
-    await this.lab.encoding(id)
-    const [box] = (await this.lab.busyBoxes()).filter((each) => !before.has(each.id))
-    if (box === undefined) throw new Error(`no container runs job ${id}`)
-    return { id, box }
+    await this.lab.waitForEncoding(id)
+    const [runningContainer] = (await this.lab.busyContainers()).filter((each) => !before.has(each.id))
+    if (runningContainer === undefined) throw new Error(`no container runs job ${id}`)
+    return { id, box: runningContainer }
   }
 
   /** A container that was not there before. The service is not asked for it. */
-  another(known: readonly Box[]): Promise<Box> {
-    const find = async (): Promise<Box | null> => {
-      const boxes = await this.lab.boxes()
+  waitForOtherContainer(known: readonly Container[]): Promise<Container> {
+    const find = async (): Promise<Container | null> => {
+      const boxes = await this.lab.containers()
       return boxes.find((each) => known.every((old) => old.id !== each.id)) ?? null
     }
-    return until('another container', find, 3 * MINUTE_MS)
+    return waitFor('another container', find, 3 * MINUTE_MS)
   }
 
   /** A job whose container was frozen before its transcoder could call: it will never begin by itself. */
-  async frozenStart(): Promise<{ id: number; box: Box }> {
+  async startAndFreeze(): Promise<{ id: number; box: Container }> {
     for (;;) {
-      const before = await this.lab.boxes()
-      this.hold()
+      const before = await this.lab.containers()
+      this.pauseSource()
       const id = await this.create(this.held)
-      const box = await this.another(before)
-      await box.pause()
+      const box = await this.waitForOtherContainer(before)
+      await box.freeze()
       const begun = (await this.lab.events(id)).some(({ type }) => type === 'attempt.started')
       if (!begun) return { id, box }
       // It was faster: once more.
@@ -107,9 +107,9 @@ export class Bench {
   }
 
   /** It ended well, and everything that it lists is there, byte for byte what it says. */
-  async whole(id: number): Promise<PublicStatus> {
-    const status = await this.lab.ended(id, END_MS)
-    assert.equal(status.state, 'ready', `${JSON.stringify(status.error)}\n${await this.story(id)}`)
+  async expectComplete(id: number): Promise<PublicStatus> {
+    const status = await this.lab.waitForEnd(id, END_MS)
+    assert.equal(status.state, 'ready', `${JSON.stringify(status.error)}\n${await this.timelineText(id)}`)
     assert(status.outputs.length > 0)
     for (const { url, size, sha256 } of status.outputs) assert.deepEqual(await fingerprint(url!), { size, sha256 })
     const report = status.outputs.find(({ path }) => path.endsWith('job.json'))
@@ -127,17 +127,17 @@ export class Bench {
   }
 
   /** Jobs one behind the other: the attempts of each. Whatever happened before is not in their way. */
-  async next(count: number): Promise<Attempts[]> {
-    const all: Attempts[] = []
+  async expectNextJobs(count: number): Promise<AttemptSummary[]> {
+    const all: AttemptSummary[] = []
     for (let k = 0; k < count; k++) {
       const id = await this.create()
-      await this.whole(id)
-      all.push(await this.attempts(id))
+      await this.expectComplete(id)
+      all.push(await this.attemptSummary(id))
     }
     return all
   }
 
-  async attempts(id: number): Promise<Attempts> {
+  async attemptSummary(id: number): Promise<AttemptSummary> {
     const events = await this.lab.events(id)
     return {
       made: events.findLast(({ type }) => type === 'job.completed')?.attempt ?? null,
@@ -146,15 +146,15 @@ export class Bench {
   }
 
   /** Milliseconds since 1970 at which something was first told of a job. */
-  async at(id: number, type: string, attempt?: number): Promise<number> {
+  async eventTime(id: number, type: string, attempt?: number): Promise<number> {
     const events = await this.lab.events(id)
     const found = events.find((event) => event.type === type && (attempt === undefined || event.attempt === attempt))
-    if (!found) throw new Error(`job ${id} has no ${type}: ${await this.story(id)}`)
+    if (!found) throw new Error(`job ${id} has no ${type}: ${await this.timelineText(id)}`)
     return Date.parse(found.at)
   }
 
   /** For the message of a test that failed. */
-  async story(id: number): Promise<string> {
+  async timelineText(id: number): Promise<string> {
     const events = await this.lab.events(id)
     return events
       .map(({ at, type, attempt, slot, error }) => `${at} ${type} ${attempt} ${slot} ${error?.message ?? ''}`)
@@ -162,8 +162,8 @@ export class Bench {
   }
 
   /** From the creation to the first call of the transcoder. */
-  async tookToStart(what: string, id: number): Promise<void> {
-    await took(what, (await this.at(id, 'attempt.started')) - (await this.at(id, 'job.created')))
+  async recordStartTime(what: string, id: number): Promise<void> {
+    await recordTiming(what, (await this.eventTime(id, 'attempt.started')) - (await this.eventTime(id, 'job.created')))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,19 +7,19 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { groupGone, signalGroup } from '../../scripts/local/processes/processGroup.ts'
+import { waitForGroupExit, signalGroup } from '../../scripts/local/processes/processGroup.ts'
 import { ROOT } from '../../scripts/local/localSettings.ts'
-import { findBase } from '../../scripts/image/baseImage.ts'
+import { findBaseImage } from '../../scripts/image/baseImage.ts'
 import { succeeds } from '../../scripts/image/docker.ts'
-import { Client, until } from '../support/testClient.ts'
-import { boxesOf, removeAll, type Box } from './dockerEngine.ts'
+import { TestClient, waitFor } from '../support/testClient.ts'
+import { listContainers, removeContainers, type Container } from './dockerEngine.ts'
 
 /** The first time everything is built: a Debian with ffmpeg is downloaded. */
 const START_MS = 20 * 60_000
 const STOP_MS = 30_000
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
 
-export interface LaboratoryOptions {
+export interface DeployedServiceOptions {
   /** host:port pairs that sources may be on. */
   allowPrivateHosts: string
   slots: number
@@ -27,7 +27,7 @@ export interface LaboratoryOptions {
   vars?: Record<string, string>
 }
 
-export class Laboratory extends Client {
+export class DeployedService extends TestClient {
   /** Its Worker's: containers are named after it, and no other laboratory has the same. */
   readonly name: string
   readonly adminKey: string
@@ -35,7 +35,7 @@ export class Laboratory extends Client {
   readonly #wrangler: ChildProcess
   readonly output: () => string
   private constructor(
-    made: Pick<Laboratory, 'base' | 'apiKey' | 'name' | 'adminKey' | 'output'> & {
+    made: Pick<DeployedService, 'base' | 'apiKey' | 'name' | 'adminKey' | 'output'> & {
       directory: string
       wrangler: ChildProcess
     },
@@ -48,14 +48,14 @@ export class Laboratory extends Client {
     this.#wrangler = made.wrangler
   }
 
-  static async start(options: LaboratoryOptions): Promise<Laboratory> {
+  static async start(options: DeployedServiceOptions): Promise<DeployedService> {
     const name = `splicepoint-${randomBytes(4).toString('hex')}`
     const directory = await mkdtemp(join(tmpdir(), `${name}-`))
     const apiKey = randomBytes(16).toString('hex')
     const adminKey = randomBytes(16).toString('hex')
     const config = join(directory, 'wrangler.toml')
     const state = join(directory, 'state')
-    const base = await findBase(await readFile(join(ROOT, 'transcoder/Dockerfile'), 'utf8'), process.env)
+    const base = await findBaseImage(await readFile(join(ROOT, 'transcoder/Dockerfile'), 'utf8'), process.env)
     const registry = process.env['NPM_CONFIG_REGISTRY']
     const args = { ...base.args, ...(registry ? { NPM_CONFIG_REGISTRY: registry } : {}) }
     await writeFile(config, await configuration(name, options.slots, args))
@@ -75,7 +75,7 @@ export class Laboratory extends Client {
 
     const running = wrangler(['dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', ...places])
     try {
-      const url = await until(
+      const url = await waitFor(
         'wrangler dev to be ready',
         () => {
           if (running.child.exitCode !== null) throw new Error(`wrangler dev ended:\n${running.output()}`)
@@ -85,7 +85,7 @@ export class Laboratory extends Client {
       ).catch((error: unknown) => {
         throw new Error(`${String(error)}\n${running.output().slice(-4000)}`, { cause: error })
       })
-      const made = new Laboratory({
+      const made = new DeployedService({
         base: url.replace(/\/$/, ''),
         apiKey,
         name,
@@ -94,7 +94,7 @@ export class Laboratory extends Client {
         wrangler: running.child,
         output: running.output,
       })
-      await until('the Worker to answer', () => made.isServing())
+      await waitFor('the Worker to answer', () => made.isServing())
       return made
     } catch (error) {
       await end(running.child)
@@ -104,13 +104,13 @@ export class Laboratory extends Client {
   }
 
   /** Containers that run or are frozen. */
-  boxes(): Promise<Box[]> {
-    return boxesOf(this.name)
+  containers(): Promise<Container[]> {
+    return listContainers(this.name)
   }
 
   /** The one in which an attempt runs. */
-  busyBoxes(): Promise<Box[]> {
-    return this.boxes().then(async (boxes) => {
+  busyContainers(): Promise<Container[]> {
+    return this.containers().then(async (boxes) => {
       const states = await Promise.all(boxes.map((box) => box.health()))
       return boxes.filter((_box, index) => states[index]?.state === 'busy')
     })
@@ -122,7 +122,7 @@ export class Laboratory extends Client {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await end(this.#wrangler)
-    await removeAll(this.name)
+    await removeContainers(this.name)
     // What wrangler called its image this time; the layers stay, so that the next build is quick.
     for (const [image] of this.output().matchAll(/cloudflare-dev\/[\w.-]+:[\da-f]+/g))
       await succeeds('rmi', '--no-prune', image)
@@ -174,10 +174,10 @@ async function end(child: ChildProcess): Promise<void> {
   const { pid } = child
   if (child.exitCode === null && child.signalCode === null) {
     child.kill('SIGTERM')
-    await until('wrangler to end', () => child.exitCode !== null || child.signalCode !== null, STOP_MS).catch(
+    await waitFor('wrangler to end', () => child.exitCode !== null || child.signalCode !== null, STOP_MS).catch(
       () => null,
     )
   }
   signalGroup(pid, 'SIGKILL')
-  await groupGone(pid, STOP_MS)
+  await waitForGroupExit(pid, STOP_MS)
 }

@@ -7,10 +7,10 @@ import { docker, engineVersion, succeeds } from '../../scripts/image/docker.ts'
  * start.sh prepared. Empty: none, and these tests are skipped.
  */
 const CONTAINERS = (process.env['CONTAINERS'] ?? '').trim()
-export const isWanted = CONTAINERS !== ''
+export const CONTAINERS_ENABLED = CONTAINERS !== ''
 
 /** Of this process: the docker command and wrangler, which it starts, find the engine by it. */
-export async function useEngine(): Promise<string> {
+export async function selectDockerEngine(): Promise<string> {
   for (const pair of CONTAINERS.split(/\s+/)) {
     const at = pair.indexOf('=')
     if (at > 0) process.env[pair.slice(0, at)] = pair.slice(at + 1)
@@ -34,7 +34,7 @@ interface State {
 }
 
 /** A transcoder as the engine knows it. */
-export class Box {
+export class Container {
   readonly id: string
   readonly name: string
   constructor(id: string, name: string) {
@@ -76,31 +76,31 @@ export class Box {
     return docker('kill', '--signal', name, this.id)
   }
 
-  pause(): Promise<string> {
+  freeze(): Promise<string> {
     return docker('pause', this.id)
   }
 
   /** Nothing of it reaches the runtime any more, and nothing is refused: packets are lost. The way in stays. */
-  async cutOff(): Promise<void> {
+  async disconnect(): Promise<void> {
     await docker('exec', `${this.name}-proxy`, 'iptables', '--insert', 'OUTPUT', ...LEAVING)
   }
 
-  async letThrough(): Promise<void> {
+  async reconnect(): Promise<void> {
     await docker('exec', `${this.name}-proxy`, 'iptables', '--delete', 'OUTPUT', ...LEAVING)
   }
 }
 
 /** The transcoders of a Worker of this name that run (or are frozen). The names of others, and of sidecars, are told apart. */
-export async function boxesOf(worker: string): Promise<Box[]> {
+export async function listContainers(worker: string): Promise<Container[]> {
   const list = await docker('ps', '--no-trunc', '--filter', `name=${worker}`, '--format', '{{.ID}} {{.Names}}')
   return list
     .split('\n')
     .map((line) => line.split(' '))
-    .flatMap(([id, name]) => (id && name && !name.endsWith('-proxy') ? [new Box(id, name)] : []))
+    .flatMap(([id, name]) => (id && name && !name.endsWith('-proxy') ? [new Container(id, name)] : []))
 }
 
 /** Transcoders, sidecars and the names of their images; what was built stays, for the next time. */
-export async function removeAll(worker: string): Promise<void> {
+export async function removeContainers(worker: string): Promise<void> {
   const list = await docker('ps', '--all', '--filter', `name=${worker}`, '--format', '{{.ID}} {{.Image}}')
   const rows = list.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')]))
   for (const [id] of rows) await succeeds('rm', '--force', '--volumes', id!)

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../scripts/local/localSettings.ts'
-import { until } from '../support/testClient.ts'
-import { isWanted, useEngine } from './dockerEngine.ts'
-import { Laboratory } from './deployedService.ts'
+import { waitFor } from '../support/testClient.ts'
+import { CONTAINERS_ENABLED, selectDockerEngine } from './dockerEngine.ts'
+import { DeployedService } from './deployedService.ts'
 
 const MINUTE_MS = 60_000
 
@@ -14,7 +14,7 @@ interface Ran {
   report: any
 }
 
-function doctor({ base, apiKey, adminKey }: Laboratory, ...args: string[]): Promise<Ran> {
+function doctor({ base, apiKey, adminKey }: DeployedService, ...args: string[]): Promise<Ran> {
   const env = { ...process.env, SPLICEPOINT_KEY: apiKey, SPLICEPOINT_ADMIN_KEY: adminKey }
   return new Promise((done, fail) => {
     execFile(
@@ -30,21 +30,21 @@ function doctor({ base, apiKey, adminKey }: Laboratory, ...args: string[]): Prom
 }
 
 // CONTAINERS names no engine: skipped.
-describe.skipIf(!isWanted)('doctor', () => {
-  let lab: Laboratory
+describe.skipIf(!CONTAINERS_ENABLED)('doctor', () => {
+  let fixture: DeployedService
   beforeAll(async () => {
-    await useEngine()
-    lab = await Laboratory.start({ allowPrivateHosts: '', slots: 2 })
+    await selectDockerEngine()
+    fixture = await DeployedService.start({ allowPrivateHosts: '', slots: 2 })
     // Nothing rings the cron of wrangler dev.
-    await fetch(`${lab.base}/cdn-cgi/handler/scheduled`)
+    await fetch(`${fixture.base}/cdn-cgi/handler/scheduled`)
   }, 25 * MINUTE_MS)
-  afterAll(() => lab?.[Symbol.asyncDispose]())
+  afterAll(() => fixture?.[Symbol.asyncDispose]())
 
   it(
     'finds a whole service whole: cold starts, a change of job, a cancel, no attempt lost, nothing left',
     { timeout: 10 * MINUTE_MS },
     async () => {
-      const { code, report } = await doctor(lab)
+      const { code, report } = await doctor(fixture)
       const found = Object.values<any[]>(report.sections).flat()
       expect(found.filter(({ verdict }) => verdict === 'fault')).toEqual([])
       expect(code).toBe(0)
@@ -60,8 +60,8 @@ describe.skipIf(!isWanted)('doctor', () => {
           jobs: report.jobs.map(({ name, seconds }: any) => ({ name, ...seconds })),
         }),
       )
-      expect(await (await lab.call('/api/v0/job')).json()).toMatchObject({ jobs: [] })
-      await until('no container to be left', async () => (await lab.boxes()).length === 0, 2 * MINUTE_MS)
+      expect(await (await fixture.call('/api/v0/job')).json()).toMatchObject({ jobs: [] })
+      await waitFor('no container to be left', async () => (await fixture.containers()).length === 0, 2 * MINUTE_MS)
     },
   )
 })

@@ -6,80 +6,80 @@ import { networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
-import { MAX_DOOR_BODY_BYTES } from '#contract/task/protocol.ts'
+import { MAX_TASK_BODY_BYTES } from '#contract/task/protocol.ts'
 import { docker } from '../../scripts/image/docker.ts'
 import { ffmpeg } from '../support/media/media.ts'
-import { jobOf, until } from '../support/testClient.ts'
-import { Bench, FIRST, MINUTE_MS } from './containerFixture.ts'
-import { isWanted } from './dockerEngine.ts'
-import { took } from './timings.ts'
+import { jobRequest, waitFor } from '../support/testClient.ts'
+import { ContainerFixture, FIRST_ATTEMPT, MINUTE_MS } from './containerFixture.ts'
+import { CONTAINERS_ENABLED } from './dockerEngine.ts'
+import { recordTiming } from './timings.ts'
 
 // CONTAINERS names no engine: skipped.
-describe.skipIf(!isWanted)('a job in a container', () => {
-  let bench: Bench
+describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
+  let fixture: ContainerFixture
   beforeAll(async () => {
-    bench = await Bench.open(2)
+    fixture = await ContainerFixture.open(2)
   }, 25 * MINUTE_MS)
-  afterAll(() => bench?.[Symbol.asyncDispose]())
+  afterAll(() => fixture?.[Symbol.asyncDispose]())
   // Whatever a test that failed has left behind.
-  afterEach(() => bench?.release())
+  afterEach(() => fixture?.resumeSource())
 
   it('is made by its first attempt', async () => {
-    const id = await bench.create()
-    await bench.whole(id)
-    expect(await bench.attempts(id), await bench.story(id)).toEqual(FIRST)
-    await bench.tookToStart('start of a job, first of its slot', id)
+    const id = await fixture.create()
+    await fixture.expectComplete(id)
+    expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual(FIRST_ATTEMPT)
+    await fixture.recordStartTime('start of a job, first of its slot', id)
   })
 
   it('has a container that no other job had, and loses no attempt to the one before on its slot', async () => {
-    const { id: other, box: occupied } = await bench.running()
+    const { id: other, box: occupied } = await fixture.startJob()
     const boxes = new Set([occupied.id])
     // The other slot is the only free one.
     for (let k = 1; k <= 3; k++) {
-      const id = await bench.create()
-      await bench.whole(id)
-      expect(await bench.attempts(id), await bench.story(id)).toEqual(FIRST)
-      if (k > 1) await bench.tookToStart('start of a job behind another on its slot', id)
-      const [box] = (await bench.lab.boxes()).filter((each) => each.id !== occupied.id)
-      boxes.add(box!.id)
+      const id = await fixture.create()
+      await fixture.expectComplete(id)
+      expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual(FIRST_ATTEMPT)
+      if (k > 1) await fixture.recordStartTime('start of a job behind another on its slot', id)
+      const [container] = (await fixture.lab.containers()).filter((each) => each.id !== occupied.id)
+      boxes.add(container!.id)
     }
     expect(boxes.size).toBe(4)
-    bench.release()
-    await bench.whole(other)
-    expect(await bench.attempts(other)).toEqual(FIRST)
+    fixture.resumeSource()
+    await fixture.expectComplete(other)
+    expect(await fixture.attemptSummary(other)).toEqual(FIRST_ATTEMPT)
   })
 
   it('runs beside another, and a third waits for its turn', async () => {
-    const { id: first, box } = await bench.running()
-    const { id: second, box: beside } = await bench.running()
+    const { id: first, box } = await fixture.startJob()
+    const { id: second, box: beside } = await fixture.startJob()
     expect(beside.id).not.toBe(box.id)
-    const third = await bench.create()
-    expect(await bench.lab.status(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
-    expect(await bench.lab.boxes()).toHaveLength(2)
-    bench.release()
+    const third = await fixture.create()
+    expect(await fixture.lab.status(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
+    expect(await fixture.lab.containers()).toHaveLength(2)
+    fixture.resumeSource()
     for (const id of [first, second, third]) {
-      await bench.whole(id)
-      expect(await bench.attempts(id), await bench.story(id)).toEqual(FIRST)
+      await fixture.expectComplete(id)
+      expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual(FIRST_ATTEMPT)
     }
   })
 
   it('tells in a dry run what it would make, and makes nothing', async () => {
-    const response = await bench.lab.call('/api/v0/job?dry_run=true', {
+    const response = await fixture.lab.call('/api/v0/job?dry_run=true', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(jobOf(bench.flowing.url, 'http')),
+      body: JSON.stringify(jobRequest(fixture.flowing.url, 'http')),
     })
     const { _auto_generated_id_: id } = (await response.json()) as { _auto_generated_id_: number }
-    const status = await bench.lab.ended(id)
+    const status = await fixture.lab.waitForEnd(id)
     expect(status).toMatchObject({ state: 'ready', error: null, outputs: [], dry_run: true })
     const estimate = status.estimate as Estimate
     expect(estimate.probe.duration_seconds).toBeCloseTo(8, 1)
     expect(estimate.plan.outputs.map(({ path }) => path)).toEqual(['video.mp4'])
-    expect(await bench.attempts(id)).toMatchObject({ lost: [] })
+    expect(await fixture.attemptSummary(id)).toMatchObject({ lost: [] })
   })
 
   it('stores HLS and DASH, every object with the hash that is told', async () => {
-    const id = await bench.create(bench.flowing, {
+    const id = await fixture.create(fixture.flowing, {
       bucket_output_path: 'show',
       segment_length: 2,
       gop_length: 1,
@@ -91,33 +91,33 @@ describe.skipIf(!isWanted)('a job in a container', () => {
         { output: 'low', width: 160, height: 90, video_bitrate: 150 },
       ],
     })
-    const { outputs } = await bench.whole(id)
+    const { outputs } = await fixture.expectComplete(id)
     const paths = outputs.map(({ path }) => path)
     expect(paths).toEqual(expect.arrayContaining(['show/master.m3u8', 'show/manifest.mpd', 'show/job.json']))
-    expect(await bench.attempts(id)).toEqual(FIRST)
+    expect(await fixture.attemptSummary(id)).toEqual(FIRST_ATTEMPT)
   })
 
   it('stores a file of several parts', async () => {
     // Noise cannot be compressed: as many bytes as are asked for.
-    const source = bench.space.file('noise.mp4')
+    const source = fixture.space.file('noise.mp4')
     await ffmpeg([
       ...['-f', 'lavfi', '-i', 'color=gray:s=1280x720:r=25:d=10,noise=alls=100:allf=t'],
       ...['-c:v', 'mpeg4', '-q:v', '31', source],
     ])
-    const input = await bench.lab.upload(source)
-    const id = await bench.lab.create(
-      jobOf(input, 'file-upload', {
+    const input = await fixture.lab.upload(source)
+    const id = await fixture.lab.create(
+      jobRequest(input, 'file-upload', {
         videoProfiles: [{ output: 'large.mp4', width: 1280, height: 720, video_bitrate: 40_000 }],
         audioProfiles: [],
       }),
     )
-    const { outputs } = await bench.whole(id)
-    expect(outputs.find(({ path }) => path === 'large.mp4')?.size).toBeGreaterThan(1.2 * MAX_DOOR_BODY_BYTES)
-    expect(await bench.attempts(id)).toEqual(FIRST)
+    const { outputs } = await fixture.expectComplete(id)
+    expect(outputs.find(({ path }) => path === 'large.mp4')?.size).toBeGreaterThan(1.2 * MAX_TASK_BODY_BYTES)
+    expect(await fixture.attemptSummary(id)).toEqual(FIRST_ATTEMPT)
   })
 
   it('reaches nothing from its container but the task door', async () => {
-    const { id, box } = await bench.running()
+    const { id, box } = await fixture.startJob()
     // On every address of this machine, its bridge to the containers included.
     let met = 0
     const listener = createServer((socket) => {
@@ -151,7 +151,7 @@ describe.skipIf(!isWanted)('a job in a container', () => {
       'http://169.254.169.254/',
       // Another name than its own leads nowhere, wherever it is sent to.
       'http://other.splicepoint.internal/',
-      bench.lab.base,
+      fixture.lab.base,
     ]
     for (const url of others) expect(await ask(url), url).toMatch(/^nothing/)
     expect(met).toBe(0)
@@ -160,20 +160,24 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     expect(await ask('http://door.splicepoint.internal/task/1')).toBe('401')
     for (const path of ['/api/v0/job', '/health', '/metrics'])
       expect(await ask(`http://door.splicepoint.internal${path}`), path).toBe('404')
-    bench.release()
-    await bench.whole(id)
+    fixture.resumeSource()
+    await fixture.expectComplete(id)
   })
 
   it('leaves no container behind for long', async () => {
-    const id = await bench.create()
-    await bench.whole(id)
-    const since = await bench.at(id, 'job.completed')
-    await until('every container to be gone', async () => (await bench.lab.boxes()).length === 0, 4 * MINUTE_MS)
-    await took('idle container gone', Date.now() - since)
+    const id = await fixture.create()
+    await fixture.expectComplete(id)
+    const since = await fixture.eventTime(id, 'job.completed')
+    await waitFor(
+      'every container to be gone',
+      async () => (await fixture.lab.containers()).length === 0,
+      4 * MINUTE_MS,
+    )
+    await recordTiming('idle container gone', Date.now() - since)
     // And the next job has one.
-    const next = await bench.create()
-    await bench.whole(next)
-    expect(await bench.attempts(next), await bench.story(next)).toEqual(FIRST)
-    await bench.tookToStart('start of a job after its slot was idle', next)
+    const next = await fixture.create()
+    await fixture.expectComplete(next)
+    expect(await fixture.attemptSummary(next), await fixture.timelineText(next)).toEqual(FIRST_ATTEMPT)
+    await fixture.recordStartTime('start of a job after its slot was idle', next)
   })
 })

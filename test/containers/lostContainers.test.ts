@@ -1,109 +1,112 @@
 // What can happen to a container that works: it is killed, frozen, runs out of memory, or is told to stop. The job is made in any case.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { docker } from '../../scripts/image/docker.ts'
-import { until } from '../support/testClient.ts'
-import { Bench, FIRST, MINUTE_MS, type Attempts } from './containerFixture.ts'
-import { isWanted, type Box } from './dockerEngine.ts'
-import { took } from './timings.ts'
+import { waitFor } from '../support/testClient.ts'
+import { ContainerFixture, FIRST_ATTEMPT, MINUTE_MS, type AttemptSummary } from './containerFixture.ts'
+import { CONTAINERS_ENABLED, type Container } from './dockerEngine.ts'
+import { recordTiming } from './timings.ts'
 
-const SECOND: Attempts = { made: 2, lost: [1] }
+const SECOND: AttemptSummary = { made: 2, lost: [1] }
 
 // CONTAINERS names no engine: skipped.
-describe.skipIf(!isWanted)('a container', () => {
-  let bench: Bench
+describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
+  let fixture: ContainerFixture
   beforeAll(async () => {
-    bench = await Bench.open(2)
+    fixture = await ContainerFixture.open(2)
   }, 25 * MINUTE_MS)
-  afterAll(() => bench?.[Symbol.asyncDispose]())
+  afterAll(() => fixture?.[Symbol.asyncDispose]())
   // Whatever a test that failed has left behind.
-  afterEach(() => bench?.release())
+  afterEach(() => fixture?.resumeSource())
 
   /**
    * Until another container starts, of which the engine tells: the service is not asked, so that nothing but its own alarm can
    * have noticed. Then the job is let go on, and looked at once it is over.
    */
-  const noticed = async (id: number, what: string, harm: () => Promise<unknown>): Promise<Attempts> => {
-    const before = await bench.lab.boxes()
+  const noticed = async (id: number, what: string, harm: () => Promise<unknown>): Promise<AttemptSummary> => {
+    const before = await fixture.lab.containers()
     const since = Date.now()
     await harm()
-    await bench.another(before)
-    bench.release()
-    await bench.whole(id)
-    await took(`loss told: ${what}`, (await bench.at(id, 'attempt.lost', 1)) - since)
-    await took(`next attempt after a loss: ${what}`, (await bench.at(id, 'attempt.started', 2)) - since)
-    return bench.attempts(id)
+    await fixture.waitForOtherContainer(before)
+    fixture.resumeSource()
+    await fixture.expectComplete(id)
+    await recordTiming(`loss told: ${what}`, (await fixture.eventTime(id, 'attempt.lost', 1)) - since)
+    await recordTiming(
+      `next attempt after a loss: ${what}`,
+      (await fixture.eventTime(id, 'attempt.started', 2)) - since,
+    )
+    return fixture.attemptSummary(id)
   }
   it('that is killed is noticed while nobody asks', async () => {
-    const { id, box } = await bench.running()
-    expect(await noticed(id, 'docker kill', () => box.signal('SIGKILL'))).toEqual(SECOND)
-    expect(await bench.next(2)).toEqual([FIRST, FIRST])
+    const { id, box: runningContainer } = await fixture.startJob()
+    expect(await noticed(id, 'docker kill', () => runningContainer.signal('SIGKILL'))).toEqual(SECOND)
+    expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
   it('that is frozen is noticed while nobody asks, and its slot gets a fresh one', async () => {
-    const { id, box } = await bench.running()
-    expect(await noticed(id, 'docker pause', () => box.pause())).toEqual(SECOND)
-    expect(await bench.next(2)).toEqual([FIRST, FIRST])
+    const { id, box } = await fixture.startJob()
+    expect(await noticed(id, 'docker pause', () => box.freeze())).toEqual(SECOND)
+    expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
     // Nothing frozen stays behind: neither in the way of a job nor of those who pay for it.
-    await until('the frozen container to be gone', async () => (await box.state()) === null, 3 * MINUTE_MS)
+    await waitFor('the frozen container to be gone', async () => (await box.state()) === null, 3 * MINUTE_MS)
   })
 
   it('that is frozen before it answers is given back, and the start does not count as a lost attempt', async () => {
-    const { id } = await bench.frozenStart()
+    const { id } = await fixture.startAndFreeze()
     const since = Date.now()
-    bench.release()
-    await bench.whole(id)
-    await took('a start that hangs is given back', (await bench.at(id, 'attempt.started')) - since)
-    expect((await bench.attempts(id)).lost, await bench.story(id)).toEqual([])
+    fixture.resumeSource()
+    await fixture.expectComplete(id)
+    await recordTiming('a start that hangs is given back', (await fixture.eventTime(id, 'attempt.started')) - since)
+    expect((await fixture.attemptSummary(id)).lost, await fixture.timelineText(id)).toEqual([])
   })
 
   it('that is cut off from the Worker is noticed while nobody asks', async () => {
-    const { id, box } = await bench.running()
-    const before = await bench.lab.boxes()
+    const { id, box } = await fixture.startJob()
+    const before = await fixture.lab.containers()
     const since = Date.now()
-    await box.cutOff()
-    await bench.another(before)
+    await box.disconnect()
+    await fixture.waitForOtherContainer(before)
     // The next attempt may be on the same slot, and with that on the same network.
-    await box.letThrough()
-    bench.release()
-    await bench.whole(id)
-    expect((await bench.attempts(id)).lost, await bench.story(id)).toEqual([1])
-    await took('loss told: cut off', (await bench.at(id, 'attempt.lost', 1)) - since)
-    expect(await bench.next(2)).toEqual([FIRST, FIRST])
+    await box.reconnect()
+    fixture.resumeSource()
+    await fixture.expectComplete(id)
+    expect((await fixture.attemptSummary(id)).lost, await fixture.timelineText(id)).toEqual([1])
+    await recordTiming('loss told: cut off', (await fixture.eventTime(id, 'attempt.lost', 1)) - since)
+    expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
   it('that runs out of memory loses its attempt and no other', async () => {
-    const { id, box } = await bench.running()
+    const { id, box } = await fixture.startJob()
     expect(await noticed(id, 'out of memory', () => runOut(box))).toEqual(SECOND)
-    expect(await bench.next(2)).toEqual([FIRST, FIRST])
+    expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
   it('that is told to stop finishes what is nearly done, and takes nothing more', async () => {
-    const { id, box } = await bench.running()
+    const { id, box } = await fixture.startJob()
     await box.signal('SIGTERM')
-    await until('it to say so', async () => (await box.health())?.state === 'draining')
-    bench.release()
-    await bench.whole(id)
-    expect(await bench.attempts(id), await bench.story(id)).toEqual(FIRST)
-    await until('it to end', async () => (await box.state())?.Status !== 'running')
-    expect(await bench.next(2)).toEqual([FIRST, FIRST])
+    await waitFor('it to say so', async () => (await box.health())?.state === 'draining')
+    fixture.resumeSource()
+    await fixture.expectComplete(id)
+    expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual(FIRST_ATTEMPT)
+    await waitFor('it to end', async () => (await box.state())?.Status !== 'running')
+    expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
   it('that is told to stop gives back what does not end, and that does not count as a lost attempt', async () => {
-    const { id, box } = await bench.running()
-    const before = await bench.lab.boxes()
+    const { id, box } = await fixture.startJob()
+    const before = await fixture.lab.containers()
     const since = Date.now()
     await box.signal('SIGTERM')
-    await bench.another(before)
-    bench.release()
-    await bench.whole(id)
-    expect(await bench.attempts(id), await bench.story(id)).toEqual({ made: 2, lost: [] })
-    await took('given back after SIGTERM', (await bench.at(id, 'attempt.evicted', 1)) - since)
-    expect(await bench.next(2)).toEqual([FIRST, FIRST])
+    await fixture.waitForOtherContainer(before)
+    fixture.resumeSource()
+    await fixture.expectComplete(id)
+    expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual({ made: 2, lost: [] })
+    await recordTiming('given back after SIGTERM', (await fixture.eventTime(id, 'attempt.evicted', 1)) - since)
+    expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 })
 
 /** The kernel ends the transcoder itself, not its first process and not whoever eats the memory up. */
-async function runOut(box: Box): Promise<void> {
+async function runOut(box: Container): Promise<void> {
   const worst =
     'for p in /proc/[0-9]*; do case $(tr "\\0" " " < $p/cmdline) in *node*transcoder/main.ts*) echo 1000 > $p/oom_score_adj;; esac; done'
   await docker('exec', '--user', 'root', box.id, '/bin/sh', '-c', worst)

@@ -16,7 +16,7 @@ interface Time {
   seconds: number
 }
 
-export async function took(what: string, milliseconds: number): Promise<void> {
+export async function recordTiming(what: string, milliseconds: number): Promise<void> {
   await appendFile(inject('times'), `${JSON.stringify({ what, seconds: milliseconds / 1000 })}\n`)
 }
 

@@ -2,9 +2,9 @@
 // Not in charge of: what it answers.
 import { bytesOf, type FakeAnswer, type FakeRequest } from './s3.ts'
 
-export type Handle = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
+export type RequestHandler = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
 
-export function transportOf(handle: Handle): (url: string | URL, init?: RequestInit) => Promise<Response> {
+export function fetchFrom(handle: RequestHandler): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const request = new Request(url, { ...init, ...(init?.body ? { duplex: 'half' } : {}) })
     const { pathname, search, host } = new URL(request.url)

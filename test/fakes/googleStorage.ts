@@ -2,7 +2,7 @@
 // Storage's XML API, which takes those tokens or SigV4. Held against Google's own library by test/node/harness/fakeStores.test.ts.
 // Not in charge of: the XML API itself, which is S3's (../s3/fake.ts).
 import { randomUUID, type webcrypto } from 'node:crypto'
-import type { Account, FakeAnswer, FakeRequest, Manner } from './s3.ts'
+import type { S3Account, FakeAnswer, FakeRequest, FakeS3Options } from './s3.ts'
 import { FakeS3 } from './s3.ts'
 
 export interface GoogleAccount {
@@ -11,11 +11,11 @@ export interface GoogleAccount {
   publicKey: webcrypto.CryptoKey
 }
 
-export interface GoogleManner {
+export interface FakeGoogleOptions {
   bucket: string
   accounts: readonly GoogleAccount[]
   /** HMAC keys. */
-  pairs?: Account[]
+  pairs?: S3Account[]
   now?: () => number
   /** How long a token lasts. */
   seconds?: number
@@ -27,11 +27,11 @@ const SCOPES = [
 ]
 
 export class FakeGoogle {
-  readonly manner: GoogleManner
+  readonly manner: FakeGoogleOptions
   readonly store: FakeS3
   /** Tokens given, with the end of each. */
   readonly tokens = new Map<string, number>()
-  constructor(manner: GoogleManner) {
+  constructor(manner: FakeGoogleOptions) {
     this.manner = manner
     this.store = new FakeS3({
       accounts: manner.pairs ?? [],
@@ -40,7 +40,7 @@ export class FakeGoogle {
       noMultiDelete: true,
       ...(manner.now ? { now: manner.now } : {}),
       authenticate: (request) => this.#bearer(request),
-    } satisfies Manner)
+    } satisfies FakeS3Options)
   }
 
   readonly handle = async (request: FakeRequest): Promise<FakeAnswer> => {
@@ -57,7 +57,7 @@ export class FakeGoogle {
   }
 
   /** null = it says another thing than Bearer; undefined = it is nobody's. */
-  #bearer({ headers }: FakeRequest): Account | null | undefined {
+  #bearer({ headers }: FakeRequest): S3Account | null | undefined {
     const token = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1]
     if (token === undefined) return null
     if (!((this.tokens.get(token) ?? 0) > this.#now)) return undefined

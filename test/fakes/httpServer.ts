@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { bytesOf } from './s3.ts'
-import type { Handle } from './fetchTransport.ts'
+import type { RequestHandler } from './fetchTransport.ts'
 
 export class FakeServer {
   readonly #server: Server
@@ -13,7 +13,7 @@ export class FakeServer {
     this.#server = server
   }
 
-  static async start(handle: Handle): Promise<FakeServer> {
+  static async start(handle: RequestHandler): Promise<FakeServer> {
     const server = createServer((request, response) => {
       // A client that was killed breaks off, which is what some tests are about.
       void (async () => {

@@ -5,7 +5,7 @@
 import { createHash, randomUUID, type webcrypto } from 'node:crypto'
 import type { FakeAnswer, FakeRequest } from './s3.ts'
 
-export interface OracleManner {
+export interface FakeOracleOptions {
   namespace: string
   bucket: string
   host: string
@@ -47,7 +47,7 @@ class Refused extends Error {
 }
 
 export class FakeOracle {
-  readonly manner: OracleManner
+  readonly manner: FakeOracleOptions
   readonly objects = new Map<string, Stored>()
   readonly uploads = new Map<string, Upload>()
   /** Every request that was understood, as `PutObject key`. */
@@ -55,7 +55,7 @@ export class FakeOracle {
   /** Bytes that an answer to GetObject holds back of what it announced. */
   cutShort = 0
   fault: (operation: string) => { status: number; code: string } | null = () => null
-  constructor(manner: OracleManner) {
+  constructor(manner: FakeOracleOptions) {
     this.manner = manner
   }
 

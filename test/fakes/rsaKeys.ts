@@ -2,14 +2,14 @@
 // Not in charge of: keys in other forms (test/node/contract/storeKeys/pem.test.ts).
 import type { webcrypto } from 'node:crypto'
 
-export interface TestKey {
+export interface RsaTestKey {
   pem: string
   publicKey: webcrypto.CryptoKey
 }
 
 const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 
-export async function makeKey(): Promise<TestKey> {
+export async function generateRsaKey(): Promise<RsaTestKey> {
   const made = await crypto.subtle.generateKey(
     { ...algorithm, modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) },
     true,

@@ -3,9 +3,9 @@
 // there is one: what this one does is held against that.
 // Not in charge of: speaking HTTP over a socket (s3Server.ts).
 import { createHash } from 'node:crypto'
-import { claimOf, expectedSignature, presignedClaim } from './sigV4Check.ts'
+import { parseAuthorization, expectedSignature, parsePresignedQuery } from './sigV4Check.ts'
 
-export interface Account {
+export interface S3Account {
   accessKey: string
   secretKey: string
   /** Of temporary credentials; `expired` once it is over. */
@@ -15,8 +15,8 @@ export interface Account {
   denied?: readonly string[]
 }
 
-export interface Manner {
-  accounts: Account[]
+export interface FakeS3Options {
+  accounts: S3Account[]
   region?: string
   buckets: string[]
   /** R2: all parts but the last have the same size. */
@@ -38,11 +38,11 @@ export interface Manner {
    */
   rgw?: boolean
   /** Another proof than a signature: null = there is none, undefined = it is wrong. */
-  authenticate?: (request: FakeRequest) => Account | null | undefined
+  authenticate?: (request: FakeRequest) => S3Account | null | undefined
 }
 
 /** Name of what is asked, as its permissions are called: GetObject, PutObject, … */
-export type Fault = (
+export type FaultInjector = (
   operation: string,
   key: string,
 ) => { status: number; code: string; headers?: Record<string, string> } | null
@@ -77,11 +77,11 @@ export interface FakeRequest {
 export interface FakeAnswer {
   status: number
   headers: Record<string, string>
-  body: Uint8Array | string | FileSpan
+  body: Uint8Array | string | FileRange
 }
 
 /** Bytes `first` to `last` of a file, to be streamed by whoever has a socket. */
-export interface FileSpan {
+export interface FileRange {
   file: string
   first: number
   last: number
@@ -112,20 +112,20 @@ class Refused extends Error {
 }
 
 export class FakeS3 {
-  readonly manner: Manner
+  readonly manner: FakeS3Options
   readonly objects = new Map<string, Stored>()
   readonly uploads = new Map<string, Upload>()
   /** Every request that was understood, as `PutObject bucket/key`. */
   readonly log: string[] = []
   /** Targets of the requests that were refused. */
   readonly refused: string[] = []
-  fault: Fault = () => null
+  fault: FaultInjector = () => null
   /** After it happened: the answer is another one. CompleteMultipartUpload can be 200 with an error inside. */
   spoil: (operation: string, answer: FakeAnswer) => FakeAnswer = (_, answer) => answer
   #number = 0
   /** Upload → the object that was made of it. */
   readonly #completed = new Map<string, string>()
-  constructor(manner: Manner) {
+  constructor(manner: FakeS3Options) {
     this.manner = manner
   }
 
@@ -176,14 +176,14 @@ export class FakeS3 {
     return new Response(empty ? null : stream, { status: answer.status, headers: told })
   }
 
-  #authenticate(request: FakeRequest): Account {
+  #authenticate(request: FakeRequest): S3Account {
     const { headers } = request
     const other = this.manner.authenticate?.(request)
     if (this.manner.authenticate && other === undefined) throw new Refused(401, 'AuthenticationRequired')
     if (other) return other
-    const presigned = headers.has('authorization') ? null : presignedClaim(request)
+    const presigned = headers.has('authorization') ? null : parsePresignedQuery(request)
     if (presigned) return this.#presigned(presigned)
-    const claim = claimOf(headers.get('authorization') ?? '')
+    const claim = parseAuthorization(headers.get('authorization') ?? '')
     if (!claim) throw new Refused(403, 'AccessDenied')
     const account = this.manner.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
     if (!account) throw new Refused(403, 'InvalidAccessKeyId', `<AWSAccessKeyId>${claim.accessKey}</AWSAccessKeyId>`)
@@ -216,7 +216,7 @@ export class FakeS3 {
     return account
   }
 
-  #presigned({ claim, request, date, seconds }: NonNullable<ReturnType<typeof presignedClaim>>): Account {
+  #presigned({ claim, request, date, seconds }: NonNullable<ReturnType<typeof parsePresignedQuery>>): S3Account {
     const account = this.manner.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
     if (!account || account.token !== undefined) throw new Refused(403, 'InvalidAccessKeyId')
     const region = this.manner.rgw ? claim.region : (this.manner.region ?? 'us-east-1')
@@ -253,7 +253,7 @@ export class FakeS3 {
   }
 
   /** What a request asks for, as `log` will name it. */
-  lineOf(request: Pick<FakeRequest, 'method' | 'target' | 'headers'>): string {
+  requestLine(request: Pick<FakeRequest, 'method' | 'target' | 'headers'>): string {
     const { operation, bucket, key } = this.#named(request)
     return `${operation} ${bucket}/${key}`
   }
@@ -380,7 +380,7 @@ export class FakeS3 {
     const match = headers.get('if-match')
     if (match !== undefined && match !== found.etag) throw new Refused(412, 'PreconditionFailed')
     const size = found.size ?? found.bytes.length
-    const span = (first: number, last: number): Uint8Array | FileSpan =>
+    const span = (first: number, last: number): Uint8Array | FileRange =>
       found.file === undefined ? found.bytes.subarray(first, last + 1) : { file: found.file, first, last }
     const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes', ...cachingOf(found) }
     const range = /^bytes=(\d+)-(\d*)$/.exec(headers.get('range') ?? '')

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { FakeS3, type Manner } from './s3.ts'
+import { FakeS3, type FakeS3Options } from './s3.ts'
 
 export class S3Server extends FakeS3 {
   readonly #server: Server
@@ -16,17 +16,17 @@ export class S3Server extends FakeS3 {
   /** Called after every request that may have changed something. */
   watch: () => void = () => undefined
   /** Lines of `log` whose answer waits. */
-  readonly waiting: string[] = []
+  readonly waitForHeldRequest: string[] = []
 
-  private constructor(manner: Manner) {
-    super(manner)
+  private constructor(options: FakeS3Options) {
+    super(options)
     this.#server = createServer((request, response) => {
       // A Worker or a transcoder that was killed breaks off, which is what some tests are about.
       this.#serve(request, response).catch(() => response.destroy())
     })
   }
 
-  static async start(manner: Manner): Promise<S3Server> {
+  static async start(manner: FakeS3Options): Promise<S3Server> {
     const made = new S3Server(manner)
     made.#server.listen(0, '127.0.0.1')
     await once(made.#server, 'listening')
@@ -60,7 +60,7 @@ export class S3Server extends FakeS3 {
     }
     const asked = { method, target: request.url ?? '/', headers, body: new Uint8Array(Buffer.concat(chunks)) }
     const isOpen = (): boolean => !request.socket.destroyed
-    const held = this.hold(this.lineOf(asked), isOpen)
+    const held = this.hold(this.requestLine(asked), isOpen)
     if (held !== null && !(await held)) {
       response.destroy()
       return
@@ -71,7 +71,7 @@ export class S3Server extends FakeS3 {
     const line = this.log[from]
     const gate = line === undefined ? null : this.gate(line, isOpen)
     if (gate) {
-      this.waiting.push(line!)
+      this.waitForHeldRequest.push(line!)
       await gate
     }
     if (typeof answer.body === 'object' && 'file' in answer.body) {

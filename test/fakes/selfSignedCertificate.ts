@@ -15,7 +15,7 @@ const COMMON_NAME = [0x55, 0x04, 0x03]
 const ECDSA_SHA256 = sequence(der(0x06, [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]))
 
 /** RFC 5280 §4.1, version 1: for `name`, valid for the whole century. */
-export function selfSigned(name: string): { key: string; cert: string } {
+export function selfSignedCertificate(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const who = sequence(der(0x31, sequence(der(0x06, COMMON_NAME), der(0x0c, Buffer.from(name)))))
   const spki = publicKey.export({ type: 'spki', format: 'der' })

@@ -11,7 +11,7 @@ export interface SignedRequest {
   headers: ReadonlyMap<string, string>
 }
 
-export interface Claim {
+export interface SignatureClaim {
   accessKey: string
   date: string
   region: string
@@ -21,7 +21,7 @@ export interface Claim {
 }
 
 /** What the Authorization header says, or null. */
-export function claimOf(authorization: string): Claim | null {
+export function parseAuthorization(authorization: string): SignatureClaim | null {
   const found =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/.exec(
       authorization,
@@ -39,13 +39,13 @@ export function claimOf(authorization: string): Claim | null {
 }
 
 /** What a presigned address says ("Using Query Parameters"): its claim, and the request without its signature; or null. */
-export function presignedClaim(
+export function parsePresignedQuery(
   request: SignedRequest,
-): { claim: Claim; request: SignedRequest; date: string; seconds: number } | null {
+): { claim: SignatureClaim; request: SignedRequest; date: string; seconds: number } | null {
   const [path = '', search = ''] = request.target.split('?')
   const query = new URLSearchParams(search)
   const said = (name: string): string => query.get(`X-Amz-${name}`) ?? ''
-  const claim = claimOf(
+  const claim = parseAuthorization(
     `${said('Algorithm')} Credential=${said('Credential')},SignedHeaders=${said('SignedHeaders')},Signature=${said('Signature')}`,
   )
   if (!claim) return null
@@ -80,7 +80,7 @@ function canonicalQuery(query: string): string {
 }
 
 /** The signature that a request with this claim must have. */
-export function expectedSignature(request: SignedRequest, claim: Claim, secretKey: string): string {
+export function expectedSignature(request: SignedRequest, claim: SignatureClaim, secretKey: string): string {
   const [path = '', ...rest] = request.target.split('?')
   const canonical = [
     request.method,

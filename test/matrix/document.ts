@@ -5,20 +5,20 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../../scripts/local/localSettings.ts'
 import { GROUPS, unavailable } from './groups.ts'
-import type { Finding, Row } from './row.ts'
+import type { Measurement, Row } from './row.ts'
 import { showValue, WARNING } from './parameterValues.ts'
 
 export const INDEX = join(ROOT, 'docs', 'matrix.md')
-export const pageOf = (group: string): string => join(ROOT, 'docs', 'matrix', `${group}.md`)
+export const pagePath = (group: string): string => join(ROOT, 'docs', 'matrix', `${group}.md`)
 
-export type Verdict = 'pass' | 'fail' | 'not available'
-export interface Line {
+export type Result = 'pass' | 'fail' | 'not available'
+export interface MeasuredRow {
   row: Row
   measured: string
-  verdict: Verdict
+  verdict: Result
 }
 
-export function lineOf(row: Row, finding: Finding | null): Line {
+export function measuredRow(row: Row, finding: Measurement | null): MeasuredRow {
   if (finding === null) return { row, measured: '–', verdict: 'not available' }
   return { row, measured: finding.measured, verdict: finding.ok ? 'pass' : 'fail' }
 }
@@ -66,7 +66,7 @@ function keyCells(row: Row, anchor: string): string[] {
   ]
 }
 
-function table(lines: readonly Line[]): string {
+function table(lines: readonly MeasuredRow[]): string {
   const anchors = anchorsOf(lines.map(({ row }) => row))
   const head = ['', 'parameter', 'value', 'job', 'expected', 'measured', '']
   const rows = lines.map(({ row, measured, verdict }, index) => [
@@ -85,11 +85,11 @@ export function expectedKeys(group: string): string[] {
 
 /** What a group's page says below its head; '' where there is none. */
 async function measuredBefore(group: string): Promise<string> {
-  const text = await readFile(pageOf(group), 'utf8').catch(() => '')
+  const text = await readFile(pagePath(group), 'utf8').catch(() => '')
   return text.slice(text.indexOf(FIRST_WORDS) < 0 ? text.length : text.indexOf(FIRST_WORDS)).trimEnd()
 }
 
-export function lastSection(): string {
+export function unavailableSection(): string {
   const rows = unavailable().map(
     ({ path, value }) => `| ${code(path)} | ${typeof value === 'symbol' ? 'any' : code(showValue(value))} |`,
   )
@@ -97,12 +97,12 @@ export function lastSection(): string {
   return ['| parameter | value |', '| --- | --- |', ...rows].join('\n')
 }
 
-const count = (section: string, verdict: Verdict): number => `${section}\n`.split(`| ${verdict} |\n`).length - 1
+const count = (section: string, verdict: Result): number => `${section}\n`.split(`| ${verdict} |\n`).length - 1
 
 /** All pages by their paths, with `measured` groups anew and the others as they were. */
-export async function compose(
+export async function renderPages(
   engineVersion: string,
-  measured: ReadonlyMap<string, readonly Line[]>,
+  measured: ReadonlyMap<string, readonly MeasuredRow[]>,
 ): Promise<Map<string, string>> {
   const pages = new Map<string, string>()
   const counts: string[] = []
@@ -112,7 +112,7 @@ export async function compose(
     const section =
       lines === undefined ? await measuredBefore(group) : `${FIRST_WORDS}${engineVersion}.\n\n${table(lines)}`
     const { title, about } = ABOUT[group] ?? { title: group, about: '' }
-    pages.set(pageOf(group), `${head(title)}\n${section}\n`)
+    pages.set(pagePath(group), `${head(title)}\n${section}\n`)
     const [good, bad, later] = [count(section, 'pass'), count(section, 'fail'), count(section, 'not available')]
     counts.push(`| [${title}](matrix/${group}.md) | ${about} | ${good} | ${bad} |`)
     passed += good
@@ -121,7 +121,7 @@ export async function compose(
   }
   const total = `**${passed} pass, ${failed} fail, ${waiting} not available in this version.**`
   const listed = ['| page | parameters | pass | fail |', '| --- | --- | --- | --- |', ...counts].join('\n')
-  pages.set(INDEX, `${PREFACE}\n${total}\n\n${listed}\n\n## Not available in this version\n\n${lastSection()}\n`)
+  pages.set(INDEX, `${PREFACE}\n${total}\n\n${listed}\n\n## Not available in this version\n\n${unavailableSection()}\n`)
   return pages
 }
 

@@ -16,7 +16,7 @@ import { segmented } from './rows/segmented.ts'
 import { service } from './rows/tsService.ts'
 import { warnings } from './rows/warnings.ts'
 import { audioBitrates } from './rows/audioBitrates.ts'
-import { covers, showValue, VALUES, type Value } from './parameterValues.ts'
+import { coversValue, showValue, VALUES, type ParameterValue } from './parameterValues.ts'
 
 export const GROUPS: Record<string, readonly Row[]> = {
   container,
@@ -39,16 +39,16 @@ export const GROUPS: Record<string, readonly Row[]> = {
 const ROWS = Object.values(GROUPS).flat()
 
 /** Values that this version refuses, and that no row is about. */
-export function unavailable(values: readonly Value[] = VALUES, rows: readonly Row[] = ROWS): Value[] {
+export function unavailable(values: readonly ParameterValue[] = VALUES, rows: readonly Row[] = ROWS): ParameterValue[] {
   return values.filter((value) => !value.available && !hasRow(value, rows))
 }
 
-function hasRow(value: Value, rows: readonly Row[]): boolean {
-  return rows.some((row) => row.path === value.path && covers(row.value, value))
+function hasRow(value: ParameterValue, rows: readonly Row[]): boolean {
+  return rows.some((row) => row.path === value.path && coversValue(row.value, value))
 }
 
 /** Sentences; none when every value that works has a row, and every row is about a parameter. */
-export function gaps(values: readonly Value[] = VALUES, rows: readonly Row[] = ROWS): string[] {
+export function missingRows(values: readonly ParameterValue[] = VALUES, rows: readonly Row[] = ROWS): string[] {
   const without = values
     .filter((value) => value.available && !hasRow(value, rows))
     .map(({ path, value }) => `a value without a row: ${path} ${showValue(value)}`)
@@ -61,9 +61,9 @@ export function gaps(values: readonly Value[] = VALUES, rows: readonly Row[] = R
 }
 
 /** What the row needs beside its own value is not available yet. */
-function isWaiting({ awaits }: Row, values: readonly Value[]): boolean {
+function isWaiting({ awaits }: Row, values: readonly ParameterValue[]): boolean {
   return (
     awaits !== undefined &&
-    values.some((value) => value.path === awaits.path && covers(awaits.value, value) && !value.available)
+    values.some((value) => value.path === awaits.path && coversValue(awaits.value, value) && !value.available)
   )
 }

@@ -3,10 +3,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
-import { engine } from '../support/media/media.ts'
-import { compose, lineOf, type Line } from './document.ts'
-import { gaps, GROUPS } from './groups.ts'
-import { openLab } from './runner.ts'
+import { testFfmpeg } from '../support/media/media.ts'
+import { renderPages, measuredRow, type MeasuredRow } from './document.ts'
+import { missingRows, GROUPS } from './groups.ts'
+import { openMatrixRunner } from './runner.ts'
 import { showValue } from './parameterValues.ts'
 
 const { values } = parseArgs({
@@ -18,18 +18,18 @@ if (chosen.some((name) => !Object.hasOwn(GROUPS, name))) {
   process.exit(2)
 }
 
-const missing = gaps()
+const missing = missingRows()
 for (const gap of missing) console.error(gap)
 
-const { version } = await engine()
+const { version } = await testFfmpeg()
 console.log(`ffmpeg ${version}`)
-const measured = new Map<string, Line[]>()
+const measured = new Map<string, MeasuredRow[]>()
 const failures: string[] = []
-await using lab = await openLab()
+await using runner = await openMatrixRunner()
 for (const group of chosen) {
-  const lines: Line[] = []
+  const lines: MeasuredRow[] = []
   for (const row of GROUPS[group]!) {
-    const line = lineOf(row, row.measure === null ? null : await lab.run(row))
+    const line = measuredRow(row, row.measure === null ? null : await runner.run(row))
     const words = `${line.verdict}  ${row.path} ${showValue(row.value)}: ${line.measured} (${row.expected})`
     if (line.verdict === 'fail') failures.push(words)
     console.log(words)
@@ -41,12 +41,12 @@ for (const group of chosen) {
 // The plain number: builds append theirs ("5.1.9-0+deb12u1", "n7.0-7-gd38bf5e08e").
 const plain = /\d+(\.\d+)+/.exec(version)?.[0] ?? version
 if (!values.dry)
-  for (const [path, text] of await compose(plain, measured)) {
+  for (const [path, text] of await renderPages(plain, measured)) {
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, text)
   }
 const all = [...measured.values()].flat()
-const counted = (verdict: Line['verdict']) => all.filter((line) => line.verdict === verdict).length
+const counted = (verdict: MeasuredRow['verdict']) => all.filter((line) => line.verdict === verdict).length
 for (const words of failures) console.error(words)
 for (const gap of missing) console.error(gap)
 console.log(`${counted('pass')} pass, ${counted('fail')} fail, ${counted('not available')} not available`)

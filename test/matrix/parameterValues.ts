@@ -2,12 +2,12 @@
 // Not in charge of: the rows (rows/). Pure: nothing is encoded here.
 import * as z from 'zod/mini'
 import {
-  audioProfile,
-  credential,
-  fields,
-  jobFields,
+  audioProfileSchema,
+  credentialSchema,
+  fieldMeta,
+  jobFieldsSchema,
   outputCredential,
-  videoProfile,
+  videoProfileSchema,
   type FieldMeta,
 } from '#contract/job/requestSchema.ts'
 import { WARNING_CODES } from '#contract/warningCodes.ts'
@@ -15,7 +15,7 @@ import { WARNING_CODES } from '#contract/warningCodes.ts'
 /** A text or an object whose content is free has this value, whichever a row uses. */
 export const ANY = Symbol('any')
 
-export interface Value {
+export interface ParameterValue {
   /** `videoProfiles[].width` */
   path: string
   value: unknown
@@ -47,17 +47,17 @@ function core(schema: Schema): { def: Def; standard: unknown } {
 }
 
 const shapes: [string, Record<string, object>][] = [
-  ['', jobFields.shape],
-  ['videoProfiles[].', videoProfile.shape],
-  ['audioProfiles[].', audioProfile.shape],
-  ['cloud_credentials.input.', credential.shape],
+  ['', jobFieldsSchema.shape],
+  ['videoProfiles[].', videoProfileSchema.shape],
+  ['audioProfiles[].', audioProfileSchema.shape],
+  ['cloud_credentials.input.', credentialSchema.shape],
   // The members are the same; which providers can be used is not.
   ['cloud_credentials.output.', { cloud_provider: outputCredential.shape.cloud_provider }],
 ]
 
 /** Listed values; for a number its bounds and its default; for a text some text; and '' and null where they are allowed. */
 function valuesOf(schema: Schema): unknown[] {
-  const meta = fields.get(schema as never)
+  const meta = fieldMeta.get(schema as never)
   const { def, standard } = core(schema)
   if (def.type === 'boolean') return [true, false]
   if (def.type === 'enum') return Object.values(def.entries ?? {})
@@ -81,22 +81,22 @@ const ABOVE = (minimum: number) => minimum + 0.01
 
 /** Not of a request: the codes of status.warnings. */
 export const WARNING = 'warnings[].code'
-const warnings: Value[] = WARNING_CODES.map((value) => ({ path: WARNING, value, available: true }))
+const warnings: ParameterValue[] = WARNING_CODES.map((value) => ({ path: WARNING, value, available: true }))
 
-const parameters: Value[] = shapes.flatMap(([prefix, shape]) =>
+const parameters: ParameterValue[] = shapes.flatMap(([prefix, shape]) =>
   Object.entries(shape).flatMap(([name, schema]) => {
     const path = `${prefix}${name}`
     const values = valuesOf(schema as Schema)
-    const { allowed = [] } = fields.get(schema as never) ?? {}
+    const { allowed = [] } = fieldMeta.get(schema as never) ?? {}
     const fine = (value: unknown) => allowed.length === 0 || allowed.some((one) => one === value)
     return values.map((value) => ({ path, value, available: fine(value) }))
   }),
 )
 
-export const VALUES: readonly Value[] = [...parameters, ...warnings]
+export const VALUES: readonly ParameterValue[] = [...parameters, ...warnings]
 
 /** Whether a row with `value` is about that enumerated value. */
-export function covers(value: unknown, wanted: Value): boolean {
+export function coversValue(value: unknown, wanted: ParameterValue): boolean {
   if (wanted.value !== ANY) return value === wanted.value
   return value !== '' && value !== null && value !== undefined
 }

@@ -3,28 +3,28 @@
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { readFile } from 'node:fs/promises'
 import type { Problem } from '#contract/errors.ts'
-import type { Validation } from '#contract/job/validateJob.ts'
+import type { ValidationResult } from '#contract/job/validateJob.ts'
 import type { EngineFeatures } from '../../transcoder/plan/model/engineFeatures.ts'
 import type { SourceName } from './sourceClips.ts'
 
 type Json = Record<string, unknown>
 
 /** What a job has beside the base job; a profile has what is said here beside the base profile. */
-export interface Change extends Json {
+export interface JobChange extends Json {
   videoProfiles?: Json[]
   audioProfiles?: Json[]
 }
 
-export interface Finding {
+export interface Measurement {
   /** Rounded, so that two runs say the same. */
   measured: string
   ok: boolean
 }
 
 /** What came of a row's job, each asked for when it is needed. Rows with the same job and source share one encode. */
-export interface Bench {
+export interface RowContext {
   features: EngineFeatures
-  judged(): Validation
+  validation(): ValidationResult
   /** The file that the row looks at. */
   file(): Promise<string>
   /** All files that the job wrote: where they go, and where they are. */
@@ -35,11 +35,11 @@ export interface Bench {
   /** Codes of the warnings, of validation and of planning. */
   warnings(): Promise<string[]>
   /** The same without an encode; `without` = by an engine that lacks it. */
-  planned(without?: 'zscale' | 'hevcMain10'): Promise<string[]>
+  planWarnings(without?: 'zscale' | 'hevcMain10'): Promise<string[]>
   /** The code and field with which the job was refused, or failed before its encode; null = it did not. */
-  refusal(): Promise<(Pick<Problem, 'field'> & { code: string }) | null>
+  rejection(): Promise<(Pick<Problem, 'field'> & { code: string }) | null>
   /** The file of another job with the same source, to compare with. */
-  other(job: Change): Promise<string>
+  encodeOther(job: JobChange): Promise<string>
 }
 
 export interface Row {
@@ -47,13 +47,13 @@ export interface Row {
   value: unknown
   /** In words, from the contract. */
   expected: string
-  job: Change
+  job: JobChange
   /** Default `plain`. */
   source?: SourceName
   /** Which of the job's files is looked at. Default 0. */
   output?: number
   /** Null: the value has an effect only with another one, which this version does not have. */
-  measure: ((bench: Bench) => Promise<Finding> | Finding) | null
+  measure: ((context: RowContext) => Promise<Measurement> | Measurement) | null
   /** With `measure` null: a row is due as soon as that value is available. */
   awaits?: { path: string; value: unknown }
   /** The test that shows it, `file: title`, where the matrix does not make the job itself. */
@@ -62,26 +62,26 @@ export interface Row {
   quick?: boolean
 }
 
-export function found(measured: string, ok: boolean): Finding {
+export function measurement(measured: string, ok: boolean): Measurement {
   return { measured, ok }
 }
 
 /** A job that must be refused, or fail before its encode. */
-export function refused(row: Pick<Row, 'path' | 'value' | 'job' | 'source'>, code: string, field: string): Row {
+export function rejectedRow(row: Pick<Row, 'path' | 'value' | 'job' | 'source'>, code: string, field: string): Row {
   return {
     ...row,
     expected: `refused: ${code}`,
     quick: row.source === undefined,
-    measure: async (bench) => {
-      const refusal = await bench.refusal()
+    measure: async (context) => {
+      const refusal = await context.rejection()
       const measured = refusal === null ? 'accepted' : `${refusal.code} at ${refusal.field}`
-      return found(measured, refusal?.code === code && refusal.field === field)
+      return measurement(measured, refusal?.code === code && refusal.field === field)
     },
   }
 }
 
 /** A row that a test shows, whose source or surroundings would cost too much here. Checked: that the test is there. */
-export function shownBy(row: Pick<Row, 'path' | 'value' | 'expected'>, file: string, title: string): Row {
+export function provenByTest(row: Pick<Row, 'path' | 'value' | 'expected'>, file: string, title: string): Row {
   return {
     ...row,
     job: {},
@@ -89,24 +89,24 @@ export function shownBy(row: Pick<Row, 'path' | 'value' | 'expected'>, file: str
     quick: true,
     measure: async () => {
       const text = await readFile(new URL(`../${file}`, import.meta.url), 'utf8').catch(() => '')
-      return text.includes(title) ? found('in the test', true) : found('no such test', false)
+      return text.includes(title) ? measurement('in the test', true) : measurement('no such test', false)
     },
   }
 }
 
 /** A row about what is stored of an accepted job. */
-export function stored(
+export function storedConfigRow(
   row: Pick<Row, 'path' | 'value' | 'job' | 'expected'>,
-  look: (config: JobConfig, accepted: Validation & { ok: true }) => Finding,
+  inspect: (config: JobConfig, accepted: ValidationResult & { ok: true }) => Measurement,
 ): Row {
   return {
     ...row,
     quick: true,
-    measure: (bench) => {
-      const judged = bench.judged()
+    measure: (context) => {
+      const judged = context.validation()
       return judged.ok
-        ? look(judged.config, judged)
-        : found(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '), false)
+        ? inspect(judged.config, judged)
+        : measurement(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '), false)
     },
   }
 }

@@ -2,22 +2,22 @@
 // Not in charge of: what is looked at in the outputs (rows/).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { validateJob, type Validation } from '#contract/job/validateJob.ts'
+import { validateJob, type ValidationResult } from '#contract/job/validateJob.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { logoFile, prepareLogo } from '../../transcoder/source/logoImage.ts'
+import { logoPath, convertLogo } from '../../transcoder/source/logoImage.ts'
 import { plannedFiles } from '../../transcoder/plan/model/plannedFiles.ts'
 import { createLog } from '../../transcoder/log.ts'
 import { runTask } from '../../transcoder/pipeline/runTask.ts'
 import { readSettings } from '../../transcoder/settings.ts'
 import { openWorkspace } from '../../transcoder/workspace.ts'
-import { encode, planOf } from '../support/media/encodeJob.ts'
-import { logoImage } from '../support/media/testLogo.ts'
-import { engine, workspace } from '../support/media/media.ts'
-import { FakeDoor } from '../support/transcoder/fakeTaskApi.ts'
-import { destination } from '../support/transcoder/segmentedTask.ts'
-import { describeTask, requestFor } from '../support/transcoder/attemptFixture.ts'
-import type { Bench, Change, Finding, Row } from './row.ts'
+import { encodeJob, probeAndPlan } from '../support/media/encodeJob.ts'
+import { makeLogoImage } from '../support/media/testLogo.ts'
+import { testFfmpeg, tempDirectory } from '../support/media/media.ts'
+import { FakeTaskApi } from '../support/transcoder/fakeTaskApi.ts'
+import { storedObjects } from '../support/transcoder/segmentedTask.ts'
+import { describeTask, runRequest } from '../support/transcoder/attemptFixture.ts'
+import type { RowContext, JobChange, Measurement, Row } from './row.ts'
 import { sources, type SourceName } from './sourceClips.ts'
 
 const BASE_URL = 'https://api.example.test'
@@ -25,7 +25,7 @@ const VIDEO = { width: 320, height: 180, video_bitrate: 500 }
 const AUDIO = { audio_bitrate: 128, source_stream: 1 }
 
 /** The base job with what is said beside it. */
-function bodyOf(job: Change): Record<string, unknown> {
+function bodyOf(job: JobChange): Record<string, unknown> {
   const { videoProfiles = [{}], audioProfiles = [{}], ...rest } = job
   return {
     input: '1',
@@ -45,63 +45,63 @@ interface Made {
   refusal: { code: string; field: string } | null
 }
 
-export interface Lab extends AsyncDisposable {
-  run(row: Row): Promise<Finding>
+export interface MatrixRunner extends AsyncDisposable {
+  run(row: Row): Promise<Measurement>
 }
 
 /** A whole attempt at a segmented job, from the door to the commit. */
 async function segments(body: object, source: string, directory: string): Promise<ReadonlyMap<string, Buffer>> {
-  const judged = validateJob(body, { baseUrl: BASE_URL })
-  if (!judged.ok) throw new Error(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
-  const door = await new FakeDoor({ bytes: await readFile(source) }).start()
+  const validation = validateJob(body, { baseUrl: BASE_URL })
+  if (!validation.ok) throw new Error(validation.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
+  const taskApi = await new FakeTaskApi({ bytes: await readFile(source) }).start()
   try {
-    const takes = { source: false, preview: judged.config.preview !== false, log: false }
-    door.task = { ...describeTask({ container: 'mp4' }), config: judged.config, takes }
-    await runTask(requestFor(door), {
-      engine: await engine(),
+    const takes = { source: false, preview: validation.config.preview !== false, log: false }
+    taskApi.task = { ...describeTask({ container: 'mp4' }), config: validation.config, takes }
+    await runTask(runRequest(taskApi), {
+      engine: await testFfmpeg(),
       settings: { ...readSettings({}), workDir: join(directory, 'attempts') },
       log: createLog(() => undefined),
       halt: new AbortController(),
     })
-    const [failure] = door.fails
+    const [failure] = taskApi.fails
     if (failure !== undefined) throw new Error(failure.error?.message ?? failure.reason)
     // The poster of the source is no output: the service keeps it by itself.
-    const previews = door.previews.map((bytes) => ['(poster of the source)', bytes] as const)
+    const previews = taskApi.previews.map((bytes) => ['(poster of the source)', bytes] as const)
     return new Map([
-      ...[...destination(door)].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes] as const),
+      ...[...storedObjects(taskApi)].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes] as const),
       ...previews,
     ])
   } finally {
-    await door.stop()
+    await taskApi.stop()
   }
 }
 
-export async function openLab(): Promise<Lab> {
-  const space = await workspace()
-  const { features } = await engine()
+export async function openMatrixRunner(): Promise<MatrixRunner> {
+  const tempDir = await tempDirectory()
+  const { features } = await testFfmpeg()
   const clips = new Map<SourceName, Promise<string>>()
   const jobs = new Map<string, Promise<Made>>()
 
   function clip(name: SourceName): Promise<string> {
-    const making = clips.get(name) ?? sources[name](space.file)
+    const making = clips.get(name) ?? sources[name](tempDir.file)
     clips.set(name, making)
     return making
   }
 
-  async function produce(judged: Validation, source: SourceName): Promise<Made> {
+  async function produce(judged: ValidationResult, source: SourceName): Promise<Made> {
     const nothing = { files: [], warnings: [] }
     if (!judged.ok) return { ...nothing, refusal: judged.problems[0]! }
     const spec = toSpec(judged.config, 'clip.mp4')
-    const room = await openWorkspace(space.file('work'))
+    const room = await openWorkspace(tempDir.file('work'))
     try {
       const logo =
         spec.logo === null
           ? undefined
           : {
-              image: await prepareLogo(await engine(), await logoImage(space.file('logo.png')), room),
-              file: logoFile(room),
+              image: await convertLogo(await testFfmpeg(), await makeLogoImage(tempDir.file('logo.png')), room),
+              file: logoPath(room),
             }
-      const { plan, outputs } = await encode(spec, await clip(source), space.path, undefined, logo, THREADS)
+      const { plan, outputs } = await encodeJob(spec, await clip(source), tempDir.path, undefined, logo, THREADS)
       const files = plannedFiles(plan).map(({ path }, index) => ({ path, file: outputs[index]! }))
       const warnings = [...judged.warnings, ...plan.warnings].map(({ code }) => code)
       return { files, warnings, refusal: null }
@@ -114,15 +114,15 @@ export async function openLab(): Promise<Lab> {
     }
   }
 
-  function benchOf(row: Row): Bench {
+  function rowContext(row: Row): RowContext {
     const source = row.source ?? 'plain'
-    const make = (job: Change): Promise<Made> => {
+    const make = (job: JobChange): Promise<Made> => {
       const key = JSON.stringify([job, source])
       const making = jobs.get(key) ?? produce(validateJob(bodyOf(job), { baseUrl: BASE_URL }), source)
       jobs.set(key, making)
       return making
     }
-    const fileOf = async (job: Change, output: number): Promise<string> => {
+    const fileOf = async (job: JobChange, output: number): Promise<string> => {
       const { files, refusal } = await make(job)
       const file = files[output]
       if (file === undefined)
@@ -131,22 +131,29 @@ export async function openLab(): Promise<Lab> {
     }
     return {
       features,
-      judged: () => validateJob(bodyOf(row.job), { baseUrl: BASE_URL }),
+      validation: () => validateJob(bodyOf(row.job), { baseUrl: BASE_URL }),
       file: () => fileOf(row.job, row.output ?? 0),
       files: async () => (await make(row.job)).files,
-      objects: async () => segments(bodyOf({ ...row.job, bucket_output_path: 'show' }), await clip(source), space.path),
+      objects: async () =>
+        segments(bodyOf({ ...row.job, bucket_output_path: 'show' }), await clip(source), tempDir.path),
       source: () => clip(source),
       warnings: async () => (await make(row.job)).warnings,
-      planned: async (without) => {
+      planWarnings: async (without) => {
         const judged = validateJob(bodyOf(row.job), { baseUrl: BASE_URL })
         if (!judged.ok) throw new Error(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
-        const programs = await engine()
+        const programs = await testFfmpeg()
         const able = { ...programs.features, ...(without === undefined ? {} : { [without]: false }) }
-        const { plan } = await planOf(toSpec(judged.config, 'clip.mp4'), await clip(source), space.path, programs, able)
+        const { plan } = await probeAndPlan(
+          toSpec(judged.config, 'clip.mp4'),
+          await clip(source),
+          tempDir.path,
+          programs,
+          able,
+        )
         return [...judged.warnings, ...plan.warnings].map(({ code }) => code)
       },
-      refusal: async () => (await make(row.job)).refusal,
-      other: (job) => fileOf(job, 0),
+      rejection: async () => (await make(row.job)).refusal,
+      encodeOther: (job) => fileOf(job, 0),
     }
   }
 
@@ -154,12 +161,12 @@ export async function openLab(): Promise<Lab> {
     async run(row) {
       if (row.measure === null) throw new Error('nothing to measure')
       try {
-        return await row.measure(benchOf(row))
+        return await row.measure(rowContext(row))
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error)
         return { measured: `error: ${message.split('\n')[0]}`, ok: false }
       }
     },
-    [Symbol.asyncDispose]: () => space[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => tempDir[Symbol.asyncDispose](),
   }
 }

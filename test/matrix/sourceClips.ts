@@ -1,12 +1,12 @@
 // In charge of: the clips that rows are measured on: generated, so that what must come out of them is known.
 // Not in charge of: when they are made (runner.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { makeCard } from '../support/media/testCard.ts'
-import { movingBar } from '../support/media/interlacedClip.ts'
+import { makeTestCard } from '../support/media/testCard.ts'
+import { makeMovingBar } from '../support/media/interlacedClip.ts'
 import { ffmpeg, makeClip } from '../support/media/media.ts'
-import { cueAt, makeCueClip } from '../support/mpegts/cueClips.ts'
+import { cueAtSeconds, makeCueClip } from '../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../support/mpegts/spliceSections.ts'
-import { captionedClip } from '../support/captions/captionedClip.ts'
+import { makeCaptionedClip } from '../support/captions/captionedClip.ts'
 
 type Maker = (file: (name: string) => string) => Promise<string>
 
@@ -32,7 +32,7 @@ const makers = {
   /** The same without a picture that would be expensive: 64 × 64. */
   small: (file) => makeClip(file('small.mp4'), { seconds: 2, width: 64, height: 64 }),
   /** Four quarters: red, green, blue, white. */
-  card: (file) => makeCard(file('card.mp4')),
+  card: (file) => makeTestCard(file('card.mp4')),
   grey: (file) => makeClip(file('grey.mp4'), { picture: 'color=c=gray', seconds: 0.6, audio: [] }),
   /** White, but for the left eighth, which is black. */
   banded: (file) =>
@@ -108,8 +108,8 @@ const makers = {
   /** 997 Hz at a quarter of full scale. */
   tone: async (file) => {
     const wave = '0.25*sin(2*PI*997*t)'
-    const sound = lavfi(`aevalsrc=exprs=${wave}|${wave}:s=48000:d=2`)
-    await ffmpeg([...GREY, ...sound, ...coding('pcm_s16le'), file('tone.mkv')])
+    const audioInput = lavfi(`aevalsrc=exprs=${wave}|${wave}:s=48000:d=2`)
+    await ffmpeg([...GREY, ...audioInput, ...coding('pcm_s16le'), file('tone.mkv')])
     return file('tone.mkv')
   },
   /** Eight audio streams, each with a tone of its own. */
@@ -163,7 +163,7 @@ const makers = {
     return file('dolby.ts')
   },
   /** 25 interlaced pictures a second, top field first: a bar that moves on with every field. */
-  fields: (file) => movingBar(file('fields.ts'), 'top'),
+  fields: (file) => makeMovingBar(file('fields.ts'), 'top'),
   /** Film of 23.976 behind 3:2 pulldown. */
   film: async (file) => {
     const picture = 'testsrc2=s=320x180:r=24000/1001:d=4,telecine=pattern=23,setfield=tff'
@@ -174,12 +174,12 @@ const makers = {
   },
   /** A splice_insert on PID 600. */
   cues: async (file) => {
-    const cue = cueAt(0.4, spliceInsert({ eventId: 1001, out: true, pts: SPLICE_SECONDS * TICKS }))
+    const cue = cueAtSeconds(0.4, spliceInsert({ eventId: 1001, out: true, pts: SPLICE_SECONDS * TICKS }))
     await makeCueClip(file('cues.ts'), { seconds: 3, flags: ['-g', '50', '-f', 'mpegts'] }, [cue])
     return file('cues.ts')
   },
   /** CEA-608 in every picture, channel 1. */
-  captions: (file) => captionedClip(file, CAPTION),
+  captions: (file) => makeCaptionedClip(file, CAPTION),
 } satisfies Record<string, Maker>
 
 export type SourceName = keyof typeof makers

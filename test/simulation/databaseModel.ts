@@ -91,16 +91,16 @@ export class Ledger {
     this.#answers = new Map<string, Answer>([
       [sentBy((db) => tasks.findTask(db, '')), this.#found],
       [sentBy((db) => tasks.claimTask(db, '', none)), this.#claim],
-      [sentBy((db) => tasks.changeTask(db, '', none)), this.#change],
-      [sentBy((db) => tasks.takeSlot(db, '', 0, 0)), this.#take],
+      [sentBy((db) => tasks.updateTask(db, '', none)), this.#change],
+      [sentBy((db) => tasks.occupySlot(db, '', 0, 0)), this.#take],
       [sentBy((db) => tasks.releaseSlot(db, '', 0)), this.#free],
-      [sentBy((db) => tasks.restSlot(db, '', 0, 0)), this.#free],
-      [sentBy((db) => tasks.mirrorJob(db, none, none, 0, none)), this.#mirror],
+      [sentBy((db) => tasks.coolDownSlot(db, '', 0, 0)), this.#free],
+      [sentBy((db) => tasks.updateJobFromTask(db, none, none, 0, none)), this.#mirror],
       [sentBy((db) => tasks.listBusySlots(db, 0)), this.#busy],
       [sentBy((db) => tasks.listWaitingTasks(db, 0, 0)), this.#waiting],
-      [sentBy((db) => tasks.listNeglectedTasks(db, 0, 0, 0, 0)), this.#neglected],
+      [sentBy((db) => tasks.listUnattendedTasks(db, 0, 0, 0, 0)), this.#neglected],
       [sentBy((db) => tasks.findTimeline(db, '')), this.#timeline],
-      [sentBy((db) => jobs.findJobByBackendId(db, '')), this.#job],
+      [sentBy((db) => jobs.findJobByJobId(db, '')), this.#job],
       [sentBy((db) => jobs.listOverdueJobs(db, 0, 0)), this.#overdue],
     ])
   }
@@ -189,8 +189,11 @@ export class Ledger {
   readonly #job = (jobId: string): Row[] => {
     const job = this.#named(jobId)
     if (!job) return []
-    const { id, kind, state, attempt, lost, starts_failed, not_before } = this.#taskOf(job)
-    return [{ ...job, task: id, kind, task_state: state, attempt, lost, starts_failed, not_before }]
+    const { id, kind, state, attempt, lost, starts_failed, not_before, timeline } = this.#taskOf(job)
+    const { error } = (JSON.parse(timeline) as { error?: unknown }[]).at(-1)!
+    const lost_to = state === 'queued' && lost > 0 && error !== undefined ? JSON.stringify(error) : null
+    const inspected = { source: null, poster: null, lost_to }
+    return [{ ...job, ...inspected, task: id, kind, task_state: state, attempt, lost, starts_failed, not_before }]
   }
 
   readonly #timeline = (jobId: string): Row[] => {

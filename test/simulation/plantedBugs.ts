@@ -23,7 +23,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a dropped fence: events of any attempt are taken',
     file: lifecycle,
-    find: `if ('attempt' in event && event.attempt !== life.attempt) return refuse('stale')`,
+    find: `if ('attempt' in event && event.attempt !== lifecycle.attempt) return refuseTransition('stale')`,
     put: '',
     seeds: 1000,
     finds: /I3|I11/,
@@ -31,21 +31,21 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a terminal state that changes',
     file: lifecycle,
-    find: '    return refuse(repeated ?',
-    put: `    if (event.type === 'cancel') return move(life, { state: 'cancelled' }, [])
-    return refuse(repeated ?`,
+    find: '    return refuseTransition(repeated ?',
+    put: `    if (event.type === 'cancel') return acceptTransition(lifecycle, { state: 'cancelled' }, [])
+    return refuseTransition(repeated ?`,
     seeds: 1000,
     finds: /I2 /,
   },
   {
     name: 'cancel beats the commit',
     file: lifecycle,
-    find: `if (life.state === 'committing') return refuse('impossible')
-      return move(
-        life,
+    find: `if (lifecycle.state === 'committing') return refuseTransition('impossible')
+      return acceptTransition(
+        lifecycle,
         { state: 'cancelled' },`,
-    put: `return move(
-        life,
+    put: `return acceptTransition(
+        lifecycle,
         { state: 'cancelled' },`,
     seeds: 5000,
     finds: /I9/,
@@ -61,8 +61,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a lost attempt is not counted',
     file: lifecycle,
-    find: 'const lost = life.lost + 1',
-    put: 'const lost = life.lost',
+    find: 'const lost = lifecycle.lost + 1',
+    put: 'const lost = lifecycle.lost',
     seeds: 1000,
     finds: /I1 /,
   },
@@ -77,8 +77,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a retry without a pause',
     file: lifecycle,
-    find: 'null, retryDelayMs(lost, error))',
-    put: 'null, 0)',
+    find: '    retryDelayMs(lost, error),\n',
+    put: '    0,\n',
     seeds: 1000,
     finds: /I11/,
   },
@@ -93,26 +93,26 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'finish is taken from a task that is not running',
     file: lifecycle,
-    find: `return life.state === 'running' && life.kind === 'transcode'`,
-    put: `return life.kind === 'transcode'`,
+    find: `return lifecycle.state === 'running' && lifecycle.kind === 'transcode'`,
+    put: `return lifecycle.kind === 'transcode'`,
     seeds: 1000,
     finds: /I/,
   },
   {
     name: 'a dry run commits',
     file: lifecycle,
-    find: `return life.state === 'running' && life.kind === 'plan'
-        ? move(life, { state: 'completed' }, ['release_slot', 'settle', 'schedule'])`,
-    put: `return life.state === 'running' && life.kind === 'plan'
-        ? move(life, { state: 'committing' }, ['release_slot', 'schedule'])`,
+    find: `return lifecycle.state === 'running' && lifecycle.kind === 'plan'
+        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'settle', 'schedule'])`,
+    put: `return lifecycle.state === 'running' && lifecycle.kind === 'plan'
+        ? acceptTransition(lifecycle, { state: 'committing' }, ['release_slot', 'schedule'])`,
     seeds: 200,
     finds: /I7|I6|I1/,
   },
   {
     name: 'a permanent error is tried again',
     file: lifecycle,
-    find: `? move(life, { state: 'failed' }, ['release_slot', 'settle', 'schedule'], event.error)`,
-    put: `? move(life, { state: 'queued' }, ['release_slot', 'schedule'], null)`,
+    find: `? acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', 'settle', 'schedule'], event.error)`,
+    put: `? acceptTransition(lifecycle, { state: 'queued' }, ['release_slot', 'schedule'], null)`,
     seeds: 500,
     finds: /I13/,
   },
@@ -120,7 +120,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a start that failed counts as a lost attempt',
     file: lifecycle,
     find: `starts_failed: failed } as const`,
-    put: `starts_failed: failed, lost: life.lost + 1 } as const`,
+    put: `starts_failed: failed, lost: lifecycle.lost + 1 } as const`,
     seeds: 500,
     finds: /I1/,
   },
@@ -135,8 +135,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an eviction counts as a lost attempt',
     file: lifecycle,
-    find: `? move(life, { state: 'queued' }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)`,
-    put: `? move(life, { state: 'queued', lost: life.lost + 1 }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)`,
+    find: `? acceptTransition(lifecycle, { state: 'queued' }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)`,
+    put: `? acceptTransition(lifecycle, { state: 'queued', lost: lifecycle.lost + 1 }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)`,
     seeds: 500,
     finds: /I1/,
   },
@@ -168,8 +168,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'progress goes on while a job is about to end',
     file: 'worker/monitor/currentAttempt.ts',
-    find: 'await this.remember({ ...this.life, heldUntil: now + HOLD_MS })',
-    put: 'await this.remember({ ...this.life, heldUntil: now })',
+    find: 'await this.save({ ...this.life, heldUntil: now + PROGRESS_HOLD_MS })',
+    put: 'await this.save({ ...this.life, heldUntil: now })',
     from: 700,
     seeds: 1500,
     finds: /I4/,
@@ -177,7 +177,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'the journal does not keep an upload',
     file: 'worker/monitor/writeJournal.ts',
-    find: 'await this.#storage.put(UPLOADS + upload, { attempt, path } satisfies Upload)',
+    find: 'await this.#storage.put(UPLOAD_PREFIX + upload, { attempt, path } satisfies JournaledUpload)',
     put: 'void { attempt, path, upload }',
     seeds: 50,
     finds: /I8/,
@@ -185,20 +185,20 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'the journal forgets an upload before it is aborted',
     file: 'worker/monitor/writeJournal.ts',
-    find: `await (await sink())?.abortUpload(upload.path, key.slice(UPLOADS.length))
+    find: `await (await sink())?.abortUpload(upload.path, key.slice(UPLOAD_PREFIX.length))
       await this.#storage.delete(key)`,
     put: `await this.#storage.delete(key)
-      await (await sink())?.abortUpload(upload.path, key.slice(UPLOADS.length))`,
+      await (await sink())?.abortUpload(upload.path, key.slice(UPLOAD_PREFIX.length))`,
     seeds: 200,
     finds: /I8/,
   },
   {
     name: 'the journal counts a batch as removed before it is',
     file: 'worker/monitor/writeJournal.ts',
-    find: `await (await sink())?.deleteMany(keys.map((key) => key.slice(objectsOf(0).length)))
+    find: `await (await sink())?.deleteMany(keys.map((key) => key.slice(objectPrefix(0).length)))
     await this.#storage.put(cursor, last)`,
     put: `await this.#storage.put(cursor, last)
-    await (await sink())?.deleteMany(keys.map((key) => key.slice(objectsOf(0).length)))`,
+    await (await sink())?.deleteMany(keys.map((key) => key.slice(objectPrefix(0).length)))`,
     from: 2100,
     seeds: 2000,
     finds: /I8/,
@@ -214,15 +214,15 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'two commits of a job run at once',
     file: 'worker/monitor/commitRunner.ts',
-    find: 'this.#running ??= this.#try',
-    put: 'this.#running = this.#try',
+    find: 'this.#running ??= this.#tryCommit',
+    put: 'this.#running = this.#tryCommit',
     seeds: 500,
     finds: /I6 /,
   },
   {
     name: 'a commit fails for an upload that an earlier try completed',
     file: 'worker/monitor/commitOutputs.ts',
-    find: 'gone = error\n',
+    find: 'uploadError = error\n',
     put: 'throw error\n',
     seeds: 200,
     finds: /I6 /,
@@ -230,16 +230,16 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'the master playlist is put before the media playlists',
     file: 'worker/monitor/commitOutputs.ts',
-    find: '...(await inParallel(stage(1), WRITES, (object) => write(opened, object))),\n      ...(await inParallel(stage(2),',
-    put: '...(await inParallel(stage(2), WRITES, (object) => write(opened, object))),\n      ...(await inParallel(stage(1),',
+    find: '...(await mapConcurrent(inStage(1), CONCURRENCY, (object) => putManifest(opened, object))),\n      ...(await mapConcurrent(inStage(2),',
+    put: '...(await mapConcurrent(inStage(2), CONCURRENCY, (object) => putManifest(opened, object))),\n      ...(await mapConcurrent(inStage(1),',
     seeds: 50,
     finds: /I5/,
   },
   {
     name: 'a failed commit deletes the media playlists before the master playlist',
     file: 'worker/monitor/commitOutputs.ts',
-    find: '[stage(2), stage(1), objects], before)',
-    put: '[objects, stage(1), stage(2)], before)',
+    find: '[inStage(2), inStage(1), objects], etagsBefore)',
+    put: '[objects, inStage(1), inStage(2)], etagsBefore)',
     from: 3600,
     seeds: 1500,
     finds: /I5/,
@@ -256,7 +256,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'progress that was shown is not stored',
     file: 'worker/monitor/progressSnapshot.ts',
-    find: 'if (this.#live && this.#live !== this.#mark && !over) await this.#keep(this.#live)',
+    find: 'if (this.#live && this.#live !== this.#mark && !isOver) await this.#save(this.#live)',
     put: '',
     seeds: 100,
     finds: /I4/,
@@ -281,15 +281,16 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a stale attempt stores a commit record',
     file: 'worker/monitor/jobMonitor.ts',
-    find: `if (standing === 'current' && this.fence.life) await this.committing.store(`,
-    put: `if (this.fence.life) await this.committing.store(`,
+    find: `if (standing === 'current' && this.fence.life)
+      await this.committing.storeRecord(`,
+    put: `if (this.fence.life) await this.committing.storeRecord(`,
     seeds: 300,
     finds: /I8/,
   },
   {
     name: 'no alarm is set before the removal of what a job left',
     file: 'worker/monitor/jobMonitor.ts',
-    find: 'await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)',
+    find: 'await this.ctx.storage.setAlarm(Date.now() + CLEANUP_RETRY_MS)',
     put: '',
     from: 1500,
     seeds: 1500,
@@ -306,7 +307,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a lease begins anew with each eviction of the monitor',
     file: 'worker/monitor/lease.ts',
-    find: 'const heard = memory ?? (kept === null ? 0 : kept + keepEveryMs(leaseMs))',
+    find: 'const heard = memory ?? (kept === null ? 0 : kept + saveIntervalMs(leaseMs))',
     put: 'const heard = memory ?? kept! * 0 + 1e15',
     seeds: 1000,
     finds: /I1 .*noticed/,
@@ -350,7 +351,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'SQL: a batch that lost its race frees the slot of a running attempt',
     file: tasks,
-    find: `WHERE task = ?1 AND attempt = ?2 AND \${isOver}\`,
+    find: `WHERE task = ?1 AND attempt = ?2 AND \${attemptIsOver}\`,
     )`,
     put: `WHERE task = ?1 AND attempt = ?2\`,
     )`,

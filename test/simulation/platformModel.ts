@@ -73,7 +73,7 @@ export function envOf(service: Service, program: Program): Env {
   return env as unknown as Env
 }
 
-const LAST_PROGRESS: keyof JobMonitor = 'lastFigures'
+const LAST_PROGRESS: keyof JobMonitor = 'lastProgress'
 type Methods = Record<PropertyKey, (...args: unknown[]) => Promise<unknown>>
 
 /** RPC: each method of the object, as it is in memory when the call arrives. */

@@ -37,10 +37,10 @@ export async function loadCode(root: string) {
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
   return {
     JobMonitor: monitor.JobMonitor,
-    apply: follow.apply,
-    schedule: schedule.schedule,
-    dropRecord: commit.dropRecord,
-    openSinkOf: sink.openSinkOf,
+    apply: follow.applyEvent,
+    schedule: schedule.assignSlots,
+    dropRecord: commit.deleteCommitRecord,
+    openSinkOf: sink.openJobSink,
     startLeaseMs: advance.START_LEASE_MS,
     publicStatus: status.publicStatus,
     jobs,

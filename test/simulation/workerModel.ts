@@ -5,7 +5,7 @@ import type { JobError } from '#contract/errors.ts'
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
-import { protocolOf } from '#contract/task/protocol.ts'
+import { requiredProtocol } from '#contract/task/protocol.ts'
 import type { JobMonitor } from '../../worker/monitor/jobMonitor.ts'
 import type { Checker } from './invariants.ts'
 import type { Clock, Process } from './virtualClock.ts'
@@ -237,10 +237,10 @@ export class Service {
   async #start(program: Program, id: string, attempt: number): Promise<void> {
     const task = await this.code.tasks.findTask(program.env.DB, id)
     if (task?.state !== 'starting' || task.attempt !== attempt) return
-    await this.#monitor(program, id).begin(this.#watched(id, attempt), this.code.startLeaseMs)
+    await this.#monitor(program, id).attemptStarting(this.#watched(id, attempt), this.code.startLeaseMs)
     const transcoder = this.transcoders[task.slot!]!
     const isAccepted = await program.effect(
-      () => !this.fault(this.scenario.loss) && transcoder.run(id, attempt, protocolOf(task.kind)),
+      () => !this.fault(this.scenario.loss) && transcoder.run(id, attempt, requiredProtocol(task.kind)),
       this.soon(),
     )
     // The answer may be lost where the start was not.
@@ -259,8 +259,8 @@ export class Service {
     const { env } = program
     for (const { task } of await this.code.jobs.listOverdueJobs(env.DB, now, 100))
       await this.#apply(program, task, { type: 'deadline' })
-    for (const task of await this.code.tasks.listNeglectedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, 100)) {
-      if (task.state !== 'starting') await this.#monitor(program, task.id).look()
+    for (const task of await this.code.tasks.listUnattendedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, 100)) {
+      if (task.state !== 'starting') await this.#monitor(program, task.id).ensureAlarm()
       else if ((task.lease_until ?? 0) < now)
         await this.#apply(program, task.id, { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' })
       else this.send({ task: task.id, attempt: task.attempt })
@@ -270,11 +270,11 @@ export class Service {
 
   /** As worker/jobs/jobStatus.ts. */
   async status({ env }: Program, id: string): Promise<PublicStatus> {
-    const job = (await this.code.jobs.findJobByBackendId(env.DB, jobOf(id)))!
+    const job = (await this.code.jobs.findJobByJobId(env.DB, jobOf(id)))!
     const isRunning = job.task_state === 'running' || job.task_state === 'committing'
     const isLive = isRunning || (job.attempt > 0 && job.finished_at === null)
     // Without delay: a request that stalls here until the job has ended and its monitor has deleted its state shows no progress.
-    const live = isLive ? await this.call(job.job_id, (monitor) => monitor.read()) : null
+    const live = isLive ? await this.call(job.job_id, (monitor) => monitor.progress()) : null
     return this.code.publicStatus({
       jobId: id,
       job: job.state,
@@ -307,24 +307,24 @@ export class Service {
     const result = await this.#apply(program, id, { type: 'started', attempt })
     if (!result.ok && result.refusal !== 'same') return null
     this.checker.heard(id, attempt)
-    await this.#monitor(program, id).running(this.#watched(id, attempt))
+    await this.#monitor(program, id).attemptRunning(this.#watched(id, attempt))
     return 'ok'
   }
 
   async progress(program: Program, id: string, attempt: number, post: ProgressPost): Promise<ProgressReply['verdict']> {
-    const verdict = await this.#monitor(program, id).beat(attempt, post)
+    const verdict = await this.#monitor(program, id).heartbeat(attempt, post)
     this.checker.heard(id, attempt)
     return verdict
   }
 
   async beginUpload(program: Program, id: string, attempt: number, path: string): Promise<string | null> {
     const monitor = this.#monitor(program, id)
-    if ((await monitor.standing(attempt)) !== 'current') return null
+    if ((await monitor.attemptState(attempt)) !== 'current') return null
     const sink = await this.code.openSinkOf(program.env, jobOf(id))
     const upload = await sink!.beginUpload(path, typeOf(attempt))
     if ((await monitor.journalUpload(attempt, upload, path)) === 'current') {
       // Aborted meanwhile, it is gone.
-      const open = this.store(jobOf(id)).uploads.get(Buffer.from(upload, 'base64url').toString().split(' ')[0] ?? '')
+      const open = this.store(jobOf(id)).uploads.get(upload)
       if (open) open.isKnown = true
       return upload
     }
@@ -337,7 +337,7 @@ export class Service {
     if ((await monitor.journalObject(attempt, path)) !== 'current') return null
     const sink = (await this.code.openSinkOf(program.env, jobOf(id)))!
     await sink.put(path, new Uint8Array(0), 0, typeOf(attempt), 'segment')
-    if ((await monitor.standing(attempt)) === 'current') return 'ok'
+    if ((await monitor.attemptState(attempt)) === 'current') return 'ok'
     const task = await this.code.tasks.findTask(program.env.DB, id)
     if (task?.attempt !== attempt || task.state === 'failed' || task.state === 'cancelled') await sink.delete(path)
     return null
@@ -348,7 +348,8 @@ export class Service {
     const before = await this.code.tasks.findTask(DB, id)
     if (before?.attempt !== attempt || before.kind === 'plan') return null
     const monitor = this.#monitor(program, id)
-    const store = () => Promise.all([monitor.storeRecord(attempt, finish), monitor.beat(attempt, finish.progress)])
+    const store = () =>
+      Promise.all([monitor.storeCommitRecord(attempt, finish), monitor.heartbeat(attempt, finish.progress)])
     if (before.state === 'running' && (await store())[0] === 'current') {
       const result = await this.#apply(program, id, { type: 'finish', attempt })
       if (!result.ok && result.refusal !== 'same') {

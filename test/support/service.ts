@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { childrenOf, isAlive, type ProcessEntry } from '../../scripts/local/processes/processGroup.ts'
-import { JOB_PATIENCE_MS, PATIENCE_MS } from './timeouts.ts'
-import { Client } from './testClient.ts'
+import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from './timeouts.ts'
+import { TestClient } from './testClient.ts'
 
-export { jobOf, until } from './testClient.ts'
+export { jobRequest, waitFor } from './testClient.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -30,20 +30,20 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-export class Service extends Client {
+export class Service extends TestClient {
   readonly ready: ReadyLine
   readonly stateDir: string
   /** Everything it wrote to standard output, line by line. */
   readonly stdout: string[]
   readonly stderr: () => string
   readonly exited: Promise<Exit>
-  private constructor(made: Pick<Service, 'ready' | 'stateDir' | 'stdout' | 'stderr' | 'exited'>) {
-    super(made.ready.base_url, made.ready.api_key)
-    this.ready = made.ready
-    this.stateDir = made.stateDir
-    this.stdout = made.stdout
-    this.stderr = made.stderr
-    this.exited = made.exited
+  private constructor(fields: Pick<Service, 'ready' | 'stateDir' | 'stdout' | 'stderr' | 'exited'>) {
+    super(fields.ready.base_url, fields.ready.api_key)
+    this.ready = fields.ready
+    this.stateDir = fields.stateDir
+    this.stdout = fields.stdout
+    this.stderr = fields.stderr
+    this.exited = fields.exited
   }
 
   /** `root`: another copy of the source than this one. */
@@ -63,13 +63,13 @@ export class Service extends Client {
         done(line)
       })
     })
-    const late = new AbortController()
+    const timeout = new AbortController()
     const line = await Promise.race([
       first,
       exited.then(() => null),
-      pause(JOB_PATIENCE_MS, null, { signal: late.signal }).catch(() => null),
+      pause(JOB_TIMEOUT_MS, null, { signal: timeout.signal }).catch(() => null),
     ])
-    late.abort()
+    timeout.abort()
     if (line === null) {
       child.kill('SIGTERM')
       await exited
@@ -107,7 +107,7 @@ export class Service extends Client {
   }
 
   /** Stops the encoders that run now until it is disposed of. */
-  frozen(): Disposable {
+  pauseEncoders(): Disposable {
     const encoders = this.encoders()
     const send = (signal: NodeJS.Signals): void => {
       for (const { pid } of encoders) if (isAlive(pid)) process.kill(pid, signal)
@@ -117,22 +117,25 @@ export class Service extends Client {
   }
 
   /** What lies in the transcoder's scratch space. */
-  async leftOver(): Promise<string[]> {
+  async workDirEntries(): Promise<string[]> {
     return readdir(join(this.stateDir, 'work'))
   }
 
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
     process.kill(this.ready.pids.start, signal)
     const late = new AbortController()
-    const exit = await Promise.race([this.exited, pause(PATIENCE_MS, null, { signal: late.signal }).catch(() => null)])
+    const exit = await Promise.race([
+      this.exited,
+      pause(STEP_TIMEOUT_MS, null, { signal: late.signal }).catch(() => null),
+    ])
     late.abort()
     if (exit === null) throw new Error(`it did not stop:\n${this.stderr()}`)
     return exit
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const gone = await Promise.race([this.exited.then(() => true), pause(0, false)])
-    if (!gone) await this.stop()
+    const hasExited = await Promise.race([this.exited.then(() => true), pause(0, false)])
+    if (!hasExited) await this.stop()
     await rm(this.stateDir, { recursive: true, force: true, maxRetries: 3 })
   }
 }

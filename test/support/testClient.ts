@@ -7,20 +7,24 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expectDescribed } from '../../scripts/openapi/strictAnswers.ts'
 import type { PublicEvent } from '#contract/api/answers.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { JOB_PATIENCE_MS, PATIENCE_MS } from './timeouts.ts'
+import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from './timeouts.ts'
 
 /** Asks again and again until the answer is neither null nor false. */
-export async function until<T>(what: string, ask: () => T | Promise<T>, ms = PATIENCE_MS): Promise<NonNullable<T>> {
+export async function waitFor<T>(
+  what: string,
+  poll: () => T | Promise<T>,
+  ms = STEP_TIMEOUT_MS,
+): Promise<NonNullable<T>> {
   const deadline = Date.now() + ms
   for (;;) {
-    const answer = await ask()
+    const answer = await poll()
     if (answer !== null && answer !== undefined && answer !== false) return answer
     if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`)
     await pause(50)
   }
 }
 
-export class Client {
+export class TestClient {
   readonly base: string
   readonly apiKey: string
   constructor(base: string, apiKey: string) {
@@ -84,8 +88,8 @@ export class Client {
   }
 
   /** Polls until the job has ended. */
-  ended(id: number, ms = JOB_PATIENCE_MS): Promise<PublicStatus> {
-    return until(
+  waitForEnd(id: number, ms = JOB_TIMEOUT_MS): Promise<PublicStatus> {
+    return waitFor(
       `job ${id} to end`,
       async () => {
         const status = await this.status(id)
@@ -96,8 +100,8 @@ export class Client {
   }
 
   /** Polls until the encoder has made something of the job, and not all of it. */
-  encoding(id: number): Promise<PublicStatus> {
-    return until(`job ${id} to be half-way`, async () => {
+  waitForEncoding(id: number): Promise<PublicStatus> {
+    return waitFor(`job ${id} to be half-way`, async () => {
       const status = await this.status(id)
       if (status?.job_completed) throw new Error(`it ended before: ${JSON.stringify(status)}`)
       return status?.phase === 'transcoding' && Number(status.tcode_progress) > 0 ? status : null
@@ -106,7 +110,7 @@ export class Client {
 }
 
 /** A small valid job: one rendition of 320x180, with the first audio stream unless told otherwise. */
-export function jobOf(input: string, provider: 'file-upload' | 'http', change: object = {}): object {
+export function jobRequest(input: string, provider: 'file-upload' | 'http', change: object = {}): object {
   return {
     input,
     videoProfiles: [{ output: 'video.mp4', width: 320, height: 180, video_bitrate: 400 }],

@@ -2,10 +2,10 @@
 // meant for a machine of two cores that others keep busy; they bound waiting, and no test measures time with them.
 
 /** For one thing that a page, a process or a service is about to do. */
-export const PATIENCE_MS = 120_000
+export const STEP_TIMEOUT_MS = 120_000
 
 /** For a whole job, from its creation to its last file. */
-export const JOB_PATIENCE_MS = 360_000
+export const JOB_TIMEOUT_MS = 360_000
 
 /** For one test, or one hook. More than any single wait in it, so that the wait says what did not come. */
-export const TEST_PATIENCE_MS = 900_000
+export const TEST_TIMEOUT_MS = 900_000

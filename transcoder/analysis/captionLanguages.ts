@@ -2,7 +2,7 @@
 // Not in charge of: the descriptor (formats/mpegts/captionServiceDescriptor.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { captionLanguages } from '../formats/mpegts/captionServiceDescriptor.ts'
-import type { Gateway } from '../source/loopbackServer.ts'
+import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { PacketReader, pidOf } from '../formats/mpegts/packet.ts'
 import { SectionAssembler } from '../formats/mpegts/section.ts'
 import { readPat, readPmt } from '../formats/mpegts/programTables.ts'
@@ -13,7 +13,7 @@ const HEAD_BYTES = 40 * 1024 * 1024
 
 /** The same source with the languages of its captions, where these become files. */
 export async function withCaptionLanguages(
-  gateway: Pick<Gateway, 'read'>,
+  gateway: Pick<LoopbackServer, 'read'>,
   spec: JobSpec,
   media: MediaInfo,
   signal: AbortSignal,
@@ -25,7 +25,7 @@ export async function withCaptionLanguages(
 
 /** ISO 639-2 by channel; empty for any other container, and where nothing is stated. */
 async function findLanguages(
-  gateway: Pick<Gateway, 'read'>,
+  gateway: Pick<LoopbackServer, 'read'>,
   media: MediaInfo,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {

@@ -2,7 +2,7 @@
 // Not in charge of: which rate an output gets (plan/video/frameRate.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
-import { FfprobeError, runFfprobe, type Programs } from '../ffmpeg/run.ts'
+import { FfprobeError, runFfprobe, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import type { VideoStream } from '../plan/model/mediaInfo.ts'
 import type { Rational } from '../formats/rational.ts'
 import { ratio } from '../formats/rational.ts'
@@ -12,12 +12,12 @@ const PACKETS = 500
 /** Intervals of one rate differ by what a container rounds and a camera jitters. */
 const SAME_INTERVAL = 0.05
 /** Pulldown alternates between two intervals, a screen recording among many: only a rate that most pictures keep is one. */
-const MOST = 2 / 3
+const MIN_SHARE = 2 / 3
 const TIMEOUT_MS = 60_000
 
 /** null where none is kept by most pictures, or nothing could be read. Throws only when the signal aborts. */
-export async function readCommonRate(
-  engine: Programs,
+export async function readCommonFrameRate(
+  engine: FfmpegPrograms,
   url: string,
   video: VideoStream,
   options: { signal?: AbortSignal; cwd: string },
@@ -29,7 +29,7 @@ export async function readCommonRate(
   ]
   try {
     const text = await runFfprobe(engine, args, { ...options, purpose: 'read frame intervals', timeoutMs: TIMEOUT_MS })
-    return commonRate(text.split('\n').map(Number.parseFloat).filter(Number.isFinite))
+    return commonFrameRate(text.split('\n').map(Number.parseFloat).filter(Number.isFinite))
   } catch (error) {
     options.signal?.throwIfAborted()
     if (error instanceof FfprobeError) return null
@@ -38,7 +38,7 @@ export async function readCommonRate(
 }
 
 /** Of presentation times in seconds, in any order. */
-export function commonRate(times: readonly number[]): Rational | null {
+export function commonFrameRate(times: readonly number[]): Rational | null {
   const sorted = times.toSorted((a, b) => a - b)
   const intervals = sorted
     .slice(1)
@@ -51,7 +51,7 @@ export function commonRate(times: readonly number[]): Rational | null {
     while (end < intervals.length && intervals[end]! <= shortest * (1 + 2 * SAME_INTERVAL)) end += 1
     if (end - begin > best.length) best = intervals.slice(begin, end)
   }
-  if (best.length === 0 || best.length < intervals.length * MOST) return null
+  if (best.length === 0 || best.length < intervals.length * MIN_SHARE) return null
   const mean = best.reduce((sum, interval) => sum + interval, 0) / best.length
   return ratio(Math.round(1000 / mean), 1000)
 }

@@ -11,10 +11,23 @@ const AUDIO_PACKET_SECONDS = 0.048
  * Containers whose duration is written down or follows from time stamps. Elementary streams have only an estimate from size and
  * bit rate, which says nothing about one frame.
  */
-const MEASURED = new Set(['mov', 'mp4', 'matroska', 'webm', 'mxf', 'mpegts', 'mpeg', 'avi', 'asf', 'wav', 'w64', 'gxf'])
+const EXACT_DURATION_FORMATS = new Set([
+  'mov',
+  'mp4',
+  'matroska',
+  'webm',
+  'mxf',
+  'mpegts',
+  'mpeg',
+  'avi',
+  'asf',
+  'wav',
+  'w64',
+  'gxf',
+])
 
 /** I6: within one frame or 0.1 %, whichever is more. `expectedSeconds` null = the source does not say. */
-export function requireWholeLength(
+export function requireExpectedDuration(
   output: Pick<PlannedFile, 'path' | 'frameSeconds'>,
   expectedSeconds: number | null,
   measured: Pick<MediaInfo, 'durationSeconds'>,
@@ -23,7 +36,7 @@ export function requireWholeLength(
   const seconds = measured.durationSeconds
   if (seconds === null || !(seconds > 0))
     throw new TaskError('output_incomplete', `${output.path} has no measurable duration.`)
-  if (expectedSeconds === null || !sourceFormats.some((format) => MEASURED.has(format))) return
+  if (expectedSeconds === null || !sourceFormats.some((format) => EXACT_DURATION_FORMATS.has(format))) return
   const tolerance = Math.max(output.frameSeconds + AUDIO_PACKET_SECONDS, expectedSeconds * 0.001)
   if (seconds >= expectedSeconds - tolerance) return
   throw new TaskError(

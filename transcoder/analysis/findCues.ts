@@ -1,7 +1,7 @@
 // In charge of: the source's cues from the gateway.
 // Not in charge of: packets and sections (mpegts/), key frames at splice points and the PID (plan/streams/cuePlan.ts).
 import { TaskError } from '#contract/taskError.ts'
-import type { Gateway } from '../source/loopbackServer.ts'
+import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { PacketReader } from '../formats/mpegts/packet.ts'
 import { CueScan, type CueFindings } from '../formats/scte35/cueScan.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
@@ -12,7 +12,7 @@ const HEAD_BYTES = 40 * 1024 * 1024
 
 /** One pass over the source, whose clock is at `startSeconds` where the outputs begin. null = it has no cues, which its first bytes tell; then no more of it is read. */
 export async function findCues(
-  gateway: Pick<Gateway, 'read'>,
+  gateway: Pick<LoopbackServer, 'read'>,
   media: MediaInfo,
   startSeconds: number,
   signal: AbortSignal,

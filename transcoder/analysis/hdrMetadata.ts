@@ -1,21 +1,21 @@
 // In charge of: what an HDR source says of the display it was made on and of its brightest picture (SMPTE ST 2086, CTA-861.3).
 // Not in charge of: what becomes of it (plan/video/hdr.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
+import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import type { VideoStream } from '../plan/model/mediaInfo.ts'
 
-type Brightness = Pick<VideoStream, 'masteringDisplay' | 'contentLight' | 'dynamicMetadata'>
+type HdrMetadata = Pick<VideoStream, 'masteringDisplay' | 'contentLight' | 'dynamicMetadata'>
 
 /**
  * Decodes one picture, since a stream carries these in its bits. ffmpeg tells them, not ffprobe, which ends with a fault on some
  * streams (6.0, -show_frames). `input` names the source with all its flags.
  */
-export async function readBrightness(
-  engine: Programs,
+export async function readHdrMetadata(
+  engine: FfmpegPrograms,
   input: readonly string[],
   pad: string,
   options: { cwd: string; signal?: AbortSignal },
-): Promise<Brightness> {
+): Promise<HdrMetadata> {
   const args = [
     ...['-nostdin', '-hide_banner', '-loglevel', 'level+info', '-nostats', '-progress', 'pipe:1'],
     ...input,
@@ -23,7 +23,7 @@ export async function readBrightness(
   ]
   const { stderr } = await runFfmpeg(engine, args, { ...options, purpose: 'read HDR metadata' })
   options.signal?.throwIfAborted()
-  return parseBrightness(stderr)
+  return parseHdrMetadata(stderr)
 }
 
 const NUMBER = String.raw`(\d+\.\d+)`
@@ -34,7 +34,7 @@ const DISPLAY = new RegExp(
 )
 
 /** showinfo's words, which differ a little between versions. */
-export function parseBrightness(log: string): Brightness {
+export function parseHdrMetadata(log: string): HdrMetadata {
   const light = /MaxCLL=(\d+), MaxFALL=(\d+)/.exec(log)
   const display = DISPLAY.exec(log)?.slice(1).map(Number)
   const at = (index: number): number => display?.[index] ?? 0

@@ -3,15 +3,15 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
-import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
-import { limiter, mix } from '../plan/argv/filters.ts'
-import { shareFilters } from '../plan/argv/filterGraph.ts'
-import { CEILING_DB, gainsToTry, soundsToMeasure } from '../plan/audio/loudnessGain.ts'
+import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
+import { limiter, panFilter } from '../plan/argv/filters.ts'
+import { buildSharedGraph } from '../plan/argv/filterGraph.ts'
+import { TRUE_PEAK_CEILING_DB, limiterGains, loudnessMeasurements } from '../plan/audio/loudnessGain.ts'
 import type { MeasuredLoudness, MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { ChannelMix } from '../plan/model/channelMix.ts'
 import { isDolbyDigital } from '../plan/codecs.ts'
-import { audioPad, pidsOf } from '../plan/streams/programSelection.ts'
-import { deepProbe, looksDeeper } from '../plan/streams/audioStreamCount.ts'
+import { audioSpecifier, usedPids } from '../plan/streams/programSelection.ts'
+import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 
 interface Options {
   signal?: AbortSignal
@@ -19,14 +19,14 @@ interface Options {
   threads?: number
 }
 
-interface Branch {
+interface MeasuredBranch {
   stream: number
   mix: ChannelMix
   /** null = as it is. */
   gainDb: number | null
 }
 
-interface Reading {
+interface LoudnessReading {
   integratedLufs: number | null
   truePeakDb: number | null
 }
@@ -36,24 +36,24 @@ interface Reading {
  * what a limiter takes is only known by trying. What could not be measured stays unknown.
  */
 export async function measureLoudness(
-  engine: Programs,
+  engine: FfmpegPrograms,
   url: string,
   { spec, media }: { spec: JobSpec; media: MediaInfo },
   options: Options,
 ): Promise<MediaInfo> {
   const target = spec.loudnessLufs
-  const wanted = soundsToMeasure(spec, media).map((sound): Branch => ({ ...sound, gainDb: null }))
+  const wanted = loudnessMeasurements(spec, media).map((sound): MeasuredBranch => ({ ...sound, gainDb: null }))
   if (target === null || wanted.length === 0) return media
-  const input = [...(looksDeeper(spec, media) ? deepProbe : []), '-i', url]
-  const levels = await listen(engine, url, input, wanted, media, options)
+  const input = [...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []), '-i', url]
+  const levels = await runEbur128(engine, url, input, wanted, media, options)
   const sounds = wanted.flatMap(({ stream, mix }, index) => {
     const level = levels[index]
     return level === undefined || level === null ? [] : [{ stream, mix, ...level, limited: [] }]
   })
   const tries = sounds.flatMap(({ stream, ...sound }) =>
-    gainsToTry(sound, target).map((gainDb) => ({ stream, mix: sound.mix, gainDb })),
+    limiterGains(sound, target).map((gainDb) => ({ stream, mix: sound.mix, gainDb })),
   )
-  const tried = tries.length === 0 ? [] : await listen(engine, url, input, tries, media, options)
+  const tried = tries.length === 0 ? [] : await runEbur128(engine, url, input, tries, media, options)
   return {
     ...media,
     audio: media.audio.map((audio) => ({
@@ -73,26 +73,26 @@ export async function measureLoudness(
 }
 
 /** One reading for each branch, in order; null where ffmpeg told none. */
-async function listen(
-  engine: Programs,
+async function runEbur128(
+  engine: FfmpegPrograms,
   url: string,
   input: readonly string[],
-  branches: readonly Branch[],
+  branches: readonly MeasuredBranch[],
   media: MediaInfo,
   { threads = 0, ...run }: Options,
-): Promise<(Reading | null)[]> {
-  const result = await runFfmpeg(engine, listeningArgs(url, input, branches, media, threads), {
+): Promise<(LoudnessReading | null)[]> {
+  const result = await runFfmpeg(engine, ebur128Args(url, input, branches, media, threads), {
     ...run,
     purpose: 'measure loudness',
   })
   run.signal?.throwIfAborted()
-  return branches.map((_branch, index) => (result.ended === 'exit' ? readLoudness(result.stderr, `m${index}`) : null))
+  return branches.map((_branch, index) => (result.ended === 'exit' ? parseEbur128(result.stderr, `m${index}`) : null))
 }
 
-function listeningArgs(
+function ebur128Args(
   url: string,
   input: readonly string[],
-  branches: readonly Branch[],
+  branches: readonly MeasuredBranch[],
   media: MediaInfo,
   threads: number,
 ): string[] {
@@ -100,8 +100,8 @@ function listeningArgs(
     ({ number, codec }) => branches.some(({ stream }) => stream === number) && isDolbyDigital({ codec }),
   )
   const graph = [...new Set(branches.map(({ stream }) => stream))].flatMap((stream) =>
-    shareFilters(
-      `[${audioPad(pidsOf(media), stream)}]`,
+    buildSharedGraph(
+      `[${audioSpecifier(usedPids(media), stream)}]`,
       branches.flatMap((branch, index) =>
         branch.stream === stream ? [{ label: `o${index}`, filters: filters(branch, `m${index}`) }] : [],
       ),
@@ -122,17 +122,17 @@ function listeningArgs(
   ]
 }
 
-function filters({ mix: gains, gainDb }: Branch, name: string): string[] {
+function filters({ mix: gains, gainDb }: MeasuredBranch, name: string): string[] {
   return [
-    ...mix(48_000, gains, 'back'),
-    ...(gainDb === null ? [] : limiter(gainDb, CEILING_DB, 48_000)),
+    ...panFilter(48_000, gains, 'back'),
+    ...(gainDb === null ? [] : limiter(gainDb, TRUE_PEAK_CEILING_DB, 48_000)),
     // verbose: a line for every 0.1 s would be told otherwise. Peaks matter only before a limiter.
     `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}`,
   ]
 }
 
 /** What the filter of that name said at its end; −70 LUFS is its word for nothing above the absolute gate. null = it said nothing. */
-export function readLoudness(log: string, name: string): Reading | null {
+export function parseEbur128(log: string, name: string): LoudnessReading | null {
   const at = log.lastIndexOf(`[ebur128@${name} @`)
   if (at < 0) return null
   const text = log.slice(at).split(/\n(?=\[)/, 1)[0]!

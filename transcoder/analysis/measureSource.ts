@@ -2,35 +2,35 @@
 // Not in charge of: what follows from the counts (plan/video/interlacing.ts), listening (measureLoudness.ts, which it calls).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
-import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
+import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import { measureLoudness } from './measureLoudness.ts'
-import type { MeasuredScan, MediaInfo } from '../plan/model/mediaInfo.ts'
-import { pidsOf, videoPad } from '../plan/streams/programSelection.ts'
-import { needsMeasuring } from '../plan/video/interlacing.ts'
+import type { IdetCounts, MediaInfo } from '../plan/model/mediaInfo.ts'
+import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
+import { needsIdet } from '../plan/video/interlacing.ts'
 
 /** 20 s of PAL: enough to get past a title, and read in a second or two. */
 const FRAMES = 500
 
 /** The probed source with what was measured. Where nothing could be, the flags decide. */
-export async function measure(
-  engine: Programs,
+export async function measureSource(
+  engine: FfmpegPrograms,
   url: string,
   source: { spec: JobSpec; media: MediaInfo },
   options: { signal?: AbortSignal; cwd: string; threads?: number },
 ): Promise<MediaInfo> {
   const media = await measureLoudness(engine, url, source, options)
   const { spec } = source
-  if (media.video === null || !needsMeasuring(spec, media)) return media
+  if (media.video === null || !needsIdet(spec, media)) return media
   const { threads = 0, ...run } = options
-  const result = await runFfmpeg(engine, measuringArgs(url, videoPad(pidsOf(media)), threads), {
+  const result = await runFfmpeg(engine, idetArgs(url, videoSpecifier(usedPids(media)), threads), {
     ...run,
     purpose: 'detect interlacing',
   })
   options.signal?.throwIfAborted()
-  return { ...media, video: { ...media.video, scan: readScan(result.stderr) } }
+  return { ...media, video: { ...media.video, scan: parseIdet(result.stderr) } }
 }
 
-function measuringArgs(url: string, pad: string, threads: number): string[] {
+function idetArgs(url: string, pad: string, threads: number): string[] {
   return [
     '-nostdin',
     '-hide_banner',
@@ -65,7 +65,7 @@ const MULTI = /Multi frame detection: TFF: *(\d+) BFF: *(\d+) Progressive: *(\d+
 const REPEATED = /Repeated Fields: Neither: *(\d+) Top: *(\d+) Bottom: *(\d+)/g
 
 /** idet's last words (older versions also print zeros when it is set up); null where no picture was counted. */
-export function readScan(log: string): MeasuredScan | null {
+export function parseIdet(log: string): IdetCounts | null {
   const kinds = [...log.matchAll(MULTI)].at(-1)?.slice(1).map(Number)
   const fields = [...log.matchAll(REPEATED)].at(-1)?.slice(1).map(Number)
   if (kinds === undefined || fields === undefined) return null

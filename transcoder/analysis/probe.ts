@@ -6,8 +6,8 @@ import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { FfprobeError, runFfprobe } from '../ffmpeg/run.ts'
-import { deepProbe } from '../plan/streams/audioStreamCount.ts'
-import { readMedia, type ProbeDocument } from '../plan/model/ffprobeJson.ts'
+import { DEEP_PROBE_FLAGS } from '../plan/streams/audioStreamCount.ts'
+import { parseFfprobe, type FfprobeJson } from '../plan/model/ffprobeJson.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 
 const PROBE_TIMEOUT_MS = 120_000
@@ -31,10 +31,10 @@ export async function probe(
 }
 
 /** What ffprobe says, before it is known what is wanted of it. Throws as `probe` does. */
-export async function askFfprobe(engine: Engine, url: string, options: ProbeOptions): Promise<ProbeDocument> {
+export async function askFfprobe(engine: Engine, url: string, options: ProbeOptions): Promise<FfprobeJson> {
   const args = [
     ...inputFlags(url),
-    ...(options.deep === true ? deepProbe : []),
+    ...(options.deep === true ? DEEP_PROBE_FLAGS : []),
     '-hide_banner',
     '-v',
     'warning',
@@ -52,16 +52,16 @@ export async function askFfprobe(engine: Engine, url: string, options: ProbeOpti
       purpose: url.startsWith('file:') ? 'probe an output' : 'probe the source',
       timeoutMs: PROBE_TIMEOUT_MS,
     })
-    return JSON.parse(text) as ProbeDocument
+    return JSON.parse(text) as FfprobeJson
   } catch (error) {
     options.signal?.throwIfAborted()
-    throw error instanceof FfprobeError ? explain(error) : error
+    throw error instanceof FfprobeError ? probeError(error) : error
   }
 }
 
 /** `program`: the one that is wanted of a transport stream; null = any. Throws TaskError source_not_media. */
-export function readProbe(document: ProbeDocument, program: number | null): MediaInfo {
-  const media = readMedia(document, program)
+export function readProbe(document: FfprobeJson, program: number | null): MediaInfo {
+  const media = parseFfprobe(document, program)
   if (media.video === null && media.audio.length === 0)
     throw new TaskError('source_not_media', 'The source has neither video nor audio.', {
       details: { formats: media.formats, streams: media.other.map((stream) => `${stream.type} ${stream.codec}`) },
@@ -70,19 +70,19 @@ export function readProbe(document: ProbeDocument, program: number | null): Medi
 }
 
 /** The name's ending alone made ffprobe try this container; the bytes did not. */
-const BY_NAME_ONLY = /detected only with low score/
+const LOW_SCORE = /detected only with low score/
 
 /** ffprobe says "Invalid data" both for text and for damaged media: a container that was recognised names itself first. */
 const CONTAINER = /\[(mov|matroska|mpegts|avi|flv|asf|mxf|ogg|wav|mpeg)[\w,]* @/
 
-function explain(error: FfprobeError): TaskError {
+function probeError(error: FfprobeError): TaskError {
   if (error.ended === 'timeout')
     return new TaskError('source_unreachable', 'The source could not be inspected in time: it answers too slowly.')
   if (error.ended === 'too_much_output')
     return new TaskError('source_damaged', 'The source’s headers are larger than those of any real file.')
   const verdict = explainExit(error)
   const code: JobErrorCode = verdict?.code ?? 'source_damaged'
-  if (BY_NAME_ONLY.test(error.stderr))
+  if (LOW_SCORE.test(error.stderr))
     return new TaskError('source_not_media', 'The source is not a media file: its content does not match its name.')
   if (code === 'source_damaged' && /Invalid data found/.test(error.stderr) && !CONTAINER.test(error.stderr))
     return new TaskError('source_not_media', 'The source is not a recognised media file.')

@@ -4,38 +4,38 @@
 import type { Readable } from 'node:stream'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
-import { FIRST_TAKEN, runFfmpeg } from '../ffmpeg/run.ts'
-import { readPicture, withoutConversion } from '../plan/video/color.ts'
-import { upright } from '../plan/video/geometry.ts'
+import { FIRST_PIPE_FD, runFfmpeg } from '../ffmpeg/run.ts'
+import { readSourceVideo, withoutColorConversion } from '../plan/video/color.ts'
+import { uprightSize } from '../plan/video/geometry.ts'
 import type { MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
-import { pidsOf, videoPad } from '../plan/streams/programSelection.ts'
+import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
 import { toNumber } from '../formats/rational.ts'
-import { stillArgs, stillFilters } from '../plan/argv/thumbnailArgs.ts'
-import { fit } from '../plan/video/thumbnailPlan.ts'
-import { takePictures } from '../ffmpeg/jpegReader.ts'
+import { previewArgs, previewFilters } from '../plan/argv/thumbnailArgs.ts'
+import { fitSide } from '../plan/video/thumbnailPlan.ts'
+import { readJpegs } from '../ffmpeg/jpegReader.ts'
 
-const LONGEST_SIDE = 640
+const MAX_SIDE = 640
 /** Parts of the way in, in the order in which they are tried. */
-const PLACES = [0.1, 0.2, 0.35, 0.5, 0.75]
+const POSITIONS = [0.1, 0.2, 0.35, 0.5, 0.75]
 /** All tries together: nobody waits longer for it. */
 const TOTAL_MS = 15_000
 /** Of a source that is read from its beginning only: as far as is looked. Anything further is a download of its own. */
 const HEAD_SECONDS = 4
 /** Pixels of one side of what is judged. */
-const LOOK = 32
+const SCORE_SIZE = 32
 
-interface Still {
+interface ScoredStill {
   jpeg: Uint8Array
   score: number
 }
 
 /** Brighter than this on average, and with so much between dark and light, it shows something (of 255). */
-const LEAST_MEAN = 24
-const LEAST_SPREAD = 24
+const MIN_MEAN = 24
+const MIN_SPREAD = 24
 const GOOD = 1
 
 /** `seekable`: the source can be read anywhere. Null where there is no picture to be had. Throws only when the signal aborts. */
-export async function still(
+export async function capturePreview(
   engine: Engine,
   url: string,
   media: MediaInfo,
@@ -45,7 +45,7 @@ export async function still(
   if (video === null) return null
   const seconds = video.durationSeconds ?? media.durationSeconds
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(TOTAL_MS)])
-  let best: Still | null = null
+  let best: ScoredStill | null = null
   for (const read of readings(options.seekable ? seconds : null)) {
     const args = [
       ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
@@ -53,9 +53,9 @@ export async function still(
       ...inputFlags(url),
       ...read.input,
       ...['-i', url],
-      ...pictures(engine, media, video, read),
+      ...captureArgs(engine, media, video, read),
     ]
-    for (const found of await take(engine, args, { cwd: options.cwd, signal }))
+    for (const found of await captureStill(engine, args, { cwd: options.cwd, signal }))
       if (best === null || found.score > best.score) best = found
     options.signal.throwIfAborted()
     if (signal.aborted || (best !== null && best.score >= GOOD)) break
@@ -63,7 +63,7 @@ export async function still(
   return best?.jpeg ?? null
 }
 
-interface Reading {
+interface SeekPosition {
   /** Options of the input. */
   input: string[]
   /** Pictures that are looked at, one a second. */
@@ -71,75 +71,75 @@ interface Reading {
 }
 
 /** `seconds` null: the source is read from its beginning. */
-function* readings(seconds: number | null): Generator<Reading> {
+function* readings(seconds: number | null): Generator<SeekPosition> {
   if (seconds === null) {
     yield { input: ['-t', `${HEAD_SECONDS}`], pictures: HEAD_SECONDS }
     return
   }
   const at = (part: number) => ['-ss', (seconds * part).toFixed(3)]
   // The key frame before that place is the cheapest picture there is.
-  yield { input: ['-noaccurate_seek', ...at(PLACES[0]!)], pictures: 1 }
-  for (const part of PLACES) yield { input: at(part), pictures: 1 }
+  yield { input: ['-noaccurate_seek', ...at(POSITIONS[0]!)], pictures: 1 }
+  for (const part of POSITIONS) yield { input: at(part), pictures: 1 }
   // Where seeking leads nowhere.
   yield { input: [], pictures: 1 }
 }
 
 /** Each picture twice: as it is kept, and small and grey to be judged. */
-function pictures(engine: Engine, media: MediaInfo, video: VideoStream, read: Reading): string[] {
+function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read: SeekPosition): string[] {
   const { zscale } = engine.features
-  const size = upright(video)
-  const picture = readPicture(video, size)
+  const size = uprightSize(video)
+  const picture = readSourceVideo(video, size)
   const aspect = toNumber(size.display)
-  const [width, height] = fit(Math.min(LONGEST_SIDE, Math.max(size.height, size.height * aspect)), aspect)
+  const [width, height] = fitSide(Math.min(MAX_SIDE, Math.max(size.height, size.height * aspect)), aspect)
   const source = {
-    picture: zscale ? picture : withoutConversion(picture),
+    picture: zscale ? picture : withoutColorConversion(picture),
     scaler: zscale ? ('zscale' as const) : ('scale' as const),
   }
   const graph = [
-    `[${videoPad(pidsOf(media))}]`,
+    `[${videoSpecifier(usedPids(media))}]`,
     [
       ...(read.pictures > 1 ? ['fps=1:start_time=0:round=up'] : []),
       // One field of two: a still of both would have a comb at whatever moves. Frames that are not flagged stay as they are.
       ...(video.fieldOrder === 'progressive' ? [] : ['bwdif=mode=send_frame:parity=auto:deint=interlaced']),
-      ...stillFilters(source, width, height),
+      ...previewFilters(source, width, height),
       'split=2[still][copy]',
     ].join(','),
-    `;[copy]scale=${LOOK}:${LOOK}:flags=area,format=gray[grey]`,
+    `;[copy]scale=${SCORE_SIZE}:${SCORE_SIZE}:flags=area,format=gray[grey]`,
   ].join('')
   const count = ['-frames:v', `${read.pictures}`]
   return [
     ...['-filter_complex', graph],
-    ...stillArgs('[still]', count, `pipe:${FIRST_TAKEN}`),
+    ...previewArgs('[still]', count, `pipe:${FIRST_PIPE_FD}`),
     ...['-map', '[grey]', ...count, '-c:v', 'rawvideo', '-fps_mode', 'passthrough'],
-    ...['-f', 'rawvideo', `pipe:${FIRST_TAKEN + 1}`],
+    ...['-f', 'rawvideo', `pipe:${FIRST_PIPE_FD + 1}`],
   ]
 }
 
-async function take(
+async function captureStill(
   engine: Engine,
   args: readonly string[],
   { cwd, signal }: { cwd: string; signal: AbortSignal },
-): Promise<Still[]> {
+): Promise<ScoredStill[]> {
   let jpegs: Uint8Array[] = []
   let greys = Buffer.alloc(0)
   const takers = [
-    async (stream: Readable) => void (jpegs = (await takePictures(stream)) ?? []),
+    async (stream: Readable) => void (jpegs = (await readJpegs(stream)) ?? []),
     async (stream: Readable) => {
       for await (const chunk of stream) greys = Buffer.concat([greys, chunk as Buffer])
     },
   ]
   await runFfmpeg(engine, args, { cwd, purpose: 'make the poster', signal, stallMs: TOTAL_MS, takers })
-  const size = LOOK * LOOK
+  const size = SCORE_SIZE * SCORE_SIZE
   return jpegs.flatMap((jpeg, index) => {
     const grey = greys.subarray(index * size, (index + 1) * size)
-    return grey.length === size ? [{ jpeg, score: score(grey) }] : []
+    return grey.length === size ? [{ jpeg, score: stillScore(grey) }] : []
   })
 }
 
 /** 1 and more: it shows something. Below, what is brighter and has more in it is better. */
-export function score(grey: Uint8Array): number {
+export function stillScore(grey: Uint8Array): number {
   const sorted = grey.toSorted()
   const at = (part: number) => sorted[Math.floor((sorted.length - 1) * part)]!
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length
-  return Math.min(mean / LEAST_MEAN, (at(0.95) - at(0.05)) / LEAST_SPREAD)
+  return Math.min(mean / MIN_MEAN, (at(0.95) - at(0.05)) / MIN_SPREAD)
 }

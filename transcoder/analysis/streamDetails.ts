@@ -7,22 +7,22 @@ import { join } from 'node:path'
 import { audioCodecs, type VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { readAc3Header } from '../formats/ac3.ts'
-import { readBrightness } from './hdrMetadata.ts'
+import { readHdrMetadata } from './hdrMetadata.ts'
 import { captionChannels } from '../formats/cea/channelScan.ts'
-import { hasSeveralMessages, readUserData } from '../formats/video/userData.ts'
+import { hasMultipleCaptionMessages, readUserData } from '../formats/video/userData.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
-import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
-import { readCommonRate } from './commonFrameRate.ts'
+import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
+import { readCommonFrameRate } from './commonFrameRate.ts'
 import { isDolbyDigital, videoCodecOfSource } from '../plan/codecs.ts'
 import { isDownmixed } from '../plan/audio/downmix.ts'
-import { wantsHdr } from '../plan/video/hdr.ts'
+import { requestsHdr } from '../plan/video/hdr.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
-import { audioPad, pidsOf, videoPad } from '../plan/streams/programSelection.ts'
-import { deepProbe, looksDeeper } from '../plan/streams/audioStreamCount.ts'
+import { audioSpecifier, usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
+import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import { probe } from './probe.ts'
 
-export interface Places {
+export interface ScratchDirs {
   /** Empty directory that ffmpeg starts in. */
   cwd: string
   /** Directory for a file that is removed at once. */
@@ -33,24 +33,24 @@ export interface Places {
 }
 
 /** The same source with more known about it. What cannot be found out stays unknown: planning then says so in a warning. */
-export async function inspect(
+export async function readStreamDetails(
   engine: Engine,
   url: string,
   spec: JobSpec,
   probed: MediaInfo,
-  places: Places,
+  places: ScratchDirs,
 ): Promise<MediaInfo> {
-  const deep = looksDeeper(spec, probed)
+  const deep = needsDeepProbe(spec, probed)
   const media = deep ? await probe(engine, url, { ...places, deep, program: spec.program }) : probed
-  const input = [...inputFlags(url), ...(deep ? deepProbe : []), '-i', url]
+  const input = [...inputFlags(url), ...(deep ? DEEP_PROBE_FLAGS : []), '-i', url]
   const audio = []
   for (const stream of media.audio) {
     const header = isHeaderWanted(spec, stream)
       ? readAc3Header(
-          await extract(
+          await extractStream(
             engine,
             input,
-            ['-map', audioPad(pidsOf(media), stream.number), '-c', 'copy', '-frames:a', '1', '-f', 'data'],
+            ['-map', audioSpecifier(usedPids(media), stream.number), '-c', 'copy', '-frames:a', '1', '-f', 'data'],
             places,
           ),
         )
@@ -61,10 +61,10 @@ export async function inspect(
   return { ...media, video, audio }
 
   async function lookIntoPictures(stream: VideoStream): Promise<Partial<VideoStream>> {
-    const pad = videoPad(pidsOf(media))
-    const commonFrameRate = stream.variableFrameRate ? await readCommonRate(engine, url, stream, places) : null
-    const brightness = wantsHdr(spec, stream) ? await readBrightness(engine, input, pad, places) : {}
-    const found = await extractPictures(engine, input, pad, stream, places)
+    const pad = videoSpecifier(usedPids(media))
+    const commonFrameRate = stream.variableFrameRate ? await readCommonFrameRate(engine, url, stream, places) : null
+    const brightness = requestsHdr(spec, stream) ? await readHdrMetadata(engine, input, pad, places) : {}
+    const found = await extractVideo(engine, input, pad, stream, places)
     if (found === null) return { ...brightness, commonFrameRate }
     const { pictures, codec } = found
     const { captions, activeFormat } = readUserData(pictures, codec)
@@ -73,7 +73,7 @@ export async function inspect(
       commonFrameRate,
       closedCaptions: stream.closedCaptions || captions.length > 0,
       captionChannels: captionChannels(captions),
-      severalCaptionMessages: hasSeveralMessages(pictures, codec),
+      severalCaptionMessages: hasMultipleCaptionMessages(pictures, codec),
       activeFormat,
     }
   }
@@ -90,48 +90,52 @@ function isHeaderWanted(spec: JobSpec, stream: AudioStream): boolean {
 }
 
 /** What the captions inside of the pictures are called; empty where there are none. Throws only when the signal aborts. */
-export async function seenCaptions(
-  engine: Programs,
+export async function detectCaptions(
+  engine: FfmpegPrograms,
   url: string,
   video: VideoStream,
-  places: Places,
+  places: ScratchDirs,
 ): Promise<string[]> {
-  const found = await extractPictures(engine, [...inputFlags(url), '-i', url], '0:V:0', video, places)
+  const found = await extractVideo(engine, [...inputFlags(url), '-i', url], '0:V:0', video, places)
   return found === null ? [] : captionChannels(readUserData(found.pictures, found.codec).captions)
 }
 
-async function extractPictures(
-  engine: Programs,
+async function extractVideo(
+  engine: FfmpegPrograms,
   input: readonly string[],
   pad: string,
   stream: VideoStream,
-  places: Places,
+  places: ScratchDirs,
 ): Promise<{ pictures: Uint8Array; codec: VideoCodec } | null> {
   const codec = videoCodecOfSource(stream.codec)
   if (codec === null) return null
   const early = (await places.early) ?? null
   if (early !== null) return { pictures: early, codec }
   // ffmpeg's muxer of the codec's name writes it with start codes.
-  return { pictures: await extract(engine, input, picturesOf(pad, stream.codec), places), codec }
+  return { pictures: await extractStream(engine, input, picturesOf(pad, stream.codec), places), codec }
 }
 
 function picturesOf(pad: string, format: string): string[] {
-  return ['-map', pad, '-c', 'copy', '-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`, '-f', format]
+  return ['-map', pad, '-c', 'copy', '-t', `${VIDEO_SAMPLE_SECONDS}`, '-fs', `${VIDEO_SAMPLE_BYTES}`, '-f', format]
 }
 
 /** The commonest codec, and where its video is in a source of one program. */
-const EARLY = { codec: 'h264', pad: videoPad(null) }
+const EARLY = { codec: 'h264', pad: videoSpecifier(null) }
 
 /** Whether what `beginPictures` takes out is this source's video. */
 export function isTakenEarly(media: MediaInfo): boolean {
-  return media.video?.codec === EARLY.codec && videoPad(pidsOf(media)) === EARLY.pad
+  return media.video?.codec === EARLY.codec && videoSpecifier(usedPids(media)) === EARLY.pad
 }
 
 /** Before it is known what the source is. Null where that failed. Never rejects. */
-export async function beginPictures(engine: Programs, url: string, places: Places): Promise<Uint8Array | null> {
+export async function beginPictures(
+  engine: FfmpegPrograms,
+  url: string,
+  places: ScratchDirs,
+): Promise<Uint8Array | null> {
   try {
     const input = [...inputFlags(url), '-i', url]
-    const taken = await extract(engine, input, picturesOf(EARLY.pad, EARLY.codec), places)
+    const taken = await extractStream(engine, input, picturesOf(EARLY.pad, EARLY.codec), places)
     return taken.length > 0 ? taken : null
   } catch {
     return null
@@ -142,18 +146,18 @@ export async function beginPictures(engine: Programs, url: string, places: Place
  * How far the pictures are looked into. Caption data is in every picture of a captioned source, also where nobody speaks; the
  * channels show as soon as something is said. What begins later is kept or removed all the same, but cannot be named.
  */
-const PICTURE_SECONDS = 30
-const PICTURE_BYTES = 16 * 1024 * 1024
+const VIDEO_SAMPLE_SECONDS = 30
+const VIDEO_SAMPLE_BYTES = 16 * 1024 * 1024
 
 /** At most this much of a stream is taken out; ffmpeg's `-fs` stops a little after its number. */
-const LARGEST_EXTRACT_BYTES = 32 * 1024 * 1024
+const MAX_EXTRACT_BYTES = 32 * 1024 * 1024
 
 /** Packets as they are, without decoding. Empty where ffmpeg could not; throws only when the signal aborts. */
-async function extract(
-  engine: Programs,
+async function extractStream(
+  engine: FfmpegPrograms,
   input: readonly string[],
   output: readonly string[],
-  places: Places,
+  places: ScratchDirs,
 ): Promise<Uint8Array> {
   // Two renditions may be looked into at once.
   const file = join(places.scratch, `inspected-${randomUUID()}`)
@@ -168,7 +172,7 @@ async function extract(
       cwd: places.cwd,
       purpose: 'read captions and audio headers',
       creates: [file],
-      limits: { fileBytes: LARGEST_EXTRACT_BYTES },
+      limits: { fileBytes: MAX_EXTRACT_BYTES },
       ...(places.signal === undefined ? {} : { signal: places.signal }),
     })
     places.signal?.throwIfAborted()

@@ -5,45 +5,45 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { onPath } from './sandbox.ts'
+import { findOnPath } from './sandbox.ts'
 import type { Engine } from './locate.ts'
 
 /** A program, or a library that it loads. */
-interface Witness {
+interface FileStamp {
   path: string
   bytes: number
   /** In whole seconds: the layers of an image keep no more. */
   modified: number
 }
 
-interface EngineRecord {
+interface EngineCache {
   /** Digest of what asks: another version of it may ask for more. */
   questions: string
   engine: Omit<Engine, 'cell'>
-  witnesses: Witness[]
+  witnesses: FileStamp[]
 }
 
 const run = promisify(execFile)
 
-export async function writeRecord(path: string, { ffmpeg, ffprobe, version, features }: Engine): Promise<void> {
+export async function writeEngineCache(path: string, { ffmpeg, ffprobe, version, features }: Engine): Promise<void> {
   const paths = new Set([ffmpeg, ffprobe, ...(await libraries(ffmpeg)), ...(await libraries(ffprobe))])
-  const record: EngineRecord = {
-    questions: await questions(),
+  const record: EngineCache = {
+    questions: await probeDigest(),
     engine: { ffmpeg, ffprobe, version, features },
-    witnesses: await Promise.all([...paths].map(witness)),
+    witnesses: await Promise.all([...paths].map(fileStamp)),
   }
   await writeFile(path, JSON.stringify(record))
 }
 
 /** @throws Error that says why the record does not hold; the programs are to be asked then */
-export async function readRecord(path: string, env: Record<string, string | undefined>): Promise<Engine> {
-  const record = JSON.parse(await readFile(path, 'utf8')) as EngineRecord
-  if (record.questions !== (await questions())) throw new Error('it was made by another version of the transcoder')
+export async function readEngineCache(path: string, env: Record<string, string | undefined>): Promise<Engine> {
+  const record = JSON.parse(await readFile(path, 'utf8')) as EngineCache
+  if (record.questions !== (await probeDigest())) throw new Error('it was made by another version of the transcoder')
   for (const name of ['ffmpeg', 'ffprobe'] as const) {
-    const here = env[`${name.toUpperCase()}_PATH`] || (await onPath(name, env['PATH'] ?? ''))
+    const here = env[`${name.toUpperCase()}_PATH`] || (await findOnPath(name, env['PATH'] ?? ''))
     if (here !== record.engine[name]) throw new Error(`it is about ${record.engine[name]}, not about ${here}`)
   }
-  const now = await Promise.all(record.witnesses.map(({ path: file }) => witness(file).catch(() => null)))
+  const now = await Promise.all(record.witnesses.map(({ path: file }) => fileStamp(file).catch(() => null)))
   const changed = record.witnesses.find(
     (then, index) => now[index] === null || now[index]?.bytes !== then.bytes || now[index]?.modified !== then.modified,
   )
@@ -54,13 +54,13 @@ export async function readRecord(path: string, env: Record<string, string | unde
 /** What decides which programs are accepted: the questions, and the encoders that codecs need. */
 const QUESTIONS = ['locate.ts', '../plan/codecs.ts']
 
-async function questions(): Promise<string> {
+async function probeDigest(): Promise<string> {
   const hash = createHash('sha256')
   for (const source of QUESTIONS) hash.update(await readFile(new URL(source, import.meta.url)))
   return hash.digest('hex')
 }
 
-async function witness(path: string): Promise<Witness> {
+async function fileStamp(path: string): Promise<FileStamp> {
   const { size, mtimeMs } = await stat(path)
   return { path, bytes: size, modified: Math.floor(mtimeMs / 1000) }
 }

@@ -13,7 +13,7 @@ export type ExitReason =
   | 'source_damaged'
   | 'source_not_media'
 
-export interface Ending {
+export interface ProcessExit {
   code: number | null
   signal: string | null
   stderr: string
@@ -21,13 +21,13 @@ export interface Ending {
   mayLackCpu?: boolean
 }
 
-export interface Verdict {
+export interface ExitFailure {
   code: ExitReason
   message: string
 }
 
 /** First match wins: the machine's troubles first, because they make the media look broken. */
-const causes: readonly [RegExp, ExitReason, string][] = [
+const STDERR_CAUSES: readonly [RegExp, ExitReason, string][] = [
   [
     /reserved_moov_size is too small/,
     'output_incomplete',
@@ -81,23 +81,23 @@ const causes: readonly [RegExp, ExitReason, string][] = [
 ]
 
 /** Signals that the kernel sends for a reason of its own. */
-const signals: Record<string, Verdict> = {
+const SIGNAL_CAUSES: Record<string, ExitFailure> = {
   SIGXFSZ: { code: 'output_too_large', message: 'An output exceeded its maximum size.' },
   SIGXCPU: { code: 'deadline_exceeded', message: 'The task exceeded its CPU time limit.' },
 }
 
 /** null = exit code 0. Pure; `stderr` is the end of what ffmpeg said. */
-export function explainExit(ending: Ending): Verdict | null {
+export function explainExit(ending: ProcessExit): ExitFailure | null {
   if (ending.code === 0 && ending.signal === null) return null
   // prlimit and shells report a signal as 128 + its number.
   const signal = ending.signal ?? (ending.code === 153 ? 'SIGXFSZ' : null)
-  const known = signal === null ? undefined : signals[signal]
+  const known = signal === null ? undefined : SIGNAL_CAUSES[signal]
   if (known !== undefined) return known
   if (signal !== null) return { code: 'encoder_failed', message: `The encoder crashed (${signal}) on this source.` }
-  for (const [pattern, code, message] of causes) if (pattern.test(ending.stderr)) return { code, message }
+  for (const [pattern, code, message] of STDERR_CAUSES) if (pattern.test(ending.stderr)) return { code, message }
   // ffmpeg ends by itself on SIGXCPU, with 255 (123 from the fourth on, one comes every second) and a word that is told at a
   // chattier level only. Newer ones end with 255 for errors of their own too (−1 and EPERM), which need no time.
-  if ((ending.code === 255 || ending.code === 123) && ending.mayLackCpu !== false) return signals['SIGXCPU']!
+  if ((ending.code === 255 || ending.code === 123) && ending.mayLackCpu !== false) return SIGNAL_CAUSES['SIGXCPU']!
   const last = ending.stderr.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? ''
   return {
     code: 'encoder_failed',

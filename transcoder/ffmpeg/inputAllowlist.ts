@@ -3,14 +3,14 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 
 /** Containers only. No playlists, no concat, no image or text formats: those name further files. */
-const formats =
+const DEMUXERS =
   'mov,mpegts,matroska,webm,mxf,avi,flv,asf,mpeg,mpegvideo,ogg,wav,aac,ac3,eac3,mp3,h264,hevc,m4v,gxf,dv,aiff,flac,w64'
 
 /**
  * Decoders by name: what real sources are made of, and no more. Left out on purpose are the hundreds of game, screen and
  * archive codecs (magicyuv among them) whose parsers see hostile bytes for nobody's benefit.
  */
-const decoders = [
+const DECODERS = [
   // Video of delivery and broadcast.
   ...['h264', 'hevc', 'mpeg1video', 'mpeg2video', 'mpegvideo', 'mpeg4', 'vp8', 'vp9', 'libvpx', 'libvpx-vp9', 'theora'],
   ...['av1', 'libdav1d', 'libaom-av1', 'vc1', 'wmv1', 'wmv2', 'wmv3', 'msmpeg4', 'msmpeg4v2', 'h263', 'flv'],
@@ -67,9 +67,9 @@ const decoders = [
 ].join(',')
 
 /** The same for every input, of ffmpeg and of ffprobe. */
-const common = [
-  ...['-format_whitelist', formats],
-  ...['-codec_whitelist', decoders],
+const COMMON_FLAGS = [
+  ...['-format_whitelist', DEMUXERS],
+  ...['-codec_whitelist', DECODERS],
   // One allocation; a header can ask for gigabytes.
   ...['-max_alloc', '536870912'],
   // 8192 × 8192.
@@ -81,7 +81,7 @@ const common = [
 export function httpInputFlags(): string[] {
   return [
     ...['-protocol_whitelist', 'http,tcp'],
-    ...common,
+    ...COMMON_FLAGS,
     // Microseconds without a byte.
     ...['-rw_timeout', '20000000'],
     // A dropped connection would end in exit code 0 with half of the media (performance, finding 2). http inputs only: a
@@ -93,13 +93,19 @@ export function httpInputFlags(): string[] {
 
 /** Before a local file given as a `file:` URL. */
 export function fileInputFlags(): string[] {
-  return ['-protocol_whitelist', 'file', ...common]
+  return ['-protocol_whitelist', 'file', ...COMMON_FLAGS]
 }
 
 /** Before a list of files that this program wrote, all of them local transport streams (`-f concat`). */
-export function listInputFlags(): string[] {
+export function concatInputFlags(): string[] {
   // The whitelist holds for what the list names as well; a file that is itself a list is not among it.
-  return ['-protocol_whitelist', 'file', ...common, ...['-format_whitelist', 'concat,mpegts'], ...['-f', 'concat']]
+  return [
+    '-protocol_whitelist',
+    'file',
+    ...COMMON_FLAGS,
+    ...['-format_whitelist', 'concat,mpegts'],
+    ...['-f', 'concat'],
+  ]
 }
 
 /** The flags that fit an address; throws on anything but http and file. */

@@ -4,7 +4,7 @@ import { chmod } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { onPath, type Cell } from './sandbox.ts'
+import { findOnPath, type Sandbox } from './sandbox.ts'
 import { audioEncodings, videoEncodings } from '../plan/codecs.ts'
 import type { EngineFeatures } from '../plan/model/engineFeatures.ts'
 import { FfprobeError, runFfprobe } from './run.ts'
@@ -17,7 +17,7 @@ export interface Engine {
   version: string
   features: EngineFeatures
   /** What they are kept in (sandboxProbe.ts). */
-  cell?: Cell
+  cell?: Sandbox
 }
 
 /** Versions of libavutil, which development builds ("N-113000-g…") carry too: 5.1 has 57.28, 7.0 has 59.8. */
@@ -25,7 +25,7 @@ const MINIMUM = [57, 28] as const
 const SIX = [58, 0] as const
 const SEVEN = [59, 0] as const
 
-const needed = {
+const REQUIRED = {
   encoders: [...Object.values(videoEncodings), ...Object.values(audioEncodings)].map(({ encoder }) => encoder),
   filters: [
     'scale',
@@ -63,13 +63,13 @@ const INSTALL =
 
 /** FFMPEG_PATH and FFPROBE_PATH, else PATH, else the packages among the optional dependencies. Throws what to install. */
 export async function locateEngine(env: Record<string, string | undefined>): Promise<Engine> {
-  const ffmpeg = await choose('ffmpeg', env['FFMPEG_PATH'], env['PATH'], bundledFfmpeg, examineFfmpeg)
-  const ffprobe = await choose('ffprobe', env['FFPROBE_PATH'], env['PATH'], bundledFfprobe, examineFfprobe)
+  const ffmpeg = await firstUsable('ffmpeg', env['FFMPEG_PATH'], env['PATH'], bundledFfmpeg, examineFfmpeg)
+  const ffprobe = await firstUsable('ffprobe', env['FFPROBE_PATH'], env['PATH'], bundledFfprobe, examineFfprobe)
   return { ffmpeg: ffmpeg.path, ffprobe: ffprobe.path, version: ffmpeg.found.version, features: ffmpeg.found.features }
 }
 
 /** An explicit path must do; one on PATH is passed over when it cannot; the reasons are kept for the error. */
-async function choose<T>(
+async function firstUsable<T>(
   name: string,
   explicit: string | undefined,
   path: string | undefined,
@@ -85,7 +85,7 @@ async function choose<T>(
     }
   }
   const reasons: string[] = []
-  for (const find of [() => onPath(name, path ?? ''), bundled]) {
+  for (const find of [() => findOnPath(name, path ?? ''), bundled]) {
     const candidate = await find()
     if (candidate === null) continue
     try {
@@ -104,7 +104,7 @@ function reason(error: unknown): string {
 }
 
 async function examineFfmpeg(path: string): Promise<{ version: string; features: EngineFeatures }> {
-  const ask = (...args: string[]) => say(path, ['-hide_banner', ...args])
+  const ask = (...args: string[]) => runForOutput(path, ['-hide_banner', ...args])
   const { version, avutil } = await examineVersion(path)
   const lists = {
     encoders: names(await ask('-encoders')),
@@ -112,7 +112,7 @@ async function examineFfmpeg(path: string): Promise<{ version: string; features:
     muxers: names(await ask('-muxers')),
   }
   const missing = (['encoders', 'filters', 'muxers'] as const).flatMap((kind) =>
-    needed[kind].filter((name) => !lists[kind].has(name)).map((name) => `${kind.slice(0, -1)} ${name}`),
+    REQUIRED[kind].filter((name) => !lists[kind].has(name)).map((name) => `${kind.slice(0, -1)} ${name}`),
   )
   if (missing.length > 0) throw new Error(`version ${version} lacks ${missing.join(', ')}`)
   const hevc = await ask('-h', 'encoder=libx265')
@@ -134,7 +134,7 @@ async function examineFfprobe(path: string): Promise<{ version: string }> {
 }
 
 async function examineVersion(path: string): Promise<{ version: string; avutil: readonly [number, number] }> {
-  const read = parseVersion(await say(path, ['-version']))
+  const read = parseVersion(await runForOutput(path, ['-version']))
   if (read === null) throw new Error('it does not answer to -version')
   if (!atLeast(read.avutil, MINIMUM)) throw new Error(`version ${read.version} is older than 5.1`)
   return read
@@ -158,7 +158,7 @@ function names(table: string): Set<string> {
 }
 
 /** Both programs print these to stdout, so ffprobe's runner serves for both. */
-function say(path: string, args: readonly string[]): Promise<string> {
+function runForOutput(path: string, args: readonly string[]): Promise<string> {
   return runFfprobe({ ffmpeg: path, ffprobe: path }, args, {
     cwd: tmpdir(),
     timeoutMs: 20_000,

@@ -5,27 +5,27 @@ import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { scrubAddresses } from './printableCommand.ts'
+import { redactAddresses } from './printableCommand.ts'
 import { EngineError } from './engineError.ts'
 import {
-  bareCell,
-  cellEnvironment,
-  confine,
+  minimalSandbox,
+  sandboxEnvironment,
+  sandboxedCommand,
   defaultLimits,
-  endAllOf,
-  hand,
-  type Cell,
-  type CellLimits,
+  killUserProcesses,
+  createOutputFiles,
+  type Sandbox,
+  type SandboxLimits,
 } from './sandbox.ts'
 import { progressReader, type FfmpegProgress } from './progressReader.ts'
 
 export { printableCommand } from './printableCommand.ts'
 
-export interface Programs {
+export interface FfmpegPrograms {
   ffmpeg: string
   ffprobe: string
   /** What this machine permits (sandboxProbe.ts); else what can be had without a look at it. */
-  cell?: Cell
+  cell?: Sandbox
   /** Told of every run as it begins; what it returns is told of the end. */
   onRun?: (start: RunStart) => (end: RunEnd) => void
 }
@@ -59,7 +59,7 @@ export interface RunOptions {
   isHeld?: () => boolean
   /** Files that it writes. Nothing else can be created where the cell has a user of its own; none = it writes no file. */
   creates?: readonly string[]
-  limits?: Partial<CellLimits>
+  limits?: Partial<SandboxLimits>
   /**
    * Takers of outputs `pipe:3`, `pipe:4`, …: each reads to the end, and ffmpeg waits while it does not. One that rejects ends
    * ffmpeg, and `runFfmpeg` rejects with its reason.
@@ -97,7 +97,7 @@ export class FfprobeError extends Error {
 }
 
 /** The first descriptor behind the standard three; a taker's output is `pipe:` and this plus its position. */
-export const FIRST_TAKEN = 3
+export const FIRST_PIPE_FD = 3
 const STDERR_BYTES = 64 * 1024
 /** From SIGTERM to SIGKILL. A halted task is gone well within 3 s. */
 const GRACE_MS = 1500
@@ -107,7 +107,7 @@ const PROBE_CORES = 4
 /** The kernel counts in whole seconds, and what other threads are just using. */
 const CPU_ROUNDING_SECONDS = 2
 /** From SIGKILL to letting go of pipes that a process outside of the group holds. */
-const LET_GO_MS = 1000
+const PIPE_CLOSE_MS = 1000
 /** 100 streams with all their fields are far below this. */
 const PROBE_OUTPUT_BYTES = 8 * 1024 * 1024
 
@@ -115,11 +115,15 @@ const PROBE_OUTPUT_BYTES = 8 * 1024 * 1024
  * Runs ffmpeg to its end and says how it ended; it does not throw on a bad end.
  * Throws where the program cannot be started at all.
  */
-export async function runFfmpeg(engine: Programs, args: readonly string[], options: RunOptions): Promise<FfmpegResult> {
+export async function runFfmpeg(
+  engine: FfmpegPrograms,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<FfmpegResult> {
   let ended: FfmpegResult['ended'] = 'exit'
   let progress: FfmpegProgress | null = null
   const { takers = [] } = options
-  const cell = await open(engine, engine.ffmpeg, args, options, takers.length)
+  const cell = await spawnProcess(engine, engine.ffmpeg, args, options, takers.length)
   const stop = (why: 'aborted' | 'stalled') => {
     if (ended === 'exit') ended = why
     cell.kill()
@@ -152,7 +156,7 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
   if (options.signal?.aborted === true) abort()
   const taken = Promise.all(
     takers.map((take, index) =>
-      take(cell.child.stdio[FIRST_TAKEN + index] as Readable).catch((error: unknown) => {
+      take(cell.child.stdio[FIRST_PIPE_FD + index] as Readable).catch((error: unknown) => {
         cell.kill()
         throw error
       }),
@@ -175,21 +179,21 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
 
 /** Runs ffprobe and returns what it printed. Throws FfprobeError; EngineError where it was killed from outside. */
 export async function runFfprobe(
-  engine: Programs,
+  engine: FfmpegPrograms,
   args: readonly string[],
   options: {
     cwd: string
     purpose?: string
     signal?: AbortSignal
     timeoutMs?: number
-    limits?: Partial<CellLimits>
+    limits?: Partial<SandboxLimits>
   },
 ): Promise<string> {
   let ended: FfprobeError['ended'] = 'exit'
   const timeoutMs = options.timeoutMs ?? PROBE_TIMEOUT_MS
   // Some of its decoders have threads.
   const limits = { cpuSeconds: (timeoutMs / 1000) * PROBE_CORES, ...options.limits }
-  const cell = await open(engine, engine.ffprobe, args, { ...options, limits })
+  const cell = await spawnProcess(engine, engine.ffprobe, args, { ...options, limits })
   const stop = (why: FfprobeError['ended']) => {
     if (ended === 'exit') ended = why
     cell.kill()
@@ -216,7 +220,7 @@ export async function runFfprobe(
   }
 }
 
-interface Running {
+interface RunningProcess {
   child: ChildProcess
   closed: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   stderr: () => string
@@ -231,23 +235,23 @@ interface Running {
 /** A transcoder works on one attempt at a time: these are its own. */
 const running = new Set<ChildProcess>()
 
-async function open(
-  engine: Programs,
+async function spawnProcess(
+  engine: FfmpegPrograms,
   program: string,
   args: readonly string[],
   options: Pick<RunOptions, 'cwd' | 'purpose' | 'creates' | 'limits' | 'onLine'>,
   pipes = 0,
-): Promise<Running> {
-  const cell = engine.cell ?? (await bareCell())
+): Promise<RunningProcess> {
+  const cell = engine.cell ?? (await minimalSandbox())
   const { creates = [], cwd } = options
   const limits = { ...defaultLimits, ...(creates.length === 0 ? { fileBytes: 0 } : {}), ...options.limits }
-  await hand(creates, cell.user)
-  const [command, ...words] = confine(cell, program, args, { limits, cwd })
+  await createOutputFiles(creates, cell.user)
+  const [command, ...words] = sandboxedCommand(cell, program, args, { limits, cwd })
   const child = spawn(command, words, {
     cwd,
     // Its own process group: ended as a whole, and a Ctrl-C of ours does not reach it first.
     detached: true,
-    env: cellEnvironment(),
+    env: sandboxEnvironment(),
     // The terminal is never ffmpeg's; stdout carries the progress.
     stdio: ['ignore', 'pipe', 'pipe', ...Array.from({ length: pipes }, () => 'pipe' as const)],
   })
@@ -281,10 +285,10 @@ async function open(
     isKilledByUs = true
     clearUp()
     // All that runs as this user: not while another program of the attempt's runs beside it.
-    if (running.size === 1) void endAllOf(cell.user)
+    if (running.size === 1) void killUserProcesses(cell.user)
     killer = setTimeout(() => {
       for (const stream of child.stdio) stream?.destroy()
-    }, LET_GO_MS)
+    }, PIPE_CLOSE_MS)
   }
   const { promise, resolve, reject } = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>()
   child.once('error', (error) => {
@@ -293,7 +297,7 @@ async function open(
   })
   child.once('exit', clearUp)
   let isClosed = false
-  const stderr = () => scrubAddresses(tail.toString('utf8'))
+  const stderr = () => redactAddresses(tail.toString('utf8'))
   child.once('close', (code, signal) => {
     isClosed = true
     running.delete(child)
@@ -326,7 +330,7 @@ async function open(
 }
 
 /** Longer than any line of ffmpeg's; the rest of one is another line. */
-const LONGEST_LINE = 4096
+const MAX_LINE = 4096
 
 function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => void; end: () => void } {
   const decoder = new StringDecoder('utf8')
@@ -336,7 +340,7 @@ function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => 
       const lines = (rest + decoder.write(chunk)).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) onLine(line)
-      if (rest.length <= LONGEST_LINE) return
+      if (rest.length <= MAX_LINE) return
       onLine(rest)
       rest = ''
     },

@@ -5,7 +5,7 @@ import { access, chmod, chown, constants, open, readdir, stat } from 'node:fs/pr
 import { delimiter, dirname, join } from 'node:path'
 
 /** Limits of one process, held by the kernel where `prlimit` exists. 0 = none, but for `fileBytes`, where null is none. */
-export interface CellLimits {
+export interface SandboxLimits {
   addressSpaceBytes: number
   /** What it may have of its own in memory, stacks included (RLIMIT_DATA); the cell's own number where this is 0. */
   memoryBytes: number
@@ -17,7 +17,7 @@ export interface CellLimits {
 }
 
 /** 4 h of processor time: more than any look at a source takes. An encode has a number of its own (plan/estimate/deadline.ts). */
-export const defaultLimits: CellLimits = {
+export const defaultLimits: SandboxLimits = {
   addressSpaceBytes: 32 * 2 ** 30,
   memoryBytes: 0,
   fileBytes: null,
@@ -26,13 +26,13 @@ export const defaultLimits: CellLimits = {
 }
 
 /** A user that nobody else is: its files and its processes are those of one transcoder's programs. */
-export interface CellUser {
+export interface SandboxUser {
   uid: number
   gid: number
 }
 
 /** What holds on this machine, found out by sandboxProbe.ts. Paths are absolute, null = not there. */
-export interface Cell {
+export interface Sandbox {
   prlimit: string | null
   setpriv: string | null
   /** Flags of setpriv that were tried. */
@@ -41,7 +41,7 @@ export interface Cell {
   humble: readonly string[]
   /** What starts a program without any network; null = not possible. */
   offline: readonly string[] | null
-  user: CellUser | null
+  user: SandboxUser | null
   /** 0 = no limit. */
   memoryBytes: number
   /** Processes and threads of `user` at once. Counted by user, so that without one of its own there is no limit. */
@@ -51,21 +51,21 @@ export interface Cell {
 /** SIGXCPU first, which ffmpeg answers by ending; this much later SIGKILL. */
 const CPU_GRACE_SECONDS = 10
 /** A transcoder that is killed outright takes ffmpeg with it: nobody would read its output (prctl(2), PR_SET_PDEATHSIG). */
-export const DIES_WITH_US = ['--pdeathsig', 'KILL'] as const
+export const PDEATHSIG_FLAGS = ['--pdeathsig', 'KILL'] as const
 
 /** For programs that run before the machine was looked at. */
-export async function bareCell(): Promise<Cell> {
-  const [setpriv, prlimit] = await Promise.all([onPath('setpriv'), onPath('prlimit')])
+export async function minimalSandbox(): Promise<Sandbox> {
+  const [setpriv, prlimit] = await Promise.all([findOnPath('setpriv'), findOnPath('prlimit')])
   const none = { humble: [], offline: null, user: null, memoryBytes: 0, processes: 0 }
-  return { ...none, setpriv, prlimit, privileges: setpriv === null ? [] : DIES_WITH_US }
+  return { ...none, setpriv, prlimit, privileges: setpriv === null ? [] : PDEATHSIG_FLAGS }
 }
 
 /** `unshare … nice … setpriv … prlimit … program args`: each replaces itself by the next, so the process stays one. Pure. */
-export function confine(
-  cell: Cell,
+export function sandboxedCommand(
+  cell: Sandbox,
   program: string,
   args: readonly string[],
-  { limits, cwd }: { limits: CellLimits; cwd: string },
+  { limits, cwd }: { limits: SandboxLimits; cwd: string },
 ): [string, ...string[]] {
   const { memoryBytes, cpuSeconds, fileBytes } = limits
   const memory = memoryBytes > 0 ? memoryBytes : cell.memoryBytes
@@ -99,14 +99,14 @@ export function confine(
 }
 
 /** A directory that the cell's user may go into, neither list nor change; what is made in it is for that user to read. */
-export async function admit(directory: string, user: CellUser | null): Promise<void> {
+export async function grantTraversal(directory: string, user: SandboxUser | null): Promise<void> {
   if (user === null) return
   await chown(directory, -1, user.gid)
   await chmod(directory, 0o2710)
 }
 
 /** Empty files that the cell's user may write: it can make none itself, so neither is a link ever found in their place. */
-export async function hand(files: readonly string[], user: CellUser | null): Promise<void> {
+export async function createOutputFiles(files: readonly string[], user: SandboxUser | null): Promise<void> {
   if (user === null) return
   for (const path of files) {
     const file = await open(path, 'w', 0o660)
@@ -120,7 +120,7 @@ export async function hand(files: readonly string[], user: CellUser | null): Pro
 }
 
 /** Ends whatever runs as the cell's user, also what left its process group. */
-export async function endAllOf(user: CellUser | null): Promise<void> {
+export async function killUserProcesses(user: SandboxUser | null): Promise<void> {
   if (user === null) return
   for (const pid of await processesOf(user.uid)) {
     try {
@@ -142,12 +142,12 @@ export async function processesOf(uid: number): Promise<number[]> {
  * Nothing of ours: no credentials, no proxies, no LD_PRELOAD. GCONV_PATH names no directory: character set modules would be
  * loaded for a name inside a transport stream, and a statically linked ffprobe crashes on the machine's (every .ts, measured).
  */
-export function cellEnvironment(): Record<string, string> {
+export function sandboxEnvironment(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', LC_ALL: 'C', GCONV_PATH: '/nonexistent' }
 }
 
 /** The absolute path of a program on PATH; null where there is none. */
-export async function onPath(name: string, path: string = process.env['PATH'] ?? ''): Promise<string | null> {
+export async function findOnPath(name: string, path: string = process.env['PATH'] ?? ''): Promise<string | null> {
   for (const directory of path.split(delimiter)) {
     if (!directory.startsWith('/')) continue
     const candidate = join(directory, name)

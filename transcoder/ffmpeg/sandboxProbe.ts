@@ -4,11 +4,20 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { admit, bareCell, DIES_WITH_US, hand, onPath, processesOf, type Cell, type CellUser } from './sandbox.ts'
-import { FfprobeError, runFfprobe, type Programs } from './run.ts'
+import {
+  grantTraversal,
+  minimalSandbox,
+  PDEATHSIG_FLAGS,
+  createOutputFiles,
+  findOnPath,
+  processesOf,
+  type Sandbox,
+  type SandboxUser,
+} from './sandbox.ts'
+import { FfprobeError, runFfprobe, type FfmpegPrograms } from './run.ts'
 
 /** What holds, and the reason for each that does not. Names are stable: they are in the log and in /health. */
-export interface CellReport {
+export interface SandboxReport {
   in_force: string[]
   missing: Record<string, string>
 }
@@ -20,18 +29,21 @@ const UIDS = 4096
 const OOM_SCORE = '500'
 const NICE = '5'
 const MEMORY_SHARE = 0.8
-const LEAST_MEMORY_BYTES = 2 * 2 ** 30
-const LEAST_PROCESSES = 1024
+const MIN_MEMORY_BYTES = 2 * 2 ** 30
+const MIN_PROCESSES = 1024
 const PROCESSES_PER_CORE = 64
 
 /** Tries each measure in a directory of `workDir`; what does not hold is left out, so that it never fails a job. */
-export async function openCell(programs: Programs, workDir: string): Promise<{ cell: Cell; report: CellReport }> {
+export async function probeSandbox(
+  programs: FfmpegPrograms,
+  workDir: string,
+): Promise<{ cell: Sandbox; report: SandboxReport }> {
   await mkdir(workDir, { recursive: true })
   const root = await mkdtemp(join(workDir, 'splicepoint-cell-'))
   const cwd = join(root, 'cwd')
   await mkdir(cwd, { mode: 0o700 })
-  const report: CellReport = { in_force: ['process_group', 'environment'], missing: {} }
-  const tried = async (names: string[], cell: Cell, script = 'exit 0'): Promise<boolean> => {
+  const report: SandboxReport = { in_force: ['process_group', 'environment'], missing: {} }
+  const tried = async (names: string[], cell: Sandbox, script = 'exit 0'): Promise<boolean> => {
     try {
       await runFfprobe({ ...programs, ffprobe: '/bin/sh', cell }, ['-c', script, 'sh'], {
         cwd,
@@ -45,21 +57,21 @@ export async function openCell(programs: Programs, workDir: string): Promise<{ c
     return true
   }
   try {
-    const plain: Cell = { ...(await bareCell()), prlimit: null, privileges: [] }
-    const cell: Cell = { ...plain, memoryBytes: memoryLimit(), processes: 0 }
+    const plain: Sandbox = { ...(await minimalSandbox()), prlimit: null, privileges: [] }
+    const cell: Sandbox = { ...plain, memoryBytes: memoryLimit(), processes: 0 }
     // Each on its own and at the same time: one that a machine refuses must not cost the others, and a start not a second.
     await Promise.all([
-      limit(cell, tried, report),
-      drop(cell, tried, report),
-      findUser(cell, programs, root, tried, report).then((user) => (cell.user = user)),
-      cutOff(cell, tried, report),
-      humble(cell, tried, report),
+      probeLimits(cell, tried, report),
+      probePrivileges(cell, tried, report),
+      probeUser(cell, programs, root, tried, report).then((user) => (cell.user = user)),
+      probeNetwork(cell, tried, report),
+      probePriority(cell, tried, report),
     ])
     if (cell.user !== null) {
       cell.privileges = [...cell.privileges, ...asUser(cell.user)]
-      cell.processes = LEAST_PROCESSES + PROCESSES_PER_CORE * availableParallelism()
+      cell.processes = MIN_PROCESSES + PROCESSES_PER_CORE * availableParallelism()
     }
-    await together(cell, tried, report)
+    await probeCombined(cell, tried, report)
     if (cell.user !== null && cell.prlimit !== null) report.in_force.push('processes')
     else report.missing['processes'] = 'counted by user: needs a user of its own and prlimit'
     report.in_force.sort()
@@ -71,7 +83,7 @@ export async function openCell(programs: Programs, workDir: string): Promise<{ c
 }
 
 /** Each held on its own; a user of one's own inside of a namespace of users, for one, may not. What is worth more stays. */
-async function together(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+async function probeCombined(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
   const give = (names: string[], why: string): void => {
     report.in_force = report.in_force.filter((name) => !names.includes(name))
     for (const name of names) report.missing[name] = why
@@ -82,7 +94,7 @@ async function together(cell: Cell, tried: Try, report: CellReport): Promise<voi
     give(['no_network_for_local_files'], 'it does not hold beside the rest')
     if (await tried([], cell)) return
   }
-  Object.assign(cell, { ...bare(cell), memoryBytes: cell.memoryBytes, processes: 0 })
+  Object.assign(cell, { ...withoutMeasures(cell), memoryBytes: cell.memoryBytes, processes: 0 })
   const kept = new Set(['process_group', 'environment'])
   give(
     report.in_force.filter((name) => !kept.has(name)),
@@ -91,32 +103,44 @@ async function together(cell: Cell, tried: Try, report: CellReport): Promise<voi
 }
 
 /** What one measure is tried in. */
-const bare = (cell: Cell): Cell => ({ ...cell, prlimit: null, privileges: [], humble: [], offline: null, user: null })
+const withoutMeasures = (cell: Sandbox): Sandbox => ({
+  ...cell,
+  prlimit: null,
+  privileges: [],
+  humble: [],
+  offline: null,
+  user: null,
+})
 
-type Try = (names: string[], cell: Cell, script?: string) => Promise<boolean>
+type Probe = (names: string[], cell: Sandbox, script?: string) => Promise<boolean>
 
 /** Limits of the kernel, read back by the process that they hold. */
-async function limit(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+async function probeLimits(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
   const names = ['cpu_time', 'file_size', 'memory', 'open_files', 'no_core_files']
-  const prlimit = await onPath('prlimit')
+  const prlimit = await findOnPath('prlimit')
   if (prlimit === null) for (const name of names) report.missing[name] = 'prlimit (util-linux) is not installed'
   // The shell's units differ; 0 is 0 in all of them.
   else if (
-    await tried(names, { ...bare(cell), prlimit }, '[ "$(ulimit -c)$(ulimit -f)" = 00 ] && [ "$(ulimit -t)" -le 80 ]')
+    await tried(
+      names,
+      { ...withoutMeasures(cell), prlimit },
+      '[ "$(ulimit -c)$(ulimit -f)" = 00 ] && [ "$(ulimit -t)" -le 80 ]',
+    )
   )
     cell.prlimit = prlimit
 }
 
-async function drop(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+async function probePrivileges(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
   const measures: Record<string, readonly string[]> = {
-    dies_with_transcoder: DIES_WITH_US,
+    dies_with_transcoder: PDEATHSIG_FLAGS,
     no_new_privileges: ['--no-new-privs'],
     // Without root there are none to drop, and with no_new_privileges none to be had.
     ...(process.getuid?.() === 0 ? { no_capabilities: ['--bounding-set=-all', '--inh-caps=-all'] } : {}),
   }
   const holding = await Promise.all(
     Object.entries(measures).map(async ([name, flags]) => {
-      if (cell.setpriv !== null) return (await tried([name], { ...bare(cell), privileges: flags })) ? flags : []
+      if (cell.setpriv !== null)
+        return (await tried([name], { ...withoutMeasures(cell), privileges: flags })) ? flags : []
       report.missing[name] = 'setpriv (util-linux) is not installed'
       return []
     }),
@@ -126,16 +150,16 @@ async function drop(cell: Cell, tried: Try, report: CellReport): Promise<void> {
     report.in_force.push('no_capabilities')
 }
 
-const asUser = ({ uid, gid }: CellUser): string[] => ['--reuid', `${uid}`, '--regid', `${gid}`, '--clear-groups']
+const asUser = ({ uid, gid }: SandboxUser): string[] => ['--reuid', `${uid}`, '--regid', `${gid}`, '--clear-groups']
 
 /** A free user id, if this process may change to it, and if that user can run the programs and reach its files, and no others. */
-async function findUser(
-  cell: Cell,
-  programs: Programs,
+async function probeUser(
+  cell: Sandbox,
+  programs: FfmpegPrograms,
   root: string,
-  tried: Try,
-  report: CellReport,
-): Promise<CellUser | null> {
+  tried: Probe,
+  report: SandboxReport,
+): Promise<SandboxUser | null> {
   const names = ['own_user', 'read_only_files']
   const refuse = (why: string): null => {
     for (const name of names) report.missing[name] = why
@@ -149,12 +173,12 @@ async function findUser(
   const [mine, secret] = [join(root, 'mine'), join(root, 'secret')]
   await writeFile(secret, 'x', { mode: 0o600 })
   try {
-    for (const directory of [root, join(root, 'cwd')]) await admit(directory, user)
-    await hand([mine], user)
+    for (const directory of [root, join(root, 'cwd')]) await grantTraversal(directory, user)
+    await createOutputFiles([mine], user)
   } catch (error) {
     return refuse(reason(error))
   }
-  const candidate = { ...bare(cell), user, privileges: asUser(user) }
+  const candidate = { ...withoutMeasures(cell), user, privileges: asUser(user) }
   const reach = [programs.ffmpeg, programs.ffprobe].map(
     (path) => `[ -x ${quoted(path)} ] || { echo "it cannot run "${quoted(path)} >&2; exit 3; }`,
   )
@@ -170,24 +194,24 @@ async function findUser(
 }
 
 /** No network for what reads local files only: as root, or in a namespace of users. */
-async function cutOff(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+async function probeNetwork(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
   const name = 'no_network_for_local_files'
-  const unshare = await onPath('unshare')
+  const unshare = await findOnPath('unshare')
   if (unshare === null) {
     report.missing[name] = 'unshare (util-linux) is not installed'
     return
   }
   for (const kind of [['--net'], ['--user', '--net']]) {
     const offline = [unshare, ...kind, '--']
-    if (!(await tried([name], { ...bare(cell), offline }))) continue
+    if (!(await tried([name], { ...withoutMeasures(cell), offline }))) continue
     cell.offline = offline
     delete report.missing[name]
     return
   }
 }
 
-async function humble(cell: Cell, tried: Try, report: CellReport): Promise<void> {
-  const [nice, choom] = await Promise.all([onPath('nice'), onPath('choom')])
+async function probePriority(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
+  const [nice, choom] = await Promise.all([findOnPath('nice'), findOnPath('choom')])
   const measures: [string, string | null, string[], string][] = [
     ['lower_priority', nice, ['-n', NICE], 'exit 0'],
     [
@@ -201,7 +225,7 @@ async function humble(cell: Cell, tried: Try, report: CellReport): Promise<void>
     measures.map(async ([name, program, flags, script]) => {
       if (program !== null) {
         const words = [program, ...flags]
-        return (await tried([name], { ...bare(cell), humble: words }, script)) ? words : []
+        return (await tried([name], { ...withoutMeasures(cell), humble: words }, script)) ? words : []
       }
       report.missing[name] = `${name === 'lower_priority' ? 'nice' : 'choom'} is not installed`
       return []
@@ -213,7 +237,7 @@ async function humble(cell: Cell, tried: Try, report: CellReport): Promise<void>
 /** Leaves the transcoder what it needs, on whatever this container or machine has. */
 function memoryLimit(): number {
   const granted = Math.min(totalmem(), process.constrainedMemory() || Infinity)
-  return Math.max(LEAST_MEMORY_BYTES, Math.floor(granted * MEMORY_SHARE))
+  return Math.max(MIN_MEMORY_BYTES, Math.floor(granted * MEMORY_SHARE))
 }
 
 function quoted(path: string): string {

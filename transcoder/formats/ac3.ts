@@ -33,13 +33,13 @@ export function readAc3Header(bytes: Uint8Array): Ac3Header | null {
 
 function readFrame(frame: Uint8Array): Ac3Header | null {
   const identification = frame[5]! >> 3
-  if (identification <= 8) return readAc3(new Bits(frame), identification)
-  if (identification >= 11 && identification <= 16) return readEac3(new Bits(frame))
+  if (identification <= 8) return readAc3(new BitReader(frame), identification)
+  if (identification >= 11 && identification <= 16) return readEac3(new BitReader(frame))
   return null
 }
 
 /** 4.3.1 and 4.3.2; annex D for identification 6. */
-function readAc3(bits: Bits, identification: number): Ac3Header {
+function readAc3(bits: BitReader, identification: number): Ac3Header {
   // Sync word, CRC, rate, frame size, identification, mode.
   bits.skip(16 + 16 + 2 + 6 + 5 + 3)
   const mode = bits.read(3)
@@ -47,7 +47,7 @@ function readAc3(bits: Bits, identification: number): Ac3Header {
   const surround = (mode & 4) !== 0 ? SURROUND[bits.read(2)] : undefined
   if (mode === 2) bits.skip(2) // Dolby Surround mode
   bits.skip(1) // low frequency effects
-  const dialnorm = level(bits.read(5))
+  const dialnorm = dialnormLevel(bits.read(5))
   const loRo = defined({ centre, surround })
   const stated: DownmixLevels = { loRo, ltRt: {}, lfe: null }
   if (identification === 6) {
@@ -62,15 +62,15 @@ function readAc3(bits: Bits, identification: number): Ac3Header {
     if (bits.read(1) === 1) {
       bits.skip(2) // preferred downmix
       const [ltRtCentre, ltRtSurround, loRoCentre, loRoSurround] = [0, 0, 0, 0].map(() => bits.read(3))
-      stated.ltRt = fine(mode, ltRtCentre!, ltRtSurround!)
-      stated.loRo = fine(mode, loRoCentre!, loRoSurround!)
+      stated.ltRt = downmixLevel(mode, ltRtCentre!, ltRtSurround!)
+      stated.loRo = downmixLevel(mode, loRoCentre!, loRoSurround!)
     }
   }
   return { dialnorm, downmixLevels: orNull(stated) }
 }
 
 /** Annex E, E.1.2.2. */
-function readEac3(bits: Bits): Ac3Header {
+function readEac3(bits: BitReader): Ac3Header {
   bits.skip(16) // sync word
   const type = bits.read(2)
   // Substream, frame size; rate, and the blocks or the half rate.
@@ -78,7 +78,7 @@ function readEac3(bits: Bits): Ac3Header {
   const mode = bits.read(3)
   const lfe = bits.read(1) === 1
   bits.skip(5) // identification
-  const dialnorm = level(bits.read(5))
+  const dialnorm = dialnormLevel(bits.read(5))
   bits.optional(8) // compression
   if (mode === 0) {
     bits.skip(5)
@@ -90,8 +90,8 @@ function readEac3(bits: Bits): Ac3Header {
   const [ltRtCentre, loRoCentre] = (mode & 1) !== 0 && mode > 2 ? [bits.read(3), bits.read(3)] : [0, 0]
   const [ltRtSurround, loRoSurround] = (mode & 4) !== 0 ? [bits.read(3), bits.read(3)] : [0, 0]
   const stated: DownmixLevels = {
-    ltRt: fine(mode, ltRtCentre, ltRtSurround),
-    loRo: fine(mode, loRoCentre, loRoSurround),
+    ltRt: downmixLevel(mode, ltRtCentre, ltRtSurround),
+    loRo: downmixLevel(mode, loRoCentre, loRoSurround),
     // 10 dB less the code.
     lfe: lfe && bits.read(1) === 1 ? 10 ** ((10 - bits.read(5)) / 20) : null,
   }
@@ -104,7 +104,7 @@ const SURROUND = [0.707107, 0.5, 0, 0.5]
 /** Tables of annexes D and E: 3 to −6 dB, nothing. For surrounds the first three are reserved, to be read as the fourth. */
 const FINE = [1.414214, 1.189207, 1, 0.840896, 0.707107, 0.594604, 0.5, 0]
 
-function fine(mode: number, centre: number, surround: number): DownmixLevels['loRo'] {
+function downmixLevel(mode: number, centre: number, surround: number): DownmixLevels['loRo'] {
   return defined({
     centre: (mode & 1) !== 0 && mode > 2 ? FINE[centre] : undefined,
     surround: (mode & 4) !== 0 ? FINE[Math.max(3, surround)] : undefined,
@@ -122,11 +122,11 @@ function orNull(levels: DownmixLevels): DownmixLevels | null {
 }
 
 /** 4.4.2.8: 0 is reserved and to be read as −31 dB. */
-function level(coded: number): number {
+function dialnormLevel(coded: number): number {
   return coded === 0 ? 31 : coded
 }
 
-class Bits {
+class BitReader {
   readonly #bytes: Uint8Array
   #at = 0
 

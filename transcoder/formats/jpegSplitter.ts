@@ -1,7 +1,7 @@
 // In charge of: one JPEG after another in a stream of bytes, told apart by their markers (ITU-T T.81, annex B).
 // Not in charge of: what they show.
-import { joined } from './concatBytes.ts'
-import { StreamError } from './streamError.ts'
+import { concatBytes } from './concatBytes.ts'
+import { FormatError } from './streamError.ts'
 
 const MARKER = 0xff
 const START = 0xd8
@@ -18,7 +18,7 @@ export class JpegSplitter {
 
   /** Pictures that are complete now. Throws StreamError for anything but JPEG. */
   push(chunk: Uint8Array): Uint8Array[] {
-    this.#bytes = joined([this.#bytes, chunk])
+    this.#bytes = concatBytes([this.#bytes, chunk])
     const pictures: Uint8Array[] = []
     for (let code = this.#next(); code !== null; code = this.#next()) {
       if (code !== END) continue
@@ -26,13 +26,13 @@ export class JpegSplitter {
       this.#bytes = this.#bytes.subarray(this.#at)
       this.#at = 0
     }
-    if (this.#bytes.length > LARGEST) throw new StreamError('damaged', 'A picture is larger than any could be.')
+    if (this.#bytes.length > LARGEST) throw new FormatError('damaged', 'A picture is larger than any could be.')
     return pictures
   }
 
   /** Throws StreamError where a picture is not whole. */
   end(): void {
-    if (this.#bytes.length > 0) throw new StreamError('cut off', 'The last picture is not whole.')
+    if (this.#bytes.length > 0) throw new FormatError('cut off', 'The last picture is not whole.')
   }
 
   /** Goes on behind the next marker and what belongs to it. Returns its code; null = more bytes are needed. */
@@ -42,7 +42,7 @@ export class JpegSplitter {
     const code = bytes[this.#at + 1]
     if (code === undefined) return null
     if (bytes[this.#at] !== MARKER || (this.#at === 0) !== (code === START))
-      throw new StreamError('damaged', 'What should be a picture is not one.')
+      throw new FormatError('damaged', 'What should be a picture is not one.')
     const isAlone = code === START || code === END
     if (!isAlone && this.#at + 4 > bytes.length) return null
     const length = isAlone ? 0 : (bytes[this.#at + 2]! << 8) | bytes[this.#at + 3]!

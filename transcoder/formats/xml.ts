@@ -23,11 +23,11 @@ function escape(text: string): string {
 }
 
 /** A document in UTF-8, indented by two spaces. */
-export function document(root: Xml): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${spell(root, '')}`
+export function xmlDocument(root: Xml): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${serialize(root, '')}`
 }
 
-function spell({ name, attributes, content }: Xml, indent: string): string {
+function serialize({ name, attributes, content }: Xml, indent: string): string {
   const list = Object.entries(attributes)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => ` ${key}="${escape(String(value))}"`)
@@ -35,5 +35,5 @@ function spell({ name, attributes, content }: Xml, indent: string): string {
   const open = `${indent}<${name}${list}`
   if (content.length === 0) return `${open}/>\n`
   if (typeof content === 'string') return `${open}>${escape(content)}</${name}>\n`
-  return `${open}>\n${content.map((child) => spell(child, `${indent}  `)).join('')}${indent}</${name}>\n`
+  return `${open}>\n${content.map((child) => serialize(child, `${indent}  `)).join('')}${indent}</${name}>\n`
 }

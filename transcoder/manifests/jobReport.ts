@@ -3,7 +3,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { WrittenObject } from '#contract/task/protocol.ts'
 import type { AudioTrack, Presentation, TextTrack, VideoTrack } from './presentation/presentation.ts'
-import { averageRate, peakRate, presentationTarget } from './presentation/segmentBitrates.ts'
+import { averageRate, peakRate, presentationTargetDuration } from './presentation/segmentBitrates.ts'
 
 export interface ReportedObject {
   /** Relative to the job's destination. */
@@ -14,7 +14,7 @@ export interface ReportedObject {
   role: WrittenObject['role']
 }
 
-export interface ReportFacts {
+export interface JobReportInput {
   jobId: string
   /** null where the source does not say. */
   source: { name: string; size: number | null; etag: string | null }
@@ -28,34 +28,34 @@ export interface ReportFacts {
 }
 
 /** JSON with its keys always in one order, and objects by path: the same job makes the same bytes. */
-export function report(facts: ReportFacts): string {
+export function jobReportJson(facts: JobReportInput): string {
   const { jobId, source, configuration, ffmpegVersion, objects, presentations, warnings } = facts
   const body = {
     version: 1,
     job_id: jobId,
     source,
-    configuration: sorted(configuration),
+    configuration: sortKeys(configuration),
     ffmpeg_version: ffmpegVersion,
     presentations: presentations.map(presentationReport),
     objects: objects
       .toSorted((a, b) => (a.path < b.path ? -1 : 1))
       .map(({ path, size, sha256, role }) => ({ path, size, sha256, role })),
-    warnings: warnings.map(sorted),
+    warnings: warnings.map(sortKeys),
   }
   return `${JSON.stringify(body, null, 2)}\n`
 }
 
 /** Keys in alphabetical order, at every depth; the order of lists means something and stays. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sortKeys(inner)]))
 }
 
 function presentationReport(presentation: Presentation): unknown {
   const { video, audio, text, duration, segmentSeconds } = presentation
-  const target = presentationTarget(presentation)
+  const target = presentationTargetDuration(presentation)
   return {
     form: (video[0] ?? audio[0])?.form ?? null,
     duration_seconds: duration,

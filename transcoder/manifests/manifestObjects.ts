@@ -1,7 +1,7 @@
 // In charge of: every playlist and manifest of a presentation as objects to be put at the commit.
 // Not in charge of: their texts.
 import type { WrittenObject } from '#contract/task/protocol.ts'
-import { mpd } from './dash/mpd.ts'
+import { dashManifest } from './dash/mpd.ts'
 import {
   iframePlaylist,
   iframePlaylistPath,
@@ -10,7 +10,7 @@ import {
   mediaPlaylist,
   playlistPath,
 } from './hls/mediaPlaylist.ts'
-import { masterPlaylist } from './hls/multivariantPlaylist.ts'
+import { multivariantPlaylist } from './hls/multivariantPlaylist.ts'
 import type { Presentation, Segment } from './presentation/presentation.ts'
 
 /** RFC 8216bis, 4. */
@@ -19,7 +19,7 @@ export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
 export const MPD_TYPE = 'application/dash+xml'
 
 /** Paths are relative to the presentation's directory. The multivariant playlist comes last, and is put last. */
-export function hlsDocuments(presentation: Presentation): WrittenObject[] {
+export function hlsObjects(presentation: Presentation): WrittenObject[] {
   const { video, audio, text, thumbnails } = presentation
   return [
     ...video.flatMap((track) => [
@@ -38,15 +38,15 @@ export function hlsDocuments(presentation: Presentation): WrittenObject[] {
       content_type: PLAYLIST_TYPE,
       profile: null,
       role: 'playlist',
-      body: masterPlaylist(presentation),
+      body: multivariantPlaylist(presentation),
       stage: 2,
     },
   ]
 }
 
 /** `manifest.mpd` alone: DASH has no other text. */
-export function dashDocuments(presentation: Presentation): WrittenObject[] {
-  const body = mpd(presentation)
+export function dashObjects(presentation: Presentation): WrittenObject[] {
+  const body = dashManifest(presentation)
   return [{ path: 'manifest.mpd', content_type: MPD_TYPE, profile: null, role: 'manifest', body, stage: 2 }]
 }
 

@@ -3,10 +3,10 @@
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { languageTag } from './presentation/languageTags.ts'
 import type { AudioTrack, Presentation, Segment, VideoTrack } from './presentation/presentation.ts'
-import { document, element, type Xml } from '../formats/xml.ts'
+import { xmlDocument, element, type Xml } from '../formats/xml.ts'
 
 /** Below `<name>.ism`; clients make the same of `Url`. `bitrate`: bits per second; `time`: ticks of 100 ns. */
-export function smoothFragment(bitrate: number, stream: string, time: number): string {
+export function smoothFragmentPath(bitrate: number, stream: string, time: number): string {
   return `QualityLevels(${bitrate})/Fragments(${stream}=${time})`
 }
 
@@ -24,7 +24,7 @@ export function smoothBitrates(kbps: readonly number[]): number[] {
   })
 }
 
-interface Level {
+interface SmoothLevel {
   track: VideoTrack | AudioTrack
   /** In front of its fragments' names: a directory with a slash at its end, or ''. */
   directory: string
@@ -42,7 +42,7 @@ export function smoothManifest(presentation: Presentation): string {
   const { video, audio } = presentation
   const streams = Map.groupBy([...video, ...audio].map(levelOf), ({ stream, track }) => `${track.kind} ${stream}`)
   const ends = [...video, ...audio].map(({ segments }) => endOf(segments))
-  return document(
+  return xmlDocument(
     element(
       'SmoothStreamingMedia',
       { MajorVersion: 2, MinorVersion: 0, TimeScale: SMOOTH_TIMESCALE, Duration: Math.max(...ends) },
@@ -56,23 +56,23 @@ function endOf(segments: readonly Segment[]): number {
   return last === undefined ? 0 : last.start + last.duration
 }
 
-function levelOf(track: VideoTrack | AudioTrack): Level {
+function levelOf(track: VideoTrack | AudioTrack): SmoothLevel {
   const [, directory, bitrate, stream] = FRAGMENT.exec(track.segments[0]?.uri ?? '') ?? []
   if (directory === undefined || bitrate === undefined || stream === undefined || track.timescale !== SMOOTH_TIMESCALE)
     throw new Error(`${track.id} is not made of Smooth fragments.`)
   for (const { uri, start } of track.segments)
-    if (uri !== directory + smoothFragment(Number(bitrate), stream, start))
+    if (uri !== directory + smoothFragmentPath(Number(bitrate), stream, start))
       throw new Error(`The fragment ${uri} begins at ${start}: no client would find it.`)
   return { track, directory, bitrate: Number(bitrate), stream }
 }
 
-function streamIndex(levels: readonly Level[]): Xml {
-  const [{ track, directory, stream }] = levels as [Level]
-  const chunks = chunksOf(track)
+function streamIndex(levels: readonly SmoothLevel[]): Xml {
+  const [{ track, directory, stream }] = levels as [SmoothLevel]
+  const chunks = chunkTimes(track)
   const bitrates = new Set(levels.map(({ bitrate }) => bitrate))
   if (bitrates.size !== levels.length) throw new Error(`Two levels of ${stream} have one bit rate.`)
   for (const level of levels)
-    if (chunksOf(level.track) !== chunks || level.directory !== directory)
+    if (chunkTimes(level.track) !== chunks || level.directory !== directory)
       throw new Error(`${level.track.id} is not cut as ${track.id} is.`)
   const shared = {
     Type: track.kind,
@@ -82,7 +82,7 @@ function streamIndex(levels: readonly Level[]): Xml {
     QualityLevels: levels.length,
     Url: `${directory}QualityLevels({bitrate})/Fragments(${stream}={start time})`,
   }
-  const own = track.kind === 'video' ? pictureOf(levels) : { Language: languageTag(track.format.language) }
+  const own = track.kind === 'video' ? videoAttributes(levels) : { Language: languageTag(track.format.language) }
   return element('StreamIndex', { ...shared, ...own }, [
     ...levels.map(qualityLevel),
     // 2.2.2.6: every time is told, so that none has to be made of durations.
@@ -91,11 +91,11 @@ function streamIndex(levels: readonly Level[]): Xml {
 }
 
 /** Where chunks begin is what addresses are made of. The last one of a lower rate may end by a picture of it later or earlier. */
-function chunksOf({ segments }: VideoTrack | AudioTrack): string {
+function chunkTimes({ segments }: VideoTrack | AudioTrack): string {
   return segments.map(({ start }) => start).join(' ')
 }
 
-function pictureOf(levels: readonly Level[]): Xml['attributes'] {
+function videoAttributes(levels: readonly SmoothLevel[]): Xml['attributes'] {
   const tracks = levels.flatMap(({ track }) => (track.kind === 'video' ? [track] : []))
   const widest = tracks.toSorted((a, b) => b.height - a.height || b.width - a.width)[0]!
   return {
@@ -106,7 +106,7 @@ function pictureOf(levels: readonly Level[]): Xml['attributes'] {
   }
 }
 
-function qualityLevel({ track, bitrate }: Level, Index: number): Xml {
+function qualityLevel({ track, bitrate }: SmoothLevel, Index: number): Xml {
   const CodecPrivateData = track.codecPrivateData.toUpperCase()
   if (track.kind === 'video') {
     const { width: MaxWidth, height: MaxHeight } = track

@@ -6,7 +6,7 @@ import type { AudioStream, MediaInfo, VideoStream } from '../plan/model/mediaInf
 import type { Rational } from '../formats/rational.ts'
 import { multiply, ratio, toNumber } from '../formats/rational.ts'
 import { ratioText } from '../plan/estimate/describePlan.ts'
-import type { Counts } from '../formats/metering/byteCounts.ts'
+import type { MediaCounts } from '../formats/metering/byteCounts.ts'
 
 /** To a tenth of a kilobit per second. */
 export function kbps(value: number): number {
@@ -19,16 +19,16 @@ export function roundSeconds(value: number): number {
 }
 
 /** Of coded video or sound alone; `seconds` of the whole where the track's own are not known. */
-function rateOf(counts: Counts | null, stream: VideoStream | AudioStream, seconds: number): number {
+function trackBitrate(counts: MediaCounts | null, stream: VideoStream | AudioStream, seconds: number): number {
   const { tracks = [] } = counts ?? {}
   const track = tracks.find(({ id }) => id !== null && id === stream.id) ?? tracks[stream.index]
   const length = track?.seconds ?? stream.durationSeconds ?? seconds
   return track === undefined || length <= 0 ? 0 : kbps(track.bytes / 125 / length)
 }
 
-export interface Probed {
+export interface ProbedOutput {
   media: MediaInfo
-  counts: Counts | null
+  counts: MediaCounts | null
   /** Of the whole output. */
   seconds: number
   codecString: string | null
@@ -36,7 +36,7 @@ export interface Probed {
   frameRate: Rational | null
 }
 
-export function tracksOf(probed: Probed): Pick<MediaFacts, 'video' | 'audio'> {
+export function trackFacts(probed: ProbedOutput): Pick<MediaFacts, 'video' | 'audio'> {
   const { media, counts, seconds } = probed
   return {
     video: media.video === null ? null : videoFacts(media.video, probed),
@@ -44,13 +44,13 @@ export function tracksOf(probed: Probed): Pick<MediaFacts, 'video' | 'audio'> {
       codec: stream.codec,
       channels: stream.channels,
       sample_rate: stream.sampleRate,
-      bitrate_kbps: rateOf(counts, stream, seconds),
+      bitrate_kbps: trackBitrate(counts, stream, seconds),
       language: stream.language === 'und' ? null : stream.language,
     })),
   }
 }
 
-function videoFacts(video: VideoStream, { counts, seconds, codecString, frameRate }: Probed): VideoFacts {
+function videoFacts(video: VideoStream, { counts, seconds, codecString, frameRate }: ProbedOutput): VideoFacts {
   const rate = frameRate ?? video.frameRate ?? ratio(0, 1)
   const { width, height } = video
   return {
@@ -63,6 +63,6 @@ function videoFacts(video: VideoStream, { counts, seconds, codecString, frameRat
     frames_per_second: roundSeconds(toNumber(rate)),
     scan: ['tt', 'bb', 'tb', 'bt'].includes(video.fieldOrder) ? 'interlaced' : 'progressive',
     dynamic_range: HDR_NAMES[video.colorTransfer ?? ''] ?? 'sdr',
-    bitrate_kbps: rateOf(counts, video, seconds),
+    bitrate_kbps: trackBitrate(counts, video, seconds),
   }
 }

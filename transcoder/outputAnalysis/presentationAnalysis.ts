@@ -5,84 +5,84 @@ import { join } from 'node:path'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { Attempt } from '../pipeline/attempt.ts'
-import { seenCaptions } from '../analysis/streamDetails.ts'
+import { detectCaptions } from '../analysis/streamDetails.ts'
 import { playlistPath } from '../manifests/hls/mediaPlaylist.ts'
 import type { AudioTrack, Presentation, TextTrack, VideoTrack } from '../manifests/presentation/presentation.ts'
-import { averageRate, peakRate, presentationTarget } from '../manifests/presentation/segmentBitrates.ts'
+import { averageRate, peakRate, presentationTargetDuration } from '../manifests/presentation/segmentBitrates.ts'
 import { tarPlaylistName } from '../manifests/tar/tarPlaylists.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Rational } from '../formats/rational.ts'
 import type { PackagingPlan } from '../plan/model/plan.ts'
 import { approximate, distance, ratio } from '../formats/rational.ts'
 import { probe } from '../analysis/probe.ts'
-import { secondsOf } from '../segmenter/buildPresentation.ts'
-import type { TakenRendition } from '../segmenter/segmentCheck.ts'
-import { kbps, roundSeconds, tracksOf } from './mediaSummary.ts'
-import type { Metered } from '../segmenter/cutters/meteredCutter.ts'
+import { trackSeconds } from '../segmenter/buildPresentation.ts'
+import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
+import { kbps, roundSeconds, trackFacts } from './mediaSummary.ts'
+import type { MeteredStream } from '../segmenter/cutters/meteredCutter.ts'
 
 type Captions = MediaFacts['captions']
 
 /** One stream of segments, and what was seen in it. */
-export interface Stream {
-  taken: TakenRendition
-  metered: Metered
+export interface SegmentedStream {
+  taken: RecordedRendition
+  metered: MeteredStream
 }
 
 /** What ffprobe says of one rendition. */
-export interface Seen {
+export interface ProbedRendition {
   media: MediaInfo
   /** In the pictures; empty where there are none. */
   captions: string[]
 }
 
 /** By the path below the directory of the packaging. `seen` by the id of the rendition. */
-export function presentationFacts(
+export function analyzePresentation(
   packaging: PackagingPlan,
-  streams: readonly Stream[],
-  seen: ReadonlyMap<string, Seen>,
+  streams: readonly SegmentedStream[],
+  seen: ReadonlyMap<string, ProbedRendition>,
   sets: { hls: Presentation | null; dash: Presentation | null; smooth: Presentation | null },
 ): Map<string, MediaFacts> {
   const facts = new Map<string, MediaFacts>()
   for (const [kind, set] of Object.entries(sets) as [keyof typeof sets, Presentation | null][]) {
     if (set === null) continue
-    const all = new TrackFacts(packaging, set, streams, seen)
+    const all = new PresentationAnalyzer(packaging, set, streams, seen)
     if (kind === 'hls') {
       for (const track of [...set.video, ...set.audio]) {
-        facts.set(playlistPath(track), all.ofTrack(track))
-        facts.set(tarPlaylistName(track), all.ofTrack(track))
+        facts.set(playlistPath(track), all.analyzeTrack(track))
+        facts.set(tarPlaylistName(track), all.analyzeTrack(track))
       }
-      facts.set('master.m3u8', all.ofWhole(playlistPath))
-      facts.set('tar.m3u8', all.ofWhole(tarPlaylistName))
+      facts.set('master.m3u8', all.analyzeMultivariant(playlistPath))
+      facts.set('tar.m3u8', all.analyzeMultivariant(tarPlaylistName))
     } else if (kind === 'dash')
       for (const path of ['manifest.mpd', 'tar.mpd'])
         facts.set(
           path,
-          all.ofWhole(({ directory }) => directory),
+          all.analyzeMultivariant(({ directory }) => directory),
         )
     else
       facts.set(
         `${packaging.smooth}/Manifest`,
-        all.ofWhole(({ directory }) => directory),
+        all.analyzeMultivariant(({ directory }) => directory),
       )
   }
   return facts
 }
 
 /** So many at a time: each takes a core for a moment. */
-const PROBES = 2
+const MAX_PROBES = 2
 
 /**
  * Of each rendition one form: what its segments hold is the same in all of them. Throws what ends the attempt, and where a
  * stream cannot be probed.
  */
-export async function lookIntoStreams(
+export async function probeRenditions(
   attempt: Attempt,
   packaging: PackagingPlan,
-  { streams, hasCaptions }: { streams: readonly Stream[]; hasCaptions: boolean },
-): Promise<ReadonlyMap<string, Seen>> {
+  { streams, hasCaptions }: { streams: readonly SegmentedStream[]; hasCaptions: boolean },
+): Promise<ReadonlyMap<string, ProbedRendition>> {
   const { engine, workspace, halt } = attempt
   const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
-  const seen = new Map<string, Seen>()
+  const seen = new Map<string, ProbedRendition>()
   const firsts = streams.filter(
     ({ taken }, index) => streams.findIndex((other) => other.taken.rendition.id === taken.rendition.id) === index,
   )
@@ -96,7 +96,7 @@ export async function lookIntoStreams(
         const media = await probe(engine, `file:${path}`, places)
         const present =
           hasCaptions && video?.captions === true && media.video !== null
-            ? await seenCaptions(engine, `file:${path}`, media.video, places)
+            ? await detectCaptions(engine, `file:${path}`, media.video, places)
             : []
         // Who speaks only later is known from the source.
         const captions = present.length === 0 ? [] : [...new Set([...packaging.captionChannels, ...present])]
@@ -106,32 +106,32 @@ export async function lookIntoStreams(
       }
     }
   }
-  await Promise.all(Array.from({ length: PROBES }, lookIntoSome))
+  await Promise.all(Array.from({ length: MAX_PROBES }, lookIntoSome))
   return seen
 }
 
-class TrackFacts {
+class PresentationAnalyzer {
   readonly #packaging: PackagingPlan
   readonly #set: Presentation
-  readonly #streams: readonly Stream[]
-  readonly #seen: ReadonlyMap<string, Seen>
+  readonly #streams: readonly SegmentedStream[]
+  readonly #seen: ReadonlyMap<string, ProbedRendition>
   readonly #target: number
 
   constructor(
     packaging: PackagingPlan,
     set: Presentation,
-    streams: readonly Stream[],
-    seen: ReadonlyMap<string, Seen>,
+    streams: readonly SegmentedStream[],
+    seen: ReadonlyMap<string, ProbedRendition>,
   ) {
     this.#packaging = packaging
     this.#set = set
     this.#streams = streams
     this.#seen = seen
-    this.#target = presentationTarget(set)
+    this.#target = presentationTargetDuration(set)
   }
 
-  ofTrack(track: VideoTrack | AudioTrack): MediaFacts {
-    const seconds = secondsOf(track)
+  analyzeTrack(track: VideoTrack | AudioTrack): MediaFacts {
+    const seconds = trackSeconds(track)
     const stream = this.#streams.find(
       ({ taken: { rendition, form } }) => rendition.id === track.id && form === track.form,
     )
@@ -139,12 +139,12 @@ class TrackFacts {
     const tracks =
       seen === undefined || stream === undefined
         ? { video: null, audio: [] }
-        : tracksOf({
+        : trackFacts({
             media: seen.media,
             counts: stream.metered.counts,
             seconds,
             codecString: track.kind === 'video' ? (track.codecs[0] ?? null) : null,
-            frameRate: counted(stream.taken, seen.media),
+            frameRate: measuredFrameRate(stream.taken, seen.media),
           })
     return {
       duration_seconds: roundSeconds(seconds),
@@ -156,24 +156,24 @@ class TrackFacts {
   }
 
   /** Of what a player chooses from: its highest rendition, every sound, and a line for each rendition. */
-  ofWhole(pathOf: (track: VideoTrack) => string): MediaFacts {
+  analyzeMultivariant(pathOf: (track: VideoTrack) => string): MediaFacts {
     const { video, audio, text, duration } = this.#set
     const renditions = video.map((track) => ({
       path: joinPath(this.#packaging.directory, pathOf(track)),
       width: track.width,
       height: track.height,
-      average_bitrate_kbps: this.#most(track, averageRate),
-      peak_bitrate_kbps: this.#most(track, (one) => peakRate(one, this.#target)),
+      average_bitrate_kbps: this.#combinedRate(track, averageRate),
+      peak_bitrate_kbps: this.#combinedRate(track, (one) => peakRate(one, this.#target)),
     }))
     const rates = renditions.map((rendition) => rendition.average_bitrate_kbps)
     const at = rates.indexOf(Math.max(...rates))
-    const highest = video[at] === undefined ? null : this.ofTrack(video[at])
+    const highest = video[at] === undefined ? null : this.analyzeTrack(video[at])
     return {
       duration_seconds: roundSeconds(duration),
       average_bitrate_kbps: renditions[at]?.average_bitrate_kbps ?? 0,
       peak_bitrate_kbps: renditions[at]?.peak_bitrate_kbps ?? 0,
       video: highest?.video ?? null,
-      audio: [...(highest?.audio ?? []), ...audio.flatMap((track) => this.ofTrack(track).audio)],
+      audio: [...(highest?.audio ?? []), ...audio.flatMap((track) => this.analyzeTrack(track).audio)],
       captions: [
         ...(highest?.captions ?? []),
         ...text.map(({ name, language }): Captions[number] => ({ kind: 'webvtt', name, language })),
@@ -183,7 +183,7 @@ class TrackFacts {
   }
 
   /** RFC 8216bis, 4.4.6.2: with the largest of what is played beside it. kbps. */
-  #most(track: VideoTrack, rate: (one: VideoTrack | AudioTrack | TextTrack) => number): number {
+  #combinedRate(track: VideoTrack, rate: (one: VideoTrack | AudioTrack | TextTrack) => number): number {
     const { audio, text } = this.#set
     const sounds = audio.filter(({ id }) => track.audioTracks.includes(id))
     return kbps((rate(track) + Math.max(0, ...sounds.map(rate)) + Math.max(0, ...text.map(rate))) / 1000)
@@ -198,7 +198,7 @@ class TrackFacts {
 const SAME_RATE = 0.001
 
 /** Pictures over the time that they take; null for sound. */
-function counted({ taken, timescale }: TakenRendition, { video }: MediaInfo): Rational | null {
+function measuredFrameRate({ taken, timescale }: RecordedRendition, { video }: MediaInfo): Rational | null {
   const last = taken.segments.at(-1)
   const first = taken.segments[0]
   if (video === null || last === undefined || first === undefined) return null

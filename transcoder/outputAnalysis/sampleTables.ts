@@ -2,19 +2,19 @@
 // Not in charge of: whether the file is whole (mp4FileCheck.ts), fragmented files.
 import { open } from 'node:fs/promises'
 import type { Box } from '../mp4FileCheck.ts'
-import { children, find, nameAt, need, viewOf } from '../formats/mp4/boxReader.ts'
+import { children, findBox, boxType, requireBox, viewOf } from '../formats/mp4/boxReader.ts'
 import { VISUAL_ENTRY } from '../formats/mp4/initSegment.ts'
 import { avcFrom, hevcFrom } from '../formats/mp4/codecConfig.ts'
-import type { Counts, TrackCount } from '../formats/metering/byteCounts.ts'
-import { Seconds } from '../formats/metering/bytesPerSecond.ts'
+import type { MediaCounts, TrackCount } from '../formats/metering/byteCounts.ts'
+import { BytesPerSecond } from '../formats/metering/bytesPerSecond.ts'
 
 /** Of a day with 60 pictures a second; a header beyond that is none of ours. */
-const LARGEST_MOOV = 256 * 1024 * 1024
+const MAX_MOOV = 256 * 1024 * 1024
 
 /** Null where there is no header that could be read. Throws StreamError where it is damaged. */
-export async function countMp4(path: string, boxes: readonly Box[]): Promise<Counts | null> {
+export async function countSamples(path: string, boxes: readonly Box[]): Promise<MediaCounts | null> {
   const box = boxes.find(({ type }) => type === 'moov')
-  if (box === undefined || box.size > LARGEST_MOOV) return null
+  if (box === undefined || box.size > MAX_MOOV) return null
   const moov = Buffer.alloc(box.size)
   const file = await open(path, 'r')
   try {
@@ -22,19 +22,19 @@ export async function countMp4(path: string, boxes: readonly Box[]): Promise<Cou
   } finally {
     await file.close()
   }
-  const seconds = new Seconds()
+  const seconds = new BytesPerSecond()
   const tracks = [...children(moov, 8)]
     .filter(({ name }) => name === 'trak')
     .map(({ body }) => countTrack(body, seconds))
   return { tracks, seconds, codecString: tracks.find(({ codec }) => codec !== null)?.codec ?? null }
 }
 
-function countTrack(trak: Uint8Array, seconds: Seconds): TrackCount & { codec: string | null } {
-  const mdhd = need(trak, 'mdia', 'mdhd')
+function countTrack(trak: Uint8Array, seconds: BytesPerSecond): TrackCount & { codec: string | null } {
+  const mdhd = requireBox(trak, 'mdia', 'mdhd')
   const timescale = viewOf(mdhd).getUint32(mdhd[0] === 1 ? 20 : 12)
-  const table = need(trak, 'mdia', 'minf', 'stbl')
-  const stts = viewOf(need(table, 'stts'))
-  const stsz = viewOf(need(table, 'stsz'))
+  const table = requireBox(trak, 'mdia', 'minf', 'stbl')
+  const stts = viewOf(requireBox(table, 'stts'))
+  const stsz = viewOf(requireBox(table, 'stsz'))
   // 8.7.3.2: 0 = each sample has a size of its own.
   const [same, count] = [stsz.getUint32(4), stsz.getUint32(8)]
   let bytes = 0
@@ -54,10 +54,10 @@ function countTrack(trak: Uint8Array, seconds: Seconds): TrackCount & { codec: s
 
 /** RFC 6381, of video that has such a name. */
 function codecOf(trak: Uint8Array): string | null {
-  if (nameAt(need(trak, 'mdia', 'hdlr'), 8) !== 'vide') return null
-  const entry = children(need(trak, 'mdia', 'minf', 'stbl', 'stsd'), 8).next().value
+  if (boxType(requireBox(trak, 'mdia', 'hdlr'), 8) !== 'vide') return null
+  const entry = children(requireBox(trak, 'mdia', 'minf', 'stbl', 'stsd'), 8).next().value
   const boxes = entry?.body.subarray(VISUAL_ENTRY) ?? new Uint8Array()
-  const avc = entry?.name === 'avc1' ? find(boxes, 'avcC') : null
-  const hevc = entry?.name === 'hvc1' ? find(boxes, 'hvcC') : null
+  const avc = entry?.name === 'avc1' ? findBox(boxes, 'avcC') : null
+  const hevc = entry?.name === 'hvc1' ? findBox(boxes, 'hvcC') : null
   return avc === null ? (hevc === null ? null : hevcFrom(hevc).codec) : avcFrom(avc).codec
 }

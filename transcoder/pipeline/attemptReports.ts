@@ -3,42 +3,46 @@
 // Not in charge of: what is told (plan/estimate/sourceReport.ts, sourcePreview.ts, facts/, jobLog.ts), the ending (runTask.ts).
 import { stat } from 'node:fs/promises'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
-import { mediaFacts } from '#contract/task/reportSchemas.ts'
+import { mediaFactsSchema } from '#contract/task/reportSchemas.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { Attempt } from './attempt.ts'
-import type { Door } from '../taskApi/taskClient.ts'
-import type { Encoded } from './encode.ts'
-import { fileFacts } from '../outputAnalysis/fileAnalysis.ts'
-import { lookIntoStreams, presentationFacts, type Stream } from '../outputAnalysis/presentationAnalysis.ts'
-import { scrub, StaleAttempt } from '../errors.ts'
+import type { TaskClient } from '../taskApi/taskClient.ts'
+import type { EncodedFile } from './encode.ts'
+import { analyzeFile } from '../outputAnalysis/fileAnalysis.ts'
+import { probeRenditions, analyzePresentation, type SegmentedStream } from '../outputAnalysis/presentationAnalysis.ts'
+import { redactText, StaleAttempt } from '../errors.ts'
 import type { JobLog } from './jobLog.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
-import { still } from '../analysis/sourcePreview.ts'
-import type { Sets } from '../segmenter/finishPackage.ts'
+import { capturePreview } from '../analysis/sourcePreview.ts'
+import type { PresentationSets } from '../segmenter/finishPackage.ts'
 
 /** Nobody waits longer for what no job depends on. */
-const SEND_MS = 15_000
+const POST_TIMEOUT_MS = 15_000
 
 /** Where the service takes it. Throws only what ends the attempt. */
-export async function sendSource(attempt: Attempt, task: TaskDescription, report: () => SourceReport): Promise<void> {
+export async function postSource(attempt: Attempt, task: TaskDescription, report: () => SourceReport): Promise<void> {
   if (task.takes?.source !== true) return
-  await beside(attempt, 'the source could not be told', () =>
-    attempt.door.source({ source: report() }, AbortSignal.any([attempt.halt.signal, AbortSignal.timeout(SEND_MS)])),
+  await bestEffort(attempt, 'the source could not be told', () =>
+    attempt.door.postSource(
+      { source: report() },
+      AbortSignal.any([attempt.halt.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]),
+    ),
   )
 }
 
 /** Where the service takes one and the source has a picture. Throws only what ends the attempt. */
-export async function sendPreview(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<void> {
+export async function postPreview(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<void> {
   if (task.takes?.preview !== true) return
   const { engine, gateway, workspace, settings, door, halt } = attempt
-  await beside(attempt, 'no poster could be made', async () => {
+  await bestEffort(attempt, 'no poster could be made', async () => {
     const { ranges: seekable } = await gateway.open()
     const options = { cwd: workspace.cwd, signal: halt.signal, seekable, threads: settings.threads }
-    const picture = await still(engine, gateway.url, media, options)
-    if (picture !== null) await door.preview(picture, AbortSignal.any([halt.signal, AbortSignal.timeout(SEND_MS)]))
+    const picture = await capturePreview(engine, gateway.url, media, options)
+    if (picture !== null)
+      await door.putPreview(picture, AbortSignal.any([halt.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]))
   })
 }
 
@@ -46,10 +50,10 @@ export async function sendPreview(attempt: Attempt, task: TaskDescription, media
  * Of each file, in the order of the plan; null where it could not be measured. `hasCaptions`: the source was seen to have some,
  * or nobody looked. Throws only what ends the attempt.
  */
-export async function measureFiles(
+export async function analyzeFiles(
   attempt: Attempt,
   plan: Plan,
-  encoded: readonly Encoded[],
+  encoded: readonly EncodedFile[],
   hasCaptions: boolean,
 ): Promise<(MediaFacts | null)[]> {
   const { engine, workspace, halt } = attempt
@@ -57,11 +61,11 @@ export async function measureFiles(
   const facts: (MediaFacts | null)[] = []
   for (const [index, { container, path }] of plannedFiles(plan).entries()) {
     const { file, probed, meter } = encoded[index]!
-    const measured = await beside(attempt, `${path} could not be measured`, async () => {
+    const measured = await bestEffort(attempt, `${path} could not be measured`, async () => {
       const { size: bytes } = await stat(file)
       const captions = hasCaptions && plan.outputs[index]?.video.captions === true
       const finished = { path: file, container, bytes, probed, counts: meter?.end() ?? null, captions }
-      return acceptable(await fileFacts(engine, finished, places))
+      return validated(await analyzeFile(engine, finished, places))
     })
     facts.push(measured ?? null)
   }
@@ -73,24 +77,24 @@ export async function measureFiles(
  * what was found by the path below the directory of the packaging; nothing where it could not be measured. Throws only what ends
  * the attempt.
  */
-export function measurePackage(
+export function analyzePackage(
   attempt: Attempt,
   { packaging }: Plan,
-  found: { streams: readonly Stream[]; hasCaptions: boolean },
-): (sets: Sets) => Promise<ReadonlyMap<string, MediaFacts>> {
-  const looking = packaging === null ? null : lookIntoStreams(attempt, packaging, found)
+  found: { streams: readonly SegmentedStream[]; hasCaptions: boolean },
+): (sets: PresentationSets) => Promise<ReadonlyMap<string, MediaFacts>> {
+  const looking = packaging === null ? null : probeRenditions(attempt, packaging, found)
   looking?.catch(() => undefined) // told where it is waited for
   return async (sets) =>
-    (await beside(attempt, 'the segments could not be measured', async () => {
+    (await bestEffort(attempt, 'the segments could not be measured', async () => {
       if (packaging === null || looking === null) return new Map<string, never>()
-      const measured = presentationFacts(packaging, found.streams, await looking, sets)
-      return new Map([...measured].map(([path, facts]) => [path, acceptable(facts)]))
+      const measured = analyzePresentation(packaging, found.streams, await looking, sets)
+      return new Map([...measured].map(([path, facts]) => [path, validated(facts)]))
     })) ?? new Map<string, never>()
 }
 
 /** The door refuses an attempt's whole result for a measure that is out of bounds: such a one is left out. */
-function acceptable<Facts extends MediaFacts | null>(facts: Facts): Facts {
-  if (facts !== null) mediaFacts.parse(facts)
+function validated<Facts extends MediaFacts | null>(facts: Facts): Facts {
+  if (facts !== null) mediaFactsSchema.parse(facts)
   return facts
 }
 
@@ -129,13 +133,13 @@ export class Beside {
 }
 
 /** undefined: it failed, which is a line of the log. */
-async function beside<T>({ log, halt }: Attempt, what: string, work: () => Promise<T>): Promise<T | undefined> {
+async function bestEffort<T>({ log, halt }: Attempt, what: string, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
   } catch (error) {
     halt.signal.throwIfAborted()
     if (error instanceof StaleAttempt) throw error
-    log.warn(what, { error: scrub(String(error)) })
+    log.warn(what, { error: redactText(String(error)) })
     return undefined
   }
 }
@@ -144,13 +148,13 @@ async function beside<T>({ log, halt }: Attempt, what: string, work: () => Promi
 export class LogSender {
   /** Whether the service takes one. */
   wanted = false
-  readonly #door: Door
+  readonly #door: TaskClient
   readonly #log: JobLog
   #sending: Promise<void> = Promise.resolve()
   /** What the log had changed by when it was last taken. */
   #sent = -1
 
-  constructor(door: Door, log: JobLog) {
+  constructor(door: TaskClient, log: JobLog) {
     this.#door = door
     this.#log = log
   }
@@ -158,15 +162,15 @@ export class LogSender {
   /** Never rejects: nothing depends on it. */
   send(totalMs: number): Promise<void> {
     if (!this.wanted) return Promise.resolve()
-    this.#sending = this.#sendBehind(this.#sending, totalMs)
+    this.#sending = this.#sendAfter(this.#sending, totalMs)
     return this.#sending
   }
 
-  async #sendBehind(earlier: Promise<void>, totalMs: number): Promise<void> {
+  async #sendAfter(earlier: Promise<void>, totalMs: number): Promise<void> {
     await earlier
     const { changes } = this.#log
     try {
-      await this.#door.log(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs))
+      await this.#door.putLog(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs))
       this.#sent = changes
     } catch {
       // Nothing depends on it.
@@ -174,7 +178,7 @@ export class LogSender {
   }
 
   /** The same, unless the service has all of it. */
-  async complete(totalMs: number): Promise<void> {
+  async flush(totalMs: number): Promise<void> {
     await this.#sending
     if (this.#sent !== this.#log.changes) await this.send(totalMs)
   }

@@ -4,17 +4,17 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Attempt } from './attempt.ts'
-import { requireWholeLength } from '../analysis/durationCheck.ts'
+import { requireExpectedDuration } from '../analysis/durationCheck.ts'
 import { lookAtEnd } from '../analysis/damage/decodeTail.ts'
-import type { DamageWatch } from '../analysis/damage/damageMonitor.ts'
-import { summary } from '../analysis/damage/damageReport.ts'
+import type { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
+import { describeDamage } from '../analysis/damage/damageReport.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { TsMeter } from '../formats/metering/tsMeter.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
-import { FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegResult } from '../ffmpeg/run.ts'
-import { logoFile } from '../source/logoImage.ts'
-import { convey, multiplexOptions, type Late } from './multiplexOutput.ts'
+import { FIRST_PIPE_FD, printableCommand, runFfmpeg, type FfmpegResult } from '../ffmpeg/run.ts'
+import { logoPath } from '../source/logoImage.ts'
+import { multiplexStream, multiplexOptions, type Late } from './multiplexOutput.ts'
 import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { ffmpegArgs } from '../plan/argv/ffmpegArgs.ts'
@@ -22,10 +22,10 @@ import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { isMp4, isMultiplexed } from '../plan/forms.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
-import { requiredLength } from '../plan/streams/outputTiming.ts'
+import { requiredDuration } from '../plan/streams/outputTiming.ts'
 import { probe } from '../analysis/probe.ts'
-import { watchGrowth } from '../upload/fileGrowth.ts'
-import { finalityOf, ObjectUpload, type StoredObject } from '../upload/objectUpload.ts'
+import { pollGrowth } from '../upload/fileGrowth.ts'
+import { writeModeOf, ObjectUpload, type UploadedObject } from '../upload/objectUpload.ts'
 
 /** The purpose of the run that makes the outputs. */
 export const ENCODE = 'encode'
@@ -38,25 +38,25 @@ const SIZE_FACTOR = 2
 const SIZE_EXTRA_BYTES = 256 * 1024 * 1024
 
 /** Streams of segments that leave the same process through pipes (segmenter/segmenter.ts). */
-export interface Pipes {
+export interface SegmentPipes {
   takers: readonly ((stream: Readable) => Promise<void>)[]
   /** What they have taken so far. */
   readonly bytes: number
   /** True while they wait for transfers. */
   readonly isHeld: boolean
   /** Once ffmpeg has ended well. Throws where something is missing. */
-  requireWhole(source: MediaInfo): void
+  requireComplete(source: MediaInfo): void
 }
 
-export interface Extras {
+export interface EncodeOptions {
   /** Put into the outputs of a plan that has any. */
   cues?: readonly Cue[] | undefined
   /** Take the streams of a plan with packaging. */
-  pipes?: Pipes | null
+  pipes?: SegmentPipes | null
   /** Where on the source's clock the outputs begin. */
   startSeconds: number
   /** Sees what shows of the source's damage. */
-  damage: DamageWatch
+  damage: DamageMonitor
   /** Of a transport stream whose encoder exceeded its rate. */
   onLate?: (late: Late) => void
   /** Who else reads the source: the source is judged once nobody does. Never rejects. */
@@ -66,9 +66,9 @@ export interface Extras {
 }
 
 /** One file that was found whole. */
-export interface Encoded {
+export interface EncodedFile {
   /** Once all of it is stored. */
-  stored: Promise<StoredObject>
+  stored: Promise<UploadedObject>
   file: string
   /** As ffprobe sees it. */
   probed: MediaInfo
@@ -77,33 +77,38 @@ export interface Encoded {
 }
 
 /** Encodes all outputs. */
-export async function encode(attempt: Attempt, plan: Plan, source: MediaInfo, extras: Extras): Promise<Encoded[]> {
-  const encoded = await encodeOnce(attempt, plan, source, extras)
+export async function encode(
+  attempt: Attempt,
+  plan: Plan,
+  source: MediaInfo,
+  extras: EncodeOptions,
+): Promise<EncodedFile[]> {
+  const encoded = await runEncode(attempt, plan, source, extras)
   if (encoded !== 'header too large') return encoded
   // ffmpeg exits with 0 when the room kept for the header was too small, and has overwritten media with it.
   attempt.log.warn('the reserved header was too small: encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
-  const again = await encodeOnce(attempt, { ...plan, outputs }, source, { ...extras, pipes: null })
+  const again = await runEncode(attempt, { ...plan, outputs }, source, { ...extras, pipes: null })
   if (again === 'header too large') throw new TaskError('internal', 'An mp4 without a reserved header reported one.')
   return again
 }
 
-async function encodeOnce(
+async function runEncode(
   attempt: Attempt,
   plan: Plan,
   source: MediaInfo,
-  extras: Extras,
-): Promise<Encoded[] | 'header too large'> {
+  extras: EncodeOptions,
+): Promise<EncodedFile[] | 'header too large'> {
   const { door, lanes, halt, workspace, progress } = attempt
   const { pipes = null, damage } = extras
-  damage.begin()
+  damage.reset()
   const planned = plannedFiles(plan)
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
   const meters = planned.map(({ container }) => (isMultiplexed(container) ? new TsMeter() : null))
   const discard = new AbortController()
   const uploads = planned.map((output, index) => {
     const request = { path: output.path, content_type: output.contentType, expected_size: output.expectedBytes }
-    return new ObjectUpload(files[index]!, request, finalityOf(output.container, output.headerReserveBytes), {
+    return new ObjectUpload(files[index]!, request, writeModeOf(output.container, output.headerReserveBytes), {
       door,
       lanes,
       signal: AbortSignal.any([halt.signal, discard.signal]),
@@ -115,8 +120,8 @@ async function encodeOnce(
     })
   })
   const sizes = files.map(() => 0)
-  const produced = () => progress.produced(sizes.reduce((sum, bytes) => sum + bytes, pipes?.bytes ?? 0))
-  const growth = watchGrowth(files, (index, size) => {
+  const produced = () => progress.setBytesProduced(sizes.reduce((sum, bytes) => sum + bytes, pipes?.bytes ?? 0))
+  const growth = pollGrowth(files, (index, size) => {
     sizes[index] = size
     produced()
     uploads[index]!.advance(size)
@@ -126,29 +131,30 @@ async function encodeOnce(
   try {
     const result = await spawnFfmpeg(attempt, plan, files, extras, () => {
       produced()
-      growth.poke()
+      growth.pollNow()
     })
     produced()
-    growth.poke()
+    growth.pollNow()
     await growth.stop()
     await extras.readers
     halt.signal.throwIfAborted()
-    requireSource(attempt)
+    requireCompleteSource(attempt)
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
-    if (!tooSmall) requireGoodExit(result, damage)
+    if (!tooSmall) requireCleanExit(result, damage)
     await lookAtEnd(attempt, damage)
-    damage.requireFew()
-    if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
-    if (plan.durationSeconds !== null && CUT_ELEMENT.test(result.stderr)) throw cutSource(result.stderr.slice(-200))
-    explainingCuts(result, damage, () => pipes?.requireWhole(source))
+    damage.requireWithinLimit()
+    if (tooSmall || (await hasBrokenReservedHeader(plan, files))) return 'header too large'
+    if (plan.durationSeconds !== null && TRUNCATED_ELEMENT.test(result.stderr))
+      throw truncatedSource(result.stderr.slice(-200))
+    attributeToSource(result, damage, () => pipes?.requireComplete(source))
     // What is left of a file leaves while ffprobe looks at it: one that is not whole is never committed.
     const stored = uploads.map((upload) => upload.finish())
     for (const each of stored) each.catch(() => undefined) // told through onFailure, and to the one that waits for it
-    const probed = await probeAll(attempt, files)
-    const encoded: Encoded[] = []
+    const probed = await probeOutputs(attempt, files)
+    const encoded: EncodedFile[] = []
     for (const [index, output] of planned.entries()) {
       const expected = expectedSeconds(plan, index, source, extras.startSeconds)
-      explainingCuts(result, damage, () => requireWholeLength(output, expected, probed[index]!, source.formats))
+      attributeToSource(result, damage, () => requireExpectedDuration(output, expected, probed[index]!, source.formats))
       const [file, meter] = [files[index]!, meters[index] ?? null]
       encoded.push({ stored: stored[index]!, file, probed: probed[index]!, meter })
     }
@@ -158,7 +164,7 @@ async function encodeOnce(
     await growth.stop()
     if (!keep.whole) {
       discard.abort(new Error('the encode was discarded'))
-      await Promise.all(uploads.map((upload) => upload.settle()))
+      await Promise.all(uploads.map((upload) => upload.waitForTransfers()))
       await Promise.all(files.map((file) => rm(file, { force: true })))
     }
   }
@@ -167,7 +173,7 @@ async function encodeOnce(
 /** So many at a time: each takes a core for a moment. */
 const PROBES = 2
 
-async function probeAll({ engine, halt, workspace }: Attempt, files: readonly string[]): Promise<MediaInfo[]> {
+async function probeOutputs({ engine, halt, workspace }: Attempt, files: readonly string[]): Promise<MediaInfo[]> {
   const probed: MediaInfo[] = []
   const rest = files.entries()
   const probeSome = async (): Promise<void> => {
@@ -184,14 +190,14 @@ function expectedSeconds(plan: Plan, index: number, source: MediaInfo, startSeco
   const output = plan.outputs[index]
   if (output === undefined) return seconds
   const numbers = output.audio.map(({ sourceStream }) => sourceStream)
-  return requiredLength(source, numbers, seconds, startSeconds)
+  return requiredDuration(source, numbers, seconds, startSeconds)
 }
 
 function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  { cues = [], pipes = null, cpuSeconds, damage, onLate }: Extras,
+  { cues = [], pipes = null, cpuSeconds, damage, onLate }: EncodeOptions,
   poke: () => void,
 ): Promise<FfmpegResult> {
   const { engine, gateway, settings, log, progress, halt, workspace } = attempt
@@ -201,11 +207,11 @@ function spawnFfmpeg(
     inputFlags: inputFlags(gateway.url),
     // Transport streams come through this process, which writes the files.
     outputs: [
-      ...files.map((file, index) => (isOurs(index) ? `pipe:${FIRST_TAKEN + index}` : file)),
+      ...files.map((file, index) => (isOurs(index) ? `pipe:${FIRST_PIPE_FD + index}` : file)),
       // A plan with streams has no outputs: these are the only pipes.
-      ...(pipes?.takers ?? []).map((_take, index) => `pipe:${FIRST_TAKEN + index}`),
+      ...(pipes?.takers ?? []).map((_take, index) => `pipe:${FIRST_PIPE_FD + index}`),
     ],
-    logo: logoFile(workspace),
+    logo: logoPath(workspace),
     threads: settings.threads,
     cores: settings.machine.vcpus,
   })
@@ -217,7 +223,7 @@ function spawnFfmpeg(
   const takers = plan.outputs.flatMap((output, index) =>
     isMultiplexed(output.container)
       ? async (stream: Readable) => {
-          const late = await convey(stream, files[index]!, multiplexOptions(plan, output, cues), largestBytes)
+          const late = await multiplexStream(stream, files[index]!, multiplexOptions(plan, output, cues), largestBytes)
           if (late === 0) return
           log.warn('access units are late in the multiplex', { path: output.path, late })
           onLate?.({ path: output.path, count: late })
@@ -236,21 +242,21 @@ function spawnFfmpeg(
     isHeld: () => pipes?.isHeld === true,
     onLine: damage.line,
     onProgress: (report) => {
-      requirePlausible(report.outSeconds, plan.durationSeconds, halt)
-      damage.progress(report)
+      requirePlausibleDuration(report.outSeconds, plan.durationSeconds, halt)
+      damage.onProgress(report)
       const fraction = plan.durationSeconds === null ? gateway.fraction : report.outSeconds / plan.durationSeconds
-      progress.encoded({ fraction, speed: report.speed })
+      progress.onEncoderProgress({ fraction, speed: report.speed })
       poke()
     },
   })
 }
 
 /** Times of a source may be told wrong, but not that wrong: one broken stamp makes 26 h of one picture of a second's film. */
-const LONGER_FACTOR = 10
-const LONGER_SECONDS = 600
+const MAX_DURATION_FACTOR = 10
+const MAX_EXTRA_SECONDS = 600
 
-function requirePlausible(seconds: number, expected: number | null, halt: AbortController): void {
-  if (expected === null || seconds <= expected * LONGER_FACTOR + LONGER_SECONDS) return
+function requirePlausibleDuration(seconds: number, expected: number | null, halt: AbortController): void {
+  if (expected === null || seconds <= expected * MAX_DURATION_FACTOR + MAX_EXTRA_SECONDS) return
   const why = `The time stamps of the source jump: it lasts ${expected.toFixed(1)} s, and what was made of it ${seconds.toFixed(0)} s.`
   halt.abort(
     new TaskError('source_damaged', why, { details: { expected_seconds: expected, measured_seconds: seconds } }),
@@ -258,25 +264,25 @@ function requirePlausible(seconds: number, expected: number | null, halt: AbortC
 }
 
 /** ffmpeg exits with 0 on a source that broke off half way: what the gateway could not give decides, before the exit code. */
-export function requireSource(attempt: Pick<Attempt, 'gateway'>): void {
-  const verdict = attempt.gateway.verdict()
+export function requireCompleteSource(attempt: Pick<Attempt, 'gateway'>): void {
+  const verdict = attempt.gateway.integrity()
   if (!verdict.complete)
     throw verdict.error ?? new TaskError('source_incomplete', 'The source could not be read to its end.')
 }
 
 /** mov.c: the index places a sample behind the end of the file, all of which was delivered. ffmpeg still exits with 0. */
-const CUT_SOURCE = /offset 0x[0-9a-f]+: partial file/
+const TRUNCATED_INDEX = /offset 0x[0-9a-f]+: partial file/
 /** matroskadec.c: an element is longer than what is left. A recording that says no length may end anywhere. */
-const CUT_ELEMENT = /File ended prematurely/
+const TRUNCATED_ELEMENT = /File ended prematurely/
 
-function explainingCuts(result: FfmpegResult, damage: DamageWatch, check: () => void): void {
+function attributeToSource(result: FfmpegResult, damage: DamageMonitor, check: () => void): void {
   try {
     check()
   } catch (error) {
-    if (CUT_SOURCE.test(result.stderr)) throw cutSource(error)
-    const found = damage.findings()
+    if (TRUNCATED_INDEX.test(result.stderr)) throw truncatedSource(error)
+    const found = damage.summary()
     if (found.total > 0 && error instanceof TaskError && error.code === 'output_incomplete')
-      throw damagedSource(`${error.message} The source is damaged (${summary(found)}).`, error)
+      throw damagedSource(`${error.message} The source is damaged (${describeDamage(found)}).`, error)
     throw error
   }
 }
@@ -286,27 +292,27 @@ function damagedSource(message: string, cause: unknown): TaskError {
   return new TaskError('source_damaged', message, { cause })
 }
 
-function cutSource(cause: unknown): TaskError {
+function truncatedSource(cause: unknown): TaskError {
   return damagedSource('The source is cut off: its index lists more than the file holds.', cause)
 }
 
-function requireGoodExit(result: FfmpegResult, damage: DamageWatch): void {
+function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): void {
   if (result.ended === 'stalled')
     throw new TaskError('no_progress', 'The encoder made no progress for too long and was stopped.')
   const verdict = explainExit(result)
   if (verdict === null) return
-  const found = damage.findings()
+  const found = damage.summary()
   // What a version of ffmpeg gives up at differs; that it was the source shows in what it said before.
   if (verdict.code === 'encoder_failed' && found.total > 0)
     throw damagedSource(
-      `The source is damaged: it could not be decoded to its end (${summary(found)}).`,
+      `The source is damaged: it could not be decoded to its end (${describeDamage(found)}).`,
       verdict.message,
     )
   throw new TaskError(verdict.code, verdict.message)
 }
 
 /** True when an mp4 with a reservation is broken, which encoding again can mend. Throws for one without. */
-async function hasBrokenReserve(plan: Plan, files: readonly string[]): Promise<boolean> {
+async function hasBrokenReservedHeader(plan: Plan, files: readonly string[]): Promise<boolean> {
   for (const [index, output] of plannedFiles(plan).entries()) {
     if (!isMp4(output.container)) continue
     const { complete, moovBeforeMdat, problem } = await checkMp4(files[index]!)

@@ -3,7 +3,7 @@
 // Not in charge of: what they find (probe.ts, streamDetails.ts), how their requests are held back (loopbackServer.ts).
 import type { Attempt } from './attempt.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
-import type { Programs, RunEnd, RunStart } from '../ffmpeg/run.ts'
+import type { FfmpegPrograms, RunEnd, RunStart } from '../ffmpeg/run.ts'
 import type { Held } from '../source/loopbackServer.ts'
 import { beginPictures, isTakenEarly } from '../analysis/streamDetails.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -54,7 +54,7 @@ export class HeadStart {
 
   constructor(attempt: Attempt, longestWaitMs = LONGEST_WAIT_MS) {
     const { workspace } = attempt
-    const engine: Engine & Programs = attempt.engine
+    const engine: Engine & FfmpegPrograms = attempt.engine
     this.#attempt = attempt
     this.#longestWaitMs = longestWaitMs
     const places = { cwd: workspace.cwd, scratch: workspace.out }

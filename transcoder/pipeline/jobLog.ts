@@ -4,12 +4,12 @@
 import { basename } from 'node:path'
 import { MAX_LOG_BYTES, type AttemptLog } from '#contract/task/reportSchemas.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
-import type { Programs, RunEnd, RunStart } from '../ffmpeg/run.ts'
+import type { FfmpegPrograms, RunEnd, RunStart } from '../ffmpeg/run.ts'
 import type { Log, LogFields } from '../log.ts'
 
 type Line = AttemptLog['lines'][number]
 
-interface Run {
+interface ProgramRun {
   purpose: string
   command: string
   began: number
@@ -17,19 +17,19 @@ interface Run {
 }
 
 /** Characters of one command: a ladder of sixteen renditions has some 30,000. */
-const LONGEST_COMMAND = 48_000
-const LONGEST_MESSAGE = 4000
+const MAX_COMMAND_CHARS = 48_000
+const MAX_MESSAGE_CHARS = 4000
 /** Characters of what ffmpeg said at a bad end. */
-const LAST_WORDS = 2000
+const STDERR_TAIL_BYTES = 2000
 /** The schema's bounds (contract/task/reportSchemas.ts). */
-const MOST_COMMANDS = 400
-const MOST_LINES = 4000
+const MAX_COMMANDS = 400
+const MAX_LINES = 4000
 /** Commands take two thirds of what there is at most; lines take the rest. */
 const COMMANDS_BYTES = Math.floor((MAX_LOG_BYTES * 2) / 3)
 /** What JSON adds around the lists. */
 const FRAME_BYTES = 1024
 /** In memory: a source with thousands of segments is joined by as many runs. */
-const MOST_KEPT = 2 * MOST_LINES
+const MAX_BUFFERED = 2 * MAX_LINES
 
 export class JobLog {
   engine: string | null = null
@@ -37,7 +37,7 @@ export class JobLog {
   readonly #hidden: readonly string[]
   /** A directory of the attempt's own: paths below it are shown relative to it. */
   directory: string | null = null
-  readonly #runs: Run[] = []
+  readonly #runs: ProgramRun[] = []
   readonly #lines: Line[] = []
   readonly #now: () => number
   #changes = 0
@@ -53,7 +53,7 @@ export class JobLog {
   }
 
   /** The same programs; every run of them is told here, and to `onStart`. */
-  watch<P extends Programs>(programs: P, onStart: (purpose: string) => void): P {
+  instrument<P extends FfmpegPrograms>(programs: P, onStart: (purpose: string) => void): P {
     return {
       ...programs,
       onRun: (start: RunStart) => {
@@ -65,18 +65,18 @@ export class JobLog {
   }
 
   #begin({ program, args, purpose }: RunStart): (end: RunEnd) => void {
-    const run: Run = {
+    const run: ProgramRun = {
       purpose,
-      command: this.#clean(printableCommand(basename(program), withoutLists(args))).slice(0, LONGEST_COMMAND),
+      command: this.#clean(printableCommand(basename(program), withoutAllowlists(args))).slice(0, MAX_COMMAND_CHARS),
       began: this.#now(),
       end: null,
     }
-    keep(this.#runs, run)
+    pushBounded(this.#runs, run)
     this.#changes += 1
     return ({ code, stderr }) => {
       this.#changes += 1
       run.end = { seconds: (this.#now() - run.began) / 1000, code }
-      if (code !== 0 && stderr !== '') this.#add('warn', `${purpose}: ${stderr.slice(-LAST_WORDS).trim()}`)
+      if (code !== 0 && stderr !== '') this.#add('warn', `${purpose}: ${stderr.slice(-STDERR_TAIL_BYTES).trim()}`)
     }
   }
 
@@ -84,7 +84,7 @@ export class JobLog {
   tee(log: Log): Log {
     const line = (level: Line['level']) => (message: string, fields?: LogFields) => {
       log[level](message, fields)
-      this.#add(level, [message, ...Object.entries(fields ?? {}).flatMap(told)].join(' '))
+      this.#add(level, [message, ...Object.entries(fields ?? {}).flatMap(formatField)].join(' '))
     }
     // Fields that every line has are the operator's: the owner knows the job and the attempt.
     return {
@@ -97,8 +97,8 @@ export class JobLog {
 
   #add(level: Line['level'], message: string): void {
     this.#changes += 1
-    const text = this.#clean(message).slice(0, LONGEST_MESSAGE)
-    keep(this.#lines, { time: new Date().toISOString(), level, message: text })
+    const text = this.#clean(message).slice(0, MAX_MESSAGE_CHARS)
+    pushBounded(this.#lines, { time: new Date().toISOString(), level, message: text })
   }
 
   /** As it is now: a command that still runs has no exit code, and the seconds so far. */
@@ -109,9 +109,9 @@ export class JobLog {
       seconds: end?.seconds ?? (this.#now() - began) / 1000,
       exit_code: end?.code ?? null,
     }))
-    const kept = fitting(commands, MOST_COMMANDS, COMMANDS_BYTES)
+    const kept = takeWithin(commands, MAX_COMMANDS, COMMANDS_BYTES)
     const left = MAX_LOG_BYTES - FRAME_BYTES - bytesOf(kept)
-    return { engine: this.engine, commands: kept, lines: fitting(this.#lines, MOST_LINES, left) }
+    return { engine: this.engine, commands: kept, lines: takeWithin(this.#lines, MAX_LINES, left) }
   }
 
   #clean(text: string): string {
@@ -130,17 +130,17 @@ export class JobLog {
 /** Thousand characters each time, and the same in every command: what a hostile source may not make ffmpeg open. */
 const LISTS = new Set(['-protocol_whitelist', '-format_whitelist', '-codec_whitelist'])
 
-function withoutLists(args: readonly string[]): string[] {
+function withoutAllowlists(args: readonly string[]): string[] {
   return args.filter((word, index) => !LISTS.has(word) && !LISTS.has(args[index - 1] ?? ''))
 }
 
 /** A fixed number in memory: the oldest but for the first half go. */
-function keep<T>(list: T[], entry: T): void {
-  if (list.length >= MOST_KEPT) list.splice(MOST_KEPT / 2, 1)
+function pushBounded<T>(list: T[], entry: T): void {
+  if (list.length >= MAX_BUFFERED) list.splice(MAX_BUFFERED / 2, 1)
   list.push(entry)
 }
 
-function told([name, value]: [string, LogFields[string]]): string[] {
+function formatField([name, value]: [string, LogFields[string]]): string[] {
   // Commands are told by themselves.
   return name === 'command' || value === undefined || value === null || value === '' ? [] : [`${name}=${String(value)}`]
 }
@@ -148,7 +148,7 @@ function told([name, value]: [string, LogFields[string]]): string[] {
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 /** As many entries as fit: of a list that is too long its beginning and its end, half and half. */
-function fitting<T>(list: readonly T[], most: number, bytes: number): T[] {
+function takeWithin<T>(list: readonly T[], most: number, bytes: number): T[] {
   const first: T[] = []
   const last: T[] = []
   let left = bytes

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { open } from 'node:fs/promises'
 import type { Warning } from '#contract/errors.ts'
-import type { ServiceSpec } from '#contract/job/jobSpec.ts'
+import type { TsServiceSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { videoStreams } from '../formats/codecs.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
@@ -17,7 +17,7 @@ function serviceType({ codec, height }: Pick<VideoPlan, 'codec' | 'height'>): nu
 }
 
 /** Of a plan that was made before it said so. */
-const EARLIER: ServiceSpec = {
+const DEFAULT_SERVICE: TsServiceSpec = {
   ...{ profile: null, name: 'Service', provider: 'Splicepoint', id: 1, transportStreamId: 1 },
   ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 },
 }
@@ -39,7 +39,7 @@ export function lateWarnings(found: readonly Late[]): Warning[] {
 /** What the plan says of an output's multiplex. */
 export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly Cue[]): MultiplexOptions {
   const { video, audio, muxRateKbps } = output
-  const service = plan.service ?? EARLIER
+  const service = plan.service ?? DEFAULT_SERVICE
   return {
     rateKbps: muxRateKbps,
     video: {
@@ -63,7 +63,7 @@ export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly 
 }
 
 /** Writes the multiplex to a new file. The next bytes are taken once the last ones are written. Returns access units that came too late. */
-export async function convey(
+export async function multiplexStream(
   stream: AsyncIterable<Uint8Array>,
   file: string,
   options: MultiplexOptions,

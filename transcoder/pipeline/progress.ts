@@ -4,7 +4,7 @@ import { HEARTBEAT_MS, type ProgressPost, type ProgressReply } from '#contract/t
 import { StaleAttempt } from '../errors.ts'
 
 /** What the encoder says about itself. */
-export interface EncoderFigures {
+export interface EncoderProgress {
   /** 0…1 of the work, as far as it can be known. */
   fraction: number
   /** Multiple of real time; null until known. */
@@ -13,11 +13,11 @@ export interface EncoderFigures {
 
 /** How far back the current speed looks: longer than one output or one part makes it uneven. */
 const WINDOW_MS = 20_000
-const LEAST_WINDOW_MS = 3000
+const MIN_WINDOW_MS = 3000
 /** Bytes per second to a store that nothing was sent to yet. */
 const ASSUMED_RATE = 5e6
 
-export class Progress {
+export class ProgressTracker {
   #phase: ProgressPost['phase'] = 'starting'
   #fraction = 0
   #speed: number | null = null
@@ -35,12 +35,12 @@ export class Progress {
     this.#now = now
   }
 
-  enter(phase: ProgressPost['phase']): void {
+  setPhase(phase: ProgressPost['phase']): void {
     if (phase === 'transcoding') this.#encodeStarted ??= this.#now()
     this.#phase = phase
   }
 
-  encoded(figures: EncoderFigures): void {
+  onEncoderProgress(figures: EncoderProgress): void {
     // 1 is said by encodeEnded() alone: ffmpeg reaches its last time stamp before it has succeeded.
     if (Number.isFinite(figures.fraction)) this.#fraction = Math.max(this.#fraction, Math.min(0.999, figures.fraction))
     this.#samples.push({ at: this.#now(), fraction: this.#fraction })
@@ -48,18 +48,18 @@ export class Progress {
   }
 
   /** Called once ffmpeg ended well and the outputs were found whole. */
-  encodeEnded(): void {
+  onEncodeEnd(): void {
     this.#fraction = 1
-    this.#encodeSeconds = this.#seconds()
+    this.#encodeSeconds = this.#encodeElapsedSeconds()
     this.#encodeStarted = null
   }
 
   /** Bytes of all output files together. */
-  produced(bytes: number): void {
+  setBytesProduced(bytes: number): void {
     this.#produced = Math.max(this.#produced, bytes)
   }
 
-  #seconds(): number {
+  #encodeElapsedSeconds(): number {
     return this.#encodeStarted === null ? this.#encodeSeconds : (this.#now() - this.#encodeStarted) / 1000
   }
 
@@ -67,27 +67,27 @@ export class Progress {
    * Seconds until everything is stored: by the speed of the whole encode or of its last seconds, whichever is worse, and not before
    * what it produces has been sent. null = that cannot be told: nothing is encoded yet, or nothing went on for a while.
    */
-  restSeconds(): number | null {
+  remainingSeconds(): number | null {
     const { transcoded, eta_seconds: overall, bytes_produced: produced, transfer_seconds: sending } = this.snapshot()
     if (overall === null) return null
-    const current = transcoded === 1 ? 0 : this.#currentRest()
+    const current = transcoded === 1 ? 0 : this.#recentRemainingSeconds()
     if (current === null) return null
     const rate = this.#stored > 0 && sending > 0 ? this.#stored / sending : ASSUMED_RATE
     return Math.max(overall, current, (produced / transcoded - this.#stored) / rate)
   }
 
   /** 0 = too early to tell: the whole so far is as good. */
-  #currentRest(): number | null {
+  #recentRemainingSeconds(): number | null {
     const now = this.#now()
     while ((this.#samples[1]?.at ?? now) < now - WINDOW_MS) this.#samples.shift()
     const first = this.#samples[0]
-    if (first === undefined || now - first.at < LEAST_WINDOW_MS) return 0
+    if (first === undefined || now - first.at < MIN_WINDOW_MS) return 0
     const made = this.#fraction - first.fraction
     return made > 0 ? ((1 - this.#fraction) * (now - first.at)) / 1000 / made : null
   }
 
   snapshot(): ProgressPost {
-    const seconds = this.#seconds()
+    const seconds = this.#encodeElapsedSeconds()
     const { bytesStored, transferSeconds } = this.#transfers()
     this.#stored = Math.max(this.#stored, bytesStored)
     const started = this.#fraction > 0.005
@@ -104,17 +104,17 @@ export class Progress {
   }
 }
 
-export interface HeartbeatEnds {
-  onVerdict(verdict: 'cancel' | 'stop'): void
+export interface HeartbeatHandlers {
+  onInstruction(verdict: 'cancel' | 'stop'): void
   /** No heartbeat was answered for `unheardMs`: the lease is lost by now, and another attempt may be running. */
-  onUnheard(): void
+  onTimeout(): void
 }
 
 /** Posts the progress every second from now on, whatever the run is doing. Returns the function that ends it. */
 export function startHeartbeat(
   post: (body: ProgressPost) => Promise<ProgressReply>,
-  progress: Progress,
-  ends: HeartbeatEnds,
+  progress: ProgressTracker,
+  ends: HeartbeatHandlers,
   options: { everyMs?: number; unheardMs?: number; now?: () => number } = {},
 ): () => void {
   const { everyMs = HEARTBEAT_MS, unheardMs = 60_000, now = () => performance.now() } = options
@@ -127,11 +127,11 @@ export function startHeartbeat(
     try {
       const { verdict } = await post(progress.snapshot())
       lastHeard = now()
-      if (!stopped && verdict !== 'continue') ends.onVerdict(verdict)
+      if (!stopped && verdict !== 'continue') ends.onInstruction(verdict)
     } catch (error) {
       if (stopped) return
-      if (error instanceof StaleAttempt) ends.onVerdict('stop')
-      else if (now() - lastHeard > unheardMs) ends.onUnheard()
+      if (error instanceof StaleAttempt) ends.onInstruction('stop')
+      else if (now() - lastHeard > unheardMs) ends.onTimeout()
     }
     if (!stopped) timer = setTimeout(() => void beat(), Math.max(0, everyMs - (now() - began)))
   }

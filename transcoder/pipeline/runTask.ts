@@ -17,42 +17,42 @@ import type { Attempt } from './attempt.ts'
 import { findCues } from '../analysis/findCues.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
-import { DamageWatch } from '../analysis/damage/damageMonitor.ts'
-import { damageWarnings, summary } from '../analysis/damage/damageReport.ts'
+import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
+import { damageWarnings, describeDamage } from '../analysis/damage/damageReport.ts'
 import { lateWarnings, type Late } from './multiplexOutput.ts'
-import { Door } from '../taskApi/taskClient.ts'
-import { ENCODE, encode, requireSource } from './encode.ts'
-import { requireClear } from '../source/encryption/encryptionCheck.ts'
-import type { Outlook } from '../server/controlServer.ts'
-import { Halt, scrub, StaleAttempt, toJobError, type HaltKind } from '../errors.ts'
+import { TaskClient } from '../taskApi/taskClient.ts'
+import { ENCODE, encode, requireCompleteSource } from './encode.ts'
+import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
+import type { AttemptOutlook } from '../server/controlServer.ts'
+import { AttemptAbort, redactText, StaleAttempt, toJobError, type AbortKind } from '../errors.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
-import { Gateway } from '../source/loopbackServer.ts'
-import type { SourceOptions } from '../source/sourceReader.ts'
-import { prepareInput } from '../source/prepareSource.ts'
+import { LoopbackServer } from '../source/loopbackServer.ts'
+import type { SourceReaderOptions } from '../source/sourceReader.ts'
+import { prepareSource } from '../source/prepareSource.ts'
 import { HeadStart } from './headStart.ts'
-import { inspect } from '../analysis/streamDetails.ts'
+import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { JobLog } from './jobLog.ts'
 import type { Log } from '../log.ts'
-import { prepareLogo } from '../source/logoImage.ts'
-import { measure } from '../analysis/measureSource.ts'
+import { convertLogo } from '../source/logoImage.ts'
+import { measureSource } from '../analysis/measureSource.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
-import { allowance, type Allowance } from '../plan/estimate/deadline.ts'
+import { timeLimits, type TimeLimits } from '../plan/estimate/deadline.ts'
 import { planJob } from '../plan/planJob.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
-import { outputStart } from '../plan/streams/outputTiming.ts'
-import { looksDeeper } from '../plan/streams/audioStreamCount.ts'
+import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
-import { Progress, startHeartbeat } from './progress.ts'
-import { finishPackage } from '../segmenter/finishPackage.ts'
-import { SegmentPipeline } from '../segmenter/segmenter.ts'
+import { ProgressTracker, startHeartbeat } from './progress.ts'
+import { finalizePackage } from '../segmenter/finishPackage.ts'
+import { Segmenter } from '../segmenter/segmenter.ts'
 import type { Settings } from '../settings.ts'
-import { Beside, LogSender, measureFiles, measurePackage, sendPreview, sendSource } from './attemptReports.ts'
-import { Lanes } from '../upload/transferLimiter.ts'
-import { openWorkspace, requireSpace } from '../workspace.ts'
+import { Beside, LogSender, analyzeFiles, analyzePackage, postPreview, postSource } from './attemptReports.ts'
+import { TransferLimiter } from '../upload/transferLimiter.ts'
+import { openWorkspace, requireDiskSpace } from '../workspace.ts'
 
 export interface RunContext {
   /** An attempt may begin before it is known what ffmpeg can do. */
@@ -61,17 +61,17 @@ export interface RunContext {
   log: Log
   /** Aborted with a `Halt` from outside, and with the first error from inside. */
   halt: AbortController
-  outlook?: Outlook
-  source?: SourceOptions
+  outlook?: AttemptOutlook
+  source?: SourceReaderOptions
   /** The longest time without an answer to a heartbeat. */
   unheardMs?: number
 }
 
 /** Parts in flight over all outputs: 4 × one chunk of memory, and enough to fill a line with one round trip each. */
-const TRANSFERS = 4
+const MAX_TRANSFERS = 4
 /** A process that is told to end gives a commit under way this long: half of the time in which it promises to be gone. */
 const COMMIT_GRACE_MS = 5000
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Runs one attempt to its end and tells the door how it ended. Never rejects. */
 export async function runTask(request: RunRequest, context: RunContext): Promise<void> {
@@ -79,42 +79,42 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   const secrets = [request.token]
   const told = new JobLog(secrets)
   const log = told.tee(context.log.with({ task: request.task_id, attempt: request.attempt }))
-  const door = new Door({
-    base: request.door,
+  const door = new TaskClient({
+    base: request.taskApi,
     taskId: request.task_id,
     token: request.token,
     giveUpMs: context.source?.giveUpMs,
     elsewhereMs: context.source?.elsewhereMs,
     lastingMs: context.source?.lastingMs,
   })
-  const lanes = new Lanes(TRANSFERS)
-  const progress = new Progress(() => lanes.figures())
+  const lanes = new TransferLimiter(MAX_TRANSFERS)
+  const progress = new ProgressTracker(() => lanes.stats())
   const beating = new AbortController()
   const stopHeartbeat = startHeartbeat(
-    (post) => door.progress(post, beating.signal),
+    (post) => door.postProgress(post, beating.signal),
     progress,
     {
-      onVerdict: (verdict) => halt.abort(new Halt(verdict === 'cancel' ? 'cancelled' : 'stopped')),
-      onUnheard: () => halt.abort(new Halt('unheard')),
+      onInstruction: (verdict) => halt.abort(new AttemptAbort(verdict === 'cancel' ? 'cancelled' : 'stopped')),
+      onTimeout: () => halt.abort(new AttemptAbort('unheard')),
     },
     context.unheardMs === undefined ? {} : { unheardMs: context.unheardMs },
   )
   const logs = new LogSender(door, told)
   const cleanups: (() => Promise<unknown>)[] = []
-  context.outlook?.predict(() => progress.restSeconds())
+  context.outlook?.predict(() => progress.remainingSeconds())
   try {
-    const located = await unlessHalted(context.engine, halt.signal)
+    const located = await raceAbort(context.engine, halt.signal)
     told.engine = located.version
     // The command that takes longest is shown while it runs.
-    const engine = told.watch(located, (purpose) => void (purpose === ENCODE && logs.send(LOG_MS)))
+    const engine = told.instrument(located, (purpose) => void (purpose === ENCODE && logs.send(LOG_MS)))
     // The answer, the beginning of the source and ffprobe's own start do not wait for each other.
-    const asked = door.task(halt.signal)
+    const asked = door.fetchTask(halt.signal)
     asked.catch(() => undefined) // told by `transcode`
     const workspace = await openWorkspace(settings.workDir, engine.cell?.user)
     cleanups.push(() => workspace.remove())
     told.directory = workspace.root
-    const gateway = await Gateway.start(
-      (range, etag, signal) => door.input(range, etag, signal),
+    const gateway = await LoopbackServer.start(
+      (range, etag, signal) => door.fetchInput(range, etag, signal),
       halt.signal,
       // An attempt that the service does not know ends with what the service says of it.
       (reason) => void asked.then(() => halt.abort(reason)).catch(() => undefined),
@@ -128,16 +128,16 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     cleanups.push(() => start.end())
     const beside = new Beside(halt)
     const finished = await beside.around(() =>
-      transcode(attempt, request, { asked, start, beside, outlook: context.outlook, logs }),
+      runPipeline(attempt, request, { asked, start, beside, outlook: context.outlook, logs }),
     )
     context.outlook?.ending()
     // Before the end, so that it is there when the job has ended.
-    await logs.complete(LOG_MS)
+    await logs.flush(LOG_MS)
     if ('estimate' in finished) {
-      await door.estimate(finished, commitSignal(halt.signal))
+      await door.postEstimate(finished, commitSignal(halt.signal))
       log.info('estimated', { outputs: finished.estimate.plan.outputs.length })
     } else {
-      await door.finish(finished, commitSignal(halt.signal))
+      await door.postFinish(finished, commitSignal(halt.signal))
       log.info('finished', { outputs: finished.objects.length, bytes: finished.progress.bytes_stored })
     }
   } catch (error) {
@@ -145,12 +145,14 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     halt.abort(error)
     beating.abort()
     stopHeartbeat()
-    await tell({ door, log, logs }, halt.signal.reason, secrets)
+    await reportFailure({ door, log, logs }, halt.signal.reason, secrets)
   } finally {
     beating.abort()
     stopHeartbeat()
     for (const cleanup of cleanups.toReversed())
-      await cleanup().catch((error: unknown) => log.warn('clean-up failed', { error: scrub(String(error), secrets) }))
+      await cleanup().catch((error: unknown) =>
+        log.warn('clean-up failed', { error: redactText(String(error), secrets) }),
+      )
   }
 }
 
@@ -159,65 +161,67 @@ interface Surroundings {
   asked: Promise<TaskDescription>
   start: HeadStart
   beside: Beside
-  outlook: Outlook | undefined
+  outlook: AttemptOutlook | undefined
   logs: LogSender
 }
 
 /** get the task → probe → plan → encode, with outputs leaving alongside → send the rest → what to commit. A dry run ends with its plan. */
-async function transcode(
+async function runPipeline(
   attempt: Attempt,
   request: RunRequest,
   { asked, start, beside, outlook, logs }: Surroundings,
 ): Promise<FinishPost | EstimatePost> {
   const { door, gateway, engine, settings, workspace, progress, log, halt } = attempt
   const task = await asked
-  requireOurs(task, request)
+  requireMatchingTask(task, request)
   logs.wanted = task.takes?.log === true
   log.info('task accepted', { job: task.job_id })
   const deadline = setTimeout(
     () =>
       halt.abort(new TaskError('too_long_for_one_attempt', 'The task exceeded the maximum duration of one attempt.')),
-    Math.min(task.max_attempt_ms, LONGEST_TIMER_MS),
+    Math.min(task.max_attempt_ms, MAX_TIMER_MS),
   )
   let due: NodeJS.Timeout | undefined
   try {
-    progress.enter('probing')
-    if (task.kind === 'plan') outlook?.predict(asLongAgain())
+    progress.setPhase('probing')
+    if (task.kind === 'plan') outlook?.predict(elapsedAsEstimate())
     const spec = specOf(task)
-    const { size: sizeBytes } = await prepareInput(attempt, spec)
+    const { size: sizeBytes } = await prepareSource(attempt, spec)
     // An event may have been waited for until it ended, for hours.
     const began = performance.now()
     const media = await start.probe(spec.program).catch(async (error: unknown) => {
-      requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
-      await requireClear(gateway, spec, null, halt.signal)
+      requireCompleteSource(attempt) // a source that could not be read explains more than what ffprobe made of it
+      await requireUnencrypted(gateway, spec, null, halt.signal)
       throw error
     })
     // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
-    const found = carriesCues(spec) ? await findCues(gateway, media, outputStart(spec, media), halt.signal) : null
-    const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
+    const found = carriesCues(spec)
+      ? await findCues(gateway, media, outputStartSeconds(spec, media), halt.signal)
+      : null
+    const logo = spec.logo ? await convertLogo(engine, await door.fetchLogo(halt.signal), workspace, halt.signal) : null
     const tellSource = (known: MediaInfo) =>
-      sendSource(attempt, task, () => sourceReport(spec, { media: known, found, sizeBytes }))
+      postSource(attempt, task, () => sourceReport(spec, { media: known, found, sizeBytes }))
     // Until somebody looked, there may be some.
     let hasCaptions = true
     const survey = async () => {
-      const early = start.pictures(looksDeeper(spec, media) ? null : media)
+      const early = start.pictures(needsDeepProbe(spec, media) ? null : media)
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal, early }
       // A still is made beside all that follows; of a source that is read in order only behind the look for captions, since that
       // is one connection.
-      const ranges = (await gateway.open()).ranges && !looksDeeper(spec, media)
-      const clear = requireClear(gateway, spec, media, halt.signal)
+      const ranges = (await gateway.open()).ranges && !needsDeepProbe(spec, media)
+      const clear = requireUnencrypted(gateway, spec, media, halt.signal)
       // Of an encrypted source that would be noise; that it is encrypted is what the job ends with.
-      const preview = () => sendPreview(attempt, task, media)
+      const preview = () => postPreview(attempt, task, media)
       if (ranges) void beside.run(async () => clear.then(preview, () => undefined))
-      const [seen] = await Promise.all([inspect(engine, gateway.url, spec, media, places), clear])
+      const [seen] = await Promise.all([readStreamDetails(engine, gateway.url, spec, media, places), clear])
       const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
       hasCaptions = inspected.video?.closedCaptions === true
       // Before anything is measured or refused: a client sees what the source is also where planning fails.
       const told = beside.run(() => tellSource(inspected))
-      if (!ranges) await sendPreview(attempt, task, inspected)
+      if (!ranges) await postPreview(attempt, task, inspected)
       const options = { ...places, threads: settings.threads }
-      const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
-      requireSource(attempt)
+      const known = await measureSource(engine, gateway.url, { spec, media: inspected }, options)
+      requireCompleteSource(attempt)
       if (known.video?.scan !== inspected.video?.scan) void beside.run(() => told.then(() => tellSource(known)))
       const plan = planJob(spec, known, engine.features, found, logo)
       await told
@@ -225,29 +229,30 @@ async function transcode(
     }
     if (task.kind === 'plan') {
       const { media: known, plan } = await survey()
-      await requireRoom(attempt, plan)
+      await requireOutputSpace(attempt, plan)
       const source = { media: known, found, sizeBytes }
       const estimate = estimateJob(spec, source, plan, settings)
       return { estimate, warnings: plan.warnings, progress: progress.snapshot() }
     }
     // A transcoder of before stored the plan, and nothing else.
-    if (isPlanned(task)) await Promise.all([tellSource(media), start.end()])
-    const plan = await agreeOnPlan(attempt, task, async () => (await survey()).plan)
-    await requireRoom(attempt, plan)
+    if (hasStoredPlan(task)) await Promise.all([tellSource(media), start.end()])
+    const plan = await storeOrFollowPlan(attempt, task, async () => (await survey()).plan)
+    await requireOutputSpace(attempt, plan)
     const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
-    const allowed = allowance(plan, media, {
+    const allowed = timeLimits(plan, media, {
       vcpus: settings.machine.vcpus,
       sourceBytes: sizeBytes,
       outputBytes,
     })
-    if (allowed !== null) due = setTimeout(overdue, dueMs(allowed, performance.now() - began), halt, allowed)
+    if (allowed !== null)
+      due = setTimeout(abortOverdue, remainingWallMs(allowed, performance.now() - began), halt, allowed)
 
     const beginning = await beginningOf(gateway, media, halt.signal)
-    gateway.lastReader()
-    progress.enter('transcoding')
-    const begins = { cues: found?.cues ?? [], startSeconds: outputStart(spec, media) }
-    const segments = plan.packaging === null ? null : new SegmentPipeline(attempt, plan, task, begins)
-    const damage = new DamageWatch({
+    gateway.stopCaching()
+    progress.setPhase('transcoding')
+    const begins = { cues: found?.cues ?? [], startSeconds: outputStartSeconds(spec, media) }
+    const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, begins)
+    const damage = new DamageMonitor({
       media,
       plan,
       startSeconds: begins.startSeconds,
@@ -265,15 +270,15 @@ async function transcode(
       readers: beside.settled(),
       cpuSeconds: allowed?.cpuSeconds,
     })
-    progress.encodeEnded()
-    const warnings = mergeWarnings(plan.warnings, [...tellDamage(log, damage), ...lateWarnings(late)])
+    progress.onEncodeEnd()
+    const warnings = mergeWarnings(plan.warnings, [...reportDamage(log, damage), ...lateWarnings(late)])
     // While the last bytes leave.
     void logs.send(LOG_MS)
 
-    progress.enter('uploading')
+    progress.setPhase('uploading')
     const stored = await Promise.all(encoded.map((each) => each.stored))
     halt.signal.throwIfAborted()
-    const measured = await measureFiles(attempt, plan, encoded, hasCaptions)
+    const measured = await analyzeFiles(attempt, plan, encoded, hasCaptions)
     const files = plannedFiles(plan).map((output, index) => ({
       path: output.path,
       content_type: output.contentType,
@@ -283,11 +288,11 @@ async function transcode(
       ...(measured[index] ? { media: measured[index] } : {}),
     }))
     if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot() }
-    const packaged = await finishPackage(
+    const packaged = await finalizePackage(
       segments,
       { ...plan, warnings },
       {
-        measure: measurePackage(attempt, plan, { streams: segments.streams, hasCaptions }),
+        measure: analyzePackage(attempt, plan, { streams: segments.streams, hasCaptions }),
         task,
         files,
         ffmpegVersion: engine.version,
@@ -304,26 +309,26 @@ async function transcode(
 }
 
 /** Empty where nobody asks, or where another read of the source would be another connection. */
-async function beginningOf(gateway: Gateway, media: MediaInfo, signal: AbortSignal): Promise<Uint8Array> {
+async function beginningOf(gateway: LoopbackServer, media: MediaInfo, signal: AbortSignal): Promise<Uint8Array> {
   const mayBeCut = media.formats.some((format) => MAY_BE_CUT.has(format))
   if (!mayBeCut || !(await gateway.open()).ranges) return new Uint8Array()
-  return gateway.bytes(0, BEGINNING_BYTES, signal)
+  return gateway.readRange(0, BEGINNING_BYTES, signal)
 }
 
-function tellDamage(log: Log, damage: DamageWatch): Warning[] {
-  const found = damage.findings()
-  if (found.total > 0) log.warn('the source is damaged', { found: summary(found) })
+function reportDamage(log: Log, damage: DamageMonitor): Warning[] {
+  const found = damage.summary()
+  if (found.total > 0) log.warn('the source is damaged', { found: describeDamage(found) })
   return damageWarnings(found)
 }
 
 /** A dry run has no progress that could tell: it is taken to be half-way through. */
-function asLongAgain(): () => number {
+function elapsedAsEstimate(): () => number {
   const began = performance.now()
   return () => (performance.now() - began) / 1000
 }
 
 /** What an attempt waits for when it comes before the engine. */
-async function unlessHalted<T>(wanted: T | Promise<T>, signal: AbortSignal): Promise<T> {
+async function raceAbort<T>(wanted: T | Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const halted = Promise.withResolvers<never>()
   const stop = (): void => halted.reject(signal.reason)
@@ -335,23 +340,23 @@ async function unlessHalted<T>(wanted: T | Promise<T>, signal: AbortSignal): Pro
   }
 }
 
-function dueMs({ wallSeconds }: Allowance, passedMs: number): number {
-  return Math.min(Math.max(0, wallSeconds * 1000 - passedMs), LONGEST_TIMER_MS)
+function remainingWallMs({ wallSeconds }: TimeLimits, passedMs: number): number {
+  return Math.min(Math.max(0, wallSeconds * 1000 - passedMs), MAX_TIMER_MS)
 }
 
-function overdue(halt: AbortController, { wallSeconds }: Allowance): void {
+function abortOverdue(halt: AbortController, { wallSeconds }: TimeLimits): void {
   const why = 'The task took many times longer than a source of this length and outputs of this size should take.'
   halt.abort(new TaskError('deadline_exceeded', why, { details: { allowed_seconds: Math.ceil(wallSeconds) } }))
 }
 
 /** A dry run asks for it as well: it promises what the job would meet. */
-async function requireRoom({ workspace }: Attempt, plan: Plan): Promise<void> {
+async function requireOutputSpace({ workspace }: Attempt, plan: Plan): Promise<void> {
   if (plan.durationSeconds === null) return
   const bytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
-  await requireSpace(workspace.out, bytes)
+  await requireDiskSpace(workspace.out, bytes)
 }
 
-function requireOurs(task: TaskDescription, request: RunRequest): void {
+function requireMatchingTask(task: TaskDescription, request: RunRequest): void {
   if (!SUPPORTED_PROTOCOLS.includes(task.protocol))
     throw new TaskError(
       'protocol_mismatch',
@@ -365,19 +370,19 @@ function specOf({ spec, spec_version: version = 0, config, input_name: inputName
   return spec !== undefined && version >= SPEC_VERSION ? spec : toSpec(config, inputName)
 }
 
-function isPlanned({ plan }: TaskDescription): boolean {
+function hasStoredPlan({ plan }: TaskDescription): boolean {
   return plan !== null && plan !== undefined
 }
 
 /** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
-async function agreeOnPlan(attempt: Attempt, task: TaskDescription, make: () => Promise<Plan>): Promise<Plan> {
-  if (isPlanned(task)) return readPlan(task.plan)
+async function storeOrFollowPlan(attempt: Attempt, task: TaskDescription, make: () => Promise<Plan>): Promise<Plan> {
+  if (hasStoredPlan(task)) return parseStoredPlan(task.plan)
   const own = await make()
-  return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
+  return parseStoredPlan(await attempt.door.postPlan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
 }
 
 /** A plan of another version was made by another version of this program, during a rollout. */
-function readPlan(value: unknown): Plan {
+function parseStoredPlan(value: unknown): Plan {
   const plan = value as Partial<Plan> | null
   const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
   if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging))
@@ -389,7 +394,7 @@ function readPlan(value: unknown): Plan {
 function commitSignal(halt: AbortSignal): AbortSignal {
   const commit = new AbortController()
   const stop = (): void => {
-    const patient = halt.reason instanceof Halt && halt.reason.kind === 'interrupted'
+    const patient = halt.reason instanceof AttemptAbort && halt.reason.kind === 'interrupted'
     setTimeout(() => commit.abort(halt.reason), patient ? COMMIT_GRACE_MS : 0).unref()
   }
   if (halt.aborted) stop()
@@ -398,7 +403,7 @@ function commitSignal(halt: AbortSignal): AbortSignal {
 }
 
 /** How long the door is asked to hear of an ending. A process that was told to end a second time has 10 s altogether. */
-const TELL_MS: Record<HaltKind | 'failed', number> = {
+const REPORT_MS: Record<AbortKind | 'failed', number> = {
   failed: 120_000,
   cancelled: 30_000,
   interrupted: 4000,
@@ -407,33 +412,33 @@ const TELL_MS: Record<HaltKind | 'failed', number> = {
 }
 
 /** Not `interrupted`: what counts is that the attempt was lost. */
-const UNHEARD = new TaskError('internal', 'The service did not answer the transcoder’s heartbeats for too long.')
+const HEARTBEAT_LOST = new TaskError('internal', 'The service did not answer the transcoder’s heartbeats for too long.')
 
-async function tell(
-  { door, log, logs }: { door: Door; log: Log; logs: LogSender },
+async function reportFailure(
+  { door, log, logs }: { door: TaskClient; log: Log; logs: LogSender },
   cause: unknown,
   secrets: readonly string[],
 ): Promise<void> {
-  const kind = cause instanceof Halt ? cause.kind : 'failed'
+  const kind = cause instanceof AttemptAbort ? cause.kind : 'failed'
   if (kind === 'stopped' || cause instanceof StaleAttempt) {
     log.info('stopped: this attempt is no longer the current one')
     return
   }
   const post: FailPost =
     kind === 'failed' || kind === 'unheard'
-      ? { reason: 'failed', error: toJobError(kind === 'unheard' ? UNHEARD : cause, secrets) }
+      ? { reason: 'failed', error: toJobError(kind === 'unheard' ? HEARTBEAT_LOST : cause, secrets) }
       : { reason: kind }
   if (post.error?.code === 'internal' && cause instanceof Error)
-    log.error('unexpected', { stack: scrub(cause.stack ?? '', secrets) })
+    log.error('unexpected', { stack: redactText(cause.stack ?? '', secrets) })
   log.info('ended', { reason: post.reason, code: post.error?.code, error: post.error?.message })
   // The next attempt waits for the word of an interrupted one; else the log is there when the job ends.
   if (kind !== 'interrupted') await logs.send(LOG_MS)
-  await door.fail(post, TELL_MS[kind], new AbortController().signal).catch((error: unknown) => {
-    log.warn('the ending could not be told', { error: scrub(String(error), secrets) })
+  await door.postFailure(post, REPORT_MS[kind], new AbortController().signal).catch((error: unknown) => {
+    log.warn('the ending could not be told', { error: redactText(String(error), secrets) })
   })
-  if (kind === 'interrupted') await logs.send(LAST_LOG_MS)
+  if (kind === 'interrupted') await logs.send(FINAL_LOG_MS)
 }
 
 /** How long the door is asked to take the log: no job waits for it any longer. */
 const LOG_MS = 5000
-const LAST_LOG_MS = 3000
+const FINAL_LOG_MS = 3000

@@ -11,7 +11,7 @@ interface VideoEncoding {
   /** By h264_quality; null = the encoder has none. */
   presets: Readonly<Record<Quality, string>> | null
   /** qvbr: constant quality below the cap. */
-  constantQuality: readonly [flag: string, value: string]
+  CONSTANT_QUALITY: readonly [flag: string, value: string]
   /** Sample entry in MP4 where ffmpeg's default does not do. */
   mp4Tag: string | null
   /** The encoder shortens a longer GOP by itself, with only a line in its log. */
@@ -36,7 +36,7 @@ export const videoEncodings: Readonly<Record<VideoCodec, VideoEncoding>> = {
     encoder: 'libx264',
     sourceCodec: 'h264',
     presets: { good: 'veryfast', better: 'medium', best: 'slow' },
-    constantQuality: ['-crf', '21'],
+    CONSTANT_QUALITY: ['-crf', '21'],
     mp4Tag: null,
     longestGopFrames: null,
     hasCodedRates: false,
@@ -52,7 +52,7 @@ export const videoEncodings: Readonly<Record<VideoCodec, VideoEncoding>> = {
     sourceCodec: 'hevc',
     presets: { good: 'veryfast', better: 'fast', best: 'slow' },
     // x265's scale sits a little higher than x264's.
-    constantQuality: ['-crf', '23'],
+    CONSTANT_QUALITY: ['-crf', '23'],
     // Apple's players take hvc1 only; ffmpeg's default is hev1.
     mp4Tag: 'hvc1',
     longestGopFrames: null,
@@ -68,7 +68,7 @@ export const videoEncodings: Readonly<Record<VideoCodec, VideoEncoding>> = {
     encoder: 'mpeg2video',
     sourceCodec: 'mpeg2video',
     presets: null,
-    constantQuality: ['-q:v', '4'],
+    CONSTANT_QUALITY: ['-q:v', '4'],
     mp4Tag: null,
     longestGopFrames: 600,
     hasCodedRates: true,

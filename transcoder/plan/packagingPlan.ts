@@ -2,7 +2,7 @@
 // Not in charge of: how a rendition's pictures look (planJob.ts), spelling it as argv (argv/segmentArgs.ts), cutting (transcoder/segmenter).
 import { audioRules, videoRules } from '#contract/codecs.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
-import { packageName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
+import { archiveBaseName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
 import type { PackagingSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../formats/rational.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
@@ -34,7 +34,7 @@ export function planPackaging(
   profiles: readonly PlannedProfile[],
 ): PackagingPlan {
   const { spec, media } = context
-  const separate = separatesAudio(context, packaging, profiles)
+  const separate = needsSeparateAudio(context, packaging, profiles)
   const hls = hlsForm(context, packaging, profiles, separate)
   const cmaf = packaging.dash || hls === 'cmaf'
   const muxed = hls === 'ts' && !separate
@@ -58,7 +58,7 @@ export function planPackaging(
       forms: audioForms,
       segmentFrames: 0,
     }))
-  if (packaging.hls && !muxed) warnOfSelections(context, profiles)
+  if (packaging.hls && !muxed) warnDifferentAudioSelections(context, profiles)
   const gops = gopsPerSegment(context, packaging, profiles)
   const video = profiles.map((profile): RenditionPlan => {
     const id = `video_${profile.profile}`
@@ -76,7 +76,7 @@ export function planPackaging(
       segmentFrames: gops * profile.video.gopFrames,
     }
   })
-  const name = packageName(spec)
+  const name = archiveBaseName(spec)
   const first = profiles[0]?.video
   return {
     directory: spec.outputDirectory,
@@ -101,7 +101,11 @@ export function planPackaging(
   }
 }
 
-function separatesAudio(context: PlanContext, packaging: PackagingSpec, profiles: readonly PlannedProfile[]): boolean {
+function needsSeparateAudio(
+  context: PlanContext,
+  packaging: PackagingSpec,
+  profiles: readonly PlannedProfile[],
+): boolean {
   if (packaging.separateAudio) return true
   if (!packaging.hls || !packaging.preferTransportStream || profiles.every(({ audio }) => audio.length < 2))
     return false
@@ -115,7 +119,7 @@ function separatesAudio(context: PlanContext, packaging: PackagingSpec, profiles
 }
 
 /** RFC 8216bis, 4.4.6.1.1: all groups have the same members, which selections of different source streams cannot have. */
-function warnOfSelections(context: PlanContext, profiles: readonly PlannedProfile[]): void {
+function warnDifferentAudioSelections(context: PlanContext, profiles: readonly PlannedProfile[]): void {
   const heard = profiles.map(({ audio }) =>
     [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted((a, b) => a - b).join(),
   )

@@ -2,38 +2,38 @@
 // Not in charge of: the wire (contract/job/validateJob.ts), argv (argv/ffmpegArgs.ts).
 import type { Warning } from '#contract/errors.ts'
 import { fileContainers } from '#contract/containers.ts'
-import { outputPath } from '#contract/job/paths/outputNames.ts'
+import { outputFilePath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
-import { planAudio, warnSilentProfiles } from './audio/audioTracks.ts'
+import { planAudioTracks, warnSilentProfiles } from './audio/audioTracks.ts'
 import { planCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
-import { bufferModel, expectedSize, headerReserve, muxRate } from './video/bitrateBudget.ts'
-import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './streams/cuePlan.ts'
+import { vbvModel, expectedSize, moovReserve, muxRate } from './video/bitrateBudget.ts'
+import { CUE_KBPS, planCues, requireUnusedPid, spliceFrames, type SourceCues } from './streams/cuePlan.ts'
 import { toNumber } from '../formats/rational.ts'
-import { outputLength, outputStart, videoOffset } from './streams/outputTiming.ts'
-import { isUntouched, outputColor, readPicture, withoutConversion } from './video/color.ts'
+import { outputDuration, outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
+import { isUnprocessed, outputColor, readSourceVideo, withoutColorConversion } from './video/color.ts'
 import { isDolbyDigital } from './codecs.ts'
 import { fileContainerOf, fileRules, isMp4, segmentForms } from './forms.ts'
-import { planGeometry, upright } from './video/geometry.ts'
+import { planGeometry, uprightSize } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
 import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
 import type { LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
 import { PlanContext } from './planContext.ts'
 import type { Rational } from '../formats/rational.ts'
-import { keepsHdr } from './video/hdr.ts'
-import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './model/plan.ts'
-import { checkProgram, pidsOf } from './streams/programSelection.ts'
+import { planHdr } from './video/hdr.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, SourceVideo, VideoPlan } from './model/plan.ts'
+import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { leftOut } from './streams/droppedStreams.ts'
-import { planSubtitles, subtitleKbps } from './streams/copiedSubtitles.ts'
-import { textSubtitles } from './streams/textSubtitles.ts'
-import { commonRate, gopOf, outputRate, sourceRate } from './video/frameRate.ts'
+import { warnDroppedStreams } from './streams/droppedStreams.ts'
+import { planCopiedSubtitles, copiedSubtitleKbps } from './streams/copiedSubtitles.ts'
+import { textSubtitleStreams } from './streams/textSubtitles.ts'
+import { segmentGridRate, gopOf, outputRate, sourceRate } from './video/frameRate.ts'
 import { checkSourceSize } from './video/sourceSizeCheck.ts'
-import { checkStreamCount, looksDeeper } from './streams/audioStreamCount.ts'
-import { settle } from './resolveSpec.ts'
-import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './video/interlacing.ts'
+import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
+import { resolveSpec } from './resolveSpec.ts'
+import { TELECINE_FILM_RATE, planFields, classifyFields, type SourceFields } from './video/interlacing.ts'
 
 /**
  * Decides everything about a task. `found` are the source's cues, where they were asked for.
@@ -48,37 +48,37 @@ export function planJob(
 ): Plan {
   const { video } = media
   const request = new PlanContext(asked, media, features)
-  checkProgram(request)
-  const spec = settle(request)
+  requireProgram(request)
+  const spec = resolveSpec(request)
   const context = request.withSpec(spec)
   // A constant multiplex rate is for single files; whatever else follows from it does not concern segments.
   const container = fileContainerOf(spec) ?? 'mp4'
   if (video === null) return planWithoutVideo(context)
 
-  const source = upright(video)
-  const read = readPicture(video, source, keepsHdr(context, video))
-  const picture = features.zscale ? read : withoutConversion(read)
-  const scan = context.follow(sourceScan(spec, video))
-  const rate = scan.kind === 'telecined' ? FILM_RATE : context.follow(sourceRate(spec, video))
+  const source = uprightSize(video)
+  const read = readSourceVideo(video, source, planHdr(context, video))
+  const picture = features.zscale ? read : withoutColorConversion(read)
+  const scan = context.follow(classifyFields(spec, video))
+  const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : context.follow(sourceRate(spec, video))
   const videoOffsetSeconds = videoOffset(spec, media, features)
-  const startSeconds = outputStart(spec, media)
+  const startSeconds = outputStartSeconds(spec, media)
   const lengthWith = (tracks: readonly AudioPlan[]) =>
-    outputLength(
+    outputDuration(
       media,
       [video, ...media.audio.filter(({ number }) => tracks.some((track) => track.sourceStream === number))],
       startSeconds,
     )
-  checkStreamCount(context)
+  requireStreamCount(context)
   warnSilentProfiles(context)
 
   const cues = planCues(context, found)
-  const subtitles = planSubtitles(spec, media)
+  const subtitles = planCopiedSubtitles(spec, media)
   const keptPids = [...(cues === null ? [] : (found?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
-  context.warn(...leftOut(media, keptPids, textSubtitles(spec, media)))
+  context.warn(...warnDroppedStreams(media, keptPids, textSubtitleStreams(spec, media)))
   warnSource(context, read)
   const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
-  const grid = spec.packaging === null ? null : commonRate(spec, rate)
+  const grid = spec.packaging === null ? null : segmentGridRate(spec, rate)
   const tallest =
     spec.packaging === null
       ? null
@@ -86,7 +86,7 @@ export function planJob(
   const planned = spec.video.map((profile) => ({
     profile: profile.index,
     video: planVideo(context, profile, video, { container, picture, rate, grid, tallest, scan, splicePoints, logo }),
-    audio: planAudio(context, profile),
+    audio: planAudioTracks(context, profile),
   }))
   const packaging = spec.packaging === null ? null : planPackaging(context, spec.packaging, planned)
   if (
@@ -94,7 +94,7 @@ export function planJob(
     (packaging === null || (packaging.hls !== null && segmentForms[packaging.hls].container === 'ts'))
   )
     for (const { audio } of planned)
-      requireFreePid(cues, audio.length + subtitles.length, packaging === null ? spec.service : null)
+      requireUnusedPid(cues, audio.length + subtitles.length, packaging === null ? spec.service : null)
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
@@ -102,13 +102,13 @@ export function planJob(
       fileRules[container].isMultiplexed && profile.mode === 'cbr'
         ? muxRate(plan.bitrateKbps, toNumber(plan.frameRate), audio) +
           (cues === null ? 0 : CUE_KBPS) +
-          subtitleKbps(subtitles)
+          copiedSubtitleKbps(subtitles)
         : null
     const durationSeconds = lengthWith(audio)
-    const headerReserveBytes = isMp4(container) ? headerReserve(durationSeconds, plan, audio) : null
+    const headerReserveBytes = isMp4(container) ? moovReserve(durationSeconds, plan, audio) : null
     return {
       profile: profile.index,
-      path: outputPath(spec, profile, profile.rung ?? plan.height),
+      path: outputFilePath(spec, profile, profile.rung ?? plan.height),
       container,
       contentType: fileContainers[container].contentType,
       video: plan,
@@ -120,7 +120,7 @@ export function planJob(
     }
   })
   const audioFiles = planAudioFiles(context, startSeconds)
-  refuseSharedPaths(outputs, audioFiles)
+  requireDistinctPaths(outputs, audioFiles)
 
   const sourceAudio = [
     ...new Set(
@@ -131,26 +131,26 @@ export function planJob(
       ].map((track) => track.sourceStream),
     ),
   ].toSorted((a, b) => a - b)
-  if (sourceAudio.length === 0) context.warn(...levelWithoutEffect(spec))
+  if (sourceAudio.length === 0) context.warn(...warnLevelWithoutEffect(spec))
   return {
     version: 2,
     packaging,
     durationSeconds: lengthWith(planned.flatMap(({ audio }) => audio)),
     videoOffsetSeconds,
     sourceAudio,
-    pids: pidsOf(media),
+    pids: usedPids(media),
     picture,
     fields: scan.fields,
     scaler: features.zscale ? 'zscale' : 'scale',
     disableDrc: media.audio.some((stream) => sourceAudio.includes(stream.number) && isDolbyDigital(stream)),
-    deepProbe: looksDeeper(spec, media),
+    deepProbe: needsDeepProbe(spec, media),
     hevcCaptionsOption: features.hevcCaptions,
     cues,
     service: outputs.some((output) => fileRules[output.container].hasService) ? spec.service : null,
     subtitles,
     outputs,
     audioFiles,
-    warnings: unique(spec.ladder === null ? context.warnings : context.warnings.map(aboutLadder)),
+    warnings: uniqueWarnings(spec.ladder === null ? context.warnings : context.warnings.map(withLadderField)),
   }
 }
 
@@ -160,19 +160,19 @@ function planVideo(
   video: VideoStream,
   found: {
     container: OutputPlan['container']
-    picture: SourcePicture
+    picture: SourceVideo
     rate: Rational
     /** Where GOPs and splice points lie in all renditions; null = each output has its own. */
     grid: Rational | null
     /** Lines of the tallest rendition of a switching set; null = each output is a file of its own. */
     tallest: number | null
-    scan: SourceScan
+    scan: SourceFields
     splicePoints: readonly number[]
     logo: LogoImage | null
   },
 ): VideoPlan {
   const { spec } = context
-  const geometry = context.follow(planGeometry(profile, spec, upright(video)))
+  const geometry = context.follow(planGeometry(profile, spec, uprightSize(video)))
   checkSourceSize(spec, profile, geometry.width, geometry.height)
   const { frameRate, pictureRate } = outputRate(context, profile, found.rate)
   const color = outputColor(found.picture, {
@@ -180,8 +180,8 @@ function planVideo(
     rate: found.rate,
     tallest: found.tallest,
   })
-  const untouched = isUntouched(found.picture, geometry, color)
-  const scan = outputScan(context, profile, { video, scan: found.scan }, { geometry, untouched })
+  const untouched = isUnprocessed(found.picture, geometry, color)
+  const scan = planFields(context, profile, { video, scan: found.scan }, { geometry, untouched })
   // Captions of both fields' pictures would have to be put together again.
   const woven = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
   return {
@@ -189,7 +189,7 @@ function planVideo(
     quality: spec.quality,
     mode: profile.mode,
     bitrateKbps: profile.bitrateKbps,
-    ...bufferModel(spec.videoCodec, profile.mode, profile.bitrateKbps, found.container),
+    ...vbvModel(spec.videoCodec, profile.mode, profile.bitrateKbps, found.container),
     ...geometry,
     frameRate,
     pictureRate,
@@ -206,7 +206,7 @@ function planVideo(
   }
 }
 
-function warnSource(context: PlanContext, picture: SourcePicture): void {
+function warnSource(context: PlanContext, picture: SourceVideo): void {
   const { conversion, primaries, transfer } = picture
   if (conversion === 'none') return
   if (!context.features.zscale) {
@@ -228,7 +228,7 @@ function warnSource(context: PlanContext, picture: SourcePicture): void {
 }
 
 /** No output carries audio whose level could be set. */
-function levelWithoutEffect({ audioVolume, loudnessLufs }: JobSpec): Warning[] {
+function warnLevelWithoutEffect({ audioVolume, loudnessLufs }: JobSpec): Warning[] {
   const fields = [...(audioVolume === 100 ? [] : ['audio_volume']), ...(loudnessLufs === null ? [] : ['loudness_lufs'])]
   return fields.map((field) => ({
     code: 'no_effect',
@@ -237,7 +237,7 @@ function levelWithoutEffect({ audioVolume, loudnessLufs }: JobSpec): Warning[] {
   }))
 }
 
-function refuseSharedPaths(outputs: readonly OutputPlan[], audioFiles: readonly AudioFilePlan[]): void {
+function requireDistinctPaths(outputs: readonly OutputPlan[], audioFiles: readonly AudioFilePlan[]): void {
   const seen = new Map<string, string>()
   const all = [
     ...outputs.map((output) => ({ path: output.path, name: `videoProfiles[${output.profile}]`, field: '.output' })),
@@ -255,11 +255,11 @@ function refuseSharedPaths(outputs: readonly OutputPlan[], audioFiles: readonly 
 }
 
 /** A request with a ladder has no video profiles that a warning could name. */
-function aboutLadder(warning: Warning): Warning {
+function withLadderField(warning: Warning): Warning {
   return warning.field?.startsWith('videoProfiles[') === true ? { ...warning, field: 'ladder' } : warning
 }
 
-function unique(warnings: readonly Warning[]): Warning[] {
+function uniqueWarnings(warnings: readonly Warning[]): Warning[] {
   const seen = new Map(
     warnings.map((warning) => [`${warning.code} ${warning.field ?? ''} ${warning.message}`, warning]),
   )

@@ -4,17 +4,17 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { warnSilentProfiles } from './audio/audioTracks.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { isDolbyDigital } from './codecs.ts'
-import { leftOut } from './streams/droppedStreams.ts'
+import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
-import type { Plan, SourcePicture } from './model/plan.ts'
+import type { Plan, SourceVideo } from './model/plan.ts'
 import type { PlanContext } from './planContext.ts'
-import { pidsOf } from './streams/programSelection.ts'
+import { usedPids } from './streams/programSelection.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { outputStart } from './streams/outputTiming.ts'
-import { checkStreamCount, looksDeeper } from './streams/audioStreamCount.ts'
+import { outputStartSeconds } from './streams/outputTiming.ts'
+import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
 
 /** Read by nothing: there is no output with pictures. */
-const NO_PICTURE: SourcePicture = {
+const NO_VIDEO: SourceVideo = {
   rgb: false,
   width: 0,
   height: 0,
@@ -34,9 +34,9 @@ const NO_PICTURE: SourcePicture = {
  */
 export function planWithoutVideo(context: PlanContext): Plan {
   const { spec, media } = context
-  checkStreamCount(context)
+  requireStreamCount(context)
   warnSilentProfiles(context)
-  const audioFiles = planAudioFiles(context, outputStart(spec, media))
+  const audioFiles = planAudioFiles(context, outputStartSeconds(spec, media))
   if (audioFiles.length === 0) throw noVideo(spec, media)
   for (const { index } of spec.video) {
     const isLadder = spec.ladder !== null
@@ -52,7 +52,7 @@ export function planWithoutVideo(context: PlanContext): Plan {
       field: 'scte35_passthough',
       message: 'scte35_passthough has no effect: the source has no video, so no transport stream is made.',
     })
-  context.warn(...leftOut(media))
+  context.warn(...warnDroppedStreams(media))
   const sourceAudio = [...new Set(audioFiles.map((file) => file.audio.sourceStream))].toSorted((a, b) => a - b)
   return {
     version: 2,
@@ -60,12 +60,12 @@ export function planWithoutVideo(context: PlanContext): Plan {
     durationSeconds: media.durationSeconds,
     videoOffsetSeconds: 0,
     sourceAudio,
-    pids: pidsOf(media),
-    picture: NO_PICTURE,
+    pids: usedPids(media),
+    picture: NO_VIDEO,
     fields: { parity: 'auto', frames: 'interlaced', clearFlag: false },
     scaler: 'scale',
     disableDrc: media.audio.some((stream) => sourceAudio.includes(stream.number) && isDolbyDigital(stream)),
-    deepProbe: looksDeeper(spec, media),
+    deepProbe: needsDeepProbe(spec, media),
     hevcCaptionsOption: context.features.hevcCaptions,
     cues: null,
     outputs: [],

@@ -2,21 +2,21 @@
 // be upscaled. Everything behind it plans a job that says all of it.
 // Not in charge of: choosing rungs (video/ladder.ts), judging sizes (video/upscaling.ts).
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
-import { countAudio } from './audio/audioTracks.ts'
-import { rungsOf } from './video/ladder.ts'
+import { describeAudioCount } from './audio/audioTracks.ts'
+import { ladderRungs } from './video/ladder.ts'
 import type { PlanContext } from './planContext.ts'
-import { withoutUpscaling } from './video/upscaling.ts'
+import { resolveUpscaling } from './video/upscaling.ts'
 
 /** The job for this source. A ladder of a source without video stays as it is: it has no rungs to make. */
-export function settle(context: PlanContext): JobSpec {
+export function resolveSpec(context: PlanContext): JobSpec {
   const { media } = context
   const heard = withoutMissingAudio(context)
   if (media.video === null) return heard
   const [any] = heard.video
   const video =
     heard.ladder === null || any === undefined
-      ? withoutUpscaling(context.withSpec(heard), media.video)
-      : rungsOf(heard, media.video, any)
+      ? resolveUpscaling(context.withSpec(heard), media.video)
+      : ladderRungs(heard, media.video, any)
   return { ...heard, video }
 }
 
@@ -31,7 +31,7 @@ function withoutMissingAudio(context: PlanContext): JobSpec {
       context.warn({
         code: 'audio_left_out',
         field: `audioProfiles[${index}].source_stream`,
-        message: `Audio profile ${index} is left out: the source has ${countAudio(media.audio.length)}, so there is no source_stream ${sourceStream}.`,
+        message: `Audio profile ${index} is left out: the source has ${describeAudioCount(media.audio.length)}, so there is no source_stream ${sourceStream}.`,
       })
   const isLeft = (index: number) => !missing.some((audio) => audio.index === index)
   return {

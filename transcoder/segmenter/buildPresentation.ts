@@ -11,13 +11,13 @@ import type {
 import type { SegmentForm } from '#contract/codecs.ts'
 import { segmentForms } from '../plan/forms.ts'
 import type { AudioPlan, ColorTags, PackagingPlan } from '../plan/model/plan.ts'
-import type { TakenSegment } from './segmentWriter.ts'
-import type { TakenRendition } from './segmentCheck.ts'
+import type { RecordedSegment } from './segmentWriter.ts'
+import type { RecordedRendition } from './segmentCheck.ts'
 
 /** The tracks of one form. Manifests of Smooth lie in a directory of their own, which its tracks share. */
-export function presentationOf(
+export function buildPresentation(
   packaging: PackagingPlan,
-  all: readonly TakenRendition[],
+  all: readonly RecordedRendition[],
   form: SegmentForm,
   cues: CueEvent[],
 ): Presentation {
@@ -29,7 +29,7 @@ export function presentationOf(
   const audio = ours.filter(({ rendition }) => rendition.kind === 'audio').map(audioTrack)
   // A rest of sound within the last segment is no longer presentation; segments of its own are.
   const count = first?.segments.length ?? 0
-  const duration = Math.max(0, ...[first, ...audio.filter(({ segments }) => segments.length > count)].map(secondsOf))
+  const duration = Math.max(0, ...[first, ...audio.filter(({ segments }) => segments.length > count)].map(trackSeconds))
   const hasCaptions = video.some(({ captionChannels }) => captionChannels.length > 0)
   return {
     duration,
@@ -45,7 +45,7 @@ export function presentationOf(
 }
 
 /** Where a track ends; 0 where it has nothing. */
-export function secondsOf(track: VideoTrack | AudioTrack | undefined): number {
+export function trackSeconds(track: VideoTrack | AudioTrack | undefined): number {
   const last = track?.segments.at(-1)
   return track === undefined || last === undefined ? 0 : (last.start + last.duration) / track.timescale
 }
@@ -53,7 +53,7 @@ export function secondsOf(track: VideoTrack | AudioTrack | undefined): number {
 /** RFC 8216bis, 4.4.6.2: VIDEO-RANGE by the transfer that pictures are written in. */
 const RANGES: Partial<Record<ColorTags['transfer'], VideoTrack['range']>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' }
 
-function media(each: TakenRendition) {
+function mediaTrack(each: RecordedRendition) {
   const { rendition, form, taken, timescale, codecs, codecPrivateData } = each
   const segments = taken.segments.map(({ uri, start, duration, bytes, sha256 }) => {
     return { uri, start, duration, bytes, sha256 }
@@ -64,13 +64,13 @@ function media(each: TakenRendition) {
   return { id, profile, directory, form, timescale, init: taken.init, codecs, segments, codecPrivateData: privateData }
 }
 
-function videoTrack(packaging: PackagingPlan, each: TakenRendition, ours: readonly TakenRendition[]): VideoTrack {
+function videoTrack(packaging: PackagingPlan, each: RecordedRendition, ours: readonly RecordedRendition[]): VideoTrack {
   const { rendition, form, taken } = each
   const video = rendition.video!
   const muxed = segmentForms[form].carriesAudio ? rendition.audio : []
   const audio = rendition.audioRenditions.filter((id) => ours.some((other) => other.rendition.id === id))
   return {
-    ...media(each),
+    ...mediaTrack(each),
     kind: 'video',
     width: video.width,
     height: video.height,
@@ -84,9 +84,9 @@ function videoTrack(packaging: PackagingPlan, each: TakenRendition, ours: readon
   }
 }
 
-function audioTrack(each: TakenRendition): AudioTrack {
+function audioTrack(each: RecordedRendition): AudioTrack {
   const [track] = each.rendition.audio
-  return { ...media(each), kind: 'audio', format: audioFormat(track!, each.codecs[0] ?? '') }
+  return { ...mediaTrack(each), kind: 'audio', format: audioFormat(track!, each.codecs[0] ?? '') }
 }
 
 function audioFormat(track: AudioPlan, codec: string): AudioFormat {
@@ -95,11 +95,11 @@ function audioFormat(track: AudioPlan, codec: string): AudioFormat {
 }
 
 /** A day of GOPs of 4 s. More would make playlists that no message carries; then every second, third, … one is listed. */
-const MOST_KEY_FRAMES = 20_000
+const MAX_KEY_FRAMES = 20_000
 
-function keyFrames(segments: readonly TakenSegment[]): KeyFrame[] {
+function keyFrames(segments: readonly RecordedSegment[]): KeyFrame[] {
   const all = segments.flatMap((segment, index) => segment.keys.map((key) => ({ ...key, segment: index })))
-  const step = Math.ceil(all.length / MOST_KEY_FRAMES)
+  const step = Math.ceil(all.length / MAX_KEY_FRAMES)
   const keys = all.filter((_key, index) => index % step === 0)
   const last = segments.at(-1)
   const end = last === undefined ? 0 : last.start + last.duration

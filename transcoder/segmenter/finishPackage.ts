@@ -2,31 +2,31 @@
 // Not in charge of: the manifests' texts (package/), putting them in their places (the Worker's commit).
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
-import { copyUnknown } from '#contract/job/redact.ts'
+import { redactUnknownValue } from '#contract/job/redact.ts'
 import type { Warning } from '#contract/errors.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, FinishPost, TaskDescription, WrittenObject } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { cueEvents, limitedCues } from '../manifests/presentation/cueEvents.ts'
-import { dashDocuments, hlsDocuments } from '../manifests/manifestObjects.ts'
+import { dashObjects, hlsObjects } from '../manifests/manifestObjects.ts'
 import type { Presentation } from '../manifests/presentation/presentation.ts'
 import type { TarIndex } from '../manifests/presentation/objectLocation.ts'
-import { report, type ReportedObject } from '../manifests/jobReport.ts'
+import { jobReportJson, type ReportedObject } from '../manifests/jobReport.ts'
 import { smoothManifest } from '../manifests/smoothManifest.ts'
 import { tarDocuments } from '../manifests/tar/tarPlaylists.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { PackagingPlan, Plan } from '../plan/model/plan.ts'
 import { segmentForms } from '../plan/forms.ts'
-import type { SegmentPipeline } from './segmenter.ts'
-import { presentationOf, secondsOf } from './buildPresentation.ts'
-import { inMemory, thumbnailFiles, type SidecarFile } from './sidecarFiles.ts'
-import { captionTexts, subtitleTexts, textTracks } from './webvttTracks.ts'
-import type { TakenRendition } from './segmentCheck.ts'
+import type { Segmenter } from './segmenter.ts'
+import { buildPresentation, trackSeconds } from './buildPresentation.ts'
+import { inMemoryObject, buildThumbnailFiles, type SidecarFile } from './sidecarFiles.ts'
+import { captionTracks, subtitleTracks, buildTextTracks } from './webvttTracks.ts'
+import type { RecordedRendition } from './segmentCheck.ts'
 
-export interface PackageFacts {
+export interface PackageInput {
   /** Measures what was written, by its path below the directory of the packaging. */
-  measure: (sets: Sets) => Promise<ReadonlyMap<string, MediaFacts>>
+  measure: (sets: PresentationSets) => Promise<ReadonlyMap<string, MediaFacts>>
   task: TaskDescription
   /** What the same run made beside it: audio files. */
   files: FinishedObject[]
@@ -37,30 +37,34 @@ export interface PackageFacts {
 }
 
 /** Characters; a message of the door carries 8 Mi in one object. */
-const LARGEST_REPORT = 4 * 1024 * 1024
+const MAX_REPORT_CHARS = 4 * 1024 * 1024
 
 /** Each set of segments that some manifest lists. */
-export interface Sets {
+export interface PresentationSets {
   hls: Presentation | null
   dash: Presentation | null
   smooth: Presentation | null
 }
 
 /** Once everything was found whole. Resolves when all of it is stored but what the commit puts. */
-export async function finishPackage(
-  segments: SegmentPipeline,
+export async function finalizePackage(
+  segments: Segmenter,
   plan: Plan,
-  facts: PackageFacts,
+  facts: PackageInput,
 ): Promise<Pick<FinishPost, 'objects' | 'written' | 'warnings'>> {
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
-  const { sets: media, warnings: limits } = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
-  const { sets, files, vtt } = withSidecars(packaging, media, segments, facts.task.takes)
-  segments.post(files)
-  const inDirectory = [...documents(packaging, sets), ...vtt]
+  const { sets: media, warnings: limits } = buildPresentations(
+    packaging,
+    segments.renditions,
+    plan.cues === null ? [] : facts.cues,
+  )
+  const { sets, files, vtt } = addSidecars(packaging, media, segments, facts.task.takes)
+  segments.enqueueFiles(files)
+  const inDirectory = [...manifestObjects(packaging, sets), ...vtt]
   const { tar } = segments
-  const documentFiles = inDirectory.map(({ path, body }) => ({ path, payload: inMemory(Buffer.from(body)) }))
-  const tarred = await tar?.end([...files, ...documentFiles])
+  const documentFiles = inDirectory.map(({ path, body }) => ({ path, payload: inMemoryObject(Buffer.from(body)) }))
+  const tarred = await tar?.finish([...files, ...documentFiles])
   const index = tarred && tar ? { name: tarred.path.split('/').at(-1)!, spans: tar.layout.spans } : null
   const measured = await facts.measure(sets)
   const placed = [...inDirectory, ...(index === null ? [] : overTar(sets, index))].map((document) => {
@@ -68,23 +72,23 @@ export async function finishPackage(
     const found = measured.get(document.path)
     return { ...document, path, ...(found === undefined ? {} : { media: found }) }
   })
-  const objects = [...facts.files, ...(await segments.end()), ...(tarred ? [tarred] : [])]
+  const objects = [...facts.files, ...(await segments.finish()), ...(tarred ? [tarred] : [])]
   const known = [
     ...objects,
-    ...stored(packaging, segments.renditions, objects),
-    ...beside(packaging, files),
-    ...placed.map(described),
+    ...reportedSegments(packaging, segments.renditions, objects),
+    ...reportedSidecars(packaging, files),
+    ...placed.map(reportedManifest),
   ]
-  const warnings = [...plan.warnings, ...limits, ...truncations(packaging, segments)]
-  const written = [...placed, jobReport(packaging, warnings, facts, sets, known)]
+  const warnings = [...plan.warnings, ...limits, ...truncationWarnings(packaging, segments)]
+  const written = [...placed, buildJobReport(packaging, warnings, facts, sets, known)]
   return { objects, written, warnings }
 }
 
-function setsOf(
+function buildPresentations(
   packaging: PackagingPlan,
-  renditions: readonly TakenRendition[],
+  renditions: readonly RecordedRendition[],
   cues: readonly Cue[],
-): { sets: Sets; warnings: Warning[] } {
+): { sets: PresentationSets; warnings: Warning[] } {
   const warnings: Warning[] = []
   const made = new Map<SegmentForm, Presentation>()
   const set = (form: SegmentForm): Presentation => {
@@ -94,7 +98,7 @@ function setsOf(
     const found = segmentForms[form].listsCues ? cueEvents(cues, segmentForms[form].originTicks) : []
     const limited = limitedCues(found)
     warnings.push(...limited.warnings)
-    const presentation = presentationOf(packaging, renditions, form, limited.events)
+    const presentation = buildPresentation(packaging, renditions, form, limited.events)
     made.set(form, presentation)
     return presentation
   }
@@ -108,31 +112,31 @@ function setsOf(
 }
 
 /** The same sets with what lies beside their segments. Smooth manifests list none of it. */
-function withSidecars(
+function addSidecars(
   packaging: PackagingPlan,
-  { hls, dash, smooth }: Sets,
-  segments: SegmentPipeline,
+  { hls, dash, smooth }: PresentationSets,
+  segments: Segmenter,
   takes: TaskDescription['takes'],
-): { sets: Sets; files: SidecarFile[]; vtt: WrittenObject[] } {
+): { sets: PresentationSets; files: SidecarFile[]; vtt: WrittenObject[] } {
   const leading = hls ?? dash ?? smooth
   const video = leading?.video[0]
   if (leading === null || video === undefined) return { sets: { hls, dash, smooth }, files: [], vtt: [] }
   const { own, captions, subtitles, sheets, posters } = segments
   // Of the pictures: sound may go on without them.
-  const duration = secondsOf(video)
+  const duration = trackSeconds(video)
   const channels = packaging.textTracks ? captions.end(duration).channels : []
   const origin = segmentForms[video.form].originTicks
-  const text = textTracks(
+  const text = buildTextTracks(
     [
-      ...captionTexts(channels, packaging.captionLanguages),
-      ...(takes?.subtitles === true ? subtitleTexts(packaging.subtitles ?? [], subtitles, duration) : []),
+      ...captionTracks(channels, packaging.captionLanguages),
+      ...(takes?.subtitles === true ? subtitleTracks(packaging.subtitles ?? [], subtitles, duration) : []),
     ],
     { own, video, origin },
   )
   const small =
     packaging.thumbnails === null
       ? null
-      : thumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration, lists: takes !== undefined })
+      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration, lists: takes !== undefined })
   const add = (presentation: Presentation | null) =>
     presentation && { ...presentation, text: text.tracks, thumbnails: small?.track ?? null }
   return {
@@ -142,7 +146,7 @@ function withSidecars(
   }
 }
 
-function truncations({ subtitles = [] }: PackagingPlan, segments: SegmentPipeline): Warning[] {
+function truncationWarnings({ subtitles = [] }: PackagingPlan, segments: Segmenter): Warning[] {
   return subtitles.flatMap(({ stream }, at) =>
     segments.subtitles[at]?.truncated === true
       ? [
@@ -155,7 +159,7 @@ function truncations({ subtitles = [] }: PackagingPlan, segments: SegmentPipelin
   )
 }
 
-function beside(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {
+function reportedSidecars(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {
   return files
     .filter(({ role }) => role !== 'poster') // the commit completes it, and it is listed already
     .map(({ path, role, payload }) => ({
@@ -167,7 +171,7 @@ function beside(packaging: PackagingPlan, files: readonly SidecarFile[]): Report
 }
 
 /** Paths below the directory of the packaging. */
-function documents(packaging: PackagingPlan, { hls, dash, smooth }: Sets): WrittenObject[] {
+function manifestObjects(packaging: PackagingPlan, { hls, dash, smooth }: PresentationSets): WrittenObject[] {
   const manifest = (presentation: Presentation): WrittenObject => ({
     path: `${packaging.smooth}/Manifest`,
     content_type: 'application/vnd.ms-sstr+xml',
@@ -177,13 +181,13 @@ function documents(packaging: PackagingPlan, { hls, dash, smooth }: Sets): Writt
     stage: 2,
   })
   return [
-    ...(hls === null ? [] : hlsDocuments(hls)),
-    ...(dash === null ? [] : dashDocuments(dash)),
+    ...(hls === null ? [] : hlsObjects(hls)),
+    ...(dash === null ? [] : dashObjects(dash)),
     ...(smooth === null ? [] : [manifest(smooth)]),
   ]
 }
 
-function overTar({ hls, dash }: Sets, index: TarIndex): WrittenObject[] {
+function overTar({ hls, dash }: PresentationSets, index: TarIndex): WrittenObject[] {
   return [
     ...(hls === null ? [] : tarDocuments(hls, index, { hls: true, dash: false })),
     ...(dash === null ? [] : tarDocuments(dash, index, { hls: false, dash: true })),
@@ -191,9 +195,9 @@ function overTar({ hls, dash }: Sets, index: TarIndex): WrittenObject[] {
 }
 
 /** Segments and init segments, but for those that the commit completes and that are listed already. */
-function stored(
+function reportedSegments(
   packaging: PackagingPlan,
-  renditions: readonly TakenRendition[],
+  renditions: readonly RecordedRendition[],
   objects: readonly FinishedObject[],
 ): ReportedObject[] {
   const listed = new Set(objects.map(({ path }) => path))
@@ -209,34 +213,34 @@ function stored(
     .filter(({ path }) => !listed.has(path))
 }
 
-function described({ path, role, body }: WrittenObject): ReportedObject {
-  const { bytes, sha256 } = inMemory(Buffer.from(body))
+function reportedManifest({ path, role, body }: WrittenObject): ReportedObject {
+  const { bytes, sha256 } = inMemoryObject(Buffer.from(body))
   return { path, role, size: bytes, sha256 }
 }
 
-function jobReport(
+function buildJobReport(
   packaging: PackagingPlan,
   warnings: readonly Warning[],
-  { task, sourceSize, ffmpegVersion }: PackageFacts,
-  sets: Sets,
+  { task, sourceSize, ffmpegVersion }: PackageInput,
+  sets: PresentationSets,
   objects: readonly ReportedObject[],
 ): WrittenObject {
   const facts = {
     jobId: task.job_id,
     source: { name: task.input_name, size: sourceSize, etag: null },
     // Addresses lose what could be a secret.
-    configuration: copyUnknown(task.config),
+    configuration: redactUnknownValue(task.config),
     ffmpegVersion,
     presentations: [...new Set([sets.hls, sets.dash, sets.smooth])].filter((each) => each !== null),
     warnings: warnings,
   }
-  const whole = report({ ...facts, objects })
+  const whole = jobReportJson({ ...facts, objects })
   const listed = new Set(['media', 'captions'])
   // Of a day of short segments, what is listed by the playlists is left out.
   const body =
-    whole.length <= LARGEST_REPORT
+    whole.length <= MAX_REPORT_CHARS
       ? whole
-      : report({ ...facts, objects: objects.filter(({ role }) => !listed.has(role)) })
+      : jobReportJson({ ...facts, objects: objects.filter(({ role }) => !listed.has(role)) })
   const path = joinPath(packaging.directory, 'job.json')
   return { path, content_type: 'application/json', profile: null, role: 'report', body, stage: 2 }
 }

@@ -2,21 +2,21 @@
 // Not in charge of: what is in them. No two attempts share a name (attemptDirectory), but for what the commit puts.
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { UploadRequest } from '#contract/task/protocol.ts'
-import { smoothBitrates, smoothFragment } from '../manifests/smoothManifest.ts'
+import { smoothBitrates, smoothFragmentPath } from '../manifests/smoothManifest.ts'
 import { segmentContentType, segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { PackagingPlan, Plan, RenditionPlan } from '../plan/model/plan.ts'
-import type { Takings } from './segmentWriter.ts'
+import type { SegmentWriterOptions } from './segmentWriter.ts'
 
 /** Where the source does not say how long it is: half a day, for the size of the tar's parts. */
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
 /** Boxes, packets, headers, and rates above what was asked for. */
 const OVERHEAD = 1.5
 
-type Names = Pick<Takings, 'directory' | 'tarDirectory' | 'initUri' | 'segmentUri' | 'contentType'>
+type Names = Pick<SegmentWriterOptions, 'directory' | 'tarDirectory' | 'initUri' | 'segmentUri' | 'contentType'>
 
 /** `own` is the attempt's directory. */
-export function namesOf(packaging: PackagingPlan, rendition: RenditionPlan, form: SegmentForm, own: string): Names {
+export function objectNames(packaging: PackagingPlan, rendition: RenditionPlan, form: SegmentForm, own: string): Names {
   const inside = form === 'smooth' ? (packaging.smooth ?? '') : rendition.directory
   const common = {
     directory: joinPath(packaging.directory, inside),
@@ -26,14 +26,14 @@ export function namesOf(packaging: PackagingPlan, rendition: RenditionPlan, form
   }
   if (form === 'smooth') {
     const stream = rendition.kind === 'video' ? 'video' : rendition.id
-    const bitrate = bitrateOf(packaging, rendition)
-    return { ...common, segmentUri: (_number, start) => `${own}/${smoothFragment(bitrate, stream, start)}` }
+    const bitrate = smoothBitrate(packaging, rendition)
+    return { ...common, segmentUri: (_number, start) => `${own}/${smoothFragmentPath(bitrate, stream, start)}` }
   }
   const { extension } = segmentForms[form]
   return { ...common, segmentUri: (number) => `${own}/${String(number).padStart(5, '0')}.${extension}` }
 }
 
-function bitrateOf({ renditions }: PackagingPlan, rendition: RenditionPlan): number {
+function smoothBitrate({ renditions }: PackagingPlan, rendition: RenditionPlan): number {
   const alike = renditions.filter(({ kind }) => kind === rendition.kind)
   const rates = smoothBitrates(alike.map(({ video, audio }) => video?.bitrateKbps ?? audio[0]?.bitrateKbps ?? 0))
   return rates[alike.indexOf(rendition)]!

@@ -1,21 +1,21 @@
 // In charge of: whether all streams together are what was ordered: one set of boundaries, and as long as the source.
 // Not in charge of: single streams (segmentWriter.ts), ffmpeg's own ending (encode.ts).
-import { requireWholeLength } from '../analysis/durationCheck.ts'
+import { requireExpectedDuration } from '../analysis/durationCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { segmentEnd, ticksOf, type Cadence } from './cutters/cutter.ts'
+import { nextBoundary, ticksOf, type Cadence } from './cutters/cutter.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import { segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { Plan, RenditionPlan } from '../plan/model/plan.ts'
-import { outputLength, requiredLength } from '../plan/streams/outputTiming.ts'
-import type { Taken } from './segmentWriter.ts'
+import { outputDuration, requiredDuration } from '../plan/streams/outputTiming.ts'
+import type { RecordedStream } from './segmentWriter.ts'
 
-export interface TakenRendition {
+export interface RecordedRendition {
   rendition: RenditionPlan
   form: SegmentForm
   /** Below the directory of the packaging. */
   directory: string
-  taken: Taken
+  taken: RecordedStream
   /** Ticks per second of its times. */
   timescale: number
   /** RFC 6381, video first. */
@@ -27,16 +27,16 @@ export interface TakenRendition {
 }
 
 /** Where a video rendition's segments end. */
-export function cadenceOf(rendition: RenditionPlan): Cadence {
+export function cadenceFor(rendition: RenditionPlan): Cadence {
   const { video, segmentFrames } = rendition
   if (video === null) throw new TaskError('internal', 'An audio rendition has no pictures to be cut at.')
   return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate }
 }
 
 /** `startSeconds`: where on the source's clock the outputs begin. Throws output_incomplete. */
-export function requireWhole(
+export function requireCompleteSegments(
   plan: Pick<Plan, 'durationSeconds' | 'sourceAudio'>,
-  all: readonly TakenRendition[],
+  all: readonly RecordedRendition[],
   source: MediaInfo,
   startSeconds: number,
 ): void {
@@ -44,49 +44,49 @@ export function requireWhole(
   const count = videos[0]?.taken.segments.length ?? 0
   for (const each of all) {
     const { segments } = each.taken
-    const own = ownLength(each.rendition, source, startSeconds)
+    const own = streamDuration(each.rendition, source, startSeconds)
     // Sound that is known to last longer than the pictures goes on, on the same grid.
     const filled = Math.max(own ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds ?? 0))
-    const most = Math.max(count, !videos[0] ? 0 : segmentsIn(cadenceOf(videos[0].rendition), filled))
+    const most = Math.max(count, !videos[0] ? 0 : segmentsIn(cadenceFor(videos[0].rendition), filled))
     const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > most
     if (segments.length === 0 || surplus)
-      throw incomplete(each, `has ${segments.length} segments where the first rendition has ${count}`)
-    if (each.rendition.kind === 'video') requireCadence(each)
-    requireLength(each, own, source)
-    requireSounds(each, source, startSeconds)
+      throw incompleteRendition(each, `has ${segments.length} segments where the first rendition has ${count}`)
+    if (each.rendition.kind === 'video') requireAlignment(each)
+    requireRenditionDuration(each, own, source)
+    requireMuxedAudio(each, source, startSeconds)
   }
   // Where sound inside of a transport stream outlasts the pictures, the segments' length is that of the pictures.
-  const known = all.every(({ rendition }) => ownLength(rendition, source, startSeconds) !== null)
+  const known = all.every(({ rendition }) => streamDuration(rendition, source, startSeconds) !== null)
   if (known && all.some(({ rendition }) => rendition.kind === 'video' && rendition.audio.length > 0)) return
-  const longest = all.toSorted((a, b) => secondsOf(b) - secondsOf(a))[0]
-  const expected = requiredLength(source, plan.sourceAudio, plan.durationSeconds, startSeconds)
-  if (longest !== undefined) requireLength(longest, expected, source)
+  const longest = all.toSorted((a, b) => renditionSeconds(b) - renditionSeconds(a))[0]
+  const expected = requiredDuration(source, plan.sourceAudio, plan.durationSeconds, startSeconds)
+  if (longest !== undefined) requireRenditionDuration(longest, expected, source)
 }
 
 /** Segments of the same number begin at the same moment in all renditions: each where its own pictures say. */
-function requireCadence(each: TakenRendition): void {
-  const cadence = cadenceOf(each.rendition)
+function requireAlignment(each: RecordedRendition): void {
+  const cadence = cadenceFor(each.rendition)
   const tolerance = ticksOf(1, cadence, each.timescale) / 2
   let frame = 0
   for (const [index, { start }] of each.taken.segments.entries()) {
     if (Math.abs(start - ticksOf(frame, cadence, each.timescale)) > tolerance)
-      throw incomplete(each, `begins its segment ${index + 1} at ${(start / each.timescale).toFixed(3)} s`)
-    frame = segmentEnd(cadence, frame)
+      throw incompleteRendition(each, `begins its segment ${index + 1} at ${(start / each.timescale).toFixed(3)} s`)
+    frame = nextBoundary(cadence, frame)
   }
 }
 
 /** Sound inside of the pictures' segments, each as long as its own stream of the source. */
-function requireSounds(each: TakenRendition, source: MediaInfo, startSeconds: number): void {
+function requireMuxedAudio(each: RecordedRendition, source: MediaInfo, startSeconds: number): void {
   const { rendition, soundEnds, timescale, form } = each
   // Fragmented MP4 has each sound in a rendition of its own.
   if (rendition.kind === 'audio' || !segmentForms[form].carriesAudio) return
   for (const [index, { sourceStream }] of rendition.audio.entries()) {
     const stream = source.audio.find(({ number }) => number === sourceStream)
-    const expected = stream?.durationSeconds == null ? null : outputLength(source, [stream], startSeconds)
+    const expected = stream?.durationSeconds == null ? null : outputDuration(source, [stream], startSeconds)
     const path = `Sound ${index + 1} of ${rendition.id} (${form})`
     const measured = { durationSeconds: (soundEnds[index] ?? 0) / timescale }
     if (!(measured.durationSeconds > 0)) throw new TaskError('output_incomplete', `${path} is missing.`)
-    requireWholeLength({ path, frameSeconds: 0 }, expected, measured, source.formats)
+    requireExpectedDuration({ path, frameSeconds: 0 }, expected, measured, source.formats)
   }
 }
 
@@ -95,29 +95,29 @@ function segmentsIn(cadence: Cadence, seconds: number): number {
   const { num, den } = cadence.frameRate
   const frames = (seconds * num) / den
   let count = 0
-  for (let frame = 0; frame < frames; frame = segmentEnd(cadence, frame)) count += 1
+  for (let frame = 0; frame < frames; frame = nextBoundary(cadence, frame)) count += 1
   return count
 }
 
-function requireLength(each: TakenRendition, expected: number | null, { formats }: MediaInfo): void {
+function requireRenditionDuration(each: RecordedRendition, expected: number | null, { formats }: MediaInfo): void {
   const frameRate = each.rendition.video?.frameRate
   const frameSeconds = frameRate === undefined ? 0 : frameRate.den / frameRate.num
   const output = { path: `${each.rendition.id} (${each.form})`, frameSeconds }
-  requireWholeLength(output, expected, { durationSeconds: secondsOf(each) }, formats)
+  requireExpectedDuration(output, expected, { durationSeconds: renditionSeconds(each) }, formats)
 }
 
-function secondsOf({ taken, timescale }: TakenRendition): number {
+function renditionSeconds({ taken, timescale }: RecordedRendition): number {
   const last = taken.segments.at(-1)
   return last === undefined ? 0 : (last.start + last.duration) / timescale
 }
 
 /** Streams of one source may end at different times; null where this one does not say when. */
-function ownLength({ kind, audio }: RenditionPlan, source: MediaInfo, startSeconds: number): number | null {
+function streamDuration({ kind, audio }: RenditionPlan, source: MediaInfo, startSeconds: number): number | null {
   const stream = kind === 'video' ? source.video : source.audio.find(({ number }) => number === audio[0]?.sourceStream)
   if (stream?.durationSeconds == null) return null
-  return outputLength(source, [stream], startSeconds)
+  return outputDuration(source, [stream], startSeconds)
 }
 
-function incomplete(each: TakenRendition, what: string): TaskError {
+function incompleteRendition(each: RecordedRendition, what: string): TaskError {
   return new TaskError('output_incomplete', `${each.rendition.id} (${each.form}) ${what}.`)
 }

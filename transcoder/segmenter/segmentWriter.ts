@@ -3,13 +3,13 @@
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { TaskError } from '#contract/taskError.ts'
-import type { Cut, Cutter, KeySpan } from './cutters/cutter.ts'
-import { StreamError } from '../formats/streamError.ts'
-import type { Outbox } from '../upload/uploadQueue.ts'
-import { Payload, Spool } from '../upload/segmentBuffer.ts'
-import type { Member, TarFeed } from '../upload/tarUpload.ts'
+import type { CutEvent, Cutter, KeyFrameRange } from './cutters/cutter.ts'
+import { FormatError } from '../formats/streamError.ts'
+import type { UploadQueue } from '../upload/uploadQueue.ts'
+import { StoredBytes, SegmentBuffer } from '../upload/segmentBuffer.ts'
+import type { TarMember, TarUpload } from '../upload/tarUpload.ts'
 
-export interface TakenSegment {
+export interface RecordedSegment {
   /** Below the rendition's directory. */
   uri: string
   start: number
@@ -17,15 +17,15 @@ export interface TakenSegment {
   frames: number
   bytes: number
   sha256: string
-  keys: KeySpan[]
+  keys: KeyFrameRange[]
 }
 
-export interface Taken {
+export interface RecordedStream {
   init: { uri: string; bytes: number; sha256: string } | null
-  segments: TakenSegment[]
+  segments: RecordedSegment[]
 }
 
-export interface Takings {
+export interface SegmentWriterOptions {
   cutter: Cutter
   /** Below the job's destination; `tarDirectory` is the same below the packaging's. */
   directory: string
@@ -35,8 +35,8 @@ export interface Takings {
   segmentUri: (number: number, start: number) => string
   contentType: string
   profile: number | null
-  outbox: Outbox
-  tar: { feed: TarFeed; stream: number } | null
+  outbox: UploadQueue
+  tar: { feed: TarUpload; stream: number } | null
   /** Segments that the video has, once it ended; null where this stream is that video. */
   videoSegments: Promise<number> | null
   /** A directory of this stream's own for segments under construction. */
@@ -50,43 +50,46 @@ export interface Takings {
  * Reads to the end. What is wrong with the stream on the way rejects at once; what is wrong with its end is returned as
  * `broken`: ffmpeg's own ending explains it better, and is known only then.
  */
-export async function take(stream: Readable, takings: Takings): Promise<{ taken: Taken; broken: TaskError | null }> {
-  const taker = new Taker(takings)
+export async function writeSegments(
+  stream: Readable,
+  takings: SegmentWriterOptions,
+): Promise<{ taken: RecordedStream; broken: TaskError | null }> {
+  const taker = new SegmentWriter(takings)
   try {
     for await (const chunk of stream) {
       takings.onBytes((chunk as Buffer).length)
-      await taker.follow(takings.cutter.push(chunk as Buffer))
+      await taker.write(takings.cutter.push(chunk as Buffer))
     }
   } catch (error) {
     await taker.discard()
-    throw explained(error)
+    throw toTaskError(error)
   }
   try {
-    await taker.follow(takings.cutter.end(await takings.videoSegments))
+    await taker.write(takings.cutter.end(await takings.videoSegments))
   } catch (error) {
     await taker.discard()
-    return { taken: taker.taken, broken: asTaskError(error) }
+    return { taken: taker.taken, broken: requireTaskError(error) }
   }
-  takings.tar?.feed.ended(takings.tar.stream)
+  takings.tar?.feed.endStream(takings.tar.stream)
   return { taken: taker.taken, broken: null }
 }
 
-class Taker {
-  readonly taken: Taken = { init: null, segments: [] }
-  readonly #takings: Takings
-  #spool: Spool | null = null
+class SegmentWriter {
+  readonly taken: RecordedStream = { init: null, segments: [] }
+  readonly #takings: SegmentWriterOptions
+  #spool: SegmentBuffer | null = null
   #bytes = 0
-  #initial: Member[] = []
+  #initial: TarMember[] = []
 
-  constructor(takings: Takings) {
+  constructor(takings: SegmentWriterOptions) {
     this.#takings = takings
   }
 
-  async follow(cuts: readonly Cut[]): Promise<void> {
+  async write(cuts: readonly CutEvent[]): Promise<void> {
     for (const cut of cuts) {
-      if (cut.kind === 'init') await this.#init(cut.bytes)
-      else if (cut.kind === 'media') await this.#media(cut.bytes)
-      else await this.#end(cut)
+      if (cut.kind === 'init') await this.#writeInit(cut.bytes)
+      else if (cut.kind === 'media') await this.#writeMedia(cut.bytes)
+      else await this.#endSegment(cut)
     }
   }
 
@@ -94,23 +97,23 @@ class Taker {
     await this.#spool?.discard()
   }
 
-  async #init(bytes: Uint8Array): Promise<void> {
-    const spool = new Spool(join(this.#takings.scratch, 'init'))
+  async #writeInit(bytes: Uint8Array): Promise<void> {
+    const spool = new SegmentBuffer(join(this.#takings.scratch, 'init'))
     await spool.write(bytes)
     const payload = await spool.end()
     this.taken.init = { uri: this.#takings.initUri, bytes: payload.bytes, sha256: payload.sha256 }
-    this.#initial = [this.#post(this.#takings.initUri, payload)]
+    this.#initial = [this.#enqueue(this.#takings.initUri, payload)]
   }
 
-  async #media(bytes: Uint8Array): Promise<void> {
-    this.#spool ??= new Spool(join(this.#takings.scratch, `${this.taken.segments.length}`))
+  async #writeMedia(bytes: Uint8Array): Promise<void> {
+    this.#spool ??= new SegmentBuffer(join(this.#takings.scratch, `${this.taken.segments.length}`))
     this.#bytes += bytes.length
     if (this.#bytes > this.#takings.largestSegment)
       throw new TaskError('output_too_large', 'A segment exceeded its maximum size.')
     await this.#spool.write(bytes)
   }
 
-  async #end(cut: Extract<Cut, { kind: 'end' }>): Promise<void> {
+  async #endSegment(cut: Extract<CutEvent, { kind: 'end' }>): Promise<void> {
     const spool = this.#spool
     if (spool === null) throw new TaskError('internal', 'A segment without bytes was to be stored.')
     this.#spool = null
@@ -120,28 +123,28 @@ class Taker {
     const { start, duration, frames, keys } = cut
     const uri = segmentUri(this.taken.segments.length + 1, start)
     this.taken.segments.push({ uri, start, duration, frames, keys, bytes: payload.bytes, sha256: payload.sha256 })
-    const member = this.#post(uri, payload)
-    tar?.feed.offer(tar.stream, [...this.#initial, member])
+    const member = this.#enqueue(uri, payload)
+    tar?.feed.addSegment(tar.stream, [...this.#initial, member])
     this.#initial = []
-    await outbox.room()
+    await outbox.waitForCapacity()
   }
 
-  #post(uri: string, payload: Payload): Member {
+  #enqueue(uri: string, payload: StoredBytes): TarMember {
     const { outbox, directory, tarDirectory, contentType, profile } = this.#takings
     const member = { path: join(tarDirectory, uri), payload }
-    outbox.post({ path: join(directory, uri), contentType, profile, payload })
+    outbox.enqueue({ path: join(directory, uri), contentType, profile, payload })
     return member
   }
 }
 
-function asTaskError(error: unknown): TaskError {
-  const told = explained(error)
+function requireTaskError(error: unknown): TaskError {
+  const told = toTaskError(error)
   if (told instanceof TaskError) return told
   throw told
 }
 
-function explained(error: unknown): unknown {
-  if (!(error instanceof StreamError)) return error
+function toTaskError(error: unknown): unknown {
+  if (!(error instanceof FormatError)) return error
   return new TaskError(error.code === 'cut off' ? 'output_incomplete' : 'encoder_failed', error.message, {
     cause: error,
   })

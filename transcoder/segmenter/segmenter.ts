@@ -10,54 +10,54 @@ import { TaskError } from '#contract/taskError.ts'
 import { CueInjector } from '../formats/scte35/cueInjector.ts'
 import { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
-import type { Cut, Cutter } from './cutters/cutter.ts'
-import { RegroupCutter } from './cutters/refragmentingCutter.ts'
+import type { CutEvent, Cutter } from './cutters/cutter.ts'
+import { RefragmentingCutter } from './cutters/refragmentingCutter.ts'
 import { CmafVideoCutter } from './cutters/cmafVideoCutter.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { TsCutter } from './cutters/tsCutter.ts'
 import { TailCutter } from './cutters/tailCutter.ts'
-import { MeteredCutter, type Metered } from './cutters/meteredCutter.ts'
-import type { Stream } from '../outputAnalysis/presentationAnalysis.ts'
+import { MeteredCutter, type MeteredStream } from './cutters/meteredCutter.ts'
+import type { SegmentedStream } from '../outputAnalysis/presentationAnalysis.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
-import type { PackagingPlan, Plan, RenditionPlan, StreamPlan } from '../plan/model/plan.ts'
+import type { PackagingPlan, Plan, RenditionPlan, PipePlan } from '../plan/model/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
-import { streams } from '../plan/model/plannedPipes.ts'
-import { namesOf, tarRequest } from './objectNames.ts'
-import { Outbox } from '../upload/uploadQueue.ts'
-import { takePictures } from '../ffmpeg/jpegReader.ts'
+import { plannedPipes } from '../plan/model/plannedPipes.ts'
+import { objectNames, tarRequest } from './objectNames.ts'
+import { UploadQueue } from '../upload/uploadQueue.ts'
+import { readJpegs } from '../ffmpeg/jpegReader.ts'
 import type { SidecarFile } from './sidecarFiles.ts'
-import { take } from './segmentWriter.ts'
-import { TarFeed } from '../upload/tarUpload.ts'
-import { takeCaptions } from './captionReader.ts'
-import { takeSubtitles, type TakenSubtitles } from './subtitleReader.ts'
-import { cadenceOf, requireWhole, type TakenRendition } from './segmentCheck.ts'
+import { writeSegments } from './segmentWriter.ts'
+import { TarUpload } from '../upload/tarUpload.ts'
+import { readCaptions } from './captionReader.ts'
+import { readSubtitles, type SubtitleText } from './subtitleReader.ts'
+import { cadenceFor, requireCompleteSegments, type RecordedRendition } from './segmentCheck.ts'
 
 /** A segment at this multiple of its nominal size is a runaway. */
 const SIZE_FACTOR = 8
 const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
 
-export class SegmentPipeline {
+export class Segmenter {
   /** Of `pipe:` 3 and up, in the order of the plan's streams. */
   readonly takers: readonly ((stream: Readable) => Promise<void>)[]
   /** The source's captions so far. */
   readonly captions = new CaptionDecoder()
   /** The source's text subtitles, in the order of the plan's, once their streams have ended. */
-  readonly subtitles: TakenSubtitles[] = []
+  readonly subtitles: SubtitleText[] = []
   /** JPEGs, once their streams have ended; null = they are not whole. */
   sheets: Uint8Array[] | null = null
   posters: Uint8Array[] | null = null
   readonly #attempt: Attempt
   readonly #plan: Plan
   readonly #packaging: PackagingPlan
-  readonly #outbox: Outbox
-  readonly #tar: TarFeed | null
+  readonly #outbox: UploadQueue
+  readonly #tar: TarUpload | null
   readonly #own: string
   readonly #cues: readonly Cue[]
   readonly #startSeconds: number
-  readonly #taken: (TakenRendition | null)[]
-  readonly #metered: Metered[] = []
+  readonly #taken: (RecordedRendition | null)[]
+  readonly #metered: MeteredStream[] = []
   readonly #videoSegments = Promise.withResolvers<number>()
   #broken: TaskError | null = null
   #bytes = 0
@@ -78,16 +78,16 @@ export class SegmentPipeline {
     this.#cues = cues
     this.#startSeconds = startSeconds
     const signal = halt.signal
-    this.#outbox = new Outbox({ door, lanes, signal, onFailure: (error) => halt.abort(error) })
-    const listed = streams(plan)
+    this.#outbox = new UploadQueue({ door, lanes, signal, onFailure: (error) => halt.abort(error) })
+    const listed = plannedPipes(plan)
     const renditions = listed.filter(({ kind }) => kind === 'rendition')
     const request = tarRequest(plan)
     this.#tar =
       request === null
         ? null
-        : new TarFeed({ door, lanes, signal, outbox: this.#outbox, request, streams: renditions.length })
+        : new TarUpload({ door, lanes, signal, outbox: this.#outbox, request, streams: renditions.length })
     this.#taken = renditions.map(() => null)
-    this.takers = listed.map((stream) => this.#takerOf(stream, renditions.indexOf(stream)))
+    this.takers = listed.map((stream) => this.#readerFor(stream, renditions.indexOf(stream)))
   }
 
   /** The attempt's directory below that of each track. */
@@ -96,10 +96,10 @@ export class SegmentPipeline {
   }
 
   /** Sends off what lies beside the segments. */
-  post(files: readonly SidecarFile[]): void {
+  enqueueFiles(files: readonly SidecarFile[]): void {
     for (const { path, contentType, payload, role } of files) {
       const atCommit = role === 'poster' ? role : undefined
-      this.#outbox.post({
+      this.#outbox.enqueue({
         path: joinPath(this.#packaging.directory, path),
         contentType,
         profile: null,
@@ -120,66 +120,66 @@ export class SegmentPipeline {
   }
 
   /** Once ffmpeg has ended well. Throws output_incomplete. */
-  requireWhole(source: MediaInfo): void {
+  requireComplete(source: MediaInfo): void {
     if (this.#broken !== null) throw this.#broken
-    requireWhole(this.#plan, this.renditions, source, this.#startSeconds)
+    requireCompleteSegments(this.#plan, this.renditions, source, this.#startSeconds)
   }
 
-  get renditions(): TakenRendition[] {
+  get renditions(): RecordedRendition[] {
     return this.#taken.filter((each) => each !== null)
   }
 
   /** The same with what was counted of them. */
-  get streams(): Stream[] {
+  get streams(): SegmentedStream[] {
     return this.#taken.flatMap((taken, position) => {
       const metered = this.#metered[position]
       return taken === null || metered === undefined ? [] : [{ taken, metered }]
     })
   }
 
-  get tar(): TarFeed | null {
+  get tar(): TarUpload | null {
     return this.#tar
   }
 
   /** Everything is stored. Returns what the commit has to complete. */
-  async end(): Promise<FinishedObject[]> {
-    return this.#outbox.end()
+  async finish(): Promise<FinishedObject[]> {
+    return this.#outbox.drain()
   }
 
-  async settle(): Promise<void> {
-    await this.#outbox.settle()
+  async waitForTransfers(): Promise<void> {
+    await this.#outbox.waitForTransfers()
   }
 
   /** The one place that knows what each kind of stream is for. */
-  #takerOf(stream: StreamPlan, position: number): (stream: Readable) => Promise<void> {
+  #readerFor(stream: PipePlan, position: number): (stream: Readable) => Promise<void> {
     switch (stream.kind) {
       case 'rendition':
-        return (readable) => this.#rendition(readable, stream, position)
+        return (readable) => this.#writeRendition(readable, stream, position)
       case 'captions':
-        return (readable) => takeCaptions(readable, this.captions)
+        return (readable) => readCaptions(readable, this.captions)
       case 'subtitles':
-        return async (readable) => void (this.subtitles[stream.track] = await takeSubtitles(readable))
+        return async (readable) => void (this.subtitles[stream.track] = await readSubtitles(readable))
       case 'thumbnails':
-        return async (readable) => void (this.sheets = await takePictures(readable))
+        return async (readable) => void (this.sheets = await readJpegs(readable))
       case 'poster':
-        return async (readable) => void (this.posters = await takePictures(readable))
+        return async (readable) => void (this.posters = await readJpegs(readable))
     }
   }
 
-  async #rendition(
+  async #writeRendition(
     readable: Readable,
-    { rendition: number, form }: Extract<StreamPlan, { kind: 'rendition' }>,
+    { rendition: number, form }: Extract<PipePlan, { kind: 'rendition' }>,
     position: number,
   ): Promise<void> {
     const rendition = this.#packaging.renditions[number]!
     const isFirst = rendition === this.#packaging.renditions.find(({ kind }) => kind === 'video')
-    const names = namesOf(this.#packaging, rendition, form, this.#own)
+    const names = objectNames(this.#packaging, rendition, form, this.#own)
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
-    const { cutter, describe } = this.#cutterOf(rendition, form)
+    const { cutter, describe } = this.#cutterFor(rendition, form)
     try {
       await mkdir(scratch, { recursive: true })
       const metered = new MeteredCutter(cutter, form)
-      const { taken, broken } = await take(readable, {
+      const { taken, broken } = await writeSegments(readable, {
         ...names,
         cutter: metered,
         profile: rendition.kind === 'video' ? rendition.profile : null,
@@ -190,11 +190,11 @@ export class SegmentPipeline {
         onBytes: (bytes) => {
           this.#bytes += bytes
         },
-        largestSegment: this.#largestSegment(rendition),
+        largestSegment: this.#maxSegmentBytes(rendition),
       })
       this.#broken ??= broken
       this.#taken[position] = { rendition, form, directory: names.tarDirectory, taken, ...describe() }
-      this.#metered[position] = metered.metered()
+      this.#metered[position] = metered.result()
       if (isFirst) this.#videoSegments.resolve(taken.segments.length)
     } finally {
       // Sound waits for it, also where there is none any more.
@@ -202,20 +202,20 @@ export class SegmentPipeline {
     }
   }
 
-  #cutterOf(
+  #cutterFor(
     rendition: RenditionPlan,
     form: SegmentForm,
   ): {
     cutter: Cutter
-    describe: () => Pick<TakenRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'soundEnds'>
+    describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'soundEnds'>
   } {
     const video = this.#packaging.renditions.find(({ kind }) => kind === 'video')
     // Sound is cut where the first video is.
-    const cadence = cadenceOf(rendition.kind === 'video' ? rendition : video!)
+    const cadence = cadenceFor(rendition.kind === 'video' ? rendition : video!)
     if (form === 'ts') {
       const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
       return {
-        cutter: rendition.kind === 'audio' ? new TailCutter(cutter) : this.#withCues(cutter),
+        cutter: rendition.kind === 'audio' ? new TailCutter(cutter) : this.#injectCues(cutter),
         describe: () => ({
           timescale: TICKS_PER_SECOND,
           codecs: cutter.codecs,
@@ -225,7 +225,7 @@ export class SegmentPipeline {
       }
     }
     const passesOn = form === 'cmaf' && rendition.kind === 'video'
-    const cutter = passesOn ? new CmafVideoCutter(cadence) : new RegroupCutter(cadence, form)
+    const cutter = passesOn ? new CmafVideoCutter(cadence) : new RefragmentingCutter(cadence, form)
     return {
       cutter,
       describe: () => ({
@@ -237,16 +237,16 @@ export class SegmentPipeline {
     }
   }
 
-  #withCues(cutter: Cutter): Cutter {
+  #injectCues(cutter: Cutter): Cutter {
     const { cues } = this.#plan
     if (cues === null) return cutter
-    return new CuedCutter(
+    return new CueInjectingCutter(
       new CueInjector({ pid: cues.pid, cueStreamType: cues.streamType, rateKbps: null, cues: this.#cues }),
       cutter,
     )
   }
 
-  #largestSegment({ video, audio }: RenditionPlan): number {
+  #maxSegmentBytes({ video, audio }: RenditionPlan): number {
     const { num, den } = this.#packaging.segmentDuration
     const kbps = (video?.maxKbps ?? 0) + audio.reduce((sum, track) => sum + track.bitrateKbps, 0)
     return SIZE_EXTRA_BYTES + (kbps * 125 * num * SIZE_FACTOR) / den
@@ -254,7 +254,7 @@ export class SegmentPipeline {
 }
 
 /** Cues go into the stream before it is cut, so that segments carry them. */
-class CuedCutter implements Cutter {
+class CueInjectingCutter implements Cutter {
   readonly #injector: CueInjector
   readonly #cutter: Cutter
 
@@ -263,11 +263,11 @@ class CuedCutter implements Cutter {
     this.#cutter = cutter
   }
 
-  push(chunk: Uint8Array): Cut[] {
+  push(chunk: Uint8Array): CutEvent[] {
     return this.#cutter.push(this.#injector.push(chunk))
   }
 
-  end(videoSegments: number | null): Cut[] {
+  end(videoSegments: number | null): CutEvent[] {
     return [...this.#cutter.push(this.#injector.end()), ...this.#cutter.end(videoSegments)]
   }
 }

@@ -7,11 +7,11 @@ import { TaskError } from '#contract/taskError.ts'
 import type { ThumbnailTrack } from '../manifests/presentation/presentation.ts'
 import { thumbnailVtt } from '../manifests/webvtt/webvttWriter.ts'
 import type { ThumbnailPlan } from '../plan/model/plan.ts'
-import { pictureCount } from '../plan/video/thumbnailPlan.ts'
-import { Payload } from '../upload/segmentBuffer.ts'
+import { thumbnailCount } from '../plan/video/thumbnailPlan.ts'
+import { StoredBytes } from '../upload/segmentBuffer.ts'
 
 /** RFC 8216bis, 3.1.4, and the registration of WebVTT. */
-export const TEXT_TYPE = 'text/vtt'
+export const WEBVTT_TYPE = 'text/vtt'
 
 export interface SidecarFile {
   /** Below the directory of the packaging. */
@@ -19,15 +19,15 @@ export interface SidecarFile {
   contentType: string
   /** A poster has a name that stays: the commit puts it in place. */
   role: 'captions' | 'media' | 'poster'
-  payload: Payload
+  payload: StoredBytes
 }
 
-export function inMemory(bytes: Buffer): Payload {
-  return new Payload(bytes.length, createHash('sha256').update(bytes).digest('hex'), bytes)
+export function inMemoryObject(bytes: Buffer): StoredBytes {
+  return new StoredBytes(bytes.length, createHash('sha256').update(bytes).digest('hex'), bytes)
 }
 
 /** JFIF. */
-const PICTURE_TYPE = 'image/jpeg'
+const JPEG_TYPE = 'image/jpeg'
 
 export interface ThumbnailFiles {
   track: ThumbnailTrack
@@ -40,14 +40,14 @@ export interface ThumbnailFiles {
  * `duration`: seconds that the presentation lasts. `lists`: the service lists poster and storyboard; one of before has neither role,
  * and takes the poster beside the sheets only. Throws output_incomplete where a sheet or the poster is missing.
  */
-export function thumbnailFiles(
+export function buildThumbnailFiles(
   plan: ThumbnailPlan,
   { sheets, posters }: { sheets: readonly Uint8Array[] | null; posters: readonly Uint8Array[] | null },
   { own, duration, lists }: { own: string; duration: number; lists: boolean },
 ): ThumbnailFiles {
   const { width, height, columns, rows, intervalSeconds } = plan
   const sheetSeconds = columns * rows * intervalSeconds
-  const expected = Math.ceil(pictureCount(plan, duration) / (columns * rows))
+  const expected = Math.ceil(thumbnailCount(plan, duration) / (columns * rows))
   const [poster] = posters ?? []
   if (sheets?.length !== expected || poster === undefined || posters?.length !== 1)
     throw new TaskError(
@@ -57,8 +57,8 @@ export function thumbnailFiles(
   const directory = 'thumbnails'
   const files: SidecarFile[] = []
   const store = (uri: string, picture: Uint8Array, role: SidecarFile['role'] = 'media') => {
-    const payload = inMemory(Buffer.from(picture))
-    files.push({ path: joinPath(directory, uri), contentType: PICTURE_TYPE, role, payload })
+    const payload = inMemoryObject(Buffer.from(picture))
+    files.push({ path: joinPath(directory, uri), contentType: JPEG_TYPE, role, payload })
     return { uri, bytes: payload.bytes, sha256: payload.sha256 }
   }
   const at = (seconds: number) => Math.round(Math.min(seconds, duration) * 1000)
@@ -79,7 +79,7 @@ export function thumbnailFiles(
   }
   const vtt = {
     path: joinPath(directory, track.vtt.uri),
-    content_type: TEXT_TYPE,
+    content_type: WEBVTT_TYPE,
     profile: null,
     role: lists ? ('storyboard' as const) : ('playlist' as const),
     body: thumbnailVtt(track, duration),

@@ -3,9 +3,9 @@
 import type { Readable } from 'node:stream'
 
 /** A day of dense dialogue is a tenth of it; a hostile source may go on for ever. */
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 
-export interface TakenSubtitles {
+export interface SubtitleText {
   /** WebVTT. */
   text: string
   /** There was more than is kept. */
@@ -13,15 +13,15 @@ export interface TakenSubtitles {
 }
 
 /** Reads to the end. */
-export async function takeSubtitles(stream: Readable): Promise<TakenSubtitles> {
+export async function readSubtitles(stream: Readable): Promise<SubtitleText> {
   const parts: Buffer[] = []
   let bytes = 0
   for await (const chunk of stream) {
     const part = chunk as Buffer
-    if (bytes < MOST_BYTES) parts.push(part)
+    if (bytes < MAX_BYTES) parts.push(part)
     bytes += part.length
   }
-  const truncated = bytes > MOST_BYTES
+  const truncated = bytes > MAX_BYTES
   const text = Buffer.concat(parts).toString('utf8')
   // The last cue may be cut off.
   return { text: truncated ? text.slice(0, text.lastIndexOf('\n\n')) : text, truncated }

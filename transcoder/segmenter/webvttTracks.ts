@@ -2,21 +2,21 @@
 // Not in charge of: taking them (captionReader.ts, subtitleReader.ts), manifests (package/).
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { CaptionChannelCues } from '../formats/cea/captionDecoder.ts'
-import { textFiles, type TextSpan } from '../manifests/webvtt/webvttSegments.ts'
+import { webvttFiles, type SegmentInterval } from '../manifests/webvtt/webvttSegments.ts'
 import { languageName, languageTag } from '../manifests/presentation/languageTags.ts'
 import type { Segment, TextTrack, VideoTrack } from '../manifests/presentation/presentation.ts'
 import type { VttCue } from '../manifests/webvtt/webvttWriter.ts'
 import type { TextTrackPlan } from '../plan/model/plan.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
-import { readWebvtt } from '../manifests/webvtt/webvttParser.ts'
-import type { TakenSubtitles } from './subtitleReader.ts'
-import { inMemory, TEXT_TYPE, type SidecarFile } from './sidecarFiles.ts'
+import { parseWebvtt } from '../manifests/webvtt/webvttParser.ts'
+import type { SubtitleText } from './subtitleReader.ts'
+import { inMemoryObject, WEBVTT_TYPE, type SidecarFile } from './sidecarFiles.ts'
 
 const SUBTITLE_ORIGIN_SECONDS = TS_ORIGIN_TICKS / TICKS_PER_SECOND
 
 /** One track that is still to be written; `directory` is below `captions/`. */
-export interface TrackText extends Pick<TextTrack, 'id' | 'purpose' | 'channel' | 'name' | 'language'> {
+export interface TextTrackSource extends Pick<TextTrack, 'id' | 'purpose' | 'channel' | 'name' | 'language'> {
   directory: string
   cues: VttCue[]
 }
@@ -27,10 +27,10 @@ export interface TextTracks {
 }
 
 /** `languages` by channel. */
-export function captionTexts(
+export function captionTracks(
   channels: readonly CaptionChannelCues[],
   languages: Readonly<Record<string, string>>,
-): TrackText[] {
+): TextTrackSource[] {
   return channels.map(({ channel, cues }) => ({
     id: `captions_${channel}`,
     directory: channel,
@@ -43,20 +43,20 @@ export function captionTexts(
 }
 
 /** Streams that say nothing while the video lasts are left out. `duration`: seconds of the video. */
-export function subtitleTexts(
+export function subtitleTracks(
   plans: readonly TextTrackPlan[],
-  taken: readonly (TakenSubtitles | undefined)[],
+  taken: readonly (SubtitleText | undefined)[],
   duration: number,
-): TrackText[] {
+): TextTrackSource[] {
   const said = plans.map((plan, at) => ({
     plan,
-    cues: readWebvtt(taken[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS, duration),
+    cues: parseWebvtt(taken[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS, duration),
   }))
   const used = new Map<string, number>()
   return said
     .filter(({ cues }) => cues.length > 0)
     .map(({ plan, cues }) => {
-      const name = nameOf(plan)
+      const name = trackName(plan)
       const count = (used.get(name) ?? 0) + 1
       used.set(name, count)
       return {
@@ -72,7 +72,7 @@ export function subtitleTexts(
 }
 
 /** By language and purpose: the source's own titles may be private. */
-function nameOf({ language, forced, hearingImpaired }: TextTrackPlan): string {
+function trackName({ language, forced, hearingImpaired }: TextTrackPlan): string {
   const tag = languageTag(language)
   const about = [...(forced ? ['forced'] : []), ...(hearingImpaired ? ['SDH'] : [])].join(', ')
   return `${tag === null ? 'Subtitles' : languageName(tag)}${about === '' ? '' : ` (${about})`}`
@@ -82,18 +82,18 @@ function nameOf({ language, forced, hearingImpaired }: TextTrackPlan): string {
  * `own`: the attempt's directory. `video`: the track whose segments text is cut along. `origin`: presentation time 0 on the
  * clock of HLS segments, 90 kHz.
  */
-export function textTracks(
-  texts: readonly TrackText[],
+export function buildTextTracks(
+  texts: readonly TextTrackSource[],
   { own, video, origin }: { own: string; video: VideoTrack; origin: number },
 ): TextTracks {
   const files: SidecarFile[] = []
-  const spans = spansOf(video)
+  const spans = segmentIntervals(video)
   const tracks = texts.map(({ cues, directory: name, ...about }): TextTrack => {
     const directory = `captions/${name}`
-    const written = textFiles({ cues }, spans, origin)
+    const written = webvttFiles({ cues }, spans, origin)
     const store = (uri: string, body: string): Omit<Segment, 'start' | 'duration'> => {
-      const payload = inMemory(Buffer.from(body))
-      files.push({ path: joinPath(directory, uri), contentType: TEXT_TYPE, role: 'captions', payload })
+      const payload = inMemoryObject(Buffer.from(body))
+      files.push({ path: joinPath(directory, uri), contentType: WEBVTT_TYPE, role: 'captions', payload })
       return { uri, bytes: payload.bytes, sha256: payload.sha256 }
     }
     return {
@@ -112,7 +112,7 @@ export function textTracks(
 }
 
 /** In whole milliseconds, without gaps. */
-function spansOf({ segments, timescale }: VideoTrack): TextSpan[] {
+function segmentIntervals({ segments, timescale }: VideoTrack): SegmentInterval[] {
   const at = (ticks: number) => Math.round((ticks * 1000) / timescale)
   return segments.map(({ start, duration }) => ({ start: at(start), duration: at(start + duration) - at(start) }))
 }

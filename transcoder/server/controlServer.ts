@@ -4,14 +4,14 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { runRequest, SUPPORTED_PROTOCOLS, type RunRequest } from '#contract/task/protocol.ts'
-import { drain, type Drainable } from './drain.ts'
-import { Halt } from '../errors.ts'
-import type { CellReport } from '../ffmpeg/sandboxProbe.ts'
+import { runRequestSchema, SUPPORTED_PROTOCOLS, type RunRequest } from '#contract/task/protocol.ts'
+import { drain, type DrainableAttempt } from './drain.ts'
+import { AttemptAbort } from '../errors.ts'
+import type { SandboxReport } from '../ffmpeg/sandboxProbe.ts'
 import type { Log } from '../log.ts'
 
 /** What an attempt says of itself while it runs. */
-export interface Outlook {
+export interface AttemptOutlook {
   /** Nothing is left but to tell the Worker that it ended well. */
   ending: () => void
   /** From now on this predicts how many seconds the attempt still needs; null = it cannot tell. */
@@ -19,48 +19,48 @@ export interface Outlook {
 }
 
 /** Runs one attempt to its end. It never rejects: how it ended was told to the Worker. */
-export type RunAttempt = (request: RunRequest, halt: AbortController, outlook: Outlook) => Promise<void>
+export type RunAttempt = (request: RunRequest, halt: AbortController, outlook: AttemptOutlook) => Promise<void>
 
 /** What is known of ffmpeg once it was looked at. */
-export interface EngineFacts {
+export interface EngineInfo {
   version: string
   /** What holds it. */
-  cell?: CellReport
+  cell?: SandboxReport
 }
 
-export interface ControlOptions {
+export interface ControlServerOptions {
   host: string
   port: number
   secret: string | null
   version: string
   /** An attempt that comes before is accepted, and waits for it by itself. Rejects where ffmpeg cannot be used. */
-  engine: Promise<EngineFacts>
+  engine: Promise<EngineInfo>
   run: RunAttempt
   log: Log
   /** How long a new task waits for one that is ending or was told to stop, in milliseconds. */
   handoverMs?: number
 }
 
-interface Current extends Drainable {
+interface RunningAttempt extends DrainableAttempt {
   request: RunRequest
 }
 
 const MAX_BODY_BYTES = 64 * 1024
 /** Ended attempts that a repeated message is recognised by. */
-const REMEMBERED = 32
+const MAX_RECENT_ATTEMPTS = 32
 
-export class Control {
-  readonly #options: ControlOptions
+export class ControlServer {
+  readonly #options: ControlServerOptions
   readonly #server: Server
   readonly #ended: string[] = []
   readonly #hurry = new AbortController()
-  #current: Current | null = null
-  #engine: EngineFacts | null = null
+  #current: RunningAttempt | null = null
+  #engine: EngineInfo | null = null
   /** Why ffmpeg cannot be used. */
   #unusable: string | null = null
   #stopping: Promise<void> | null = null
 
-  constructor(options: ControlOptions) {
+  constructor(options: ControlServerOptions) {
     this.#options = options
     options.engine.then(
       (facts) => (this.#engine = facts),
@@ -69,7 +69,7 @@ export class Control {
     this.#server = createServer((request, response) => {
       this.#route(request, response).catch((error: unknown) => {
         this.#options.log.error('request failed', { error: String(error) })
-        if (!response.headersSent) answer(response, 500, failure('internal', 'The transcoder could not answer.'))
+        if (!response.headersSent) sendJson(response, 500, errorBody('internal', 'The transcoder could not answer.'))
       })
     })
   }
@@ -110,13 +110,13 @@ export class Control {
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const operation = `${request.method} ${request.url}`
-    if (operation === 'GET /health') return answer(response, this.#unusable === null ? 200 : 503, this.#health())
+    if (operation === 'GET /health') return sendJson(response, this.#unusable === null ? 200 : 503, this.#health())
     if (operation !== 'POST /run' && operation !== 'POST /cancel')
-      return answer(response, 404, failure('not_found', 'There is no such address.'))
-    if (!this.#admits(request))
-      return answer(response, 401, failure('unauthorized', 'The shared secret is missing or wrong.'))
+      return sendJson(response, 404, errorBody('not_found', 'There is no such address.'))
+    if (!this.#isAuthorized(request))
+      return sendJson(response, 401, errorBody('unauthorized', 'The shared secret is missing or wrong.'))
     const body = await readJson(request)
-    if (body === undefined) return answer(response, 400, failure('invalid_request', 'The body is not JSON.'))
+    if (body === undefined) return sendJson(response, 400, errorBody('invalid_request', 'The body is not JSON.'))
     return operation === 'POST /run' ? this.#run(body, response) : this.#cancel(body, response)
   }
 
@@ -124,40 +124,40 @@ export class Control {
     const protocol = (body as { protocol?: unknown } | null)?.protocol
     if (typeof protocol === 'number' && !SUPPORTED_PROTOCOLS.includes(protocol)) {
       const message = `Protocol ${protocol} is not supported; this transcoder speaks ${SUPPORTED_PROTOCOLS.join(', ')}.`
-      return answer(response, 400, failure('protocol_mismatch', message))
+      return sendJson(response, 400, errorBody('protocol_mismatch', message))
     }
-    const parsed = runRequest.safeParse(body)
+    const parsed = runRequestSchema.safeParse(body)
     if (!parsed.success) {
       const fields = parsed.error.issues.map((issue) => issue.path.join('.') || 'body').join(', ')
-      return answer(response, 400, failure('invalid_request', `These fields are missing or wrong: ${fields}.`))
+      return sendJson(response, 400, errorBody('invalid_request', `These fields are missing or wrong: ${fields}.`))
     }
     const wanted = parsed.data
     const accepted = { task_id: wanted.task_id, attempt: wanted.attempt }
     const key = `${wanted.task_id} ${wanted.attempt}`
     // Queue messages come more than once (I11): the same attempt is started once.
     const known = (): boolean => this.#isCurrent(wanted) || this.#ended.includes(key)
-    if (known()) return answer(response, 202, accepted)
-    this.#endOlder(wanted)
-    if (this.#refuses(response)) return
-    await this.#makeRoom()
-    if (known()) return answer(response, 202, accepted)
-    if (this.#refuses(response)) return
-    if (this.#current !== null) return answer(response, 503, failure('unavailable', 'This transcoder is busy.'))
+    if (known()) return sendJson(response, 202, accepted)
+    this.#cancelOlderAttempt(wanted)
+    if (this.#rejectsTasks(response)) return
+    await this.#waitForEnding()
+    if (known()) return sendJson(response, 202, accepted)
+    if (this.#rejectsTasks(response)) return
+    if (this.#current !== null) return sendJson(response, 503, errorBody('unavailable', 'This transcoder is busy.'))
     this.#start(wanted, key)
-    answer(response, 202, accepted)
+    sendJson(response, 202, accepted)
   }
 
   /** Answers where no task is taken any more. */
-  #refuses(response: ServerResponse): boolean {
+  #rejectsTasks(response: ServerResponse): boolean {
     if (this.#unusable !== null)
-      answer(response, 503, failure('unavailable', `This transcoder cannot be used. ${this.#unusable}`))
-    else if (this.#stopping !== null) answer(response, 503, failure('stopping', 'This transcoder is stopping.'))
+      sendJson(response, 503, errorBody('unavailable', `This transcoder cannot be used. ${this.#unusable}`))
+    else if (this.#stopping !== null) sendJson(response, 503, errorBody('stopping', 'This transcoder is stopping.'))
     else return false
     return true
   }
 
   #start(request: RunRequest, key: string): void {
-    const current: Current = {
+    const current: RunningAttempt = {
       request,
       halt: new AbortController(),
       ending: false,
@@ -174,19 +174,19 @@ export class Control {
       .finally(() => {
         this.#current = null
         this.#ended.push(key)
-        if (this.#ended.length > REMEMBERED) this.#ended.shift()
+        if (this.#ended.length > MAX_RECENT_ATTEMPTS) this.#ended.shift()
       })
   }
 
   /** A newer attempt of the same task says that the older one is stale. */
-  #endOlder(wanted: RunRequest): void {
+  #cancelOlderAttempt(wanted: RunRequest): void {
     const current = this.#current
     if (current?.request.task_id === wanted.task_id && current.request.attempt < wanted.attempt)
-      current.halt.abort(new Halt('stopped'))
+      current.halt.abort(new AttemptAbort('stopped'))
   }
 
   /** Waits for an attempt that is ending. */
-  async #makeRoom(): Promise<void> {
+  async #waitForEnding(): Promise<void> {
     const current = this.#current
     if (current === null || (!current.ending && !current.halt.signal.aborted)) return
     let timer: NodeJS.Timeout | undefined
@@ -200,12 +200,12 @@ export class Control {
   #cancel(body: unknown, response: ServerResponse): void {
     const { task_id: taskId, attempt } = (body ?? {}) as { task_id?: unknown; attempt?: unknown }
     if (typeof taskId !== 'string' || typeof attempt !== 'number')
-      return answer(response, 400, failure('invalid_request', 'task_id and attempt are needed.'))
+      return sendJson(response, 400, errorBody('invalid_request', 'task_id and attempt are needed.'))
     const current = this.#current
     // An attempt that is not here is no error: the heartbeat tells it, wherever it runs.
     if (current?.request.task_id === taskId && current.request.attempt === attempt)
-      current.halt.abort(new Halt('cancelled'))
-    answer(response, 202, { task_id: taskId, attempt })
+      current.halt.abort(new AttemptAbort('cancelled'))
+    sendJson(response, 202, { task_id: taskId, attempt })
   }
 
   #isCurrent(wanted: RunRequest): boolean {
@@ -232,7 +232,7 @@ export class Control {
     return this.#engine === null ? 'preparing' : 'idle'
   }
 
-  #admits(request: IncomingMessage): boolean {
+  #isAuthorized(request: IncomingMessage): boolean {
     if (this.#options.secret === null) return true
     const given = request.headers['x-splicepoint-transcoder']
     // Digests have one length, so that the comparison takes the same time for every guess.
@@ -241,11 +241,11 @@ export class Control {
   }
 }
 
-function failure(code: string, message: string): unknown {
+function errorBody(code: string, message: string): unknown {
   return { error: { code, message } }
 }
 
-function answer(response: ServerResponse, status: number, body: unknown): void {
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 

@@ -2,11 +2,11 @@
 // given back instead.
 // Not in charge of: predicting its rest (progress.ts), giving it back (runTask.ts), signals and the last resort (main.ts).
 import { setTimeout as pause } from 'node:timers/promises'
-import { Halt } from '../errors.ts'
+import { AttemptAbort } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 /** An attempt, as far as its end is concerned. */
-export interface Drainable {
+export interface DrainableAttempt {
   halt: AbortController
   /** Nothing is left but to tell the Worker; it may know already, and give the place away. */
   ending: boolean
@@ -25,7 +25,7 @@ export interface DrainOptions {
   now?: () => number
 }
 
-interface View {
+interface DrainState {
   ending: boolean
   restSeconds: number | null
   /** Until the time to drain is over. */
@@ -42,14 +42,14 @@ interface View {
 const MARGIN = 1.1
 const END_SECONDS = 1
 /** Only a clear miss takes back what was promised: an attempt that is nearly done is worth more than the time that is left. */
-const MISS = 1.25
-const MISS_SECONDS = 5
+const OVERRUN_FACTOR = 1.25
+const OVERRUN_SECONDS = 5
 /** An encode that has just begun can say after this how long it takes. */
-const PATIENCE_SECONDS = 15
-const PATIENCE_SHARE = 8
+const MAX_UNKNOWN_SECONDS = 15
+const UNKNOWN_SHARE = 8
 
 /** Pure. `why` is a sentence for the log. */
-export function decide(view: View): { verdict: 'finish' | 'wait' | 'give_back'; why: string } {
+export function decideDrain(view: DrainState): { verdict: 'finish' | 'wait' | 'give_back'; why: string } {
   const { ending, restSeconds, leftSeconds, unknownSeconds, patienceSeconds, promised } = view
   if (leftSeconds <= 0) return { verdict: 'give_back', why: 'the time to finish is over' }
   if (ending) return { verdict: 'finish', why: 'only the answer of the Worker is waited for' }
@@ -59,7 +59,7 @@ export function decide(view: View): { verdict: 'finish' | 'wait' | 'give_back'; 
       : { verdict: 'give_back', why: 'how long it will take cannot be told' }
   }
   if (promised) {
-    return restSeconds > leftSeconds * MISS + MISS_SECONDS
+    return restSeconds > leftSeconds * OVERRUN_FACTOR + OVERRUN_SECONDS
       ? { verdict: 'give_back', why: 'it became slower, and its rest does not fit any more' }
       : { verdict: 'finish', why: 'its rest fits' }
   }
@@ -69,9 +69,9 @@ export function decide(view: View): { verdict: 'finish' | 'wait' | 'give_back'; 
 }
 
 /** Resolves when the attempt has ended, by itself or given back. */
-export async function drain(attempt: Drainable, options: DrainOptions): Promise<void> {
+export async function drain(attempt: DrainableAttempt, options: DrainOptions): Promise<void> {
   const { seconds, hurry, log, everyMs = 1000, now = () => performance.now() } = options
-  const patienceSeconds = Math.min(PATIENCE_SECONDS, seconds / PATIENCE_SHARE)
+  const patienceSeconds = Math.min(MAX_UNKNOWN_SECONDS, seconds / UNKNOWN_SHARE)
   const began = now()
   let knownAt = began
   let promised = false
@@ -83,7 +83,7 @@ export async function drain(attempt: Drainable, options: DrainOptions): Promise<
     const leftSeconds = seconds - (now() - began) / 1000
     const { verdict, why } = hurry.aborted
       ? { verdict: 'give_back', why: 'told a second time to stop' }
-      : decide({
+      : decideDrain({
           ending: attempt.ending,
           restSeconds,
           leftSeconds,
@@ -101,7 +101,7 @@ export async function drain(attempt: Drainable, options: DrainOptions): Promise<
     said = verdict
     if (verdict === 'finish') promised = true
     if (verdict === 'give_back') {
-      attempt.halt.abort(new Halt('interrupted'))
+      attempt.halt.abort(new AttemptAbort('interrupted'))
       await over
       return
     }

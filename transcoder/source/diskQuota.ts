@@ -5,7 +5,7 @@ import { TaskError } from '#contract/taskError.ts'
 
 const CHECK_EVERY_BYTES = 32 * 1024 * 1024
 
-export interface RoomOptions {
+export interface DiskQuotaOptions {
   /** Of what is free at the beginning, from 0 to 1. */
   share: number
   /** Bytes, however much is free. */
@@ -13,7 +13,7 @@ export interface RoomOptions {
 }
 
 /** What one source may write, counted while it is written. */
-export class Room {
+export class DiskQuota {
   /** As it looked at the beginning. */
   readonly bytes: number
   readonly #leastFree: number
@@ -22,7 +22,7 @@ export class Room {
   #checkAt = CHECK_EVERY_BYTES
 
   /** `freeNow` tells the bytes that are free. */
-  private constructor(free: number, options: RoomOptions, freeNow: () => Promise<number>) {
+  private constructor(free: number, options: DiskQuotaOptions, freeNow: () => Promise<number>) {
     this.bytes = Math.floor(Math.min(free * options.share, options.mostBytes))
     this.#leastFree = free * (1 - options.share)
     this.#freeNow = freeNow
@@ -30,14 +30,14 @@ export class Room {
 
   static async open(
     directory: string,
-    options: RoomOptions,
-    freeNow: () => Promise<number> = () => freeIn(directory),
-  ): Promise<Room> {
-    return new Room(await freeNow(), options, freeNow)
+    options: DiskQuotaOptions,
+    freeNow: () => Promise<number> = () => freeBytes(directory),
+  ): Promise<DiskQuota> {
+    return new DiskQuota(await freeNow(), options, freeNow)
   }
 
   /** Before `bytes` more are written. Throws source_too_large; disk_full where others have taken what was free. */
-  async take(bytes: number): Promise<void> {
+  async reserve(bytes: number): Promise<void> {
     this.#written += bytes
     if (this.#written > this.bytes) {
       const why = 'The source is larger than the space that this transcoder may use for one source.'
@@ -51,12 +51,12 @@ export class Room {
   }
 
   /** What was written and is thrown away again. */
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.#written -= bytes
   }
 }
 
-async function freeIn(directory: string): Promise<number> {
+async function freeBytes(directory: string): Promise<number> {
   const disk = await statfs(directory)
   return disk.bavail * disk.bsize
 }

@@ -3,9 +3,9 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import type { ReadInput } from './sourceReader.ts'
+import type { FetchRange } from './sourceReader.ts'
 
-export function localInput(path: string, size: number): ReadInput {
+export function localFileInput(path: string, size: number): FetchRange {
   return async (range, _etag, signal) => {
     const first = range?.first ?? 0
     const last = Math.min(range?.last ?? size - 1, size - 1)

@@ -4,13 +4,13 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MAX_LOGO_BYTES, MAX_LOGO_PIXELS } from '#contract/limits.ts'
-import { imageType, type LogoType } from '#contract/formats/imageType.ts'
+import { imageType, type ImageType } from '#contract/formats/imageType.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
+import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import type { LogoImage } from '../plan/model/mediaInfo.ts'
 import type { Workspace } from '../workspace.ts'
 
-const formats: Record<LogoType, { demuxer: string; decoder: string }> = {
+const formats: Record<ImageType, { demuxer: string; decoder: string }> = {
   'image/png': { demuxer: 'png_pipe', decoder: 'png' },
   'image/jpeg': { demuxer: 'jpeg_pipe', decoder: 'mjpeg' },
   'image/webp': { demuxer: 'webp_pipe', decoder: 'webp' },
@@ -20,13 +20,13 @@ const STALL_MS = 20_000
 const LIMITS = { fileBytes: MAX_LOGO_PIXELS * 5, cpuSeconds: 60 }
 
 /** Where a prepared logo is. */
-export function logoFile(workspace: Workspace): string {
+export function logoPath(workspace: Workspace): string {
   return join(workspace.root, 'logo.png')
 }
 
 /** Decodes and rewrites it; → its size. Throws TaskError logo_unavailable. */
-export async function prepareLogo(
-  engine: Programs,
+export async function convertLogo(
+  engine: FfmpegPrograms,
   bytes: Uint8Array,
   workspace: Workspace,
   signal?: AbortSignal,
@@ -34,7 +34,7 @@ export async function prepareLogo(
   const type = imageType(bytes)
   if (type === null || bytes.length > MAX_LOGO_BYTES) throw unusable('It is neither PNG nor JPEG nor WebP.')
   const given = join(workspace.root, 'logo.given')
-  const made = logoFile(workspace)
+  const made = logoPath(workspace)
   await writeFile(given, bytes)
   try {
     const { demuxer, decoder } = formats[type]

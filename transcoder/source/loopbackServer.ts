@@ -6,9 +6,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { ByteRange } from './rangeResponse.ts'
-import { Source, type ReadInput, type SourceOptions } from './sourceReader.ts'
+import { SourceReader, type FetchRange, type SourceReaderOptions } from './sourceReader.ts'
 
-export interface Verdict {
+export interface SourceIntegrity {
   /** False when a byte that was asked for could not be given. ffmpeg's exit code says nothing about that: it is 0 on a source that broke off. */
   complete: boolean
   error?: Error
@@ -21,11 +21,11 @@ export interface Held {
   release: () => void
 }
 
-export class Gateway {
+export class LoopbackServer {
   readonly #server: Server
-  #source: Source
-  readonly #make: (input: ReadInput, options: SourceOptions) => Source
-  readonly #options: SourceOptions
+  #source: SourceReader
+  readonly #make: (input: FetchRange, options: SourceReaderOptions) => SourceReader
+  readonly #options: SourceReaderOptions
   readonly #path: string
   readonly #secret: string
   #port = 0
@@ -35,9 +35,9 @@ export class Gateway {
   readonly #held = new Map<string, Promise<void>>()
 
   private constructor(
-    source: (input: ReadInput, options: SourceOptions) => Source,
-    input: ReadInput,
-    options: SourceOptions,
+    source: (input: FetchRange, options: SourceReaderOptions) => SourceReader,
+    input: FetchRange,
+    options: SourceReaderOptions,
   ) {
     this.#make = source
     this.#options = options
@@ -51,12 +51,12 @@ export class Gateway {
 
   /** `onFailure` is called once, with the first error that no retry could mend. */
   static async start(
-    input: ReadInput,
+    input: FetchRange,
     signal: AbortSignal,
     onFailure: (error: Error) => void,
-    options: SourceOptions = {},
-  ): Promise<Gateway> {
-    const gateway = new Gateway((each, its) => new Source(each, signal, onFailure, its), input, options)
+    options: SourceReaderOptions = {},
+  ): Promise<LoopbackServer> {
+    const gateway = new LoopbackServer((each, its) => new SourceReader(each, signal, onFailure, its), input, options)
     gateway.#server.listen(0, '127.0.0.1')
     await once(gateway.#server, 'listening')
     gateway.#port = (gateway.#server.address() as AddressInfo).port
@@ -87,7 +87,7 @@ export class Gateway {
   }
 
   /** From now on another source is served at the same address: what was made of the first one. Nobody may be reading. */
-  async replace(input: ReadInput): Promise<void> {
+  async replaceSource(input: FetchRange): Promise<void> {
     await this.#source.close()
     // It is on the disk already.
     const { seenFile: _, ...options } = this.#options
@@ -96,17 +96,17 @@ export class Gateway {
   }
 
   /** Whoever reads from now on is the last to do so: nothing of it is kept for others. */
-  lastReader(): void {
-    this.#source.lastReader()
+  stopCaching(): void {
+    this.#source.stopCaching()
   }
 
   /** The whole source, for this process itself. */
   read(signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.#whole(signal)
+    return this.#readAll(signal)
   }
 
   /** A few bytes of the source; fewer where it ends, and none behind its beginning where it cannot be read in ranges. */
-  async bytes(first: number, count: number, signal: AbortSignal): Promise<Uint8Array> {
+  async readRange(first: number, count: number, signal: AbortSignal): Promise<Uint8Array> {
     const { size, ranges } = await this.#source.open()
     if ((first > 0 && !ranges) || count <= 0 || (size !== null && first >= size)) return new Uint8Array()
     const last = first + count - 1
@@ -121,7 +121,7 @@ export class Gateway {
     return Buffer.concat(chunks).subarray(0, count)
   }
 
-  async *#whole(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#readAll(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { size, ranges } = await this.#source.open()
     yield* this.#source.read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
   }
@@ -132,7 +132,7 @@ export class Gateway {
     return size ? Math.min(1, this.#position / size) : 0
   }
 
-  verdict(): Verdict {
+  integrity(): SourceIntegrity {
     const error = this.#source.failure ?? this.#source.trouble
     return {
       complete: error === null,

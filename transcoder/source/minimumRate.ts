@@ -2,26 +2,26 @@
 // Not in charge of: silence (each reader has its own timer), the size (diskQuota.ts).
 import { TaskError } from '#contract/taskError.ts'
 
-export interface RateOptions {
+export interface MinimumRateOptions {
   /** Milliseconds of waiting after which the rate is judged. */
   slowMs?: number
   leastBytesPerSecond?: number
 }
 
 /** Counts the time spent waiting for answers and for bytes, not for who reads them. */
-export class LeastRate {
+export class MinimumRate {
   readonly #slowMs: number
   readonly #least: number
   #ms = 0
   #bytes = 0
 
-  constructor({ slowMs = 60_000, leastBytesPerSecond = 2048 }: RateOptions = {}) {
+  constructor({ slowMs = 60_000, leastBytesPerSecond = 2048 }: MinimumRateOptions = {}) {
     this.#slowMs = slowMs
     this.#least = leastBytesPerSecond
   }
 
   /** The error to end with, or null. */
-  judge(ms: number, bytes: number): TaskError | null {
+  check(ms: number, bytes: number): TaskError | null {
     this.#ms += ms
     this.#bytes += bytes
     if (this.#ms < this.#slowMs) return null
@@ -34,10 +34,10 @@ export class LeastRate {
   }
 
   /** The same bytes, as long as they come fast enough. `asked`: when they were asked for, by performance.now(). */
-  async *of(body: AsyncIterable<Uint8Array>, asked: number): AsyncGenerator<Uint8Array> {
+  async *throttleCheck(body: AsyncIterable<Uint8Array>, asked: number): AsyncGenerator<Uint8Array> {
     let began = asked
     for await (const chunk of body) {
-      const slow = this.judge(performance.now() - began, chunk.length)
+      const slow = this.check(performance.now() - began, chunk.length)
       if (slow !== null) throw slow
       yield chunk
       began = performance.now()

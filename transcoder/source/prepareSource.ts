@@ -9,17 +9,17 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { HLS_MAGIC } from '#contract/task/protocol.ts'
 import type { Attempt } from '../pipeline/attempt.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { admit } from '../ffmpeg/sandbox.ts'
-import { assemble, durationOf, type Assembly } from './hls/assemble.ts'
-import { describeWhole, fetchTracks, type Stretch } from './hls/hlsDownload.ts'
-import { localInput } from './localFile.ts'
-import { Room } from './diskQuota.ts'
+import { grantTraversal } from '../ffmpeg/sandbox.ts'
+import { assemble, fileDuration, type AssemblyContext } from './hls/assemble.ts'
+import { waitForEndedPlaylist, downloadTracks, type DiscontinuityPeriod } from './hls/hlsDownload.ts'
+import { localFileInput } from './localFile.ts'
+import { DiskQuota } from './diskQuota.ts'
 
 /** The rest of what is free is left for the outputs. */
-const SPOOLED_SHARE = 0.5
+const DOWNLOAD_SHARE = 0.5
 
 /** Opens the source; behind the gateway there is media afterwards, which can be read anywhere if that was possible at all. */
-export async function prepareInput(
+export async function prepareSource(
   attempt: Attempt,
   { allowHlsSource }: Pick<JobSpec, 'allowHlsSource'>,
 ): Promise<{ size: number | null }> {
@@ -29,13 +29,13 @@ export async function prepareInput(
   if (!isPlaylist && ranges) return { size }
   const directory = join(workspace.root, 'source')
   await mkdir(directory, { mode: 0o700 })
-  await admit(directory, engine.cell?.user ?? null)
-  const path = isPlaylist ? await hlsFile(attempt, directory) : await spool(attempt, size, directory)
+  await grantTraversal(directory, engine.cell?.user ?? null)
+  const path = isPlaylist ? await hlsFile(attempt, directory) : await downloadToDisk(attempt, size, directory)
   if (path === null) return { size }
   halt.signal.throwIfAborted()
   const bytes = (await stat(path)).size
   if (bytes === 0) throw new TaskError('source_not_media', 'The source is empty.')
-  await gateway.replace(localInput(path, bytes))
+  await gateway.replaceSource(localFileInput(path, bytes))
   log.info(isPlaylist ? 'the segments were joined' : 'the source was spooled', { bytes })
   return { size: (await gateway.open()).size }
 }
@@ -49,8 +49,8 @@ function isHls(head: Uint8Array): boolean {
 
 async function hlsFile({ door, engine, workspace, halt }: Attempt, directory: string): Promise<string> {
   const options = { directory, signal: halt.signal }
-  const description = await describeWhole(door, options)
-  const tracks = await fetchTracks(door, description, options)
+  const description = await waitForEndedPlaylist(door, options)
+  const tracks = await downloadTracks(door, description, options)
   const context = { engine, directory, cwd: workspace.cwd, signal: halt.signal }
   const path = await assemble(tracks, context)
   await requireLength(path, tracks[0] ?? [], description.target_seconds, context)
@@ -60,14 +60,14 @@ async function hlsFile({ door, engine, workspace, halt }: Attempt, directory: st
 /** Where no server announced a length, a segment that ended early looks whole; the playlist knows how long all of it is. */
 async function requireLength(
   path: string,
-  stretches: readonly Stretch[],
+  stretches: readonly DiscontinuityPeriod[],
   targetSeconds: number,
-  context: Assembly,
+  context: AssemblyContext,
 ): Promise<void> {
   // Bare audio frames have only an estimate.
   if (stretches.some(({ kind }) => kind === 'audio')) return
   const promised = stretches.reduce((sum, { seconds }) => sum + seconds, 0)
-  const seconds = await durationOf(path, context)
+  const seconds = await fileDuration(path, context)
   if (seconds === null || seconds >= promised * 0.95 - targetSeconds) return
   const words = `The source lasts ${seconds.toFixed(1)} s, and its playlist says ${promised.toFixed(1)} s.`
   throw new TaskError('source_incomplete', words, {
@@ -76,19 +76,19 @@ async function requireLength(
 }
 
 /** Reads a source without ranges once, for all who will read it. Null = too large for this disk: it stays a stream. */
-async function spool(
+async function downloadToDisk(
   { gateway, halt, settings }: Attempt,
   size: number | null,
   directory: string,
 ): Promise<string | null> {
   // Only one that does not say how long it is can go on for ever.
   const mostBytes = size === null ? settings.maxUnsizedBytes : Number.POSITIVE_INFINITY
-  const room = await Room.open(directory, { share: SPOOLED_SHARE, mostBytes })
+  const room = await DiskQuota.open(directory, { share: DOWNLOAD_SHARE, mostBytes })
   if (size !== null && size > room.bytes) return null
   const path = join(directory, 'spooled')
   const bounded = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of gateway.read(halt.signal)) {
-      await room.take(chunk.length)
+      await room.reserve(chunk.length)
       yield chunk
     }
   }

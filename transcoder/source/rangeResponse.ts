@@ -1,13 +1,13 @@
 // In charge of: judging one answer of the door to a read of the source: which bytes it brings, or why it brings none.
 // Not in charge of: trying again (sourceReader.ts).
-import { isJobErrorCode, isLasting, jobErrors } from '#contract/errorCodes.ts'
+import { isJobErrorCode, isConnectionError, jobErrorPolicies } from '#contract/errorCodes.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
-import { refusal } from '../taskApi/taskClient.ts'
+import { responseError } from '../taskApi/taskClient.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { Transient } from '../taskApi/retry.ts'
+import { TransientError } from '../taskApi/retry.ts'
 
 /** What the first answer said. Every later one must agree: ffmpeg must never be given two files as one. */
-export interface SourceFacts {
+export interface SourceInfo {
   /** Bytes; null where the source does not say. */
   size: number | null
   etag: string | null
@@ -15,7 +15,7 @@ export interface SourceFacts {
   ranges: boolean
 }
 
-export interface Delivery {
+export interface RangeResponse {
   /** Held as long as its body is: Node cancels a body that nobody reads yet when nobody refers to its response any more. */
   response: Response
   body: ReadableStream<Uint8Array>
@@ -30,26 +30,26 @@ export interface ByteRange {
   last: number
 }
 
-const changed = (what: string): TaskError =>
+const sourceChanged = (what: string): TaskError =>
   new TaskError('source_changed', `The source changed while it was read: ${what}.`)
 
-const odd = (what: string): Transient =>
-  new Transient(new TaskError('source_unreachable', `The source could not be read: ${what}.`))
+const invalidResponse = (what: string): TransientError =>
+  new TransientError(new TaskError('source_unreachable', `The source could not be read: ${what}.`))
 
 /** The answer to a first read from byte 0, which pins the facts. */
-export async function judgeFirst(response: Response): Promise<{ facts: SourceFacts; delivery: Delivery }> {
+export async function checkFirstResponse(response: Response): Promise<{ facts: SourceInfo; delivery: RangeResponse }> {
   if (response.status === 416) {
     await response.body?.cancel()
     throw new TaskError('source_not_media', 'The source is empty.')
   }
-  if (!response.ok) throw await sourceRefusal(response)
+  if (!response.ok) throw await sourceError(response)
   const etag = response.headers.get('etag')
   const body = bodyOf(response)
   if (response.status === 206) {
     const range = contentRange(response)
     if (range === null || range.total === null || range.first !== 0) {
       await response.body?.cancel()
-      throw odd('its answer does not say which bytes it contains')
+      throw invalidResponse('its answer does not say which bytes it contains')
     }
     return {
       facts: { size: range.total, etag, ranges: true },
@@ -63,26 +63,30 @@ export async function judgeFirst(response: Response): Promise<{ facts: SourceFac
 }
 
 /** A later answer, held against the facts. `asked` null = the whole was asked for. */
-export async function judgeNext(response: Response, facts: SourceFacts, asked: ByteRange | null): Promise<Delivery> {
+export async function checkNextResponse(
+  response: Response,
+  facts: SourceInfo,
+  asked: ByteRange | null,
+): Promise<RangeResponse> {
   try {
-    if (response.status === 412) throw changed('it has a different version')
-    if (response.status === 416) throw changed('it became shorter')
-    if (!response.ok) throw await sourceRefusal(response)
+    if (response.status === 412) throw sourceChanged('it has a different version')
+    if (response.status === 416) throw sourceChanged('it became shorter')
+    if (!response.ok) throw await sourceError(response)
     const etag = response.headers.get('etag')
-    if (facts.etag !== null && etag !== null && etag !== facts.etag) throw changed('it has a different version')
+    if (facts.etag !== null && etag !== null && etag !== facts.etag) throw sourceChanged('it has a different version')
     if (response.status === 206 && asked !== null) {
       const range = contentRange(response)
-      if (range === null) throw odd('its answer does not say which bytes it contains')
-      if (range.total !== null && range.total !== facts.size) throw changed('it has a different size')
+      if (range === null) throw invalidResponse('its answer does not say which bytes it contains')
+      if (range.total !== null && range.total !== facts.size) throw sourceChanged('it has a different size')
       if (range.first !== asked.first || range.last > asked.last || range.last < range.first)
-        throw odd('it answered with different bytes from those requested')
+        throw invalidResponse('it answered with different bytes from those requested')
       return { response, body: bodyOf(response), first: range.first, length: range.last - range.first + 1 }
     }
-    if (response.status === 206) throw odd('it answered with a part although the whole was requested')
+    if (response.status === 206) throw invalidResponse('it answered with a part although the whole was requested')
     const size = contentLength(response)
-    if (facts.size !== null && size !== null && size !== facts.size) throw changed('it has a different size')
+    if (facts.size !== null && size !== null && size !== facts.size) throw sourceChanged('it has a different size')
     // A whole body where a range was asked for is of use only when the range begins at byte 0.
-    if (asked !== null && asked.first > 0) throw odd('it no longer answers range requests')
+    if (asked !== null && asked.first > 0) throw invalidResponse('it no longer answers range requests')
     return { response, body: bodyOf(response), first: 0, length: asked === null ? facts.size : asked.last + 1 }
   } catch (error) {
     if (!response.bodyUsed) await response.body?.cancel().catch(() => undefined)
@@ -90,20 +94,20 @@ export async function judgeNext(response: Response, facts: SourceFacts, asked: B
   }
 }
 
-async function sourceRefusal(response: Response): Promise<Error> {
+async function sourceError(response: Response): Promise<Error> {
   const code = response.headers.get(SOURCE_ERROR_HEADER) ?? ''
-  const error = await refusal(response, 'source_unreachable')
+  const error = await responseError(response, 'source_unreachable')
   if (!isJobErrorCode(code)) return error
-  const told = error instanceof Transient ? error.final : error
+  const told = error instanceof TransientError ? error.final : error
   const { field, details } = told instanceof TaskError ? told : {}
   const named = new TaskError(code, told.message || `The source answered ${response.status}.`, { field, details })
-  return jobErrors[code].permanent && !isLasting(code)
+  return jobErrorPolicies[code].permanent && !isConnectionError(code)
     ? named
-    : new Transient(named, error instanceof Transient ? error.retryAfterMs : null, true)
+    : new TransientError(named, error instanceof TransientError ? error.retryAfterMs : null, true)
 }
 
 function bodyOf(response: Response): ReadableStream<Uint8Array> {
-  if (response.body === null) throw odd('its answer has no body')
+  if (response.body === null) throw invalidResponse('its answer has no body')
   return response.body
 }
 

@@ -4,10 +4,10 @@
 import { open, rm, type FileHandle } from 'node:fs/promises'
 
 /** As much as the longest look at pictures takes (streamDetails.ts), and the indexes of long files. */
-const MOST_BYTES = 24 * 1024 * 1024
+const MAX_BYTES = 24 * 1024 * 1024
 const READ_BYTES = 64 * 1024
 
-export class Seen {
+export class ReadCache {
   readonly #path: string
   /** Ascending; they neither overlap nor touch. `end` is exclusive. */
   #spans: { start: number; end: number }[] = []
@@ -15,41 +15,41 @@ export class Seen {
   #left: number
 
   /** `path` must not exist. Bytes have the same place in this file as in the source: it is sparse. */
-  constructor(path: string, mostBytes = MOST_BYTES) {
+  constructor(path: string, mostBytes = MAX_BYTES) {
     this.#path = path
     this.#left = mostBytes
   }
 
   /** Where the bytes that are here from `at` on end, exclusive; `at` itself where there are none. */
-  until(at: number): number {
+  cachedUntil(at: number): number {
     const span = this.#spans.find(({ start, end }) => start <= at && at < end)
     return span?.end ?? at
   }
 
   /** Resolves once they are on the disk. Never rejects: without room nothing more is kept. */
-  async keep(at: number, bytes: Uint8Array): Promise<void> {
-    if (bytes.length > this.#left || this.until(at) >= at + bytes.length) return
+  async store(at: number, bytes: Uint8Array): Promise<void> {
+    if (bytes.length > this.#left || this.cachedUntil(at) >= at + bytes.length) return
     this.#left -= bytes.length
     try {
       this.#file ??= open(this.#path, 'wx+', 0o600)
       const file = await this.#file
       for (let done = 0; done < bytes.length;)
         done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten
-      this.#add(at, at + bytes.length)
+      this.#addRange(at, at + bytes.length)
     } catch {
       this.#left = 0
     }
   }
 
   /** From now on nothing is added: nobody will look a second time. */
-  enough(): void {
+  seal(): void {
     this.#left = 0
   }
 
   /** `from` to `to`, exclusive. It ends early, and nothing is here any more, where the disk fails. */
   async *read(from: number, to: number): AsyncGenerator<Uint8Array> {
     for (let at = from; at < to;) {
-      const chunk = await this.#piece(at, Math.min(READ_BYTES, to - at)).catch(() => null)
+      const chunk = await this.#readChunk(at, Math.min(READ_BYTES, to - at)).catch(() => null)
       if (chunk === null || chunk.length === 0) {
         this.#spans = []
         this.#left = 0
@@ -60,7 +60,7 @@ export class Seen {
     }
   }
 
-  async #piece(at: number, bytes: number): Promise<Uint8Array> {
+  async #readChunk(at: number, bytes: number): Promise<Uint8Array> {
     const file = await this.#file
     const buffer = Buffer.allocUnsafe(bytes)
     const { bytesRead } = (await file?.read(buffer, 0, bytes, at)) ?? { bytesRead: 0 }
@@ -75,7 +75,7 @@ export class Seen {
     if (file) await rm(this.#path, { force: true })
   }
 
-  #add(start: number, end: number): void {
+  #addRange(start: number, end: number): void {
     const apart = this.#spans.filter((span) => span.end < start || span.start > end)
     const joined = this.#spans.filter((span) => span.end >= start && span.start <= end)
     this.#spans = [

@@ -5,20 +5,26 @@ import { StaleAttempt } from '../errors.ts'
 import { TaskError } from '#contract/taskError.ts'
 import {
   defaultBackoff,
-  ELSEWHERE_MS,
-  rest,
-  Transient,
-  Trouble,
+  UPSTREAM_RETRY_MS,
+  sleep,
+  TransientError,
+  RetryState,
   type Backoff,
-  type Patience,
+  type RetryPolicy,
 } from '../taskApi/retry.ts'
-import { judgeFirst, judgeNext, type ByteRange, type Delivery, type SourceFacts } from './rangeResponse.ts'
-import { LeastRate, type RateOptions } from './minimumRate.ts'
-import { Seen } from './readCache.ts'
+import {
+  checkFirstResponse,
+  checkNextResponse,
+  type ByteRange,
+  type RangeResponse,
+  type SourceInfo,
+} from './rangeResponse.ts'
+import { MinimumRate, type MinimumRateOptions } from './minimumRate.ts'
+import { ReadCache } from './readCache.ts'
 
-export type ReadInput = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
+export type FetchRange = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
 
-export interface SourceOptions extends RateOptions {
+export interface SourceReaderOptions extends MinimumRateOptions {
   /** Bytes of the largest read. A local R2 GET of a multipart object has no backpressure, so a read must be small enough to sit in memory. */
   rangeBytes?: number
   backoff?: Backoff
@@ -45,24 +51,29 @@ const FIRST_READ_BYTES = 1024 * 1024
 /** A byte order mark and `#EXTM3U` fit in. */
 const HEAD_BYTES = 16
 
-export class Source {
-  readonly #input: ReadInput
+export class SourceReader {
+  readonly #input: FetchRange
   readonly #signal: AbortSignal
   readonly #onFailure: (error: Error) => void
   readonly #rangeBytes: number
-  readonly #patience: Patience
+  readonly #patience: RetryPolicy
   readonly #stallMs: number
-  readonly #rate: LeastRate
-  readonly #seen: Seen | null
-  #facts: SourceFacts | null = null
-  #opening: Promise<SourceFacts> | null = null
+  readonly #rate: MinimumRate
+  readonly #seen: ReadCache | null
+  #facts: SourceInfo | null = null
+  #opening: Promise<SourceInfo> | null = null
   /** The first answer's body, kept for whoever reads from byte 0 first. */
-  #kept: Delivery | null = null
+  #kept: RangeResponse | null = null
   #head: Uint8Array = new Uint8Array()
   #failure: Error | null = null
-  #trouble: Trouble
+  #trouble: RetryState
 
-  constructor(input: ReadInput, signal: AbortSignal, onFailure: (error: Error) => void, options: SourceOptions = {}) {
+  constructor(
+    input: FetchRange,
+    signal: AbortSignal,
+    onFailure: (error: Error) => void,
+    options: SourceReaderOptions = {},
+  ) {
     this.#input = input
     this.#signal = signal
     this.#onFailure = onFailure
@@ -72,10 +83,10 @@ export class Source {
       lastingMs: options.lastingMs,
       backoff: options.backoff ?? defaultBackoff,
     }
-    this.#trouble = new Trouble({ ...this.#patience, elsewhereMs: options.elsewhereMs ?? ELSEWHERE_MS })
+    this.#trouble = new RetryState({ ...this.#patience, elsewhereMs: options.elsewhereMs ?? UPSTREAM_RETRY_MS })
     this.#stallMs = options.stallMs ?? 15_000
-    this.#rate = new LeastRate(options)
-    this.#seen = options.seenFile === undefined ? null : new Seen(options.seenFile, options.seenBytes)
+    this.#rate = new MinimumRate(options)
+    this.#seen = options.seenFile === undefined ? null : new ReadCache(options.seenFile, options.seenBytes)
   }
 
   /** The first error that no retry could mend. */
@@ -88,7 +99,7 @@ export class Source {
     return this.#trouble.error?.final ?? null
   }
 
-  get facts(): SourceFacts | null {
+  get facts(): SourceInfo | null {
     return this.#facts
   }
 
@@ -97,23 +108,23 @@ export class Source {
   }
 
   /** Asks for the first range and pins what the answer says. */
-  open(): Promise<SourceFacts> {
+  open(): Promise<SourceInfo> {
     this.#opening ??= this.#open()
     return this.#opening
   }
 
-  async #open(): Promise<SourceFacts> {
+  async #open(): Promise<SourceInfo> {
     for (;;) {
       try {
-        const response = await this.#ask({ first: 0, last: this.#firstBytes - 1 }, null, this.#signal)
-        const { facts, delivery } = await judgeFirst(response)
-        this.#kept = await this.#peek(delivery)
+        const response = await this.#request({ first: 0, last: this.#firstBytes - 1 }, null, this.#signal)
+        const { facts, delivery } = await checkFirstResponse(response)
+        this.#kept = await this.#peekHead(delivery)
         this.#facts = facts
         // From here on there is work to lose: it is waited for with the transcoder in hand.
-        this.#trouble = new Trouble(this.#patience)
+        this.#trouble = new RetryState(this.#patience)
         return facts
       } catch (error) {
-        await this.#endure(error, this.#signal)
+        await this.#waitToRetry(error, this.#signal)
       }
     }
   }
@@ -124,7 +135,7 @@ export class Source {
   }
 
   /** Looks at the first bytes of a body that somebody else will read. */
-  async #peek(delivery: Delivery): Promise<Delivery> {
+  async #peekHead(delivery: RangeResponse): Promise<RangeResponse> {
     const reader = delivery.body.getReader()
     const timer = setTimeout(() => void reader.cancel().catch(() => undefined), this.#stallMs)
     const seen: Uint8Array[] = []
@@ -136,7 +147,7 @@ export class Source {
         size += value.length
       }
     } catch (error) {
-      throw broken(error)
+      throw connectionError(error)
     } finally {
       clearTimeout(timer)
     }
@@ -160,24 +171,24 @@ export class Source {
   }
 
   /** Whoever reads from now on is the last to do so. */
-  lastReader(): void {
-    this.#seen?.enough()
+  stopCaching(): void {
+    this.#seen?.seal()
   }
 
   async close(): Promise<void> {
-    await this.#takeKept()
+    await this.#takeFirstResponse()
       ?.body.cancel()
       .catch(() => undefined)
     await this.#seen?.close()
   }
 
-  async *#readRanges(facts: SourceFacts, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#readRanges(facts: SourceInfo, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = range.first
     let size = this.#firstBytes
     let span: ByteRange = { first: at, last: at - 1 }
-    let ahead: { first: number; delivery: Promise<Delivery> } | null = null
-    const begin = (first: number, last: number): Promise<Delivery> => {
-      const kept = first === 0 ? this.#takeKept() : null
+    let ahead: { first: number; delivery: Promise<RangeResponse> } | null = null
+    const begin = (first: number, last: number): Promise<RangeResponse> => {
+      const kept = first === 0 ? this.#takeFirstResponse() : null
       return kept === null ? this.#next(facts, { first, last }, signal) : Promise.resolve(kept)
     }
     // Ends at multiples of its size, so that later reads lie on one grid, whoever asks for them.
@@ -187,7 +198,7 @@ export class Source {
     })
     try {
       while (at <= range.last) {
-        const seen = ahead?.first === at ? at : Math.min(this.#seen?.until(at) ?? at, range.last + 1)
+        const seen = ahead?.first === at ? at : Math.min(this.#seen?.cachedUntil(at) ?? at, range.last + 1)
         if (seen > at) {
           for await (const chunk of this.#seen!.read(at, seen)) {
             signal.throwIfAborted()
@@ -204,15 +215,15 @@ export class Source {
         // After a resume in the middle the span ends where it did: the read-ahead still fits.
         const { last } = span
         const first = at
-        const pending: Promise<Delivery> = ahead?.first === at ? ahead.delivery : begin(first, last)
+        const pending: Promise<RangeResponse> = ahead?.first === at ? ahead.delivery : begin(first, last)
         if (ahead?.first === at) ahead = null
         try {
           for await (const chunk of this.#bytes(await pending, last - first + 1, signal)) {
-            await this.#seen?.keep(at, chunk)
+            await this.#seen?.store(at, chunk)
             at += chunk.length
             yield chunk
             // Not before half: a reader that only looks at the head (a probe, a seek) does not cost a second read.
-            const then = Math.max(last + 1, this.#seen?.until(last + 1) ?? 0)
+            const then = Math.max(last + 1, this.#seen?.cachedUntil(last + 1) ?? 0)
             if (ahead === null && then <= range.last && at - first > (last - first) / 2) {
               const next = spanFrom(then)
               ahead = { first: next.first, delivery: this.#next(facts, next, signal) }
@@ -220,7 +231,7 @@ export class Source {
             }
           }
         } catch (error) {
-          await this.#endure(error, signal)
+          await this.#waitToRetry(error, signal)
         }
       }
     } finally {
@@ -231,37 +242,37 @@ export class Source {
     }
   }
 
-  async *#readWhole(facts: SourceFacts, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#readWhole(facts: SourceInfo, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = 0
     for (;;) {
       try {
-        const delivery = this.#takeKept() ?? (await this.#next(facts, null, signal))
+        const delivery = this.#takeFirstResponse() ?? (await this.#next(facts, null, signal))
         for await (const chunk of this.#bytes(delivery, facts.size, signal)) {
           at += chunk.length
           yield chunk
         }
         return
       } catch (error) {
-        if (error instanceof Transient && at > 0 && !signal.aborted) {
+        if (error instanceof TransientError && at > 0 && !signal.aborted) {
           const why = 'The connection to the source dropped, and its server cannot resume in the middle.'
           throw this.#fail(new TaskError('source_incomplete', why, { details: { bytes_read: at }, cause: error.final }))
         }
-        await this.#endure(error, signal)
+        await this.#waitToRetry(error, signal)
       }
     }
   }
 
-  #takeKept(): Delivery | null {
+  #takeFirstResponse(): RangeResponse | null {
     const kept = this.#kept
     this.#kept = null
     return kept
   }
 
-  async #next(facts: SourceFacts, asked: ByteRange | null, signal: AbortSignal): Promise<Delivery> {
-    return judgeNext(await this.#ask(asked, facts.etag, signal), facts, asked)
+  async #next(facts: SourceInfo, asked: ByteRange | null, signal: AbortSignal): Promise<RangeResponse> {
+    return checkNextResponse(await this.#request(asked, facts.etag, signal), facts, asked)
   }
 
-  async #ask(range: ByteRange | null, etag: string | null, signal: AbortSignal): Promise<Response> {
+  async #request(range: ByteRange | null, etag: string | null, signal: AbortSignal): Promise<Response> {
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(new Error('it did not respond in time')), this.#stallMs)
     const began = performance.now()
@@ -271,18 +282,18 @@ export class Source {
       response = await this.#input(range, etag, AbortSignal.any([signal, timeout.signal]))
     } catch (error) {
       // The service answers at once: what keeps it waiting is the source.
-      throw broken(error, timeout.signal.aborted)
+      throw connectionError(error, timeout.signal.aborted)
     } finally {
       clearTimeout(timer)
     }
-    const slow = this.#rate.judge(performance.now() - began, 0)
+    const slow = this.#rate.check(performance.now() - began, 0)
     if (slow === null) return response
     await response.body?.cancel().catch(() => undefined)
     throw this.#fail(slow)
   }
 
   /** The body's bytes, exactly as many as it promised and never more than `wanted`. */
-  async *#bytes(delivery: Delivery, wanted: number | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#bytes(delivery: RangeResponse, wanted: number | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const reader = delivery.body.getReader()
     let silent = false
     const stop = (): void => void reader.cancel().catch(() => undefined)
@@ -298,18 +309,18 @@ export class Source {
         const { done, value } = await reader
           .read()
           .catch((error: unknown) => {
-            throw broken(error)
+            throw connectionError(error)
           })
           .finally(() => clearTimeout(timer))
         signal.throwIfAborted()
-        if (silent) throw broken(new Error('no data arrived for too long'))
+        if (silent) throw connectionError(new Error('no data arrived for too long'))
         if (done) {
-          if (left !== Infinity) throw broken(new Error('it ended before its announced length'))
+          if (left !== Infinity) throw connectionError(new Error('it ended before its announced length'))
           return
         }
         if (value.length === 0) continue
-        this.#trouble.over()
-        const slow = this.#rate.judge(performance.now() - began, value.length)
+        this.#trouble.reset()
+        const slow = this.#rate.check(performance.now() - began, value.length)
         if (slow !== null) throw this.#fail(slow)
         const chunk = value.length > left ? value.subarray(0, left) : value
         left -= chunk.length
@@ -322,12 +333,12 @@ export class Source {
   }
 
   /** Returns after a pause when the error may pass; throws when it cannot, or has lasted too long. */
-  async #endure(error: unknown, signal: AbortSignal): Promise<void> {
+  async #waitToRetry(error: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    if (!(error instanceof Transient)) throw this.#fail(error)
-    const wait = this.#trouble.rest(error)
+    if (!(error instanceof TransientError)) throw this.#fail(error)
+    const wait = this.#trouble.nextDelay(error)
     if (wait === null) throw this.#fail(error.final)
-    await rest(wait, signal)
+    await sleep(wait, signal)
   }
 
   /** The first error that ends the source is the one that counts. */
@@ -344,9 +355,9 @@ export class Source {
   }
 }
 
-function broken(error: unknown, elsewhere = false): Transient {
+function connectionError(error: unknown, elsewhere = false): TransientError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const why = cause instanceof Error ? cause.message : String(cause)
   const told = new TaskError('source_unreachable', `The source could not be read: ${why}.`, { cause: error })
-  return new Transient(told, null, elsewhere)
+  return new TransientError(told, null, elsewhere)
 }

@@ -1,11 +1,11 @@
 // In charge of: trying again, with back-off and jitter, within a bounded time.
 // Not in charge of: which errors are worth it. Only `Transient` ones are tried again.
 import { setTimeout as pause } from 'node:timers/promises'
-import { isLasting, LASTING_MS } from '#contract/errorCodes.ts'
+import { isConnectionError, CONNECTION_RETRY_MS } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 
 /** A failure that may pass: a network error, 5xx, 429, a stall. `final` is what is thrown when time is up. */
-export class Transient extends Error {
+export class TransientError extends Error {
   readonly final: Error
   /** Milliseconds that the other side asked us to wait; null = not said. */
   readonly retryAfterMs: number | null
@@ -29,9 +29,9 @@ export interface Backoff {
 export const defaultBackoff: Backoff = { baseMs: 200, maxMs: 5000 }
 
 /** Before anything is encoded: what is away elsewhere is waited for in the queue, where the task holds no transcoder. */
-export const ELSEWHERE_MS = 8000
+export const UPSTREAM_RETRY_MS = 8000
 
-export interface Patience {
+export interface RetryPolicy {
   /** Time for all tries together; 0 = one try. */
   totalMs: number
   /** The same for what is away elsewhere; absent = `totalMs`. */
@@ -48,25 +48,25 @@ export function backoffMs(backoff: Backoff, tries: number, random: () => number 
 }
 
 /** Failures without a success in between. */
-export class Trouble {
-  readonly #patience: Patience
+export class RetryState {
+  readonly #patience: RetryPolicy
   readonly #now: () => number
   #since: number | null = null
   #tries = 0
   #lasting: { code: string; since: number } | null = null
-  #error: Transient | null = null
+  #error: TransientError | null = null
 
-  constructor(patience: Patience, now: () => number = () => performance.now()) {
+  constructor(patience: RetryPolicy, now: () => number = () => performance.now()) {
     this.#patience = patience
     this.#now = now
   }
 
   /** The latest failure; null = there is none, or it is over. */
-  get error(): Transient | null {
+  get error(): TransientError | null {
     return this.#error
   }
 
-  over(): void {
+  reset(): void {
     this.#since = null
     this.#tries = 0
     this.#lasting = null
@@ -74,13 +74,13 @@ export class Trouble {
   }
 
   /** One failure more. @returns milliseconds to rest before the next try; null = it has lasted too long */
-  rest(error: Transient): number | null {
-    const { totalMs, elsewhereMs = totalMs, lastingMs = LASTING_MS, backoff } = this.#patience
+  nextDelay(error: TransientError): number | null {
+    const { totalMs, elsewhereMs = totalMs, lastingMs = CONNECTION_RETRY_MS, backoff } = this.#patience
     const now = this.#now()
     this.#since ??= now
     this.#tries++
     this.#error = error
-    const code = error.final instanceof TaskError && isLasting(error.final.code) ? error.final.code : null
+    const code = error.final instanceof TaskError && isConnectionError(error.final.code) ? error.final.code : null
     if (code === null) this.#lasting = null
     else if (this.#lasting?.code !== code) this.#lasting = { code, since: now }
     const wait = Math.max(error.retryAfterMs ?? 0, backoffMs(backoff, this.#tries))
@@ -95,26 +95,26 @@ export class Trouble {
 
 /** Runs `operation` until it succeeds, fails for good, is aborted, or its patience would be passed by the next pause. */
 export async function retry<T>(
-  limits: Patience & { signal: AbortSignal },
+  limits: RetryPolicy & { signal: AbortSignal },
   operation: (tries: number) => Promise<T>,
 ): Promise<T> {
-  const trouble = new Trouble(limits)
+  const trouble = new RetryState(limits)
   for (let tries = 1; ; tries++) {
     limits.signal.throwIfAborted()
     try {
       return await operation(tries)
     } catch (error) {
       limits.signal.throwIfAborted()
-      if (!(error instanceof Transient)) throw error
-      const wait = trouble.rest(error)
+      if (!(error instanceof TransientError)) throw error
+      const wait = trouble.nextDelay(error)
       if (wait === null) throw error.final
-      await rest(wait, limits.signal)
+      await sleep(wait, limits.signal)
     }
   }
 }
 
 /** A pause that an abort ends at once, throwing the abort's reason. */
-export async function rest(ms: number, signal: AbortSignal): Promise<void> {
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await pause(ms, undefined, { signal })
   } catch {

@@ -2,7 +2,7 @@
 // Not in charge of: what is sent and when. This is the transcoder's only network code towards the Worker.
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { isJobErrorCode, isLasting, jobErrors, type JobErrorCode } from '#contract/errorCodes.ts'
+import { isJobErrorCode, isConnectionError, jobErrorPolicies, type JobErrorCode } from '#contract/errorCodes.ts'
 import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 import type {
   EstimatePost,
@@ -20,9 +20,9 @@ import type {
 } from '#contract/task/protocol.ts'
 import { StaleAttempt } from '../errors.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { defaultBackoff, ELSEWHERE_MS, retry, Transient, type Backoff, type Patience } from './retry.ts'
+import { defaultBackoff, UPSTREAM_RETRY_MS, retry, TransientError, type Backoff, type RetryPolicy } from './retry.ts'
 
-export interface DoorOptions {
+export interface TaskClientOptions {
   /** Base address of the Worker, without a slash at its end. */
   base: string
   taskId: string
@@ -62,7 +62,7 @@ interface Call {
 
 const MINUTE_MS = 60_000
 
-export class Door {
+export class TaskClient {
   readonly #base: string
   readonly #token: string
   readonly #backoff: Backoff
@@ -71,51 +71,54 @@ export class Door {
   readonly #elsewhereMs: number
   readonly #lastingMs: number | undefined
 
-  constructor(options: DoorOptions) {
+  constructor(options: TaskClientOptions) {
     this.#base = `${options.base.replace(/\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
     this.#token = options.token
     this.#backoff = options.backoff ?? defaultBackoff
     this.#stallMs = options.stallMs ?? MINUTE_MS
     this.#giveUpMs = options.giveUpMs ?? MINUTE_MS
-    this.#elsewhereMs = options.elsewhereMs ?? ELSEWHERE_MS
+    this.#elsewhereMs = options.elsewhereMs ?? UPSTREAM_RETRY_MS
     this.#lastingMs = options.lastingMs
   }
 
-  async task(signal: AbortSignal): Promise<TaskDescription> {
+  async fetchTask(signal: AbortSignal): Promise<TaskDescription> {
     const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
     return this.#call<TaskDescription>({ method: 'GET', path: '', signal, ...limits })
   }
 
   /** The first writer's plan wins: the answer may differ from what was sent. */
-  async plan(body: PlanPost, signal: AbortSignal): Promise<unknown> {
+  async postPlan(body: PlanPost, signal: AbortSignal): Promise<unknown> {
     const limits = {
       totalMs: MINUTE_MS,
       elsewhereMs: this.#elsewhereMs,
       timeoutMs: 15_000,
       code: 'internal',
     } as const
-    return (await this.#call<{ plan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits })).plan
+    return (await this.#call<{ postPlan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits }))
+      .postPlan
   }
 
   /** What is known of the source. */
-  async source(body: SourcePost, signal: AbortSignal): Promise<void> {
+  async postSource(body: SourcePost, signal: AbortSignal): Promise<void> {
     const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
     await this.#call<unknown>({ method: 'POST', path: '/source', body, signal, ...limits })
   }
 
   /** One JPEG of the source. */
-  async preview(picture: Uint8Array, signal: AbortSignal): Promise<void> {
-    await retry({ ...this.#for(MINUTE_MS), signal }, () => this.#send('/preview', 'image/jpeg', picture, signal))
+  async putPreview(picture: Uint8Array, signal: AbortSignal): Promise<void> {
+    await retry({ ...this.#retryPolicy(MINUTE_MS), signal }, () =>
+      this.#send('/preview', 'image/jpeg', picture, signal),
+    )
   }
 
   /** The attempt's log as it is now, in place of what was sent before. */
-  async log(body: AttemptLog, totalMs: number, signal: AbortSignal): Promise<void> {
+  async putLog(body: AttemptLog, totalMs: number, signal: AbortSignal): Promise<void> {
     const limits = { totalMs, timeoutMs: Math.min(15_000, totalMs), code: 'internal' } as const
     await this.#call<unknown>({ method: 'PUT', path: '/log', body, signal, ...limits })
   }
 
   /** One try: the next heartbeat is the retry. */
-  async progress(body: ProgressPost, signal: AbortSignal): Promise<ProgressReply> {
+  async postProgress(body: ProgressPost, signal: AbortSignal): Promise<ProgressReply> {
     const limits = { totalMs: 0, timeoutMs: 5000, code: 'internal' } as const
     return this.#call<ProgressReply>({ method: 'POST', path: '/progress', body, signal, ...limits })
   }
@@ -126,34 +129,34 @@ export class Door {
   }
 
   /** Idempotent at the door: the commit of an attempt that already finished is answered again. */
-  async finish(body: FinishPost, signal: AbortSignal): Promise<void> {
+  async postFinish(body: FinishPost, signal: AbortSignal): Promise<void> {
     const limits = { totalMs: 5 * MINUTE_MS, timeoutMs: 2 * MINUTE_MS, code: 'output_unreachable' } as const
     await this.#call<unknown>({ method: 'POST', path: '/finish', body, signal, ...limits })
   }
 
   /** The end of a dry run; idempotent at the door. */
-  async estimate(body: EstimatePost, signal: AbortSignal): Promise<void> {
+  async postEstimate(body: EstimatePost, signal: AbortSignal): Promise<void> {
     const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
     await this.#call<unknown>({ method: 'POST', path: '/estimate', body, signal, ...limits })
   }
 
-  async fail(body: FailPost, totalMs: number, signal: AbortSignal): Promise<void> {
+  async postFailure(body: FailPost, totalMs: number, signal: AbortSignal): Promise<void> {
     const limits = { totalMs, timeoutMs: Math.min(15_000, totalMs), code: 'internal' } as const
     await this.#call<unknown>({ method: 'POST', path: '/fail', body, signal, ...limits })
   }
 
   /** Stores part `n` (1-based). */
-  async part(upload: string, n: number, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<PartReply> {
+  async putPart(upload: string, n: number, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<PartReply> {
     const path = `/uploads/${encodeURIComponent(upload)}/${n}`
-    return retry({ ...this.#for(2 * MINUTE_MS), signal }, () =>
+    return retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, () =>
       this.#send(path, 'application/octet-stream', body, signal),
     )
   }
 
   /** Stores a whole object below the job's destination. Only for paths with the attempt's own directory in them. */
-  async put(path: string, contentType: string, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<void> {
+  async putObject(path: string, contentType: string, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<void> {
     const address = `/output/${path.split('/').map(encodeURIComponent).join('/')}`
-    await retry({ ...this.#for(2 * MINUTE_MS), signal }, () => this.#send(address, contentType, body, signal))
+    await retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, () => this.#send(address, contentType, body, signal))
   }
 
   async #send(
@@ -162,12 +165,12 @@ export class Door {
     body: FileSlice | Uint8Array,
     signal: AbortSignal,
   ): Promise<PartReply> {
-    const stall = new Stall(this.#stallMs, signal)
+    const stall = new StallTimer(this.#stallMs, signal)
     const length = 'path' in body ? body.end - body.start : body.length
     const chunks = 'path' in body ? fileChunks(body) : memoryChunks(body)
     const watched = async function* (): AsyncGenerator<Uint8Array<ArrayBuffer>> {
       for await (const chunk of chunks) {
-        stall.kick()
+        stall.reset()
         yield chunk as Uint8Array<ArrayBuffer>
       }
     }
@@ -180,11 +183,11 @@ export class Door {
         duplex: 'half',
         signal: stall.signal,
       })
-      return await answerOf<PartReply>(response, 'output_unreachable')
+      return await readAnswer<PartReply>(response, 'output_unreachable')
     } catch (error) {
-      throw asTransient(error, 'output_unreachable', 'A part could not be stored')
+      throw toTransient(error, 'output_unreachable', 'A part could not be stored')
     } finally {
-      stall.end()
+      stall.stop()
       if (chunks instanceof Readable) chunks.destroy()
     }
   }
@@ -193,7 +196,7 @@ export class Door {
    * One try at source bytes, not judged: the gateway owns resuming. `range` is inclusive; null asks for the whole.
    * The caller reads or cancels the body.
    */
-  async input(
+  async fetchInput(
     range: { first: number; last: number } | null,
     etag: string | null,
     signal: AbortSignal,
@@ -210,7 +213,7 @@ export class Door {
   }
 
   /** What the playlist at `/input` consists of. */
-  async hls(signal: AbortSignal): Promise<HlsDescription> {
+  async fetchHls(signal: AbortSignal): Promise<HlsDescription> {
     const limits = {
       totalMs: 2 * MINUTE_MS,
       elsewhereMs: this.#elsewhereMs,
@@ -224,54 +227,54 @@ export class Door {
    * Hands the answer to one piece of an HLS source to `take`, which reads it; after a failure from its beginning again.
    * `piece` is the address behind `/input/hls/`.
    */
-  async hlsPiece<T>(
+  async fetchHlsResource<T>(
     piece: string,
     signal: AbortSignal,
     take: (body: AsyncIterable<Uint8Array>) => Promise<T>,
   ): Promise<T> {
-    return retry({ ...this.#for(this.#giveUpMs), signal }, async () => {
-      const stall = new Stall(this.#stallMs, signal)
+    return retry({ ...this.#retryPolicy(this.#giveUpMs), signal }, async () => {
+      const stall = new StallTimer(this.#stallMs, signal)
       try {
         const response = await this.#fetch(`/input/hls/${piece}`, {
           headers: { 'accept-encoding': 'identity' },
           signal: stall.signal,
         })
-        if (!response.ok) throw await refusal(response, 'source_unreachable')
+        if (!response.ok) throw await responseError(response, 'source_unreachable')
         // Taken hold of at once: Node cancels a body that nobody reads yet when its response is cleared from memory.
         const body = (response.body ?? new Blob([]).stream()).values()
         return await take(
           (async function* () {
             for await (const chunk of body) {
-              stall.kick()
+              stall.reset()
               yield chunk
             }
           })(),
         )
       } catch (error) {
         signal.throwIfAborted()
-        throw asTransient(error, 'source_unreachable', 'A piece of the source could not be read')
+        throw toTransient(error, 'source_unreachable', 'A piece of the source could not be read')
       } finally {
-        stall.end()
+        stall.stop()
       }
     })
   }
 
   /** The logo's bytes: an image by its first bytes, and not larger than a logo may be. */
-  async logo(signal: AbortSignal): Promise<Uint8Array> {
-    return retry({ ...this.#for(MINUTE_MS), signal }, async () => {
+  async fetchLogo(signal: AbortSignal): Promise<Uint8Array> {
+    return retry({ ...this.#retryPolicy(MINUTE_MS), signal }, async () => {
       try {
         const response = await this.#fetch('/logo', {
           signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
         })
-        if (!response.ok) throw await refusal(response, 'logo_unavailable')
+        if (!response.ok) throw await responseError(response, 'logo_unavailable')
         return new Uint8Array(await response.arrayBuffer())
       } catch (error) {
-        throw asTransient(error, 'logo_unavailable', 'The logo could not be fetched')
+        throw toTransient(error, 'logo_unavailable', 'The logo could not be fetched')
       }
     })
   }
 
-  #for(totalMs: number, elsewhereMs?: number): Patience {
+  #retryPolicy(totalMs: number, elsewhereMs?: number): RetryPolicy {
     return { totalMs, elsewhereMs, lastingMs: this.#lastingMs, backoff: this.#backoff }
   }
 
@@ -296,12 +299,12 @@ export class Door {
             : { body: JSON.stringify(call.body), headers: { 'content-type': 'application/json' } }),
           signal: AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs)]),
         })
-        return await answerOf<T>(response, call.code)
+        return await readAnswer<T>(response, call.code)
       } catch (error) {
-        throw asTransient(error, call.code, 'The service could not be reached')
+        throw toTransient(error, call.code, 'The service could not be reached')
       }
     }
-    return retry({ ...this.#for(call.totalMs, call.elsewhereMs), signal: call.signal }, once)
+    return retry({ ...this.#retryPolicy(call.totalMs, call.elsewhereMs), signal: call.signal }, once)
   }
 }
 
@@ -316,7 +319,7 @@ function* memoryChunks(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 /** Aborts when nothing moved for `ms`, or with its parent. */
-class Stall {
+class StallTimer {
   readonly #ms: number
   readonly #controller = new AbortController()
   #timer: NodeJS.Timeout | undefined
@@ -324,32 +327,32 @@ class Stall {
   constructor(ms: number, parent: AbortSignal) {
     this.#ms = ms
     this.signal = AbortSignal.any([parent, this.#controller.signal])
-    this.kick()
+    this.reset()
   }
-  kick(): void {
+  reset(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#controller.abort(new Error('nothing moved for too long')), this.#ms)
   }
-  end(): void {
+  stop(): void {
     clearTimeout(this.#timer)
   }
 }
 
-function asTransient(error: unknown, code: JobErrorCode, words: string): Error {
-  if (error instanceof Transient || error instanceof TaskError || error instanceof StaleAttempt) return error
+function toTransient(error: unknown, code: JobErrorCode, words: string): Error {
+  if (error instanceof TransientError || error instanceof TaskError || error instanceof StaleAttempt) return error
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const why = cause instanceof Error ? cause.message : String(cause)
-  return new Transient(new TaskError(code, `${words}: ${why}.`, { cause: error }))
+  return new TransientError(new TaskError(code, `${words}: ${why}.`, { cause: error }))
 }
 
-async function answerOf<T>(response: Response, fallback: JobErrorCode): Promise<T> {
+async function readAnswer<T>(response: Response, fallback: JobErrorCode): Promise<T> {
   if (response.ok) return (await response.json()) as T
-  throw await refusal(response, fallback)
+  throw await responseError(response, fallback)
 }
 
 /** What a refusal means: the attempt is over, worth another try, or the job's own problem. Reads the body. */
-export async function refusal(response: Response, fallback: JobErrorCode): Promise<Error> {
-  const said = await errorIn(response)
+export async function responseError(response: Response, fallback: JobErrorCode): Promise<Error> {
+  const said = await readErrorBody(response)
   // 401: the token of an attempt dies with its job. Every 409 but a plain conflict says that this attempt, or its job, is over.
   if (response.status === 401 || (response.status === 409 && said.code !== 'conflict'))
     return new StaleAttempt(`The door refused this attempt: ${said.code || response.status}.`)
@@ -361,30 +364,30 @@ export async function refusal(response: Response, fallback: JobErrorCode): Promi
   // 413 is the door's own limit on an output: another attempt would write as much.
   const tooLarge = response.status === 413 && fallback === 'output_unreachable'
   // A refusal that the service explains by no cause of the job's is the same for every attempt at it.
-  const isVerdict = said.code !== '' && !mayBeTriedAgain(response.status) && response.status !== 409
+  const isVerdict = said.code !== '' && !isRetryable(response.status) && response.status !== 409
   const error = new TaskError(
     known ?? (tooLarge ? 'output_too_large' : isVerdict ? 'task_refused' : fallback),
     said.message || `The service answered ${response.status}.`,
     options,
   )
-  const mayPass = mayBeTriedAgain(response.status)
+  const mayPass = isRetryable(response.status)
   // A permanent code is an explained verdict, whatever status carries it; one that must last is one only then.
-  if (!mayPass || (known !== null && jobErrors[known].permanent && !isLasting(known))) return error
-  return new Transient(error, after, known !== null && known !== 'internal')
+  if (!mayPass || (known !== null && jobErrorPolicies[known].permanent && !isConnectionError(known))) return error
+  return new TransientError(error, after, known !== null && known !== 'internal')
 }
 
-function mayBeTriedAgain(status: number): boolean {
+function isRetryable(status: number): boolean {
   return status >= 500 || status === 429 || status === 408
 }
 
-interface DoorError {
+interface ErrorBody {
   code: string
   message: string
   field: string | undefined
   details: Record<string, unknown> | undefined
 }
 
-async function errorIn(response: Response): Promise<DoorError> {
+async function readErrorBody(response: Response): Promise<ErrorBody> {
   const body = (await response.json().catch(() => null)) as { error?: Record<string, unknown> } | null
   const error = body?.error ?? {}
   const text = (value: unknown): string => (typeof value === 'string' ? value : '')

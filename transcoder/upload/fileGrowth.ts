@@ -2,19 +2,19 @@
 // Not in charge of: what follows from it.
 import { stat } from 'node:fs/promises'
 
-export interface GrowthWatch {
+export interface GrowthPoller {
   /** Look now: ffmpeg just said that it went on. */
-  poke(): void
+  pollNow(): void
   /** Resolves when the last look is over; nothing is reported after. */
   stop(): Promise<void>
 }
 
 /** Reports each file's size whenever it changed, at most one look at a time, at least every `everyMs`. */
-export function watchGrowth(
+export function pollGrowth(
   files: readonly string[],
   onSize: (index: number, size: number) => void,
   everyMs = 250,
-): GrowthWatch {
+): GrowthPoller {
   const sizes = files.map(() => 0)
   let looking: Promise<void> | null = null
   let stopped = false
@@ -38,7 +38,7 @@ export function watchGrowth(
   }
   const timer = setInterval(poke, everyMs)
   return {
-    poke,
+    pollNow: poke,
     async stop() {
       stopped = true
       clearInterval(timer)

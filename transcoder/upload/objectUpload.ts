@@ -8,35 +8,35 @@ import {
   type UploadReply,
   type UploadRequest,
 } from '#contract/task/protocol.ts'
-import type { Door } from '../taskApi/taskClient.ts'
+import type { TaskClient } from '../taskApi/taskClient.ts'
 import { isMp4 } from '../plan/forms.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { FileDigest } from './fileDigest.ts'
-import type { Lanes } from './transferLimiter.ts'
+import type { TransferLimiter } from './transferLimiter.ts'
 
 /**
  * When the bytes of a growing file are final. `appended`: once written (MPEG-TS, bare audio frames).
  * `reserved`: once written, but for the first `headBytes`, which are rewritten at the end (mp4 with room kept for its header).
  * `rewritten`: not before the end (mp4 whose header is moved to the front).
  */
-export type Finality = { kind: 'appended' } | { kind: 'reserved'; headBytes: number } | { kind: 'rewritten' }
+export type WriteMode = { kind: 'appended' } | { kind: 'reserved'; headBytes: number } | { kind: 'rewritten' }
 
 /** The box header of `mdat`, whose size is filled in at the end, follows the reservation. */
 const MDAT_HEADER_BYTES = 4096
 
-export function finalityOf(container: PlannedFile['container'], headerReserveBytes: number | null): Finality {
+export function writeModeOf(container: PlannedFile['container'], headerReserveBytes: number | null): WriteMode {
   // A transport stream, and bare audio frames: nothing behind the end is ever touched again.
   if (!isMp4(container)) return { kind: 'appended' }
   if (headerReserveBytes === null) return { kind: 'rewritten' }
   return { kind: 'reserved', headBytes: headerReserveBytes + MDAT_HEADER_BYTES }
 }
 
-export type StoredObject = Pick<FinishedObject, 'upload' | 'size' | 'sha256' | 'parts'>
+export type UploadedObject = Pick<FinishedObject, 'upload' | 'size' | 'sha256' | 'parts'>
 
-export interface ObjectOptions {
-  door: Pick<Door, 'openUpload' | 'part'>
-  lanes: Lanes
+export interface ObjectUploadOptions {
+  door: Pick<TaskClient, 'openUpload' | 'putPart'>
+  lanes: TransferLimiter
   signal: AbortSignal
   /** Called with the first transfer that failed for good, while encoding: there is no use in encoding on. */
   onFailure: (error: Error) => void
@@ -47,8 +47,8 @@ export interface ObjectOptions {
 export class ObjectUpload {
   readonly #file: string
   readonly #request: UploadRequest
-  readonly #finality: Finality
-  readonly #options: ObjectOptions
+  readonly #finality: WriteMode
+  readonly #options: ObjectUploadOptions
   readonly #digest: FileDigest
   readonly #etags = new Map<number, string>()
   readonly #sending = new Map<number, Promise<void>>()
@@ -57,7 +57,7 @@ export class ObjectUpload {
   #failure: Error | null = null
   #size = 0
 
-  constructor(file: string, request: UploadRequest, finality: Finality, options: ObjectOptions) {
+  constructor(file: string, request: UploadRequest, finality: WriteMode, options: ObjectUploadOptions) {
     this.#file = file
     this.#request = request
     this.#finality = finality
@@ -70,11 +70,11 @@ export class ObjectUpload {
     if (size <= this.#size || this.#finality.kind === 'rewritten' || this.#failure !== null) return
     this.#size = size
     if (this.#finality.kind === 'appended') this.#digest.advance(size)
-    if (this.#reply !== null) return this.#sendFinal(this.#reply.part_size)
+    if (this.#reply !== null) return this.#sendFinalParts(this.#reply.part_size)
     // Nothing is opened for a file that may turn out to be a single small part.
     if (this.#opening !== null || size < this.#headBytes + MIN_PART_BYTES) return
     this.#open().then(
-      ({ part_size: partSize }) => this.#sendFinal(partSize),
+      ({ part_size: partSize }) => this.#sendFinalParts(partSize),
       () => undefined, // told through onFailure, and again by finish()
     )
   }
@@ -83,12 +83,13 @@ export class ObjectUpload {
     return this.#finality.kind === 'reserved' ? this.#finality.headBytes : 0
   }
 
-  #sendFinal(partSize: number): void {
-    for (let n = Math.ceil(this.#headBytes / partSize) + 1; n * partSize <= this.#size; n++) this.#send(n, n * partSize)
+  #sendFinalParts(partSize: number): void {
+    for (let n = Math.ceil(this.#headBytes / partSize) + 1; n * partSize <= this.#size; n++)
+      this.#sendPart(n, n * partSize)
   }
 
   /** The file is complete and was found whole: sends what was held back and returns the object once everything is stored. */
-  async finish(): Promise<StoredObject> {
+  async finish(): Promise<UploadedObject> {
     const { size } = await stat(this.#file)
     if (size === 0) throw new TaskError('output_incomplete', `Nothing was written for ${this.#request.path}.`)
     const { upload, part_size: partSize } = await this.#open()
@@ -98,7 +99,7 @@ export class ObjectUpload {
         details: { size, part_size: partSize },
       })
     // From the end, so that the head of the file leaves last.
-    for (let n = count; n >= 1; n--) this.#send(n, Math.min(size, n * partSize))
+    for (let n = count; n >= 1; n--) this.#sendPart(n, Math.min(size, n * partSize))
     const [sha256] = await Promise.all([this.#digest.end(size), ...this.#sending.values()])
     if (this.#failure !== null) throw this.#failure
     const parts = Array.from({ length: count }, (_, index) => ({ n: index + 1, etag: this.#etags.get(index + 1)! }))
@@ -106,7 +107,7 @@ export class ObjectUpload {
   }
 
   /** Waits for transfers under way, whatever becomes of them. The run aborts them first. */
-  async settle(): Promise<void> {
+  async waitForTransfers(): Promise<void> {
     await Promise.allSettled([this.#opening, ...this.#sending.values()])
   }
 
@@ -123,7 +124,7 @@ export class ObjectUpload {
     return this.#opening
   }
 
-  #send(n: number, end: number): void {
+  #sendPart(n: number, end: number): void {
     if (this.#sending.has(n) || this.#reply === null || this.#failure !== null) return
     const { upload, part_size: partSize } = this.#reply
     const { door, lanes, signal } = this.#options
@@ -131,7 +132,7 @@ export class ObjectUpload {
     this.#sending.set(
       n,
       lanes
-        .run(end - slice.start, signal, () => door.part(upload, n, slice, signal))
+        .run(end - slice.start, signal, () => door.putPart(upload, n, slice, signal))
         .then(
           ({ etag }) => void this.#etags.set(n, etag),
           (error: unknown) => void this.#fail(error),

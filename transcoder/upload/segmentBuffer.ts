@@ -6,10 +6,10 @@ import { TaskError } from '#contract/taskError.ts'
 import type { FileSlice } from '../taskApi/taskClient.ts'
 
 /** Sound and init segments stay in memory, pictures go to the disk. */
-const IN_MEMORY_BYTES = 512 * 1024
+const MAX_MEMORY_BYTES = 512 * 1024
 
 /** The bytes of one finished object. It is removed once everyone who took a hold of it has let go. */
-export class Payload {
+export class StoredBytes {
   readonly bytes: number
   readonly sha256: string
   readonly body: Uint8Array | FileSlice
@@ -21,7 +21,7 @@ export class Payload {
     this.body = body
   }
 
-  hold(): void {
+  retain(): void {
     this.#holds += 1
   }
 
@@ -31,7 +31,7 @@ export class Payload {
   }
 }
 
-export class Spool {
+export class SegmentBuffer {
   readonly #path: string
   readonly #hash = createHash('sha256')
   #parts: Uint8Array[] = []
@@ -47,15 +47,15 @@ export class Spool {
     this.#hash.update(bytes)
     this.#bytes += bytes.length
     this.#parts.push(bytes)
-    if (this.#file === null && this.#bytes <= IN_MEMORY_BYTES) return
+    if (this.#file === null && this.#bytes <= MAX_MEMORY_BYTES) return
     await this.#flush()
   }
 
-  async end(): Promise<Payload> {
+  async end(): Promise<StoredBytes> {
     const sha256 = this.#hash.digest('hex')
-    if (this.#file === null) return new Payload(this.#bytes, sha256, Buffer.concat(this.#parts))
+    if (this.#file === null) return new StoredBytes(this.#bytes, sha256, Buffer.concat(this.#parts))
     await this.#file.close()
-    return new Payload(this.#bytes, sha256, { path: this.#path, start: 0, end: this.#bytes })
+    return new StoredBytes(this.#bytes, sha256, { path: this.#path, start: 0, end: this.#bytes })
   }
 
   /** The rest will not come. */

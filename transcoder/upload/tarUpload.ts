@@ -3,24 +3,24 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { MAX_PARTS, type FinishedObject, type UploadReply, type UploadRequest } from '#contract/task/protocol.ts'
-import type { Door } from '../taskApi/taskClient.ts'
+import type { TaskClient } from '../taskApi/taskClient.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { TarLayout } from '../manifests/tar/tarLayout.ts'
-import type { Lanes } from './transferLimiter.ts'
-import type { Outbox } from './uploadQueue.ts'
-import type { Payload } from './segmentBuffer.ts'
+import type { TransferLimiter } from './transferLimiter.ts'
+import type { UploadQueue } from './uploadQueue.ts'
+import type { StoredBytes } from './segmentBuffer.ts'
 
-export interface Member {
+export interface TarMember {
   /** Below the tar's root. */
   path: string
-  payload: Payload
+  payload: StoredBytes
 }
 
-export interface TarOptions {
-  door: Pick<Door, 'openUpload' | 'part'>
-  lanes: Lanes
+export interface TarUploadOptions {
+  door: Pick<TaskClient, 'openUpload' | 'putPart'>
+  lanes: TransferLimiter
   signal: AbortSignal
-  outbox: Outbox
+  outbox: UploadQueue
   request: UploadRequest
   /** Streams that give members. */
   streams: number
@@ -30,11 +30,11 @@ export interface TarOptions {
  * Members come in the order of segments, and within one of streams. What has to wait for another stream's segment waits on
  * the disk and is not counted by the outbox: it waits for the encoder. What has its turn waits for the network, and is.
  */
-export class TarFeed {
+export class TarUpload {
   readonly layout = new TarLayout()
-  readonly #options: TarOptions
+  readonly #options: TarUploadOptions
   /** Of each stream: the members of its segments in order, and whether there will be more. */
-  readonly #queues: { turns: Member[][]; ended: boolean }[]
+  readonly #queues: { turns: TarMember[][]; endStream: boolean }[]
   readonly #hash = createHash('sha256')
   readonly #parts: FinishedObject['parts'] = []
   #next = 0
@@ -43,33 +43,33 @@ export class TarFeed {
   #buffer: Uint8Array[] = []
   #buffered = 0
 
-  constructor(options: TarOptions) {
+  constructor(options: TarUploadOptions) {
     this.#options = options
-    this.#queues = Array.from({ length: options.streams }, () => ({ turns: [], ended: false }))
+    this.#queues = Array.from({ length: options.streams }, () => ({ turns: [], endStream: false }))
   }
 
   /** The members of one more segment of a stream. */
-  offer(stream: number, members: readonly Member[]): void {
-    for (const { payload } of members) payload.hold()
+  addSegment(stream: number, members: readonly TarMember[]): void {
+    for (const { payload } of members) payload.retain()
     this.#queues[stream]!.turns.push([...members])
-    this.#turn()
+    this.#writeReady()
   }
 
   /** A stream has no more segments. */
-  ended(stream: number): void {
-    this.#queues[stream]!.ended = true
-    this.#turn()
+  endStream(stream: number): void {
+    this.#queues[stream]!.endStream = true
+    this.#writeReady()
   }
 
   /** Behind all segments: `members`, then the end. Throws what failed. */
-  async end(members: readonly Member[]): Promise<FinishedObject> {
+  async finish(members: readonly TarMember[]): Promise<FinishedObject> {
     for (const member of members) {
-      member.payload.hold()
+      member.payload.retain()
       this.#write(member)
     }
     await this.#writing
-    await this.#push(this.layout.end())
-    await this.#ship(this.#buffered)
+    await this.#appendBytes(this.layout.end())
+    await this.#sendPart(this.#buffered)
     const { upload } = await this.#open()
     const { path, content_type: type } = this.#options.request
     const sha256 = this.#hash.digest('hex')
@@ -78,28 +78,29 @@ export class TarFeed {
   }
 
   /** Writes whatever has its turn now. */
-  #turn(): void {
+  #writeReady(): void {
     for (;;) {
       const queue = this.#queues[this.#next]!
       const members = queue.turns.shift()
-      if (members === undefined && !queue.ended) return
-      if (members === undefined && this.#queues.every(({ turns, ended }) => ended && turns.length === 0)) return
+      if (members === undefined && !queue.endStream) return
+      if (members === undefined && this.#queues.every(({ turns, endStream: ended }) => ended && turns.length === 0))
+        return
       for (const member of members ?? []) this.#write(member)
       this.#next = (this.#next + 1) % this.#queues.length
     }
   }
 
-  #write(member: Member): void {
-    this.#writing = this.#behind(this.#writing, member)
-    this.#options.outbox.during(this.#writing)
+  #write(member: TarMember): void {
+    this.#writing = this.#writeAfter(this.#writing, member)
+    this.#options.outbox.track(this.#writing)
   }
 
-  async #behind(before: Promise<void>, { path, payload }: Member): Promise<void> {
+  async #writeAfter(before: Promise<void>, { path, payload }: TarMember): Promise<void> {
     await before
-    await this.#push(this.layout.header(path, payload.bytes))
-    if (!('path' in payload.body)) await this.#push(payload.body)
-    else for await (const chunk of createReadStream(payload.body.path)) await this.#push(chunk as Uint8Array)
-    await this.#push(this.layout.padding(payload.bytes))
+    await this.#appendBytes(this.layout.header(path, payload.bytes))
+    if (!('path' in payload.body)) await this.#appendBytes(payload.body)
+    else for await (const chunk of createReadStream(payload.body.path)) await this.#appendBytes(chunk as Uint8Array)
+    await this.#appendBytes(this.layout.padding(payload.bytes))
     await payload.release()
   }
 
@@ -108,7 +109,7 @@ export class TarFeed {
     return this.#opening
   }
 
-  async #push(bytes: Uint8Array): Promise<void> {
+  async #appendBytes(bytes: Uint8Array): Promise<void> {
     const { part_size: partSize } = await this.#open()
     for (let at = 0; at < bytes.length;) {
       const piece = bytes.subarray(at, at + partSize - this.#buffered)
@@ -116,11 +117,11 @@ export class TarFeed {
       this.#hash.update(piece)
       this.#buffer.push(piece)
       this.#buffered += piece.length
-      if (this.#buffered === partSize) await this.#ship(partSize)
+      if (this.#buffered === partSize) await this.#sendPart(partSize)
     }
   }
 
-  async #ship(bytes: number): Promise<void> {
+  async #sendPart(bytes: number): Promise<void> {
     if (bytes === 0) return
     const { door, lanes, signal, request } = this.#options
     const n = this.#parts.length + 1
@@ -132,7 +133,7 @@ export class TarFeed {
     this.#buffer = []
     this.#buffered = 0
     const { upload } = await this.#open()
-    const { etag } = await lanes.run(bytes, signal, () => door.part(upload, n, body, signal))
+    const { etag } = await lanes.run(bytes, signal, () => door.putPart(upload, n, body, signal))
     this.#parts.push({ n, etag })
   }
 }

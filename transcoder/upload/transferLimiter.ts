@@ -1,7 +1,7 @@
 // In charge of: how many transfers run at once, over all outputs, and the time and bytes they took.
 // Not in charge of: what a transfer is.
 
-export class Lanes {
+export class TransferLimiter {
   readonly #limit: number
   readonly #now: () => number
   readonly #waiting: (() => void)[] = []
@@ -16,7 +16,7 @@ export class Lanes {
   }
 
   /** Bytes acknowledged by the store, and seconds during which at least one transfer was under way. */
-  figures(): { bytesStored: number; transferSeconds: number } {
+  stats(): { bytesStored: number; transferSeconds: number } {
     const open = this.#busySince === null ? 0 : this.#now() - this.#busySince
     return { bytesStored: this.#bytesStored, transferSeconds: (this.#busyMs + open) / 1000 }
   }

@@ -1,12 +1,12 @@
 // In charge of: the frame around every page: sign-in before all, navigation, titles, and where the focus goes.
 // Not in charge of: the account menu (parts/accountMenu.tsx), uploads under way (transfers/tray.tsx).
 import { useEffect, useRef } from 'preact/hooks'
-import { deferred } from './parts/lazyPage.tsx'
+import { lazyPage } from './parts/lazyPage.tsx'
 import { Menu } from './parts/accountMenu.tsx'
 import { Job } from './pages/job.tsx'
 import { Jobs } from './pages/jobs.tsx'
 import { Limits } from './pages/limits.tsx'
-import { Nowhere } from './pages/notFound.tsx'
+import { NotFound } from './pages/notFound.tsx'
 import { SignIn } from './pages/signIn.tsx'
 import { Uploads } from './pages/uploads.tsx'
 import { Icon } from './parts/icon.tsx'
@@ -15,9 +15,9 @@ import { useSession } from './api/session.ts'
 import { Tray } from './transfers/tray.tsx'
 
 // These judge what is typed by the service's own rules, which are the larger part of the dashboard's script.
-const NewJob = deferred(async () => (await import('./pages/new.tsx')).NewJob)
-const Keys = deferred(async () => (await import('./pages/keys.tsx')).Keys)
-const Accounts = deferred(async () => (await import('./pages/accounts.tsx')).Accounts)
+const NewJob = lazyPage(async () => (await import('./pages/new.tsx')).NewJob)
+const Keys = lazyPage(async () => (await import('./pages/keys.tsx')).Keys)
+const Accounts = lazyPage(async () => (await import('./pages/accounts.tsx')).Accounts)
 
 const titles: Readonly<Record<Route['page'], string>> = {
   jobs: 'Jobs',
@@ -51,7 +51,7 @@ function Page({ route, visit }: { route: Route; visit: number }) {
     case 'limits':
       return <Limits />
     case 'nowhere':
-      return <Nowhere />
+      return <NotFound />
   }
 }
 

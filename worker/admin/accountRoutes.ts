@@ -10,28 +10,28 @@ import { readJson } from '../http/jsonBody.ts'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
 import type { AccountRow } from '../db/accounts.ts'
-import { findAccount, listAccounts, saveQuotas } from '../db/accounts.ts'
-import { invalidBody, notFound } from '../http/requestError.ts'
-import { problemsOf } from '../http/validationErrors.ts'
+import { findAccount, listAccounts, updateQuotas } from '../db/accounts.ts'
+import { validationFailed, notFound } from '../http/requestError.ts'
+import { problemsFromIssues } from '../http/validationErrors.ts'
 
 const MAX_BODY = 16 * 1024
 
-const orDefault = {
+const nullMeansDefault = {
   expects: 'a whole number from 0 to 1000000, or null for the default',
   minimum: 0,
   maximum: 1_000_000,
 }
-export const byteBound = { expects: 'a whole number of bytes, or null for the default', minimum: 0 }
+export const byteLimitExpectation = { expects: 'a whole number of bytes, or null for the default', minimum: 0 }
 const expectations = {
-  max_active_jobs: orDefault,
-  max_running: orDefault,
-  max_stored_upload_bytes: byteBound,
+  max_active_jobs: nullMeansDefault,
+  max_running: nullMeansDefault,
+  max_stored_upload_bytes: byteLimitExpectation,
   weight: { expects: 'a number from 0.01 to 100', minimum: 0.01, maximum: 100 },
 }
 
 const name = z.object({ account: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)) })
 
-export const accounts = new Hono<AppEnv>()
+export const accountRoutes = new Hono<AppEnv>()
   .use(authenticate('admin'))
   .get('/', async (c) => {
     const accounts = (await listAccounts(c.env.DB)).map((row) => publicAccount(c.env, row))
@@ -46,10 +46,10 @@ export const accounts = new Hono<AppEnv>()
       const { value } = await readJson(c, MAX_BODY)
       const parsed = quotas.safeParse(value)
       if (!parsed.success) {
-        throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
+        throw validationFailed(problemsFromIssues(parsed.error.issues, value, expectations))
       }
       const { account } = c.req.valid('param')
-      await saveQuotas(c.env.DB, account, parsed.data)
+      await updateQuotas(c.env.DB, account, parsed.data)
       return c.json(publicAccount(c.env, await findAccount(c.env.DB, account)))
     },
   )

@@ -2,36 +2,36 @@
 // version sealed: a batch at a time, from wherever the last one stopped. Afterwards the older key may leave VAULT_KEYS.
 // Not in charge of: the envelope (vault.ts).
 import type { VaultRotation } from '#contract/api/administration.ts'
-import { hookOf, keepHook } from '../webhooks/webhookAddress.ts'
-import { decodeConfig, listSealedWithOthers, replaceSealed } from '../db/jobs.ts'
-import { listKeysSealedWithOthers, replaceKeySealed } from '../db/apiKeys.ts'
-import { addressesOf, SECRETS_FIELD } from '../storage/jobStores.ts'
-import { currentKeyId, open, seal } from '../secrets/vault.ts'
+import { openKeyWebhook, sealKeyWebhook } from '../webhooks/webhookAddress.ts'
+import { decodeConfig, listJobsSealedWithOtherKeys, replaceSealedJob } from '../db/jobs.ts'
+import { listApiKeysSealedWithOtherKeys, replaceSealedApiKey } from '../db/apiKeys.ts'
+import { boundAddresses, SECRETS_FIELD } from '../storage/jobStores.ts'
+import { newestKeyId, unseal, seal } from '../secrets/vault.ts'
 
 /** Ids of the last job and the last API key that were looked at. What cannot be read keeps its place: it is passed once. */
-export interface Place {
+export interface ResealCursor {
   job: number
   key: string
 }
 
-export async function reseal(env: Env, after: Place, limit: number): Promise<VaultRotation> {
-  const keyId = await currentKeyId(env)
-  const rows = await listSealedWithOthers(env.DB, keyId, after.job, limit)
+export async function resealSecrets(env: Env, after: ResealCursor, limit: number): Promise<VaultRotation> {
+  const keyId = await newestKeyId(env)
+  const rows = await listJobsSealedWithOtherKeys(env.DB, keyId, after.job, limit)
   const unreadable: number[] = []
   const keys = await resealKeys(env, keyId, after.key, limit)
   let { resealed } = keys
   for (const row of rows) {
     let sealed: string
     try {
-      const addresses = addressesOf(decodeConfig(row.config))
-      const secrets = await open(env, row.account, row.job_id, SECRETS_FIELD, row.sealed, addresses)
+      const addresses = boundAddresses(decodeConfig(row.config))
+      const secrets = await unseal(env, row.account, row.job_id, SECRETS_FIELD, row.sealed, addresses)
       sealed = await seal(env, row.account, row.job_id, SECRETS_FIELD, secrets, addresses)
     } catch {
       unreadable.push(row.id)
       continue
     }
     // Only where it is still the same: the sweep may have removed it meanwhile.
-    await replaceSealed(env.DB, row, sealed)
+    await replaceSealedJob(env.DB, row, sealed)
     resealed++
   }
   const done = rows.length < limit && keys.done
@@ -47,17 +47,17 @@ export async function reseal(env: Env, after: Place, limit: number): Promise<Vau
 }
 
 async function resealKeys(env: Env, keyId: string, after: string, limit: number) {
-  const rows = await listKeysSealedWithOthers(env.DB, keyId, after, limit)
+  const rows = await listApiKeysSealedWithOtherKeys(env.DB, keyId, after, limit)
   const unreadable: string[] = []
   for (const row of rows) {
     const hook = { keyId: row.id, shown: row.webhook_url ?? '', sealed: row.webhook_sealed }
-    const address = await hookOf(env, row.account, hook)
+    const address = await openKeyWebhook(env, row.account, hook)
     if (address === null) {
       unreadable.push(row.id)
       continue
     }
-    const kept = await keepHook(env, row.account, row.id, address)
-    await replaceKeySealed(env.DB, row, kept.webhook_sealed)
+    const kept = await sealKeyWebhook(env, row.account, row.id, address)
+    await replaceSealedApiKey(env.DB, row, kept.webhook_sealed)
   }
   return {
     resealed: rows.length - unreadable.length,

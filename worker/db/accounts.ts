@@ -31,7 +31,7 @@ export async function listAccounts(db: D1Database): Promise<AccountRow[]> {
   return results
 }
 
-export async function saveQuotas(
+export async function updateQuotas(
   db: D1Database,
   account: string,
   quotas: Pick<AccountRow, 'max_active_jobs' | 'max_running' | 'max_stored_upload_bytes' | 'weight'>,

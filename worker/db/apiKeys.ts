@@ -1,6 +1,6 @@
 // In charge of: the SQL of API keys, one statement a function.
 
-export interface KeyRow {
+export interface ApiKeyRow {
   id: string
   account: string
   label: string
@@ -22,7 +22,7 @@ export interface KeyRow {
 }
 
 /** What may be changed of a key that is in use. */
-const traits = [
+const changeableColumns = [
   'label',
   'requests_per_minute',
   'priority',
@@ -32,18 +32,18 @@ const traits = [
 ] as const
 
 /** What is not given stays. */
-export type KeyChange = { [name in (typeof traits)[number]]?: KeyRow[name] | undefined }
+export type ApiKeyChange = { [name in (typeof changeableColumns)[number]]?: ApiKeyRow[name] | undefined }
 
-export function findKey(db: D1Database, id: string) {
-  return db.prepare(`SELECT * FROM api_keys WHERE id = ?1`).bind(id).first<KeyRow>()
+export function findApiKey(db: D1Database, id: string) {
+  return db.prepare(`SELECT * FROM api_keys WHERE id = ?1`).bind(id).first<ApiKeyRow>()
 }
 
-export async function listKeys(db: D1Database): Promise<KeyRow[]> {
-  const { results } = await db.prepare(`SELECT * FROM api_keys ORDER BY created_at DESC LIMIT 1000`).all<KeyRow>()
+export async function listApiKeys(db: D1Database): Promise<ApiKeyRow[]> {
+  const { results } = await db.prepare(`SELECT * FROM api_keys ORDER BY created_at DESC LIMIT 1000`).all<ApiKeyRow>()
   return results
 }
 
-export async function insertKey(db: D1Database, key: Omit<KeyRow, 'last_used_at' | 'revoked_at'>): Promise<void> {
+export async function insertApiKey(db: D1Database, key: Omit<ApiKeyRow, 'last_used_at' | 'revoked_at'>): Promise<void> {
   await db
     .prepare(
       `INSERT INTO api_keys (id, account, label, scopes, hash, created_at, requests_per_minute, priority,
@@ -70,22 +70,22 @@ export async function insertKey(db: D1Database, key: Omit<KeyRow, 'last_used_at'
  * Sets what is given and nothing else: another change, or an address that is sealed again meanwhile, is not undone.
  * @returns the key afterwards; null when it is revoked, or not there
  */
-export function changeKey(db: D1Database, id: string, change: KeyChange): Promise<KeyRow | null> {
-  const given = traits.filter((name) => change[name] !== undefined)
+export function updateApiKey(db: D1Database, id: string, change: ApiKeyChange): Promise<ApiKeyRow | null> {
+  const given = changeableColumns.filter((name) => change[name] !== undefined)
   const set = ['id = ?1', ...given.map((name, n) => `${name} = ?${n + 2}`)].join(', ')
   return db
     .prepare(`UPDATE api_keys SET ${set} WHERE id = ?1 AND revoked_at IS NULL RETURNING *`)
     .bind(id, ...given.map((name) => change[name]))
-    .first<KeyRow>()
+    .first<ApiKeyRow>()
 }
 
 /** Keys whose address another ring key sealed, in the order of ids. */
-export async function listKeysSealedWithOthers(
+export async function listApiKeysSealedWithOtherKeys(
   db: D1Database,
   keyId: string,
   after: string,
   limit: number,
-): Promise<KeyRow[]> {
+): Promise<ApiKeyRow[]> {
   const { results } = await db
     .prepare(
       `SELECT * FROM api_keys
@@ -93,11 +93,11 @@ export async function listKeysSealedWithOthers(
        ORDER BY id LIMIT ?3`,
     )
     .bind(keyId, after, limit)
-    .all<KeyRow>()
+    .all<ApiKeyRow>()
   return results
 }
 
-export async function replaceKeySealed(db: D1Database, before: KeyRow, sealed: string | null): Promise<void> {
+export async function replaceSealedApiKey(db: D1Database, before: ApiKeyRow, sealed: string | null): Promise<void> {
   await db
     .prepare(`UPDATE api_keys SET webhook_sealed = ?3 WHERE id = ?1 AND webhook_sealed = ?2`)
     .bind(before.id, before.webhook_sealed, sealed)
@@ -105,7 +105,7 @@ export async function replaceKeySealed(db: D1Database, before: KeyRow, sealed: s
 }
 
 /** Returns a row where there was such a key. */
-export function revokeKey(db: D1Database, id: string, now: number): D1PreparedStatement {
+export function revokeApiKey(db: D1Database, id: string, now: number): D1PreparedStatement {
   return db
     .prepare(
       `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?2), webhook_sealed = NULL WHERE id = ?1 RETURNING id`,
@@ -113,6 +113,6 @@ export function revokeKey(db: D1Database, id: string, now: number): D1PreparedSt
     .bind(id, now)
 }
 
-export async function touchKey(db: D1Database, id: string, now: number): Promise<void> {
+export async function markKeyUsed(db: D1Database, id: string, now: number): Promise<void> {
   await db.prepare(`UPDATE api_keys SET last_used_at = ?2 WHERE id = ?1`).bind(id, now).run()
 }

@@ -2,10 +2,10 @@
 // Not in charge of: what of a job can be searched for (searchText.ts), single jobs (jobs.ts).
 import type { JobState } from '#contract/task/lifecycle.ts'
 import type { Job, JobWithTaskRow } from './jobs.ts'
-import { decodeJob, withTask } from './jobs.ts'
+import { decodeJob, selectJobWithTask } from './jobs.ts'
 
 /** Characters of a job_id that mean it: fewer are in too many names, and in too many ids. */
-const JOB_ID_PART = 8
+const MIN_JOB_ID_PREFIX = 8
 
 export interface JobFilter {
   states: JobState[]
@@ -21,8 +21,8 @@ export interface JobFilter {
 }
 
 /** A job is found by its number, the beginning of its job_id, and any part of its source's name, its address or its metadata's values. */
-const found = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
-      OR (length(?7) >= ${JOB_ID_PART} AND substr(job_id, 1, length(?7)) = ?7))`
+const matchesSearch = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
+      OR (length(?7) >= ${MIN_JOB_ID_PREFIX} AND substr(job_id, 1, length(?7)) = ?7))`
 
 /** The page is chosen from the index `jobs_listed`, which has all that the conditions ask for; then its rows are read. */
 export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<Job[]> {
@@ -33,14 +33,14 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
   )
   const { results } = await db
     .prepare(
-      `${withTask}
+      `${selectJobWithTask}
        WHERE jobs.id IN (
          SELECT id FROM jobs INDEXED BY jobs_listed
          WHERE account = ?1 AND deleted_at IS NULL AND id < ?2
            AND (?3 IS NULL OR created_at >= ?3)
            AND (?4 IS NULL OR created_at < ?4)
            AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))
-           AND (?7 IS NULL OR ${found}) ${exact.join(' ')}
+           AND (?7 IS NULL OR ${matchesSearch}) ${exact.join(' ')}
          ORDER BY id DESC LIMIT ?6)
        ORDER BY jobs.id DESC`,
     )

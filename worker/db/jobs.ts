@@ -39,8 +39,8 @@ export interface JobRow {
 }
 
 /** Whose address is told of a job's end; null = nobody is. */
-export type Told = 'job' | 'key' | null
-const webhookOf = { none: 0, job: 1, key: 2 } as const
+export type WebhookOwner = 'job' | 'key' | null
+const webhookCodes = { none: 0, job: 1, key: 2 } as const
 
 /** With the task that carries the job out (one a job in this version). */
 export interface JobWithTaskRow extends JobRow {
@@ -120,7 +120,7 @@ function decodeOptional(text: string | null): unknown {
   return text === null ? null : JSON.parse(text)
 }
 
-export interface NewJob {
+export interface NewJobRow {
   jobId: string
   account: string
   config: string
@@ -131,7 +131,7 @@ export interface NewJob {
   deadlineAt: number
   /** Front-end id of the job that is repeated. */
   retryOf: number | null
-  webhook: Told
+  webhook: WebhookOwner
   /** Of the source, as people know it. */
   inputName: string
   /** What a search looks through (searchText.ts). */
@@ -141,19 +141,19 @@ export interface NewJob {
 }
 
 /** Counted up to the bound only, in the statement that inserts: no race exceeds it. */
-const underQuota = (account: string, fallback: string) => `(
+const withinActiveJobs = (account: string, fallback: string) => `(
     SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE account = ${account} AND finished_at IS NULL
       LIMIT COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback}))
   ) < COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback})`
 
 /** The job's row, unless its account has too many active ones; with an idempotency key only when that key's row names this very job (so of 50 raced requests one inserts). */
-export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | null): D1PreparedStatement {
+export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string | null): D1PreparedStatement {
   return db
     .prepare(
       `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of, webhook, input_name, sought)
        SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11, ?13, ?14
        WHERE (?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1))
-         AND ${underQuota('?2', '?12')}
+         AND ${withinActiveJobs('?2', '?12')}
        RETURNING id`,
     )
     .bind(
@@ -167,7 +167,7 @@ export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | 
       job.deadlineAt,
       idempotencyKey,
       job.retryOf,
-      webhookOf[job.webhook ?? 'none'],
+      webhookCodes[job.webhook ?? 'none'],
       job.maxActive,
       job.inputName,
       job.sought,
@@ -175,7 +175,7 @@ export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | 
 }
 
 /** The job's single task, only where the job itself was inserted. */
-export function insertTask(db: D1Database, job: NewJob, task: string, kind: TaskKind): D1PreparedStatement {
+export function insertTask(db: D1Database, job: NewJobRow, task: string, kind: TaskKind): D1PreparedStatement {
   return db
     .prepare(
       `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline)
@@ -195,11 +195,16 @@ export function insertMetadata(db: D1Database, jobId: string, metadata: Record<s
     .bind(jobId, JSON.stringify(metadata))
 }
 
-export function insertIdempotency(db: D1Database, job: NewJob, key: string, fingerprint: string): D1PreparedStatement {
+export function insertIdempotency(
+  db: D1Database,
+  job: NewJobRow,
+  key: string,
+  fingerprint: string,
+): D1PreparedStatement {
   return db
     .prepare(
       `INSERT INTO idempotency (account, key, fingerprint, job_id, warnings, created_at)
-       SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ${underQuota('?1', '?7')}
+       SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ${withinActiveJobs('?1', '?7')}
        ON CONFLICT (account, key) DO NOTHING`,
     )
     .bind(job.account, key, fingerprint, job.jobId, job.warnings, job.now, job.maxActive)
@@ -214,15 +219,15 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
 
 const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before,
   CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to`
-const joined = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
+const joinTasks = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
 /** Whole rows of jobs with their tasks; a WHERE follows. */
-export const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`
+export const selectJobWithTask = `SELECT jobs.*, ${taskColumns} ${joinTasks}`
 
 /**
  * How many queued tasks stand before a queued one, in the same round trip; null for one that does not wait. Counted to a
  * bound: D1 serves one statement at a time, and everybody whose job waits keeps asking.
  */
-const position = `CASE WHEN tasks.state = 'queued' THEN (
+const queuePosition = `CASE WHEN tasks.state = 'queued' THEN (
     SELECT COUNT(*) FROM (
       SELECT 1 FROM tasks AS other WHERE other.state = 'queued' AND other.priority > tasks.priority
       UNION ALL
@@ -239,20 +244,20 @@ export async function findJob(
 ): Promise<(Job & { position: number | null }) | null> {
   const row = await db
     .prepare(
-      `SELECT jobs.*, ${taskColumns}, ${position} ${joined} WHERE jobs.id = ?1 AND jobs.account = ?2 AND jobs.deleted_at IS NULL`,
+      `SELECT jobs.*, ${taskColumns}, ${queuePosition} ${joinTasks} WHERE jobs.id = ?1 AND jobs.account = ?2 AND jobs.deleted_at IS NULL`,
     )
     .bind(id, account)
     .first<JobWithTaskRow & { position: number | null }>()
   return row && decodeJob(row)
 }
 
-export async function findJobByBackendId(db: D1Database, jobId: string): Promise<Job | null> {
-  const row = await db.prepare(`${withTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTaskRow>()
+export async function findJobByJobId(db: D1Database, jobId: string): Promise<Job | null> {
+  const row = await db.prepare(`${selectJobWithTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTaskRow>()
   return row && decodeJob(row)
 }
 
 /** Only while the job has not ended: what has ended never changes (I2). */
-export async function setWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {
+export async function updateWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {
   await db
     .prepare(`UPDATE jobs SET warnings = ?2 WHERE job_id = ?1 AND finished_at IS NULL`)
     .bind(jobId, warnings)
@@ -271,14 +276,14 @@ export async function listOverdueJobs(db: D1Database, now: number, limit: number
 }
 
 /** The envelopes of jobs that ended long enough ago: nobody will need these credentials again. */
-export async function forgetSecrets(db: D1Database, endedBefore: number): Promise<void> {
+export async function clearExpiredSecrets(db: D1Database, endedBefore: number): Promise<void> {
   await db
     .prepare(`UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`)
     .bind(endedBefore)
     .run()
 }
 
-export async function forgetIdempotency(db: D1Database, createdBefore: number): Promise<void> {
+export async function deleteExpiredIdempotencyKeys(db: D1Database, createdBefore: number): Promise<void> {
   await db.prepare(`DELETE FROM idempotency WHERE created_at < ?1`).bind(createdBefore).run()
 }
 
@@ -296,7 +301,7 @@ export async function listExpiredOutputs(
 }
 
 /** The objects are gone, so no address of them is given any more. */
-export async function forgetOutputs(db: D1Database, id: number): Promise<void> {
+export async function clearOutputs(db: D1Database, id: number): Promise<void> {
   await db.prepare(`UPDATE jobs SET outputs = NULL, poster = NULL WHERE id = ?1`).bind(id).run()
 }
 
@@ -309,7 +314,7 @@ export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: 
 }
 
 /** Nobody sees the job any more. Only one that has ended: true when there was such a job. */
-export async function markDeleted(db: D1Database, account: string, id: number, now: number): Promise<boolean> {
+export async function markJobDeleted(db: D1Database, account: string, id: number, now: number): Promise<boolean> {
   const row = await db
     .prepare(
       `UPDATE jobs SET deleted_at = ?3
@@ -339,7 +344,7 @@ export async function deleteJob(db: D1Database, id: number): Promise<void> {
   await db.prepare(`DELETE FROM jobs WHERE id = ?1 AND deleted_at IS NOT NULL`).bind(id).run()
 }
 
-interface Sealed {
+interface SealedJob {
   id: number
   account: string
   job_id: string
@@ -348,12 +353,12 @@ interface Sealed {
 }
 
 /** Envelopes that another key than this one wraps, or an older version sealed, in the order of ids. */
-export async function listSealedWithOthers(
+export async function listJobsSealedWithOtherKeys(
   db: D1Database,
   keyId: string,
   after: number,
   limit: number,
-): Promise<Sealed[]> {
+): Promise<SealedJob[]> {
   const { results } = await db
     .prepare(
       `SELECT id, account, job_id, sealed, config FROM jobs
@@ -361,11 +366,11 @@ export async function listSealedWithOthers(
          AND (json_extract(sealed, '$.kid') <> ?1 OR json_extract(sealed, '$.v') = 1) ORDER BY id LIMIT ?3`,
     )
     .bind(keyId, after, limit)
-    .all<Sealed>()
+    .all<SealedJob>()
   return results
 }
 
-export async function replaceSealed(db: D1Database, before: Sealed, sealed: string): Promise<void> {
+export async function replaceSealedJob(db: D1Database, before: SealedJob, sealed: string): Promise<void> {
   await db
     .prepare(`UPDATE jobs SET sealed = ?3 WHERE id = ?1 AND sealed = ?2`)
     .bind(before.id, before.sealed, sealed)

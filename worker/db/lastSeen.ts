@@ -2,21 +2,21 @@
 // Not in charge of: what a mark means (diagnosis/).
 
 /** The cron's sweep ended well. */
-export const SWEEP = 'sweep'
+export const CRON_RUN = 'sweep'
 const PROBE = 'probe:'
 
-export async function markSweep(db: D1Database, now: number): Promise<void> {
+export async function recordCronRun(db: D1Database, now: number): Promise<void> {
   await db
     .prepare(
       `INSERT INTO marks (name, made_at, seen_at) VALUES (?1, ?2, ?2)
        ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at`,
     )
-    .bind(SWEEP, now)
+    .bind(CRON_RUN, now)
     .run()
 }
 
 /** @returns when it was last seen, or null */
-export async function seenAt(db: D1Database, name: string): Promise<number | null> {
+export async function lastSeenAt(db: D1Database, name: string): Promise<number | null> {
   const row = await db
     .prepare(`SELECT seen_at FROM marks WHERE name = ?1`)
     .bind(name)
@@ -25,7 +25,7 @@ export async function seenAt(db: D1Database, name: string): Promise<number | nul
 }
 
 /** @returns the probe's name. What diagnoses left that did not live to remove it goes with the next one. */
-export async function placeProbe(db: D1Database, id: string, now: number, olderThan: number): Promise<string> {
+export async function insertProbe(db: D1Database, id: string, now: number, olderThan: number): Promise<string> {
   await db.batch([
     db.prepare(`DELETE FROM marks WHERE name LIKE '${PROBE}%' AND made_at < ?1`).bind(olderThan),
     db.prepare(`INSERT INTO marks (name, made_at) VALUES (?1, ?2)`).bind(PROBE + id, now),
@@ -34,18 +34,18 @@ export async function placeProbe(db: D1Database, id: string, now: number, olderT
 }
 
 /** Changes nothing where nobody waits for the probe any more. */
-export async function seeProbe(db: D1Database, name: string, now: number): Promise<void> {
+export async function markProbeSeen(db: D1Database, name: string, now: number): Promise<void> {
   await db.prepare(`UPDATE marks SET seen_at = ?2 WHERE name = ?1`).bind(name, now).run()
 }
 
 /** @returns whether there was one */
-export async function removeProbe(db: D1Database, name: string): Promise<boolean> {
+export async function deleteProbe(db: D1Database, name: string): Promise<boolean> {
   const { meta } = await db.prepare(`DELETE FROM marks WHERE name = ?1`).bind(name).run()
   return meta.changes > 0
 }
 
 /** Names of the migrations that wrangler has applied, in order. */
-export async function listMigrations(db: D1Database): Promise<string[]> {
+export async function listAppliedMigrations(db: D1Database): Promise<string[]> {
   const { results } = await db.prepare(`SELECT name FROM d1_migrations ORDER BY id`).all<{ name: string }>()
   return results.map(({ name }) => name)
 }

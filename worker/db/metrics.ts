@@ -1,7 +1,7 @@
 // In charge of: the figures of GET /metrics, from indexes only: what is active, and what ended within the last hour.
 // Not in charge of: their names (service/metricsRoutes.ts).
 
-export interface Figures {
+export interface MetricValues {
   active: { state: string; n: number }[]
   ended: { state: string; code: string | null; n: number }[]
   oldest: number | null
@@ -23,7 +23,7 @@ export async function countFailingStarts(db: D1Database): Promise<number> {
 }
 
 /** One round trip. `since`: the beginning of the last hour. */
-export async function readFigures(db: D1Database, since: number): Promise<Figures> {
+export async function readMetrics(db: D1Database, since: number): Promise<MetricValues> {
   const [active, ended, oldest, slots, failing, lost, work, webhooks] = await db.batch<
     Record<string, number | string | null>
   >([

@@ -1,6 +1,6 @@
 // In charge of: the SQL of an account's own presets, one statement a function.
 // Not in charge of: what a preset may hold (contract/job/validatePreset.ts).
-import type { Members } from '#contract/job/fieldReader.ts'
+import type { JsonObject } from '#contract/job/fieldReader.ts'
 
 export interface StoredPreset {
   id: string
@@ -9,7 +9,7 @@ export interface StoredPreset {
   folded: string
   description: string
   /** As it was given. */
-  job: Members
+  job: JsonObject
   created_at: number
   updated_at: number
 }
@@ -17,7 +17,7 @@ export interface StoredPreset {
 type PresetRow = Omit<StoredPreset, 'job'> & { job: string }
 
 function decodePreset(row: PresetRow): StoredPreset {
-  return { ...row, job: JSON.parse(row.job) as Members }
+  return { ...row, job: JSON.parse(row.job) as JsonObject }
 }
 
 /** In the order of their names. */
@@ -39,7 +39,7 @@ export async function findPreset(db: D1Database, account: string, id: string): P
 }
 
 /** By its id, or by its name. No name looks like an id. */
-export async function findPresetByEither(
+export async function findPresetByIdOrName(
   db: D1Database,
   account: string,
   id: string,
@@ -75,7 +75,7 @@ export async function insertPreset(db: D1Database, preset: StoredPreset, maximum
 }
 
 /** → the preset afterwards; null where it is not there, or another has the name */
-export async function changePreset(
+export async function updatePreset(
   db: D1Database,
   preset: Omit<StoredPreset, 'created_at'>,
 ): Promise<StoredPreset | null> {

@@ -1,7 +1,7 @@
 // In charge of: the SQL of shares, one statement a function.
 // Not in charge of: tokens (shareAccess.ts), the public shape (shares/shareRoutes.ts).
 import type { Job, JobWithTaskRow } from './jobs.ts'
-import { decodeJob, withTask } from './jobs.ts'
+import { decodeJob, selectJobWithTask } from './jobs.ts'
 
 export interface ShareRow {
   id: string
@@ -44,7 +44,7 @@ export async function deleteShare(db: D1Database, job: number, id: string): Prom
 }
 
 /** A share in force with its job, while that has outputs and is not deleted; in one round trip. */
-export async function findShared(
+export async function findSharedJobRow(
   db: D1Database,
   id: string,
   now: number,
@@ -53,7 +53,7 @@ export async function findShared(
     db.prepare(`SELECT * FROM shares WHERE id = ?1 AND expires_at > ?2`).bind(id, now),
     db
       .prepare(
-        `${withTask} WHERE jobs.id = (SELECT job FROM shares WHERE id = ?1)
+        `${selectJobWithTask} WHERE jobs.id = (SELECT job FROM shares WHERE id = ?1)
          AND jobs.state = 'completed' AND jobs.deleted_at IS NULL AND jobs.outputs IS NOT NULL`,
       )
       .bind(id),
@@ -63,6 +63,6 @@ export async function findShared(
   return share && job ? { share, job: decodeJob(job) } : null
 }
 
-export async function forgetShares(db: D1Database, expiredBefore: number): Promise<void> {
+export async function deleteExpiredShares(db: D1Database, expiredBefore: number): Promise<void> {
   await db.prepare(`DELETE FROM shares WHERE expires_at < ?1`).bind(expiredBefore).run()
 }

@@ -1,11 +1,11 @@
 // In charge of: the SQL of tasks and slots, one statement a function. Every change of state is one guarded UPDATE:
 // it names the state and fence that it saw, so a second writer changes nothing.
 // Not in charge of: which change is right (contract/task/lifecycle.ts).
-import type { TaskLife } from '#contract/task/lifecycle.ts'
+import type { TaskLifecycle } from '#contract/task/lifecycle.ts'
 import { jobState, terminal } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
 
-export interface TaskRow extends TaskLife {
+export interface TaskRow extends TaskLifecycle {
   id: string
   job: number
   account: string
@@ -21,7 +21,7 @@ export interface TaskRow extends TaskLife {
 }
 
 /** Adds one event (JSON, or null for none) to the timeline, in the statement that makes it happen. */
-const timeline = (parameter: string) =>
+const appendToTimeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
 const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.slot, tasks.plan,
@@ -35,8 +35,8 @@ export function findTask(db: D1Database, task: string) {
 }
 
 export interface TaskChange {
-  from: TaskLife
-  next: TaskLife
+  from: TaskLifecycle
+  next: TaskLifecycle
   now: number
   notBefore: number
   leaseUntil: number | null
@@ -46,12 +46,12 @@ export interface TaskChange {
 }
 
 /** The guarded UPDATE. Returns the row when this caller made the change, nothing when another was first. */
-export function changeTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
+export function updateTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
   const { from, next } = change
   return db
     .prepare(
       `UPDATE tasks SET state = ?2, attempt = ?3, lost = ?4, slot = ?5, not_before = ?6, lease_until = ?7, updated_at = ?8,
-         starts_failed = ?13, ${timeline('?12')}
+         starts_failed = ?13, ${appendToTimeline('?12')}
        WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
        RETURNING id`,
     )
@@ -99,7 +99,7 @@ export function claimTask(db: D1Database, task: string, change: TaskChange): D1P
 }
 
 /** In one batch with `claimTask`: takes the slot only where the claim took the task. */
-export function takeSlot(db: D1Database, task: string, attempt: number, k: number): D1PreparedStatement {
+export function occupySlot(db: D1Database, task: string, attempt: number, k: number): D1PreparedStatement {
   return db
     .prepare(
       `INSERT INTO slots (k, task, attempt, account, free_at)
@@ -114,24 +114,24 @@ export function takeSlot(db: D1Database, task: string, attempt: number, k: numbe
  * A batch goes on where its first statement changed nothing because another was first: the slot of an attempt that turns
  * out to be starting or running stays its own.
  */
-const isOver = `NOT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND attempt = ?2 AND state IN ('starting', 'running'))`
+const attemptIsOver = `NOT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND attempt = ?2 AND state IN ('starting', 'running'))`
 
 /** In one batch behind `changeTask`. */
 export function releaseSlot(db: D1Database, task: string, attempt: number): D1PreparedStatement {
-  return db.prepare(`DELETE FROM slots WHERE task = ?1 AND attempt = ?2 AND ${isOver}`).bind(task, attempt)
+  return db.prepare(`DELETE FROM slots WHERE task = ?1 AND attempt = ?2 AND ${attemptIsOver}`).bind(task, attempt)
 }
 
 /** The same, but not offered before `freeAt`, so that a dead transcoder does not eat every start. */
-export function restSlot(db: D1Database, task: string, attempt: number, freeAt: number): D1PreparedStatement {
+export function coolDownSlot(db: D1Database, task: string, attempt: number, freeAt: number): D1PreparedStatement {
   return db
     .prepare(
       `UPDATE slots SET task = NULL, attempt = NULL, account = NULL, free_at = ?3
-       WHERE task = ?1 AND attempt = ?2 AND ${isOver}`,
+       WHERE task = ?1 AND attempt = ?2 AND ${attemptIsOver}`,
     )
     .bind(task, attempt, freeAt)
 }
 
-export interface JobEnd {
+export interface JobResult {
   error: string | null
   outputs: string | null
   progress: string | null
@@ -143,12 +143,12 @@ export interface JobEnd {
  * Mirrors a task's new state on its job, in one batch behind `changeTask`: it changes nothing unless the task now is
  * what `next` says, and never a job that has ended (I2).
  */
-export function mirrorJob(
+export function updateJobFromTask(
   db: D1Database,
   task: TaskRow,
-  next: TaskLife,
+  next: TaskLifecycle,
   now: number,
-  end: JobEnd,
+  end: JobResult,
 ): D1PreparedStatement {
   return db
     .prepare(
@@ -183,7 +183,7 @@ export function decodePlan(plan: string | null): unknown {
 }
 
 /** The first plan that was written wins: every later attempt is given that one. Returns it, or null for a stale attempt. */
-export async function storePlan(
+export async function savePlan(
   db: D1Database,
   task: string,
   attempt: number,
@@ -248,7 +248,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
 }
 
 /** Tasks whose start may be lost (the queue message, the consumer), and tasks that D1 has not seen change for long. */
-export async function listNeglectedTasks(
+export async function listUnattendedTasks(
   db: D1Database,
   now: number,
   startMs: number,

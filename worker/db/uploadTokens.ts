@@ -2,7 +2,7 @@
 // (migrations/0012).
 // Not in charge of: whether one more upload may begin (uploads.ts).
 
-export interface TokenRow {
+export interface UploadTokenRow {
   id: string
   account: string
   key_id: string
@@ -18,26 +18,30 @@ export interface TokenRow {
 }
 
 /** A token with what its key says now. */
-export interface TokenWithKey extends TokenRow {
+export interface UploadTokenWithKey extends UploadTokenRow {
   revoked_at: number | null
   requests_per_minute: number | null
 }
 
-export function findToken(db: D1Database, id: string): Promise<TokenWithKey | null> {
+export function findUploadToken(db: D1Database, id: string): Promise<UploadTokenWithKey | null> {
   return db
     .prepare(
       `SELECT upload_tokens.*, api_keys.revoked_at, api_keys.requests_per_minute
        FROM upload_tokens LEFT JOIN api_keys ON api_keys.id = upload_tokens.key_id WHERE upload_tokens.id = ?1`,
     )
     .bind(id)
-    .first<TokenWithKey>()
+    .first<UploadTokenWithKey>()
 }
 
 /**
  * Counted in the statement that inserts: no race exceeds the bound, and a revoked key that an isolate still trusts issues none.
  * → false where there are too many, or the key is revoked
  */
-export async function insertToken(db: D1Database, token: Omit<TokenRow, 'files'>, maximum: number): Promise<boolean> {
+export async function insertUploadToken(
+  db: D1Database,
+  token: Omit<UploadTokenRow, 'files'>,
+  maximum: number,
+): Promise<boolean> {
   const row = await db
     .prepare(
       `INSERT INTO upload_tokens (id, account, key_id, key_hash, name, max_bytes, max_files, created_at, expires_at)
@@ -68,7 +72,7 @@ export async function isUploadOfToken(db: D1Database, number: number, id: string
 }
 
 /** What it brought stays. → false where the account has no such token */
-export async function deleteToken(db: D1Database, account: string, id: string): Promise<boolean> {
+export async function deleteUploadToken(db: D1Database, account: string, id: string): Promise<boolean> {
   const row = await db
     .prepare(`DELETE FROM upload_tokens WHERE id = ?1 AND account = ?2 RETURNING id`)
     .bind(id, account)
@@ -76,7 +80,7 @@ export async function deleteToken(db: D1Database, account: string, id: string): 
   return row !== null
 }
 
-export async function deleteExpiredTokens(db: D1Database, now: number, limit: number): Promise<void> {
+export async function deleteExpiredUploadTokens(db: D1Database, now: number, limit: number): Promise<void> {
   await db
     .prepare(
       `DELETE FROM upload_tokens WHERE id IN (SELECT id FROM upload_tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)`,

@@ -34,7 +34,7 @@ export interface NewUpload extends Pick<
 }
 
 /** Bytes that stored uploads take, those on their way included, and may take; null = no bound. */
-export interface StoredBytes {
+export interface StoredByteTotals {
   account: number
   account_maximum: number | null
   key: number
@@ -47,7 +47,7 @@ const columns = 'number, account, key, name, content_type, size, etag, state, cr
 
 const bytes = 'COALESCE(SUM(COALESCE(size, announced)), 0)'
 /** Of ?1, the account, ?2, the key, and ?3, the default: what is stored and what may be. */
-const stored = {
+const storedBytesSql = {
   account: `(SELECT ${bytes} FROM uploads WHERE account = ?1)`,
   account_maximum: `COALESCE((SELECT max_stored_upload_bytes FROM accounts WHERE account = ?1), ?3)`,
   key: `(SELECT ${bytes} FROM uploads WHERE account = ?1 AND key_id = ?2)`,
@@ -66,9 +66,9 @@ export async function insertUpload(db: D1Database, upload: NewUpload): Promise<n
     .prepare(
       `INSERT INTO uploads (account, key_id, announced, key, name, content_type, state, created_at, expires_at, token, token_name)
        SELECT ?1, ?2, ?4, ?5, ?6, ?7, 'receiving', ?8, ?9, ?10, (SELECT name FROM upload_tokens WHERE id = ?10)
-       WHERE (${stored.account_maximum} IS NULL OR ${stored.account} + ?4 <= ${stored.account_maximum})
-         AND (${stored.key_maximum} IS NULL OR ${stored.key} + ?4 <= ${stored.key_maximum})
-         AND ${stored.key_revoked} IS NULL
+       WHERE (${storedBytesSql.account_maximum} IS NULL OR ${storedBytesSql.account} + ?4 <= ${storedBytesSql.account_maximum})
+         AND (${storedBytesSql.key_maximum} IS NULL OR ${storedBytesSql.key} + ?4 <= ${storedBytesSql.key_maximum})
+         AND ${storedBytesSql.key_revoked} IS NULL
          AND (?10 IS NULL OR EXISTS (
            SELECT 1 FROM upload_tokens WHERE id = ?10 AND files < max_files AND expires_at > ?8))
        RETURNING number`,
@@ -89,21 +89,21 @@ export async function insertUpload(db: D1Database, upload: NewUpload): Promise<n
   return row?.number ?? null
 }
 
-export async function findStoredBytes(
+export async function sumStoredBytes(
   db: D1Database,
   { account, keyId, maxStored }: Pick<NewUpload, 'account' | 'keyId' | 'maxStored'>,
-): Promise<StoredBytes> {
-  const columns = Object.entries(stored).map(([name, sql]) => `${sql} AS ${name}`)
+): Promise<StoredByteTotals> {
+  const columns = Object.entries(storedBytesSql).map(([name, sql]) => `${sql} AS ${name}`)
   const row = await db
     .prepare(`SELECT ${columns.join(', ')}`)
     .bind(account, keyId, maxStored)
-    .first<StoredBytes>()
+    .first<StoredByteTotals>()
   if (!row) throw new Error('SELECT returned no row')
   return row
 }
 
 /** What a replaced key sent counts for the one in its place. In one batch with its revocation: nothing comes in between. */
-export function handOverUploads(db: D1Database, from: string, to: string, account: string): D1PreparedStatement {
+export function transferUploads(db: D1Database, from: string, to: string, account: string): D1PreparedStatement {
   return db.prepare('UPDATE uploads SET key_id = ? WHERE key_id = ? AND account = ?').bind(to, from, account)
 }
 

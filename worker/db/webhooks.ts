@@ -1,10 +1,10 @@
 // In charge of: the SQL of webhook deliveries, one statement a function.
 // Not in charge of: sending them (webhooks.ts).
 import type { Delivery } from '#contract/api/answers.ts'
-import type { TaskLife } from '#contract/task/lifecycle.ts'
+import type { TaskLifecycle } from '#contract/task/lifecycle.ts'
 
 /** One try. */
-export interface Try {
+export interface DeliveryAttempt {
   at: number
   status: number | null
   error: string | null
@@ -19,7 +19,7 @@ export interface WebhookRow {
   tries: number
   next_at: number
   /** Of its last tries. */
-  log: Try[]
+  log: DeliveryAttempt[]
   created_at: number
   updated_at: number
 }
@@ -28,7 +28,7 @@ export interface WebhookRow {
 export function insertWebhook(
   db: D1Database,
   task: { id: string; job: number },
-  next: TaskLife,
+  next: TaskLifecycle,
   event: string,
   now: number,
 ): D1PreparedStatement {
@@ -47,14 +47,14 @@ export async function listWebhooks(db: D1Database, job: number): Promise<Webhook
     .prepare(`SELECT * FROM webhooks WHERE job = ?1 ORDER BY created_at LIMIT 100`)
     .bind(job)
     .all<Omit<WebhookRow, 'log'> & { log: string }>()
-  return results.map((row) => ({ ...row, log: JSON.parse(row.log) as Try[] }))
+  return results.map((row) => ({ ...row, log: JSON.parse(row.log) as DeliveryAttempt[] }))
 }
 
 /** What one try came to; nothing where another try, or a replay, was first. */
-export async function recordTry(
+export async function recordDeliveryAttempt(
   db: D1Database,
   before: WebhookRow,
-  after: { state: WebhookRow['state']; nextAt: number; log: Try[]; now: number },
+  after: { state: WebhookRow['state']; nextAt: number; log: DeliveryAttempt[]; now: number },
 ): Promise<void> {
   await db
     .prepare(
@@ -78,7 +78,7 @@ export async function replayWebhook(db: D1Database, job: number, id: string, now
 }
 
 /** Jobs whose deliveries have been due for a while: their courier may have been lost. */
-export async function listLateWebhooks(db: D1Database, dueBefore: number, limit: number): Promise<string[]> {
+export async function listOverdueWebhooks(db: D1Database, dueBefore: number, limit: number): Promise<string[]> {
   const { results } = await db
     .prepare(
       `SELECT DISTINCT jobs.job_id FROM webhooks JOIN jobs ON jobs.id = webhooks.job

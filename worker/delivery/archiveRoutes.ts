@@ -3,22 +3,22 @@
 // Not in charge of: what is in it (tarArchive.ts).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { inputName } from '#contract/job/paths/inputAddress.ts'
+import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
-import { measure, streamArchive } from './tarArchive.ts'
+import { measureArchive, streamArchive } from './tarArchive.ts'
 import type { AppEnv } from '../http/context.ts'
 import type { Job } from '../db/jobs.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { contentRange, parseRange } from '../util/byteRange.ts'
-import { nameOfInput } from '../db/searchText.ts'
-import { sign, verify } from '../secrets/hmac.ts'
-import { sharing } from './objectRoutes.ts'
+import { displayInputName } from '../db/searchText.ts'
+import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
+import { crossOriginHeaders } from './objectRoutes.ts'
 
-const signed = (account: string, jobId: string, name: string, expiry: string): string =>
+const signedText = (account: string, jobId: string, name: string, expiry: string): string =>
   JSON.stringify([account, jobId, name, expiry])
 
-function isArchived(job: Job): boolean {
+function hasArchive(job: Job): boolean {
   return (
     job.state === 'completed' &&
     job.kind === 'transcode' &&
@@ -29,30 +29,30 @@ function isArchived(job: Job): boolean {
 }
 
 /** Null where the outputs are not finished, or in another store. `until` in milliseconds since 1970. */
-export async function archiveAddress(env: Env, job: Job, base: string, until: number): Promise<string | null> {
-  if (!isArchived(job)) return null
-  const name = `${inputName(job.input_name ?? nameOfInput(job.config, null))}.tar`
+export async function signedArchiveUrl(env: Env, job: Job, base: string, until: number): Promise<string | null> {
+  if (!hasArchive(job)) return null
+  const name = `${outputBaseName(job.input_name ?? displayInputName(job.config, null))}.tar`
   const expiry = String(Math.floor(until / 1000))
-  const signature = await sign(env, 'archive', signed(job.account, job.job_id, name, expiry))
+  const signature = await hmacSign(env, 'archive', signedText(job.account, job.job_id, name, expiry))
   return `${base}/a/${expiry}.${signature}/${[job.account, job.job_id, name].map(encodeURIComponent).join('/')}`
 }
 
 /** Forged, expired and malformed look the same. */
-async function isGranted(c: Context<AppEnv>, account: string, jobId: string, name: string): Promise<boolean> {
+async function verifyGrant(c: Context<AppEnv>, account: string, jobId: string, name: string): Promise<boolean> {
   const [, expiry, signature] = /^(\d{1,12})\.([\w-]{43})$/.exec(c.req.param('grant') ?? '') ?? []
   if (!expiry || !signature || Number(expiry) * 1000 <= Date.now()) return false
-  return verify(c.env, 'archive', signed(account, jobId, name, expiry), signature)
+  return hmacVerify(c.env, 'archive', signedText(account, jobId, name, expiry), signature)
 }
 
-export const archives = new Hono<AppEnv>().get('/:grant/:account/:job/:name', async (c) => {
+export const archiveRoutes = new Hono<AppEnv>().get('/:grant/:account/:job/:name', async (c) => {
   const { account, job: jobId, name } = c.req.param()
-  if (!(await isGranted(c, account, jobId, name))) {
+  if (!(await verifyGrant(c, account, jobId, name))) {
     throw new RequestError('forbidden', 'This address is invalid or has expired. Read the job again for a new one.', {
-      headers: sharing,
+      headers: crossOriginHeaders,
     })
   }
-  const job = await findJobByBackendId(c.env.DB, jobId)
-  if (job === null || !isArchived(job)) throw gone()
+  const job = await findJobByJobId(c.env.DB, jobId)
+  if (job === null || !hasArchive(job)) throw archiveGone()
   const archived = {
     account,
     jobId,
@@ -60,11 +60,11 @@ export const archives = new Hono<AppEnv>().get('/:grant/:account/:job/:name', as
     directory: name.replace(/\.tar$/, ''),
     finishedAt: job.finished_at ?? 0,
   }
-  const measured = await measure(c.env, archived)
-  if (measured === null) throw gone()
+  const measured = await measureArchive(c.env, archived)
+  if (measured === null) throw archiveGone()
   const { size, etag } = measured
   const headers = new Headers({
-    ...sharing,
+    ...crossOriginHeaders,
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
     'content-disposition': `attachment; filename="${name}"`,
@@ -78,7 +78,7 @@ export const archives = new Hono<AppEnv>().get('/:grant/:account/:job/:name', as
   const range = isRanged ? parseRange(c.req.header('range'), size) : 'whole'
   if (range === 'unsatisfiable') {
     throw new RequestError('range_not_satisfiable', `The archive has ${size} bytes.`, {
-      headers: { ...sharing, 'content-range': contentRange(null, size) },
+      headers: { ...crossOriginHeaders, 'content-range': contentRange(null, size) },
     })
   }
   const span = range === 'whole' ? { offset: 0, length: size } : range
@@ -88,6 +88,6 @@ export const archives = new Hono<AppEnv>().get('/:grant/:account/:job/:name', as
   return new Response(body, { status: range === 'whole' ? 200 : 206, headers })
 })
 
-function gone(): RequestError {
-  return new RequestError('not_found', notFound().message, { headers: sharing })
+function archiveGone(): RequestError {
+  return new RequestError('not_found', notFound().message, { headers: crossOriginHeaders })
 }

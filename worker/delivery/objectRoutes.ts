@@ -4,17 +4,17 @@
 // Not in charge of: Range and conditions (serveObject.ts).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { decodeElements } from '../util/pathSegments.ts'
+import { decodePathSegments } from '../util/pathSegments.ts'
 import type { AppEnv } from '../http/context.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
-import { sign, verify } from '../secrets/hmac.ts'
-import { withinSeconds } from '../storage/cacheControl.ts'
+import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
+import { limitMaxAge } from '../storage/cacheControl.ts'
 import { keyBelow, ownPrefix } from '../storage/keyBelow.ts'
 import { StoreError } from '../storage/objectStore.ts'
-import { answerStored } from './serveObject.ts'
+import { serveStoredObject } from './serveObject.ts'
 
 /** Players on any origin read segments; nothing here depends on cookies. */
-export const sharing = {
+export const crossOriginHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, Content-Type, ETag, Last-Modified',
   'cross-origin-resource-policy': 'cross-origin',
@@ -22,31 +22,31 @@ export const sharing = {
 }
 
 const preflight = {
-  ...sharing,
+  ...crossOriginHeaders,
   'access-control-allow-methods': 'GET, HEAD, OPTIONS',
   'access-control-allow-headers': 'Range, If-Match, If-None-Match, If-Range, If-Modified-Since, If-Unmodified-Since',
   'access-control-max-age': '86400',
 }
 
 /** Which objects an address opens: all of the job's, or what a share plays: not the report, which has the owner's settings. */
-type Scope = 'object' | 'shared'
+type UrlScope = 'object' | 'shared'
 
-const REPORT = /(?:^|\/)job\.json$/
+const JOB_REPORT = /(?:^|\/)job\.json$/
 
 /** `expiresAt` in unix seconds. Everything of the scope is readable until then by whoever has one address. */
-export async function objectAddress(
+export async function signedObjectUrl(
   env: Env,
   baseUrl: string,
   { account, jobId, path }: { account: string; jobId: string; path: string },
-  { expiresAt, scope }: { expiresAt: number; scope: Scope },
+  { expiresAt, scope }: { expiresAt: number; scope: UrlScope },
 ): Promise<string> {
   const expiry = String(Math.floor(expiresAt))
-  const signature = await sign(env, scope, `${account}/${jobId}/${expiry}`)
+  const signature = await hmacSign(env, scope, `${account}/${jobId}/${expiry}`)
   const elements = [account, jobId, ...path.split('/')].map(encodeURIComponent)
   return `${baseUrl}/o/${expiry}${scope === 'shared' ? 's' : ''}.${signature}/${elements.join('/')}`
 }
 
-interface Grant {
+interface ObjectGrant {
   account: string
   jobId: string
   path: string
@@ -54,47 +54,47 @@ interface Grant {
 }
 
 /** Null for whatever is not an address of ours in force: forged, expired and malformed look the same. */
-async function granted(c: Context<AppEnv>): Promise<Grant | null> {
+async function verifyGrant(c: Context<AppEnv>): Promise<ObjectGrant | null> {
   const [, , grant = '', ...rest] = new URL(c.req.url).pathname.split('/')
-  const elements = decodeElements(rest)
+  const elements = decodePathSegments(rest)
   const [, expiry, mark, signature] = /^(\d{1,12})(s?)\.([\w-]{43})$/.exec(grant) ?? []
   if (!elements || !expiry || !signature) return null
   const [account = '', jobId = '', ...names] = elements
-  const scope: Scope = mark === 's' ? 'shared' : 'object'
-  if (!(await verify(c.env, scope, `${account}/${jobId}/${expiry}`, signature))) return null
+  const scope: UrlScope = mark === 's' ? 'shared' : 'object'
+  if (!(await hmacVerify(c.env, scope, `${account}/${jobId}/${expiry}`, signature))) return null
   const path = names.join('/')
-  if (scope === 'shared' && REPORT.test(path)) return null
+  if (scope === 'shared' && JOB_REPORT.test(path)) return null
   const secondsLeft = Number(expiry) - Math.floor(Date.now() / 1000)
   return secondsLeft > 0 ? { account, jobId, path, secondsLeft } : null
 }
 
 /** @throws RequestError 404 for a name that no object can have, as for one that none has */
-function keyOf({ account, jobId, path }: Grant): string {
+function keyOf({ account, jobId, path }: ObjectGrant): string {
   try {
     return keyBelow(ownPrefix(account, jobId), path, 'vendor-store', 'read')
   } catch (error) {
     if (error instanceof StoreError)
-      throw new RequestError('not_found', notFound().message, { headers: { ...sharing } })
+      throw new RequestError('not_found', notFound().message, { headers: { ...crossOriginHeaders } })
     throw error
   }
 }
 
-export const objects = new Hono<AppEnv>()
+export const objectRoutes = new Hono<AppEnv>()
 
-objects.options('/*', (c) => c.body(null, 204, preflight))
+objectRoutes.options('/*', (c) => c.body(null, 204, preflight))
 
-objects.get('/*', async (c) => {
-  const grant = await granted(c)
+objectRoutes.get('/*', async (c) => {
+  const grant = await verifyGrant(c)
   if (!grant || grant.path === '') {
     throw new RequestError('forbidden', 'This address is invalid or has expired. Read the job again for a new one.', {
-      headers: { ...sharing },
+      headers: { ...crossOriginHeaders },
     })
   }
-  return answerStored(c, keyOf(grant), (object) => ({
-    ...sharing,
+  return serveStoredObject(c, keyOf(grant), (object) => ({
+    ...crossOriginHeaders,
     // Nothing is kept for longer than its address is valid. Objects of older versions say nothing themselves.
     'cache-control': object
-      ? withinSeconds(object.httpMetadata?.cacheControl ?? 'private', grant.secondsLeft)
+      ? limitMaxAge(object.httpMetadata?.cacheControl ?? 'private', grant.secondsLeft)
       : 'no-store',
   }))
 })

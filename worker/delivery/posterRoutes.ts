@@ -2,25 +2,25 @@
 // /p/<expiry>.<signature>/<job_id>/<attempt>.jpg.
 // Not in charge of: taking it (receiveReports.ts), Range and conditions (serveObject.ts).
 import { Hono } from 'hono'
-import { withinSeconds } from '../storage/cacheControl.ts'
+import { limitMaxAge } from '../storage/cacheControl.ts'
 import { posterKey } from '../storage/objectKeys.ts'
 import type { AppEnv } from '../http/context.ts'
 import { RequestError } from '../http/requestError.ts'
-import { sign, verify } from '../secrets/hmac.ts'
-import { answerStored } from './serveObject.ts'
+import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
+import { serveStoredObject } from './serveObject.ts'
 
 /** Pages on any origin show it; nothing here depends on cookies. */
-const sharing = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+const crossOriginHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
 
 /** `until` in milliseconds since 1970. */
-export async function posterAddress(
+export async function signedPosterUrl(
   env: Env,
   baseUrl: string,
   poster: { jobId: string; attempt: number },
   until: number,
 ): Promise<string> {
   const expiry = Math.floor(until / 1000)
-  const signature = await sign(env, 'poster', signedText(poster.jobId, poster.attempt, expiry))
+  const signature = await hmacSign(env, 'poster', signedText(poster.jobId, poster.attempt, expiry))
   return `${baseUrl}/p/${expiry}.${signature}/${poster.jobId}/${poster.attempt}.jpg`
 }
 
@@ -28,7 +28,7 @@ function signedText(jobId: string, attempt: number, expiry: number): string {
   return `${jobId}/${attempt}/${expiry}`
 }
 
-export const posters = new Hono<AppEnv>().get('/:grant/:job/:name', async (c) => {
+export const posterRoutes = new Hono<AppEnv>().get('/:grant/:job/:name', async (c) => {
   const [, expiry, signature] = /^(\d{1,12})\.([\w-]{43})$/.exec(c.req.param('grant')) ?? []
   const attempt = Number(/^([1-9]\d{0,8})\.jpg$/.exec(c.req.param('name'))?.[1])
   const jobId = c.req.param('job')
@@ -36,15 +36,15 @@ export const posters = new Hono<AppEnv>().get('/:grant/:job/:name', async (c) =>
   const isOurs =
     signature !== undefined &&
     Number.isInteger(attempt) &&
-    (await verify(c.env, 'poster', signedText(jobId, attempt, Number(expiry)), signature))
+    (await hmacVerify(c.env, 'poster', signedText(jobId, attempt, Number(expiry)), signature))
   if (!isOurs || secondsLeft <= 0) {
     throw new RequestError('forbidden', 'This address is invalid or has expired. Read the job again for a new one.', {
-      headers: { ...sharing },
+      headers: { ...crossOriginHeaders },
     })
   }
-  return answerStored(c, posterKey(jobId, attempt), (object) => ({
-    ...sharing,
+  return serveStoredObject(c, posterKey(jobId, attempt), (object) => ({
+    ...crossOriginHeaders,
     // Nothing else is ever put there.
-    'cache-control': object ? withinSeconds('private, max-age=31536000, immutable', secondsLeft) : 'no-store',
+    'cache-control': object ? limitMaxAge('private, max-age=31536000, immutable', secondsLeft) : 'no-store',
   }))
 })

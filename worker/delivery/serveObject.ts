@@ -2,10 +2,10 @@
 // Not in charge of: who may read it, nor the headers of one route.
 import type { Context } from 'hono'
 import type { AppEnv } from '../http/context.ts'
-import type { Span } from '../util/byteRange.ts'
+import type { ByteSpan } from '../util/byteRange.ts'
 import { contentRange, parseRange } from '../util/byteRange.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
-import { vendorSource } from '../storage/r2/r2Store.ts'
+import { r2Source } from '../storage/r2/r2Store.ts'
 
 /** Read at once: a local R2 GET of a multipart-completed object has no backpressure (platform.md, Bodies). */
 const WINDOW_BYTES = 32 * 1024 * 1024
@@ -18,21 +18,21 @@ const safetyHeaders = {
 }
 
 /** Of the object, and so on no answer that is not it. */
-const OF_OBJECT = new Set(['content-type', 'content-disposition'])
+const OBJECT_HEADERS = new Set(['content-type', 'content-disposition'])
 
 /**
  * What is `told` wins over the defaults; those headers go on every answer, errors included, but for those that describe the object
  * (null: there is no such object).
  * @throws RequestError not_found, range_not_satisfiable
  */
-export async function answerStored(
+export async function serveStoredObject(
   c: Context<AppEnv>,
   key: string,
   told: (object: R2Object | null) => Readonly<Record<string, string>>,
 ): Promise<Response> {
   const object = await c.env.BUCKET.head(key)
   const extra = told(object)
-  const onErrors = Object.fromEntries(Object.entries(extra).filter(([name]) => !OF_OBJECT.has(name)))
+  const onErrors = Object.fromEntries(Object.entries(extra).filter(([name]) => !OBJECT_HEADERS.has(name)))
   if (!object) throw new RequestError('not_found', notFound().message, { headers: onErrors })
   const headers = new Headers({
     ...safetyHeaders,
@@ -47,7 +47,7 @@ export async function answerStored(
   if (failed) return new Response(null, { status: failed, headers })
 
   // RFC 9110 §14.2: Range means something for GET only.
-  const ranged = c.req.method === 'GET' && appliesTo(request.get('if-range'), object)
+  const ranged = c.req.method === 'GET' && ifRangeMatches(request.get('if-range'), object)
   const range = ranged ? parseRange(request.get('range'), object.size) : 'whole'
   if (range === 'unsatisfiable') {
     throw new RequestError('range_not_satisfiable', `The object has ${object.size} bytes.`, {
@@ -57,7 +57,7 @@ export async function answerStored(
   const span = range === 'whole' ? { offset: 0, length: object.size } : range
   headers.set('content-length', String(span.length))
   if (range !== 'whole') headers.set('content-range', contentRange(span, object.size))
-  const body = c.req.method === 'HEAD' ? null : await streamSpan(c.env.BUCKET, key, object.httpEtag, span)
+  const body = c.req.method === 'HEAD' ? null : await streamRange(c.env.BUCKET, key, object.httpEtag, span)
   return new Response(body, { status: range === 'whole' ? 200 : 206, headers })
 }
 
@@ -66,27 +66,27 @@ function failedCondition(request: Headers, object: R2Object): 304 | 412 | null {
   const second = Math.floor(object.uploaded.getTime() / 1000) * 1000
   const match = request.get('if-match')
   const unmodified = Date.parse(request.get('if-unmodified-since') ?? '')
-  if (match !== null ? !lists(match, object.httpEtag) : second > unmodified) return 412
+  if (match !== null ? !listsEtag(match, object.httpEtag) : second > unmodified) return 412
   const none = request.get('if-none-match')
   const modified = Date.parse(request.get('if-modified-since') ?? '')
-  if (none !== null ? lists(none, object.httpEtag) : second <= modified) return 304
+  if (none !== null ? listsEtag(none, object.httpEtag) : second <= modified) return 304
   return null
 }
 
-function lists(field: string, etag: string): boolean {
+function listsEtag(field: string, etag: string): boolean {
   const tags = field.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return field.trim() === '*' || tags.includes(etag)
 }
 
 /** RFC 9110 §13.1.5: the same strong tag, or exactly the same date; else Range is ignored. */
-function appliesTo(ifRange: string | null, object: R2Object): boolean {
+function ifRangeMatches(ifRange: string | null, object: R2Object): boolean {
   return ifRange === null || ifRange.trim() === object.httpEtag || ifRange.trim() === object.uploaded.toUTCString()
 }
 
 /** The first window is opened before the headers go out, so that a failure is an answer and not a broken body. */
-async function streamSpan(bucket: R2Bucket, key: string, etag: string, span: Span): Promise<ReadableStream> {
+async function streamRange(bucket: R2Bucket, key: string, etag: string, span: ByteSpan): Promise<ReadableStream> {
   const fixed = new FixedLengthStream(span.length)
-  const source = vendorSource(bucket, key)
+  const source = r2Source(bucket, key)
   const end = span.offset + span.length
   const open = (offset: number) => source.read({ offset, length: Math.min(WINDOW_BYTES, end - offset) }, etag)
   const first = span.length > 0 ? await open(span.offset) : null

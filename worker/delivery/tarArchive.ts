@@ -3,14 +3,14 @@
 // Not in charge of: who may read it (archiveRoutes.ts), the bytes around each object (contract/formats/tarHeader.ts).
 import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/formats/tarHeader.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'
-import type { Span } from '../util/byteRange.ts'
+import type { ByteSpan } from '../util/byteRange.ts'
 import { ownPrefix } from '../storage/keyBelow.ts'
-import { vendorSource } from '../storage/r2/r2Store.ts'
+import { r2Source } from '../storage/r2/r2Store.ts'
 
 /** As in serveObject.ts: a local R2 GET has no backpressure. */
 const WINDOW_BYTES = 32 * 1024 * 1024
 
-export interface Archived {
+export interface ArchivedJob {
   account: string
   jobId: string
   /** The attempt that made the outputs: what others left is about to be removed. */
@@ -22,10 +22,10 @@ export interface Archived {
 }
 
 /** A piece of the tar: bytes of its form, or an object. */
-type Piece = { length: number } & ({ bytes: Uint8Array } | { key: string; etag: string })
+type ArchiveSection = { length: number } & ({ bytes: Uint8Array } | { key: string; etag: string })
 
 /** In the order of their keys, which is that of R2: the same tar each time. */
-async function* piecesOf(env: Env, archived: Archived): AsyncGenerator<Piece> {
+async function* archiveSections(env: Env, archived: ArchivedJob): AsyncGenerator<ArchiveSection> {
   const { account, jobId, directory, finishedAt } = archived
   const prefix = ownPrefix(account, jobId)
   const modified = Math.floor(finishedAt / 1000)
@@ -34,7 +34,7 @@ async function* piecesOf(env: Env, archived: Archived): AsyncGenerator<Piece> {
     const page: R2Objects = await env.BUCKET.list({ prefix, limit: 1000, ...(cursor === undefined ? {} : { cursor }) })
     for (const { key, size, httpEtag } of page.objects) {
       const path = key.slice(prefix.length)
-      if (isLeftOver(path, archived)) continue
+      if (isFromOtherAttempt(path, archived)) continue
       const head = tarHeader({ path: `${directory}/${path}`, size, modified })
       yield { length: head.length, bytes: head }
       yield { length: size, key, etag: httpEtag }
@@ -46,29 +46,29 @@ async function* piecesOf(env: Env, archived: Archived): AsyncGenerator<Piece> {
   yield { length: TAR_END_BYTES, bytes: new Uint8Array(TAR_END_BYTES) }
 }
 
-function isLeftOver(path: string, { jobId, attempt }: Archived): boolean {
+function isFromOtherAttempt(path: string, { jobId, attempt }: ArchivedJob): boolean {
   const own = attemptDirectory(jobId, attempt)
   return path.split('/').some((element) => element.startsWith(`${jobId}-`) && element !== own)
 }
 
-export interface Measured {
+export interface ArchiveSize {
   size: number
   /** Strong: the same bytes have the same one. */
   etag: string
 }
 
 /** Null where there is no object. */
-export async function measure(env: Env, archived: Archived): Promise<Measured | null> {
+export async function measureArchive(env: Env, archived: ArchivedJob): Promise<ArchiveSize | null> {
   const digest = new crypto.DigestStream('SHA-256')
   const writer = digest.getWriter()
   const encoder = new TextEncoder()
   let size = 0
   let objects = 0
-  for await (const piece of piecesOf(env, archived)) {
-    size += piece.length
-    if ('bytes' in piece) await writer.write(piece.bytes)
+  for await (const section of archiveSections(env, archived)) {
+    size += section.length
+    if ('bytes' in section) await writer.write(section.bytes)
     else {
-      await writer.write(encoder.encode(piece.etag))
+      await writer.write(encoder.encode(section.etag))
       objects++
     }
   }
@@ -78,16 +78,16 @@ export async function measure(env: Env, archived: Archived): Promise<Measured | 
 }
 
 /** An object that is gone or was replaced meanwhile breaks the body off, which its length gives away. */
-export function streamArchive(env: Env, archived: Archived, span: Span): ReadableStream {
-  const fixed = new FixedLengthStream(span.length)
-  const end = span.offset + span.length
+export function streamArchive(env: Env, archived: ArchivedJob, range: ByteSpan): ReadableStream {
+  const fixed = new FixedLengthStream(range.length)
+  const end = range.offset + range.length
   const pump = async (): Promise<void> => {
     let at = 0
-    for await (const piece of piecesOf(env, archived)) {
-      const from = Math.max(span.offset - at, 0)
-      const to = Math.min(end - at, piece.length)
-      at += piece.length
-      if (from < to) await copy(env, piece, from, to, fixed.writable)
+    for await (const section of archiveSections(env, archived)) {
+      const from = Math.max(range.offset - at, 0)
+      const to = Math.min(end - at, section.length)
+      at += section.length
+      if (from < to) await copySection(env, section, from, to, fixed.writable)
       if (at >= end) break
     }
     await fixed.writable.close()
@@ -96,16 +96,22 @@ export function streamArchive(env: Env, archived: Archived, span: Span): Readabl
   return fixed.readable
 }
 
-async function copy(env: Env, piece: Piece, from: number, to: number, into: WritableStream): Promise<void> {
-  if ('bytes' in piece) {
+async function copySection(
+  env: Env,
+  section: ArchiveSection,
+  from: number,
+  to: number,
+  into: WritableStream,
+): Promise<void> {
+  if ('bytes' in section) {
     const writer = into.getWriter()
-    await writer.write(piece.bytes.subarray(from, to))
+    await writer.write(section.bytes.subarray(from, to))
     writer.releaseLock()
     return
   }
-  const source = vendorSource(env.BUCKET, piece.key)
+  const source = r2Source(env.BUCKET, section.key)
   for (let offset = from; offset < to; offset += WINDOW_BYTES) {
-    const window = await source.read({ offset, length: Math.min(WINDOW_BYTES, to - offset) }, piece.etag)
+    const window = await source.read({ offset, length: Math.min(WINDOW_BYTES, to - offset) }, section.etag)
     await window.body.pipeTo(into, { preventClose: true })
   }
 }

@@ -2,33 +2,33 @@
 // Durable Objects. Nothing of it stays.
 // Not in charge of: stores of customers.
 import type { Check } from '#contract/api/diagnosis.ts'
-import { courierOf, monitorOf } from '../scheduler/applyEvent.ts'
-import { listMigrations, placeProbe, removeProbe, seenAt, SWEEP } from '../db/lastSeen.ts'
-import { resumable } from '../uploads/tus/resumableUpload.ts'
-import { check, fault, ok, skipped } from './runCheck.ts'
-import { MIGRATIONS } from '#contract/api/requiredMigrations.ts'
+import { webhookScheduler, jobMonitor } from '../scheduler/applyEvent.ts'
+import { listAppliedMigrations, insertProbe, deleteProbe, lastSeenAt, CRON_RUN } from '../db/lastSeen.ts'
+import { resumableUpload } from '../uploads/tus/resumableUpload.ts'
+import { runCheck, fault, ok, skipped } from './runCheck.ts'
+import { REQUIRED_MIGRATIONS } from '#contract/api/requiredMigrations.ts'
 import type { ProbeMessage } from '../scheduler/queueProbe.ts'
 
 /** Whatever made a probe is over by then. */
-const PROBE_LIFE_MS = 3600_000
-const LOOK_MS = 100
+const PROBE_TTL_MS = 3600_000
+const POLL_INTERVAL_MS = 100
 /** A cron that rings every minute is late after this. */
 const CRON_LATE_MS = 3 * 60_000
-const NOBODY = 'diagnosis'
+const PROBE_ACCOUNT = 'diagnosis'
 
 const MIGRATE = 'Apply them: npx wrangler d1 migrations apply DB --remote (local mode: npm start does it).'
 
 export async function appliedMigrations(env: Env): Promise<string[]> {
-  return listMigrations(env.DB).catch(() => [])
+  return listAppliedMigrations(env.DB).catch(() => [])
 }
 
 export function checkMigrations(applied: readonly string[]): Promise<Check> {
-  return check('migrations', MIGRATE, () => {
-    const missing = MIGRATIONS.filter((name) => !applied.includes(name))
+  return runCheck('migrations', MIGRATE, () => {
+    const missing = REQUIRED_MIGRATIONS.filter((name) => !applied.includes(name))
     if (missing.length > 0) return fault(`Not applied: ${missing.join(', ')}.`, MIGRATE)
-    const unknown = applied.filter((name) => !(MIGRATIONS as readonly string[]).includes(name))
+    const unknown = applied.filter((name) => !(REQUIRED_MIGRATIONS as readonly string[]).includes(name))
     return ok(
-      `All ${MIGRATIONS.length} are applied` +
+      `All ${REQUIRED_MIGRATIONS.length} are applied` +
         (unknown.length > 0 ? `, and of a newer version: ${unknown.join(', ')}.` : '.'),
     )
   })
@@ -38,10 +38,10 @@ export function checkMigrations(applied: readonly string[]): Promise<Check> {
 export function checkDatabase(env: Env): Promise<Check> {
   const remedy =
     'Look at [[d1_databases]] in wrangler.toml: binding DB, your own database_id (npx wrangler d1 list), and apply the migrations.'
-  return check('database', remedy, async () => {
+  return runCheck('database', remedy, async () => {
     const now = Date.now()
-    const probe = await placeProbe(env.DB, crypto.randomUUID(), now, now - PROBE_LIFE_MS)
-    const removed = await removeProbe(env.DB, probe)
+    const probe = await insertProbe(env.DB, crypto.randomUUID(), now, now - PROBE_TTL_MS)
+    const removed = await deleteProbe(env.DB, probe)
     return removed ? ok('D1 wrote, read and deleted a row.') : fault('D1 lost a row that it had taken.', remedy)
   })
 }
@@ -49,7 +49,7 @@ export function checkDatabase(env: Env): Promise<Check> {
 export function checkBucket(env: Env): Promise<Check> {
   const remedy =
     'Look at [[r2_buckets]] in wrangler.toml: binding BUCKET, a bucket of this account (npx wrangler r2 bucket list).'
-  return check('bucket', remedy, async () => {
+  return runCheck('bucket', remedy, async () => {
     const key = `diagnosis/${crypto.randomUUID()}`
     const bytes = crypto.getRandomValues(new Uint8Array(64))
     try {
@@ -68,38 +68,38 @@ export function checkBucket(env: Env): Promise<Check> {
 }
 
 /** A message to the queue, until its consumer has seen it. */
-export function checkQueue(env: Env, patienceMs: number): Promise<Check> {
+export function checkQueue(env: Env, timeoutMs: number): Promise<Check> {
   const remedy =
     'Look at [[queues.producers]] and [[queues.consumers]] in wrangler.toml: both must name the same queue, and this Worker must be its consumer (npx wrangler queues info splicepoint-tasks). Without one no job starts.'
-  return check('queue', remedy, async () => {
+  return runCheck('queue', remedy, async () => {
     const now = Date.now()
-    const probe = await placeProbe(env.DB, crypto.randomUUID(), now, now - PROBE_LIFE_MS)
+    const probe = await insertProbe(env.DB, crypto.randomUUID(), now, now - PROBE_TTL_MS)
     try {
       await env.QUEUE.send({ probe } satisfies ProbeMessage)
-      const until = now + patienceMs
+      const until = now + timeoutMs
       let seen: number | null = null
       while (seen === null && Date.now() < until) {
-        await scheduler.wait(LOOK_MS)
-        seen = await seenAt(env.DB, probe)
+        await scheduler.wait(POLL_INTERVAL_MS)
+        seen = await lastSeenAt(env.DB, probe)
       }
       return seen === null
-        ? fault(`A message was sent and no consumer saw it within ${patienceMs / 1000} s.`, remedy)
+        ? fault(`A message was sent and no consumer saw it within ${timeoutMs / 1000} s.`, remedy)
         : ok(`A message reached the consumer after ${seen - now} ms.`)
     } finally {
       // One that comes later finds nothing to mark.
-      await removeProbe(env.DB, probe)
+      await deleteProbe(env.DB, probe)
     }
   })
 }
 
-export async function lastSweep(env: Env): Promise<number | null> {
-  return seenAt(env.DB, SWEEP).catch(() => null)
+export async function lastCronRun(env: Env): Promise<number | null> {
+  return lastSeenAt(env.DB, CRON_RUN).catch(() => null)
 }
 
 export function checkCron(last: number | null): Promise<Check> {
   const remedy =
     'Look at [triggers] crons in wrangler.toml: ["* * * * *"]. A trigger that was just deployed takes up to 15 minutes to begin; a sweep that fails is in the log (npx wrangler tail). Without it a lost message or a lost monitor is never made good.'
-  return check('cron', remedy, () => {
+  return runCheck('cron', remedy, () => {
     if (last === null) return fault('The sweep has never run to its end.', remedy)
     const age = Date.now() - last
     const text = `The last sweep ended ${Math.round(age / 1000)} s ago.`
@@ -108,14 +108,14 @@ export function checkCron(last: number | null): Promise<Check> {
 }
 
 /** One call to each class, to an object that has nothing and keeps nothing. */
-export function checkObjects(env: Env): Promise<Check> {
+export function checkDurableObjects(env: Env): Promise<Check> {
   const remedy =
     'Look at [[durable_objects.bindings]] in wrangler.toml: MONITOR, COURIER and UPLOAD, each with its class, and [[migrations]].'
-  return check('durable_objects', remedy, async () => {
+  return runCheck('durable_objects', remedy, async () => {
     const asked = await Promise.allSettled([
-      monitorOf(env, NOBODY).isQuiet(),
-      courierOf(env, NOBODY).isIdle(),
-      resumable(env, 0).look(NOBODY),
+      jobMonitor(env, PROBE_ACCOUNT).isCleanedUp(),
+      webhookScheduler(env, PROBE_ACCOUNT).isIdle(),
+      resumableUpload(env, 0).state(PROBE_ACCOUNT),
     ])
     const failed = ['MONITOR', 'COURIER', 'UPLOAD'].flatMap((name, index) => {
       const one = asked[index]
@@ -128,7 +128,7 @@ export function checkObjects(env: Env): Promise<Check> {
 }
 
 export function checkRateLimit(env: Env): Promise<Check> {
-  return check('rate_limit', '', () =>
+  return runCheck('rate_limit', '', () =>
     env.RATE_LIMIT
       ? ok('Cloudflare counts requests in front of the service as well.')
       : skipped('No [[ratelimits]] are bound: each instance of the Worker counts on its own.'),

@@ -2,9 +2,9 @@
 // Not in charge of: settings that cannot be read (env.ts): with one of those no request gets here.
 import type { Check } from '#contract/api/diagnosis.ts'
 import type { Settings } from '../env.ts'
-import { open, ringIds, seal } from '../secrets/vault.ts'
-import type { Found } from './runCheck.ts'
-import { check, fault, ok, warning } from './runCheck.ts'
+import { unseal, keyIds, seal } from '../secrets/vault.ts'
+import type { CheckOutcome } from './runCheck.ts'
+import { runCheck, fault, ok, warning } from './runCheck.ts'
 
 const SECRET_CHARACTERS = 32
 /** `openssl rand -base64 24` has as many. */
@@ -12,7 +12,7 @@ const ADMIN_CHARACTERS = 32
 
 export function checkSecrets(env: Env): Promise<Check> {
   const put = 'Make one (openssl rand -base64 32) and set it: npx wrangler secret put'
-  return check('secrets', put, () => {
+  return runCheck('secrets', put, () => {
     if (env.SERVICE_SECRET.length < SECRET_CHARACTERS) {
       return fault(`SERVICE_SECRET has fewer than ${SECRET_CHARACTERS} characters.`, `${put} SERVICE_SECRET.`)
     }
@@ -30,11 +30,11 @@ export function checkSecrets(env: Env): Promise<Check> {
 export function checkVault(env: Env): Promise<Check> {
   const remedy =
     'VAULT_KEYS must be id:<base64 of 32 bytes>, comma-separated: echo "k1:$(openssl rand -base64 32)" makes one; npx wrangler secret put VAULT_KEYS.'
-  return check('vault', remedy, async () => {
-    const ids = await ringIds(env)
+  return runCheck('vault', remedy, async () => {
+    const ids = await keyIds(env)
     const value = crypto.randomUUID()
     const sealed = await seal(env, 'admin', 'diagnosis', 'probe', value)
-    if ((await open<string>(env, 'admin', 'diagnosis', 'probe', sealed)) !== value) {
+    if ((await unseal<string>(env, 'admin', 'diagnosis', 'probe', sealed)) !== value) {
       return fault('What was sealed did not open again.', remedy)
     }
     const twice = ids.filter((id, index) => ids.indexOf(id) !== index)
@@ -45,7 +45,7 @@ export function checkVault(env: Env): Promise<Check> {
 
 export function checkEgress(env: Env, { egress, transcoderUrls, allowPrivateHosts }: Settings): Promise<Check> {
   const hosts = [...allowPrivateHosts].join(', ')
-  return check('egress', '', (): Found => {
+  return runCheck('egress', '', (): CheckOutcome => {
     if (egress === 'pinned' && !env.INTERNAL_TOKEN) {
       return fault(
         'EGRESS is "pinned", which only npm start guarantees: nothing here keeps jobs from private addresses.',
@@ -70,7 +70,7 @@ export function checkEgress(env: Env, { egress, transcoderUrls, allowPrivateHost
 
 /** @param origin of the request, as the client called it */
 export function checkSettings(env: Env, settings: Settings, origin: string): Promise<Check> {
-  return check('settings', '', (): Found => {
+  return runCheck('settings', '', (): CheckOutcome => {
     const { baseUrl, transcoderUrls } = settings
     if (baseUrl !== null && (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))) {
       return fault(

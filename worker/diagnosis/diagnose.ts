@@ -2,31 +2,31 @@
 // Not in charge of: each look (the other files here), what only a client can see (cli/doctor/).
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
 import { settings } from '../env.ts'
-import { ringIds } from '../secrets/vault.ts'
+import { keyIds } from '../secrets/vault.ts'
 import { checkEgress, checkSecrets, checkSettings, checkVault } from './configurationChecks.ts'
-import { MIGRATIONS } from '#contract/api/requiredMigrations.ts'
+import { REQUIRED_MIGRATIONS } from '#contract/api/requiredMigrations.ts'
 import {
   appliedMigrations,
   checkBucket,
   checkCron,
   checkDatabase,
   checkMigrations,
-  checkObjects,
+  checkDurableObjects,
   checkQueue,
   checkRateLimit,
-  lastSweep,
+  lastCronRun,
 } from './bindingChecks.ts'
-import { checkStarts, lookAtSlots } from './slotChecks.ts'
+import { checkStarts, checkSlots } from './slotChecks.ts'
 
 /** Far more than a queue takes whose consumer is awake. */
-const QUEUE_PATIENCE_MS = 15_000
+const QUEUE_TIMEOUT_MS = 15_000
 
-export async function diagnose(env: Env, origin: string, queueMs = QUEUE_PATIENCE_MS): Promise<Diagnosis> {
+export async function diagnose(env: Env, origin: string, queueMs = QUEUE_TIMEOUT_MS): Promise<Diagnosis> {
   const configured = settings(env)
   const [applied, sweptAt, slots] = await Promise.all([
     appliedMigrations(env),
-    lastSweep(env),
-    lookAtSlots(env, configured),
+    lastCronRun(env),
+    checkSlots(env, configured),
   ])
   const checks = await Promise.all([
     checkSettings(env, configured, origin),
@@ -38,15 +38,15 @@ export async function diagnose(env: Env, origin: string, queueMs = QUEUE_PATIENC
     checkBucket(env),
     checkQueue(env, queueMs),
     checkCron(sweptAt),
-    checkObjects(env),
+    checkDurableObjects(env),
     checkRateLimit(env),
     checkStarts(env),
   ])
   return {
     at: new Date().toISOString(),
     checks: [...checks, slots.check],
-    migrations: { expected: [...MIGRATIONS], applied },
-    vault: { key_ids: await ringIds(env).catch(() => []) },
+    migrations: { expected: [...REQUIRED_MIGRATIONS], applied },
+    vault: { key_ids: await keyIds(env).catch(() => []) },
     egress: { policy: configured.egress, allow_private_hosts: [...configured.allowPrivateHosts] },
     settings: {
       base_url: configured.baseUrl,

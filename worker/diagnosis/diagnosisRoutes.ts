@@ -6,7 +6,7 @@ import { authenticate } from '../http/authenticate.ts'
 import { diagnose } from './diagnose.ts'
 import type { AppEnv } from '../http/context.ts'
 
-export const diagnosis = new Hono<AppEnv>()
+export const diagnosisRoutes = new Hono<AppEnv>()
   .use(authenticate('admin'))
   .post('/', async (c) =>
     c.json(await diagnose(c.env, new URL(c.req.url).origin), 200, { 'cache-control': 'no-store' }),

@@ -2,18 +2,22 @@
 // Not in charge of: what is looked at.
 import type { Check } from '#contract/api/diagnosis.ts'
 
-export type Found = Pick<Check, 'verdict' | 'message'> & { remedy?: string }
+export type CheckOutcome = Pick<Check, 'verdict' | 'message'> & { remedy?: string }
 
-export const ok = (message: string): Found => ({ verdict: 'ok', message })
-export const warning = (message: string, remedy: string): Found => ({ verdict: 'warning', message, remedy })
-export const fault = (message: string, remedy: string): Found => ({ verdict: 'fault', message, remedy })
-export const skipped = (message: string): Found => ({ verdict: 'skipped', message })
+export const ok = (message: string): CheckOutcome => ({ verdict: 'ok', message })
+export const warning = (message: string, remedy: string): CheckOutcome => ({ verdict: 'warning', message, remedy })
+export const fault = (message: string, remedy: string): CheckOutcome => ({ verdict: 'fault', message, remedy })
+export const skipped = (message: string): CheckOutcome => ({ verdict: 'skipped', message })
 
 /** @param remedy for what `look` throws: then the part does not work at all */
-export async function check(name: string, remedy: string, look: () => Promise<Found> | Found): Promise<Check> {
+export async function runCheck(
+  name: string,
+  remedy: string,
+  probe: () => Promise<CheckOutcome> | CheckOutcome,
+): Promise<Check> {
   const from = Date.now()
   const found = await Promise.resolve()
-    .then(look)
+    .then(probe)
     .catch((error: unknown) => fault(`It failed: ${error instanceof Error ? error.message : String(error)}`, remedy))
   const { verdict, message } = found
   return { name, verdict, message, remedy: found.remedy ?? null, milliseconds: Date.now() - from }

@@ -4,35 +4,35 @@ import type { Check, SlotFacts } from '#contract/api/diagnosis.ts'
 import type { Settings } from '../env.ts'
 import { countFailingStarts } from '../db/metrics.ts'
 import { listBusySlots } from '../db/tasks.ts'
-import { check, fault, ok, skipped, warning } from './runCheck.ts'
-import { readFacts } from '../scheduler/containerHealth.ts'
+import { runCheck, fault, ok, skipped, warning } from './runCheck.ts'
+import { readTranscoderHealth } from '../scheduler/containerHealth.ts'
 
 const MAX_SLOTS_SHOWN = 32
 const ANSWER_MS = 5_000
 
-type Asked = Pick<SlotFacts, 'running' | 'transcoder'> & { error: string | null }
+type SlotHealth = Pick<SlotFacts, 'running' | 'transcoder'> & { error: string | null }
 
-export interface Slots {
+export interface SlotReport {
   facts: SlotFacts[]
   check: Check
 }
 
-export async function lookAtSlots(env: Env, settings: Settings): Promise<Slots> {
+export async function checkSlots(env: Env, settings: Settings): Promise<SlotReport> {
   const local = settings.transcoderUrls.length > 0
   const numbers = Array.from({ length: Math.min(settings.maxSlots, MAX_SLOTS_SHOWN) }, (_, slot) => slot)
   const busy = new Set(await listBusySlots(env.DB, Date.now()).catch(() => []))
   const asked = await Promise.all(
-    numbers.map((slot) => (local ? askLocal(env, settings, slot) : askContainer(env, slot))),
+    numbers.map((slot) => (local ? localTranscoderHealth(env, settings, slot) : containerHealth(env, slot))),
   )
   const facts = asked.map(({ running, transcoder }, slot) => ({ slot, busy: busy.has(slot), running, transcoder }))
-  return { facts, check: await judge(asked, local) }
+  return { facts, check: await summarizeSlots(asked, local) }
 }
 
 /** Jobs that wait although there are slots. */
 export function checkStarts(env: Env): Promise<Check> {
   const remedy =
     'Read the events of a job that waits (GET /api/v0/job/<id>/events): they say why the last start failed. Then the container’s log; capacity of the account (docs/operating.md, "Limits"); whether MAX_SLOTS is above max_instances.'
-  return check('starts', remedy, async () => {
+  return runCheck('starts', remedy, async () => {
     const failing = await countFailingStarts(env.DB)
     return failing > 0
       ? fault(`${failing} jobs wait because no transcoder could be started for them.`, remedy)
@@ -40,11 +40,11 @@ export function checkStarts(env: Env): Promise<Check> {
   })
 }
 
-function judge(asked: readonly Asked[], local: boolean): Promise<Check> {
+function summarizeSlots(asked: readonly SlotHealth[], local: boolean): Promise<Check> {
   const remedy = local
     ? 'Look at TRANSCODER_URLS, and whether the transcoders run and can be reached from the Worker.'
     : 'Look at [[containers]] in wrangler.toml (class_name = "Transcoder") and at npx wrangler containers list.'
-  return check('transcoders', remedy, () => {
+  return runCheck('transcoders', remedy, () => {
     const failed = asked.flatMap(({ error }, slot) => (error === null ? [] : [`slot ${slot}: ${error}`]))
     if (failed.length > 0) {
       const text = `${failed.length} of ${asked.length} do not answer (${failed[0]}).`
@@ -60,22 +60,22 @@ function judge(asked: readonly Asked[], local: boolean): Promise<Check> {
   })
 }
 
-async function askContainer(env: Env, slot: number): Promise<Asked> {
+async function containerHealth(env: Env, slot: number): Promise<SlotHealth> {
   try {
-    const facts = await env.TRANSCODER.get(env.TRANSCODER.idFromName(`slot-${slot}`)).look()
+    const facts = await env.TRANSCODER.get(env.TRANSCODER.idFromName(`slot-${slot}`)).health()
     return { ...facts, error: null }
   } catch (error) {
     return { running: null, transcoder: null, error: String(error) }
   }
 }
 
-async function askLocal(env: Env, { transcoderUrls }: Settings, slot: number): Promise<Asked> {
+async function localTranscoderHealth(env: Env, { transcoderUrls }: Settings, slot: number): Promise<SlotHealth> {
   try {
     const response = await fetch(`${transcoderUrls[slot]}/health`, {
       headers: env.INTERNAL_TOKEN ? { 'x-splicepoint-internal': env.INTERNAL_TOKEN } : {},
       signal: AbortSignal.timeout(ANSWER_MS),
     })
-    return { running: true, transcoder: await readFacts(response), error: null }
+    return { running: true, transcoder: await readTranscoderHealth(response), error: null }
   } catch (error) {
     return { running: false, transcoder: null, error: String(error) }
   }

@@ -2,12 +2,12 @@
 // Not in charge of: issuing keys (admin/apiKeyRoutes.ts), attempt tokens (attemptToken.ts).
 import { createMiddleware } from 'hono/factory'
 import { settings } from '../env.ts'
-import type { KeyHook } from '../webhooks/webhookAddress.ts'
+import type { KeyWebhook } from '../webhooks/webhookAddress.ts'
 import type { AppEnv } from './context.ts'
-import { findKey, touchKey } from '../db/apiKeys.ts'
+import { findApiKey, markKeyUsed } from '../db/apiKeys.ts'
 import { RequestError } from './requestError.ts'
-import { askPlatform, takeRequest } from './rateLimit.ts'
-import { sign, verify } from '../secrets/hmac.ts'
+import { checkPlatformRateLimit, takeToken } from './rateLimit.ts'
+import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
 
 export interface Identity {
   account: string
@@ -16,52 +16,52 @@ export interface Identity {
   priority: number
   /** Null = the deployment's default. */
   requestsPerMinute: number | null
-  hook: KeyHook | null
+  hook: KeyWebhook | null
 }
 
 /** A revoked key stops within this time: so long an isolate trusts what it looked up. */
-const TRUST_MS = 60_000
-const MAX_TRUSTED = 10_000
+const CACHE_TTL_MS = 60_000
+const MAX_CACHED = 10_000
 /** Last use is for people, not for accounting: so much older it is written anew. */
-const TOUCH_MS = 3600_000
-const trusted = new Map<string, { identity: Identity; until: number }>()
+const LAST_USED_INTERVAL_MS = 3600_000
+const identityCache = new Map<string, { identity: Identity; until: number }>()
 
 /** Compared with when no key has that id, so that the answer takes as long as for a wrong secret. */
-const NOBODY = 'A'.repeat(43)
+const DUMMY_HASH = 'A'.repeat(43)
 
 /** `sp_<id>.<secret>`: 12 and 43 characters of base64url. */
 const KEY = /^(sp_[A-Za-z0-9_-]{12})\.[A-Za-z0-9_-]{43}$/
 
-export const hashKey = (env: Env, key: string) => sign(env, 'api-key', key)
+export const hashApiKey = (env: Env, key: string) => hmacSign(env, 'api-key', key)
 
 async function identify(env: Env, key: string): Promise<Identity | null> {
-  const hash = await hashKey(env, key)
-  const known = trusted.get(hash)
+  const hash = await hashApiKey(env, key)
+  const known = identityCache.get(hash)
   if (known && known.until > Date.now()) return known.identity
-  const identity = await lookUp(env, key)
+  const identity = await findIdentity(env, key)
   if (identity) {
-    if (trusted.size >= MAX_TRUSTED) trusted.clear()
-    trusted.set(hash, { identity, until: Date.now() + TRUST_MS })
+    if (identityCache.size >= MAX_CACHED) identityCache.clear()
+    identityCache.set(hash, { identity, until: Date.now() + CACHE_TTL_MS })
   }
   return identity
 }
 
-const plain = { priority: 0, requestsPerMinute: null, hook: null } as const
+const configuredKeyDefaults = { priority: 0, requestsPerMinute: null, hook: null } as const
 
-async function lookUp(env: Env, key: string): Promise<Identity | null> {
+async function findIdentity(env: Env, key: string): Promise<Identity | null> {
   // Keys of the configuration: hashed on both sides, so the comparison tells nothing by its time.
-  if (env.ADMIN_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.ADMIN_KEY)))) {
-    return { account: 'admin', keyId: 'admin', scopes: ['admin'], ...plain }
+  if (env.ADMIN_KEY && (await hmacVerify(env, 'api-key', key, await hashApiKey(env, env.ADMIN_KEY)))) {
+    return { account: 'admin', keyId: 'admin', scopes: ['admin'], ...configuredKeyDefaults }
   }
-  if (env.API_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.API_KEY)))) {
-    return { account: 'default', keyId: 'configured', scopes: ['jobs'], ...plain }
+  if (env.API_KEY && (await hmacVerify(env, 'api-key', key, await hashApiKey(env, env.API_KEY)))) {
+    return { account: 'default', keyId: 'configured', scopes: ['jobs'], ...configuredKeyDefaults }
   }
   const id = KEY.exec(key)?.[1]
-  const row = id === undefined ? null : await findKey(env.DB, id)
-  const right = await verify(env, 'api-key', key, row?.hash ?? NOBODY)
+  const row = id === undefined ? null : await findApiKey(env.DB, id)
+  const right = await hmacVerify(env, 'api-key', key, row?.hash ?? DUMMY_HASH)
   if (!row || !right || row.revoked_at !== null) return null
   const now = Date.now()
-  if (now - (row.last_used_at ?? 0) >= TOUCH_MS) await touchKey(env.DB, row.id, now)
+  if (now - (row.last_used_at ?? 0) >= LAST_USED_INTERVAL_MS) await markKeyUsed(env.DB, row.id, now)
   return {
     account: row.account,
     keyId: row.id,
@@ -87,7 +87,7 @@ function basicUser(header: string | undefined): string | null {
 }
 
 /** @throws RequestError 503 while a setting cannot be read: a bound would be a guess */
-export function requireSettings(env: Env): void {
+export function assertSettingsValid(env: Env): void {
   const { problems } = settings(env)
   if (problems.length > 0) {
     throw new RequestError('unavailable', `This service is not configured: ${problems.join('; ')}.`)
@@ -110,9 +110,9 @@ export function authenticate(scope: 'jobs' | 'admin') {
         quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
       )
     }
-    requireSettings(c.env)
-    await askPlatform(c.env, identity.keyId)
-    takeRequest(identity.keyId, identity.requestsPerMinute ?? settings(c.env).requestsPerMinute, Date.now())
+    assertSettingsValid(c.env)
+    await checkPlatformRateLimit(c.env, identity.keyId)
+    takeToken(identity.keyId, identity.requestsPerMinute ?? settings(c.env).requestsPerMinute, Date.now())
     if (!identity.scopes.includes(scope)) {
       throw new RequestError('forbidden', `This key is not permitted to do that: it lacks the scope "${scope}".`)
     }

@@ -3,7 +3,7 @@
 const MAX_NAME_CHARACTERS = 255
 
 /** The last element of a path of any system, without control characters; null where nothing is left. */
-export function fileName(name: string | null | undefined): string | null {
+export function sanitizeFileName(name: string | null | undefined): string | null {
   const last = (name ?? '').toWellFormed().split(/[/\\]/).at(-1) ?? ''
   // oxlint-disable-next-line no-control-regex
   const clean = last.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '').trim()
@@ -12,7 +12,7 @@ export function fileName(name: string | null | undefined): string | null {
 }
 
 /** RFC 6266 §4.3: filename* wins over filename. */
-export function nameOfDisposition(header: string | null): string | null {
+export function fileNameFromDisposition(header: string | null): string | null {
   if (!header) return null
   const extended = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(header)?.[1]
   if (extended) {
@@ -27,7 +27,7 @@ export function nameOfDisposition(header: string | null): string | null {
 }
 
 /** RFC 6266 with the RFC 8187 form for names beyond ASCII. */
-export function attachment(name: string): string {
+export function attachmentDisposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
   const extended = encodeURIComponent(name).replace(
     /['()*]/g,
@@ -37,7 +37,7 @@ export function attachment(name: string): string {
 }
 
 /** Type without its parameters (RFC 9110 §8.3.1), or the type that says nothing. */
-export function safeType(header: string): string {
+export function safeContentType(header: string): string {
   const type = header.split(';')[0]?.trim().toLowerCase() ?? ''
   return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/.test(type) ? type : 'application/octet-stream'
 }

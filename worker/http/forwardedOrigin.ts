@@ -11,29 +11,31 @@ const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::\d{1,5})?$/i
 /** The origin that the client called; of what the headers do not say, or say wrongly, that of the request. */
 export function forwardedOrigin(headers: Headers, requested: string): string {
   const { protocol, host } = new URL(requested)
-  const named = lastOf(headers.get('x-forwarded-proto'), headers.get('x-forwarded-host')) ?? standard(headers)
+  const named =
+    lastForwarded(headers.get('x-forwarded-proto'), headers.get('x-forwarded-host')) ?? parseForwardedHeader(headers)
   const scheme = /^https?$/i.test(named.proto ?? '') ? named.proto!.toLowerCase() : protocol.slice(0, -1)
   const authority = HOST.test(named.host ?? '') ? named.host! : host
   return (URL.parse(`${scheme}://${authority}`) ?? new URL(requested)).origin
 }
 
-interface Named {
+interface ForwardedValues {
   proto: string | null
   host: string | null
 }
 
 /** A proxy may add its value behind those of a client: the last is its own. Null where there is neither header. */
-function lastOf(proto: string | null, host: string | null): Named | null {
+function lastForwarded(proto: string | null, host: string | null): ForwardedValues | null {
   if (proto === null && host === null) return null
   const last = (values: string | null): string | null => values?.split(',').at(-1)?.trim() ?? null
   return { proto: last(proto), host: last(host) }
 }
 
-function standard(headers: Headers): Named {
+function parseForwardedHeader(headers: Headers): ForwardedValues {
   const value = headers.get('forwarded') ?? ''
   const elements = value.length > MAX_FORWARDED ? null : value.match(/(?:[^,"]|"(?:\\.|[^"\\])*")+/g)
   const pairs = (elements?.at(-1) ?? '').matchAll(/(?:^|;)\s*(proto|host)=(?:"([^"\\]*)"|([^;\s"]+))/gi)
-  const named: Named = { proto: null, host: null }
-  for (const [, name = '', quoted, token] of pairs) named[name.toLowerCase() as keyof Named] ??= quoted ?? token ?? null
+  const named: ForwardedValues = { proto: null, host: null }
+  for (const [, name = '', quoted, token] of pairs)
+    named[name.toLowerCase() as keyof ForwardedValues] ??= quoted ?? token ?? null
   return named
 }

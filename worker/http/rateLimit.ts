@@ -10,32 +10,32 @@ const PLATFORM_PERIOD_SECONDS = 60
  * Counted in each location of the platform, with one bound for all keys (wrangler.toml): a bound of a key's own is below.
  * @throws RequestError 429
  */
-export async function askPlatform(env: Env, keyId: string): Promise<void> {
+export async function checkPlatformRateLimit(env: Env, keyId: string): Promise<void> {
   if (!env.RATE_LIMIT || (await env.RATE_LIMIT.limit({ key: keyId })).success) return
   throw new RequestError('rate_limited', 'This key exceeds the request limit of this deployment.', {
     headers: { 'retry-after': String(PLATFORM_PERIOD_SECONDS) },
   })
 }
 
-interface Bucket {
+interface TokenBucket {
   /** Requests that may come at once. */
   left: number
   at: number
 }
 
 const MAX_BUCKETS = 10_000
-const buckets = new Map<string, Bucket>()
+const tokenBuckets = new Map<string, TokenBucket>()
 
 /**
  * Takes one request from the key's bucket, which holds and regains `perMinute`; null = no bound.
  * @throws RequestError 429 with the seconds until the next one
  */
-export function takeRequest(keyId: string, perMinute: number | null, now: number): void {
+export function takeToken(keyId: string, perMinute: number | null, now: number): void {
   if (perMinute === null) return
-  if (buckets.size >= MAX_BUCKETS) buckets.clear()
-  const bucket = buckets.get(keyId) ?? { left: perMinute, at: now }
+  if (tokenBuckets.size >= MAX_BUCKETS) tokenBuckets.clear()
+  const bucket = tokenBuckets.get(keyId) ?? { left: perMinute, at: now }
   const left = Math.min(perMinute, bucket.left + (Math.max(0, now - bucket.at) / 60_000) * perMinute)
-  buckets.set(keyId, { left: left >= 1 ? left - 1 : left, at: now })
+  tokenBuckets.set(keyId, { left: left >= 1 ? left - 1 : left, at: now })
   if (left >= 1) return
   const seconds = Math.max(1, Math.ceil(((1 - left) / perMinute) * 60))
   throw new RequestError('rate_limited', `This key is limited to ${perMinute} requests per minute.`, {

@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import type { Problem } from '#contract/errors.ts'
-import { requestErrors } from '#contract/errorCodes.ts'
+import { requestErrorStatus } from '#contract/errorCodes.ts'
 
 export interface RequestErrorOptions {
   field?: string
@@ -35,23 +35,23 @@ export function staleAttempt(): RequestError {
 }
 
 /** Of an upload token (RFC 6750, 3.1). Browsers open no dialog for it. */
-export function tokenRefused(message: string): RequestError {
+export function invalidToken(message: string): RequestError {
   return new RequestError('unauthorized', message, {
     headers: { 'www-authenticate': 'Bearer realm="Splicepoint", error="invalid_token"' },
   })
 }
 
-export function tokenEnded(): RequestError {
-  return tokenRefused('This upload token has expired, or it was revoked. Ask for a new one.')
+export function expiredToken(): RequestError {
+  return invalidToken('This upload token has expired, or it was revoked. Ask for a new one.')
 }
 
 /** @param allow methods, as the header has them */
-export function notAllowed(allow: string): RequestError {
+export function methodNotAllowed(allow: string): RequestError {
   return new RequestError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } })
 }
 
 /** 400 with all problems, the first of them as the message. */
-export function invalidBody(problems: Problem[]): RequestError {
+export function validationFailed(problems: Problem[]): RequestError {
   const [first] = problems
   const more = problems.length - 1
   return new RequestError(
@@ -80,27 +80,27 @@ export function errorResponse(error: RequestError): Response {
       ...(details === undefined ? {} : { details }),
     },
   }
-  return Response.json(body, { status: requestErrors[error.code], headers: headers ?? {} })
+  return Response.json(body, { status: requestErrorStatus[error.code], headers: headers ?? {} })
 }
 
 /**
  * D1, R2 and Durable Objects fail now and then for a moment. Where the disk is full (local mode), D1 fails in any statement
  * that touches it, reads too: the runtime then says "internal error" and logs SQLITE_FULL. No mistake of ours reads so.
  */
-const AWAY =
+const UNAVAILABLE_MESSAGES =
   /overloaded|network connection lost|storage operation exceeded timeout|code was updated|internal error; reference =|we encountered an internal error|failed to get session commit token|SQLITE_(FULL|IOERR|BUSY|CANTOPEN|READONLY)/i
 
-export function isAway(error: unknown): boolean {
-  return error instanceof Error && AWAY.test(error.message)
+export function isTemporarilyUnavailable(error: unknown): boolean {
+  return error instanceof Error && UNAVAILABLE_MESSAGES.test(error.message)
 }
 
-export function answerError(error: Error, c: Context): Response {
+export function handleError(error: Error, c: Context): Response {
   if (error instanceof RequestError) return errorResponse(error)
   if (error instanceof HTTPException) {
     return errorResponse(new RequestError(codeOfStatus[error.status] ?? 'invalid_request', error.message))
   }
   // What it depends on is away: the client may simply ask again.
-  const passing = isAway(error)
+  const passing = isTemporarilyUnavailable(error)
   console.error(
     JSON.stringify({
       level: 'error',

@@ -1,12 +1,12 @@
 // In charge of: saying what is wrong with a query, or with a small body of the administration, in whole sentences.
 // Not in charge of: the request of a job (contract/job/validateJob.ts).
 import type { Problem } from '#contract/errors.ts'
-import { isMembers, own, showName } from '#contract/job/fieldReader.ts'
-import { showValue } from '#contract/job/redact.ts'
+import { isJsonObject, ownMember, printableName } from '#contract/job/fieldReader.ts'
+import { printableValue } from '#contract/job/redact.ts'
 import { RequestError } from './requestError.ts'
 
 /** `expects` completes "<name> must be …". */
-export interface Expectation {
+export interface FieldExpectation {
   expects: string
   allowed?: readonly (string | number)[]
   minimum?: number
@@ -15,40 +15,44 @@ export interface Expectation {
   hidden?: boolean
 }
 
-export type Expectations = Readonly<Record<string, Expectation>>
+export type FieldExpectations = Readonly<Record<string, FieldExpectation>>
 
 /** What a schema found, as far as it is needed here. */
-interface Issue {
+interface SchemaIssue {
   path: readonly PropertyKey[]
   keys?: readonly string[]
 }
 
 /** One problem for each name that is wrong, in the order in which they were found. */
-export function problemsOf(issues: readonly Issue[], given: unknown, known: Expectations): Problem[] {
-  const members = isMembers(given) ? given : {}
-  const names = Object.keys(known).join(', ')
+export function problemsFromIssues(
+  issues: readonly SchemaIssue[],
+  given: unknown,
+  expectations: FieldExpectations,
+): Problem[] {
+  const members = isJsonObject(given) ? given : {}
+  const names = Object.keys(expectations).join(', ')
   const problems = issues.flatMap(({ path, keys }): Problem[] => {
     if (keys)
       return keys.map((key) => ({
         code: 'unknown_field',
-        field: showName(key),
-        message: `${showName(key)} is not known here; there is ${names}`,
+        field: printableName(key),
+        message: `${printableName(key)} is not known here; there is ${names}`,
       }))
     const field = String(path[0] ?? '')
-    const { expects = 'a JSON object', hidden = false, ...bounds } = known[field] ?? {}
+    const { expects = 'a JSON object', hidden = false, ...bounds } = expectations[field] ?? {}
     const subject = field === '' ? 'the body' : field
-    const value = field === '' ? given : own(members, field)
-    const shown = hidden ? 'the given value is not' : `${showValue(value)} was given`
+    const value = field === '' ? given : ownMember(members, field)
+    const shown = hidden ? 'the given value is not' : `${printableValue(value)} was given`
     return [{ code: 'invalid_value', field, message: `${subject} must be ${expects}; ${shown}`, ...bounds }]
   })
   return problems.filter(({ field }, index) => problems.findIndex((one) => one.field === field) === index)
 }
 
 /** For zValidator('query', …). */
-export function refuseQuery(known: Expectations) {
-  return (result: { success: boolean; data: unknown; error?: { issues: readonly Issue[] } }): void => {
+export function onInvalidQuery(expectations: FieldExpectations) {
+  return (result: { success: boolean; data: unknown; error?: { issues: readonly SchemaIssue[] } }): void => {
     if (result.success) return
-    const details = problemsOf(result.error?.issues ?? [], result.data, known)
+    const details = problemsFromIssues(result.error?.issues ?? [], result.data, expectations)
     const [first] = details
     throw new RequestError('invalid_request', `In the query: ${first?.message ?? 'it is not valid'}.`, {
       details,

@@ -6,7 +6,7 @@ import type { TaskKind } from '#contract/task/lifecycle.ts'
 import {
   decodeWarnings,
   findIdempotency,
-  findJobByBackendId,
+  findJobByJobId,
   insertIdempotency,
   insertJob,
   insertMetadata,
@@ -14,17 +14,17 @@ import {
 } from '../db/jobs.ts'
 import { settings } from '../env.ts'
 import { findUpload } from '../db/uploads.ts'
-import { hookProblem } from '../webhooks/webhookAddress.ts'
-import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
-import { nameOfInput, soughtOf } from '../db/searchText.ts'
-import { sign } from '../secrets/hmac.ts'
-import { addressesOf, SECRETS_FIELD, uploadOf } from '../storage/jobStores.ts'
+import { webhookProblem } from '../webhooks/webhookAddress.ts'
+import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
+import { displayInputName, searchTextOf } from '../db/searchText.ts'
+import { hmacSign } from '../secrets/hmac.ts'
+import { boundAddresses, SECRETS_FIELD, uploadNumberOf } from '../storage/jobStores.ts'
 import { seal } from '../secrets/vault.ts'
 
 /** An accepted job reaches a terminal state within this time (I1). */
 const DEADLINE_MS = 24 * 3600_000
 
-export interface Wish {
+export interface NewJobRequest {
   account: string
   kind: TaskKind
   config: JobConfig
@@ -40,7 +40,7 @@ export interface Wish {
   idempotency: { key: string; request: string } | null
 }
 
-export interface Created {
+export interface CreatedJobRecord {
   id: number
   jobId: string
   kind: TaskKind
@@ -54,67 +54,67 @@ export interface Created {
 }
 
 /** @throws RequestError 400 for an upload that is not there or a webhook_url that may not be called, 409 for an idempotency key that was used for another request */
-export async function createJob(env: Env, wish: Wish): Promise<Created> {
-  const { account, config, kind, secrets, warnings, retryOf } = wish
+export async function createJob(env: Env, request: NewJobRequest): Promise<CreatedJobRecord> {
+  const { account, config, kind, secrets, warnings, retryOf } = request
   const now = Date.now()
-  const number = uploadOf(config)
+  const number = uploadNumberOf(config)
   const upload = number === null ? null : await findUpload(env.DB, account, number, now)
   // What the contract cannot judge, since it knows neither the ledger nor the deployment.
   const problem =
     number !== null && !upload
-      ? noUpload(number)
-      : hookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
+      ? uploadNotFound(number)
+      : webhookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
   if (problem) {
-    const first = await createdBefore(env, wish)
+    const first = await findReplayedJob(env, request)
     if (first) return first
-    throw invalidBody([problem])
+    throw validationFailed([problem])
   }
   const jobId = crypto.randomUUID()
-  const inputName = nameOfInput(config, upload?.name ?? null)
+  const inputName = displayInputName(config, upload?.name ?? null)
   const job = {
     jobId,
     account,
     config: JSON.stringify(config),
     // Made anew for a repeated job too: an envelope opens for its own job and addresses only.
-    sealed: await seal(env, account, jobId, SECRETS_FIELD, secrets, addressesOf(config)),
+    sealed: await seal(env, account, jobId, SECRETS_FIELD, secrets, boundAddresses(config)),
     warnings: JSON.stringify(warnings),
-    priority: wish.priority,
+    priority: request.priority,
     now,
     deadlineAt: now + DEADLINE_MS,
     retryOf,
-    webhook: config.webhook_url ? (wish.hookOfKey ? ('key' as const) : ('job' as const)) : null,
+    webhook: config.webhook_url ? (request.hookOfKey ? ('key' as const) : ('job' as const)) : null,
     inputName,
-    sought: soughtOf(config, inputName),
+    sought: searchTextOf(config, inputName),
     maxActive: settings(env).maxActiveJobs,
   }
-  const key = wish.idempotency?.key ?? null
+  const key = request.idempotency?.key ?? null
   const statements = [insertJob(env.DB, job, key), insertTask(env.DB, job, `${jobId}-0`, kind)]
   if (config.metadata) statements.push(insertMetadata(env.DB, jobId, config.metadata))
-  if (wish.idempotency) {
-    statements.unshift(insertIdempotency(env.DB, job, wish.idempotency.key, await fingerprintOf(env, wish)))
+  if (request.idempotency) {
+    statements.unshift(insertIdempotency(env.DB, job, request.idempotency.key, await requestFingerprint(env, request)))
   }
   const results = await env.DB.batch<{ id: number }>(statements)
   const inserted = results[key === null ? 0 : 1]?.results[0]
   if (inserted)
     return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, repeated: false }
-  const first = await createdBefore(env, wish)
+  const first = await findReplayedJob(env, request)
   // Neither the key nor the job was inserted: both have the same condition.
   if (!first) throw tooManyJobs()
   return first
 }
 
-function noUpload(number: number): Problem {
+function uploadNotFound(number: number): Problem {
   const message = `There is no uploaded file ${number}. Upload it first: POST /uploads returns its number.`
   return { code: 'upload_not_found', field: 'input', message }
 }
 
 /** What makes two requests the same: a dry run, a repetition and a job are different, whatever they have in common. */
-type Asked = Pick<Wish, 'account' | 'kind' | 'retryOf' | 'idempotency'>
+type IdempotentRequest = Pick<NewJobRequest, 'account' | 'kind' | 'retryOf' | 'idempotency'>
 
 /** Keyed, because the body holds secrets and the hash outlives the request. */
-function fingerprintOf(env: Env, { kind, retryOf, idempotency }: Asked): Promise<string> {
+function requestFingerprint(env: Env, { kind, retryOf, idempotency }: IdempotentRequest): Promise<string> {
   const label = kind === 'plan' ? 'idempotency of a dry run' : 'idempotency'
-  return sign(env, retryOf === null ? label : `${label}, retry of ${retryOf}`, idempotency?.request ?? '')
+  return hmacSign(env, retryOf === null ? label : `${label}, retry of ${retryOf}`, idempotency?.request ?? '')
 }
 
 /**
@@ -123,18 +123,18 @@ function fingerprintOf(env: Env, { kind, retryOf, idempotency }: Asked): Promise
  * @returns null when the key is new, or there is none
  * @throws RequestError 409 for a key that was used for another body, or for a dry run of it
  */
-export async function createdBefore(env: Env, asked: Asked): Promise<Created | null> {
-  if (asked.idempotency === null) return null
-  const first = await findIdempotency(env.DB, asked.account, asked.idempotency.key)
+export async function findReplayedJob(env: Env, request: IdempotentRequest): Promise<CreatedJobRecord | null> {
+  if (request.idempotency === null) return null
+  const first = await findIdempotency(env.DB, request.account, request.idempotency.key)
   if (!first) return null
-  if (first.fingerprint !== (await fingerprintOf(env, asked))) {
+  if (first.fingerprint !== (await requestFingerprint(env, request))) {
     throw new RequestError(
       'idempotency_conflict',
       'This Idempotency-Key was already used with a different body or a different dry_run.',
       { field: 'Idempotency-Key' },
     )
   }
-  const job = await findJobByBackendId(env.DB, first.job_id)
+  const job = await findJobByJobId(env.DB, first.job_id)
   // Deleted since: its key still does not make a second one.
   if (!job || job.deleted_at !== null) throw notFound()
   const { config } = job
@@ -145,7 +145,7 @@ export async function createdBefore(env: Env, asked: Asked): Promise<Created | n
     config,
     warnings: decodeWarnings(first.warnings),
     createdAt: job.created_at,
-    inputName: job.input_name ?? nameOfInput(config, null),
+    inputName: job.input_name ?? displayInputName(config, null),
     retryOf: job.retry_of,
     repeated: true,
   }

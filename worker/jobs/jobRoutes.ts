@@ -9,32 +9,32 @@ import { outputProvider } from '#contract/job/jobConfig.ts'
 import type { JobState } from '#contract/task/lifecycle.ts'
 import { MAX_BODY_BYTES, METADATA } from '#contract/limits.ts'
 import { isMetadataName, isMetadataValue } from '#contract/job/metadata.ts'
-import { presetOf } from '#contract/job/builtInPresets.ts'
+import { presetNameOf } from '#contract/job/builtInPresets.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readJson, readOptionalJson } from '../http/jsonBody.ts'
-import type { Created } from './createJob.ts'
-import { createdBefore, createJob, readIdempotencyKey } from './createJob.ts'
-import { apply } from '../scheduler/applyEvent.ts'
-import { withHook } from '../webhooks/webhookAddress.ts'
+import type { CreatedJobRecord } from './createJob.ts'
+import { findReplayedJob, createJob, readIdempotencyKey } from './createJob.ts'
+import { applyEvent } from '../scheduler/applyEvent.ts'
+import { withKeyWebhook } from '../webhooks/webhookAddress.ts'
 import type { AppEnv } from '../http/context.ts'
-import { baseUrl } from '../http/context.ts'
-import { judgeJob } from './validateJobRequest.ts'
+import { publicBaseUrl } from '../http/context.ts'
+import { validateJobRequest } from './validateJobRequest.ts'
 import { listJobs } from '../db/jobList.ts'
 import type { Job } from '../db/jobs.ts'
-import { findJob, markDeleted } from '../db/jobs.ts'
+import { findJob, markJobDeleted } from '../db/jobs.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { purgeJob } from './purgeJob.ts'
-import { refuseQuery } from '../http/validationErrors.ts'
-import { repetitionOf } from './retryJob.ts'
-import { scheduleSoon } from '../scheduler/assignSlots.ts'
-import { folded } from '../db/searchText.ts'
-import { outputsEnd, statusOf } from './jobStatus.ts'
+import { onInvalidQuery } from '../http/validationErrors.ts'
+import { buildRetry } from './retryJob.ts'
+import { assignSlotsSoon } from '../scheduler/assignSlots.ts'
+import { normalizeSearchText } from '../db/searchText.ts'
+import { outputsExpireAt, buildStatus } from './jobStatus.ts'
 import { serveEvents } from './serveEvents.ts'
 import { serveLog } from './serveLog.ts'
-import { cursor, limit, pageQuery, searchText } from '../http/pageQuery.ts'
-import { createShare, revokeShare, serveShares } from '../shares/shareRoutes.ts'
-import { replay, serveDeliveries } from '../webhooks/webhookRoutes.ts'
+import { pageCursor, pageLimit, pageQuery, searchText } from '../http/pageQuery.ts'
+import { createShare, revokeShare, listSharesOfJob } from '../shares/shareRoutes.ts'
+import { replayDelivery, listDeliveries } from '../webhooks/webhookRoutes.ts'
 
 /** Pages of 1,000 objects that a deletion removes at once; the sweep goes on with the rest. */
 const PURGE_PAGES = 5
@@ -79,8 +79,8 @@ const metadata = z._default(
 )
 
 const listQuery = z.strictObject({
-  limit,
-  cursor,
+  limit: pageLimit,
+  cursor: pageCursor,
   state: z.optional(
     z.pipe(
       z.pipe(
@@ -97,7 +97,7 @@ const listQuery = z.strictObject({
 })
 
 const time = { expects: 'a date and time with a time zone, such as 2026-11-21T10:00:00Z' }
-const refuseListQuery = refuseQuery({
+const refuseListQuery = onInvalidQuery({
   ...pageQuery,
   search: { expects: 'a string of 1 to 200 characters' },
   metadata: { expects: `name:value, as in customer:42, at most ${METADATA.members} times` },
@@ -107,9 +107,9 @@ const refuseListQuery = refuseQuery({
 })
 
 const createQuery = z.strictObject({ dry_run: z.optional(z.enum(['true', 'false'])) })
-const refuseCreateQuery = refuseQuery({ dry_run: { expects: 'true or false', allowed: ['true', 'false'] } })
+const refuseCreateQuery = onInvalidQuery({ dry_run: { expects: 'true or false', allowed: ['true', 'false'] } })
 
-export const jobs = new Hono<AppEnv>()
+export const jobRoutes = new Hono<AppEnv>()
   .use(authenticate('jobs'))
 
   // 4.1 Create a job
@@ -123,12 +123,12 @@ export const jobs = new Hono<AppEnv>()
       idempotency: idempotencyKey === null ? null : { key: idempotencyKey, request: text },
     }
     // First, since the preset may have been changed or deleted by now.
-    const first = presetOf(value) === null ? null : await createdBefore(c.env, asked)
-    if (first) return created(c, first)
-    const checked = await judgeJob(c.env, asked.account, value, { baseUrl: baseUrl(c) })
-    const { config, secrets, warnings, hookOfKey } = await withHook(c.env, asked.account, c.get('hook'), checked)
+    const first = presetNameOf(value) === null ? null : await findReplayedJob(c.env, asked)
+    if (first) return createdResponse(c, first)
+    const checked = await validateJobRequest(c.env, asked.account, value, { baseUrl: publicBaseUrl(c) })
+    const { config, secrets, warnings, hookOfKey } = await withKeyWebhook(c.env, asked.account, c.get('hook'), checked)
     const priority = c.get('priority')
-    return created(c, await createJob(c.env, { ...asked, config, secrets, warnings, hookOfKey, priority }))
+    return createdResponse(c, await createJob(c.env, { ...asked, config, secrets, warnings, hookOfKey, priority }))
   })
 
   // List: newest first
@@ -139,12 +139,12 @@ export const jobs = new Hono<AppEnv>()
       before: query.cursor === undefined ? null : Number(query.cursor),
       createdFrom: query.created_from === undefined ? null : Date.parse(query.created_from),
       createdTo: query.created_to === undefined ? null : Date.parse(query.created_to),
-      search: query.search === undefined ? null : folded(query.search),
+      search: query.search === undefined ? null : normalizeSearchText(query.search),
       metadata: query.metadata,
       limit: query.limit + 1,
     })
     const page = rows.slice(0, query.limit)
-    const base = baseUrl(c)
+    const base = publicBaseUrl(c)
     return c.json({
       jobs: await Promise.all(
         page.map(async (job) => {
@@ -155,7 +155,11 @@ export const jobs = new Hono<AppEnv>()
             input: config.input,
             cloud: outputProvider(config),
             updated_at: new Date(job.updated_at).toISOString(),
-            status: await statusOf(c.env, job, base, { until: outputsEnd(job), isShared: false, isListed: true }),
+            status: await buildStatus(c.env, job, base, {
+              until: outputsExpireAt(job),
+              isShared: false,
+              isListed: true,
+            }),
             metadata: config.metadata ?? {},
           } satisfies ListedJob
         }),
@@ -165,11 +169,11 @@ export const jobs = new Hono<AppEnv>()
   })
 
   // 4.2 Read a job
-  .get(jobPath, async (c) => c.json(await read(c.env, await owned(c), baseUrl(c))))
+  .get(jobPath, async (c) => c.json(await jobRead(c.env, await findOwnJob(c), publicBaseUrl(c))))
 
   .post(`${jobPath}/cancel`, async (c) => {
-    const job = await owned(c)
-    const result = await apply(c.env, { id: job.task, jobId: job.job_id }, { type: 'cancel' })
+    const job = await findOwnJob(c)
+    const result = await applyEvent(c.env, { id: job.task, jobId: job.job_id }, { type: 'cancel' })
     // Cancelled before: the caller has what it wanted. Ended otherwise, or already being committed: it has not.
     if (!result.ok && result.refusal !== 'same') {
       throw new RequestError(
@@ -179,12 +183,12 @@ export const jobs = new Hono<AppEnv>()
           : 'The job has already ended.',
       )
     }
-    return c.json(await read(c.env, await owned(c), baseUrl(c)))
+    return c.json(await jobRead(c.env, await findOwnJob(c), publicBaseUrl(c)))
   })
 
   // A new job of the same request; the first one stays as it ended.
   .post(`${jobPath}/retry`, async (c) => {
-    const job = await owned(c)
+    const job = await findOwnJob(c)
     const { value, text } = await readOptionalJson(c, MAX_BODY_BYTES)
     const key = readIdempotencyKey(c.req.header('idempotency-key'))
     const asked = {
@@ -195,50 +199,50 @@ export const jobs = new Hono<AppEnv>()
     }
     // First, since what the repetition is made of may be gone by now.
     const made =
-      (await createdBefore(c.env, asked)) ??
+      (await findReplayedJob(c.env, asked)) ??
       (await createJob(c.env, {
         ...asked,
-        ...(await repetitionOf(c.env, job, value, { baseUrl: baseUrl(c), hook: c.get('hook') })),
+        ...(await buildRetry(c.env, job, value, { baseUrl: publicBaseUrl(c), hook: c.get('hook') })),
         priority: c.get('priority'),
       }))
-    return created(c, made)
+    return createdResponse(c, made)
   })
 
-  .get(`${jobPath}/share`, async (c) => serveShares(c, await owned(c)))
-  .post(`${jobPath}/share`, async (c) => createShare(c, await owned(c)))
-  .delete(`${jobPath}/share/:share`, async (c) => revokeShare(c, await owned(c)))
+  .get(`${jobPath}/share`, async (c) => listSharesOfJob(c, await findOwnJob(c)))
+  .post(`${jobPath}/share`, async (c) => createShare(c, await findOwnJob(c)))
+  .delete(`${jobPath}/share/:share`, async (c) => revokeShare(c, await findOwnJob(c)))
 
-  .get(`${jobPath}/events`, async (c) => serveEvents(c, await owned(c)))
+  .get(`${jobPath}/events`, async (c) => serveEvents(c, await findOwnJob(c)))
 
-  .get(`${jobPath}/log`, async (c) => serveLog(c, await owned(c)))
+  .get(`${jobPath}/log`, async (c) => serveLog(c, await findOwnJob(c)))
 
-  .get(`${jobPath}/webhooks`, async (c) => serveDeliveries(c, await owned(c)))
-  .post(`${jobPath}/webhooks/:webhook/replay`, async (c) => replay(c, await owned(c)))
+  .get(`${jobPath}/webhooks`, async (c) => listDeliveries(c, await findOwnJob(c)))
+  .post(`${jobPath}/webhooks/:webhook/replay`, async (c) => replayDelivery(c, await findOwnJob(c)))
 
   .delete(jobPath, async (c) => {
-    const job = await owned(c)
-    if (!(await markDeleted(c.env.DB, job.account, job.id, Date.now()))) {
+    const job = await findOwnJob(c)
+    if (!(await markJobDeleted(c.env.DB, job.account, job.id, Date.now()))) {
       // Deleted by another request meanwhile: gone is gone.
-      await owned(c)
+      await findOwnJob(c)
       throw new RequestError('job_active', 'The job has not ended yet. Cancel it first, or wait.')
     }
     c.executionCtx.waitUntil(purgeJob(c.env, job, { left: PURGE_PAGES }).catch(() => false))
     return c.body(null, 204)
   })
 
-async function owned(c: Context<AppEnv>): Promise<Job & { position: number | null }> {
+async function findOwnJob(c: Context<AppEnv>): Promise<Job & { position: number | null }> {
   const job = await findJob(c.env.DB, c.get('account'), Number(c.req.param('id')))
   if (!job) throw notFound()
   return job
 }
 
-async function read(env: Env, job: Job, base: string): Promise<JobRead> {
-  return { status: await statusOf(env, job, base), config: job.config }
+async function jobRead(env: Env, job: Job, base: string): Promise<JobRead> {
+  return { status: await buildStatus(env, job, base), config: job.config }
 }
 
 /** 2.5. The only success code that the contract shows is 200. Made from what creation knew, so that a repetition is equal. */
-function created(c: Context<AppEnv>, job: Created): Response {
-  if (!job.repeated) c.executionCtx.waitUntil(scheduleSoon(c.env))
+function createdResponse(c: Context<AppEnv>, job: CreatedJobRecord): Response {
+  if (!job.repeated) c.executionCtx.waitUntil(assignSlotsSoon(c.env))
   return c.json(
     {
       _auto_generated_id_: job.id,
@@ -273,6 +277,6 @@ function created(c: Context<AppEnv>, job: Created): Response {
       warnings: job.warnings,
     } satisfies CreatedAnswer,
     200,
-    { location: `${baseUrl(c)}/api/v0/job/${job.id}` },
+    { location: `${publicBaseUrl(c)}/api/v0/job/${job.id}` },
   )
 }

@@ -1,23 +1,23 @@
 // In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
 // Not in charge of: its shape (contract/api/status.ts).
 import { outputProvider } from '#contract/job/jobConfig.ts'
-import { placesOf } from '#contract/task/allowedOutputs.ts'
+import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'
-import { monitorOf } from '../scheduler/applyEvent.ts'
+import { jobMonitor } from '../scheduler/applyEvent.ts'
 import type { Job, StoredOutput } from '../db/jobs.ts'
-import { archiveAddress } from '../delivery/archiveRoutes.ts'
-import { objectAddress } from '../delivery/objectRoutes.ts'
-import { sourceName } from '../taskApi/putOutput.ts'
-import { posterAddress } from '../delivery/posterRoutes.ts'
-import { nameOfInput } from '../db/searchText.ts'
-import { openSinkOf } from '../storage/jobStores.ts'
+import { signedArchiveUrl } from '../delivery/archiveRoutes.ts'
+import { signedObjectUrl } from '../delivery/objectRoutes.ts'
+import { sourceBaseName } from '../taskApi/putOutput.ts'
+import { signedPosterUrl } from '../delivery/posterRoutes.ts'
+import { displayInputName } from '../db/searchText.ts'
+import { openJobSink } from '../storage/jobStores.ts'
 
 const DAY_MS = 86_400_000
 
-interface Terms {
+interface UrlOptions {
   /** Milliseconds since 1970. */
   until: number
   /** For the holder of a share, not for the owner of the job. */
@@ -30,18 +30,18 @@ interface Terms {
  * `position` is known of a single job; a list does not count for each of its lines. Signed addresses are valid for as long as
  * their objects are kept, unless `terms` say otherwise.
  */
-export async function statusOf(
+export async function buildStatus(
   env: Env,
   job: Job & { position?: number | null },
   base: string,
-  terms: Terms = { until: outputsEnd(job), isShared: false },
+  terms: UrlOptions = { until: outputsExpireAt(job), isShared: false },
 ): Promise<PublicStatus> {
   const running = job.task_state === 'running' || job.task_state === 'committing'
   const [live, outputs, poster, archiveUrl] = await Promise.all([
-    running || (job.attempt > 0 && job.finished_at === null) ? monitorOf(env, job.job_id).read() : null,
-    addresses(env, job, base, terms),
-    posterOf(env, job, base, terms.until),
-    terms.isShared ? null : archiveAddress(env, job, base, terms.until),
+    running || (job.attempt > 0 && job.finished_at === null) ? jobMonitor(env, job.job_id).progress() : null,
+    outputUrls(env, job, base, terms),
+    posterLink(env, job, base, terms.until),
+    terms.isShared ? null : signedArchiveUrl(env, job, base, terms.until),
   ])
   return publicStatus({
     jobId: job.job_id,
@@ -57,7 +57,7 @@ export async function statusOf(
     poster,
     archiveUrl,
     retryOf: job.retry_of,
-    inputName: job.input_name ?? nameOfInput(job.config, null),
+    inputName: job.input_name ?? displayInputName(job.config, null),
     position: job.position ?? null,
     startsFailed: job.starts_failed,
     notBefore: job.not_before,
@@ -73,33 +73,33 @@ export async function statusOf(
  * When the outputs of a job in the service's own store are removed, in milliseconds since 1970. Of one that runs: the same all day,
  * so that whoever reads it again and again does not load its poster again and again.
  */
-export function outputsEnd({ finished_at: finished }: Pick<Job, 'finished_at'>): number {
+export function outputsExpireAt({ finished_at: finished }: Pick<Job, 'finished_at'>): number {
   return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + RETENTION_DAYS.outputs * DAY_MS
 }
 
-async function posterOf(env: Env, job: Job, base: string, until: number): Promise<Poster | null> {
+async function posterLink(env: Env, job: Job, base: string, until: number): Promise<Poster | null> {
   if (job.poster === null) return null
   const { attempt, width, height } = job.poster
-  return { url: await posterAddress(env, base, { jobId: job.job_id, attempt }, until), width, height }
+  return { url: await signedPosterUrl(env, base, { jobId: job.job_id, attempt }, until), width, height }
 }
 
 /**
  * Addresses of outputs in a store of the customer's; null for what has none. Only what is among the outputs that the job may
  * have: credentials open nothing else, whatever the row says.
  */
-async function addressesElsewhere(
+async function externalOutputUrls(
   env: Env,
   job: Job,
   outputs: readonly StoredOutput[],
 ): Promise<ReadonlyMap<string, string>> {
   if (job.sealed === null || outputs.length === 0) return new Map()
   try {
-    const sink = await openSinkOf(env, job.job_id, job)
-    if (!sink?.address) return new Map()
+    const sink = await openJobSink(env, job.job_id, job)
+    if (!sink?.presignedUrl) return new Map()
     const { config } = job
-    const places = placesOf(config, sourceName(job), attemptDirectory(job.job_id, job.attempt))
-    const own = outputs.filter(({ path }) => SENDINGS.some((sent) => places.refusal(sent, path) === null))
-    const made = await Promise.all(own.map(async ({ path }) => [path, await sink.address?.(path)] as const))
+    const places = allowedOutputsOf(config, sourceBaseName(job), attemptDirectory(job.job_id, job.attempt))
+    const own = outputs.filter(({ path }) => UPLOAD_METHODS.some((sent) => places.violation(sent, path) === null))
+    const made = await Promise.all(own.map(async ({ path }) => [path, await sink.presignedUrl?.(path)] as const))
     return new Map(made.flatMap(([path, url]) => (url ? [[path, url]] : [])))
   } catch (error) {
     // A job is read whether its credentials can be opened or not.
@@ -109,19 +109,19 @@ async function addressesElsewhere(
   }
 }
 
-const SENDINGS = ['put', 'parts', 'written'] as const
+const UPLOAD_METHODS = ['put', 'parts', 'written'] as const
 
 /** Signed anew on every read. */
-async function addresses(env: Env, job: Job, base: string, terms: Terms): Promise<PublicOutput[]> {
+async function outputUrls(env: Env, job: Job, base: string, terms: UrlOptions): Promise<PublicOutput[]> {
   if (job.outputs === null) return []
   const { account, job_id: jobId } = job
   const grant = { expiresAt: terms.until / 1000, scope: terms.isShared ? ('shared' as const) : ('object' as const) }
   const stored = job.outputs
   const isOwn = outputProvider(job.config) === 'vendor-store'
   const none = isOwn || terms.isShared || terms.isListed === true
-  const elsewhere = none ? new Map<string, string>() : await addressesElsewhere(env, job, stored)
+  const elsewhere = none ? new Map<string, string>() : await externalOutputUrls(env, job, stored)
   const urlOf = async (path: string): Promise<string | null> =>
-    isOwn ? objectAddress(env, base, { account, jobId, path }, grant) : (elsewhere.get(path) ?? null)
+    isOwn ? signedObjectUrl(env, base, { account, jobId, path }, grant) : (elsewhere.get(path) ?? null)
   return Promise.all(
     stored.map(async (output) => ({
       path: output.path,

@@ -4,14 +4,21 @@ import { Hono } from 'hono'
 import type { Preset, PresetList } from '#contract/api/answers.ts'
 import { MAX_BODY_BYTES, PRESETS } from '#contract/limits.ts'
 import { validatePreset } from '#contract/job/validatePreset.ts'
-import { builtInPresets, foldName } from '#contract/job/builtInPresets.ts'
+import { builtInPresets, normalizePresetName } from '#contract/job/builtInPresets.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
 import type { AppEnv } from '../http/context.ts'
-import { baseUrl } from '../http/context.ts'
+import { publicBaseUrl } from '../http/context.ts'
 import type { StoredPreset } from '../db/presets.ts'
-import { changePreset, deletePreset, findPreset, findPresetByEither, insertPreset, listPresets } from '../db/presets.ts'
-import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
+import {
+  updatePreset,
+  deletePreset,
+  findPreset,
+  findPresetByIdOrName,
+  insertPreset,
+  listPresets,
+} from '../db/presets.ts'
+import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
 import { toBase64Url } from '../secrets/hmac.ts'
 
 const publicPreset = (row: StoredPreset): Preset => ({
@@ -23,7 +30,7 @@ const publicPreset = (row: StoredPreset): Preset => ({
   updated_at: new Date(row.updated_at).toISOString(),
 })
 
-export const presets = new Hono<AppEnv>()
+export const presetRoutes = new Hono<AppEnv>()
   .use(authenticate('jobs'))
   .get('/', async (c) => {
     const own = await listPresets(c.env.DB, c.get('account'))
@@ -31,14 +38,14 @@ export const presets = new Hono<AppEnv>()
   })
   .post('/', async (c) => {
     const [account, now] = [c.get('account'), Date.now()]
-    const wish = read((await readJson(c, MAX_BODY_BYTES)).value, baseUrl(c))
+    const wish = read((await readJson(c, MAX_BODY_BYTES)).value, publicBaseUrl(c))
     const id = `pre_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`
     const row = { ...wish, id, account, created_at: now, updated_at: now }
     if (!(await insertPreset(c.env.DB, row, PRESETS.per_account))) {
-      const other = await findPresetByEither(c.env.DB, account, '', wish.folded)
+      const other = await findPresetByIdOrName(c.env.DB, account, '', wish.folded)
       throw other ? nameTaken(wish.name) : tooMany()
     }
-    return c.json(publicPreset(row), 201, { location: `${baseUrl(c)}/api/v0/presets/${id}` })
+    return c.json(publicPreset(row), 201, { location: `${publicBaseUrl(c)}/api/v0/presets/${id}` })
   })
   .get('/:id', async (c) => {
     const id = c.req.param('id')
@@ -53,8 +60,8 @@ export const presets = new Hono<AppEnv>()
     refuseBuiltIn(id)
     // First, since what is wrong with the body is nobody's business where there is no such preset.
     if (!(await findPreset(c.env.DB, account, id))) throw notFound()
-    const wish = read((await readJson(c, MAX_BODY_BYTES)).value, baseUrl(c))
-    const row = await changePreset(c.env.DB, { ...wish, id, account, updated_at: Date.now() })
+    const wish = read((await readJson(c, MAX_BODY_BYTES)).value, publicBaseUrl(c))
+    const row = await updatePreset(c.env.DB, { ...wish, id, account, updated_at: Date.now() })
     if (row) return c.json(publicPreset(row))
     if (await findPreset(c.env.DB, account, id)) throw nameTaken(wish.name)
     throw notFound()
@@ -69,9 +76,9 @@ export const presets = new Hono<AppEnv>()
 /** @throws RequestError 400 with all problems */
 function read(value: unknown, base: string) {
   const judged = validatePreset(value, { baseUrl: base })
-  if (!judged.ok) throw invalidBody(judged.problems)
+  if (!judged.ok) throw validationFailed(judged.problems)
   const { name, description, job } = judged.preset
-  return { name, folded: foldName(name), description, job }
+  return { name, folded: normalizePresetName(name), description, job }
 }
 
 function refuseBuiltIn(id: string): void {

@@ -6,12 +6,12 @@ import { retry } from '#contract/api/requestBodies.ts'
 import type { Warning } from '#contract/errors.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { isRedacted } from '#contract/job/redact.ts'
-import type { KeyHook } from '../webhooks/webhookAddress.ts'
-import { withHook } from '../webhooks/webhookAddress.ts'
+import type { KeyWebhook } from '../webhooks/webhookAddress.ts'
+import { withKeyWebhook } from '../webhooks/webhookAddress.ts'
 import type { Job } from '../db/jobs.ts'
-import { invalidBody, RequestError } from '../http/requestError.ts'
-import { problemsOf } from '../http/validationErrors.ts'
-import { secretsOf } from '../storage/jobStores.ts'
+import { validationFailed, RequestError } from '../http/requestError.ts'
+import { problemsFromIssues } from '../http/validationErrors.ts'
+import { openJobSecrets } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 
 const text = { expects: 'a string, or left out' }
@@ -24,7 +24,7 @@ const expectations = {
 
 const ADDRESSES = ['input', 'logo_url', 'webhook_url'] as const
 
-export interface Repetition {
+export interface RetriedJob {
   config: JobConfig
   secrets: JobSecrets
   warnings: Warning[]
@@ -32,12 +32,12 @@ export interface Repetition {
 }
 
 /** @throws RequestError 409 `job_active`, `job_finished` or `credentials_expired`; 400 for a body that is not valid */
-export async function repetitionOf(
+export async function buildRetry(
   env: Env,
   job: Job,
   body: unknown,
-  { baseUrl, hook }: { baseUrl: string; hook: KeyHook | null },
-): Promise<Repetition> {
+  { baseUrl, hook }: { baseUrl: string; hook: KeyWebhook | null },
+): Promise<RetriedJob> {
   if (job.finished_at === null) {
     throw new RequestError('job_active', 'The job has not ended yet. Cancel it first, or wait.')
   }
@@ -50,25 +50,26 @@ export async function repetitionOf(
   }
   const parsed = retry.safeParse(body)
   if (!parsed.success) {
-    throw invalidBody(problemsOf(parsed.error.issues, body, expectations))
+    throw validationFailed(problemsFromIssues(parsed.error.issues, body, expectations))
   }
-  const brought = withoutNull(parsed.data)
+  const overrides = withoutNull(parsed.data)
   const { config } = job
-  const kept = job.sealed === null ? null : await keptOf(env, job)
+  const storedSecrets = job.sealed === null ? null : await readStoredSecrets(env, job)
   // Addresses with a query are kept sealed, with the credentials.
-  const full = { ...kept?.addresses, ...brought }
-  const hookOfKey = job.webhook === 2 && brought.webhook_url === undefined
+  const full = { ...storedSecrets?.addresses, ...overrides }
+  const hookOfKey = job.webhook === 2 && overrides.webhook_url === undefined
   const lost = ADDRESSES.filter((name) => isRedacted(config[name]) && full[name] === undefined)
-  if (kept && lost.length === 0 && Object.keys(brought).length === 0) {
-    return { config, secrets: kept, warnings: [], hookOfKey }
+  if (storedSecrets && lost.length === 0 && Object.keys(overrides).length === 0) {
+    return { config, secrets: storedSecrets, warnings: [], hookOfKey }
   }
   // The caller never had the address of a key, and is not asked for it.
-  const renewed = hookOfKey && lost.includes('webhook_url')
-  const asked = lost.find((name) => name !== 'webhook_url' || !renewed)
-  const credentials = brought.cloud_credentials ?? (kept ? { input: kept.input, output: kept.output } : null)
+  const takesKeyWebhook = hookOfKey && lost.includes('webhook_url')
+  const asked = lost.find((name) => name !== 'webhook_url' || !takesKeyWebhook)
+  const credentials =
+    overrides.cloud_credentials ?? (storedSecrets ? { input: storedSecrets.input, output: storedSecrets.output } : null)
   if (!credentials || asked !== undefined) {
     const field = asked ?? 'cloud_credentials'
-    const why = kept
+    const why = storedSecrets
       ? `The full address of ${field} is no longer stored.`
       : 'The job ended more than 72 hours ago, so its credentials are no longer stored.'
     throw new RequestError('credentials_expired', `${why} Send ${field} with the retry.`, { field })
@@ -77,13 +78,13 @@ export async function repetitionOf(
     ADDRESSES.flatMap((name) => (full[name] === undefined ? [] : [[name, full[name]]])),
   )
   const { webhook_url: _lost, ...rest } = config
-  const first = renewed ? rest : config
+  const first = takesKeyWebhook ? rest : config
   const checked = validateJob({ ...first, ...addresses, cloud_credentials: credentials }, { baseUrl })
-  if (!checked.ok) throw invalidBody(checked.problems)
-  if (!renewed) return { ...checked, hookOfKey }
+  if (!checked.ok) throw validationFailed(checked.problems)
+  if (!takesKeyWebhook) return { ...checked, hookOfKey }
   return hook === null
-    ? { ...checked, warnings: [...checked.warnings, noHook], hookOfKey: false }
-    : withHook(env, job.account, hook, checked)
+    ? { ...checked, warnings: [...checked.warnings, noWebhookWarning], hookOfKey: false }
+    : withKeyWebhook(env, job.account, hook, checked)
 }
 
 /** Decision "numbers and strings": `null` = absent. */
@@ -94,9 +95,9 @@ function withoutNull<T extends object>(given: T): { [K in keyof T]: Exclude<T[K]
 }
 
 /** @throws RequestError where they were given for other addresses than the row names by now */
-async function keptOf(env: Env, job: Job): Promise<JobSecrets> {
+async function readStoredSecrets(env: Env, job: Job): Promise<JobSecrets> {
   try {
-    return await secretsOf(env, job)
+    return await openJobSecrets(env, job)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const message = `${error.message} Create a new job instead.`
@@ -104,7 +105,7 @@ async function keptOf(env: Env, job: Job): Promise<JobSecrets> {
   }
 }
 
-const noHook: Warning = {
+const noWebhookWarning: Warning = {
   code: 'webhook_left_out',
   field: 'webhook_url',
   message:

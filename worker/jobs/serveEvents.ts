@@ -2,12 +2,12 @@
 // Not in charge of: pushing (eventStream.ts, in the job's monitor).
 import type { Context } from 'hono'
 import type { EventList } from '#contract/api/answers.ts'
-import { eventText, publicEvents } from '#contract/api/events.ts'
-import { monitorOf } from '../scheduler/applyEvent.ts'
+import { sseEventText, publicEvents } from '#contract/api/events.ts'
+import { jobMonitor } from '../scheduler/applyEvent.ts'
 import type { AppEnv } from '../http/context.ts'
 import type { Job } from '../db/jobs.ts'
 import { findTimeline } from '../db/tasks.ts'
-import { streamHeaders } from '../monitor/eventStream.ts'
+import { sseHeaders } from '../monitor/eventStream.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 
 export async function serveEvents(c: Context<AppEnv>, job: Job): Promise<Response> {
@@ -20,7 +20,7 @@ export async function serveEvents(c: Context<AppEnv>, job: Job): Promise<Respons
 
   const after = lastEventId(c.req.header('last-event-id'))
   if (!over) {
-    const stream = await monitorOf(c.env, job.job_id).fetch(`http://monitor/?job=${job.job_id}&after=${after}`)
+    const stream = await jobMonitor(c.env, job.job_id).fetch(`http://monitor/?job=${job.job_id}&after=${after}`)
     if (stream.status === 200) return new Response(stream.body, stream)
     throw new RequestError('quota_exceeded', 'Too many clients are already following this job.', {
       headers: { 'retry-after': '15' },
@@ -29,7 +29,7 @@ export async function serveEvents(c: Context<AppEnv>, job: Job): Promise<Respons
   const missed = events.filter((event) => event.id > after)
   // WHATWG HTML, 9.2.3: 204 tells a client that has everything not to come again.
   if (missed.length === 0) return new Response(null, { status: 204 })
-  return new Response(missed.map(eventText).join(''), { headers: streamHeaders })
+  return new Response(missed.map(sseEventText).join(''), { headers: sseHeaders })
 }
 
 /** What is not one of our ids is from nowhere: everything is told. */

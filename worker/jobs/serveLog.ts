@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import type { JobLog } from '#contract/api/answers.ts'
 import { MAX_LOGS } from '#contract/task/reportSchemas.ts'
-import { logPrefix } from '../storage/objectKeys.ts'
+import { jobLogPrefix } from '../storage/objectKeys.ts'
 import type { AppEnv } from '../http/context.ts'
 import type { Job } from '../db/jobs.ts'
 
@@ -19,7 +19,7 @@ export async function serveLog(c: Context<AppEnv>, job: Job): Promise<Response> 
 }
 
 async function readLog(env: Env, jobId: string): Promise<JobLog> {
-  const { objects } = await env.BUCKET.list({ prefix: logPrefix(jobId), limit: 1000 })
+  const { objects } = await env.BUCKET.list({ prefix: jobLogPrefix(jobId), limit: 1000 })
   const kept = await Promise.all(objects.slice(-MAX_LOGS).map(({ key }) => env.BUCKET.get(key)))
   // One that was removed between the two requests is left out.
   const found = kept.filter((object) => object !== null)
@@ -27,10 +27,10 @@ async function readLog(env: Env, jobId: string): Promise<JobLog> {
 }
 
 function asText({ attempts }: JobLog): string {
-  return attempts.map((each) => `${section(each).join('\n')}\n`).join('\n')
+  return attempts.map((each) => `${attemptText(each).join('\n')}\n`).join('\n')
 }
 
-function section({ attempt, engine, commands, lines }: JobLog['attempts'][number]): string[] {
+function attemptText({ attempt, engine, commands, lines }: JobLog['attempts'][number]): string[] {
   return [
     `Attempt ${attempt}${engine === null ? '' : ` (ffmpeg ${engine})`}`,
     ...commands.flatMap(({ purpose, command, seconds, exit_code: code }) => [

@@ -6,16 +6,16 @@ import type { JobErrorCode } from '#contract/errorCodes.ts'
 import type { JobError } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import type { FinishedObject, FinishPost, WrittenObject } from '#contract/task/protocol.ts'
-import { answerTo, detailsOf, fieldOf } from '../storage/jobErrorMapping.ts'
-import type { Watcher } from '../scheduler/applyEvent.ts'
-import { apply } from '../scheduler/applyEvent.ts'
-import { inParallel } from '../util/mapConcurrent.ts'
+import { jobErrorFor, storeErrorDetails, fieldFor } from '../storage/jobErrorMapping.ts'
+import type { MonitorHandle } from '../scheduler/applyEvent.ts'
+import { applyEvent } from '../scheduler/applyEvent.ts'
+import { mapConcurrent } from '../util/mapConcurrent.ts'
 import type { StoredOutput } from '../db/jobs.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import type { TaskRow } from '../db/tasks.ts'
-import { openSinkOf } from '../storage/jobStores.ts'
+import { openJobSink } from '../storage/jobStores.ts'
 import type { Sink } from '../storage/objectStore.ts'
-import { isPassing, StoreError } from '../storage/objectStore.ts'
+import { isTransient, StoreError } from '../storage/objectStore.ts'
 
 interface CommitRecord extends Omit<FinishPost, 'written'> {
   attempt: number
@@ -24,32 +24,32 @@ interface CommitRecord extends Omit<FinishPost, 'written'> {
 }
 
 /** Path → tag of what lay at a final path before the first write of this commit. */
-type Before = Record<string, string>
+type EtagsBefore = Record<string, string>
 
 /** Requests to the store at a time. */
-const WRITES = 6
+const CONCURRENCY = 6
 
-function recordKey(jobId: string, attempt: number): string {
+function commitRecordKey(jobId: string, attempt: number): string {
   return `work/${jobId}/commit-${attempt}.json`
 }
 
-function beforeKey(jobId: string, attempt: number): string {
+function etagsBeforeKey(jobId: string, attempt: number): string {
   return `work/${jobId}/before-${attempt}.json`
 }
 
 /** Before the transition to `committing`: from then on the record is all that the commit needs. */
-export async function storeRecord(env: Env, jobId: string, attempt: number, finish: FinishPost): Promise<void> {
-  await env.BUCKET.put(recordKey(jobId, attempt), JSON.stringify({ ...finish, attempt } satisfies CommitRecord), {
+export async function storeCommitRecord(env: Env, jobId: string, attempt: number, finish: FinishPost): Promise<void> {
+  await env.BUCKET.put(commitRecordKey(jobId, attempt), JSON.stringify({ ...finish, attempt } satisfies CommitRecord), {
     httpMetadata: { contentType: 'application/json' },
   })
 }
 
-export async function dropRecord(env: Env, jobId: string, attempt: number): Promise<void> {
-  await env.BUCKET.delete([recordKey(jobId, attempt), beforeKey(jobId, attempt)])
+export async function deleteCommitRecord(env: Env, jobId: string, attempt: number): Promise<void> {
+  await env.BUCKET.delete([commitRecordKey(jobId, attempt), etagsBeforeKey(jobId, attempt)])
 }
 
 /** Of every attempt, once the job has ended: one that a request stored and did not live to use is nobody else's to find. */
-export async function dropRecords(env: Env, jobId: string): Promise<void> {
+export async function deleteCommitRecords(env: Env, jobId: string): Promise<void> {
   const { objects } = await env.BUCKET.list({ prefix: `work/${jobId}/` })
   if (objects.length > 0) await env.BUCKET.delete(objects.map(({ key }) => key))
 }
@@ -60,37 +60,37 @@ export async function dropRecords(env: Env, jobId: string): Promise<void> {
  * A passing failure throws and is tried again by the monitor until the job's deadline; a lasting one undoes what it can
  * and fails the job.
  */
-export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise<void> {
+export async function commitOutputs(env: Env, task: TaskRow, watcher: MonitorHandle): Promise<void> {
   const ref = { id: task.id, jobId: task.job_id }
   const { attempt } = task
   const [stored, job] = await Promise.all([
-    env.BUCKET.get(recordKey(task.job_id, attempt)),
-    findJobByBackendId(env.DB, task.job_id),
+    env.BUCKET.get(commitRecordKey(task.job_id, attempt)),
+    findJobByJobId(env.DB, task.job_id),
   ])
   if (!job) return
   if (!stored) return fail({ code: 'internal', message: 'The record of the finished attempt is missing.' })
   const record = await stored.json<CommitRecord>()
   const { objects, written = [] } = record
-  const stage = (n: 1 | 2) => written.filter((object) => object.stage === n)
+  const inStage = (n: 1 | 2) => written.filter((object) => object.stage === n)
   let sink: Sink | null = null
-  let before: Before | null = null
+  let etagsBefore: EtagsBefore | null = null
   let outputs: StoredOutput[]
   try {
-    const opened = await openSinkOf(env, task.job_id, job)
+    const opened = await openJobSink(env, task.job_id, job)
     if (!opened) return
     sink = opened
-    before = await replacedBy(env, opened, task, [...objects, ...written])
+    etagsBefore = await readEtagsBefore(env, opened, task, [...objects, ...written])
     outputs = [
-      ...(await inParallel(objects, WRITES, (object) => complete(opened, object))),
-      ...(await inParallel(stage(1), WRITES, (object) => write(opened, object))),
-      ...(await inParallel(stage(2), WRITES, (object) => write(opened, object))),
+      ...(await mapConcurrent(objects, CONCURRENCY, (object) => completeObject(opened, object))),
+      ...(await mapConcurrent(inStage(1), CONCURRENCY, (object) => putManifest(opened, object))),
+      ...(await mapConcurrent(inStage(2), CONCURRENCY, (object) => putManifest(opened, object))),
     ]
   } catch (error) {
-    if (isPassing(error) && Date.now() < job.deadline_at) throw error
-    const inPlace = sink ? await undo(sink, [stage(2), stage(1), objects], before) : []
-    return fail(described(error, inPlace))
+    if (isTransient(error) && Date.now() < job.deadline_at) throw error
+    const remaining = sink ? await rollBack(sink, [inStage(2), inStage(1), objects], etagsBefore) : []
+    return fail(commitError(error, remaining))
   }
-  await apply(
+  await applyEvent(
     env,
     ref,
     { type: 'committed', attempt },
@@ -101,23 +101,23 @@ export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise
       warnings: JSON.stringify(mergeWarnings(job.warnings, record.warnings)),
     },
   )
-  await dropRecord(env, task.job_id, attempt)
+  await deleteCommitRecord(env, task.job_id, attempt)
 
   async function fail(error: JobError): Promise<void> {
-    await apply(env, ref, { type: 'commit_failed', attempt, error }, { watcher })
-    await dropRecord(env, task.job_id, attempt)
+    await applyEvent(env, ref, { type: 'commit_failed', attempt, error }, { watcher })
+    await deleteCommitRecord(env, task.job_id, attempt)
   }
 }
 
 /** What the final paths held before this commit's first write: found out once, and kept for whoever resumes it (I7). */
-async function replacedBy(env: Env, sink: Sink, task: TaskRow, objects: { path: string }[]): Promise<Before> {
-  const key = beforeKey(task.job_id, task.attempt)
+async function readEtagsBefore(env: Env, sink: Sink, task: TaskRow, objects: { path: string }[]): Promise<EtagsBefore> {
+  const key = etagsBeforeKey(task.job_id, task.attempt)
   const known = await env.BUCKET.get(key)
-  if (known) return known.json<Before>()
-  const before: Before = {}
-  await inParallel(objects, WRITES, async ({ path }) => {
-    const there = await sink.stat(path)
-    if (there) before[path] = there.etag
+  if (known) return known.json<EtagsBefore>()
+  const before: EtagsBefore = {}
+  await mapConcurrent(objects, CONCURRENCY, async ({ path }) => {
+    const stat = await sink.stat(path)
+    if (stat) before[path] = stat.etag
   })
   await env.BUCKET.put(key, JSON.stringify(before))
   return before
@@ -128,10 +128,10 @@ async function replacedBy(env: Env, sink: Sink, task: TaskRow, objects: { path: 
  * before what they list (I5).
  * @returns the paths of its objects that stay: they replaced something, or could not be deleted
  */
-async function undo(sink: Sink, stages: { path: string }[][], before: Before | null): Promise<string[]> {
+async function rollBack(sink: Sink, stages: { path: string }[][], before: EtagsBefore | null): Promise<string[]> {
   const left: string[] = []
   for (const objects of stages) {
-    const paths = await inParallel(objects, WRITES, async ({ path }) => {
+    const paths = await mapConcurrent(objects, CONCURRENCY, async ({ path }) => {
       const was = before?.[path]
       if (before && was === undefined) await sink.delete(path).catch(() => undefined)
       try {
@@ -147,38 +147,38 @@ async function undo(sink: Sink, stages: { path: string }[][], before: Before | n
 }
 
 /** At the commit there is no other try of a request: what a store does not take is an output that is missing. */
-function codeOf(error: StoreError): JobErrorCode {
-  const { code } = answerTo('output', error)
+function commitErrorCode(error: StoreError): JobErrorCode {
+  const { code } = jobErrorFor('output', error)
   const isMissing = code === 'output_refused' || (code === 'output_unreachable' && !error.transient)
   return isMissing ? 'output_incomplete' : code
 }
 
-function described(error: unknown, inPlace: string[]): JobError {
+function commitError(error: unknown, remaining: string[]): JobError {
   const reason = error instanceof Error ? error.message : String(error)
   const store = error instanceof StoreError ? error : null
   return {
-    code: store ? codeOf(store) : 'internal',
-    message: `An output could not be published${isPassing(error) ? ' before the job’s deadline' : ''}: ${reason}`,
-    ...(store ? fieldOf('output', store) : {}),
+    code: store ? commitErrorCode(store) : 'internal',
+    message: `An output could not be published${isTransient(error) ? ' before the job’s deadline' : ''}: ${reason}`,
+    ...(store ? fieldFor('output', store) : {}),
     details: {
-      ...(store ? detailsOf(store) : {}),
-      ...(inPlace.length > 0 ? { in_place: inPlace } : {}),
+      ...(store ? storeErrorDetails(store) : {}),
+      ...(remaining.length > 0 ? { in_place: remaining } : {}),
     },
   }
 }
 
-async function complete(sink: Sink, object: FinishedObject): Promise<StoredOutput> {
-  let gone: StoreError | null = null
+async function completeObject(sink: Sink, object: FinishedObject): Promise<StoredOutput> {
+  let uploadError: StoreError | null = null
   try {
     await sink.completeUpload(object.path, object.upload, object.parts)
   } catch (error) {
     if (!(error instanceof StoreError && error.code === 'no_such_upload')) throw error
     // Completed by a try that did not live to say so?
-    gone = error
+    uploadError = error
   }
   // What the store has decides, whatever it answered.
   const there = await sink.stat(object.path)
-  if (gone !== null && there?.size !== object.size) throw gone
+  if (uploadError !== null && there?.size !== object.size) throw uploadError
   if (there?.size !== object.size) {
     throw new StoreError(
       'invalid',
@@ -200,14 +200,14 @@ async function complete(sink: Sink, object: FinishedObject): Promise<StoredOutpu
   }
 }
 
-async function write(sink: Sink, object: WrittenObject): Promise<StoredOutput> {
+async function putManifest(sink: Sink, object: WrittenObject): Promise<StoredOutput> {
   const bytes = new TextEncoder().encode(object.body)
   const { etag } = await sink.put(object.path, bytes, bytes.byteLength, object.content_type, 'manifest')
   return {
     path: object.path,
     location: sink.location(object.path),
     size: bytes.byteLength,
-    sha256: hex(await crypto.subtle.digest('SHA-256', bytes)),
+    sha256: toHex(await crypto.subtle.digest('SHA-256', bytes)),
     etag,
     content_type: object.content_type,
     profile: object.profile,
@@ -217,6 +217,6 @@ async function write(sink: Sink, object: WrittenObject): Promise<StoredOutput> {
   }
 }
 
-function hex(digest: ArrayBuffer): string {
+function toHex(digest: ArrayBuffer): string {
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

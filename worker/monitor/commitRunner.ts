@@ -2,21 +2,21 @@
 // deadline, then given up.
 // Not in charge of: what a commit does (commitOutputs.ts), the alarm that comes for the next try (jobMonitor.ts).
 import type { FinishPost } from '#contract/task/protocol.ts'
-import { commit, dropRecords, storeRecord } from './commitOutputs.ts'
-import type { Watcher } from '../scheduler/applyEvent.ts'
-import { apply } from '../scheduler/applyEvent.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
+import { commitOutputs, deleteCommitRecords, storeCommitRecord } from './commitOutputs.ts'
+import type { MonitorHandle } from '../scheduler/applyEvent.ts'
+import { applyEvent } from '../scheduler/applyEvent.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import type { TaskRow } from '../db/tasks.ts'
 import { findTask } from '../db/tasks.ts'
-import { backOff } from './cleanUp.ts'
+import { retryBackoffMs } from './cleanUp.ts'
 
 /** After the deadline; until then the store is asked again and again. */
-const GRACE_MS = 3600_000
+const DEADLINE_GRACE_MS = 3600_000
 
 /** When the next try is due, in milliseconds since 1970. */
-type Arm = (at: number) => Promise<void>
+type ScheduleAlarm = (at: number) => Promise<void>
 
-export class Committing {
+export class CommitRunner {
   readonly #storage: DurableObjectStorage
   readonly #env: Env
   readonly #storing = new Set<Promise<void>>()
@@ -27,49 +27,49 @@ export class Committing {
     this.#env = env
   }
 
-  async store(jobId: string, attempt: number, finish: FinishPost): Promise<void> {
-    const stored = storeRecord(this.#env, jobId, attempt, finish)
+  async storeRecord(jobId: string, attempt: number, finish: FinishPost): Promise<void> {
+    const stored = storeCommitRecord(this.#env, jobId, attempt, finish)
     this.#storing.add(stored)
     await stored.finally(() => this.#storing.delete(stored))
   }
 
   /** Of an ended job, whatever asked for them: a request that was sent twice may still be storing one. */
-  async drop(jobId: string): Promise<void> {
+  async deleteRecords(jobId: string): Promise<void> {
     await Promise.allSettled(this.#storing)
-    await dropRecords(this.#env, jobId)
+    await deleteCommitRecords(this.#env, jobId)
   }
 
   /** Goes on with the commit of a task that is `committing`; a second caller waits for the same try. */
-  run(id: string, watcher: Watcher, arm: Arm): Promise<void> {
-    this.#running ??= this.#try(id, watcher, arm).finally(() => (this.#running = null))
+  run(id: string, watcher: MonitorHandle, scheduleAlarm: ScheduleAlarm): Promise<void> {
+    this.#running ??= this.#tryCommit(id, watcher, scheduleAlarm).finally(() => (this.#running = null))
     return this.#running
   }
 
-  async #try(id: string, watcher: Watcher, arm: Arm): Promise<void> {
+  async #tryCommit(id: string, watcher: MonitorHandle, scheduleAlarm: ScheduleAlarm): Promise<void> {
     const task = await findTask(this.#env.DB, id)
     if (task?.state !== 'committing') return
     const tries = ((await this.#storage.get<number>('commits')) ?? 0) + 1
     await this.#storage.put('commits', tries)
     // Armed first, and once more below, since the alarm may go off while this still runs.
-    await arm(Date.now() + backOff(tries))
+    await scheduleAlarm(Date.now() + retryBackoffMs(tries))
     try {
-      await commit(this.#env, task, watcher)
+      await commitOutputs(this.#env, task, watcher)
     } catch (error) {
       console.error(
         JSON.stringify({ level: 'warn', msg: 'commit put off', task: task.id, tries, error: String(error) }),
       )
-      await arm(Date.now() + backOff(tries))
+      await scheduleAlarm(Date.now() + retryBackoffMs(tries))
       await this.#giveUp(task, watcher)
     }
   }
 
   /** A commit that cannot even find out what is wrong ends too (I1): commitOutputs.ts had its time until the deadline. */
-  async #giveUp(task: TaskRow, watcher: Watcher): Promise<void> {
-    const job = await findJobByBackendId(this.#env.DB, task.job_id)
-    if (!job || Date.now() < job.deadline_at + GRACE_MS) return
+  async #giveUp(task: TaskRow, watcher: MonitorHandle): Promise<void> {
+    const job = await findJobByJobId(this.#env.DB, task.job_id)
+    if (!job || Date.now() < job.deadline_at + DEADLINE_GRACE_MS) return
     const message = 'The outputs could not be published before the job’s deadline.'
     const error = { code: 'deadline_exceeded', message } as const
     const ref = { id: task.id, jobId: task.job_id }
-    await apply(this.#env, ref, { type: 'commit_failed', attempt: task.attempt, error }, { watcher })
+    await applyEvent(this.#env, ref, { type: 'commit_failed', attempt: task.attempt, error }, { watcher })
   }
 }

@@ -1,15 +1,15 @@
 // In charge of: the clients that follow one job (Server-Sent Events): what each has been sent, pings, their end.
 // Not in charge of: what an event is (contract/api/events.ts); where it is kept (db/tasks.ts).
 import type { PublicEvent } from '#contract/api/answers.ts'
-import { eventText } from '#contract/api/events.ts'
+import { sseEventText } from '#contract/api/events.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
 import { publicFigures } from '#contract/api/publicStatus.ts'
-import type { Live } from './jobProgress.ts'
+import type { JobProgress } from './jobProgress.ts'
 
 /** What the ledger knows; null = the job is gone. */
-export type Story = { events: PublicEvent[]; over: boolean } | null
+export type Timeline = { events: PublicEvent[]; over: boolean } | null
 
-interface Listener {
+interface EventClient {
   controller: ReadableStreamDefaultController<Uint8Array>
   /** The last event that it has. */
   sent: number
@@ -20,19 +20,19 @@ interface Listener {
 /** Shorter than the idle limits of proxies. The ledger is read again too, should a push have been lost. */
 const PING_MS = 15_000
 /** Chunks that a client may be behind; it can come again with its Last-Event-ID. */
-const MAX_BEHIND = 100
+const MAX_QUEUED_CHUNKS = 100
 
 const encoder = new TextEncoder()
 
-export const streamHeaders = {
+export const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 }
 
-export class Listeners {
-  readonly #open = new Set<Listener>()
-  #read: (() => Promise<Story>) | null = null
+export class EventStream {
+  readonly #open = new Set<EventClient>()
+  #read: (() => Promise<Timeline>) | null = null
   #timer: ReturnType<typeof setInterval> | null = null
   #figures = ''
 
@@ -41,10 +41,10 @@ export class Listeners {
   }
 
   /** @returns null when there are too many */
-  async listen(after: number, live: Live | null, read: () => Promise<Story>): Promise<Response | null> {
+  async connect(after: number, progress: JobProgress | null, read: () => Promise<Timeline>): Promise<Response | null> {
     if (this.#open.size >= MAX_FOLLOWERS) return null
     this.#read = read
-    let listener: Listener | undefined
+    let listener: EventClient | undefined
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         listener = { controller, sent: after, hasProgress: false }
@@ -56,29 +56,30 @@ export class Listeners {
     })
     this.#timer ??= setInterval(() => void this.ping(), PING_MS)
     if (listener) this.#send(listener, 'retry: 2000\n\n')
-    await this.refresh()
+    await this.sendNewEvents()
     // The latest figures at once: the next ones may be a second away.
-    if (live && listener && !listener.hasProgress && this.#open.has(listener)) this.#send(listener, progressText(live))
-    return new Response(body, { headers: streamHeaders })
+    if (progress && listener && !listener.hasProgress && this.#open.has(listener))
+      this.#send(listener, sseProgressText(progress))
+    return new Response(body, { headers: sseHeaders })
   }
 
   /** Something was written to the ledger: everyone is sent what is new to them. */
-  async refresh(): Promise<void> {
+  async sendNewEvents(): Promise<void> {
     if (this.#open.size === 0 || !this.#read) return
     const story = await this.#read()
     for (const listener of this.#open) {
       for (const event of story?.events ?? []) {
         if (event.id <= listener.sent) continue
         listener.sent = event.id
-        this.#send(listener, eventText(event))
+        this.#send(listener, sseEventText(event))
       }
       if (!story || story.over) this.#close(listener)
     }
   }
 
-  progress(live: Live): void {
+  sendProgress(progress: JobProgress): void {
     if (this.#open.size === 0) return
-    const text = progressText(live)
+    const text = sseProgressText(progress)
     if (text === this.#figures) return
     this.#figures = text
     for (const listener of this.#open) {
@@ -90,19 +91,19 @@ export class Listeners {
   /** A comment line: the stream is alive, and a client that is gone is noticed. */
   async ping(): Promise<void> {
     for (const listener of this.#open) this.#send(listener, ': ping\n\n')
-    await this.refresh().catch(() => undefined)
+    await this.sendNewEvents().catch(() => undefined)
   }
 
-  #send(listener: Listener, text: string): void {
+  #send(listener: EventClient, text: string): void {
     try {
-      if ((listener.controller.desiredSize ?? 0) < -MAX_BEHIND) return this.#close(listener)
+      if ((listener.controller.desiredSize ?? 0) < -MAX_QUEUED_CHUNKS) return this.#close(listener)
       listener.controller.enqueue(encoder.encode(text))
     } catch {
       this.#close(listener)
     }
   }
 
-  #close(listener: Listener): void {
+  #close(listener: EventClient): void {
     this.#open.delete(listener)
     if (this.#open.size === 0 && this.#timer !== null) {
       clearInterval(this.#timer)
@@ -117,7 +118,7 @@ export class Listeners {
 }
 
 /** Without an id: a client that comes again is given the events that it missed, and the latest figures. */
-function progressText(live: Live): string {
-  const figures = { phase: live.phase, attempt: live.attempt, ...publicFigures(live, false) }
+function sseProgressText(progress: JobProgress): string {
+  const figures = { phase: progress.phase, attempt: progress.attempt, ...publicFigures(progress, false) }
   return `event: progress\ndata: ${JSON.stringify(figures)}\n\n`
 }

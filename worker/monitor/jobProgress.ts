@@ -2,14 +2,14 @@
 import type { ProgressPost } from '#contract/task/protocol.ts'
 
 /** Latest figures, never lower than those of an earlier attempt (I4). */
-export interface Live extends ProgressPost {
+export interface JobProgress extends ProgressPost {
   attempt: number
 }
 
 /** What people see never goes back (I4), also when a second attempt starts from nothing. */
-export function highest(before: Live | null, now: Live): Live {
+export function mergeProgress(before: JobProgress | null, now: JobProgress): JobProgress {
   if (!before) return now
-  const stored = share(before) > share(now) ? before : now
+  const stored = storedFraction(before) > storedFraction(now) ? before : now
   return {
     ...now,
     transcoded: Math.max(before.transcoded, now.transcoded),
@@ -18,6 +18,6 @@ export function highest(before: Live | null, now: Live): Live {
   }
 }
 
-function share(live: Live): number {
+function storedFraction(live: JobProgress): number {
   return live.bytes_produced > 0 ? live.bytes_stored / live.bytes_produced : 0
 }

@@ -1,7 +1,7 @@
 // In charge of: until when the current attempt of a job counts as alive: its last heartbeat and the lease after it.
 // Not in charge of: who asks (jobMonitor.ts), what follows from a lease that ended (contract/task/lifecycle.ts).
 
-const KEY = 'heard'
+const LAST_HEARTBEAT_KEY = 'heard'
 
 /** As the storage of a Durable Object. */
 interface Storage {
@@ -10,7 +10,7 @@ interface Storage {
 }
 
 /** Heartbeats come every second; so often the last one is made durable. */
-function keepEveryMs(leaseMs: number): number {
+function saveIntervalMs(leaseMs: number): number {
   return leaseMs / 3
 }
 
@@ -19,8 +19,8 @@ function keepEveryMs(leaseMs: number): number {
  * the monitor, which the platform does whenever no heartbeat comes for some seconds. Then the last one was at most
  * `keepEveryMs` after the one that was `kept`. (A lease that began anew at each look would never end.)
  */
-export function leaseEnd(memory: number | null, kept: number | null, leaseMs: number): number {
-  const heard = memory ?? (kept === null ? 0 : kept + keepEveryMs(leaseMs))
+export function leaseExpiry(memory: number | null, kept: number | null, leaseMs: number): number {
+  const heard = memory ?? (kept === null ? 0 : kept + saveIntervalMs(leaseMs))
   return heard + leaseMs
 }
 
@@ -34,25 +34,25 @@ export class Lease {
   }
 
   async load(): Promise<void> {
-    this.#kept = (await this.#storage.get<number>(KEY)) ?? null
+    this.#kept = (await this.#storage.get<number>(LAST_HEARTBEAT_KEY)) ?? null
   }
 
   /** The attempt was heard of. */
   async renew(now: number, leaseMs: number): Promise<void> {
     this.#memory = now
-    if (this.#kept !== null && now - this.#kept < keepEveryMs(leaseMs) && now >= this.#kept) return
+    if (this.#kept !== null && now - this.#kept < saveIntervalMs(leaseMs) && now >= this.#kept) return
     this.#kept = now
-    await this.#storage.put(KEY, now)
+    await this.#storage.put(LAST_HEARTBEAT_KEY, now)
   }
 
   /** A new attempt begins: it is not alive by the heartbeats of an earlier one. */
-  async begin(now: number): Promise<void> {
+  async restart(now: number): Promise<void> {
     this.#memory = now
     this.#kept = now
-    await this.#storage.put(KEY, now)
+    await this.#storage.put(LAST_HEARTBEAT_KEY, now)
   }
 
-  end(leaseMs: number): number {
-    return leaseEnd(this.#memory, this.#kept, leaseMs)
+  expiresAt(leaseMs: number): number {
+    return leaseExpiry(this.#memory, this.#kept, leaseMs)
   }
 }

@@ -2,19 +2,19 @@
 // ends an attempt can remove it (I8).
 // Not in charge of: when that happens (jobMonitor.ts), how a store removes (storage/).
 import type { Sink } from '../storage/objectStore.ts'
-import { MAX_DELETE } from '../storage/objectStore.ts'
+import { MAX_DELETE_BATCH } from '../storage/objectStore.ts'
 
-interface Upload {
+interface JournaledUpload {
   attempt: number
   path: string
 }
 
-const UPLOADS = 'upload/'
-const OBJECTS = 'object/'
+const UPLOAD_PREFIX = 'upload/'
+const OBJECT_PREFIX = 'object/'
 
 /** Entries of an attempt lie together, and attempts lie in order. */
-function objectsOf(attempt: number): string {
-  return `${OBJECTS}${String(attempt).padStart(10, '0')}/`
+function objectPrefix(attempt: number): string {
+  return `${OBJECT_PREFIX}${String(attempt).padStart(10, '0')}/`
 }
 
 /**
@@ -22,9 +22,9 @@ function objectsOf(attempt: number): string {
  * late: some time after that, for whatever PUT was still in flight. Each is complete in itself, so entries are never
  * removed one by one: they go together with everything else of the job.
  */
-export type Pass = 'lost' | 'end' | 'late'
+export type CleanUpPass = 'lost' | 'end' | 'late'
 
-export class Journal {
+export class WriteJournal {
   readonly #storage: DurableObjectStorage
 
   constructor(storage: DurableObjectStorage) {
@@ -32,27 +32,27 @@ export class Journal {
   }
 
   async addUpload(attempt: number, upload: string, path: string): Promise<void> {
-    await this.#storage.put(UPLOADS + upload, { attempt, path } satisfies Upload)
+    await this.#storage.put(UPLOAD_PREFIX + upload, { attempt, path } satisfies JournaledUpload)
   }
 
   /** Again for the same path is no error. */
   async addObject(attempt: number, path: string): Promise<void> {
-    await this.#storage.put(objectsOf(attempt) + path, true)
+    await this.#storage.put(objectPrefix(attempt) + path, true)
   }
 
   /** Aborts the uploads of attempts before `below`; null = all. @throws StoreError */
-  async abortUploads(sink: () => Promise<Sink | null>, below: number | null): Promise<void> {
-    const journal = await this.#storage.list<Upload>({ prefix: UPLOADS })
+  async abortUploads(sink: () => Promise<Sink | null>, beforeAttempt: number | null): Promise<void> {
+    const journal = await this.#storage.list<JournaledUpload>({ prefix: UPLOAD_PREFIX })
     for (const [key, upload] of journal) {
-      if (below !== null && upload.attempt >= below) continue
-      await (await sink())?.abortUpload(upload.path, key.slice(UPLOADS.length))
+      if (beforeAttempt !== null && upload.attempt >= beforeAttempt) continue
+      await (await sink())?.abortUpload(upload.path, key.slice(UPLOAD_PREFIX.length))
       await this.#storage.delete(key)
     }
   }
 
   /** Whether attempts before `below` (null = any) have objects. */
-  async hasObjects(below: number | null): Promise<boolean> {
-    return (await this.#list(below, {}, 1)).size > 0
+  async hasObjects(beforeAttempt: number | null): Promise<boolean> {
+    return (await this.#list(beforeAttempt, {}, 1)).size > 0
   }
 
   /**
@@ -60,19 +60,25 @@ export class Journal {
    * @returns true when the pass is over
    * @throws StoreError; the batch is then tried again by the next call
    */
-  async discard(sink: () => Promise<Sink | null>, pass: Pass, below: number | null): Promise<boolean> {
+  async deleteBatch(
+    sink: () => Promise<Sink | null>,
+    pass: CleanUpPass,
+    beforeAttempt: number | null,
+  ): Promise<boolean> {
     const cursor = `cursor/${pass}`
     const startAfter = await this.#storage.get<string>(cursor)
-    const keys = [...(await this.#list(below, startAfter === undefined ? {} : { startAfter }, MAX_DELETE)).keys()]
+    const keys = [
+      ...(await this.#list(beforeAttempt, startAfter === undefined ? {} : { startAfter }, MAX_DELETE_BATCH)).keys(),
+    ]
     const last = keys.at(-1)
     if (last === undefined) return true
-    await (await sink())?.deleteMany(keys.map((key) => key.slice(objectsOf(0).length)))
+    await (await sink())?.deleteMany(keys.map((key) => key.slice(objectPrefix(0).length)))
     await this.#storage.put(cursor, last)
-    return keys.length < MAX_DELETE
+    return keys.length < MAX_DELETE_BATCH
   }
 
-  #list(below: number | null, from: { startAfter?: string }, limit: number): Promise<Map<string, unknown>> {
-    const end = below === null ? {} : { end: objectsOf(below) }
-    return this.#storage.list({ prefix: OBJECTS, ...from, ...end, limit })
+  #list(beforeAttempt: number | null, from: { startAfter?: string }, limit: number): Promise<Map<string, unknown>> {
+    const end = beforeAttempt === null ? {} : { end: objectPrefix(beforeAttempt) }
+    return this.#storage.list({ prefix: OBJECT_PREFIX, ...from, ...end, limit })
   }
 }

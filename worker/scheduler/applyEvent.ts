@@ -4,39 +4,39 @@
 import { waitUntil } from 'cloudflare:workers'
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
-import type { Advance, AdvanceOptions } from './transitionTask.ts'
-import { advance } from './transitionTask.ts'
+import type { TransitionResult, TransitionOptions } from './transitionTask.ts'
+import { transitionTask } from './transitionTask.ts'
 import { cancelAttempt } from './dispatch.ts'
-import type { Live } from '../monitor/jobProgress.ts'
-import { schedule } from './assignSlots.ts'
+import type { JobProgress } from '../monitor/jobProgress.ts'
+import { assignSlots } from './assignSlots.ts'
 
 /** What a transition needs of the job's monitor; the monitor itself passes itself. */
-export interface Watcher {
-  lastFigures(): Promise<Live | null>
+export interface MonitorHandle {
+  lastProgress(): Promise<JobProgress | null>
   wakeAt(at: number): Promise<void>
-  settle(): Promise<void>
-  announce(): Promise<void>
+  cleanUp(): Promise<void>
+  notifyListeners(): Promise<void>
 }
 
-export function monitorOf(env: Env, jobId: string) {
+export function jobMonitor(env: Env, jobId: string) {
   return env.MONITOR.get(env.MONITOR.idFromName(jobId))
 }
 
-export function courierOf(env: Env, jobId: string) {
+export function webhookScheduler(env: Env, jobId: string) {
   return env.COURIER.get(env.COURIER.idFromName(jobId))
 }
 
 /** Applies an event and carries out what follows. A refusal is an answer, not an error. */
-export async function apply(
+export async function applyEvent(
   env: Env,
   task: { id: string; jobId: string },
   event: TaskEvent,
-  options: AdvanceOptions & { watcher?: Watcher } = {},
-): Promise<Advance> {
-  const watcher = options.watcher ?? monitorOf(env, task.jobId)
-  const result = await advance(env, task.id, event, {
+  options: TransitionOptions & { watcher?: MonitorHandle } = {},
+): Promise<TransitionResult> {
+  const monitor = options.watcher ?? jobMonitor(env, task.jobId)
+  const result = await transitionTask(env, task.id, event, {
     lastFigures: async () => {
-      const live = await watcher.lastFigures().catch(() => null)
+      const live = await monitor.lastProgress().catch(() => null)
       return live && JSON.stringify(live)
     },
     ...options,
@@ -45,15 +45,15 @@ export async function apply(
 
   // Not waited for: a transcoder that starts, or that is frozen, answers late or never.
   if (result.effects.includes('stop_transcoder')) {
-    waitUntil(quietly(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt)))
+    waitUntil(logFailure(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt)))
   }
-  if (result.dueAt !== null) await quietly(watcher.wakeAt(result.dueAt))
-  if (result.effects.includes('settle') && result.next.attempt > 0) await quietly(watcher.settle())
+  if (result.dueAt !== null) await logFailure(monitor.wakeAt(result.dueAt))
+  if (result.effects.includes('settle') && result.next.attempt > 0) await logFailure(monitor.cleanUp())
   if (result.task.webhook !== 0 && terminal[result.next.state]) {
-    await quietly(courierOf(env, task.jobId).wake(task.jobId))
+    await logFailure(webhookScheduler(env, task.jobId).schedule(task.jobId))
   }
-  if (result.told) await quietly(watcher.announce())
-  if (result.effects.includes('schedule')) await quietly(schedule(env))
+  if (result.told) await logFailure(monitor.notifyListeners())
+  if (result.effects.includes('schedule')) await logFailure(assignSlots(env))
   console.log(
     JSON.stringify({
       level: terminal[result.next.state] && result.next.state === 'failed' ? 'warn' : 'info',
@@ -68,7 +68,7 @@ export async function apply(
 }
 
 /** Effects have nets; a failing one must not undo the answer to what was written. */
-async function quietly(work: Promise<unknown>): Promise<void> {
+async function logFailure(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (error) {

@@ -1,6 +1,6 @@
 // In charge of: giving free slots to waiting tasks.
 // Not in charge of: the order (db/tasks.ts, listWaitingTasks), starting them (queueConsumer.ts, dispatch.ts).
-import { advance } from './transitionTask.ts'
+import { transitionTask } from './transitionTask.ts'
 import { settings } from '../env.ts'
 import { listBusySlots, listWaitingTasks } from '../db/tasks.ts'
 
@@ -11,31 +11,31 @@ export interface StartMessage {
 }
 
 /** When every slot was taken a moment ago, whoever frees one looks for work: asking again for each new job tells nothing. */
-const QUIET_MS = 500
-let quietUntil = 0
-let askingAt = 0
+const FULL_BACKOFF_MS = 500
+let fullUntil = 0
+let nextCheckAt = 0
 
 /** For a job that was just created: at once where there may be a free slot, else together with others a moment later. */
-export async function scheduleSoon(env: Env): Promise<void> {
+export async function assignSlotsSoon(env: Env): Promise<void> {
   const now = Date.now()
-  const wait = quietUntil - now
-  if (wait > 0 && wait <= QUIET_MS) {
+  const wait = fullUntil - now
+  if (wait > 0 && wait <= FULL_BACKOFF_MS) {
     // Somebody will ask then already. (A request that ended before it could is not waited for.)
-    if (askingAt > now && askingAt <= now + QUIET_MS) return
-    askingAt = quietUntil
+    if (nextCheckAt > now && nextCheckAt <= now + FULL_BACKOFF_MS) return
+    nextCheckAt = fullUntil
     await scheduler.wait(wait)
   }
-  await schedule(env)
+  await assignSlots(env)
 }
 
 /** Starts as many waiting tasks as there are free slots. Safe to call at any time, by anyone, at once. */
-export async function schedule(env: Env): Promise<void> {
+export async function assignSlots(env: Env): Promise<void> {
   const now = Date.now()
   const busy = new Set(await listBusySlots(env.DB, now))
   const free: number[] = []
   for (let k = 0; k < settings(env).maxSlots; k++) if (!busy.has(k)) free.push(k)
   if (free.length === 0) {
-    quietUntil = now + QUIET_MS
+    fullUntil = now + FULL_BACKOFF_MS
     return
   }
   const waiting = await listWaitingTasks(env.DB, now, free.length)
@@ -44,7 +44,7 @@ export async function schedule(env: Env): Promise<void> {
     // Any free slot will do; a random one, so that a slot behind which nothing answers is not asked again and again.
     const [slot] = free.splice(Math.floor(Math.random() * free.length), 1)
     if (slot === undefined) break
-    const claimed = await advance(env, task.id, { type: 'claim' }, { slot })
+    const claimed = await transitionTask(env, task.id, { type: 'claim' }, { slot })
     if (claimed.ok) started.push({ task: task.id, attempt: claimed.next.attempt })
   }
   if (started.length > 0) await env.QUEUE.sendBatch(started.map((body) => ({ body })))

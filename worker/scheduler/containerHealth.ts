@@ -2,13 +2,13 @@
 import type { TranscoderFacts } from '#contract/api/diagnosis.ts'
 
 /** What a slot's Durable Object says of its container. */
-export interface ContainerFacts {
+export interface ContainerHealth {
   running: boolean
   transcoder: TranscoderFacts | null
 }
 
 /** @throws Error when what answers is no transcoder */
-export async function readFacts(response: Response): Promise<TranscoderFacts> {
+export async function readTranscoderHealth(response: Response): Promise<TranscoderFacts> {
   if (response.status !== 200) {
     await response.body?.cancel()
     throw new Error(`it answered ${response.status}`)

@@ -5,34 +5,34 @@
 // Written on the low-level container API (`ctx.container`); docs/containers.md says why.
 import type { StartFailure } from '#contract/task/lifecycle.ts'
 import type { RunRequest } from '#contract/task/protocol.ts'
-import { readFacts, type ContainerFacts } from './containerHealth.ts'
+import { readTranscoderHealth, type ContainerHealth } from './containerHealth.ts'
 
 /** The attempt that a container works on. */
-export interface Serving {
+export interface ContainerAttempt {
   jobId: string
   task: string
   attempt: number
 }
 
 /** Why nothing was started. `detail` is for logs. */
-export interface Refusal {
+export interface StartRefusal {
   reason: StartFailure
   detail: string
 }
 
 /** What a container needs of its Durable Object. */
-export interface Host {
+export interface ContainerHost {
   container: Container
   storage: Pick<DurableObjectStorage, 'get' | 'put' | 'delete' | 'setAlarm'>
   /** Before a start, and again when the Durable Object wakes up: leads the container's requests to the task API. */
-  openWayOut(): Promise<void>
+  routeOutbound(): Promise<void>
   /** Whether the attempt still needs its container. */
-  isCurrent(serving: Serving): Promise<boolean>
+  isCurrent(serving: ContainerAttempt): Promise<boolean>
   /** The container ended while it worked on that attempt. */
-  lost(serving: Serving): Promise<void>
+  attemptLost(serving: ContainerAttempt): Promise<void>
 }
 
-export interface Limits {
+export interface ContainerTimeouts {
   /** From the start until the attempt is accepted. Less than START_LEASE_MS (transitionTask.ts). */
   startMs: number
   /** One request to the container, and its destruction. */
@@ -43,44 +43,44 @@ export interface Limits {
   checkMs: number
 }
 
-const DEFAULTS: Limits = { startMs: 25_000, callMs: 5000, pollMs: 100, checkMs: 30_000 }
+const DEFAULTS: ContainerTimeouts = { startMs: 25_000, callMs: 5000, pollMs: 100, checkMs: 30_000 }
 
 /** Where transcoder/main.ts listens in the image. */
-export const PORT = 8788
+export const CONTAINER_PORT = 8788
 /** A container outlives an eviction of its Durable Object by so long; each check starts it anew. */
 const INACTIVITY_MS = 10 * 60_000
 /** The name and form that version 0.1 kept it by: containers that ran before a deployment go on. */
-const SERVING = 'running'
+const SERVING_KEY = 'running'
 
-interface Start {
-  serving: Serving
+interface PendingStart {
+  serving: ContainerAttempt
   abort: AbortController
-  done: Promise<Refusal | null>
+  done: Promise<StartRefusal | null>
 }
 
-export class Instance {
-  readonly #host: Host
-  readonly #limits: Limits
-  #start: Start | null = null
+export class ContainerInstance {
+  readonly #host: ContainerHost
+  readonly #limits: ContainerTimeouts
+  #start: PendingStart | null = null
 
-  constructor(host: Host, limits: Partial<Limits> = {}) {
+  constructor(host: ContainerHost, limits: Partial<ContainerTimeouts> = {}) {
     this.#host = host
     this.#limits = { ...DEFAULTS, ...limits }
   }
 
   /** The Durable Object came back into memory: its container may have run on, or ended, meanwhile. */
-  async resume(): Promise<void> {
-    const serving = await this.#serving()
+  async reattach(): Promise<void> {
+    const serving = await this.#currentAttempt()
     if (serving === null || !this.#host.container.running) return
-    await this.#host.openWayOut()
-    this.#watch(serving)
+    await this.#host.routeOutbound()
+    this.#monitorContainer(serving)
   }
 
   /**
    * Starts a fresh container for an attempt and hands the attempt over. Repeated for the same attempt, it changes nothing.
    * @returns null when the attempt was accepted
    */
-  async run(serving: Serving, request: RunRequest): Promise<Refusal | null> {
+  async startAttempt(serving: ContainerAttempt, request: RunRequest): Promise<StartRefusal | null> {
     if (this.#start) {
       if (isSame(this.#start.serving, serving)) return this.#start.done
       // The slot was given to another attempt meanwhile.
@@ -93,7 +93,7 @@ export class Instance {
       request,
       AbortSignal.any([abort.signal, AbortSignal.timeout(this.#limits.startMs)]),
     )
-      .catch((error: unknown): Refusal => ({ reason: reasonOf(error), detail: String(error) }))
+      .catch((error: unknown): StartRefusal => ({ reason: startFailureReason(error), detail: String(error) }))
       .finally(() => (this.#start = null))
     this.#start = { serving, abort, done }
     return done
@@ -101,64 +101,64 @@ export class Instance {
 
   /** Ends an attempt. A container that does not answer is destroyed: nothing of a cancelled attempt goes on. */
   async cancel(task: string, attempt: number): Promise<void> {
-    const matches = (serving: Serving | null): boolean => serving?.task === task && serving.attempt === attempt
+    const matches = (serving: ContainerAttempt | null): boolean => serving?.task === task && serving.attempt === attempt
     if (matches(this.#start?.serving ?? null)) {
       this.#start?.abort.abort(new Error('the attempt was cancelled'))
       return
     }
-    if (!matches(await this.#serving()) || !this.#host.container.running) return
+    if (!matches(await this.#currentAttempt()) || !this.#host.container.running) return
     try {
-      const response = await this.#ask('/cancel', { task_id: task, attempt })
+      const response = await this.#post('/cancel', { task_id: task, attempt })
       if (response.ok) return
     } catch {
       // It is frozen, or about to end.
     }
-    if (matches(await this.#serving())) await this.#destroy()
+    if (matches(await this.#currentAttempt())) await this.#destroy()
   }
 
   /** At least every `checkMs` while there is a container: notices one that ended unseen, and ends one that nobody needs. */
-  async check(): Promise<void> {
+  async checkAlive(): Promise<void> {
     const { container } = this.#host
-    const serving = await this.#serving()
-    if (serving !== null && !container.running) return this.#ended(serving)
+    const serving = await this.#currentAttempt()
+    if (serving !== null && !container.running) return this.#onContainerEnded(serving)
     if (!container.running && !this.#start) return
     const needed = this.#start !== null || (serving !== null && (await this.#host.isCurrent(serving)))
     if (!needed) return this.#destroy()
-    await this.#armed()
+    await this.#setCheckAlarm()
   }
 
   /** What runs now, as it says itself. @throws Error when it does not answer in time */
-  async look(): Promise<ContainerFacts> {
+  async health(): Promise<ContainerHealth> {
     const { container } = this.#host
     if (!container.running) return { running: false, transcoder: null }
     const response = await this.#get('/health', AbortSignal.timeout(this.#limits.callMs))
-    return { running: true, transcoder: await readFacts(response) }
+    return { running: true, transcoder: await readTranscoderHealth(response) }
   }
 
-  async #begin(serving: Serving, request: RunRequest, signal: AbortSignal): Promise<Refusal | null> {
+  async #begin(serving: ContainerAttempt, request: RunRequest, signal: AbortSignal): Promise<StartRefusal | null> {
     const { container, storage } = this.#host
-    const before = await this.#serving()
+    const before = await this.#currentAttempt()
     if (before === null || !isSame(before, serving) || !container.running) {
       // What a hostile file may have left behind must not meet the next attempt (I14), and a frozen container not the next
       // attempt of the same task. The record goes first: whoever sees this container end knows that it was meant to.
       await this.#destroy()
-      await this.#host.openWayOut()
-      await this.#armed()
+      await this.#host.routeOutbound()
+      await this.#setCheckAlarm()
       container.start({ enableInternet: false })
-      await this.#armed()
-      await this.#listening(signal)
+      await this.#setCheckAlarm()
+      await this.#untilListening(signal)
     }
-    const response = await this.#ask('/run', request, signal)
+    const response = await this.#post('/run', request, signal)
     if (response.status !== 202) {
       return { reason: 'refused', detail: `it answered ${response.status}: ${(await response.text()).slice(0, 200)}` }
     }
-    await storage.put<Serving>(SERVING, serving)
-    this.#watch(serving)
+    await storage.put<ContainerAttempt>(SERVING_KEY, serving)
+    this.#monitorContainer(serving)
     return null
   }
 
   /** @throws Error when the container ended instead, or `signal` fired before it listened */
-  async #listening(signal: AbortSignal): Promise<void> {
+  async #untilListening(signal: AbortSignal): Promise<void> {
     const ended = this.#host.container.monitor().then(
       () => new Error('the container ended before it listened'),
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
@@ -178,65 +178,66 @@ export class Instance {
     }
   }
 
-  #watch(serving: Serving): void {
-    const ended = (): Promise<void> => this.#ended(serving)
-    void this.#host.container.monitor().then(ended, ended).catch(tell)
+  #monitorContainer(serving: ContainerAttempt): void {
+    const ended = (): Promise<void> => this.#onContainerEnded(serving)
+    void this.#host.container.monitor().then(ended, ended).catch(logError)
   }
 
-  async #ended(serving: Serving): Promise<void> {
-    const now = await this.#serving()
+  async #onContainerEnded(serving: ContainerAttempt): Promise<void> {
+    const now = await this.#currentAttempt()
     if (now === null || !isSame(now, serving)) return
     // Whoever deletes it tells: the watch and a check may see the same end.
-    if (await this.#host.storage.delete(SERVING)) await this.#host.lost(serving)
+    if (await this.#host.storage.delete(SERVING_KEY)) await this.#host.attemptLost(serving)
   }
 
   async #destroy(): Promise<void> {
-    await this.#host.storage.delete(SERVING)
-    if (this.#host.container.running) await bounded(this.#host.container.destroy(), this.#limits.callMs)
+    await this.#host.storage.delete(SERVING_KEY)
+    if (this.#host.container.running) await withTimeout(this.#host.container.destroy(), this.#limits.callMs)
   }
 
-  async #serving(): Promise<Serving | null> {
-    return (await this.#host.storage.get<Serving>(SERVING)) ?? null
+  async #currentAttempt(): Promise<ContainerAttempt | null> {
+    return (await this.#host.storage.get<ContainerAttempt>(SERVING_KEY)) ?? null
   }
 
-  async #armed(): Promise<void> {
+  async #setCheckAlarm(): Promise<void> {
     const { container, storage } = this.#host
     await storage.setAlarm(Date.now() + this.#limits.checkMs)
-    if (container.running) await bounded(container.setInactivityTimeout(INACTIVITY_MS), this.#limits.callMs).catch(tell)
+    if (container.running)
+      await withTimeout(container.setInactivityTimeout(INACTIVITY_MS), this.#limits.callMs).catch(logError)
   }
 
   #get(path: string, signal: AbortSignal): Promise<Response> {
     return this.#fetch(path, {}, signal)
   }
 
-  #ask(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  #post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     return this.#fetch(path, init, signal)
   }
 
   #fetch(path: string, init: RequestInit, signal?: AbortSignal): Promise<Response> {
     const limit = AbortSignal.timeout(this.#limits.callMs)
-    const request = this.#host.container.getTcpPort(PORT).fetch(`http://transcoder${path}`, {
+    const request = this.#host.container.getTcpPort(CONTAINER_PORT).fetch(`http://transcoder${path}`, {
       ...init,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
     // A connection to a frozen container may not heed its signal.
-    return bounded(request, this.#limits.callMs)
+    return withTimeout(request, this.#limits.callMs)
   }
 }
 
-function isSame(a: Serving, b: Serving): boolean {
+function isSame(a: ContainerAttempt, b: ContainerAttempt): boolean {
   return a.task === b.task && a.attempt === b.attempt
 }
 
 /** The platform says it in words only. */
-function reasonOf(error: unknown): StartFailure {
+function startFailureReason(error: unknown): StartFailure {
   return /no container instance|too many containers|max(imum)? .*instances/i.test(String(error))
     ? 'no_capacity'
     : 'no_answer'
 }
 
-async function bounded<T>(work: Promise<T>, ms: number): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: number | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
@@ -250,6 +251,6 @@ async function bounded<T>(work: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-function tell(error: unknown): void {
+function logError(error: unknown): void {
   console.error(JSON.stringify({ level: 'warn', msg: 'container', error: String(error) }))
 }

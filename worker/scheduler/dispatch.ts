@@ -1,12 +1,12 @@
 // In charge of: handing one attempt to one transcoder: a container in production, one of TRANSCODER_URLS locally.
 // Not in charge of: when (assignSlots.ts), containers (containerInstance.ts), what a transcoder does (transcoder/).
 import type { RunRequest } from '#contract/task/protocol.ts'
-import { protocolOf } from '#contract/task/protocol.ts'
+import { requiredProtocol } from '#contract/task/protocol.ts'
 import { settings } from '../env.ts'
-import type { Refusal } from './containerInstance.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
+import type { StartRefusal } from './containerInstance.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import type { TaskRow } from '../db/tasks.ts'
-import { attemptToken } from '../secrets/attemptToken.ts'
+import { createAttemptToken } from '../secrets/attemptToken.ts'
 
 /** A local transcoder answers at once; it may wait up to 5 s for a cancelled attempt to be gone. */
 const LOCAL_TIMEOUT_MS = 10_000
@@ -17,17 +17,17 @@ const CONTAINER_TIMEOUT_MS = 28_000
  * Starts an attempt.
  * @returns null when the transcoder accepted it, else why not: every refusal is temporary and never the job's fault
  */
-export async function dispatch(env: Env, task: TaskRow): Promise<Refusal | null> {
+export async function dispatchAttempt(env: Env, task: TaskRow): Promise<StartRefusal | null> {
   const { slot } = task
   if (slot === null) return { reason: 'refused', detail: 'the task has no slot' }
-  const job = await findJobByBackendId(env.DB, task.job_id)
+  const job = await findJobByJobId(env.DB, task.job_id)
   if (!job) return { reason: 'refused', detail: 'its job is gone' }
   const request: RunRequest = {
-    protocol: protocolOf(task.kind, job.config),
+    protocol: requiredProtocol(task.kind, job.config),
     task_id: task.id,
     attempt: task.attempt,
-    token: await attemptToken(env, task.id, task.attempt),
-    door: settings(env).doorUrl,
+    token: await createAttemptToken(env, task.id, task.attempt),
+    taskApi: settings(env).doorUrl,
   }
   try {
     if (usesContainers(env)) {
@@ -38,7 +38,7 @@ export async function dispatch(env: Env, task: TaskRow): Promise<Refusal | null>
         scheduler.wait(CONTAINER_TIMEOUT_MS).then(() => late),
       ])
     }
-    const response = await post(env, slot, '/run', request)
+    const response = await postToTranscoder(env, slot, '/run', request)
     if (response.status === 202) return null
     return { reason: 'refused', detail: `it answered ${response.status}: ${(await response.text()).slice(0, 200)}` }
   } catch (error) {
@@ -50,7 +50,7 @@ export async function dispatch(env: Env, task: TaskRow): Promise<Refusal | null>
 export async function cancelAttempt(env: Env, slot: number | null, task: string, attempt: number): Promise<void> {
   if (slot === null) return
   if (usesContainers(env)) await containerOf(env, slot).cancel(task, attempt)
-  else await post(env, slot, '/cancel', { task_id: task, attempt })
+  else await postToTranscoder(env, slot, '/cancel', { task_id: task, attempt })
 }
 
 function usesContainers(env: Env): boolean {
@@ -61,7 +61,7 @@ function containerOf(env: Env, slot: number) {
   return env.TRANSCODER.get(env.TRANSCODER.idFromName(`slot-${slot}`))
 }
 
-function post(env: Env, slot: number, path: string, body: unknown): Promise<Response> {
+function postToTranscoder(env: Env, slot: number, path: string, body: unknown): Promise<Response> {
   const base = settings(env).transcoderUrls[slot]
   if (base === undefined) throw new Error(`there is no transcoder ${slot}`)
   return fetch(base + path, {

@@ -1,20 +1,20 @@
 // In charge of: the queue's consumer: starts the attempt that a message names and acks at hand-off, never after the encode.
 // Not in charge of: what a failed start means (contract/task/lifecycle.ts).
 import { START_LEASE_MS } from './transitionTask.ts'
-import { isProbe, takeProbe, type ProbeMessage } from './queueProbe.ts'
-import { dispatch } from './dispatch.ts'
-import { apply, monitorOf } from './applyEvent.ts'
+import { isProbe, acknowledgeProbe, type ProbeMessage } from './queueProbe.ts'
+import { dispatchAttempt } from './dispatch.ts'
+import { applyEvent, jobMonitor } from './applyEvent.ts'
 import { findTask } from '../db/tasks.ts'
 import type { StartMessage } from './assignSlots.ts'
 
 /** Only a ledger that cannot be read makes a message come again; a delay, because local retries come without a pause. */
 const RETRY_SECONDS = 5
 
-export async function consume(batch: MessageBatch<StartMessage | ProbeMessage>, env: Env): Promise<void> {
+export async function consumeQueue(batch: MessageBatch<StartMessage | ProbeMessage>, env: Env): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
       try {
-        await (isProbe(message.body) ? takeProbe(env, message.body) : start(env, message.body))
+        await (isProbe(message.body) ? acknowledgeProbe(env, message.body) : startAttempt(env, message.body))
         message.ack()
       } catch (error) {
         console.error(JSON.stringify({ level: 'error', msg: 'start failed', ...message.body, error: String(error) }))
@@ -24,14 +24,14 @@ export async function consume(batch: MessageBatch<StartMessage | ProbeMessage>, 
   )
 }
 
-async function start(env: Env, { task: id, attempt }: StartMessage): Promise<void> {
+async function startAttempt(env: Env, { task: id, attempt }: StartMessage): Promise<void> {
   const task = await findTask(env.DB, id)
   // Repeated, late or overtaken messages end here (I11).
   if (!task || task.state !== 'starting' || task.attempt !== attempt) return
   const { job_id: jobId, account, job } = task
-  await monitorOf(env, jobId).begin({ job, jobId, account, task: id, attempt }, START_LEASE_MS)
-  const refusal = await dispatch(env, task)
+  await jobMonitor(env, jobId).attemptStarting({ job, jobId, account, task: id, attempt }, START_LEASE_MS)
+  const refusal = await dispatchAttempt(env, task)
   if (refusal === null) return
   console.log(JSON.stringify({ level: 'info', msg: 'start failed', task: id, attempt, slot: task.slot, ...refusal }))
-  await apply(env, { id, jobId }, { type: 'start_failed', attempt, reason: refusal.reason })
+  await applyEvent(env, { id, jobId }, { type: 'start_failed', attempt, reason: refusal.reason })
 }

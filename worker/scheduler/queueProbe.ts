@@ -1,5 +1,5 @@
 // In charge of: the message of a diagnosis that goes through the queue, and what its consumer does with it.
-import { seeProbe } from '../db/lastSeen.ts'
+import { markProbeSeen } from '../db/lastSeen.ts'
 
 export interface ProbeMessage {
   /** Name of the mark that waits for it. */
@@ -8,6 +8,6 @@ export interface ProbeMessage {
 
 export const isProbe = (message: object): message is ProbeMessage => 'probe' in message
 
-export async function takeProbe(env: Env, { probe }: ProbeMessage): Promise<void> {
-  await seeProbe(env.DB, probe, Date.now())
+export async function acknowledgeProbe(env: Env, { probe }: ProbeMessage): Promise<void> {
+  await markProbeSeen(env.DB, probe, Date.now())
 }

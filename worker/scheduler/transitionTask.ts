@@ -1,12 +1,20 @@
 // In charge of: applying an event to a task: read, decide (contract/task/lifecycle.ts), one guarded batch.
 // Not in charge of: what follows from it outside the ledger (applyEvent.ts).
-import { eventOf } from '#contract/api/events.ts'
-import type { Effect, TaskEvent, TaskLife } from '#contract/task/lifecycle.ts'
+import { storedEventOf } from '#contract/api/events.ts'
+import type { SideEffect, TaskEvent, TaskLifecycle } from '#contract/task/lifecycle.ts'
 import { jobState, terminal, transition } from '#contract/task/lifecycle.ts'
 import { webhookEvent } from '#contract/api/webhookMessage.ts'
-import type { JobEnd, TaskRow } from '../db/tasks.ts'
+import type { JobResult, TaskRow } from '../db/tasks.ts'
 import { insertWebhook } from '../db/webhooks.ts'
-import { changeTask, claimTask, findTask, mirrorJob, releaseSlot, restSlot, takeSlot } from '../db/tasks.ts'
+import {
+  updateTask,
+  claimTask,
+  findTask,
+  updateJobFromTask,
+  releaseSlot,
+  coolDownSlot,
+  occupySlot,
+} from '../db/tasks.ts'
 
 /**
  * A transcoder that has not asked for its task by then is given up (a container that never begins, a lost message); it does
@@ -14,22 +22,22 @@ import { changeTask, claimTask, findTask, mirrorJob, releaseSlot, restSlot, take
  */
 export const START_LEASE_MS = 30_000
 /** Shorter than the task's own delay, so that the task's return finds the slot awake. */
-const SLOT_REST_MS = 1500
+const SLOT_COOLDOWN_MS = 1500
 /** How often a write that lost a race is decided anew. Each loss means that somebody else moved the task on. */
-const MAX_RACES = 5
+const MAX_CONFLICT_RETRIES = 5
 
-export type Advance =
+export type TransitionResult =
   | {
       ok: true
       task: TaskRow
-      next: TaskLife
-      effects: Effect[]
+      next: TaskLifecycle
+      effects: SideEffect[]
       dueAt: number | null
       /** The timeline has one more event. */ told: boolean
     }
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' | 'missing'; task: TaskRow | null }
 
-export interface AdvanceOptions extends Partial<JobEnd> {
+export interface TransitionOptions extends Partial<JobResult> {
   /** Of a claim. */
   slot?: number
   /** Asked for when the job ends without figures of its own: progress posts never reach the ledger otherwise. */
@@ -37,39 +45,44 @@ export interface AdvanceOptions extends Partial<JobEnd> {
 }
 
 /** @returns what was decided and written, or why nothing was. Throws only when D1 does. */
-export async function advance(env: Env, id: string, event: TaskEvent, options: AdvanceOptions = {}): Promise<Advance> {
-  for (let race = 0; ; race++) {
+export async function transitionTask(
+  env: Env,
+  id: string,
+  event: TaskEvent,
+  options: TransitionOptions = {},
+): Promise<TransitionResult> {
+  for (let conflicts = 0; ; conflicts++) {
     const task = await findTask(env.DB, id)
     if (!task) return { ok: false, refusal: 'missing', task }
-    const decided = transition(task, event)
-    if (!decided.ok) return { ...decided, task }
-    if (race === MAX_RACES) return { ok: false, refusal: 'impossible', task }
+    const transitionResult = transition(task, event)
+    if (!transitionResult.ok) return { ...transitionResult, task }
+    if (conflicts === MAX_CONFLICT_RETRIES) return { ok: false, refusal: 'impossible', task }
 
     const now = Date.now()
-    const { next, effects } = decided
+    const { next, effects } = transitionResult
     // Behind the read that the write is guarded by: an attempt that came up meanwhile makes it lose, and be decided anew.
     const progress = options.progress ?? (terminal[next.state] ? await options.lastFigures?.() : null) ?? null
     const change = {
       from: task,
       next,
       now,
-      notBefore: decided.delayMs > 0 ? now + decided.delayMs : task.not_before,
+      notBefore: transitionResult.delayMs > 0 ? now + transitionResult.delayMs : task.not_before,
       leaseUntil: next.state === 'starting' ? now + START_LEASE_MS : null,
-      event: eventOf(event, task, next, decided.error, now, decided.delayMs),
+      event: storedEventOf(event, task, next, transitionResult.error, now, transitionResult.delayMs),
       slot: next.state === 'starting' ? (options.slot ?? null) : next.state === 'running' ? task.slot : null,
     }
     const statements: D1PreparedStatement[] = []
     if (effects.includes('take_slot')) {
-      statements.push(claimTask(env.DB, id, change), takeSlot(env.DB, id, next.attempt, options.slot ?? -1))
+      statements.push(claimTask(env.DB, id, change), occupySlot(env.DB, id, next.attempt, options.slot ?? -1))
     } else {
-      statements.push(changeTask(env.DB, id, change))
+      statements.push(updateTask(env.DB, id, change))
       if (effects.includes('release_slot')) statements.push(releaseSlot(env.DB, id, task.attempt))
-      if (effects.includes('rest_slot')) statements.push(restSlot(env.DB, id, task.attempt, now + SLOT_REST_MS))
+      if (effects.includes('rest_slot')) statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS))
     }
     if (jobState(next.state) !== jobState(task.state)) {
       statements.push(
-        mirrorJob(env.DB, task, next, now, {
-          error: decided.error ? JSON.stringify(decided.error) : null,
+        updateJobFromTask(env.DB, task, next, now, {
+          error: transitionResult.error ? JSON.stringify(transitionResult.error) : null,
           // Not null: the sweep then looks once more, in its time, whether an attempt left anything in the own store.
           outputs: options.outputs ?? (terminal[next.state] && next.attempt > 0 ? '[]' : null),
           progress,
@@ -78,8 +91,8 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
         }),
       )
     }
-    const told = task.webhook !== 0 ? webhookEvent(jobState(next.state)) : null
-    if (told !== null) statements.push(insertWebhook(env.DB, task, next, told, now))
+    const webhookType = task.webhook !== 0 ? webhookEvent(jobState(next.state)) : null
+    if (webhookType !== null) statements.push(insertWebhook(env.DB, task, next, webhookType, now))
     const [changed] = await env.DB.batch(statements)
     if ((changed?.results.length ?? 0) > 0) {
       return {
@@ -87,7 +100,7 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
         task,
         next,
         effects,
-        dueAt: decided.delayMs > 0 ? now + decided.delayMs : null,
+        dueAt: transitionResult.delayMs > 0 ? now + transitionResult.delayMs : null,
         told: change.event !== null,
       }
     }

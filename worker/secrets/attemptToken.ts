@@ -1,20 +1,20 @@
 // In charge of: attempt tokens: who may speak to the task door, for which attempt, until when.
 // Not in charge of: whether that attempt is still the current one (jobMonitor.ts, ledger).
-import { sign, verify } from './hmac.ts'
+import { hmacSign, hmacVerify } from './hmac.ts'
 
 /** Longer than any attempt may take (limits: MAX_ATTEMPT_MS). */
-const LIFE_MS = 13 * 3600_000
+const TOKEN_TTL_MS = 13 * 3600_000
 
 /** `<attempt>.<expiry in ms>.<HMAC>`; proves (task, attempt) and nothing else. */
-export async function attemptToken(env: Env, task: string, attempt: number): Promise<string> {
-  const expiry = Date.now() + LIFE_MS
-  return `${attempt}.${expiry}.${await sign(env, 'attempt', `${task}|${attempt}|${expiry}`)}`
+export async function createAttemptToken(env: Env, task: string, attempt: number): Promise<string> {
+  const expiry = Date.now() + TOKEN_TTL_MS
+  return `${attempt}.${expiry}.${await hmacSign(env, 'attempt', `${task}|${attempt}|${expiry}`)}`
 }
 
 /** @returns the attempt's number, or null for a token that is forged, of another task, or too old */
-export async function attemptOf(env: Env, task: string, token: string): Promise<number | null> {
+export async function verifyAttemptToken(env: Env, task: string, token: string): Promise<number | null> {
   const [, attempt, expiry, signature] = /^([1-9]\d{0,8})\.(\d{1,15})\.([\w-]{43})$/.exec(token) ?? []
   if (!attempt || !expiry || !signature) return null
   if (Number(expiry) < Date.now()) return null
-  return (await verify(env, 'attempt', `${task}|${attempt}|${expiry}`, signature)) ? Number(attempt) : null
+  return (await hmacVerify(env, 'attempt', `${task}|${attempt}|${expiry}`, signature)) ? Number(attempt) : null
 }

@@ -5,7 +5,7 @@ const encoder = new TextEncoder()
 const keys = new Map<string, Promise<CryptoKey>>()
 
 /** One key per label, derived by HKDF (RFC 5869), so that a signature for one purpose is worthless for another. */
-function keyOf(secret: string, label: string): Promise<CryptoKey> {
+function hmacKey(secret: string, label: string): Promise<CryptoKey> {
   const name = `${label}\n${secret}`
   const known = keys.get(name)
   if (known) return known
@@ -23,7 +23,7 @@ function keyOf(secret: string, label: string): Promise<CryptoKey> {
   return made
 }
 
-function secretOf(env: Env): string {
+function serviceSecret(env: Env): string {
   if (!env.SERVICE_SECRET || env.SERVICE_SECRET.length < 32) {
     throw new Error('SERVICE_SECRET is missing or shorter than 32 characters')
   }
@@ -31,15 +31,17 @@ function secretOf(env: Env): string {
 }
 
 /** HMAC-SHA-256 as base64url without padding: 43 characters. */
-export async function sign(env: Env, label: string, text: string): Promise<string> {
-  const mac = await crypto.subtle.sign('HMAC', await keyOf(secretOf(env), label), encoder.encode(text))
+export async function hmacSign(env: Env, label: string, text: string): Promise<string> {
+  const mac = await crypto.subtle.sign('HMAC', await hmacKey(serviceSecret(env), label), encoder.encode(text))
   return toBase64Url(new Uint8Array(mac))
 }
 
 /** Constant-time check of what `sign` made. */
-export async function verify(env: Env, label: string, text: string, signature: string): Promise<boolean> {
+export async function hmacVerify(env: Env, label: string, text: string, signature: string): Promise<boolean> {
   const mac = fromBase64Url(signature)
-  return mac !== null && crypto.subtle.verify('HMAC', await keyOf(secretOf(env), label), mac, encoder.encode(text))
+  return (
+    mac !== null && crypto.subtle.verify('HMAC', await hmacKey(serviceSecret(env), label), mac, encoder.encode(text))
+  )
 }
 
 export function toBase64Url(bytes: Uint8Array): string {

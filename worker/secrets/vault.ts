@@ -15,7 +15,7 @@ interface Envelope {
 }
 
 /** Opened for another account, job, field or address than it was sealed for, or changed. */
-export class NotSealedForThis extends Error {
+export class WrongBindingError extends Error {
   override name = 'NotSealedForThis'
 }
 
@@ -24,12 +24,12 @@ interface RingKey {
   key: CryptoKey
 }
 
-const rings = new Map<string, Promise<RingKey[]>>()
+const keyRings = new Map<string, Promise<RingKey[]>>()
 
 /** VAULT_KEYS = `id:base64 of 32 bytes`, comma-separated. The first seals; all of them open, so that keys can be rotated. */
-function ring(env: Env): Promise<RingKey[]> {
+function keyRing(env: Env): Promise<RingKey[]> {
   const text = env.VAULT_KEYS ?? ''
-  const known = rings.get(text)
+  const known = keyRings.get(text)
   if (known) return known
   const made = Promise.all(
     text
@@ -42,7 +42,7 @@ function ring(env: Env): Promise<RingKey[]> {
         return { id, key: await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt', 'decrypt']) }
       }),
   )
-  rings.set(text, made)
+  keyRings.set(text, made)
   return made
 }
 
@@ -59,33 +59,33 @@ export async function seal(
   value: unknown,
   addresses: readonly string[] = [],
 ): Promise<string> {
-  const [current] = await ring(env)
+  const [current] = await keyRing(env)
   if (!current) throw new Error('VAULT_KEYS is missing')
   const raw = crypto.getRandomValues(new Uint8Array(32))
-  const bound = boundTo(2, [account, jobId, field, current.id, ...addresses])
+  const additionalData = additionalDataOf(2, [account, jobId, field, current.id, ...addresses])
   const key = crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
   // Both at once: a client waits for this.
   const [wrapped, sealed] = await Promise.all([
-    encrypt(current.key, raw, bound),
-    key.then((made) => encrypt(made, encoder.encode(JSON.stringify(value)), bound)),
+    encrypt(current.key, raw, additionalData),
+    key.then((made) => encrypt(made, encoder.encode(JSON.stringify(value)), additionalData)),
   ])
   return JSON.stringify({ v: 2, kid: current.id, wrapped, sealed } satisfies Envelope)
 }
 
 /** Id of the key that seals now. */
-export async function currentKeyId(env: Env): Promise<string> {
-  const [current] = await ring(env)
+export async function newestKeyId(env: Env): Promise<string> {
+  const [current] = await keyRing(env)
   if (!current) throw new Error('VAULT_KEYS is missing')
   return current.id
 }
 
 /** Ids of all keys of the ring; the first seals. @throws Error for an entry that is none */
-export async function ringIds(env: Env): Promise<string[]> {
-  return (await ring(env)).map(({ id }) => id)
+export async function keyIds(env: Env): Promise<string[]> {
+  return (await keyRing(env)).map(({ id }) => id)
 }
 
 /** @throws NotSealedForThis; Error when the envelope's key left the ring */
-export async function open<T>(
+export async function unseal<T>(
   env: Env,
   account: string,
   jobId: string,
@@ -94,34 +94,36 @@ export async function open<T>(
   addresses: readonly string[] = [],
 ): Promise<T> {
   const envelope = JSON.parse(text) as Envelope
-  const wrapping = (await ring(env)).find((entry) => entry.id === envelope.kid)
+  const wrapping = (await keyRing(env)).find((entry) => entry.id === envelope.kid)
   if (!wrapping) throw new Error('the key that sealed this is no longer in VAULT_KEYS')
   const owner = [account, jobId, field, envelope.kid]
-  const bound = boundTo(envelope.v, envelope.v === 1 ? owner : [...owner, ...addresses])
-  const raw = await decrypt(wrapping.key, envelope.wrapped, bound)
+  const additionalData = additionalDataOf(envelope.v, envelope.v === 1 ? owner : [...owner, ...addresses])
+  const raw = await decrypt(wrapping.key, envelope.wrapped, additionalData)
   const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['decrypt'])
-  return JSON.parse(decoder.decode(await decrypt(key, envelope.sealed, bound))) as T
+  return JSON.parse(decoder.decode(await decrypt(key, envelope.sealed, additionalData))) as T
 }
 
 /** The version is bound as well: what one of them sealed never opens as the other. */
-function boundTo(version: Envelope['v'], parts: readonly string[]): BufferSource {
+function additionalDataOf(version: Envelope['v'], parts: readonly string[]): BufferSource {
   return encoder.encode(JSON.stringify(version === 1 ? parts : [version, ...parts]))
 }
 
-async function encrypt(key: CryptoKey, plain: BufferSource, bound: BufferSource): Promise<string> {
+async function encrypt(key: CryptoKey, plain: BufferSource, additionalData: BufferSource): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(12))
-  const cipher = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bound }, key, plain))
+  const cipher = new Uint8Array(
+    await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: additionalData }, key, plain),
+  )
   const both = new Uint8Array(iv.length + cipher.length)
   both.set(iv)
   both.set(cipher, iv.length)
   return toBase64(both)
 }
 
-async function decrypt(key: CryptoKey, text: string, bound: BufferSource): Promise<ArrayBuffer> {
+async function decrypt(key: CryptoKey, text: string, additionalData: BufferSource): Promise<ArrayBuffer> {
   const both = fromBase64(text)
-  const algorithm = { name: 'AES-GCM', iv: both.slice(0, 12), additionalData: bound }
+  const algorithm = { name: 'AES-GCM', iv: both.slice(0, 12), additionalData: additionalData }
   return crypto.subtle.decrypt(algorithm, key, both.slice(12)).catch((error: unknown) => {
-    throw new NotSealedForThis('this was sealed for something else, or changed', { cause: error })
+    throw new WrongBindingError('this was sealed for something else, or changed', { cause: error })
   })
 }
 

@@ -8,7 +8,7 @@ import type { AppEnv } from '../http/context.ts'
 const page = (c: Context<AppEnv>): Promise<Response> =>
   c.env.ASSETS.fetch(new Request(new URL('/', c.req.url), { headers: c.req.raw.headers }))
 
-export const dashboard = new Hono<AppEnv>().on(
+export const dashboardRoutes = new Hono<AppEnv>().on(
   ['GET'],
   ['/jobs/:id{[0-9]+}', '/new', '/files', '/keys', '/accounts', '/limits'],
   page,
@@ -21,7 +21,7 @@ const API = /^\/(?:api|uploads|o|a|p|s|task|health|metrics|assets)(?:\/|$)/
  * A person who typed an address wrongly: null for programs. Whole each time: asked under the condition that a browser sends with
  * a page that it keeps, the assets would answer without a body.
  */
-export async function lostPage(c: Context<AppEnv>): Promise<Response | null> {
+export async function notFoundPage(c: Context<AppEnv>): Promise<Response | null> {
   const asked = c.req.header('accept') ?? ''
   if (c.req.method !== 'GET' || !asked.includes('text/html') || API.test(c.req.path)) return null
   const { body, headers } = await c.env.ASSETS.fetch(new Request(new URL('/', c.req.url)))

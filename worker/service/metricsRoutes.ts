@@ -4,20 +4,20 @@ import { Hono } from 'hono'
 import { authenticate } from '../http/authenticate.ts'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
-import type { Figures } from '../db/metrics.ts'
-import { readFigures } from '../db/metrics.ts'
+import type { MetricValues } from '../db/metrics.ts'
+import { readMetrics } from '../db/metrics.ts'
 
 const HOUR_MS = 3600_000
 
-export const metrics = new Hono<AppEnv>().use(authenticate('admin')).get('/', async (c) => {
+export const metricsRoutes = new Hono<AppEnv>().use(authenticate('admin')).get('/', async (c) => {
   const now = Date.now()
-  const figures = await readFigures(c.env.DB, now - HOUR_MS)
+  const figures = await readMetrics(c.env.DB, now - HOUR_MS)
   return c.text(metricsText(figures, settings(c.env).maxSlots, now), 200, {
     'content-type': 'text/plain; version=0.0.4; charset=utf-8',
   })
 })
 
-function metricsText(figures: Figures, slots: number, now: number): string {
+function metricsText(figures: MetricValues, slots: number, now: number): string {
   const lines: string[] = []
   const gauge = (name: string, help: string, values: [labels: Record<string, string>, value: number][]) => {
     lines.push(`# HELP splicepoint_${name} ${help}`, `# TYPE splicepoint_${name} gauge`)

@@ -2,13 +2,13 @@
 import { Hono } from 'hono'
 import type { Health } from '#contract/api/administration.ts'
 import { publishedLimits } from '#contract/limits.ts'
-import { countSilent } from './transcoderHealth.ts'
+import { countUnresponsiveTranscoders } from './transcoderHealth.ts'
 import { settings } from '../env.ts'
 import { countFailingStarts } from '../db/metrics.ts'
 import type { AppEnv } from '../http/context.ts'
 
 /** What keeps the database from being read. What it says itself is for the log: anybody may ask for /health. */
-function troubleOf(error: unknown): string {
+function unavailableReason(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
   if (/no such (table|column)/i.test(said)) {
     return 'the database has no tables (npm run migrate, also where a migration lacks; deployed: npx wrangler d1 migrations apply DB --remote)'
@@ -17,7 +17,7 @@ function troubleOf(error: unknown): string {
   return 'the database cannot be read or written now (is its disk full?); the log has what it answered'
 }
 
-export const service = new Hono<AppEnv>()
+export const serviceRoutes = new Hono<AppEnv>()
   /** 200 when jobs can be taken (`degraded`: but their transcoders do not start, or do not answer); 503 with what is missing otherwise. No authentication: load balancers ask. */
   .get('/health', async (c) => {
     const missing: string[] = []
@@ -28,11 +28,11 @@ export const service = new Hono<AppEnv>()
     try {
       startsFailing = await countFailingStarts(c.env.DB)
     } catch (error) {
-      missing.push(troubleOf(error))
+      missing.push(unavailableReason(error))
     }
     const { egress, maxSlots, problems, transcoderUrls } = settings(c.env)
     missing.push(...problems)
-    const silent = await countSilent(c.env)
+    const silent = await countUnresponsiveTranscoders(c.env)
     return c.json(
       {
         // Jobs are taken meanwhile, and wait.

@@ -6,7 +6,7 @@ import { settings } from '../env.ts'
 const ANSWER_MS = 2_000
 
 /** How many do not answer. Whatever one answers, it is there. */
-export async function countSilent(env: Env): Promise<number> {
+export async function countUnresponsiveTranscoders(env: Env): Promise<number> {
   const silent = await Promise.all(
     settings(env).transcoderUrls.map(async (base): Promise<number> => {
       try {

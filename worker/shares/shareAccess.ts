@@ -4,43 +4,43 @@ import type { SharedMedia } from '#contract/api/answers.ts'
 import { sharedMedia } from '#contract/api/sharedMedia.ts'
 import type { Job } from '../db/jobs.ts'
 import type { ShareRow } from '../db/shares.ts'
-import { findShared } from '../db/shares.ts'
-import { sign, toBase64Url, verify } from '../secrets/hmac.ts'
-import { statusOf } from '../jobs/jobStatus.ts'
+import { findSharedJobRow } from '../db/shares.ts'
+import { hmacSign, toBase64Url, hmacVerify } from '../secrets/hmac.ts'
+import { buildStatus } from '../jobs/jobStatus.ts'
 
 /**
  * Addresses of media carry no share, so that a segment costs no look into the ledger: they outlive a revoked share, for so
  * long at most. A viewer who watches for longer is given new ones (web/src/share/).
  */
-const ADDRESS_MS = 12 * 3600_000
+const MEDIA_URL_TTL_MS = 12 * 3600_000
 /** Addresses of one hour are the same for all viewers. */
-const ROUND_MS = 3600_000
+const EXPIRY_ROUNDING_MS = 3600_000
 
 export function newShareId(): string {
   return `sh_${toBase64Url(crypto.getRandomValues(new Uint8Array(12)))}`
 }
 
 /** `<share id>.<signature>`: what was not signed here never reaches the ledger. */
-export async function shareToken(env: Env, id: string): Promise<string> {
-  return `${id}.${await sign(env, 'share', id)}`
+export async function createShareToken(env: Env, id: string): Promise<string> {
+  return `${id}.${await hmacSign(env, 'share', id)}`
 }
 
-export interface Shared {
+export interface SharedJob {
   share: ShareRow
   job: Job
 }
 
 /** Null for whatever is no share in force: forged, unknown, expired, revoked, or of a job that is gone. */
-export async function sharedBy(env: Env, token: string): Promise<Shared | null> {
+export async function findSharedJob(env: Env, token: string): Promise<SharedJob | null> {
   const [, id, signature] = /^(sh_[\w-]{16})\.([\w-]{43})$/.exec(token) ?? []
-  if (!id || !signature || !(await verify(env, 'share', id, signature))) return null
-  return findShared(env.DB, id, Date.now())
+  if (!id || !signature || !(await hmacVerify(env, 'share', id, signature))) return null
+  return findSharedJobRow(env.DB, id, Date.now())
 }
 
-export async function mediaOf(env: Env, { share, job }: Shared, base: string): Promise<SharedMedia> {
-  const rounded = Math.ceil((Date.now() + ADDRESS_MS) / ROUND_MS) * ROUND_MS
+export async function sharedMediaOf(env: Env, { share, job }: SharedJob, base: string): Promise<SharedMedia> {
+  const rounded = Math.ceil((Date.now() + MEDIA_URL_TTL_MS) / EXPIRY_ROUNDING_MS) * EXPIRY_ROUNDING_MS
   const until = Math.min(rounded, share.expires_at)
-  const status = await statusOf(env, job, base, { until, isShared: true })
+  const status = await buildStatus(env, job, base, { until, isShared: true })
   return sharedMedia(status, {
     title: share.title,
     expires_at: new Date(share.expires_at).toISOString(),

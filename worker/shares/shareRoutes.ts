@@ -5,19 +5,19 @@ import type { Context } from 'hono'
 import type { Share, ShareList } from '#contract/api/answers.ts'
 import { newShare } from '#contract/api/requestBodies.ts'
 import { MAX_SHARES, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
-import { embedHtml, shapeOf } from '#contract/api/sharedMedia.ts'
+import { embedHtml, displaySizeOf } from '#contract/api/sharedMedia.ts'
 import { readOptionalJson } from '../http/jsonBody.ts'
 import type { AppEnv } from '../http/context.ts'
-import { baseUrl } from '../http/context.ts'
+import { publicBaseUrl } from '../http/context.ts'
 import type { Job } from '../db/jobs.ts'
 import { findJob } from '../db/jobs.ts'
 import type { ShareRow } from '../db/shares.ts'
 import { deleteShare, insertShare, listShares } from '../db/shares.ts'
-import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
-import { problemsOf } from '../http/validationErrors.ts'
-import { nameOfInput } from '../db/searchText.ts'
-import { newShareId, shareToken } from './shareAccess.ts'
-import { outputsEnd } from '../jobs/jobStatus.ts'
+import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
+import { problemsFromIssues } from '../http/validationErrors.ts'
+import { displayInputName } from '../db/searchText.ts'
+import { newShareId, createShareToken } from './shareAccess.ts'
+import { outputsExpireAt } from '../jobs/jobStatus.ts'
 
 const MAX_SHARE_BYTES = 16 * 1024
 
@@ -32,13 +32,13 @@ const expectations = {
 export async function createShare(c: Context<AppEnv>, job: Job): Promise<Response> {
   const { value } = await readOptionalJson(c, MAX_SHARE_BYTES)
   const parsed = newShare.safeParse(value)
-  if (!parsed.success) throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
+  if (!parsed.success) throw validationFailed(problemsFromIssues(parsed.error.issues, value, expectations))
   const now = Date.now()
   const end = shareableUntil(job, now)
   const row: ShareRow = {
     id: newShareId(),
     job: job.id,
-    title: parsed.data.title ?? titleOf(job),
+    title: parsed.data.title ?? defaultShareTitle(job),
     created_at: now,
     expires_at: Math.min(now + parsed.data.expires_in_seconds * 1000, end),
   }
@@ -49,7 +49,7 @@ export async function createShare(c: Context<AppEnv>, job: Job): Promise<Respons
   return c.json(await publicShare(c, job, row))
 }
 
-export async function serveShares(c: Context<AppEnv>, job: Job): Promise<Response> {
+export async function listSharesOfJob(c: Context<AppEnv>, job: Job): Promise<Response> {
   const rows = await listShares(c.env.DB, job.id, Date.now(), MAX_SHARES)
   return c.json({ shares: await Promise.all(rows.map((row) => publicShare(c, job, row))) } satisfies ShareList)
 }
@@ -61,7 +61,7 @@ export async function revokeShare(c: Context<AppEnv>, job: Job): Promise<Respons
 
 /** Until when the outputs can be played. @throws RequestError 409 where there are none that this service could serve */
 function shareableUntil(job: Job, now: number): number {
-  const end = outputsEnd(job)
+  const end = outputsExpireAt(job)
   const refuse = (message: string) => new RequestError('not_shareable', message)
   if (job.kind === 'plan') throw refuse('A dry run makes no outputs, so there is nothing to share.')
   if (job.state !== 'completed') throw refuse('Only a completed job can be shared.')
@@ -75,8 +75,8 @@ function shareableUntil(job: Job, now: number): number {
 }
 
 /** The source's name without its extension. */
-function titleOf(job: Job): string {
-  const name = job.input_name ?? nameOfInput(job.config, null)
+function defaultShareTitle(job: Job): string {
+  const name = job.input_name ?? displayInputName(job.config, null)
   const title = name
     .replace(/(.)\.[A-Za-z0-9]{1,5}$/u, '$1')
     .replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')
@@ -87,12 +87,12 @@ function titleOf(job: Job): string {
 }
 
 async function publicShare(c: Context<AppEnv>, job: Job, row: ShareRow): Promise<Share> {
-  const url = `${baseUrl(c)}/s/${await shareToken(c.env, row.id)}`
+  const url = `${publicBaseUrl(c)}/s/${await createShareToken(c.env, row.id)}`
   return {
     share_id: row.id,
     url,
     embed_url: `${url}/embed`,
-    embed_html: embedHtml(`${url}/embed`, row.title, shapeOf(job.outputs ?? []) ?? { width: 16, height: 9 }),
+    embed_html: embedHtml(`${url}/embed`, row.title, displaySizeOf(job.outputs ?? []) ?? { width: 16, height: 9 }),
     title: row.title,
     created_at: new Date(row.created_at).toISOString(),
     expires_at: new Date(row.expires_at).toISOString(),

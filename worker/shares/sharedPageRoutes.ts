@@ -4,53 +4,57 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { SharedMedia } from '#contract/api/answers.ts'
-import { escaped } from '#contract/api/sharedMedia.ts'
+import { escapeHtml } from '#contract/api/sharedMedia.ts'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
-import { baseUrl } from '../http/context.ts'
+import { publicBaseUrl } from '../http/context.ts'
 import { RequestError } from '../http/requestError.ts'
-import { mediaOf, sharedBy } from './shareAccess.ts'
-import { sharing } from '../delivery/objectRoutes.ts'
+import { sharedMediaOf, findSharedJob } from './shareAccess.ts'
+import { crossOriginHeaders } from '../delivery/objectRoutes.ts'
 
 /** A share may be revoked at any time, and its address is all that it takes: kept nowhere, found nowhere, told nowhere. */
-const discreet = {
+const notFoundHeaders = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-robots-tag': 'noindex, nofollow',
 }
 
-export const shared = new Hono<AppEnv>()
+export const sharedPageRoutes = new Hono<AppEnv>()
   .get('/:token', (c) => servePage(c, false))
   .get('/:token/embed', (c) => servePage(c, true))
   .get('/:token/data', async (c) => {
-    const found = await sharedBy(c.env, c.req.param('token'))
-    if (found) return c.json(await mediaOf(c.env, found, baseUrl(c)), 200, { ...discreet, ...sharing })
+    const found = await findSharedJob(c.env, c.req.param('token'))
+    if (found)
+      return c.json(await sharedMediaOf(c.env, found, publicBaseUrl(c)), 200, {
+        ...notFoundHeaders,
+        ...crossOriginHeaders,
+      })
     throw new RequestError('not_found', 'This page is not shared, or no longer shared.', {
-      headers: { ...discreet, ...sharing },
+      headers: { ...notFoundHeaders, ...crossOriginHeaders },
     })
   })
 
 async function servePage(c: Context<AppEnv>, isEmbedded: boolean): Promise<Response> {
   const token = c.req.param('token') ?? ''
-  const found = await sharedBy(c.env, token)
+  const found = await findSharedJob(c.env, token)
   const headers = new Headers({
-    ...discreet,
+    ...notFoundHeaders,
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy(settings(c.env).baseUrl, isEmbedded),
+    'content-security-policy': contentSecurityPolicy(settings(c.env).baseUrl, isEmbedded),
     'permissions-policy': 'camera=(), microphone=(), geolocation=()',
     ...(isEmbedded
       ? { 'cross-origin-resource-policy': 'cross-origin' }
       : { 'cross-origin-opener-policy': 'same-origin' }),
   })
-  if (found === null) return new Response((await template(c, '/share-gone')).body, { status: 404, headers })
-  const page = await template(c, '/share')
-  const address = `${baseUrl(c)}/s/${token}`
-  return new Response(filled(page, await mediaOf(c.env, found, baseUrl(c)), address).body, { headers })
+  if (found === null) return new Response((await pageTemplate(c, '/share-gone')).body, { status: 404, headers })
+  const page = await pageTemplate(c, '/share')
+  const address = `${publicBaseUrl(c)}/s/${token}`
+  return new Response(renderPage(page, await sharedMediaOf(c.env, found, publicBaseUrl(c)), address).body, { headers })
 }
 
 /** What scripts/buildWeb.ts wrote; of its own headers nothing is kept. */
-function template(c: Context<AppEnv>, path: string): Promise<Response> {
+function pageTemplate(c: Context<AppEnv>, path: string): Promise<Response> {
   return c.env.ASSETS.fetch(new Request(new URL(path, c.req.url)))
 }
 
@@ -58,7 +62,7 @@ function template(c: Context<AppEnv>, path: string): Promise<Response> {
  * That of the dashboard (web/public/_headers), and media from the configured address of the service, should the page have been
  * opened at another one. Any page may frame the bare player, none the page itself.
  */
-function policy(base: string | null, isEmbedded: boolean): string {
+function contentSecurityPolicy(base: string | null, isEmbedded: boolean): string {
   const origin = base === null ? null : URL.parse(base)?.origin
   const service = origin ? ` ${origin}` : ''
   return [
@@ -78,7 +82,7 @@ function policy(base: string | null, isEmbedded: boolean): string {
 }
 
 /** The title and what programs that preview links read (https://ogp.me); a property without a value is taken out. */
-function filled(page: Response, media: SharedMedia, address: string): Response {
+function renderPage(page: Response, media: SharedMedia, address: string): Response {
   const file = media.sources.find(({ kind }) => kind === 'file')
   const properties: Record<string, string | null> = {
     'og:title': media.title,
@@ -98,7 +102,7 @@ function filled(page: Response, media: SharedMedia, address: string): Response {
         if (!Object.hasOwn(properties, name)) return
         const value = properties[name]
         // The rewriter itself escapes quotes alone.
-        if (value) meta.setAttribute('content', escaped(value))
+        if (value) meta.setAttribute('content', escapeHtml(value))
         else meta.remove()
       },
     })

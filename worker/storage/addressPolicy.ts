@@ -4,7 +4,7 @@
 // Node runs this file too (scripts/), so it imports nothing of the Worker.
 import ipaddr from 'ipaddr.js'
 
-export interface AddressPolicy {
+export interface EgressPolicy {
   egress: 'platform' | 'pinned' | 'listed'
   /** Lower-case `host:port` pairs that may be private. */
   allowPrivateHosts: ReadonlySet<string>
@@ -48,44 +48,44 @@ export function isPublicAddress(ip: string): boolean {
 }
 
 /** `host:port` with the port that a connection would use. */
-export function hostAndPort(url: URL): string {
+export function hostWithPort(url: URL): string {
   return `${url.hostname.replace(/\.$/, '')}:${url.port || defaultPorts[url.protocol]}`
 }
 
 /** The message is for people; it names the host at most, since a query may carry a signature. */
-export class AddressRefused extends Error {
+export class AddressRefusedError extends Error {
   override name = 'AddressRefused'
 }
 
-function refuse(message: string): never {
-  throw new AddressRefused(message)
+function refuseAddress(message: string): never {
+  throw new AddressRefusedError(message)
 }
 
 /**
  * Parses and judges.
  * @throws AddressRefused
  */
-export function checkAddress(address: string | URL, policy: AddressPolicy): URL {
+export function requireAllowedAddress(address: string | URL, policy: EgressPolicy): URL {
   // A URL that is parsed twice could be read in two ways; what is returned here is what must be fetched.
   const url = URL.parse(String(address))
-  if (!url) refuse('This is not a complete address of the form https://host/path.')
-  if (!(url.protocol in defaultPorts)) refuse(`Only http and https addresses are allowed, not ${url.protocol}`)
+  if (!url) refuseAddress('This is not a complete address of the form https://host/path.')
+  if (!(url.protocol in defaultPorts)) refuseAddress(`Only http and https addresses are allowed, not ${url.protocol}`)
   if (url.username !== '' || url.password !== '') {
-    refuse('An address must not contain a user name or password; use access_key and secret_key.')
+    refuseAddress('An address must not contain a user name or password; use access_key and secret_key.')
   }
-  if (url.hostname === '') refuse('The address has no host.')
-  if (policy.allowPrivateHosts.has(hostAndPort(url))) return url
+  if (url.hostname === '') refuseAddress('The address has no host.')
+  if (policy.allowPrivateHosts.has(hostWithPort(url))) return url
   if (policy.egress === 'listed') {
-    refuse(`${hostAndPort(url)} is not in ALLOW_PRIVATE_HOSTS, and this deployment reaches listed hosts only.`)
+    refuseAddress(`${hostWithPort(url)} is not in ALLOW_PRIVATE_HOSTS, and this deployment reaches listed hosts only.`)
   }
   // WHATWG URL has normalised 0x7f.1, 0177.0.0.1, 2130706433, 127.1, full-width digits and the like to four decimals.
   const name = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
   if (ipaddr.isValid(name)) {
-    if (!isPublicAddress(name)) refuse(`${url.hostname} is not a public address.`)
+    if (!isPublicAddress(name)) refuseAddress(`${url.hostname} is not a public address.`)
     return url
   }
   if (!name.includes('.') || privateSuffixes.some((suffix) => name.endsWith(`.${suffix}`))) {
-    refuse(`${url.hostname} is not a public host name.`)
+    refuseAddress(`${url.hostname} is not a public host name.`)
   }
   return url
 }

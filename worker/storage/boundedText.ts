@@ -1,7 +1,7 @@
 // In charge of: reading an answer as text, up to a bound: its sender is not ours.
 
 /** Null for a body above the limit. */
-export async function boundedText(response: Response, limit: number): Promise<string | null> {
+export async function readBoundedText(response: Response, limit: number): Promise<string | null> {
   if (!response.body) return ''
   const decoder = new TextDecoder()
   let text = ''

@@ -1,17 +1,17 @@
 // In charge of: the one seam for every outbound request to an address that a client named. It judges the address and each
 // redirect, drops credentials across origins, and bounds the wait for an answer.
 // Not in charge of: resolving and pinning (scripts/local/egressProxy.ts locally, the platform on Cloudflare); bodies stream.
-import type { LastingError } from '#contract/errorCodes.ts'
-import { isLasting } from '#contract/errorCodes.ts'
+import type { ConnectionError } from '#contract/errorCodes.ts'
+import { isConnectionError } from '#contract/errorCodes.ts'
 import { settings } from '../env.ts'
-import { AddressRefused, checkAddress } from './addressPolicy.ts'
-import { boundedText } from './boundedText.ts'
+import { AddressRefusedError, requireAllowedAddress } from './addressPolicy.ts'
+import { readBoundedText } from './boundedText.ts'
 import { StoreError } from './objectStore.ts'
 
 /** What a provider needs of the network; tests put a server of their own behind it. */
-export type Transport = (url: string | URL, init?: RequestInit) => Promise<Response>
+export type FetchFunction = (url: string | URL, init?: RequestInit) => Promise<Response>
 
-export interface GuardOptions {
+export interface GuardedFetchOptions {
   /** Redirects followed at most (3); null = none, and the redirect itself is the answer. */
   maxRedirects?: number | null
   /** Wait for the status line and headers, per hop, in milliseconds (30,000). */
@@ -24,13 +24,13 @@ export interface GuardOptions {
 }
 
 /** How the local egress answers in place of an upstream; see scripts/local/egressProxy.ts. */
-const egressAnswers = [
+const egressErrorResponses = [
   { status: 470, header: 'x-egress-refused', code: 'address_refused' },
   { status: 471, header: 'x-egress-failed', code: 'unreachable' },
 ] as const
 
 /** How Cloudflare answers in place of an upstream (its documentation, "5xx errors"): numbers that nobody else uses. */
-const platformAnswers: Readonly<Record<number, { cause: LastingError; why: string }>> = {
+const platformErrorStatuses: Readonly<Record<number, { cause: ConnectionError; why: string }>> = {
   521: { cause: 'connection_refused', why: 'refuses connections' },
   525: { cause: 'tls_failed', why: 'fails at the TLS handshake' },
   526: { cause: 'tls_failed', why: 'has a certificate that is not accepted' },
@@ -41,14 +41,14 @@ const NO_ADDRESS = /\b1016\b/
 const MAX_PAGE_BYTES = 16 * 1024
 
 /** Null where the upstream itself has answered. Reads the body otherwise. */
-async function causeOf(response: Response): Promise<{ cause: LastingError; why: string } | null> {
-  const found = platformAnswers[response.status]
+async function platformErrorOf(response: Response): Promise<{ cause: ConnectionError; why: string } | null> {
+  const found = platformErrorStatuses[response.status]
   if (found === undefined) return null
   if (response.status !== 530) {
     await response.body?.cancel()
     return found
   }
-  const page = await boundedText(response.clone(), MAX_PAGE_BYTES).catch(() => null)
+  const page = await readBoundedText(response.clone(), MAX_PAGE_BYTES).catch(() => null)
   if (!NO_ADDRESS.test(page ?? '')) return null
   await response.body?.cancel()
   return found
@@ -57,7 +57,7 @@ async function causeOf(response: Response): Promise<{ cause: LastingError; why: 
 // Whatever proves who we are to one origin is nobody else's business.
 const credentialHeaders = ['authorization', 'cookie', 'proxy-authorization', 'x-amz-security-token']
 // Ours alone; a caller that forwards headers must not be able to set them.
-const ownHeaders = ['x-splicepoint-internal', 'x-egress-url']
+const internalHeaders = ['x-splicepoint-internal', 'x-egress-url']
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
@@ -66,24 +66,24 @@ export async function guardedFetch(
   env: Env,
   address: string | URL,
   init: RequestInit = {},
-  options: GuardOptions = {},
+  options: GuardedFetchOptions = {},
 ): Promise<Response> {
   const { maxRedirects = 3, headersTimeoutMs = 30_000, provider = 'http', operation = 'fetch' } = options
   const send = options.fetch ?? fetch
   const policy = settings(env)
-  const fail = (code: 'address_refused' | 'unreachable' | 'invalid' | LastingError, message: string): StoreError =>
+  const fail = (code: 'address_refused' | 'unreachable' | 'invalid' | ConnectionError, message: string): StoreError =>
     new StoreError(code, provider, operation, message)
   const check = (target: string | URL): URL => {
     try {
-      return checkAddress(target, policy)
+      return requireAllowedAddress(target, policy)
     } catch (error) {
-      throw error instanceof AddressRefused ? fail('address_refused', error.message) : error
+      throw error instanceof AddressRefusedError ? fail('address_refused', error.message) : error
     }
   }
 
   let url = check(address)
   const headers = new Headers(init.headers)
-  for (const name of ownHeaders) headers.delete(name)
+  for (const name of internalHeaders) headers.delete(name)
 
   // A source is read as it is now. With a write the runtime would send this as `Cache-Control: no-cache`, and S3 keeps what
   // it is sent with an object and tells it to everybody who reads that.
@@ -93,7 +93,7 @@ export async function guardedFetch(
   for (let hop = 0; ; hop++) {
     // Node connects in place of workerd in this mode and needs the scheme, which a forwarded request does not carry.
     if (policy.egress === 'pinned') headers.set('x-egress-url', url.href)
-    const response = await answered(send, url, { ...caching, ...init, headers, redirect: 'manual' })
+    const response = await fetchWithTimeout(send, url, { ...caching, ...init, headers, redirect: 'manual' })
     const location = redirects.has(response.status) ? response.headers.get('location') : null
     if (location === null || maxRedirects === null) return response
     await response.body?.cancel()
@@ -113,7 +113,7 @@ export async function guardedFetch(
     url = next
   }
 
-  async function answered(call: typeof send, target: URL, request: RequestInit): Promise<Response> {
+  async function fetchWithTimeout(call: typeof send, target: URL, request: RequestInit): Promise<Response> {
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), headersTimeoutMs)
     const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal
@@ -129,16 +129,16 @@ export async function guardedFetch(
       clearTimeout(timer)
     }
     if (policy.egress === 'pinned') {
-      const answer = egressAnswers.find(
+      const answer = egressErrorResponses.find(
         ({ status, header }) => response.status === status && response.headers.has(header),
       )
       if (!answer) return response
       const cause = response.headers.get(answer.header) ?? ''
       // An answer to HEAD has no body.
       const sentence = (await response.text()).slice(0, 300) || `${target.host} cannot be reached.`
-      throw fail(isLasting(cause) ? cause : answer.code, sentence)
+      throw fail(isConnectionError(cause) ? cause : answer.code, sentence)
     }
-    const found = await causeOf(response)
+    const found = await platformErrorOf(response)
     if (found === null) return response
     const sentence = `${target.host} ${found.why} (${response.status}).`
     throw new StoreError(found.cause, provider, operation, sentence, response.status)
@@ -146,7 +146,7 @@ export async function guardedFetch(
 }
 
 /** A transport of one environment, for the providers. */
-export function guardedTransport(env: Env, options: GuardOptions = {}): Transport {
+export function guardedTransport(env: Env, options: GuardedFetchOptions = {}): FetchFunction {
   return (url, init) => guardedFetch(env, url, init, options)
 }
 
@@ -154,6 +154,6 @@ export function guardedTransport(env: Env, options: GuardOptions = {}): Transpor
 const STORE_ANSWER_MS = 240_000
 
 /** Of stores whose requests are signed: hands out redirects instead of following them, since a signature is good for one host. */
-export function storeTransport(env: Env, provider: string): Transport {
+export function storeTransport(env: Env, provider: string): FetchFunction {
   return guardedTransport(env, { provider, maxRedirects: null, headersTimeoutMs: STORE_ANSWER_MS })
 }

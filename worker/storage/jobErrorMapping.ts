@@ -1,12 +1,12 @@
 // In charge of: what a store's error is to a job: its code, the HTTP status on the task door, and the details that go along.
 // Not in charge of: noticing it (storage/), what a job error does (contract/errors.ts, lifecycle.ts).
 import type { JobErrorCode } from '#contract/errorCodes.ts'
-import { isLasting } from '#contract/errorCodes.ts'
+import { isConnectionError } from '#contract/errorCodes.ts'
 import type { StoreError, StoreErrorCode } from './objectStore.ts'
 
-export type Side = 'input' | 'output'
+export type JobSide = 'input' | 'output'
 
-interface Answer {
+interface ErrorAnswer {
   /** A 4xx is a verdict to the transcoder; what is 5xx it tries again. */
   status: number
   code: JobErrorCode
@@ -22,9 +22,9 @@ const common = {
   host_not_found: { status: 502, code: 'host_not_found' },
   connection_refused: { status: 502, code: 'connection_refused' },
   tls_failed: { status: 502, code: 'tls_failed' },
-} as const satisfies Partial<Record<StoreErrorCode, Answer>>
+} as const satisfies Partial<Record<StoreErrorCode, ErrorAnswer>>
 
-const answers: Readonly<Record<Side, Readonly<Record<StoreErrorCode, Answer>>>> = {
+const jobErrorOfStoreError: Readonly<Record<JobSide, Readonly<Record<StoreErrorCode, ErrorAnswer>>>> = {
   input: {
     ...common,
     not_found: { status: 404, code: 'source_not_found' },
@@ -57,18 +57,18 @@ const answers: Readonly<Record<Side, Readonly<Record<StoreErrorCode, Answer>>>> 
   },
 }
 
-export function answerTo(side: Side, error: StoreError): Answer {
-  return answers[side][error.code]
+export function jobErrorFor(side: JobSide, error: StoreError): ErrorAnswer {
+  return jobErrorOfStoreError[side][error.code]
 }
 
 /** The part of the request to look at, where it is the credentials, or the address that they name or are for, that are wrong. */
-export function fieldOf(side: Side, error: StoreError): { field?: string } {
-  if (error.provider === 'http') return isLasting(error.code) && side === 'input' ? { field: 'input' } : {}
+export function fieldFor(side: JobSide, error: StoreError): { field?: string } {
+  if (error.provider === 'http') return isConnectionError(error.code) && side === 'input' ? { field: 'input' } : {}
   return Object.hasOwn(common, error.code) && error.code !== 'clock_skew' ? { field: `cloud_credentials.${side}` } : {}
 }
 
 /** For `error.details`: never the provider's words, which may repeat what was signed. */
-export function detailsOf(error: StoreError): Record<string, unknown> {
+export function storeErrorDetails(error: StoreError): Record<string, unknown> {
   return {
     provider: error.provider,
     operation: error.operation,
@@ -78,6 +78,6 @@ export function detailsOf(error: StoreError): Record<string, unknown> {
 }
 
 /** Retry-After for whoever asked, in whole seconds. */
-export function retryAfterOf(error: StoreError): Record<string, string> {
+export function retryAfterHeader(error: StoreError): Record<string, string> {
   return error.retryAfterMs === null ? {} : { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
 }

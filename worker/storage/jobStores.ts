@@ -1,17 +1,17 @@
 // In charge of: a job's source and destination: what its stored configuration and its sealed part together name.
 // Not in charge of: providers (registry.ts).
 import { inputProvider, outputProvider, type JobConfig, type JobSecrets } from '#contract/job/jobConfig.ts'
-import { givenPaths, markOf, rootsOf } from '#contract/job/paths/outputLocation.ts'
+import { listOutputPaths, bucketPrefix, outputRoots } from '#contract/job/paths/outputLocation.ts'
 import { parseInput, parseRoot, rulesOf, type AddressOf, type Provider } from '#contract/job/stores/registry.ts'
 import type { Job } from '../db/jobs.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
-import type { HttpAccess } from './http/httpSource.ts'
+import { findJobByJobId } from '../db/jobs.ts'
+import type { HttpCredentials } from './http/httpSource.ts'
 import { httpAccessOf } from './http/provider.ts'
 import { openSink, openSource } from './registry.ts'
-import { placedSink } from './multiBucketSink.ts'
+import { multiBucketSink } from './multiBucketSink.ts'
 import type { Sink, Source } from './objectStore.ts'
 import { StoreError } from './objectStore.ts'
-import { NotSealedForThis, open } from '../secrets/vault.ts'
+import { WrongBindingError, unseal } from '../secrets/vault.ts'
 
 export const SECRETS_FIELD = 'secrets'
 
@@ -19,13 +19,13 @@ export const SECRETS_FIELD = 'secrets'
  * Everything of a job's row that says where its credentials and sealed addresses are sent. They open for exactly this, so
  * that nobody who can write to the database can have them sent elsewhere.
  */
-export function addressesOf(config: JobConfig): string[] {
+export function boundAddresses(config: JobConfig): string[] {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   return [
     inputProvider(config),
     config.input,
     outputProvider(config),
-    ...givenPaths(config).flatMap(({ field, path }) => [field, path]),
+    ...listOutputPaths(config).flatMap(({ field, path }) => [field, path]),
     'logo_url',
     text(config.logo_url),
     'webhook_url',
@@ -34,15 +34,15 @@ export function addressesOf(config: JobConfig): string[] {
 }
 
 /** @throws StoreError when the job's credentials are no longer kept, or were given for other addresses than its row names */
-export async function secretsOf(env: Env, job: Job): Promise<JobSecrets> {
+export async function openJobSecrets(env: Env, job: Job): Promise<JobSecrets> {
   if (job.sealed === null) {
     throw new StoreError('forbidden', 'vault', 'open', 'The credentials of this job are no longer stored.')
   }
-  const addresses = addressesOf(job.config)
+  const addresses = boundAddresses(job.config)
   try {
-    return await open<JobSecrets>(env, job.account, job.job_id, SECRETS_FIELD, job.sealed, addresses)
+    return await unseal<JobSecrets>(env, job.account, job.job_id, SECRETS_FIELD, job.sealed, addresses)
   } catch (error) {
-    if (!(error instanceof NotSealedForThis)) throw error
+    if (!(error instanceof WrongBindingError)) throw error
     console.error(JSON.stringify({ level: 'error', msg: 'job was changed in the database', job: job.job_id }))
     throw new StoreError(
       'credentials_invalid',
@@ -54,7 +54,7 @@ export async function secretsOf(env: Env, job: Job): Promise<JobSecrets> {
 }
 
 /** Number of the uploaded file that a job reads, or null. */
-export function uploadOf(config: JobConfig): number | null {
+export function uploadNumberOf(config: JobConfig): number | null {
   const address = parseInput(inputProvider(config), config.input, null)
   return address.kind === 'upload' ? address.number : null
 }
@@ -68,41 +68,41 @@ function sourceAddress(config: JobConfig, { addresses }: JobSecrets): AddressOf<
 }
 
 /** @throws StoreError */
-export async function openSourceOf(env: Env, job: Job): Promise<Source> {
-  const secrets = await secretsOf(env, job)
+export async function openJobSource(env: Env, job: Job): Promise<Source> {
+  const secrets = await openJobSecrets(env, job)
   const address = sourceAddress(job.config, secrets)
   return openSource(env, inputProvider(job.config), { account: job.account, address, credentials: secrets.input })
 }
 
 /** The address and the credentials of a source by http; null for any other. @throws StoreError */
-export async function httpInputOf(env: Env, job: Job): Promise<{ url: string; access: HttpAccess } | null> {
-  const secrets = await secretsOf(env, job)
+export async function httpSourceOf(env: Env, job: Job): Promise<{ url: string; access: HttpCredentials } | null> {
+  const secrets = await openJobSecrets(env, job)
   const address = sourceAddress(job.config, secrets)
   return address.kind === 'http' ? { url: address.url, access: httpAccessOf(secrets.input) } : null
 }
 
 /** The full address of the job's logo; null where it has none. @throws StoreError */
-export async function logoAddressOf(env: Env, job: Job): Promise<string | null> {
-  const secrets = await secretsOf(env, job)
+export async function logoUrlOf(env: Env, job: Job): Promise<string | null> {
+  const secrets = await openJobSecrets(env, job)
   return secrets.addresses.logo_url ?? (job.config.logo_url || null)
 }
 
 /** The job's destination; null for a job that is gone, and for a dry run: whatever asks, nothing of it can be written. */
-export async function openSinkOf(env: Env, jobId: string, known?: Job): Promise<Sink | null> {
-  const job = known ?? (await findJobByBackendId(env.DB, jobId))
+export async function openJobSink(env: Env, jobId: string, known?: Job): Promise<Sink | null> {
+  const job = known ?? (await findJobByJobId(env.DB, jobId))
   if (!job || job.kind !== 'transcode') return null
   const { account, config } = job
   const provider = outputProvider(config)
   const common = { account, jobId, cacheControl: config.cache_control }
   // Nothing is unsealed for a store that reads no credentials.
   if (rulesOf(provider).members.length === 0) return openSink(env, provider, { ...common, root: null, credentials: {} })
-  const { output: credentials } = await secretsOf(env, job)
-  const [first, ...others] = rootsOf(provider, config).map((text, index) => {
+  const { output: credentials } = await openJobSecrets(env, job)
+  const [first, ...others] = outputRoots(provider, config).map((text, index) => {
     const root = { text, index, address: rootAddress(provider, text) }
-    return [markOf(text), openSink(env, provider, { ...common, root, credentials })] as const
+    return [bucketPrefix(text), openSink(env, provider, { ...common, root, credentials })] as const
   })
   if (!first) throw new StoreError('invalid', provider, 'open', 'The job names no bucket for its outputs.')
-  return placedSink(first[1], new Map(others))
+  return multiBucketSink(first[1], new Map(others))
 }
 
 /** @throws StoreError when it is not of a form that its provider has */

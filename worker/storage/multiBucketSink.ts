@@ -3,14 +3,14 @@
 // Not in charge of: which buckets a job names (jobStores.ts).
 import type { Sink } from './objectStore.ts'
 
-/** @param others by their marks; whatever has none of them is the first one's */
-export function placedSink(first: Sink, others: ReadonlyMap<string, Sink>): Sink {
-  if (others.size === 0) return first
+/** @param sinksByPrefix by their marks; whatever has none of them is the first one's */
+export function multiBucketSink(defaultSink: Sink, sinksByPrefix: ReadonlyMap<string, Sink>): Sink {
+  if (sinksByPrefix.size === 0) return defaultSink
   const at = (path: string): { sink: Sink; path: string; mark: string } => {
     const slash = path.indexOf('/')
     const mark = slash < 0 ? path : path.slice(0, slash)
-    const sink = others.get(mark)
-    return sink ? { sink, path: slash < 0 ? '' : path.slice(slash + 1), mark } : { sink: first, path, mark: '' }
+    const sink = sinksByPrefix.get(mark)
+    return sink ? { sink, path: slash < 0 ? '' : path.slice(slash + 1), mark } : { sink: defaultSink, path, mark: '' }
   }
   return {
     put(path, ...rest) {
@@ -46,22 +46,22 @@ export function placedSink(first: Sink, others: ReadonlyMap<string, Sink>): Sink
       return to.sink.abortUpload(to.path, ...rest)
     },
     // All are of one provider: what one of them can, all can.
-    ...(first.tryOut === undefined
+    ...(defaultSink.probeWrite === undefined
       ? {}
       : {
-          async tryOut(directory, keep) {
+          async probeWrite(directory, keep) {
             const to = at(directory)
-            await to.sink.tryOut?.(to.path, (upload, path) =>
+            await to.sink.probeWrite?.(to.path, (upload, path) =>
               keep(upload, to.mark === '' ? path : `${to.mark}/${path}`),
             )
           },
         }),
-    ...(first.address === undefined
+    ...(defaultSink.presignedUrl === undefined
       ? {}
       : {
-          async address(path) {
+          async presignedUrl(path) {
             const to = at(path)
-            return (await to.sink.address?.(to.path)) ?? null
+            return (await to.sink.presignedUrl?.(to.path)) ?? null
           },
         }),
     location(path) {

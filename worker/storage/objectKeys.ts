@@ -3,20 +3,20 @@
 // Not in charge of: what is in them (taskApi/receiveReports.ts).
 
 /** Not below `work/`: that is removed as soon as the job ends. */
-export function aboutPrefix(jobId: string): string {
+export function jobFilesPrefix(jobId: string): string {
   return `about/${jobId}/`
 }
 
 /** Of an attempt's own, so that no late request replaces what a later attempt stored. */
 export function posterKey(jobId: string, attempt: number): string {
-  return `${aboutPrefix(jobId)}poster-${attempt}.jpg`
+  return `${jobFilesPrefix(jobId)}poster-${attempt}.jpg`
 }
 
-export function logPrefix(jobId: string): string {
-  return `${aboutPrefix(jobId)}log-`
+export function jobLogPrefix(jobId: string): string {
+  return `${jobFilesPrefix(jobId)}log-`
 }
 
 /** In the order of attempts. */
-export function logKey(jobId: string, attempt: number): string {
-  return `${logPrefix(jobId)}${String(attempt).padStart(6, '0')}.json`
+export function jobLogKey(jobId: string, attempt: number): string {
+  return `${jobLogPrefix(jobId)}${String(attempt).padStart(6, '0')}.json`
 }

@@ -1,8 +1,8 @@
 // In charge of: the small interface behind which every provider stands, and its errors.
 // Not in charge of: which provider serves a job (registry.ts).
 
-import type { LastingError } from '#contract/errorCodes.ts'
-import { LASTING_ERRORS } from '#contract/errorCodes.ts'
+import type { ConnectionError } from '#contract/errorCodes.ts'
+import { CONNECTION_ERRORS } from '#contract/errorCodes.ts'
 import type { ObjectKind } from './cacheControl.ts'
 
 /** A byte range: `length` absent = to the end. */
@@ -48,7 +48,7 @@ export interface StoredPart {
 }
 
 /** Objects that one `deleteMany` may name: what S3's DeleteObjects and R2's binding take. */
-export const MAX_DELETE = 1000
+export const MAX_DELETE_BATCH = 1000
 
 /**
  * Writing side of a provider, below one job's destination. Paths are relative, checked and never escape it.
@@ -93,12 +93,12 @@ export interface Sink {
    * `keep` is told of what would be left by whoever dies here.
    * @throws StoreError as the first write would
    */
-  tryOut?(directory: string, keep: (upload: string, path: string) => Promise<void>): Promise<void>
+  probeWrite?(directory: string, onUploadStarted: (upload: string, path: string) => Promise<void>): Promise<void>
   /**
    * An address at which whoever has it can read the object for an hour or so, made without asking the store; absent where the
    * provider has none that shows no secret. null = not for this object.
    */
-  address?(path: string): Promise<string | null>
+  presignedUrl?(path: string): Promise<string | null>
   /** Where the object is, in the provider's own form (`s3://bucket/key`), for `status.outputs[].location`. */
   location(path: string): string
 }
@@ -122,9 +122,9 @@ export type StoreErrorCode =
   | 'body_broken'
   | 'unreachable'
   // `unreachable`, where it is known why.
-  | LastingError
+  | ConnectionError
 
-export interface StoreErrorMore {
+export interface StoreErrorOptions {
   /** What the provider calls it: `NoSuchBucket`. */
   providerCode?: string | null
   /** The provider's Retry-After, in milliseconds. */
@@ -132,7 +132,7 @@ export interface StoreErrorMore {
 }
 
 /** A clock is set right some time, here or there, and a server is started again; how long that may take is for others to say. */
-const passing: ReadonlySet<StoreErrorCode> = new Set(['unreachable', ...LASTING_ERRORS, 'clock_skew'])
+const transientErrors: ReadonlySet<StoreErrorCode> = new Set(['unreachable', ...CONNECTION_ERRORS, 'clock_skew'])
 
 export class StoreError extends Error {
   override name = 'StoreError'
@@ -149,23 +149,23 @@ export class StoreError extends Error {
     operation: string,
     message: string,
     status: number | null = null,
-    more: StoreErrorMore = {},
+    options: StoreErrorOptions = {},
   ) {
     super(message)
     this.code = code
     this.provider = provider
     this.operation = operation
     this.status = status
-    this.providerCode = more.providerCode ?? null
-    this.retryAfterMs = more.retryAfterMs ?? null
+    this.providerCode = options.providerCode ?? null
+    this.retryAfterMs = options.retryAfterMs ?? null
   }
   /** True where the same call may succeed later. */
   get transient(): boolean {
-    return passing.has(this.code)
+    return transientErrors.has(this.code)
   }
 }
 
 /** True where the same call may succeed later: what is not the store's own verdict is somebody's accident. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return !(error instanceof StoreError) || error.transient
 }

@@ -1,7 +1,7 @@
 // In charge of: how a kind of store is opened for a job: what it is given, and what it must be able to do.
 // Not in charge of: which stores there are (registry.ts), their addresses and credentials in a request (contract/stores).
 import type { Credentials } from '#contract/job/jobConfig.ts'
-import type { ReadKey } from '#contract/job/storeKeys/storeKey.ts'
+import type { StoreKeyResult } from '#contract/job/storeKeys/storeKey.ts'
 import type { Sink, Source } from './objectStore.ts'
 import { StoreError } from './objectStore.ts'
 
@@ -49,7 +49,10 @@ export function requireRoot<Address>({ root }: SinkRequest<Address>, provider: s
  * The key in a job's sealed credentials, which were judged when it was accepted; an older version of the service may have been laxer.
  * @throws StoreError `credentials_invalid`
  */
-export function keyOf<Signer>(read: ReadKey<Signer>, provider: string): Extract<ReadKey<Signer>, { ok: true }>['key'] {
+export function keyOf<Signer>(
+  read: StoreKeyResult<Signer>,
+  provider: string,
+): Extract<StoreKeyResult<Signer>, { ok: true }>['key'] {
   if (!read.ok) throw noKey(provider)
   return read.key
 }

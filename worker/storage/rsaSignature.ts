@@ -7,7 +7,7 @@ import { StoreError } from './objectStore.ts'
  * → the signature of a text in UTF-8. The key is imported once, at the first signature.
  * @throws StoreError `credentials_invalid` for numbers that are no key: its form was judged before, they were not
  */
-export function rsaSha256(provider: string, key: Pick<RsaKey, 'pkcs8'>): (text: string) => Promise<Uint8Array> {
+export function rsaSha256Signer(provider: string, key: Pick<RsaKey, 'pkcs8'>): (text: string) => Promise<Uint8Array> {
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
   let imported: Promise<CryptoKey> | null = null
   return async (text) => {

@@ -2,26 +2,26 @@
 // Not in charge of: who may call (taskRoutes.ts), whether it still may (contract/task/lifecycle.ts), what an estimate says.
 import type { Context } from 'hono'
 import { mergeWarnings } from '#contract/job/findings.ts'
-import { estimatePost, MAX_ESTIMATE_BYTES } from '#contract/task/protocol.ts'
+import { estimatePostSchema, MAX_ESTIMATE_BYTES } from '#contract/task/protocol.ts'
 import { readJson } from '../http/jsonBody.ts'
-import { apply } from '../scheduler/applyEvent.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
+import { applyEvent } from '../scheduler/applyEvent.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import { RequestError } from '../http/requestError.ts'
-import type { DoorEnv } from './taskRoutes.ts'
-import { checked } from './parseMessage.ts'
+import type { TaskEnv } from './taskRoutes.ts'
+import { parseMessage } from './parseMessage.ts'
 
 /** The warnings of 200 outputs beside the estimate itself. */
 const MAX_BODY_BYTES = 2 * MAX_ESTIMATE_BYTES
 
 /** `POST /task/:id/estimate`. Idempotent: the attempt that ended the dry run is answered again. */
-export async function endDryRun(c: Context<DoorEnv>): Promise<Response> {
+export async function finishDryRun(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
   const { value } = await readJson(c as never, MAX_BODY_BYTES)
-  const { warnings, progress, estimate: found } = checked(estimatePost, value)
+  const { warnings, progress, estimate: found } = parseMessage(estimatePostSchema, value)
   const estimate = JSON.stringify(found)
   if (estimate.length > MAX_ESTIMATE_BYTES) throw new RequestError('too_large', 'The estimate is too large to keep.')
-  const job = await findJobByBackendId(c.env.DB, jobId)
-  const result = await apply(
+  const job = await findJobByJobId(c.env.DB, jobId)
+  const result = await applyEvent(
     c.env,
     { id, jobId },
     { type: 'planned', attempt },

@@ -2,7 +2,7 @@
 // Everything else that it tries ends at the platform (`enableInternet: false`).
 // Not in charge of: what the task API answers (taskRoutes.ts).
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { door } from './taskRoutes.ts'
+import { taskApi } from './taskRoutes.ts'
 
 /** Given to attempts as the address of the service (env.ts, `doorUrl`). */
 export const TASK_API_HOST = 'door.splicepoint.internal'
@@ -13,6 +13,6 @@ export class Outbound extends WorkerEntrypoint<Env> {
     if (new URL(request.url).hostname !== TASK_API_HOST)
       return new Response('Only the task API is reachable.', { status: 403 })
     // The routes hand work to `waitUntil`, so they need the context of this very call.
-    return door.fetch(request, this.env, this.ctx)
+    return taskApi.fetch(request, this.env, this.ctx)
   }
 }

@@ -3,7 +3,7 @@ import type * as z from 'zod/mini'
 import { RequestError } from '../http/requestError.ts'
 
 /** @throws RequestError that names the first thing wrong */
-export function checked<T extends z.ZodMiniType>(schema: T, value: unknown): z.infer<T> {
+export function parseMessage<T extends z.ZodMiniType>(schema: T, value: unknown): z.infer<T> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) {
     const [issue] = parsed.error.issues

@@ -2,54 +2,59 @@
 // job's destination; and what an attempt may name at all.
 // Not in charge of: which places a job has (contract/task/allowedOutputs.ts), objects in parts (taskRoutes.ts), putting the fixed names (commitOutputs.ts).
 import type { Context } from 'hono'
-import { inputName } from '#contract/job/paths/inputAddress.ts'
-import type { Places, Sending } from '#contract/task/allowedOutputs.ts'
-import { placesOf } from '#contract/task/allowedOutputs.ts'
+import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
+import type { AllowedOutputs, UploadMethod } from '#contract/task/allowedOutputs.ts'
+import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { FinishPost } from '#contract/task/protocol.ts'
-import { attemptDirectory, MAX_DOOR_BODY_BYTES } from '#contract/task/protocol.ts'
-import { decodeElements } from '../util/pathSegments.ts'
-import { monitorOf } from '../scheduler/applyEvent.ts'
-import { Kept } from '../util/ttlCache.ts'
+import { attemptDirectory, MAX_TASK_BODY_BYTES } from '#contract/task/protocol.ts'
+import { decodePathSegments } from '../util/pathSegments.ts'
+import { jobMonitor } from '../scheduler/applyEvent.ts'
+import { TtlCache } from '../util/ttlCache.ts'
 import type { Job } from '../db/jobs.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import { findTask } from '../db/tasks.ts'
 import { RequestError, staleAttempt } from '../http/requestError.ts'
-import { openSinkOf, uploadOf } from '../storage/jobStores.ts'
+import { openJobSink, uploadNumberOf } from '../storage/jobStores.ts'
 import { keyBelow } from '../storage/keyBelow.ts'
 import type { Sink } from '../storage/objectStore.ts'
 import { StoreError } from '../storage/objectStore.ts'
-import type { DoorEnv } from './taskRoutes.ts'
+import type { TaskEnv } from './taskRoutes.ts'
 
 /** Paths of one commit together, in bytes: they all go into one row of the ledger, which holds 2 MB. */
 const MAX_PATH_BYTES = 256 * 1024
 
 /** Where an attempt stores, and what it may store there. */
-export interface Destination {
+export interface AttemptDestination {
   sink: Sink
-  places: Places
+  places: AllowedOutputs
 }
 
-const destinations = new Kept<Destination>()
+const destinations = new TtlCache<AttemptDestination>()
 
-export function destinationOf(c: Context<DoorEnv>): Promise<Destination> {
+export function attemptDestination(c: Context<TaskEnv>): Promise<AttemptDestination> {
   const { task, attempt, jobId } = c.var
   return destinations.get(`${task}/${attempt}`, async () => {
-    const job = await findJobByBackendId(c.env.DB, jobId)
-    const sink = job && (await openSinkOf(c.env, jobId, job))
+    const job = await findJobByJobId(c.env.DB, jobId)
+    const sink = job && (await openJobSink(c.env, jobId, job))
     if (!job || !sink) throw staleAttempt()
-    return { sink, places: placesOf(job.config, sourceName(job), attemptDirectory(jobId, attempt)) }
+    return { sink, places: allowedOutputsOf(job.config, sourceBaseName(job), attemptDirectory(jobId, attempt)) }
   })
 }
 
 /** For derived output names: an uploaded file's own name is better than its number. The same in every attempt, also when the upload is gone. */
-export function sourceName({ input_name: name, config }: Pick<Job, 'input_name' | 'config'>): string {
-  return inputName(uploadOf(config) === null ? config.input : (name ?? config.input))
+export function sourceBaseName({ input_name: name, config }: Pick<Job, 'input_name' | 'config'>): string {
+  return outputBaseName(uploadNumberOf(config) === null ? config.input : (name ?? config.input))
 }
 
 /** @throws RequestError 400 for a path that no store takes, 403 for an object that is none of the job's */
-export function requirePlace(places: Places, sent: Sending, path: string, contentType?: string): void {
-  checkPath(path)
-  const refusal = places.refusal(sent, path, contentType)
+export function requireAllowedOutput(
+  allowed: AllowedOutputs,
+  method: UploadMethod,
+  path: string,
+  contentType?: string,
+): void {
+  requireValidPath(path)
+  const refusal = allowed.violation(method, path, contentType)
   if (refusal === null) return
   throw new RequestError(
     'forbidden',
@@ -60,30 +65,30 @@ export function requirePlace(places: Places, sent: Sending, path: string, conten
 }
 
 /** Length of a body that one request to the door may carry. @throws RequestError */
-export function lengthOf(c: Context<DoorEnv>): number {
+export function requireContentLength(c: Context<TaskEnv>): number {
   const length = Number(c.req.header('content-length'))
   if (!c.req.raw.body || !Number.isSafeInteger(length) || length < 1) {
     throw new RequestError('length_required', 'The body needs its Content-Length, and at least one byte.')
   }
-  if (length > MAX_DOOR_BODY_BYTES) throw new RequestError('too_large', 'One request may carry 32 MiB at most.')
+  if (length > MAX_TASK_BODY_BYTES) throw new RequestError('too_large', 'One request may carry 32 MiB at most.')
   return length
 }
 
 /** Ordinary writes are checked against the monitor; plan, finish and fail against D1. */
-export async function putOutput(c: Context<DoorEnv>): Promise<Response> {
+export async function putOutput(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
-  const length = lengthOf(c)
-  const path = decodeElements(new URL(c.req.url).pathname.split('/').slice(4))?.join('/')
+  const length = requireContentLength(c)
+  const path = decodePathSegments(new URL(c.req.url).pathname.split('/').slice(4))?.join('/')
   if (path === undefined) throw new RequestError('invalid_request', 'The path is not well encoded.')
   const type = c.req.header('content-type')
   if (!type) throw new RequestError('invalid_request', 'The body needs its Content-Type.')
-  const { sink, places } = await destinationOf(c)
-  requirePlace(places, 'put', path, type)
-  const monitor = monitorOf(c.env, jobId)
+  const { sink, places: allowed } = await attemptDestination(c)
+  requireAllowedOutput(allowed, 'put', path, type)
+  const monitor = jobMonitor(c.env, jobId)
   if ((await monitor.journalObject(attempt, path)) !== 'current') throw staleAttempt()
   // lengthOf has seen that there is one.
   const { etag } = await sink.put(path, c.req.raw.body ?? new Uint8Array(0), length, type, 'segment')
-  if ((await monitor.standing(attempt)) !== 'current') {
+  if ((await monitor.attemptState(attempt)) !== 'current') {
     // The attempt ended while its bytes were under way: what the journal names may have been removed before they arrived.
     // A job that was completed meanwhile needs the object: this was a repetition.
     const task = await findTask(c.env.DB, id)
@@ -96,7 +101,7 @@ export async function putOutput(c: Context<DoorEnv>): Promise<Response> {
 }
 
 /** @throws RequestError */
-function checkPath(path: string): void {
+function requireValidPath(path: string): void {
   try {
     keyBelow('', path, 'door', 'put')
   } catch (error) {
@@ -105,11 +110,11 @@ function checkPath(path: string): void {
 }
 
 /** @throws RequestError where `finish` names nothing, a path twice, or one that it may not */
-export function checkFinish(places: Places, { objects, written }: FinishPost): void {
+export function checkFinishedObjects(allowed: AllowedOutputs, { objects, written }: FinishPost): void {
   const paths = [...objects, ...written].map((object) => object.path)
   if (paths.length === 0) throw new RequestError('invalid_request', 'A finished attempt has at least one output.')
-  for (const { path, content_type: type } of objects) requirePlace(places, 'parts', path, type)
-  for (const { path, content_type: type } of written) requirePlace(places, 'written', path, type)
+  for (const { path, content_type: type } of objects) requireAllowedOutput(allowed, 'parts', path, type)
+  for (const { path, content_type: type } of written) requireAllowedOutput(allowed, 'written', path, type)
   if (new Set(paths).size !== paths.length) {
     throw new RequestError('invalid_request', 'Two objects have the same path.')
   }

@@ -6,12 +6,12 @@ import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 const SOURCE = 'http://loopback/***'
 const ADDRESS = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s'"<>]*/gi
 /** Shorter ones are words that every text has. */
-const LEAST_SECRET = 6
+const MIN_SECRET_LENGTH = 6
 
 /** `secrets`: values that must not show, each as it was given and as it stands in an address. */
 export function redactLog(log: AttemptLog, secrets: readonly string[]): AttemptLog {
   const hidden = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))]
-    .filter((secret) => secret.length >= LEAST_SECRET)
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     // A secret that contains another goes first.
     .toSorted((a, b) => b.length - a.length)
   const clean = (text: string): string => {

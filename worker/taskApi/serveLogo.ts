@@ -5,47 +5,49 @@ import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { MAX_LOGO_BYTES } from '#contract/limits.ts'
 import { imageType } from '#contract/formats/imageType.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import { RequestError, staleAttempt } from '../http/requestError.ts'
-import { logoAddressOf } from '../storage/jobStores.ts'
+import { logoUrlOf } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
-import type { DoorEnv } from './taskRoutes.ts'
+import type { TaskEnv } from './taskRoutes.ts'
 
 /** A server that answers but does not go on sending must not hold the attempt. */
-const WHOLE_MS = 30_000
+const DOWNLOAD_TIMEOUT_MS = 30_000
 
-export async function serveLogo(c: Context<DoorEnv>): Promise<Response> {
+export async function serveLogo(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, jobId } = c.var
-  const job = await findJobByBackendId(c.env.DB, jobId)
+  const job = await findJobByJobId(c.env.DB, jobId)
   if (!job || terminal[job.task_state] || job.attempt !== attempt) {
     throw staleAttempt()
   }
   try {
-    const address = await logoAddressOf(c.env, job)
-    if (address === null) return refuse('The job names no logo.')
+    const address = await logoUrlOf(c.env, job)
+    if (address === null) return logoRefused('The job names no logo.')
     const response = await guardedFetch(
       c.env,
       address,
-      { headers: { accept: 'image/png, image/jpeg, image/webp' }, signal: AbortSignal.timeout(WHOLE_MS) },
+      { headers: { accept: 'image/png, image/jpeg, image/webp' }, signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) },
       { provider: 'logo', operation: 'read' },
     )
-    if (response.status >= 500 || response.status === 429) return later(`Its server answered ${response.status}.`)
-    if (response.status !== 200) return refuse(`Its server answered ${response.status}.`)
-    const bytes = await readAtMost(response, MAX_LOGO_BYTES)
-    if (bytes === null) return refuse(`It is larger than ${MAX_LOGO_BYTES} bytes.`)
+    if (response.status >= 500 || response.status === 429)
+      return logoUnavailable(`Its server answered ${response.status}.`)
+    if (response.status !== 200) return logoRefused(`Its server answered ${response.status}.`)
+    const bytes = await readBounded(response, MAX_LOGO_BYTES)
+    if (bytes === null) return logoRefused(`It is larger than ${MAX_LOGO_BYTES} bytes.`)
     const type = imageType(bytes)
-    if (type === null) return refuse('It is neither PNG nor JPEG nor WebP.')
+    if (type === null) return logoRefused('It is neither PNG nor JPEG nor WebP.')
     return new Response(bytes, { headers: { 'content-type': type, 'cache-control': 'no-store' } })
   } catch (error) {
-    if (error instanceof StoreError) return error.transient ? later(error.message) : refuse(error.message)
+    if (error instanceof StoreError)
+      return error.transient ? logoUnavailable(error.message) : logoRefused(error.message)
     if (error instanceof RequestError) throw error
-    return later('The connection to its server dropped.')
+    return logoUnavailable('The connection to its server dropped.')
   }
 }
 
 /** The whole body; null where it is longer. What a server declares is not believed. */
-async function readAtMost(response: Response, limit: number): Promise<Uint8Array<ArrayBuffer> | null> {
+async function readBounded(response: Response, limit: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = response.body?.getReader()
@@ -69,15 +71,15 @@ async function readAtMost(response: Response, limit: number): Promise<Uint8Array
 }
 
 /** The transcoder tries a 5xx again and takes anything else for a verdict. */
-function refuse(why: string): Response {
-  return answer(422, 'logo_unavailable', why)
+function logoRefused(why: string): Response {
+  return errorResponse(422, 'logo_unavailable', why)
 }
 
-function later(why: string): Response {
-  return answer(502, 'unavailable', why)
+function logoUnavailable(why: string): Response {
+  return errorResponse(502, 'unavailable', why)
 }
 
-function answer(status: number, code: JobErrorCode | 'unavailable', why: string): Response {
+function errorResponse(status: number, code: JobErrorCode | 'unavailable', why: string): Response {
   const message = `The logo cannot be used. ${why}`
   return Response.json({ error: { code, message, field: 'logo_url' } }, { status })
 }

@@ -3,59 +3,61 @@
 import type { Context } from 'hono'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
-import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../storage/jobErrorMapping.ts'
-import { Kept } from '../util/ttlCache.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
+import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../storage/jobErrorMapping.ts'
+import { TtlCache } from '../util/ttlCache.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import { staleAttempt } from '../http/requestError.ts'
 import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
-import { openSourceOf } from '../storage/jobStores.ts'
+import { openJobSource } from '../storage/jobStores.ts'
 import type { ByteRange, Source, SourceStat } from '../storage/objectStore.ts'
 import { StoreError } from '../storage/objectStore.ts'
-import type { DoorEnv } from './taskRoutes.ts'
+import type { TaskEnv } from './taskRoutes.ts'
 
-const sources = new Kept<Source>()
+const sources = new TtlCache<Source>()
 
-function sourceOf(env: Env, jobId: string, task: string, attempt: number): Promise<Source> {
+function attemptSource(env: Env, jobId: string, task: string, attempt: number): Promise<Source> {
   return sources.get(`${task}/${attempt}`, async () => {
-    const job = await findJobByBackendId(env.DB, jobId)
+    const job = await findJobByJobId(env.DB, jobId)
     if (!job || terminal[job.task_state] || job.attempt !== attempt) {
       throw staleAttempt()
     }
-    return openSourceOf(env, job)
+    return openJobSource(env, job)
   })
 }
 
 /** GET and HEAD with one Range; If-Match pins the object that the first answer named. */
-export async function serveSource(c: Context<DoorEnv>): Promise<Response> {
+export async function serveSource(c: Context<TaskEnv>): Promise<Response> {
   const { task, attempt, jobId } = c.var
   try {
-    const source = await sourceOf(c.env, jobId, task, attempt)
+    const source = await attemptSource(c.env, jobId, task, attempt)
     if (c.req.method === 'HEAD') {
       const stat = await source.stat()
-      return new Response(null, { headers: described(stat, stat.size) })
+      return new Response(null, { headers: sourceHeaders(stat, stat.size) })
     }
     const range = readRange(c.req.header('range'))
-    const pin = unquote(c.req.header('if-match'))
-    const read = await source.read(range, pin)
-    const headers = described(read, read.length)
+    const expectedEtag = decodeEtag(c.req.header('if-match'))
+    const read = await source.read(range, expectedEtag)
+    const headers = sourceHeaders(read, read.length)
     if (!read.partial) return new Response(read.body, { headers })
     const last = read.length === null ? '' : String(read.offset + read.length - 1)
     headers.set('content-range', `bytes ${read.offset}-${last}/${read.size ?? '*'}`)
     return new Response(read.body, { status: 206, headers })
   } catch (error) {
-    return answerSource(error)
+    return sourceErrorResponse(error)
   }
 }
 
 /** A store's error in the words of a job error; anything else is thrown on. */
-export function answerSource(error: unknown): Response {
+export function sourceErrorResponse(error: unknown): Response {
   if (!(error instanceof StoreError)) throw error
-  const { status, code } = answerTo('input', error)
-  const body = { error: { code, message: error.message, ...fieldOf('input', error), details: detailsOf(error) } }
-  return Response.json(body, { status, headers: { ...retryAfterOf(error), [SOURCE_ERROR_HEADER]: code } })
+  const { status, code } = jobErrorFor('input', error)
+  const body = {
+    error: { code, message: error.message, ...fieldFor('input', error), details: storeErrorDetails(error) },
+  }
+  return Response.json(body, { status, headers: { ...retryAfterHeader(error), [SOURCE_ERROR_HEADER]: code } })
 }
 
-function described(stat: SourceStat, length: number | null): Headers {
+function sourceHeaders(stat: SourceStat, length: number | null): Headers {
   const headers = new Headers({
     // Always set: a local answer without a type would be compressed and lose its length.
     'content-type': 'application/octet-stream',
@@ -68,7 +70,7 @@ function described(stat: SourceStat, length: number | null): Headers {
   return headers
 }
 
-function unquote(header: string | undefined): string | undefined {
+function decodeEtag(header: string | undefined): string | undefined {
   const tag = /^"([\w-]+)"$/.exec(header ?? '')?.[1]
   if (tag === undefined) return undefined
   const bytes = fromBase64Url(tag)

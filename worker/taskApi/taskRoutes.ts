@@ -12,39 +12,46 @@ import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type { TaskDescription, UploadReply } from '#contract/task/protocol.ts'
 import {
-  failPost,
-  finishPost,
-  MAX_DOOR_BODY_BYTES,
+  failPostSchema,
+  finishPostSchema,
+  MAX_TASK_BODY_BYTES,
   MAX_PARTS,
   MAX_PLAN_BYTES,
   MAX_UPLOAD_HANDLE,
   MIN_PART_BYTES,
-  planPost,
-  progressPost,
-  protocolOf,
-  uploadRequest,
+  planPostSchema,
+  progressPostSchema,
+  requiredProtocol,
+  uploadRequestSchema,
 } from '#contract/task/protocol.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { readJson } from '../http/jsonBody.ts'
-import { dropRecord } from '../monitor/commitOutputs.ts'
-import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../storage/jobErrorMapping.ts'
-import { apply, monitorOf } from '../scheduler/applyEvent.ts'
-import { findJobByBackendId, setWarnings } from '../db/jobs.ts'
-import { findTask, storePlan } from '../db/tasks.ts'
-import { answerError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
+import { deleteCommitRecord } from '../monitor/commitOutputs.ts'
+import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../storage/jobErrorMapping.ts'
+import { applyEvent, jobMonitor } from '../scheduler/applyEvent.ts'
+import { findJobByJobId, updateWarnings } from '../db/jobs.ts'
+import { findTask, savePlan } from '../db/tasks.ts'
+import { handleError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { decodePlan } from '../db/tasks.ts'
 import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
 import { StoreError } from '../storage/objectStore.ts'
-import { attemptOf } from '../secrets/attemptToken.ts'
-import { endDryRun } from './finishDryRun.ts'
-import { takeLog, takePreview, takeSource } from './receiveReports.ts'
-import { describeHls, serveKey, servePiece } from './hlsSource/serveHlsSource.ts'
+import { verifyAttemptToken } from '../secrets/attemptToken.ts'
+import { finishDryRun } from './finishDryRun.ts'
+import { receiveLog, receivePoster, receiveSourceReport } from './receiveReports.ts'
+import { describeHls, serveDecryptionKey, serveResource } from './hlsSource/serveHlsSource.ts'
 import { serveLogo } from './serveLogo.ts'
-import { checked } from './parseMessage.ts'
-import { checkFinish, destinationOf, lengthOf, putOutput, requirePlace, sourceName } from './putOutput.ts'
+import { parseMessage } from './parseMessage.ts'
+import {
+  checkFinishedObjects,
+  attemptDestination,
+  requireContentLength,
+  putOutput,
+  requireAllowedOutput,
+  sourceBaseName,
+} from './putOutput.ts'
 import { serveSource } from './serveSource.ts'
 
-export interface DoorEnv {
+export interface TaskEnv {
   Bindings: Env
   Variables: { attempt: number; task: string; jobId: string }
 }
@@ -54,10 +61,10 @@ const MAX_ATTEMPT_MS = 12 * 3600_000
 /** A plan or a commit record of many objects with many parts each; one part is about 60 bytes. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024
 
-const authenticateAttempt = createMiddleware<DoorEnv>(async (c, next) => {
+const authenticateAttempt = createMiddleware<TaskEnv>(async (c, next) => {
   const task = c.req.param('id') ?? ''
   const token = /^Bearer ([\w.-]{1,500})$/.exec(c.req.header('authorization') ?? '')?.[1]
-  const attempt = token === undefined ? null : await attemptOf(c.env, task, token)
+  const attempt = token === undefined ? null : await verifyAttemptToken(c.env, task, token)
   if (attempt === null) {
     throw new RequestError('unauthorized', 'The token is not one of this task.', {
       headers: { 'www-authenticate': 'Bearer' },
@@ -71,32 +78,32 @@ const authenticateAttempt = createMiddleware<DoorEnv>(async (c, next) => {
 })
 
 /** Ordinary writes are checked against the monitor; plan, finish and fail against D1. */
-async function mustBeCurrent(c: Context<DoorEnv>): Promise<void> {
-  if ((await monitorOf(c.env, c.get('jobId')).standing(c.get('attempt'))) !== 'current') throw staleAttempt()
+async function requireCurrentAttempt(c: Context<TaskEnv>): Promise<void> {
+  if ((await jobMonitor(c.env, c.get('jobId')).attemptState(c.get('attempt'))) !== 'current') throw staleAttempt()
 }
 
-async function parse<T extends z.ZodMiniType>(c: Context<DoorEnv>, schema: T): Promise<z.infer<T>> {
+async function parseBody<T extends z.ZodMiniType>(c: Context<TaskEnv>, schema: T): Promise<z.infer<T>> {
   const { value } = await readJson(c as never, MAX_JSON_BYTES)
-  return checked(schema, value)
+  return parseMessage(schema, value)
 }
 
-export const door = new Hono<DoorEnv>()
-  .onError((error, c) => (error instanceof StoreError ? answerStore(error) : answerError(error, c as never)))
+export const taskApi = new Hono<TaskEnv>()
+  .onError((error, c) => (error instanceof StoreError ? storeErrorResponse(error) : handleError(error, c as never)))
   .use('/task/:id', authenticateAttempt)
   .use('/task/:id/*', authenticateAttempt)
 
   .get('/task/:id', async (c) => {
     const { attempt, task: id, jobId } = c.var
-    const result = await apply(c.env, { id, jobId }, { type: 'started', attempt })
+    const result = await applyEvent(c.env, { id, jobId }, { type: 'started', attempt })
     if (!result.ok && result.refusal !== 'same') throw staleAttempt()
-    const job = await findJobByBackendId(c.env.DB, jobId)
+    const job = await findJobByJobId(c.env.DB, jobId)
     const task = await findTask(c.env.DB, id)
     if (!job || !task) throw staleAttempt()
-    await monitorOf(c.env, jobId).running({ job: job.id, jobId, account: job.account, task: id, attempt })
+    await jobMonitor(c.env, jobId).attemptRunning({ job: job.id, jobId, account: job.account, task: id, attempt })
     const { config } = job
-    const name = sourceName(job)
+    const name = sourceBaseName(job)
     return c.json({
-      protocol: protocolOf(task.kind, config),
+      protocol: requiredProtocol(task.kind, config),
       task_id: id,
       job_id: jobId,
       attempt,
@@ -117,38 +124,38 @@ export const door = new Hono<DoorEnv>()
   })
 
   .post('/task/:id/plan', async (c) => {
-    const { plan, warnings, whole } = await parsePlan(c)
-    const foreign = (await destinationOf(c)).places.foreignIn(plan)
+    const { plan, warnings, whole: planJson } = await parsePlan(c)
+    const foreign = (await attemptDestination(c)).places.firstForeignPath(plan)
     if (foreign !== null)
       throw new RequestError('forbidden', `The plan has ${foreign}, which is no output of this job.`)
-    await tryOut(c)
-    const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), whole, Date.now())
+    await probeOutputDirectories(c)
+    const stored = await savePlan(c.env.DB, c.get('task'), c.get('attempt'), planJson, Date.now())
     if (stored === null) throw staleAttempt()
     await addWarnings(c.env, c.get('jobId'), warnings)
-    c.executionCtx.waitUntil(monitorOf(c.env, c.get('jobId')).announce())
+    c.executionCtx.waitUntil(jobMonitor(c.env, c.get('jobId')).notifyListeners())
     return c.json(stored)
   })
 
-  .post('/task/:id/source', takeSource)
-  .put('/task/:id/preview', takePreview)
-  .put('/task/:id/log', takeLog)
+  .post('/task/:id/source', receiveSourceReport)
+  .put('/task/:id/preview', receivePoster)
+  .put('/task/:id/log', receiveLog)
 
   .on(['GET', 'HEAD'], '/task/:id/input', serveSource)
   .get('/task/:id/input/hls', describeHls)
-  .get('/task/:id/input/hls/:pin/keys/:n{[0-9]{1,6}}', serveKey)
-  .get('/task/:id/input/hls/:pin/:track{[0-9]{1,2}}/:kind{segments|maps}/:n{[0-9]{1,6}}', servePiece)
+  .get('/task/:id/input/hls/:pin/keys/:n{[0-9]{1,6}}', serveDecryptionKey)
+  .get('/task/:id/input/hls/:pin/:track{[0-9]{1,2}}/:kind{segments|maps}/:n{[0-9]{1,6}}', serveResource)
 
   .get('/task/:id/logo', serveLogo)
 
   .post('/task/:id/uploads', async (c) => {
-    const request = await parse(c, uploadRequest)
+    const request = await parseBody(c, uploadRequestSchema)
     const { path, content_type: type } = request
-    const size = partSize(request.expected_size)
-    await mustBeCurrent(c)
-    const { sink, places } = await destinationOf(c)
-    requirePlace(places, 'parts', path, type)
+    const size = choosePartSize(request.expected_size)
+    await requireCurrentAttempt(c)
+    const { sink, places } = await attemptDestination(c)
+    requireAllowedOutput(places, 'parts', path, type)
     const upload = await sink.beginUpload(path, type)
-    if ((await monitorOf(c.env, c.get('jobId')).journalUpload(c.get('attempt'), upload, path)) !== 'current') {
+    if ((await jobMonitor(c.env, c.get('jobId')).journalUpload(c.get('attempt'), upload, path)) !== 'current') {
       await sink.abortUpload(path, upload)
       throw staleAttempt()
     }
@@ -161,11 +168,11 @@ export const door = new Hono<DoorEnv>()
   })
 
   .put('/task/:id/uploads/:upload/:n{[1-9][0-9]{0,4}}', async (c) => {
-    const length = lengthOf(c)
-    await mustBeCurrent(c)
-    const [path, upload] = readUpload(c.req.param('upload'))
-    const { sink, places } = await destinationOf(c)
-    requirePlace(places, 'parts', path)
+    const length = requireContentLength(c)
+    await requireCurrentAttempt(c)
+    const [path, upload] = decodeUploadHandle(c.req.param('upload'))
+    const { sink, places } = await attemptDestination(c)
+    requireAllowedOutput(places, 'parts', path)
     const body = c.req.raw.body ?? new Uint8Array(0)
     return c.json({ etag: await sink.uploadPart(path, upload, Number(c.req.param('n')), body, length) })
   })
@@ -173,30 +180,31 @@ export const door = new Hono<DoorEnv>()
   .put('/task/:id/output/*', putOutput)
 
   .post('/task/:id/progress', async (c) => {
-    const post = await parse(c, progressPost)
-    const verdict = await monitorOf(c.env, c.get('jobId')).beat(c.get('attempt'), post)
+    const post = await parseBody(c, progressPostSchema)
+    const verdict = await jobMonitor(c.env, c.get('jobId')).heartbeat(c.get('attempt'), post)
     return c.json({ verdict })
   })
 
   .post('/task/:id/finish', async (c) => {
     const { attempt, task: id, jobId } = c.var
-    const finish = await parse(c, finishPost)
+    const finish = await parseBody(c, finishPostSchema)
     for (const object of finish.objects) {
-      const [path, upload] = readUpload(object.upload)
+      const [path, upload] = decodeUploadHandle(object.upload)
       if (path !== object.path)
         throw new RequestError('invalid_request', `${object.path}: the upload is of another path.`)
       object.upload = upload
     }
     const before = await findTask(c.env.DB, id)
     if (!before || before.attempt !== attempt || before.kind === 'plan') throw staleAttempt()
-    checkFinish((await destinationOf(c)).places, finish)
-    const monitor = monitorOf(c.env, jobId)
+    checkFinishedObjects((await attemptDestination(c)).places, finish)
+    const monitor = jobMonitor(c.env, jobId)
     // The last figures are what people see while the commit goes on.
-    const store = () => Promise.all([monitor.storeRecord(attempt, finish), monitor.beat(attempt, finish.progress)])
+    const store = () =>
+      Promise.all([monitor.storeCommitRecord(attempt, finish), monitor.heartbeat(attempt, finish.progress)])
     if (before.state === 'running' && (await store())[0] === 'current') {
-      const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
+      const result = await applyEvent(c.env, { id, jobId }, { type: 'finish', attempt })
       if (!result.ok && result.refusal !== 'same') {
-        await dropRecord(c.env, jobId, attempt)
+        await deleteCommitRecord(c.env, jobId, attempt)
         throw staleAttempt()
       }
     } else {
@@ -209,11 +217,11 @@ export const door = new Hono<DoorEnv>()
     return c.json({ state: (await findTask(c.env.DB, id))?.state ?? 'completed' })
   })
 
-  .post('/task/:id/estimate', endDryRun)
+  .post('/task/:id/estimate', finishDryRun)
 
   .post('/task/:id/fail', async (c) => {
     const { attempt, task: id, jobId } = c.var
-    const { reason, error, warnings } = await parse(c, failPost)
+    const { reason, error, warnings } = await parseBody(c, failPostSchema)
     const before = await findTask(c.env.DB, id)
     if (before?.attempt !== attempt) throw staleAttempt()
     // What has ended never changes (I2).
@@ -221,16 +229,16 @@ export const door = new Hono<DoorEnv>()
     if (reason === 'cancelled') return c.json({ state: 'cancelled' })
     const result =
       reason === 'interrupted'
-        ? await apply(c.env, { id, jobId }, { type: 'evicted', attempt })
-        : await apply(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: asJobError(error) })
+        ? await applyEvent(c.env, { id, jobId }, { type: 'evicted', attempt })
+        : await applyEvent(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: toJobError(error) })
     if (!result.ok && result.refusal === 'stale') throw staleAttempt()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
   })
 
 /** @returns what was judged of the plan, and the whole of it, with what a newer transcoder may have added. @throws RequestError */
-async function parsePlan(c: Context<DoorEnv>) {
+async function parsePlan(c: Context<TaskEnv>) {
   const { value } = await readJson(c as never, MAX_JSON_BYTES)
-  const post = checked(planPost, value)
+  const post = parseMessage(planPostSchema, value)
   const whole = JSON.stringify((value as { plan: unknown }).plan)
   if (new TextEncoder().encode(whole).byteLength > MAX_PLAN_BYTES) {
     throw new RequestError('too_large', `A plan may have ${MAX_PLAN_BYTES} bytes.`)
@@ -239,28 +247,30 @@ async function parsePlan(c: Context<DoorEnv>) {
 }
 
 /** Credentials that cannot write are told now, not after the encode. */
-async function tryOut(c: Context<DoorEnv>): Promise<void> {
+async function probeOutputDirectories(c: Context<TaskEnv>): Promise<void> {
   const { attempt, jobId } = c.var
-  const job = await findJobByBackendId(c.env.DB, jobId)
+  const job = await findJobByJobId(c.env.DB, jobId)
   if (!job || job.attempt !== attempt || job.kind !== 'transcode') return
-  const { sink } = await destinationOf(c)
-  if (!sink.tryOut) return
-  const monitor = monitorOf(c.env, jobId)
+  const { sink } = await attemptDestination(c)
+  if (!sink.probeWrite) return
+  const monitor = jobMonitor(c.env, jobId)
   for (const directory of outputDirectories(job.config)) {
-    await sink.tryOut(directory, async (upload, path) => void (await monitor.journalUpload(attempt, upload, path)))
+    await sink.probeWrite(directory, async (upload, path) => void (await monitor.journalUpload(attempt, upload, path)))
   }
 }
 
 /** What a store says of an output: a 4xx is a verdict to the transcoder, the rest it tries again. */
-function answerStore(error: StoreError): Response {
+function storeErrorResponse(error: StoreError): Response {
   // An upload that is gone was aborted by whoever ended this attempt.
   const { status, code } =
-    error.code === 'no_such_upload' ? { status: 409, code: 'stale_attempt' } : answerTo('output', error)
-  const body = { error: { code, message: error.message, ...fieldOf('output', error), details: detailsOf(error) } }
-  return Response.json(body, { status, headers: retryAfterOf(error) })
+    error.code === 'no_such_upload' ? { status: 409, code: 'stale_attempt' } : jobErrorFor('output', error)
+  const body = {
+    error: { code, message: error.message, ...fieldFor('output', error), details: storeErrorDetails(error) },
+  }
+  return Response.json(body, { status, headers: retryAfterHeader(error) })
 }
 
-function asJobError(
+function toJobError(
   error: { code: string; message: string; field?: string | undefined; details?: unknown } | undefined,
 ): JobError {
   if (!error || !isJobErrorCode(error.code)) {
@@ -275,24 +285,24 @@ function asJobError(
 }
 
 async function addWarnings(env: Env, jobId: string, warnings: Warning[]): Promise<void> {
-  const job = warnings.length > 0 ? await findJobByBackendId(env.DB, jobId) : null
+  const job = warnings.length > 0 ? await findJobByJobId(env.DB, jobId) : null
   if (!job) return
   const merged = JSON.stringify(mergeWarnings(job.warnings, warnings))
-  if (merged !== JSON.stringify(job.warnings)) await setWarnings(env.DB, jobId, merged)
+  if (merged !== JSON.stringify(job.warnings)) await updateWarnings(env.DB, jobId, merged)
 }
 
 /** The same for every part but the last (R2), few enough parts, and none above what one request may carry. */
-function partSize(expectedBytes: number): number {
+function choosePartSize(expectedBytes: number): number {
   const mebibyte = 1024 * 1024
   const needed = Math.ceil((expectedBytes * 1.1) / MAX_PARTS / mebibyte) * mebibyte
-  if (needed > MAX_DOOR_BODY_BYTES) {
-    throw new RequestError('too_large', `An output may have ${(MAX_DOOR_BODY_BYTES * MAX_PARTS) / 1e9} GB at most.`)
+  if (needed > MAX_TASK_BODY_BYTES) {
+    throw new RequestError('too_large', `An output may have ${(MAX_TASK_BODY_BYTES * MAX_PARTS) / 1e9} GB at most.`)
   }
   return Math.max(MIN_PART_BYTES, needed)
 }
 
 /** The door's upload id names the path too, so that a part needs no look-up. */
-function readUpload(text: string): [path: string, upload: string] {
+function decodeUploadHandle(text: string): [path: string, upload: string] {
   const bytes = fromBase64Url(text)
   try {
     const pair = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array(0))) as unknown

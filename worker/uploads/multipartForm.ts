@@ -2,7 +2,7 @@
 // (multipasta 0.2.8 was tried: where a boundary or header falls on the end of a piece it sees a malformed form.)
 // Not in charge of: what becomes of the file.
 import { RequestError } from '../http/requestError.ts'
-import { nameOfDisposition, safeType } from '../http/fileNames.ts'
+import { fileNameFromDisposition, safeContentType } from '../http/fileNames.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 const MAX_PARTS = 50
@@ -14,9 +14,9 @@ export interface FormFile {
   contentType: string
 }
 
-export interface FormReader {
+export interface MultipartParser {
   /** Next piece of the body; null = its end. What belongs to the file is returned, in order. */
-  feed(piece: Uint8Array | null): Uint8Array[]
+  push(chunk: Uint8Array | null): Uint8Array[]
   /** Known once its headers were read. */
   file(): FormFile | null
 }
@@ -26,7 +26,7 @@ function malformed(message: string): RequestError {
 }
 
 /** @throws RequestError for a form without a boundary, malformed, cut short, or with more than one file */
-export function readForm(contentType: string): FormReader {
+export function parseMultipart(contentType: string): MultipartParser {
   const [, quoted, token] = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? []
   const boundary = quoted ?? token
   if (!boundary) throw malformed('The Content-Type of a form needs its boundary parameter.')
@@ -37,7 +37,7 @@ export function readForm(contentType: string): FormReader {
   let file: FormFile | null = null
   let parts = 0
   // The first boundary may stand at the very start, without the line break that belongs to every other.
-  let held: Uint8Array = new TextEncoder().encode('\r\n')
+  let pending: Uint8Array = new TextEncoder().encode('\r\n')
 
   /** Consumes from `at`; → where it stopped for want of bytes, or the next position with another state. */
   const steps = {
@@ -100,18 +100,18 @@ export function readForm(contentType: string): FormReader {
     // RFC 7578 §4.2: a file has a file name, be it an empty one; everything else is a field, which means nothing here.
     if (!/;\s*filename\*?\s*=/i.test(disposition)) return 'skip'
     if (file) throw malformed('The form has more than one file. Send one file a request.')
-    file = { name: nameOfDisposition(disposition), contentType: safeType(header('content-type') ?? '') }
+    file = { name: fileNameFromDisposition(disposition), contentType: safeContentType(header('content-type') ?? '') }
     return 'file'
   }
 
   return {
     file: () => file,
-    feed(piece) {
-      if (piece === null) {
+    push(chunk) {
+      if (chunk === null) {
         if (state !== 'done') throw malformed('The form broke off before its closing boundary.')
         return []
       }
-      const bytes = held.length > 0 ? concat(held, piece) : piece
+      const bytes = pending.length > 0 ? concat(pending, chunk) : chunk
       const out: Uint8Array[] = []
       let at = 0
       for (;;) {
@@ -119,7 +119,7 @@ export function readForm(contentType: string): FormReader {
         at = steps[state](bytes, at, out)
         if (state === before) break
       }
-      held = bytes.slice(at)
+      pending = bytes.slice(at)
       return out
     },
   }

@@ -3,13 +3,13 @@
 // Not in charge of: the ledger, limits that the headers tell.
 import { RequestError } from '../http/requestError.ts'
 import { StoreError } from '../storage/objectStore.ts'
-import { vendorSink } from '../storage/r2/r2Store.ts'
-import { readForm } from './multipartForm.ts'
+import { r2Sink } from '../storage/r2/r2Store.ts'
+import { parseMultipart } from './multipartForm.ts'
 
 /** R2 wants parts of one size, at least 5 MiB. */
 const PART_BYTES = 8 * 1024 * 1024
 
-export interface Received {
+export interface ReceivedFile {
   size: number
   etag: string
   contentType: string
@@ -17,7 +17,7 @@ export interface Received {
   name: string | null
 }
 
-function brokenOff(): RequestError {
+function truncatedBody(): RequestError {
   return new RequestError('invalid_request', 'The body ended before it was complete.')
 }
 
@@ -27,12 +27,12 @@ export async function receiveRaw(
   body: ReadableStream<Uint8Array>,
   length: number,
   contentType: string,
-): Promise<Received> {
+): Promise<ReceivedFile> {
   try {
-    const { etag } = await vendorSink(bucket, '').put(key, body, length, contentType)
+    const { etag } = await r2Sink(bucket, '').put(key, body, length, contentType)
     return { size: length, etag, contentType, name: null }
   } catch (error) {
-    throw error instanceof StoreError && error.code === 'body_broken' ? brokenOff() : error
+    throw error instanceof StoreError && error.code === 'body_broken' ? truncatedBody() : error
   }
 }
 
@@ -42,18 +42,18 @@ export async function receiveForm(
   key: string,
   body: ReadableStream<Uint8Array>,
   contentType: string,
-): Promise<Received> {
-  const form = readForm(contentType)
-  let parts: PartWriter | null = null
+): Promise<ReceivedFile> {
+  const form = parseMultipart(contentType)
+  let parts: MultipartWriter | null = null
   const reader = body.getReader()
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(() => {
-        throw brokenOff()
+        throw truncatedBody()
       })
-      const chunks = form.feed(done ? null : value)
+      const chunks = form.push(done ? null : value)
       const file = form.file()
-      if (file) parts ??= new PartWriter(bucket, key, file.contentType)
+      if (file) parts ??= new MultipartWriter(bucket, key, file.contentType)
       for (const chunk of chunks) await parts?.write(chunk)
       if (done) break
     }
@@ -71,8 +71,8 @@ export async function receiveForm(
 }
 
 /** Cuts a stream of unknown length into equal parts; a file below one part is a plain put. */
-class PartWriter {
-  readonly #sink: ReturnType<typeof vendorSink>
+class MultipartWriter {
+  readonly #sink: ReturnType<typeof r2Sink>
   readonly #key: string
   readonly #contentType: string
   readonly #etags: string[] = []
@@ -81,7 +81,7 @@ class PartWriter {
   #upload: string | null = null
 
   constructor(bucket: R2Bucket, key: string, contentType: string) {
-    this.#sink = vendorSink(bucket, '')
+    this.#sink = r2Sink(bucket, '')
     this.#key = key
     this.#contentType = contentType
   }
@@ -89,7 +89,7 @@ class PartWriter {
   async write(chunk: Uint8Array): Promise<void> {
     for (let from = 0; from < chunk.length;) {
       // A full buffer is sent when more comes, so that the last part is never empty.
-      if (this.#filled === PART_BYTES) await this.#send()
+      if (this.#filled === PART_BYTES) await this.#uploadPart()
       const count = Math.min(PART_BYTES - this.#filled, chunk.length - from)
       this.#buffer.set(chunk.subarray(from, from + count), this.#filled)
       this.#filled += count
@@ -97,7 +97,7 @@ class PartWriter {
     }
   }
 
-  async #send(): Promise<void> {
+  async #uploadPart(): Promise<void> {
     this.#upload ??= await this.#sink.beginUpload(this.#key, this.#contentType)
     const part = this.#buffer.subarray(0, this.#filled)
     const n = this.#etags.length + 1
@@ -112,7 +112,7 @@ class PartWriter {
       const { etag } = await this.#sink.put(this.#key, this.#buffer.subarray(0, size), size, this.#contentType)
       return { size, etag }
     }
-    await this.#send()
+    await this.#uploadPart()
     const parts = this.#etags.map((etag, index) => ({ n: index + 1, etag }))
     const { etag } = await this.#sink.completeUpload(this.#key, this.#upload, parts)
     this.#upload = null
@@ -125,6 +125,6 @@ class PartWriter {
 }
 
 /** Removes what an upload that failed may have left at its key. */
-export async function discard(bucket: R2Bucket, key: string): Promise<void> {
+export async function deleteObject(bucket: R2Bucket, key: string): Promise<void> {
   await bucket.delete(key)
 }

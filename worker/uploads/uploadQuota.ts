@@ -3,13 +3,13 @@
 import type { Context } from 'hono'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
-import { findToken } from '../db/uploadTokens.ts'
+import { findUploadToken } from '../db/uploadTokens.ts'
 import type { NewUpload } from '../db/uploads.ts'
-import { findStoredBytes, insertUpload } from '../db/uploads.ts'
-import { RequestError, tokenEnded } from '../http/requestError.ts'
+import { sumStoredBytes, insertUpload } from '../db/uploads.ts'
+import { RequestError, expiredToken } from '../http/requestError.ts'
 
 /** @throws RequestError 413 for a file that is larger than the upload token allows */
-export function refuseBeyondToken(c: Context<AppEnv>, bytes: number, field?: string): void {
+export function requireWithinTokenLimit(c: Context<AppEnv>, bytes: number, field?: string): void {
   const token = c.get('uploadToken')
   if (!token || bytes <= token.max_bytes) return
   const message = `This upload token allows files of at most ${token.max_bytes} bytes; this one has ${bytes}.`
@@ -23,20 +23,20 @@ export function refuseBeyondToken(c: Context<AppEnv>, bytes: number, field?: str
  * @returns the number of the upload
  * @throws RequestError 401 for a key that was revoked a moment ago; 429 quota_exceeded, without Retry-After, since what makes room is a deletion or an expiry
  */
-export async function beginUpload(
+export async function reserveUpload(
   c: Context<AppEnv>,
   upload: Omit<NewUpload, 'account' | 'keyId' | 'maxStored' | 'token'>,
 ): Promise<number> {
-  const who = {
+  const owner = {
     account: c.get('account'),
     keyId: c.get('keyId'),
     maxStored: settings(c.env).maxStoredUploadBytes,
     token: c.get('uploadToken')?.id ?? null,
   }
-  const number = await insertUpload(c.env.DB, { ...upload, ...who })
+  const number = await insertUpload(c.env.DB, { ...upload, ...owner })
   if (number !== null) return number
-  if (who.token !== null) await refuseUsedToken(c.env, who.token)
-  const stored = await findStoredBytes(c.env.DB, who)
+  if (owner.token !== null) await rejectExhaustedToken(c.env, owner.token)
+  const stored = await sumStoredBytes(c.env.DB, owner)
   if (stored.key_revoked !== null) throw new RequestError('unauthorized', 'This API key was revoked.')
   const ofKey = stored.key_maximum !== null && stored.key + upload.announced > stored.key_maximum
   const [scope, bytes, maximum] = ofKey
@@ -50,9 +50,9 @@ export async function beginUpload(
 }
 
 /** @throws RequestError 401 for a token that ended a moment ago; 429 for one whose files were all sent */
-async function refuseUsedToken(env: Env, id: string): Promise<void> {
-  const token = await findToken(env.DB, id)
-  if (!token || token.expires_at <= Date.now()) throw tokenEnded()
+async function rejectExhaustedToken(env: Env, id: string): Promise<void> {
+  const token = await findUploadToken(env.DB, id)
+  if (!token || token.expires_at <= Date.now()) throw expiredToken()
   if (token.files < token.max_files) return
   const { max_files: maximum } = token
   const files = maximum === 1 ? 'one file, and it was sent' : `${maximum} files, and all of them were sent`

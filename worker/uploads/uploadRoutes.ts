@@ -7,25 +7,25 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { ListedUpload, Upload } from '#contract/api/answers.ts'
 import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
-import { removeUpload } from './deleteUpload.ts'
+import { deleteUploadByNumber } from './deleteUpload.ts'
 import type { AppEnv } from '../http/context.ts'
-import { baseUrl } from '../http/context.ts'
+import { publicBaseUrl } from '../http/context.ts'
 import type { UploadRow } from '../db/uploads.ts'
 import { deleteUpload, findUpload, listUploads, markUploadReady } from '../db/uploads.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
-import { refuseQuery } from '../http/validationErrors.ts'
-import { beginUpload, refuseBeyondToken } from './uploadQuota.ts'
-import { resumable } from './tus/resumableUpload.ts'
+import { onInvalidQuery } from '../http/validationErrors.ts'
+import { reserveUpload, requireWithinTokenLimit } from './uploadQuota.ts'
+import { resumableUpload } from './tus/resumableUpload.ts'
 import { TOKEN_ID } from './authenticateUpload.ts'
-import { attachment, fileName, nameOfDisposition, safeType } from '../http/fileNames.ts'
-import { cursor, limit, pageQuery } from '../http/pageQuery.ts'
-import { discard, receiveForm, receiveRaw } from './receiveUpload.ts'
-import { answerStored } from '../delivery/serveObject.ts'
-import { tus } from './tus/tusRoutes.ts'
+import { attachmentDisposition, sanitizeFileName, fileNameFromDisposition, safeContentType } from '../http/fileNames.ts'
+import { pageCursor, pageLimit, pageQuery } from '../http/pageQuery.ts'
+import { deleteObject, receiveForm, receiveRaw } from './receiveUpload.ts'
+import { serveStoredObject } from '../delivery/serveObject.ts'
+import { tusProtocol } from './tus/tusRoutes.ts'
 
 const RETENTION_MS = RETENTION_DAYS.uploads * 24 * 3600 * 1000
 /** A row whose bytes never arrived is swept after this long; longer than any request of 100 MB is let to take. */
-const RECEIVING_MS = 6 * 3600 * 1000
+const RECEIVE_TIMEOUT_MS = 6 * 3600 * 1000
 
 /** What a form may have around its file: until it is read, its length says little more. */
 const FORM_BYTES = 64 * 1024
@@ -39,7 +39,7 @@ interface UploadRequest {
 }
 
 /** @throws RequestError for everything that can be judged before the first byte */
-function judge(c: Context<AppEnv>): UploadRequest {
+function parseUploadRequest(c: Context<AppEnv>): UploadRequest {
   const header = (name: string): string | null => c.req.raw.headers.get(name)
   const coding = header('content-encoding')?.trim().toLowerCase()
   if (coding && coding !== 'identity') {
@@ -66,58 +66,58 @@ function judge(c: Context<AppEnv>): UploadRequest {
   if (length === 0 || !body) throw new RequestError('invalid_request', 'The body is empty: there is no file in it.')
   return {
     account: c.get('account'),
-    name: fileName(c.req.query('name') ?? nameOfDisposition(header('content-disposition'))),
+    name: sanitizeFileName(c.req.query('name') ?? fileNameFromDisposition(header('content-disposition'))),
     contentType: header('content-type') ?? '',
     length,
     body,
   }
 }
 
-async function store(c: Context<AppEnv>, request: UploadRequest, now: number) {
+async function storeUpload(c: Context<AppEnv>, request: UploadRequest, now: number) {
   const { env } = c
   const key = `uploads/${request.account}/${crypto.randomUUID()}`
   const isForm = /^multipart\/form-data\b/i.test(request.contentType)
-  refuseBeyondToken(c, isForm ? request.length - FORM_BYTES : request.length)
-  const number = await beginUpload(c, {
+  requireWithinTokenLimit(c, isForm ? request.length - FORM_BYTES : request.length)
+  const number = await reserveUpload(c, {
     key,
     // Of a form a little more than its file; the difference is given back when it is there.
     announced: request.length,
     name: request.name ?? 'upload',
-    content_type: safeType(request.contentType),
+    content_type: safeContentType(request.contentType),
     created_at: now,
-    expires_at: now + RECEIVING_MS,
+    expires_at: now + RECEIVE_TIMEOUT_MS,
   })
   try {
     const received = isForm
       ? await receiveForm(env.BUCKET, key, request.body, request.contentType)
-      : await receiveRaw(env.BUCKET, key, request.body, request.length, safeType(request.contentType))
-    refuseBeyondToken(c, received.size)
-    const name = request.name ?? fileName(received.name) ?? 'upload'
+      : await receiveRaw(env.BUCKET, key, request.body, request.length, safeContentType(request.contentType))
+    requireWithinTokenLimit(c, received.size)
+    const name = request.name ?? sanitizeFileName(received.name) ?? 'upload'
     const expires_at = now + RETENTION_MS
     const { size, etag, contentType: content_type } = received
     if (!(await markUploadReady(env.DB, number, { name, content_type, size, etag, expires_at }))) {
       // By the sweep after its time, by its account before.
-      throw Date.now() < now + RECEIVING_MS
+      throw Date.now() < now + RECEIVE_TIMEOUT_MS
         ? new RequestError('gone', 'The upload was deleted while it was being received.')
         : new RequestError('unavailable', 'The upload took too long. Send it again.')
     }
     return { number, name, size, expires_at }
   } catch (error) {
     // The object first: while the row is there, the sweep finds what could not be removed now.
-    await discard(env.BUCKET, key)
+    await deleteObject(env.BUCKET, key)
     await deleteUpload(env.DB, request.account, number)
     throw error
   }
 }
 
-export const uploads = new Hono<AppEnv>().use(tus)
+export const uploadRoutes = new Hono<AppEnv>().use(tusProtocol)
 
-uploads.post('/', async (c) => {
-  const work = store(c, judge(c), Date.now())
+uploadRoutes.post('/', async (c) => {
+  const work = storeUpload(c, parseUploadRequest(c), Date.now())
   // A client that breaks off ends the handler; what was received must be removed all the same.
   c.executionCtx.waitUntil(work.catch(() => undefined))
   const { number, name, size, expires_at } = await work
-  const input = `${baseUrl(c)}/uploads/${number}`
+  const input = `${publicBaseUrl(c)}/uploads/${number}`
   const answer = {
     uploaded_file_number: number,
     input,
@@ -129,20 +129,20 @@ uploads.post('/', async (c) => {
 })
 
 const listQuery = z.strictObject({
-  limit,
-  cursor,
+  limit: pageLimit,
+  cursor: pageCursor,
   state: z.optional(z.enum(['receiving', 'ready'])),
   token: z.optional(z.string().check(z.regex(new RegExp(`^${TOKEN_ID}$`)))),
 })
 
-const refuseListQuery = refuseQuery({
+const refuseListQuery = onInvalidQuery({
   ...pageQuery,
   state: { expects: 'receiving or ready', allowed: ['receiving', 'ready'] },
   token: { expects: 'the token_id of an upload token' },
 })
 
 // Newest first. How much of a resumable upload is stored is known to its own object alone.
-uploads.get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
+uploadRoutes.get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
   const { limit: count, cursor: before, state, token } = c.req.valid('query')
   const account = c.get('account')
   const rows = await listUploads(
@@ -157,15 +157,15 @@ uploads.get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
     Date.now(),
   )
   const page = rows.slice(0, count)
-  const base = baseUrl(c)
+  const base = publicBaseUrl(c)
   return c.json({
-    uploads: await Promise.all(page.map((row) => listed(c.env, row, base))),
+    uploads: await Promise.all(page.map((row) => publicUpload(c.env, row, base))),
     next_cursor: rows.length > count ? String(page.at(-1)?.number) : null,
   })
 })
 
-async function listed(env: Env, row: UploadRow, base: string) {
-  const standing = row.state === 'ready' ? null : await resumable(env, row.number).look(row.account)
+async function publicUpload(env: Env, row: UploadRow, base: string) {
+  const standing = row.state === 'ready' ? null : await resumableUpload(env, row.number).state(row.account)
   return {
     uploaded_file_number: row.number,
     input: `${base}/uploads/${row.number}`,
@@ -188,17 +188,17 @@ function numberOf(c: Context<AppEnv, '/:number'>): number {
 }
 
 // Hono answers HEAD by the same handler.
-uploads.get('/:number', async (c) => {
+uploadRoutes.get('/:number', async (c) => {
   const upload = await findUpload(c.env.DB, c.get('account'), numberOf(c), Date.now())
   if (!upload) throw notFound()
-  return answerStored(c, upload.key, () => ({
+  return serveStoredObject(c, upload.key, () => ({
     'content-type': upload.content_type,
-    'content-disposition': attachment(upload.name),
+    'content-disposition': attachmentDisposition(upload.name),
     'cache-control': 'private, no-cache',
   }))
 })
 
-uploads.delete('/:number', async (c) => {
-  if (!(await removeUpload(c.env, c.get('account'), numberOf(c)))) throw notFound()
+uploadRoutes.delete('/:number', async (c) => {
+  if (!(await deleteUploadByNumber(c.env, c.get('account'), numberOf(c)))) throw notFound()
   return c.body(null, 204)
 })

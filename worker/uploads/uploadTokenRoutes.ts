@@ -7,35 +7,35 @@ import { MAX_RESUMABLE_BYTES, UPLOAD_TOKENS } from '#contract/limits.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readOptionalJson } from '../http/jsonBody.ts'
 import type { AppEnv } from '../http/context.ts'
-import { baseUrl } from '../http/context.ts'
-import { findKey } from '../db/apiKeys.ts'
-import { deleteToken, insertToken } from '../db/uploadTokens.ts'
-import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
-import { problemsOf } from '../http/validationErrors.ts'
+import { publicBaseUrl } from '../http/context.ts'
+import { findApiKey } from '../db/apiKeys.ts'
+import { deleteUploadToken, insertUploadToken } from '../db/uploadTokens.ts'
+import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
+import { problemsFromIssues } from '../http/validationErrors.ts'
 import { toBase64Url } from '../secrets/hmac.ts'
-import { configuredKeyHash, uploadToken } from './authenticateUpload.ts'
+import { configuredKeyHash, createUploadToken } from './authenticateUpload.ts'
 
 const MAX_BODY = 16 * 1024
 const { max_files: files, expires_in_seconds: life, name_characters: NAME } = UPLOAD_TOKENS
 
-const between = ({ minimum, maximum }: { minimum: number; maximum: number }) => ({
+const rangeExpectation = ({ minimum, maximum }: { minimum: number; maximum: number }) => ({
   expects: `a whole number from ${minimum} to ${maximum}`,
   minimum,
   maximum,
 })
 const expectations = {
-  max_bytes: between({ minimum: 1, maximum: MAX_RESUMABLE_BYTES }),
-  max_files: between(files),
-  expires_in_seconds: between(life),
+  max_bytes: rangeExpectation({ minimum: 1, maximum: MAX_RESUMABLE_BYTES }),
+  max_files: rangeExpectation(files),
+  expires_in_seconds: rangeExpectation(life),
   name: { expects: `a string of at most ${NAME} characters on one line` },
 }
 
-export const tokens = new Hono<AppEnv>()
+export const uploadTokenRoutes = new Hono<AppEnv>()
   .use(authenticate('jobs'))
   .post('/', async (c) => {
     const { value } = await readOptionalJson(c, MAX_BODY)
     const parsed = newUploadToken.safeParse(value)
-    if (!parsed.success) throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
+    if (!parsed.success) throw validationFailed(problemsFromIssues(parsed.error.issues, value, expectations))
     const { max_bytes, max_files, expires_in_seconds, name } = parsed.data
     const [now, keyId] = [Date.now(), c.get('keyId')]
     const row = {
@@ -49,11 +49,11 @@ export const tokens = new Hono<AppEnv>()
       created_at: now,
       expires_at: now + expires_in_seconds * 1000,
     }
-    if (!(await insertToken(c.env.DB, row, UPLOAD_TOKENS.per_account))) throw await refusal(c.env, keyId)
+    if (!(await insertUploadToken(c.env.DB, row, UPLOAD_TOKENS.per_account))) throw await quotaError(c.env, keyId)
     const answer: UploadToken = {
       token_id: row.id,
-      token: await uploadToken(c.env, row.id, row.expires_at),
-      upload_url: `${baseUrl(c)}/uploads`,
+      token: await createUploadToken(c.env, row.id, row.expires_at),
+      upload_url: `${publicBaseUrl(c)}/uploads`,
       name,
       max_bytes,
       max_files,
@@ -62,12 +62,12 @@ export const tokens = new Hono<AppEnv>()
     return c.json(answer, 201, { 'cache-control': 'no-store' })
   })
   .delete('/:id', async (c) => {
-    if (!(await deleteToken(c.env.DB, c.get('account'), c.req.param('id')))) throw notFound()
+    if (!(await deleteUploadToken(c.env.DB, c.get('account'), c.req.param('id')))) throw notFound()
     return c.body(null, 204)
   })
 
-async function refusal(env: Env, keyId: string): Promise<RequestError> {
-  const key = await findKey(env.DB, keyId)
+async function quotaError(env: Env, keyId: string): Promise<RequestError> {
+  const key = await findApiKey(env.DB, keyId)
   if (key?.revoked_at) return new RequestError('unauthorized', 'This API key was revoked.')
   const { per_account: maximum } = UPLOAD_TOKENS
   const message = `This account has ${maximum} upload tokens that have not expired, as many as it may have. Let them expire sooner.`

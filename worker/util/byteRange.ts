@@ -1,7 +1,7 @@
 // In charge of: reading a Range header against the size of an object (RFC 9110 §14).
 // Not in charge of: whether the header applies at all (If-Range, the method): the caller decides that.
 
-export interface Span {
+export interface ByteSpan {
   offset: number
   length: number
 }
@@ -10,13 +10,13 @@ export interface Span {
  * 'whole': no range, one in a unit or shape that we do not know, or several: RFC 9110 §14.2 allows to ignore those.
  * 'unsatisfiable': answer 416 with `Content-Range` naming the size.
  */
-export type RangeVerdict = Span | 'whole' | 'unsatisfiable'
+export type RangeResult = ByteSpan | 'whole' | 'unsatisfiable'
 
 // RFC 9110 §14.1.2: int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length; the unit is case-insensitive.
 const oneRange = /^bytes[ \t]*=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i
 
 /** `size` in bytes. */
-export function parseRange(header: string | null | undefined, size: number): RangeVerdict {
+export function parseRange(header: string | null | undefined, size: number): RangeResult {
   const match = header ? oneRange.exec(header) : null
   if (!match) return 'whole'
   const [, first, last, suffix] = match
@@ -36,7 +36,7 @@ export function parseRange(header: string | null | undefined, size: number): Ran
 }
 
 /** Content-Range of an answer 206, or of a 416 where `span` is null. */
-export function contentRange(span: Span | null, size: number): string {
+export function contentRange(span: ByteSpan | null, size: number): string {
   return span ? `bytes ${span.offset}-${span.offset + span.length - 1}/${size}` : `bytes */${size}`
 }
 
@@ -59,7 +59,7 @@ export function parseContentRange(header: string | null): ContentRange | null {
 }
 
 /** The size that the Content-Range of a 416 names. */
-export function sizeOfUnsatisfied(header: string | null): number | null {
+export function sizeFromUnsatisfiedRange(header: string | null): number | null {
   const match = header ? /^bytes[ \t]+\*\/(\d+)$/i.exec(header.trim()) : null
   return match ? Number(match[1]) : null
 }

@@ -4,7 +4,7 @@
  * Results in the order of `items`. After the first failure nothing new is begun, what is under way is awaited (so that
  * nothing is still being written when the caller undoes it), then that failure is thrown.
  */
-export async function inParallel<Item, Result>(
+export async function mapConcurrent<Item, Result>(
   items: readonly Item[],
   bound: number,
   work: (item: Item) => Promise<Result>,

@@ -5,13 +5,13 @@
 import { parseHttp } from '#contract/job/stores/http.ts'
 import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
-import { isRedacted, redactAddress, WITHOUT_QUERY } from '#contract/job/redact.ts'
+import { isRedacted, redactAddress, SEND_UNREDACTED } from '#contract/job/redact.ts'
 import { settings } from '../env.ts'
-import { AddressRefused, checkAddress } from '../storage/addressPolicy.ts'
-import { currentKeyId, open, seal } from '../secrets/vault.ts'
+import { AddressRefusedError, requireAllowedAddress } from '../storage/addressPolicy.ts'
+import { newestKeyId, unseal, seal } from '../secrets/vault.ts'
 
 /** The address that an admin gave to a key. */
-export interface KeyHook {
+export interface KeyWebhook {
   keyId: string
   /** Without its query. */
   shown: string
@@ -22,30 +22,30 @@ export interface KeyHook {
 const FIELD = 'webhook_url'
 
 /** @returns null for an address that may be called, and for none */
-export function hookProblem(env: Env, address: unknown): Problem | null {
+export function webhookProblem(env: Env, address: unknown): Problem | null {
   if (typeof address !== 'string' || address === '') return null
   try {
-    checkAddress(address, settings(env))
+    requireAllowedAddress(address, settings(env))
     return null
   } catch (error) {
-    if (!(error instanceof AddressRefused)) throw error
+    if (!(error instanceof AddressRefusedError)) throw error
     return { code: 'address_refused', field: FIELD, message: `webhook_url is refused: ${error.message}` }
   }
 }
 
 /** What is wrong with an address that is to be a key's. */
-export function keyHookProblem(env: Env, address: string | null): Problem | null {
+export function keyWebhookProblem(env: Env, address: string | null): Problem | null {
   if (address === null) return null
   const parsed = parseHttp(address)
   if (parsed.kind === 'invalid') return { code: parsed.code, field: FIELD, message: `webhook_url: ${parsed.message}` }
   if (isRedacted(address)) {
-    return { code: 'invalid_value', field: FIELD, message: `webhook_url ${WITHOUT_QUERY}, or leave it out` }
+    return { code: 'invalid_value', field: FIELD, message: `webhook_url ${SEND_UNREDACTED}, or leave it out` }
   }
-  return hookProblem(env, address)
+  return webhookProblem(env, address)
 }
 
 /** As a key's row keeps it: a query may be a secret, so it is sealed for this key alone. */
-export async function keepHook(env: Env, account: string, keyId: string, address: string | null) {
+export async function sealKeyWebhook(env: Env, account: string, keyId: string, address: string | null) {
   const shown = address === null ? null : redactAddress(address)
   const sealed = address === null || shown === address ? null : await seal(env, account, keyId, FIELD, address)
   return { webhook_url: shown, webhook_sealed: sealed }
@@ -55,14 +55,18 @@ export async function keepHook(env: Env, account: string, keyId: string, address
  * @returns the whole address of a key; null where it is lost: what sealed it has left VAULT_KEYS
  * @throws Error when VAULT_KEYS itself is missing or malformed: that can be mended, so nothing is lost
  */
-export async function hookOf(env: Env, account: string, { keyId, shown, sealed }: KeyHook): Promise<string | null> {
+export async function openKeyWebhook(
+  env: Env,
+  account: string,
+  { keyId, shown, sealed }: KeyWebhook,
+): Promise<string | null> {
   if (sealed === null) return shown
-  await currentKeyId(env)
-  return open<string>(env, account, keyId, FIELD, sealed).catch(() => null)
+  await newestKeyId(env)
+  return unseal<string>(env, account, keyId, FIELD, sealed).catch(() => null)
 }
 
 /** @param consequence the middle of a sentence */
-export function hookLost(consequence: string): Warning {
+export function webhookUnreadable(consequence: string): Warning {
   const message = `The webhook_url of this API key can no longer be read, so ${consequence}. An administrator can set it again (PATCH /api/v0/keys/<id>).`
   return { code: 'webhook_left_out', field: FIELD, message }
 }
@@ -71,20 +75,20 @@ export function hookLost(consequence: string): Warning {
  * A job that says nothing of a webhook, or null, has its key's; an empty string means that no webhook is sent. An address that
  * is lost keeps no job from being made.
  */
-export async function withHook<Job extends { config: JobConfig; secrets: JobSecrets; warnings: Warning[] }>(
+export async function withKeyWebhook<Job extends { config: JobConfig; secrets: JobSecrets; warnings: Warning[] }>(
   env: Env,
   account: string,
-  hook: KeyHook | null,
+  keyWebhook: KeyWebhook | null,
   job: Job,
 ): Promise<Job & { hookOfKey: boolean }> {
   const own = job.config.webhook_url ?? undefined
-  if (hook === null || own !== undefined) return { ...job, hookOfKey: false }
-  const address = await hookOf(env, account, hook)
+  if (keyWebhook === null || own !== undefined) return { ...job, hookOfKey: false }
+  const address = await openKeyWebhook(env, account, keyWebhook)
   if (address === null) {
-    const warnings = [...job.warnings, hookLost('no webhook will be sent for this job')]
+    const warnings = [...job.warnings, webhookUnreadable('no webhook will be sent for this job')]
     return { ...job, warnings, hookOfKey: false }
   }
-  const addresses = { ...job.secrets.addresses, ...(hook.sealed === null ? {} : { webhook_url: address }) }
-  const config = { ...job.config, webhook_url: hook.shown }
+  const addresses = { ...job.secrets.addresses, ...(keyWebhook.sealed === null ? {} : { webhook_url: address }) }
+  const config = { ...job.config, webhook_url: keyWebhook.shown }
   return { ...job, config, secrets: { ...job.secrets, addresses }, hookOfKey: true }
 }

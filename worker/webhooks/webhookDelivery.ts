@@ -1,68 +1,68 @@
 // In charge of: sending what a job's owner asked to be told: signed, through the guard, bounded in time and size.
 // Not in charge of: when (webhookScheduler.ts), what it says (contract/api/webhookMessage.ts).
 import { isRedacted } from '#contract/job/redact.ts'
-import { nextTryIn, webhookBody } from '#contract/api/webhookMessage.ts'
+import { retryDelayMs, webhookPayload } from '#contract/api/webhookMessage.ts'
 import type { AccountRow } from '../db/accounts.ts'
 import { findAccount } from '../db/accounts.ts'
 import type { Job } from '../db/jobs.ts'
-import { findJobByBackendId } from '../db/jobs.ts'
-import type { Try, WebhookRow } from '../db/webhooks.ts'
-import { listWebhooks, recordTry } from '../db/webhooks.ts'
-import { fromBase64Url, sign } from '../secrets/hmac.ts'
-import { secretsOf } from '../storage/jobStores.ts'
+import { findJobByJobId } from '../db/jobs.ts'
+import type { DeliveryAttempt, WebhookRow } from '../db/webhooks.ts'
+import { listWebhooks, recordDeliveryAttempt } from '../db/webhooks.ts'
+import { fromBase64Url, hmacSign } from '../secrets/hmac.ts'
+import { openJobSecrets } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
 
 /** From the request to the status line; what follows is not read. */
 const TIMEOUT_MS = 15_000
 /** After a rotation the secret before signs too, so that a receiver can change over. */
-export const OVERLAP_MS = 24 * 3600_000
-const KEPT_TRIES = 20
+export const SECRET_OVERLAP_MS = 24 * 3600_000
+const MAX_LOGGED_TRIES = 20
 
 /**
  * `whsec_` and 32 bytes in base64. Derived, not stored: nothing in the database can sign.
  * A number that was never shown is nobody's, so an account's messages are signed before it asks for its secret, too.
  */
 export async function webhookSecret(env: Env, account: string, generation: number): Promise<string> {
-  const bytes = fromBase64Url(await sign(env, 'webhook secret', `${account} ${generation}`)) ?? new Uint8Array(0)
+  const bytes = fromBase64Url(await hmacSign(env, 'webhook secret', `${account} ${generation}`)) ?? new Uint8Array(0)
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
 /** Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, one for each valid secret, the current one first. */
 async function signatures(env: Env, owner: AccountRow, id: string, seconds: number, body: string): Promise<string> {
   const { webhook_generation: current, webhook_rotated_at: rotatedAt } = owner
-  const overlaps = rotatedAt !== null && Date.now() < rotatedAt + OVERLAP_MS
-  const made = (overlaps ? [current, current - 1] : [current]).map(async (generation) => {
+  const overlaps = rotatedAt !== null && Date.now() < rotatedAt + SECRET_OVERLAP_MS
+  const attempt = (overlaps ? [current, current - 1] : [current]).map(async (generation) => {
     const secret = (await webhookSecret(env, owner.account, generation)).slice('whsec_'.length)
     const raw = Uint8Array.from(atob(secret), (char) => char.charCodeAt(0))
     const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
     const mac = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(`${id}.${seconds}.${body}`))
     return `v1,${btoa(String.fromCharCode(...new Uint8Array(mac)))}`
   })
-  return (await Promise.all(made)).join(' ')
+  return (await Promise.all(attempt)).join(' ')
 }
 
 /**
  * Tries what is due of one job.
  * @returns when the next try is due, in milliseconds since 1970; null = none is
  */
-export async function deliverDue(env: Env, jobId: string): Promise<number | null> {
-  const job = await findJobByBackendId(env.DB, jobId)
+export async function deliverDueWebhooks(env: Env, jobId: string): Promise<number | null> {
+  const job = await findJobByJobId(env.DB, jobId)
   if (!job || job.deleted_at !== null) return null
   for (const row of await listWebhooks(env.DB, job.id)) {
-    if (row.state === 'pending' && row.next_at <= Date.now()) await deliver(env, job, row)
+    if (row.state === 'pending' && row.next_at <= Date.now()) await deliverWebhook(env, job, row)
   }
   const pending = (await listWebhooks(env.DB, job.id)).filter((row) => row.state === 'pending')
   return pending.length === 0 ? null : Math.min(...pending.map((row) => row.next_at))
 }
 
-async function deliver(env: Env, job: Job, row: WebhookRow): Promise<void> {
-  const made = await send(env, job, row)
-  const wait = made.error === null ? null : nextTryIn(row.tries + 1, made.status)
+async function deliverWebhook(env: Env, job: Job, row: WebhookRow): Promise<void> {
+  const made = await sendWebhook(env, job, row)
+  const wait = made.error === null ? null : retryDelayMs(row.tries + 1, made.status)
   const state = made.error === null ? 'delivered' : wait === null ? 'failed' : 'pending'
-  const log = [...row.log, made].slice(-KEPT_TRIES)
+  const log = [...row.log, made].slice(-MAX_LOGGED_TRIES)
   const now = Date.now()
-  await recordTry(env.DB, row, { state, nextAt: now + (wait ?? 0), log, now })
+  await recordDeliveryAttempt(env.DB, row, { state, nextAt: now + (wait ?? 0), log, now })
   console.log(
     JSON.stringify({
       level: state === 'delivered' ? 'info' : 'warn',
@@ -77,17 +77,17 @@ async function deliver(env: Env, job: Job, row: WebhookRow): Promise<void> {
   )
 }
 
-async function send(env: Env, job: Job, row: WebhookRow): Promise<Try> {
+async function sendWebhook(env: Env, job: Job, row: WebhookRow): Promise<DeliveryAttempt> {
   const at = Date.now()
-  const ended = (status: number | null, error: string | null): Try => ({
+  const tryResult = (status: number | null, error: string | null): DeliveryAttempt => ({
     at,
     status,
     error,
     milliseconds: Date.now() - at,
   })
   try {
-    const url = await addressOf(env, job)
-    const body = webhookBody(row.event, {
+    const url = await webhookAddress(env, job)
+    const body = webhookPayload(row.event, {
       id: job.id,
       jobId: job.job_id,
       state: job.state,
@@ -116,29 +116,29 @@ async function send(env: Env, job: Job, row: WebhookRow): Promise<Try> {
       operation: 'deliver',
     })
     await answer.body?.cancel()
-    return ended(answer.status, answer.ok ? null : `The receiver answered ${answer.status}.`)
+    return tryResult(answer.status, answer.ok ? null : `The receiver answered ${answer.status}.`)
   } catch (error) {
-    return ended(null, error instanceof Error ? error.message.slice(0, 300) : 'The message could not be sent.')
+    return tryResult(null, error instanceof Error ? error.message.slice(0, 300) : 'The message could not be sent.')
   }
 }
 
 /** For as long as it is known which addresses the job was given. @throws StoreError where its row names others by now */
-async function requireSealedFor(env: Env, job: Job): Promise<void> {
-  await secretsOf(env, job).catch((error: unknown) => {
+async function requireUnchangedAddress(env: Env, job: Job): Promise<void> {
+  await openJobSecrets(env, job).catch((error: unknown) => {
     // Nothing secret is sent: a ring without the key is no reason to keep the message back.
     if (error instanceof StoreError) throw error
   })
 }
 
 /** @throws Error when its query was sealed and is no longer kept, or the job was changed in the database */
-export async function addressOf(env: Env, job: Job): Promise<string> {
+export async function webhookAddress(env: Env, job: Job): Promise<string> {
   const shown = job.config.webhook_url
   const address = typeof shown === 'string' ? shown : ''
   if (!isRedacted(address)) {
-    if (job.sealed !== null) await requireSealedFor(env, job)
+    if (job.sealed !== null) await requireUnchangedAddress(env, job)
     return address
   }
-  const full = job.sealed === null ? undefined : (await secretsOf(env, job)).addresses.webhook_url
+  const full = job.sealed === null ? undefined : (await openJobSecrets(env, job)).addresses.webhook_url
   if (full === undefined)
     throw new Error('The full address of this webhook is no longer kept (72 hours after the end).')
   return full

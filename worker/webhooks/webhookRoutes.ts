@@ -5,18 +5,18 @@ import { Hono } from 'hono'
 import type { NewWebhookSecret, WebhookSecret } from '#contract/api/administration.ts'
 import type { Delivery, DeliveryList } from '#contract/api/answers.ts'
 import { authenticate } from '../http/authenticate.ts'
-import { courierOf } from '../scheduler/applyEvent.ts'
+import { webhookScheduler } from '../scheduler/applyEvent.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findAccount, rotateWebhookSecret } from '../db/accounts.ts'
 import type { Job } from '../db/jobs.ts'
 import type { WebhookRow } from '../db/webhooks.ts'
 import { listWebhooks, replayWebhook } from '../db/webhooks.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
-import { addressOf, OVERLAP_MS, webhookSecret } from './webhookDelivery.ts'
+import { webhookAddress, SECRET_OVERLAP_MS, webhookSecret } from './webhookDelivery.ts'
 
 const time = (at: number): string => new Date(at).toISOString()
 
-export const webhooks = new Hono<AppEnv>()
+export const webhookRoutes = new Hono<AppEnv>()
   .use(authenticate('jobs'))
   .get('/secret', async (c) => {
     const owner = await findAccount(c.env.DB, c.get('account'))
@@ -33,25 +33,25 @@ export const webhooks = new Hono<AppEnv>()
 function secretFacts(rotatedAt: number | null): WebhookSecret {
   return {
     rotated_at: rotatedAt === null ? null : time(rotatedAt),
-    previous_valid_until: rotatedAt === null ? null : time(rotatedAt + OVERLAP_MS),
+    previous_valid_until: rotatedAt === null ? null : time(rotatedAt + SECRET_OVERLAP_MS),
   }
 }
 
-export async function serveDeliveries(c: Context<AppEnv>, job: Job): Promise<Response> {
+export async function listDeliveries(c: Context<AppEnv>, job: Job): Promise<Response> {
   const deliveries = (await listWebhooks(c.env.DB, job.id)).map(publicDelivery)
   return c.json({ deliveries } satisfies DeliveryList)
 }
 
-export async function replay(c: Context<AppEnv>, job: Job): Promise<Response> {
+export async function replayDelivery(c: Context<AppEnv>, job: Job): Promise<Response> {
   const id = c.req.param('webhook') ?? ''
   if (!(await listWebhooks(c.env.DB, job.id)).some((row) => row.id === id)) throw notFound()
   try {
-    await addressOf(c.env, job)
+    await webhookAddress(c.env, job)
   } catch (error) {
     throw new RequestError('credentials_expired', error instanceof Error ? error.message : '', { field: 'webhook_url' })
   }
   if (!(await replayWebhook(c.env.DB, job.id, id, Date.now()))) throw notFound()
-  await courierOf(c.env, job.job_id).wake(job.job_id)
+  await webhookScheduler(c.env, job.job_id).schedule(job.job_id)
   const row = (await listWebhooks(c.env.DB, job.id)).find((each) => each.id === id)
   return c.json(row ? publicDelivery(row) : {}, 202)
 }

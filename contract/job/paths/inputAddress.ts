@@ -13,7 +13,7 @@ export function isCleanText(text: string): boolean {
 }
 
 /** Bytes of a text in UTF-8. */
-export function utf8Length(text: string): number {
+export function utf8ByteLength(text: string): number {
   let bytes = 0
   for (const character of text) {
     const point = character.codePointAt(0)!
@@ -27,7 +27,7 @@ export function utf8Length(text: string): number {
  * Without dots, so that a name of a name is itself.
  * For an upload, give the uploaded file's name.
  */
-export function inputName(input: string): string {
+export function outputBaseName(input: string): string {
   const scheme = schemeOf(input)
   const path = scheme === 'http' || scheme === 'https' ? input.replace(/[?#].*$/s, '') : input
   const element =
@@ -48,7 +48,7 @@ export function inputName(input: string): string {
 }
 
 /** The file's name as people know it: `https://h/a/My%20film.mp4?x` → `My film.mp4`. Of an upload: `Upload 12`. */
-export function fileNameOf(input: string): string {
+export function lastPathSegment(input: string): string {
   const scheme = schemeOf(input)
   const path = scheme === null || scheme === 'http' || scheme === 'https' ? input.replace(/[?#].*$/s, '') : input
   const number = /^(?:.*\/uploads\/)?(\d+)$/s.exec(path)?.[1]

@@ -8,7 +8,7 @@ import { isSegmented } from '../../containers.ts'
 import { joinPath, normaliseDirectory, normalisePath } from './outputNames.ts'
 import { rulesOf } from '../stores/registry.ts'
 
-export interface Location {
+export interface OutputLocation {
   /** `s3://bucket`, `gs://bucket`, `oci://namespace/bucket`, `https://host`; null = the path is relative. */
   root: string | null
   /** Below the root; '' = the root itself. */
@@ -16,7 +16,7 @@ export interface Location {
 }
 
 /** The scheme of `location` must be one of the provider's. */
-export function splitLocation(provider: Provider, location: string): Location {
+export function parseOutputLocation(provider: Provider, location: string): OutputLocation {
   const scheme = schemeOf(location)
   if (scheme === null) return { root: null, path: location }
   const elements = location.slice(scheme.length + 3).split('/')
@@ -24,14 +24,14 @@ export function splitLocation(provider: Provider, location: string): Location {
   return { root: `${scheme}://${elements.slice(0, depth).join('/')}`, path: elements.slice(depth).join('/') }
 }
 
-interface Paths {
+interface OutputPathFields {
   bucket_output_path?: string | null | undefined
   audio_output_path?: string | null | undefined
   videoProfiles: readonly { output?: string | null | undefined }[]
 }
 
 /** Every output path that is given, in the order in which they are looked at for the root. */
-export function givenPaths(paths: Paths): { field: string; path: string; isDirectory: boolean }[] {
+export function listOutputPaths(paths: OutputPathFields): { field: string; path: string; isDirectory: boolean }[] {
   return [
     { field: 'bucket_output_path', path: paths.bucket_output_path ?? '', isDirectory: true },
     { field: 'audio_output_path', path: paths.audio_output_path ?? '', isDirectory: true },
@@ -44,22 +44,22 @@ export function givenPaths(paths: Paths): { field: string; path: string; isDirec
 }
 
 /** Every root that is named, the job's own first: that of bucket_output_path, else of the first output that names one. */
-export function rootsOf(provider: Provider, paths: Paths): string[] {
+export function outputRoots(provider: Provider, paths: OutputPathFields): string[] {
   const [audio, others] = [
-    givenPaths(paths).filter(({ field }) => field === 'audio_output_path'),
-    givenPaths(paths).filter(({ field }) => field !== 'audio_output_path'),
+    listOutputPaths(paths).filter(({ field }) => field === 'audio_output_path'),
+    listOutputPaths(paths).filter(({ field }) => field !== 'audio_output_path'),
   ]
-  const named = [...others, ...audio].flatMap(({ path }) => splitLocation(provider, path).root ?? [])
+  const named = [...others, ...audio].flatMap(({ path }) => parseOutputLocation(provider, path).root ?? [])
   return [...new Set(named)]
 }
 
 /** Where relative paths are. */
-export function rootOf(provider: Provider, paths: Paths): string | null {
-  return rootsOf(provider, paths)[0] ?? null
+export function jobRoot(provider: Provider, paths: OutputPathFields): string | null {
+  return outputRoots(provider, paths)[0] ?? null
 }
 
 /** The first element of the paths that are in another root than the job's own. A namespace has no dots, a host no underscores. */
-export function markOf(root: string): string {
+export function bucketPrefix(root: string): string {
   return `@${root
     .slice(root.indexOf('://') + 3)
     .replace('/', '.')
@@ -67,50 +67,52 @@ export function markOf(root: string): string {
 }
 
 /** Decision "output": outputs may name several buckets. A location as a path of the job, marked where it is in another root than `own`. */
-export function pathOf(provider: Provider, location: string, own: string | null): string {
-  const { root, path } = splitLocation(provider, location)
-  return root === null || root === own ? path : joinPath(markOf(root), path)
+export function pathInJob(provider: Provider, location: string, own: string | null): string {
+  const { root, path } = parseOutputLocation(provider, location)
+  return root === null || root === own ? path : joinPath(bucketPrefix(root), path)
 }
 
 /** The same of a directory, without a slash at either end. */
-export function directoryOf(provider: Provider, location: string, own: string | null): string {
-  return normaliseDirectory(pathOf(provider, location, own))
+export function directoryInJob(provider: Provider, location: string, own: string | null): string {
+  return normaliseDirectory(pathInJob(provider, location, own))
 }
 
 /** A profile's `output` in a JobSpec: '' = derived, `/path` = below the root, `path` = below bucket_output_path. */
-export function specOutput(provider: Provider, output: string, own: string | null): string {
-  const path = pathOf(provider, output, own)
-  return splitLocation(provider, output).root === null ? path : `/${normalisePath(path)}`
+export function profileOutputPath(provider: Provider, output: string, own: string | null): string {
+  const path = pathInJob(provider, output, own)
+  return parseOutputLocation(provider, output).root === null ? path : `/${normalisePath(path)}`
 }
 
 /** Of segmented output: relative to bucket_output_path, as its playlists name it; null = an address elsewhere. */
-export function renditionOutput(provider: Provider, output: string, paths: Paths): string | null {
-  if (splitLocation(provider, output).root === null) return output
-  const own = rootOf(provider, paths)
-  const directory = directoryOf(provider, paths.bucket_output_path ?? '', own)
-  const path = normalisePath(pathOf(provider, output, own))
+export function relativeRenditionPath(provider: Provider, output: string, paths: OutputPathFields): string | null {
+  if (parseOutputLocation(provider, output).root === null) return output
+  const own = jobRoot(provider, paths)
+  const directory = directoryInJob(provider, paths.bucket_output_path ?? '', own)
+  const path = normalisePath(pathInJob(provider, output, own))
   const base = directory === '' ? '' : `${directory}/`
-  return path.startsWith(base) && !isMarked(path, provider, paths) && path !== base ? path.slice(base.length) : null
+  return path.startsWith(base) && !hasBucketPrefix(path, provider, paths) && path !== base
+    ? path.slice(base.length)
+    : null
 }
 
 /** Whether the path begins with the mark of one of the job's other roots. */
-export function isMarked(path: string, provider: Provider, paths: Paths): boolean {
-  const [, ...others] = rootsOf(provider, paths)
-  return others.some((root) => path === markOf(root) || path.startsWith(`${markOf(root)}/`))
+export function hasBucketPrefix(path: string, provider: Provider, paths: OutputPathFields): boolean {
+  const [, ...others] = outputRoots(provider, paths)
+  return others.some((root) => path === bucketPrefix(root) || path.startsWith(`${bucketPrefix(root)}/`))
 }
 
 /** The directories below the root into which a job writes files, each once. */
 export function outputDirectories(config: JobConfig): string[] {
   const provider = config.cloud_credentials.output.cloud_provider
-  const own = rootOf(provider, config)
-  const directory = directoryOf(provider, config.bucket_output_path ?? '', own)
+  const own = jobRoot(provider, config)
+  const directory = directoryInJob(provider, config.bucket_output_path ?? '', own)
   // The rungs of a ladder are files of derived names.
   const found = new Set(config.ladder === undefined ? [] : [directory])
   for (const { output } of config.videoProfiles) {
-    const isRelative = splitLocation(provider, output ?? '').root === null
-    const path = normalisePath(pathOf(provider, output ?? '', own))
+    const isRelative = parseOutputLocation(provider, output ?? '').root === null
+    const path = normalisePath(pathInJob(provider, output ?? '', own))
     found.add(isRelative || isSegmented(config) ? directory : path.split('/').slice(0, -1).join('/'))
   }
-  if (config.audio_output_path) found.add(directoryOf(provider, config.audio_output_path, own))
+  if (config.audio_output_path) found.add(directoryInJob(provider, config.audio_output_path, own))
   return [...found]
 }

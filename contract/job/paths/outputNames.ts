@@ -6,7 +6,7 @@ import { containers, fileContainers } from '../../containers.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
 
 /** Decision "output": null = fine, otherwise what is wrong with a relative path, as a sentence without its subject. Not its length (pathLengths.ts). */
-export function checkPath(path: string): string | null {
+export function outputPathProblem(path: string): string | null {
   if (path === '') return 'is empty'
   if (schemeOf(path) !== null || /^[a-z][a-z0-9+.-]*:\//i.test(path)) return 'must not begin with a scheme'
   if (!isCleanText(path)) return 'must not contain control characters'
@@ -41,7 +41,7 @@ export function joinPath(directory: string, path: string): string {
  * the probe when the profile says 0. Decision "output": explicit as it is, empty = `<input name>_<profile index>_<height>p.<ext>`,
  * both under bucket_output_path.
  */
-export function outputPath(spec: JobSpec, profile: VideoProfile, height: number): string {
+export function outputFilePath(spec: JobSpec, profile: VideoProfile, height: number): string {
   const { extension } = fileContainers[containers[spec.container].file ?? 'mp4']
   const derived = `${spec.inputName}_${profile.index}_${height}p.${extension}`
   // An address of its own bucket names the whole path (outputLocation.ts).

@@ -14,10 +14,10 @@ import {
 import { AUDIO_CODECS, audioRules, codecOf, videoRules, WIRE_VIDEO_CODECS, type SegmentForm } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
-import { checkService } from './transportStream.ts'
-import { type AudioProfileFields, type Draft, type VideoProfileFields } from '../requestSchema.ts'
+import { checkTransportStream } from './transportStream.ts'
+import { type AudioProfileFields, type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
 
-export function checkCombinations(draft: Draft, findings: Findings): void {
+export function checkCombinations(draft: JobDraft, findings: Findings): void {
   for (const [index, profile] of draft.videoProfiles.entries()) {
     checkSize(profile, `videoProfiles[${index}]`, draft, findings)
     checkBitrate(profile, `videoProfiles[${index}]`, draft, findings)
@@ -29,11 +29,11 @@ export function checkCombinations(draft: Draft, findings: Findings): void {
   checkLoudness(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
-  checkService(draft, findings)
+  checkTransportStream(draft, findings)
   warnWithoutEffect(draft, findings)
 }
 
-function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Draft, findings: Findings): void {
+function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: JobDraft, findings: Findings): void {
   for (const side of ['width', 'height'] as const) {
     const pixels = profile[side]
     if (pixels === undefined || pixels % 2 === 0) continue
@@ -53,7 +53,7 @@ function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Dr
 }
 
 /** Specification 8 and 7.1: video_bitrate has a minimum by profile and codec. */
-function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft: Draft, findings: Findings): void {
+function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft: JobDraft, findings: Findings): void {
   const { width, height, video_bitrate: bitrate, video_bitrate_mode: mode = 'vbr' } = profile
   const codec = draft.video_codec
   if (bitrate === undefined) return
@@ -76,7 +76,7 @@ function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft:
 function checkAudioSelection(
   profile: Partial<VideoProfileFields>,
   path: string,
-  draft: Draft,
+  draft: JobDraft,
   findings: Findings,
 ): void {
   const count = draft.audioProfiles.length
@@ -88,7 +88,7 @@ function checkAudioSelection(
   findings.problem('out_of_range', field, `${field} names ${beyond.join(', ')}, but ${has}`, bounds)
 }
 
-function warnUnusedAudio(draft: Draft, findings: Findings): void {
+function warnUnusedAudio(draft: JobDraft, findings: Findings): void {
   // There each profile becomes a file of its own; every rung of a ladder carries all of them.
   if (draft.audio_output_path || draft.ladder !== undefined) return
   const count = draft.audioProfiles.length
@@ -101,7 +101,7 @@ function warnUnusedAudio(draft: Draft, findings: Findings): void {
 }
 
 /** Decision "audio legality": judged on the effective channels, the message lists the allowed set. */
-function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: Draft, findings: Findings): void {
+function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: JobDraft, findings: Findings): void {
   const { audio_codec: codec, audio_channels, audio_bitrate, source_stream: stream } = profile
   // 2.2 source_stream: "Required for audio to be produced."
   if (stream === undefined) {
@@ -150,7 +150,7 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: D
 }
 
 /** Both set the level: which of them is meant cannot be known. */
-function checkLoudness(draft: Draft, findings: Findings): void {
+function checkLoudness(draft: JobDraft, findings: Findings): void {
   const { loudness_lufs: loudness, audio_volume: volume = 100 } = draft
   if (loudness === undefined || volume === 100) return
   const message = `loudness_lufs ${loudness} and audio_volume ${volume} contradict each other; leave one of them out`
@@ -158,7 +158,7 @@ function checkLoudness(draft: Draft, findings: Findings): void {
 }
 
 /** Decisions "codec × container" and bucket_output_path. */
-function checkContainer(draft: Draft, findings: Findings): void {
+function checkContainer(draft: JobDraft, findings: Findings): void {
   const segmented = isSegmented(draft)
   const kind = isSmooth(draft) ? 'silverlight' : 'segmented (HLS or DASH)'
   // CMAF is what every HLS or DASH output can be.
@@ -183,7 +183,7 @@ function checkContainer(draft: Draft, findings: Findings): void {
     const allowed = AUDIO_CODECS.filter((each) => hasForm(audioRules(each)))
     refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, allowed)
   }
-  const own = draft.outputProvider === undefined || draft.outputProvider === 'vendor-store'
+  const own = draft.outputProviderOf === undefined || draft.outputProviderOf === 'vendor-store'
   if (segmented && !own && !draft.bucket_output_path) {
     findings.problem(
       'required',
@@ -194,7 +194,7 @@ function checkContainer(draft: Draft, findings: Findings): void {
 }
 
 /** Decision "fields without effect": a field that cannot matter warns, never refuses, and none is silently ignored. */
-function warnWithoutEffect(draft: Draft, findings: Findings): void {
+function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
   const segmented = isSegmented(draft)
   const warn = (field: string, reason: string) => findings.warn('no_effect', field, `${field} has no effect: ${reason}`)
   if (draft.segment_length !== undefined && !segmented) warn('segment_length', 'the output is not segmented')
@@ -249,13 +249,13 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
 }
 
 /** Whether some output can be a transport stream; a source may still make it CMAF (transcoder/plan/packagingPlan.ts). */
-function hasTransportStreams(draft: Draft, segmented: boolean): boolean {
+function hasTransportStreams(draft: JobDraft, segmented: boolean): boolean {
   const { output_container: container, video_codec: codec } = draft
   if (!segmented) return containerRules(container)?.file === 'ts'
   const isCarried = codec === undefined || videoRules(codecOf(codec)).segments.includes('ts')
   return isCarried && hasHls(draft) && prefersTransportStreams(draft)
 }
 
-function isUnusedDirectory({ videoProfiles }: Draft): boolean {
+function isUnusedDirectory({ videoProfiles }: JobDraft): boolean {
   return videoProfiles.length > 0 && videoProfiles.every(({ output = '' }) => schemeOf(output) !== null)
 }

@@ -3,40 +3,40 @@
 import { type Provider } from '../stores/registry.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import { isSegmented } from '../../containers.ts'
-import { directoryOf, isMarked, pathOf, rootOf, splitLocation } from '../paths/outputLocation.ts'
+import { directoryInJob, hasBucketPrefix, pathInJob, jobRoot, parseOutputLocation } from '../paths/outputLocation.ts'
 import { audioCodecs } from '../../codecs.ts'
-import { checkPath, joinPath, normalisePath } from '../paths/outputNames.ts'
+import { outputPathProblem, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
-import { redactAddress, showValue } from '../redact.ts'
-import { type Draft } from '../requestSchema.ts'
+import { redactAddress, printableValue } from '../redact.ts'
+import { type JobDraft } from '../requestSchema.ts'
 import { parseRoot, rulesOf } from '../stores/registry.ts'
 
 /** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
-export function checkDestinations(draft: Draft, findings: Findings): void {
-  const provider = draft.outputProvider
+export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
+  const provider = draft.outputProviderOf
   const before = findings.problems.length
   const bucket = (draft.bucket_output_path ?? '').replace(/\/$/, '')
   const audio = (draft.audio_output_path ?? '').replace(/\/$/, '')
   const fine = checkLocation('bucket_output_path', bucket, provider, findings)
   checkLocation('audio_output_path', audio, provider, findings)
   if (provider === undefined) return
-  if (fine) checkRoot(draft, provider, findings)
-  const own = rootOf(provider, draft)
-  const directory = directoryOf(provider, bucket, own)
-  checkMarks('bucket_output_path', bucket, directory, provider, draft, findings)
-  checkMarks('audio_output_path', audio, directoryOf(provider, audio, own), provider, draft, findings)
+  if (fine) checkOutputRoot(draft, provider, findings)
+  const own = jobRoot(provider, draft)
+  const directory = directoryInJob(provider, bucket, own)
+  checkBucketPrefixes('bucket_output_path', bucket, directory, provider, draft, findings)
+  checkBucketPrefixes('audio_output_path', audio, directoryInJob(provider, audio, own), provider, draft, findings)
   const seen = new Map<string, string>()
   for (const [index, profile] of draft.videoProfiles.entries()) {
     const output = profile.output ?? ''
     const field = `videoProfiles[${index}].output`
     if (output === '' || !checkLocation(field, output, provider, findings)) continue
-    const { root } = splitLocation(provider, output)
-    const path = normalisePath(pathOf(provider, output, own))
+    const { root } = parseOutputLocation(provider, output)
+    const path = normalisePath(pathInJob(provider, output, own))
     const key = root === null ? joinPath(directory, path) : path
-    checkMarks(field, output, key, provider, draft, findings)
+    checkBucketPrefixes(field, output, key, provider, draft, findings)
     // The input's name may not be known yet (an upload's number): any name that could be an audio file's is kept free.
-    const audio = audioFileLike(key, provider, draft)
+    const audio = conflictingAudioPath(key, provider, draft)
     if (audio !== null) {
       const message = `${field} has a name that is reserved for ${audio} in audio_output_path; use another`
       findings.problem('output_path_conflict', field, message)
@@ -51,7 +51,7 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
     }
     seen.set(key, earlier ?? field)
     const place = root ?? own
-    const below = root === null ? key : normalisePath(splitLocation(provider, output).path)
+    const below = root === null ? key : normalisePath(parseOutputLocation(provider, output).path)
     if ((place === null ? key : `${place}/${below}`) === draft.input) {
       findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
     }
@@ -61,9 +61,9 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
 }
 
 /** The audio profile whose file in audio_output_path could have that path; null = none. */
-function audioFileLike(key: string, provider: Provider, draft: Draft): string | null {
+function conflictingAudioPath(key: string, provider: Provider, draft: JobDraft): string | null {
   if (!draft.audio_output_path) return null
-  const directory = directoryOf(provider, draft.audio_output_path, rootOf(provider, draft))
+  const directory = directoryInJob(provider, draft.audio_output_path, jobRoot(provider, draft))
   const place = directory === '' ? '' : `${directory}/`
   const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
   const profile = draft.audioProfiles[Number(match?.[1])]
@@ -81,15 +81,15 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
     const [own] = rulesOf(provider).schemes
     const form = own === undefined ? 'a relative path' : `a relative path or ${own}://…`
     const message = `${field} has a scheme that does not belong to the output's cloud_provider "${provider}"; use ${form}`
-    findings.problem('invalid_output_path', field, `${message} (${showValue(path)} was given)`)
+    findings.problem('invalid_output_path', field, `${message} (${printableValue(path)} was given)`)
     return false
   }
-  const { root, path: below } = provider === undefined ? { root: null, path } : splitLocation(provider, path)
+  const { root, path: below } = provider === undefined ? { root: null, path } : parseOutputLocation(provider, path)
   const isServer = provider !== undefined && rulesOf(provider).root.kind === 'host'
   if (isServer && scheme !== null && /[?#%]/.test(path)) {
     // A prefix with a query cannot have a path behind it, and what is encoded twice is another file.
     const message = `${field} must have no query and no fragment, and is written without percent-encoding`
-    findings.problem('invalid_output_path', field, `${message}; ${showValue(redactAddress(path))} was given`)
+    findings.problem('invalid_output_path', field, `${message}; ${printableValue(redactAddress(path))} was given`)
     return false
   }
   const bucket = root === null || provider === undefined ? null : parseRoot(provider, root)
@@ -98,32 +98,33 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
     return false
   }
   // A directory may be the bucket itself.
-  const wrong = root !== null && below === '' && field.endsWith('_path') ? null : checkPath(below)
-  if (wrong !== null) findings.problem('invalid_output_path', field, `${field} ${wrong}; ${showValue(path)} was given`)
+  const wrong = root !== null && below === '' && field.endsWith('_path') ? null : outputPathProblem(below)
+  if (wrong !== null)
+    findings.problem('invalid_output_path', field, `${field} ${wrong}; ${printableValue(path)} was given`)
   return wrong === null
 }
 
 /** A directory that is called as the mark of another bucket would be taken for that bucket. */
-function checkMarks(
+function checkBucketPrefixes(
   field: string,
   location: string,
   path: string,
   provider: Provider,
-  draft: Draft,
+  draft: JobDraft,
   findings: Findings,
 ): void {
-  const { root } = splitLocation(provider, location)
-  if (root !== null && root !== rootOf(provider, draft)) return
-  if (!isMarked(path, provider, draft)) return
+  const { root } = parseOutputLocation(provider, location)
+  if (root !== null && root !== jobRoot(provider, draft)) return
+  if (!hasBucketPrefix(path, provider, draft)) return
   const message = `${field} begins with ${path.split('/')[0]}, which stands for another bucket of this job; use another name`
   findings.problem('output_path_conflict', field, message)
 }
 
 /** Decision "Stores": the bucket of relative paths is named. */
-function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
+function checkOutputRoot(draft: JobDraft, provider: Provider, findings: Findings): void {
   const { outputForm: form, root: named } = rulesOf(provider)
   if (form === null) return
-  const root = rootOf(provider, draft)
+  const root = jobRoot(provider, draft)
   if (root === null || (isSegmented(draft) && !draft.bucket_output_path)) {
     const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the ${named.kind}: ${form}`
     findings.problem('required', 'bucket_output_path', message)

@@ -2,32 +2,38 @@
 // each output, with what the service puts in front of it and what derived names put behind it.
 // Not in charge of: what a path may contain (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts, allowedOutputs.ts).
 import type { Provider } from '../stores/registry.ts'
-import { utf8Length } from '../paths/inputAddress.ts'
+import { utf8ByteLength } from '../paths/inputAddress.ts'
 import { isSegmented, isSmooth } from '../../containers.ts'
-import { directoryOf, pathOf, renditionOutput, rootOf, splitLocation } from '../paths/outputLocation.ts'
+import {
+  directoryInJob,
+  pathInJob,
+  relativeRenditionPath,
+  jobRoot,
+  parseOutputLocation,
+} from '../paths/outputLocation.ts'
 import { MAX_LENGTH, OUTPUT_PATH_BYTES } from '../../limits.ts'
 import { joinPath, normalisePath } from '../paths/outputNames.ts'
-import { packageName, renditionDirectory } from './segmentedOutput.ts'
+import { archiveBaseName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
-import { type Draft } from '../requestSchema.ts'
+import { type JobDraft } from '../requestSchema.ts'
 import { attemptDirectory } from '../../task/protocol.ts'
 
 /** The longest of each name that the service makes; each stands for all of its kind. */
 const NAME = 'n'.repeat(MAX_LENGTH.file_name)
-const OWN = attemptDirectory('0'.repeat(36), 999_999_999)
+const LONGEST_ATTEMPT_DIRECTORY = attemptDirectory('0'.repeat(36), 999_999_999)
 const LONGEST = {
   file: `${NAME}_15_99999p.mp4`,
   audio: `${NAME}_audio_7.m4a`,
   /** What finds out whether the directory can be written (Sink.tryOut). */
   trial: '.splicepoint',
   rung: 'video_9999p',
-  segment: `${OWN}/9999999.m4s`,
-  captions: `captions/SERVICE63/${OWN}/captions.vtt`,
-  fragment: `${OWN}/QualityLevels(9999999999)/Fragments(audio_7=9999999999999999)`,
+  segment: `${LONGEST_ATTEMPT_DIRECTORY}/9999999.m4s`,
+  captions: `captions/SERVICE63/${LONGEST_ATTEMPT_DIRECTORY}/captions.vtt`,
+  fragment: `${LONGEST_ATTEMPT_DIRECTORY}/QualityLevels(9999999999)/Fragments(audio_7=9999999999999999)`,
 } as const
 
 /** One key that the job would write, and the field that can be made shorter. */
-interface Wanted {
+interface LongestKey {
   field: string
   key: string
   /** How often the field's own bytes are in the key: the last element of a directory also names the tar and the Smooth manifest. */
@@ -37,18 +43,18 @@ interface Wanted {
 }
 
 /** Refuses what no store of that provider could take, with the bytes that the field may have here. */
-export function checkPathLengths(draft: Draft, provider: Provider, findings: Findings): void {
+export function checkPathLengths(draft: JobDraft, provider: Provider, findings: Findings): void {
   // Of a provider that takes no outputs at all, something else is told.
   if (provider === 'file-upload') return
   const limit = OUTPUT_PATH_BYTES[provider]
   const reported = new Map<string, number>()
-  const directory = utf8Length(directoryOf(provider, draft.bucket_output_path ?? '', rootOf(provider, draft)))
-  for (const { field, key, times, own } of wanted(draft, provider)) {
-    const excess = utf8Length(key) - limit
+  const directory = utf8ByteLength(directoryInJob(provider, draft.bucket_output_path ?? '', jobRoot(provider, draft)))
+  for (const { field, key, times, own } of longestKeys(draft, provider)) {
+    const excess = utf8ByteLength(key) - limit
     if (excess <= 0) continue
-    const room = utf8Length(own) - Math.ceil(excess / times)
+    const maxBytes = utf8ByteLength(own) - Math.ceil(excess / times)
     // Where not even one byte is left for a name, it is the directory that is too long.
-    const [which, maximum] = room > 0 ? [field, room] : ['bucket_output_path', directory - 1 + room]
+    const [which, maximum] = maxBytes > 0 ? [field, maxBytes] : ['bucket_output_path', directory - 1 + maxBytes]
     reported.set(which, Math.min(maximum, reported.get(which) ?? maximum))
   }
   for (const [field, maximum] of reported) {
@@ -58,52 +64,62 @@ export function checkPathLengths(draft: Draft, provider: Provider, findings: Fin
   }
 }
 
-function wanted(draft: Draft, provider: Provider): Wanted[] {
-  const directory = directoryOf(provider, draft.bucket_output_path ?? '', rootOf(provider, draft))
-  const below = (name: string): Wanted => {
+function longestKeys(draft: JobDraft, provider: Provider): LongestKey[] {
+  const directory = directoryInJob(provider, draft.bucket_output_path ?? '', jobRoot(provider, draft))
+  const below = (name: string): LongestKey => {
     return { field: 'bucket_output_path', key: joinPath(directory, name), times: 1, own: directory }
   }
   const found = isSegmented(draft)
-    ? segmented(draft, provider, directory, below)
-    : single(draft, provider, directory, below)
+    ? longestSegmentKeys(draft, provider, directory, below)
+    : longestFileKeys(draft, provider, directory, below)
   if (!draft.audio_output_path) return found
-  const audio = directoryOf(provider, draft.audio_output_path, rootOf(provider, draft))
+  const audio = directoryInJob(provider, draft.audio_output_path, jobRoot(provider, draft))
   const file = { field: 'audio_output_path', key: joinPath(audio, LONGEST.audio), times: 1 as const, own: audio }
   return [...found, file]
 }
 
 /** All rungs of a ladder are called alike. */
-function profilesOf({ ladder, videoProfiles }: Draft): Draft['videoProfiles'] {
+function profilesOf({ ladder, videoProfiles }: JobDraft): JobDraft['videoProfiles'] {
   return ladder === undefined ? videoProfiles : [{}]
 }
 
-function single(draft: Draft, provider: Provider, directory: string, below: (name: string) => Wanted): Wanted[] {
+function longestFileKeys(
+  draft: JobDraft,
+  provider: Provider,
+  directory: string,
+  below: (name: string) => LongestKey,
+): LongestKey[] {
   return profilesOf(draft).flatMap(({ output = '' }, index) => {
     if (output === '') return [below(LONGEST.file)]
-    const own = normalisePath(pathOf(provider, output, rootOf(provider, draft)))
-    const key = splitLocation(provider, output).root === null ? joinPath(directory, own) : own
+    const own = normalisePath(pathInJob(provider, output, jobRoot(provider, draft)))
+    const key = parseOutputLocation(provider, output).root === null ? joinPath(directory, own) : own
     const directories = key.split('/').slice(0, -1).join('/')
-    const wanted: Wanted = { field: `videoProfiles[${index}].output`, key, times: 1, own }
+    const wanted: LongestKey = { field: `videoProfiles[${index}].output`, key, times: 1, own }
     // Longer than a short name in the same directory.
     const trial = joinPath(directories, LONGEST.trial)
     return [wanted, own.includes('/') ? { ...wanted, key: trial } : below(LONGEST.trial)]
   })
 }
 
-function segmented(draft: Draft, provider: Provider, directory: string, below: (name: string) => Wanted): Wanted[] {
-  const renditions = profilesOf(draft).map(({ output: given = '' }, index): Wanted => {
-    const output = renditionOutput(provider, given, draft) ?? ''
+function longestSegmentKeys(
+  draft: JobDraft,
+  provider: Provider,
+  directory: string,
+  below: (name: string) => LongestKey,
+): LongestKey[] {
+  const renditions = profilesOf(draft).map(({ output: given = '' }, index): LongestKey => {
+    const output = relativeRenditionPath(provider, given, draft) ?? ''
     const own = renditionDirectory(output, draft.ladder === undefined ? `video_${index}` : LONGEST.rung)
     const wanted = below(`${own}/${LONGEST.segment}`)
     return output === '' ? wanted : { ...wanted, field: `videoProfiles[${index}].output`, own: normalisePath(output) }
   })
   const audio = draft.audioProfiles.map((_profile, index) => below(`audio_${index}/${LONGEST.segment}`))
   // The input's name may not be known yet (an upload's number).
-  const name = packageName({ outputDirectory: directory, inputName: NAME })
+  const name = archiveBaseName({ outputDirectory: directory, inputName: NAME })
   const times = directory !== '' && !directory.includes('/') ? 2 : 1
   const named = [
     ...(draft.create_tar_file === true ? [below(`${name}.tar`)] : []),
     ...(isSmooth(draft) ? [below(`${name}.ism/${LONGEST.fragment}`)] : []),
-  ].map((each): Wanted => ({ ...each, times }))
+  ].map((each): LongestKey => ({ ...each, times }))
   return [...renditions, ...audio, below(LONGEST.captions), ...named]
 }

@@ -3,10 +3,10 @@
 import { schemeOf } from '../paths/inputAddress.ts'
 import { codecOf, videoRules } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, prefersTransportStreams } from '../../containers.ts'
-import { renditionOutput } from '../paths/outputLocation.ts'
+import { relativeRenditionPath } from '../paths/outputLocation.ts'
 import { normalisePath } from '../paths/outputNames.ts'
 import type { Findings } from '../findings.ts'
-import { type Draft } from '../requestSchema.ts'
+import { type JobDraft } from '../requestSchema.ts'
 import type { JobSpec } from '../jobSpec.ts'
 import { rulesOf } from '../stores/registry.ts'
 
@@ -20,15 +20,15 @@ export function renditionDirectory(output: string, id: string): string {
 }
 
 /** What the tar and the Smooth manifest are called: the last element of bucket_output_path, else the input. */
-export function packageName(spec: Pick<JobSpec, 'outputDirectory' | 'inputName'>): string {
+export function archiveBaseName(spec: Pick<JobSpec, 'outputDirectory' | 'inputName'>): string {
   return spec.outputDirectory.split('/').at(-1) || spec.inputName
 }
 
 /** Names in the directory of segmented output that are ours, whatever the job. */
-const RESERVED = /^(master\.m3u8|manifest\.mpd|job\.json|captions|thumbnails|[^/]*\.(tar|ism|m3u8|mpd))$/i
+const RESERVED_NAMES = /^(master\.m3u8|manifest\.mpd|job\.json|captions|thumbnails|[^/]*\.(tar|ism|m3u8|mpd))$/i
 
 /** Draft: as far as it could be read. `body`: whether the client said something itself, where a default says the same. */
-export function checkPackaging(draft: Draft, body: Record<string, unknown>, findings: Findings): void {
+export function checkPackaging(draft: JobDraft, body: Record<string, unknown>, findings: Findings): void {
   if (!isSegmented(draft)) {
     if (isSet(draft.program_start_time))
       findings.warn('no_effect', 'program_start_time', 'program_start_time has no effect: the output is not segmented')
@@ -47,16 +47,16 @@ export function checkPackaging(draft: Draft, body: Record<string, unknown>, find
 }
 
 /** Decisions "output" and "bucket_output_path": two things at one place are a 400. */
-function checkDirectories(draft: Draft, findings: Findings): void {
+function checkDirectories(draft: JobDraft, findings: Findings): void {
   const seen = new Map(draft.audioProfiles.map((_profile, index) => [`audio_${index}`, `audioProfiles[${index}]`]))
-  const provider = draft.outputProvider
+  const provider = draft.outputProviderOf
   // Of an address that its provider does not have, outputPaths.ts tells.
   const isForeign = (output: string): boolean =>
     schemeOf(output) !== null && (provider === undefined || !rulesOf(provider).schemes.includes(schemeOf(output) ?? ''))
   const video = draft.videoProfiles.flatMap(({ output = '' }, index) =>
     isForeign(output)
       ? []
-      : [{ output: provider === undefined ? output : renditionOutput(provider, output, draft), index }],
+      : [{ output: provider === undefined ? output : relativeRenditionPath(provider, output, draft), index }],
   )
   // Derived names first: they are there in any case, and the message belongs at the name that was chosen.
   for (const { output, index } of video.toSorted((a, b) => Number(a.output !== '') - Number(b.output !== ''))) {
@@ -68,7 +68,7 @@ function checkDirectories(draft: Draft, findings: Findings): void {
     }
     const directory = renditionDirectory(output, `video_${index}`)
     const [first = ''] = directory.split('/')
-    if (RESERVED.test(first))
+    if (RESERVED_NAMES.test(first))
       findings.problem(
         'output_path_conflict',
         field,
@@ -84,7 +84,7 @@ function checkDirectories(draft: Draft, findings: Findings): void {
 }
 
 /** Decision "master_variant_mode": DASH always separates; fragments of one track each are what CMAF is. */
-function warnAudio(draft: Draft, body: Record<string, unknown>, findings: Findings): void {
+function warnAudio(draft: JobDraft, body: Record<string, unknown>, findings: Findings): void {
   const asked = body['master_variant_mode'] === false || body['separate_audio'] === false
   const { video_codec: codec, output_container: container } = draft
   const muxed =

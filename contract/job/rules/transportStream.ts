@@ -1,9 +1,9 @@
 // In charge of: rules of the fields that say how a transport stream is signalled: ts_profile, names, identifiers, PIDs.
 // Not in charge of: their ranges (requestSchema.ts), the PID of cues that the source has (transcoder/plan/streams/cuePlan.ts).
 import { containerRules, isSegmented } from '../../containers.ts'
-import { DEFAULT_MAP_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
+import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
 import type { Findings } from '../findings.ts'
-import { type Draft } from '../requestSchema.ts'
+import { type JobDraft } from '../requestSchema.ts'
 
 const NAMES = [
   'ts_profile',
@@ -16,19 +16,19 @@ const NAMES = [
   'audio_pid',
 ] as const
 
-export function checkService(draft: Draft, findings: Findings): void {
+export function checkTransportStream(draft: JobDraft, findings: Findings): void {
   const given = NAMES.filter((name) => draft[name] !== undefined && draft[name] !== '')
   if (containerRules(draft.output_container)?.file !== 'ts' || isSegmented(draft)) {
     for (const name of given)
       findings.warn('no_effect', name, `${name} has no effect: it belongs to ts files, and this job writes none`)
     return
   }
-  refuseSharedPids(draft, findings)
+  checkDistinctPids(draft, findings)
 }
 
 /** Of the fields that are given, one that another of the stream's PIDs has already. */
-function refuseSharedPids(draft: Draft, findings: Findings): void {
-  const { pmt_pid: map = DEFAULT_MAP_PID, video_pid: video = DEFAULT_VIDEO_PID, scte35_pid_remap: cues } = draft
+function checkDistinctPids(draft: JobDraft, findings: Findings): void {
+  const { pmt_pid: map = DEFAULT_PMT_PID, video_pid: video = DEFAULT_VIDEO_PID, scte35_pid_remap: cues } = draft
   const first = draft.audio_pid ?? video + 1
   const tracks = draft.audioProfiles.filter((profile) => profile.source_stream !== undefined)
   const taken = new Map<number, string>([[map, 'pmt_pid']])

@@ -9,7 +9,7 @@ type AnyMode = 'cbr' | 'vbr' | 'qvbr'
 export const FLOOR_KBPS = 100
 
 /** Specification 8: 2300 kbps for 1920x1080, h.264, cbr. Everything else is scaled from this one point. */
-const REFERENCE = { kbps: 2300, pixels: 1920 * 1080 }
+const REFERENCE_BITRATE = { kbps: 2300, pixels: 1920 * 1080 }
 /** Larger pictures need less per pixel. */
 const SIZE_EXPONENT = 0.75
 /** qvbr is capped by video_bitrate just as vbr is steered by it, so it shares vbr's factor. */
@@ -30,8 +30,11 @@ function roundTo50(kbps: number): number {
  */
 export function minimumBitrateKbps(codec: AnyCodec, width: number, height: number, mode: AnyMode): number {
   if (!(width > 0) || !(height > 0)) return FLOOR_KBPS
-  const scale = ((width * height) / REFERENCE.pixels) ** SIZE_EXPONENT
-  return Math.max(FLOOR_KBPS, roundTo50(REFERENCE.kbps * scale * rulesOf(codec).bitrateFactor * MODE_FACTOR[mode]))
+  const scale = ((width * height) / REFERENCE_BITRATE.pixels) ** SIZE_EXPONENT
+  return Math.max(
+    FLOOR_KBPS,
+    roundTo50(REFERENCE_BITRATE.kbps * scale * rulesOf(codec).bitrateFactor * MODE_FACTOR[mode]),
+  )
 }
 
 /** The maximum in kbps. A dimension of 0 or a size beyond every level gives the codec's highest; `fitsCodec` tells the latter. */
@@ -55,7 +58,7 @@ function fits(level: Level, width: number, height: number): boolean {
 }
 
 /** The codec's largest picture, for a message. */
-export function largestSize(codec: AnyCodec): string {
+export function largestSizeText(codec: AnyCodec): string {
   const { pixels, width, height } = rulesOf(codec).levels.at(-1)!
   return width === undefined || height === undefined ? `${pixels} pixels, like 7680x4320` : `${width}x${height}`
 }

@@ -1,7 +1,7 @@
 // In charge of: as much of DER (ITU-T X.690) as RSA keys are written in.
 // Not in charge of: which structure a key has (pem.ts).
 
-export interface Element {
+export interface DerElement {
   tag: number
   /** The content. */
   content: Uint8Array
@@ -10,8 +10,8 @@ export interface Element {
 }
 
 /** The elements that lie one after the other in `bytes`; null for what is not DER. */
-export function readElements(bytes: Uint8Array): Element[] | null {
-  const found: Element[] = []
+export function readDerElements(bytes: Uint8Array): DerElement[] | null {
+  const found: DerElement[] = []
   for (let at = 0; at < bytes.length;) {
     const tag = bytes[at]!
     const first = bytes[at + 1]
@@ -29,7 +29,7 @@ export function readElements(bytes: Uint8Array): Element[] | null {
   return found
 }
 
-export function writeElement(tag: number, ...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function writeDerElement(tag: number, ...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   const digits: number[] = []
   for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256)

@@ -1,7 +1,7 @@
 // In charge of: private keys in PEM form as clients send them (RFC 7468; PKCS#1 of RFC 8017, PKCS#8 of RFC 5208), read into
 // what signing needs, or refused by name.
 // Not in charge of: which provider wants one (storeKey.ts), using it.
-import { readElements, writeElement } from './der.ts'
+import { readDerElements, writeDerElement } from './der.ts'
 import { md5 } from './md5.ts'
 
 export interface RsaKey {
@@ -14,7 +14,7 @@ export interface RsaKey {
 }
 
 /** `why` follows the name of the field: "is encrypted with a passphrase; …". It holds nothing of the key. */
-export type ReadPem = { ok: true; key: RsaKey } | { ok: false; why: string }
+export type PemResult = { ok: true; key: RsaKey } | { ok: false; why: string }
 
 const SEQUENCE = 0x30
 const INTEGER = 0x02
@@ -25,7 +25,7 @@ const RSA = Uint8Array.of(0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 
 const ZERO = Uint8Array.of(0x02, 0x01, 0x00)
 
 /** What people send instead of their private key. */
-const others: Readonly<Record<string, string>> = {
+const OTHER_PEM_LABELS: Readonly<Record<string, string>> = {
   'ENCRYPTED PRIVATE KEY': 'is encrypted with a passphrase; send it decrypted (openssl pkey -in key.pem)',
   'PUBLIC KEY': 'is a public key; send the private one',
   'RSA PUBLIC KEY': 'is a public key; send the private one',
@@ -39,54 +39,54 @@ export function isPem(text: string | null | undefined): text is string {
   return text?.includes('-----BEGIN ') === true
 }
 
-export function readPem(text: string): ReadPem {
+export function readPem(text: string): PemResult {
   // As in JSON key files, pasted with their escapes.
   const lines = text.replace(/\\r|\r/g, '').replaceAll('\\n', '\n')
   const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^-]*)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines)
   if (!found) {
     // RFC 1421 §4.6.1.1: an encrypted PKCS#1 key says so in a header, which has hyphens.
-    if (/Proc-Type: *4, *ENCRYPTED/.test(lines)) return refuse(others['ENCRYPTED PRIVATE KEY']!)
+    if (/Proc-Type: *4, *ENCRYPTED/.test(lines)) return refuse(OTHER_PEM_LABELS['ENCRYPTED PRIVATE KEY']!)
     return refuse('is not a key in PEM form, from -----BEGIN to -----END')
   }
   const [, label, body, end] = found
-  if (/Proc-Type: *4, *ENCRYPTED/.test(body!)) return refuse(others['ENCRYPTED PRIVATE KEY']!)
-  if (others[label!] !== undefined) return refuse(others[label!]!)
+  if (/Proc-Type: *4, *ENCRYPTED/.test(body!)) return refuse(OTHER_PEM_LABELS['ENCRYPTED PRIVATE KEY']!)
+  if (OTHER_PEM_LABELS[label!] !== undefined) return refuse(OTHER_PEM_LABELS[label!]!)
   if ((label !== 'PRIVATE KEY' && label !== 'RSA PRIVATE KEY') || end !== label) {
     return refuse('has no section "PRIVATE KEY" or "RSA PRIVATE KEY"')
   }
   const der = fromBase64(body!)
-  const inner = der && (label === 'PRIVATE KEY' ? unwrap(der) : der)
+  const inner = der && (label === 'PRIVATE KEY' ? unwrapPkcs8(der) : der)
   if (inner === 'another') return refuse('is not an RSA key; an RSA key is needed')
   const key = inner && keyOf(inner)
   return key ? { ok: true, key } : refuse('is damaged: what it holds is not an RSA private key')
 }
 
-function refuse(why: string): ReadPem {
+function refuse(why: string): PemResult {
   return { ok: false, why }
 }
 
 /** RFC 5208 §5: version, algorithm, the key, and attributes that nobody needs. */
-function unwrap(der: Uint8Array): Uint8Array | 'another' | null {
-  const [info, ...more] = readElements(der) ?? []
-  const [version, algorithm, key] = (info?.tag === SEQUENCE && readElements(info.content)) || []
+function unwrapPkcs8(der: Uint8Array): Uint8Array | 'another' | null {
+  const [info, ...more] = readDerElements(der) ?? []
+  const [version, algorithm, key] = (info?.tag === SEQUENCE && readDerElements(info.content)) || []
   if (more.length > 0 || version?.tag !== INTEGER || algorithm?.tag !== SEQUENCE || key?.tag !== OCTET_STRING) {
     return null
   }
-  const [oid] = readElements(algorithm.content) ?? []
+  const [oid] = readDerElements(algorithm.content) ?? []
   return oid && same(oid.whole, RSA.subarray(2, 13)) ? key.content : 'another'
 }
 
 /** RFC 8017 §A.1.2: version, n, e, d, p, q, and three more that speed it up. */
 function keyOf(der: Uint8Array): RsaKey | null {
-  const [sequence, ...more] = readElements(der) ?? []
-  const numbers = (sequence?.tag === SEQUENCE && readElements(sequence.content)) || []
+  const [sequence, ...more] = readDerElements(der) ?? []
+  const numbers = (sequence?.tag === SEQUENCE && readDerElements(sequence.content)) || []
   const [version, n, e] = numbers
   if (more.length > 0 || numbers.length !== 9 || numbers.some(({ tag }) => tag !== INTEGER)) return null
   if (!version || !n || !e || !same(version.whole, ZERO)) return null
-  const publicKey = writeElement(SEQUENCE, n.whole, e.whole)
-  const digest = md5(writeElement(SEQUENCE, RSA, writeElement(BIT_STRING, Uint8Array.of(0), publicKey)))
+  const publicKey = writeDerElement(SEQUENCE, n.whole, e.whole)
+  const digest = md5(writeDerElement(SEQUENCE, RSA, writeDerElement(BIT_STRING, Uint8Array.of(0), publicKey)))
   return {
-    pkcs8: writeElement(SEQUENCE, ZERO, RSA, writeElement(OCTET_STRING, sequence!.whole)),
+    pkcs8: writeDerElement(SEQUENCE, ZERO, RSA, writeDerElement(OCTET_STRING, sequence!.whole)),
     bits: bitsOf(n.content),
     fingerprint: [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join(':'),
   }

@@ -19,7 +19,7 @@ export interface KeyProblem {
   message: string
 }
 
-export type ReadKey<Signer> =
+export type StoreKeyResult<Signer> =
   | { ok: true; key: KeyPair | Signer; unused: CredentialMember[] }
   | { ok: false; problems: KeyProblem[] }
 
@@ -40,7 +40,7 @@ type ReportMember = (member: CredentialMember, message: string) => void
 /** Google and Oracle make keys of 2048 bits and more; signing with far longer ones takes seconds. */
 const KEY_BITS = { minimum: 2048, maximum: 8192 }
 
-export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential): ReadKey<Signer> {
+export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential): StoreKeyResult<Signer> {
   const { members, either } = form
   const pems = (['private_key', 'secret_key'] as const).filter((name) => isPem(known[name]))
   const lacksPair = (['access_key', 'secret_key'] as const).filter((name) => !known[name] || isPem(known[name]))
@@ -52,7 +52,7 @@ export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential
   const hasPair = lacksPair.length === 0
   const hasSigner = lacksSigner.length === 0
   if (!hasPair && !hasSigner) {
-    const message = `: ${either}; for the first ${list(lacksPair)}, for the second ${list(lacksSigner)}`
+    const message = `: ${either}; for the first ${listWords(lacksPair)}, for the second ${listWords(lacksSigner)}`
     return { ok: false, problems: [{ code: 'required', member: null, message }] }
   }
   if (hasPair && hasSigner) {
@@ -62,7 +62,7 @@ export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential
   return hasPair ? readPair(known, [...members, ...form.optional]) : readSigner(form, known, pems)
 }
 
-function readPair(known: KnownCredential, members: readonly CredentialMember[]): ReadKey<never> {
+function readPair(known: KnownCredential, members: readonly CredentialMember[]): StoreKeyResult<never> {
   const [accessKey, secretKey] = [known.access_key ?? '', known.secret_key ?? '']
   if (!/^[\x21-\x7e]+$/.test(accessKey)) {
     const message = ' contains characters that such a key cannot have'
@@ -76,7 +76,7 @@ function readSigner<Signer>(
   form: SignerForm<Signer>,
   known: KnownCredential,
   pems: readonly ('private_key' | 'secret_key')[],
-): ReadKey<Signer> {
+): StoreKeyResult<Signer> {
   const member = pems[0] ?? 'private_key'
   const read = readPem(known[member] ?? '')
   const problems: KeyProblem[] = []
@@ -101,7 +101,7 @@ function readSigner<Signer>(
   return { ok: true, key: form.make(known, read.key), unused }
 }
 
-function list(missing: readonly string[]): string {
+function listWords(missing: readonly string[]): string {
   if (missing.length === 0) return 'nothing is missing'
   return `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`
 }

@@ -1,6 +1,6 @@
 // In charge of: what checks of credentials have in common: how they report, regions, keys.
 // Not in charge of: what one store needs (its own file), members that it does not use (../credentials.ts).
-import type { ReadKey } from '../storeKeys/storeKey.ts'
+import type { StoreKeyResult } from '../storeKeys/storeKey.ts'
 import type { CredentialMember, KnownCredential } from './storeRules.ts'
 
 export interface CredentialReport {
@@ -21,7 +21,7 @@ export function checkRegion({ region }: KnownCredential, report: CredentialRepor
   report.member('invalid_value', 'region', ' must be lower-case letters, digits and -, like "us-east-1"')
 }
 
-export function checkKey(read: ReadKey<{ kind: string }>, report: CredentialReport): void {
+export function checkKey(read: StoreKeyResult<{ kind: string }>, report: CredentialReport): void {
   if (!read.ok) {
     for (const { code, member, message } of read.problems) report.member(code, member, message)
     return

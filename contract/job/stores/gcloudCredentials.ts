@@ -1,6 +1,6 @@
 // In charge of: the credentials of Google Cloud Storage: an HMAC key, or the key of a service account.
 // Not in charge of: how the two are told apart (../keys.ts).
-import { readKey, type ReadKey, type SignerForm } from '../storeKeys/storeKey.ts'
+import { readKey, type StoreKeyResult, type SignerForm } from '../storeKeys/storeKey.ts'
 import type { RsaKey } from '../storeKeys/pem.ts'
 import { checkKey, type CheckCredentials } from './credentialReport.ts'
 import type { KnownCredential } from './storeRules.ts'
@@ -24,7 +24,7 @@ const serviceAccount: SignerForm<ServiceAccount> = {
   },
 }
 
-export function readGoogleKey(known: KnownCredential): ReadKey<ServiceAccount> {
+export function readGoogleKey(known: KnownCredential): StoreKeyResult<ServiceAccount> {
   return readKey(serviceAccount, known)
 }
 

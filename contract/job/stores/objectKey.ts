@@ -1,13 +1,13 @@
 // In charge of: addresses that name a bucket and an object key: `s3://bucket/key`.
 // Not in charge of: how buckets are called (each store's own file).
-import { isCleanText, schemeOf, utf8Length } from '../paths/inputAddress.ts'
+import { isCleanText, schemeOf, utf8ByteLength } from '../paths/inputAddress.ts'
 import { MAX_LENGTH } from '../../limits.ts'
 import { invalidAddress, type InvalidAddress } from './storeRules.ts'
 
 /** @returns what is wrong with an object key; null = nothing */
 export function keyProblem(key: string, maximum: number = MAX_LENGTH.path_bytes): InvalidAddress | null {
   if (!isCleanText(key)) return invalidAddress('the object key must not contain control characters')
-  if (utf8Length(key) > maximum) return invalidAddress(`the object key is longer than ${maximum} bytes`)
+  if (utf8ByteLength(key) > maximum) return invalidAddress(`the object key is longer than ${maximum} bytes`)
   // Readers of addresses resolve these, so the request would reach another object.
   if (key.split('/').some((element) => element === '.' || element === '..')) {
     return invalidAddress('the object key must not contain . or .. as an element')

@@ -1,6 +1,6 @@
 // In charge of: the credentials of Oracle's Object Storage: a customer secret key, or an API signing key of a user.
 // Not in charge of: how the two are told apart (../keys.ts).
-import { readKey, type ReadKey, type SignerForm } from '../storeKeys/storeKey.ts'
+import { readKey, type StoreKeyResult, type SignerForm } from '../storeKeys/storeKey.ts'
 import type { RsaKey } from '../storeKeys/pem.ts'
 import { checkKey, checkRegion, type CheckCredentials } from './credentialReport.ts'
 import type { KnownCredential } from './storeRules.ts'
@@ -37,7 +37,7 @@ const apiKey: SignerForm<OracleApiKey> = {
   },
 }
 
-export function readOracleKey(known: KnownCredential): ReadKey<OracleApiKey> {
+export function readOracleKey(known: KnownCredential): StoreKeyResult<OracleApiKey> {
   return readKey(apiKey, known)
 }
 

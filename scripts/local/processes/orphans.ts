@@ -9,13 +9,13 @@ const PATIENCE_MS = 12_000
 const END_MS = 5_000
 
 /** Says in the argv of each child which state directory it works on. */
-export function markOf(runDir: string): string {
+export function processMarker(runDir: string): string {
   return `--of=${runDir}`
 }
 
-/** Two runtimes on the same data would each believe that they are the only one. @param signs any of them in an argument */
-export async function endLeftovers(signs: readonly string[], report: (line: string) => void): Promise<void> {
-  const find = (): number[] => processesWith(signs)
+/** Two runtimes on the same data would each believe that they are the only one. @param markers any of them in an argument */
+export async function killOrphans(markers: readonly string[], report: (line: string) => void): Promise<void> {
+  const find = (): number[] => processesWith(markers)
   if (find().length === 0) return
   report('A previous run on this data was killed; waiting for its remaining processes to end …')
   if (await gone(find, PATIENCE_MS)) return
@@ -39,8 +39,8 @@ async function gone(find: () => number[], ms: number): Promise<boolean> {
   return true
 }
 
-function processesWith(signs: readonly string[]): number[] {
-  const isOne = (argv: string): boolean => signs.some((sign) => argv.includes(sign))
+function processesWith(markers: readonly string[]): number[] {
+  const isOne = (argv: string): boolean => markers.some((sign) => argv.includes(sign))
   return commandLines()
     .filter(({ pid, argv }) => pid !== process.pid && isOne(argv))
     .map(({ pid }) => pid)

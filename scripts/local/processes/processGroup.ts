@@ -22,7 +22,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Waits until no process of the group is left. False when some are there after `timeoutMs`. */
-export async function groupGone(leader: number, timeoutMs: number): Promise<boolean> {
+export async function waitForGroupExit(leader: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     if (!isAlive(-leader)) return true

@@ -11,7 +11,7 @@ export interface LogFile {
 }
 
 /** Appends; a file that has grown large is set aside first, and the one set aside before it goes. */
-export function openLog(stateDir: string, name: string): LogFile {
+export function openProcessLog(stateDir: string, name: string): LogFile {
   const directory = join(stateDir, 'logs')
   mkdirSync(directory, { recursive: true })
   const path = join(directory, `${name}.log`)

@@ -4,9 +4,9 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { lastLines, type LogFile } from './processLog.ts'
-import { groupGone, signalGroup } from './processGroup.ts'
+import { waitForGroupExit, signalGroup } from './processGroup.ts'
 
-export interface ChildOptions<Ready> {
+export interface ProcessOptions<Ready> {
   /** For people: "worker", "transcoder 0". */
   name: string
   /** Absolute path of the script. */
@@ -34,14 +34,14 @@ const LONGEST_PAUSE_MS = 10_000
 const SETTLED_MS = 30_000
 const KILL_MS = 5_000
 
-export class KeptChild<Ready> {
-  readonly #options: ChildOptions<Ready>
+export class SupervisedProcess<Ready> {
+  readonly #options: ProcessOptions<Ready>
   #child: ChildProcess | null = null
   #stopping = false
   #restarts = 0
   #startedAt = 0
 
-  constructor(options: ChildOptions<Ready>) {
+  constructor(options: ProcessOptions<Ready>) {
     this.#options = options
   }
 
@@ -70,9 +70,9 @@ export class KeptChild<Ready> {
     const pid = this.#child?.pid
     if (pid === undefined) return
     this.#child?.kill('SIGTERM')
-    if (!(await groupGone(pid, graceMs))) {
+    if (!(await waitForGroupExit(pid, graceMs))) {
       signalGroup(pid, 'SIGKILL')
-      await groupGone(pid, KILL_MS)
+      await waitForGroupExit(pid, KILL_MS)
     }
   }
 
@@ -91,7 +91,7 @@ export class KeptChild<Ready> {
       child.once('error', (error) => resolve(error.message))
       child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`))
     })
-    const ready = this.#signs(child)
+    const ready = this.#readSignals(child)
     child.send(message(), () => undefined)
     const late = new AbortController()
     const first = await Promise.race([
@@ -103,16 +103,16 @@ export class KeptChild<Ready> {
     ])
     late.abort()
     if (first instanceof Error) {
-      await this.#clear(child)
+      await this.#killGroup(child)
       throw first
     }
-    void exited.then((how) => this.#again(child, how))
+    void exited.then((how) => this.#restart(child, how))
     onReady?.(first)
     return first
   }
 
   /** Reads its messages and lines until one says ready, and keeps the lines for the log. */
-  #signs(child: ChildProcess): Promise<Ready | Error> {
+  #readSignals(child: ChildProcess): Promise<Ready | Error> {
     const { ready, failure, log } = this.#options
     return new Promise((resolve) => {
       const judge = (sign: unknown): void => {
@@ -130,9 +130,9 @@ export class KeptChild<Ready> {
     })
   }
 
-  async #again(child: ChildProcess, how: string): Promise<void> {
+  async #restart(child: ChildProcess, how: string): Promise<void> {
     const { name, report } = this.#options
-    await this.#clear(child)
+    await this.#killGroup(child)
     if (Date.now() - this.#startedAt > SETTLED_MS) this.#restarts = 0
     while (!this.#stopping) {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#restarts++)
@@ -150,10 +150,10 @@ export class KeptChild<Ready> {
   }
 
   /** What a dead leader left behind would hold its port or its files. */
-  async #clear(child: ChildProcess): Promise<void> {
+  async #killGroup(child: ChildProcess): Promise<void> {
     if (child.pid !== undefined) {
       signalGroup(child.pid, 'SIGKILL')
-      await groupGone(child.pid, KILL_MS)
+      await waitForGroupExit(child.pid, KILL_MS)
     }
     if (this.#child === child) this.#child = null
   }

@@ -3,7 +3,7 @@
 // Not in charge of: its task (the Worker's lease ends that), transcoders that someone else runs.
 import { setTimeout as pause } from 'node:timers/promises'
 
-export interface Attended {
+export interface ProbedTranscoder {
   name: string
   /** null while it is being started. */
   pid: number | null
@@ -15,10 +15,14 @@ const ASK_EVERY_MS = 2_000
 /** Generous: ffmpeg may hold every core. It answers from memory. */
 const ANSWER_MS = 10_000
 /** Half a minute and more without a word. */
-const PATIENCE = 3
+const MAX_MISSED_ANSWERS = 3
 
 /** Until the signal. */
-export async function attend(one: () => Attended, report: (line: string) => void, signal: AbortSignal): Promise<void> {
+export async function probeTranscoder(
+  one: () => ProbedTranscoder,
+  report: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
   let silent = 0
   let asked: number | null = null
   try {
@@ -33,8 +37,8 @@ export async function attend(one: () => Attended, report: (line: string) => void
         continue
       }
       silent++
-      if (silent < PATIENCE || one().pid !== pid || signal.aborted) continue
-      report(`Restarting the ${name}: it has not responded for ${(PATIENCE * ANSWER_MS) / 1000} s.`)
+      if (silent < MAX_MISSED_ANSWERS || one().pid !== pid || signal.aborted) continue
+      report(`Restarting the ${name}: it has not responded for ${(MAX_MISSED_ANSWERS * ANSWER_MS) / 1000} s.`)
       silent = 0
       kill()
     }

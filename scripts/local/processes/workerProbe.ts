@@ -2,9 +2,9 @@
 // Not in charge of: what happens to a dead one (localService.ts).
 import { setTimeout as pause } from 'node:timers/promises'
 import { isAlive } from './processGroup.ts'
-import { askRuntime } from '../runtimeRequest.ts'
+import { requestRuntime } from '../runtimeRequest.ts'
 
-export interface Pulse {
+export interface ProbedWorker {
   baseUrl: string
   /** Socket of its runtime: the cron is rung there, and nowhere else. */
   socket: string
@@ -14,11 +14,11 @@ export interface Pulse {
   onDead: (why: string) => void
 }
 
-const LOOK_MS = 500
+const PROBE_INTERVAL_MS = 500
 const ASK_EVERY_MS = 2_000
 /** Generous: ffmpeg may hold every core. */
 const ANSWER_MS = 10_000
-const PATIENCE = 3
+const MAX_MISSED_ANSWERS = 3
 const CRON_MS = 10_000
 const READY_MS = 30_000
 
@@ -37,7 +37,7 @@ async function askHealth(baseUrl: string, timeoutMs: number): Promise<Health> {
 }
 
 /** Waits until the Worker serves; throws what it says is missing. */
-export async function untilHealthy(baseUrl: string, signal: AbortSignal): Promise<void> {
+export async function waitUntilHealthy(baseUrl: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_MS
   for (;;) {
     let problem: string
@@ -54,26 +54,26 @@ export async function untilHealthy(baseUrl: string, signal: AbortSignal): Promis
 }
 
 /** Runs the cron handler once: lost queue messages are sent again, expired things removed. */
-export async function ringCron(socket: string): Promise<void> {
+export async function triggerCron(socket: string): Promise<void> {
   try {
-    await askRuntime(socket, '/cdn-cgi/local/scheduled', AbortSignal.timeout(60_000))
+    await requestRuntime(socket, '/cdn-cgi/local/scheduled', AbortSignal.timeout(60_000))
   } catch {
     // The next one comes; whether the Worker lives is asked elsewhere.
   }
 }
 
 /** Beats until the signal: one timer for the cron, one for the life of the runtimes and the answers of /health. */
-export function keepPulse(pulse: Pulse, signal: AbortSignal): void {
-  const cron = setInterval(() => void ringCron(pulse.socket), CRON_MS)
+export function probeWorker(pulse: ProbedWorker, signal: AbortSignal): void {
+  const cron = setInterval(() => void triggerCron(pulse.socket), CRON_MS)
   signal.addEventListener('abort', () => clearInterval(cron), { once: true })
   void watch(pulse, signal).catch(() => undefined)
 }
 
-async function watch(pulse: Pulse, signal: AbortSignal): Promise<void> {
+async function watch(pulse: ProbedWorker, signal: AbortSignal): Promise<void> {
   let silent = 0
   let askedAt = Date.now()
   while (!signal.aborted) {
-    await pause(LOOK_MS, undefined, { signal })
+    await pause(PROBE_INTERVAL_MS, undefined, { signal })
     const runtime = pulse.runtime()
     if (runtime === undefined) {
       silent = 0
@@ -88,7 +88,7 @@ async function watch(pulse: Pulse, signal: AbortSignal): Promise<void> {
       ))
         ? 0
         : silent + 1
-      if (silent >= PATIENCE && !signal.aborted) {
+      if (silent >= MAX_MISSED_ANSWERS && !signal.aborted) {
         silent = 0
         pulse.onDead('/health does not answer')
       }

@@ -3,10 +3,10 @@
 // Not in charge of: when they are given (reverseProxy.ts).
 import type { Duplex } from 'node:stream'
 import { STATUS_CODES, type ServerResponse } from 'node:http'
-import { requestErrors, type RequestErrorCode } from '#contract/errorCodes.ts'
-import { endBehindRequest } from './earlyResponse.ts'
+import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
+import { endAfterRequest } from './earlyResponse.ts'
 
-export interface Refusal {
+export interface ProxyError {
   code: RequestErrorCode
   message: string
   headers?: Record<string, string>
@@ -14,7 +14,7 @@ export interface Refusal {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-export const refusals = {
+export const proxyErrors = {
   noAddress: {
     code: 'not_found',
     message: 'There is no such route in this version. /docs lists all of them.',
@@ -36,35 +36,35 @@ export const refusals = {
     headers: { 'retry-after': '1' },
   },
   broken: { code: 'internal', message: 'Something went wrong on our side.' },
-} as const satisfies Record<string, Refusal>
+} as const satisfies Record<string, ProxyError>
 
-export function takesMethod(method: string | undefined): boolean {
+export function isSupportedMethod(method: string | undefined): boolean {
   return METHODS.includes(method ?? '')
 }
 
-const bodyOf = ({ code, message }: Refusal): string => JSON.stringify({ error: { code, message } })
+const bodyOf = ({ code, message }: ProxyError): string => JSON.stringify({ error: { code, message } })
 
 /** Does nothing where an answer has begun. */
-export function refuse(response: ServerResponse, refusal: Refusal): void {
+export function sendError(response: ServerResponse, refusal: ProxyError): void {
   if (response.headersSent || response.destroyed) return
   const body = bodyOf(refusal)
-  response.writeHead(requestErrors[refusal.code], {
+  response.writeHead(requestErrorStatus[refusal.code], {
     ...refusal.headers,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   })
   response.write(body)
-  endBehindRequest(response)
+  endAfterRequest(response)
 }
 
 /** The last thing on this connection. */
-export function refuseConnection(socket: Duplex, refusal: Refusal): void {
+export function sendConnectionError(socket: Duplex, refusal: ProxyError): void {
   if (!socket.writable) {
     socket.destroy()
     return
   }
   const body = bodyOf(refusal)
-  const status = requestErrors[refusal.code]
+  const status = requestErrorStatus[refusal.code]
   const headers = {
     ...refusal.headers,
     'content-type': 'application/json',

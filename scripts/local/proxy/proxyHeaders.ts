@@ -10,9 +10,9 @@ const CONNECTION_ONLY =
 const OF_THE_RUNTIME = /^(?:mf|cf)-/
 
 /** What miniflare serves beside the Worker, as the runtime matches it: after dot segments are resolved. */
-const NOT_OURS = /^\/+(?:cdn-cgi|__cf_local)(?:\/|$)/i
+const RUNTIME_INTERNAL_PATHS = /^\/+(?:cdn-cgi|__cf_local)(?:\/|$)/i
 
-export interface Target {
+export interface RequestTarget {
   /** Path and query. */
   path: string
   /** Named by the request line itself, which then wins over the Host header (RFC 9112, 3.2.2). */
@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /** null: it cannot be read. */
-export function readTarget(target: string): Target | null {
+export function parseRequestTarget(target: string): RequestTarget | null {
   // The parser hands bytes on one by one; whoever does not encode an address sends UTF-8.
   const text = /[\u0080-\u00ff]/.test(target) ? Buffer.from(target, 'latin1').toString('utf8') : target
   const isAbsolute = /^https?:\/\//i.test(text)
@@ -34,7 +34,7 @@ export function readTarget(target: string): Target | null {
   return {
     path: pathname + search,
     host: isAbsolute ? url.host : null,
-    isRuntimes: NOT_OURS.test(pathname) || NOT_OURS.test(decoded(pathname)),
+    isRuntimes: RUNTIME_INTERNAL_PATHS.test(pathname) || RUNTIME_INTERNAL_PATHS.test(decoded(pathname)),
   }
 }
 
@@ -61,7 +61,7 @@ const OF_A_PROXY = /^(?:x-forwarded-(?:proto|host)|forwarded)$/
  * Names and values in turn, as Node reads and writes them. What a proxy says of itself goes on where one is trusted: the scheme
  * as one of two words, and Forwarded where it is the only one.
  */
-export function forwarded(raw: readonly string[], trustProxy: boolean): string[] {
+export function forwardedHeaders(raw: readonly string[], trustProxy: boolean): string[] {
   const named = new Set<string>()
   for (let i = 0; i + 1 < raw.length; i += 2)
     if (raw[i]?.toLowerCase() === 'connection')
@@ -91,7 +91,7 @@ function ofProxy({ forwarded: standard, ...older }: Record<string, string>): str
 }
 
 /** The same for an answer. */
-export function returned(raw: readonly string[]): string[] {
+export function returnedHeaders(raw: readonly string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const [name, value] = [raw[i] ?? '', raw[i + 1] ?? '']

@@ -13,38 +13,38 @@ import {
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { keptConnections, PatientConnections } from './runtimeConnections.ts'
-import { endBehindRequest } from './earlyResponse.ts'
-import { forwarded, isHost, readTarget, returned } from './proxyHeaders.ts'
-import { refusals, refuse, refuseConnection, takesMethod, type Refusal } from './proxyErrors.ts'
+import { keepAliveAgent, RetryingAgent } from './runtimeConnections.ts'
+import { endAfterRequest } from './earlyResponse.ts'
+import { forwardedHeaders, isHost, parseRequestTarget, returnedHeaders } from './proxyHeaders.ts'
+import { proxyErrors, sendError, sendConnectionError, isSupportedMethod, type ProxyError } from './proxyErrors.ts'
 
 const MAX_HEADER_BYTES = 128 * 1024
 const HEADERS_TIMEOUT_MS = 60_000
 /** Longer than clients keep a connection that they mean to use again. */
 const KEEP_ALIVE_MS = 75_000
 /** How long a request waits for a runtime that is being started again; clients take an error for more than it is. */
-const HOLD_MS = 30_000
-const KNOCK_EVERY_MS = 100
+const RESTART_WAIT_MS = 30_000
+const CONNECT_RETRY_MS = 100
 /** How long the rest of a body is read, and thrown away, whose answer was given before its end. */
-const REST_MS = 30_000
+const DRAIN_TIMEOUT_MS = 30_000
 
-interface FrontDoorOptions {
+interface ReverseProxyOptions {
   holdMs?: number
   /** A proxy in front says how it was called; else every client could. */
   trustProxy?: boolean
 }
 
-export class FrontDoor {
+export class ReverseProxy {
   readonly #socketPath: string
   readonly #holdMs: number
   readonly #trustProxy: boolean
   readonly #server: Server
-  readonly #agents = { reads: keptConnections(), others: new PatientConnections() }
+  readonly #agents = { reads: keepAliveAgent(), others: new RetryingAgent() }
   /** The request that a connection is busy with. */
-  readonly #busy = new WeakMap<Duplex, Exchange>()
+  readonly #busy = new WeakMap<Duplex, ProxiedRequest>()
   #authority = ''
 
-  constructor(socketPath: string, { holdMs = HOLD_MS, trustProxy = false }: FrontDoorOptions = {}) {
+  constructor(socketPath: string, { holdMs = RESTART_WAIT_MS, trustProxy = false }: ReverseProxyOptions = {}) {
     this.#socketPath = socketPath
     this.#holdMs = holdMs
     this.#trustProxy = trustProxy
@@ -62,7 +62,7 @@ export class FrontDoor {
     Object.assign(this.#server, { httpAllowHalfOpen: true })
     this.#server.on('request', (incoming, response) => this.#serve(incoming, response))
     this.#server.on('checkExpectation', (incoming, response) => this.#serve(incoming, response))
-    this.#server.on('connect', (_incoming, socket) => refuseConnection(socket, refusals.method))
+    this.#server.on('connect', (_incoming, socket) => sendConnectionError(socket, proxyErrors.method))
     this.#server.on('clientError', (error, socket) => this.#refuseBytes(error, socket))
   }
 
@@ -89,23 +89,23 @@ export class FrontDoor {
   }
 
   #serve(incoming: IncomingMessage, response: ServerResponse): void {
-    const target = readTarget(incoming.url ?? '')
+    const target = parseRequestTarget(incoming.url ?? '')
     const hosts = incoming.headersDistinct['host'] ?? []
     // HTTP/1.0 knows none.
     const host = target?.host ?? (hosts[0] || (incoming.httpVersion === '1.0' ? this.#authority : ''))
-    const refusal = (): Refusal | null => {
-      if (!takesMethod(incoming.method)) return refusals.method
-      if (target === null) return refusals.target
-      if (hosts.length > 1 || !isHost(host)) return refusals.host
-      return target.isRuntimes ? refusals.noAddress : null
+    const refusal = (): ProxyError | null => {
+      if (!isSupportedMethod(incoming.method)) return proxyErrors.method
+      if (target === null) return proxyErrors.target
+      if (hosts.length > 1 || !isHost(host)) return proxyErrors.host
+      return target.isRuntimes ? proxyErrors.noAddress : null
     }
     const refused = refusal()
     if (refused !== null || target === null) {
-      refuse(response, refused ?? refusals.target)
-      readRest(incoming)
+      sendError(response, refused ?? proxyErrors.target)
+      drainRequest(incoming)
       return
     }
-    const exchange = new Exchange(incoming, response, {
+    const exchange = new ProxiedRequest(incoming, response, {
       agents: this.#agents,
       socketPath: this.#socketPath,
       holdMs: this.#holdMs,
@@ -119,14 +119,14 @@ export class FrontDoor {
 
   /** What came is no HTTP, or came half; the parser takes nothing more of this connection. */
   #refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
-    const refusal = refusalOf(error)
+    const refusal = clientErrorResponse(error)
     const busy = this.#busy.get(socket)
-    if (busy === undefined || busy.isOver()) refuseConnection(socket, refusal)
-    else busy.breakOff(() => refuseConnection(socket, refusal))
+    if (busy === undefined || busy.isOver()) sendConnectionError(socket, refusal)
+    else busy.abort(() => sendConnectionError(socket, refusal))
   }
 }
 
-interface Way {
+interface ProxyTarget {
   agents: { reads: Agent; others: Agent }
   socketPath: string
   holdMs: number
@@ -136,10 +136,10 @@ interface Way {
 }
 
 /** One request and its answer. */
-class Exchange {
+class ProxiedRequest {
   readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
-  readonly #way: Way
+  readonly #way: ProxyTarget
   readonly #began = Date.now()
   readonly #isChunked: boolean
   readonly #hasBody: boolean
@@ -150,7 +150,7 @@ class Exchange {
   #outgoing: ClientRequest | null = null
   #isBroken = false
 
-  constructor(incoming: IncomingMessage, response: ServerResponse, way: Way) {
+  constructor(incoming: IncomingMessage, response: ServerResponse, way: ProxyTarget) {
     this.#incoming = incoming
     this.#response = response
     this.#way = way
@@ -175,7 +175,7 @@ class Exchange {
   }
 
   /** The body is broken: the Worker sees it break, and nothing of its answer goes out. Behind a whole one it is the next's. */
-  breakOff(refuseRest: () => void): void {
+  abort(refuseRest: () => void): void {
     if (this.#incoming.complete) {
       this.#response.once('close', refuseRest)
       return
@@ -197,7 +197,7 @@ class Exchange {
       headers: [
         'Host',
         host,
-        ...forwarded(rawHeaders, trustProxy),
+        ...forwardedHeaders(rawHeaders, trustProxy),
         ...lengthOf(method, this.#isChunked, headers['content-length']),
         // Else an error of the Worker's own comes as a page with the source around it.
         'MF-Disable-Pretty-Error',
@@ -217,7 +217,7 @@ class Exchange {
     })
     outgoing.once('response', (answer) => this.#answer(answer))
     outgoing.on('error', () => {
-      if (this.#isBroken || this.#response.headersSent || this.#response.destroyed) readRest(this.#incoming)
+      if (this.#isBroken || this.#response.headersSent || this.#response.destroyed) drainRequest(this.#incoming)
       else this.#failed(isConnected)
     })
     // At once: it may be refused before the first byte of its body is there.
@@ -229,11 +229,11 @@ class Exchange {
     // A connection may be closed at the moment at which it is used again, or by the end of the runtime.
     const mayRepeat = !wasConnected || (this.#isRead && this.#repeats-- > 0)
     if (mayRepeat && Date.now() - this.#began < this.#way.holdMs) {
-      this.#knock = setTimeout(() => this.#send(), wasConnected ? 0 : KNOCK_EVERY_MS)
+      this.#knock = setTimeout(() => this.#send(), wasConnected ? 0 : CONNECT_RETRY_MS)
       return
     }
-    refuse(this.#response, refusals.away)
-    readRest(this.#incoming)
+    sendError(this.#response, proxyErrors.away)
+    drainRequest(this.#incoming)
   }
 
   #answer(answer: IncomingMessage): void {
@@ -246,23 +246,23 @@ class Exchange {
     // Of the runtime, in words and stacks of its own; the Worker's errors are JSON.
     if (status >= 500 && !/^application\/json/i.test(answer.headers['content-type'] ?? '')) {
       answer.resume()
-      refuse(response, status === 500 ? refusals.broken : refusals.away)
-      readRest(this.#incoming)
+      sendError(response, status === 500 ? proxyErrors.broken : proxyErrors.away)
+      drainRequest(this.#incoming)
       return
     }
-    response.writeHead(status, answer.statusMessage ?? '', returned(answer.rawHeaders))
+    response.writeHead(status, answer.statusMessage ?? '', returnedHeaders(answer.rawHeaders))
     // Headers wait for the first bytes of a body, which may be a while (events); where those are here, they go together.
     setImmediate(() => {
       if (answer.readableLength === 0 && !answer.complete && !response.destroyed) response.flushHeaders()
     })
     pipeline(answer, response, { end: false })
       .then(
-        () => endBehindRequest(response),
+        () => endAfterRequest(response),
         // Breaks the connection where the answer breaks off, so that the client sees it too.
         () => response.destroy(),
       )
       .finally(() => {
-        readRest(this.#incoming)
+        drainRequest(this.#incoming)
         // Nobody reads what would still come.
         if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy()
       })
@@ -277,24 +277,24 @@ function lengthOf(method: string | undefined, isChunked: boolean, length: string
 }
 
 /** A client that is not yet through reads its answer only when somebody takes the rest; one that never ends is cut off. */
-function readRest(incoming: IncomingMessage): void {
+function drainRequest(incoming: IncomingMessage): void {
   incoming.unpipe()
   incoming.resume()
   if (incoming.complete || incoming.destroyed) return
-  const cutOff = setTimeout(() => incoming.socket.destroy(), REST_MS)
+  const cutOff = setTimeout(() => incoming.socket.destroy(), DRAIN_TIMEOUT_MS)
   cutOff.unref()
   incoming.once('close', () => clearTimeout(cutOff))
 }
 
-function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
+function clientErrorResponse({ code }: NodeJS.ErrnoException): ProxyError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return refusals.headers
+      return proxyErrors.headers
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return refusals.late
+      return proxyErrors.late
     case 'HPE_INVALID_EOF_STATE':
-      return refusals.cut
+      return proxyErrors.cut
     default:
-      return refusals.message
+      return proxyErrors.message
   }
 }

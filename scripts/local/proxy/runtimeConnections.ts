@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 const IDLE_MS = 2_000
 
 /** Kept and used again. One may be closed at that very moment, so these are for what can be sent once more. */
-export function keptConnections(): Agent {
+export function keepAliveAgent(): Agent {
   return new Agent({ keepAlive: true, maxSockets: Infinity, timeout: IDLE_MS })
 }
 
@@ -15,13 +15,13 @@ export function keptConnections(): Agent {
  * One for each request with a body. keepAlive, because the runtime then reads on for a moment behind an answer that it gave
  * before the end of the body, and closes at once without.
  */
-export class PatientConnections extends Agent {
+export class RetryingAgent extends Agent {
   constructor() {
     super({ keepAlive: true, maxSockets: Infinity })
   }
 
   override createConnection({ socketPath }: { socketPath?: string }): Socket {
-    return patient(connect({ path: socketPath ?? '' }))
+    return retryWrites(connect({ path: socketPath ?? '' }))
   }
 
   override keepSocketAlive(): boolean {
@@ -35,7 +35,7 @@ type Written = (error?: NodeJS.ErrnoException | null) => void
  * Who has closed may have answered before, and the answer is still to be read. Node throws it away when a write fails. Here
  * what cannot be written is dropped, and the reading side says how it ends: with an answer, or without.
  */
-function patient(socket: Socket): Socket {
+function retryWrites(socket: Socket): Socket {
   const write = socket._write.bind(socket)
   const writev = socket._writev?.bind(socket)
   const dropping =

@@ -1,7 +1,7 @@
 // In charge of: where a job reads and writes: what is stored, shown and sealed. That the bytes arrive is tested with the service.
-import { cachingOf } from '../../../worker/storage/cacheControl.ts'
-import { credential } from '#contract/job/requestSchema.ts'
-import { found, refused, shownBy, stored, type Row } from '../row.ts'
+import { cacheControlOf } from '../../../worker/storage/cacheControl.ts'
+import { credentialSchema } from '#contract/job/requestSchema.ts'
+import { measurement, rejectedRow, provenByTest, storedConfigRow, type Row } from '../row.ts'
 
 const input = (members: Record<string, unknown>) => ({
   input: 'https://example.test/film.mp4',
@@ -29,23 +29,26 @@ function member(name: string, value: string | null): Row[] {
   const job = AMAZON.has(name) ? fromS3({ [name]: value }) : input({ [name]: value })
   const shown = value === '' && HIDDEN.includes(name) ? null : value === GIVEN && name in SHOWN ? SHOWN[name] : value
   return [
-    stored(
+    storedConfigRow(
       { path, value, job, expected: `shown as ${JSON.stringify(shown)}, sealed as given` },
       (config, { secrets }) => {
         const seen = (config.cloud_credentials.input as Record<string, unknown>)[name]
         const sealed = (secrets.input as Record<string, unknown>)[name] === value
-        return found(`shown as ${JSON.stringify(seen)}, ${sealed ? 'sealed' : 'not sealed'}`, seen === shown && sealed)
+        return measurement(
+          `shown as ${JSON.stringify(seen)}, ${sealed ? 'sealed' : 'not sealed'}`,
+          seen === shown && sealed,
+        )
       },
     ),
   ]
 }
 
 const provider = (side: 'input' | 'output', value: string, job: Row['job']) =>
-  stored(
+  storedConfigRow(
     { path: `cloud_credentials.${side}.cloud_provider`, value, expected: 'accepted and stored', job },
     (config) => {
       const seen = config.cloud_credentials[side].cloud_provider
-      return found(seen, seen === value)
+      return measurement(seen, seen === value)
     },
   )
 
@@ -53,7 +56,7 @@ const HOOK = 'https://hooks.example.test/ended?token=1'
 
 /** That it is told is tested with the service (test/worker/webhooks/webhooks.test.ts). */
 const webhook = (value: string | null, shown: string | null) =>
-  stored(
+  storedConfigRow(
     {
       path: 'webhook_url',
       value,
@@ -61,7 +64,7 @@ const webhook = (value: string | null, shown: string | null) =>
       job: { webhook_url: value },
     },
     (config, { secrets }) =>
-      found(
+      measurement(
         `shown as ${JSON.stringify(config.webhook_url)}`,
         config.webhook_url === shown && secrets.addresses.webhook_url === (value === HOOK ? HOOK : undefined),
       ),
@@ -69,21 +72,22 @@ const webhook = (value: string | null, shown: string | null) =>
 
 /** That objects have it is tested with each provider (worker/storage/conformance.ts). */
 const cache = (value: string, expected: string) =>
-  stored({ path: 'cache_control', value, expected, job: { cache_control: value } }, (config) => {
-    const { segment, manifest, file } = cachingOf(config.cache_control, false)
-    return found([segment, manifest, file].join(' | '), [segment, manifest, file].join(' | ') === expected)
+  storedConfigRow({ path: 'cache_control', value, expected, job: { cache_control: value } }, (config) => {
+    const { segment, manifest, file } = cacheControlOf(config.cache_control, false)
+    return measurement([segment, manifest, file].join(' | '), [segment, manifest, file].join(' | ') === expected)
   })
 const USUAL = 'public, max-age=31536000, immutable | public, max-age=60 | public, max-age=3600'
 
 /** That it is found, listed and told is tested with the service (test/worker/jobs/metadata.test.ts, presets.test.ts). */
 const METADATA = { customer: '42', 'ticket.id': 'ABC-7' }
-const ownMetadata = stored(
+const ownMetadata = storedConfigRow(
   { path: 'metadata', value: METADATA, expected: 'kept as given', job: { metadata: METADATA } },
-  (config) => found(JSON.stringify(config.metadata), JSON.stringify(config.metadata) === JSON.stringify(METADATA)),
+  (config) =>
+    measurement(JSON.stringify(config.metadata), JSON.stringify(config.metadata) === JSON.stringify(METADATA)),
 )
-const namedPreset = stored(
+const namedPreset = storedConfigRow(
   { path: 'preset', value: 'hls', expected: 'echoed; its members are merged by the service', job: { preset: 'hls' } },
-  (config) => found(String(config.preset), config.preset === 'hls'),
+  (config) => measurement(String(config.preset), config.preset === 'hls'),
 )
 
 const CLOUDS = 'test/node/service/stores/oracleAndGoogle.test.ts'
@@ -121,7 +125,7 @@ const outputs: Row[] = (
     ],
   ] as const
 ).map(([value, expected, file, title]) =>
-  shownBy(
+  provenByTest(
     { path: 'cloud_credentials.output.cloud_provider', value, expected: `an output in ${expected}` },
     file,
     title,
@@ -136,10 +140,10 @@ export const addresses: Row[] = [
   webhook(HOOK, 'https://hooks.example.test/ended?…'),
   webhook('', ''),
   webhook(null, null),
-  stored({ path: 'input', value: '12', expected: 'the upload number 12', job: { input: '12' } }, (config) =>
-    found(config.input, config.input === '12'),
+  storedConfigRow({ path: 'input', value: '12', expected: 'the upload number 12', job: { input: '12' } }, (config) =>
+    measurement(config.input, config.input === '12'),
   ),
-  stored(
+  storedConfigRow(
     {
       path: 'input',
       value: 'https://example.test/film.mp4?token=1',
@@ -147,12 +151,12 @@ export const addresses: Row[] = [
       job: { ...input({}), input: 'https://example.test/film.mp4?token=1' },
     },
     (config, { secrets }) =>
-      found(
+      measurement(
         `shown as ${config.input}`,
         config.input.endsWith('film.mp4?…') && secrets.addresses.input?.endsWith('token=1') === true,
       ),
   ),
-  refused({ path: 'input', value: 'film.mp4', job: { input: 'film.mp4' } }, 'invalid_input_address', 'input'),
+  rejectedRow({ path: 'input', value: 'film.mp4', job: { input: 'film.mp4' } }, 'invalid_input_address', 'input'),
   provider('input', 'http', input({})),
   provider('input', 'file-upload', {}),
   provider('input', 'aws', fromS3({})),
@@ -186,12 +190,12 @@ export const addresses: Row[] = [
     cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'http' } },
   }),
   ...outputs,
-  refused(
+  rejectedRow(
     { path: 'cloud_credentials.input.endpoint', value: 'x', job: input({ endpoint: 'x' }) },
     'not_available',
     'cloud_credentials.input.endpoint',
   ),
-  stored(
+  storedConfigRow(
     {
       path: 'cloud_credentials.input.session_token',
       value: 'x',
@@ -200,11 +204,11 @@ export const addresses: Row[] = [
     },
     (_config, { warnings }) => {
       const codes = warnings.map(({ code, field }) => `${code} at ${field}`).join(', ')
-      return found(codes, codes === 'no_effect at cloud_credentials.input.session_token')
+      return measurement(codes, codes === 'no_effect at cloud_credentials.input.session_token')
     },
   ),
   // 2.3: an upload is an input.
-  refused(
+  rejectedRow(
     {
       path: 'cloud_credentials.output.cloud_provider',
       value: 'file-upload',
@@ -215,7 +219,7 @@ export const addresses: Row[] = [
     'invalid_value',
     'cloud_credentials.output.cloud_provider',
   ),
-  ...Object.keys(credential.shape)
+  ...Object.keys(credentialSchema.shape)
     .filter((name) => name !== 'cloud_provider')
     .flatMap((name) =>
       [name === 'endpoint' ? 'https://s3.example.com' : GIVEN, '', null].flatMap((value) => member(name, value)),

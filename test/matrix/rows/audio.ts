@@ -1,13 +1,21 @@
 // In charge of: audio: codecs, channels, volume, dialogue level, and which profile goes where.
 // Not in charge of: bitrates (audioBitrates.ts).
-import { dialnormOf, levelDb, loudnessOf, peak, pitch, samples, toneDb } from '../../support/media/audioSamples.ts'
-import { probeFile, stream } from '../../support/media/media.ts'
-import { found, refused, type Change, type Row } from '../row.ts'
+import {
+  streamDialnorm,
+  levelDb,
+  measureLoudness,
+  peakLevel,
+  dominantFrequency,
+  audioSamples,
+  toneLevelDb,
+} from '../../support/media/audioSamples.ts'
+import { probeFile, probeStream } from '../../support/media/media.ts'
+import { measurement, rejectedRow, type JobChange, type Row } from '../row.ts'
 import { SURROUND_HZ, trackHz } from '../sourceClips.ts'
 
 const SMALL = { width: 64, height: 64, video_bitrate: 100 }
 /** A transport stream carries all three codecs. */
-export function job(audioProfiles: Record<string, unknown>[], change: Change = {}): Change {
+export function audioJob(audioProfiles: Record<string, unknown>[], change: JobChange = {}): JobChange {
   return { output_container: 'ts', ...change, videoProfiles: change.videoProfiles ?? [SMALL], audioProfiles }
 }
 
@@ -20,17 +28,17 @@ const codecs = CODECS.map((codec, position): Row => ({
   path: 'audioProfiles[].audio_codec',
   value: codec,
   expected: `${codec}, 48 kHz, a tone of 440 Hz for 2 s`,
-  job: job(CODECS.map((audio_codec) => ({ audio_codec }))),
+  job: audioJob(CODECS.map((audio_codec) => ({ audio_codec }))),
   source: 'small',
   quick: true,
   measure: async (bench) => {
     const file = await bench.file()
-    const { codec_name: name, sample_rate: rate } = await stream(file, 'audio', position)
-    const sound = await samples(file, position)
-    const [tone, seconds] = [pitch(sound), sound.length / 48_000]
+    const { codec_name: name, sample_rate: rate } = await probeStream(file, 'audio', position)
+    const audioTrack = await audioSamples(file, position)
+    const [tone, seconds] = [dominantFrequency(audioTrack), audioTrack.length / 48_000]
     const right = DECODED[codec].test(name) && rate === '48000'
     const measured = `${name}, ${rate} Hz, ${hertz(tone)} for ${seconds.toFixed(0)} s`
-    return found(measured, right && Math.abs(tone - 440) < 4 && Math.abs(seconds - 2) < 0.1)
+    return measurement(measured, right && Math.abs(tone - 440) < 4 && Math.abs(seconds - 2) < 0.1)
   },
 }))
 
@@ -40,7 +48,7 @@ function surroundRow(audio_codec: 'aac' | 'ac3', path = 'audioProfiles[].audio_c
     path,
     value,
     expected: `${audio_codec} 5.1: each channel has its own tone (${SURROUND_HZ.join(', ')} Hz)`,
-    job: job([
+    job: audioJob([
       {
         audio_codec,
         audio_channels: '6',
@@ -52,10 +60,15 @@ function surroundRow(audio_codec: 'aac' | 'ac3', path = 'audioProfiles[].audio_c
     quick: audio_codec === 'ac3',
     measure: async (bench) => {
       const file = await bench.file()
-      const { channels, channel_layout: layout } = await stream(file, 'audio')
-      const tones = await Promise.all(SURROUND_HZ.map(async (_hz, channel) => pitch(await samples(file, 0, channel))))
+      const { channels, channel_layout: layout } = await probeStream(file, 'audio')
+      const tones = await Promise.all(
+        SURROUND_HZ.map(async (_hz, channel) => dominantFrequency(await audioSamples(file, 0, channel))),
+      )
       const right = tones.every((tone, index) => Math.abs(tone / SURROUND_HZ[index]! - 1) < 0.05)
-      return found(`${layout}: ${tones.map(hertz).join(', ')}`, channels === 6 && layout.startsWith('5.1') && right)
+      return measurement(
+        `${layout}: ${tones.map(hertz).join(', ')}`,
+        channels === 6 && layout.startsWith('5.1') && right,
+      )
     },
   }
 }
@@ -66,20 +79,20 @@ function stereoRow(path: string, value: unknown, profile: Record<string, unknown
     path,
     value,
     expected: 'stereo of 5.1: the centre on both sides at one level, left and right apart',
-    job: job([{ audio_bitrate: '192', ...profile }]),
+    job: audioJob([{ audio_bitrate: '192', ...profile }]),
     source: 'surround',
     quick: true,
     measure: async (bench) => {
       const file = await bench.file()
-      const { channels } = await stream(file, 'audio')
-      const [left, right] = [await samples(file, 0, 0), await samples(file, 0, 1)]
-      const centre = [toneDb(left, 900), toneDb(right, 900)]
-      const fronts = [toneDb(left, 400), toneDb(right, 600)]
-      const leaks = [toneDb(left, 600), toneDb(right, 400)]
+      const { channels } = await probeStream(file, 'audio')
+      const [left, right] = [await audioSamples(file, 0, 0), await audioSamples(file, 0, 1)]
+      const centre = [toneLevelDb(left, 900), toneLevelDb(right, 900)]
+      const fronts = [toneLevelDb(left, 400), toneLevelDb(right, 600)]
+      const leaks = [toneLevelDb(left, 600), toneLevelDb(right, 400)]
       const even = Math.abs(centre[0]! - centre[1]!) < 0.5 && centre[0]! > -40
       const apart = Math.min(...fronts) - Math.max(...leaks) > 30
       const measured = `${channels} channels, centre ${even ? 'on both' : 'uneven'}, sides ${apart ? 'apart' : 'mixed'}`
-      return found(measured, channels === 2 && even && apart)
+      return measurement(measured, channels === 2 && even && apart)
     },
   }
 }
@@ -96,7 +109,7 @@ function mixRow(
     path,
     value,
     expected,
-    job: job([{ audio_bitrate: '192', [member]: value }]),
+    job: audioJob([{ audio_bitrate: '192', [member]: value }]),
     source: 'surround',
     quick: true,
     measure: async (bench) => {
@@ -104,8 +117,8 @@ function mixRow(
       const fronts = [SURROUND_HZ[0], SURROUND_HZ[1]]
       const levels = await Promise.all(
         fronts.map(async (front, channel) => {
-          const sound = await samples(file, 0, channel)
-          const level = toneDb(sound, check.hertz) - toneDb(sound, front)
+          const sound = await audioSamples(file, 0, channel)
+          const level = toneLevelDb(sound, check.hertz) - toneLevelDb(sound, front)
           return level < -40 ? null : level
         }),
       )
@@ -114,7 +127,7 @@ function mixRow(
         const wanted = check.sides[side] ?? null
         return level === null || wanted === null ? level === wanted : Math.abs(level - wanted) < 0.3
       })
-      return found(measured, right)
+      return measurement(measured, right)
     },
   }
 }
@@ -141,19 +154,19 @@ const channels: Row[] = [
     path: 'audioProfiles[].audio_channels',
     value: '2',
     expected: '2 channels',
-    job: job(CODECS.map((audio_codec) => ({ audio_codec }))),
+    job: audioJob(CODECS.map((audio_codec) => ({ audio_codec }))),
     source: 'small',
     quick: true,
     measure: async (bench) => {
       const { streams } = await probeFile(await bench.file())
       const heard = streams.filter((each) => each.codec_type === 'audio').map((each) => each.channels)
-      return found(heard.join(', '), heard.join() === '2,2,2')
+      return measurement(heard.join(', '), heard.join() === '2,2,2')
     },
   },
   stereoRow('audioProfiles[].audio_channels', '2', { audio_channels: '2' }),
   surroundRow('aac'),
   surroundRow('ac3'),
-  refused(
+  rejectedRow(
     {
       path: 'audioProfiles[].audio_channels',
       value: '6',
@@ -176,16 +189,16 @@ const streams: Row[] = [
     path: 'audioProfiles[].source_stream',
     value: source_stream,
     expected: `the tone of the source’s audio stream ${source_stream}: ${trackHz(position)} Hz`,
-    job: job(ALL_TRACKS),
+    job: audioJob(ALL_TRACKS),
     source: 'tracks',
     quick: true,
     measure: async (bench) => {
-      const tone = pitch(await samples(await bench.file(), position))
-      return found(hertz(tone), Math.abs(tone - trackHz(position)) < 5)
+      const tone = dominantFrequency(await audioSamples(await bench.file(), position))
+      return measurement(hertz(tone), Math.abs(tone - trackHz(position)) < 5)
     },
   })),
-  refused(
-    { path: 'audioProfiles[].source_stream', value: '8', job: job([{ source_stream: '8' }]), source: 'small' },
+  rejectedRow(
+    { path: 'audioProfiles[].source_stream', value: '8', job: audioJob([{ source_stream: '8' }]), source: 'small' },
     'audio_stream_missing',
     'audioProfiles[0].source_stream',
   ),
@@ -200,7 +213,7 @@ const streams: Row[] = [
     path: 'videoProfiles[].audio_profiles',
     value,
     expected: `carries ${wanted.map((index) => `${trackHz(index)} Hz`).join(' and ')}`,
-    job: job([{ source_stream: '1' }, { source_stream: '2' }], {
+    job: audioJob([{ source_stream: '1' }, { source_stream: '2' }], {
       videoProfiles: [{ ...SMALL, audio_profiles: value }],
     }),
     source: 'tracks',
@@ -209,12 +222,13 @@ const streams: Row[] = [
       const file = await bench.file()
       const count = (await probeFile(file)).streams.length - 1
       const tones: number[] = []
-      for (let position = 0; position < count; position += 1) tones.push(pitch(await samples(file, position)))
+      for (let position = 0; position < count; position += 1)
+        tones.push(dominantFrequency(await audioSamples(file, position)))
       const right = wanted.every((index, position) => Math.abs(tones[position]! - trackHz(index)) < 5)
-      return found(tones.map(hertz).join(', '), right && tones.length === wanted.length)
+      return measurement(tones.map(hertz).join(', '), right && tones.length === wanted.length)
     },
   })),
-  refused(
+  rejectedRow(
     {
       path: 'videoProfiles[].audio_profiles',
       value: '7',
@@ -237,12 +251,12 @@ const levels: Row[] = (
   path: 'audioProfiles[].dolby_digital_dialnorm',
   value,
   expected: `the AC-3 header states ${expected}`,
-  job: job([{ ...DOLBY, dolby_digital_dialnorm: value }], audio_volume === 100 ? {} : { audio_volume }),
+  job: audioJob([{ ...DOLBY, dolby_digital_dialnorm: value }], audio_volume === 100 ? {} : { audio_volume }),
   source: 'dolby' as const,
   quick: true,
   measure: async (bench) => {
-    const stated = await dialnormOf(await bench.file())
-    return found(`${stated}`, stated === level)
+    const stated = await streamDialnorm(await bench.file())
+    return measurement(`${stated}`, stated === level)
   },
 }))
 
@@ -257,19 +271,19 @@ const volumes: Row[] = [
     path: 'audio_volume',
     value,
     expected: `${gain.toFixed(1)} dB against the source in aac, ac3 and mp2, within 0.1`,
-    job: job(
+    job: audioJob(
       CODECS.map((audio_codec) => ({ audio_codec, audio_bitrate: '256' })),
       { audio_volume: value },
     ),
     source: 'tone',
     quick: true,
     measure: async (bench) => {
-      const before = levelDb(await samples(await bench.source()))
+      const before = levelDb(await audioSamples(await bench.source()))
       const file = await bench.file()
       const gains = await Promise.all(
-        CODECS.map(async (_codec, position) => levelDb(await samples(file, position)) - before),
+        CODECS.map(async (_codec, position) => levelDb(await audioSamples(file, position)) - before),
       )
-      return found(
+      return measurement(
         gains.map(decibel).join(', '),
         gains.every((each) => Math.abs(each - gain) < 0.1),
       )
@@ -279,13 +293,16 @@ const volumes: Row[] = [
     path: 'audio_volume',
     value: 0,
     expected: 'a track of silence, as long as the source',
-    job: job([{}], { audio_volume: 0 }),
+    job: audioJob([{}], { audio_volume: 0 }),
     source: 'tone',
     quick: true,
     measure: async (bench) => {
-      const sound = await samples(await bench.file())
-      const [silent, seconds] = [peak(sound) < 1e-4, sound.length / 48_000]
-      return found(`${silent ? 'silence' : 'sound'} for ${seconds.toFixed(0)} s`, silent && Math.abs(seconds - 2) < 0.1)
+      const sound = await audioSamples(await bench.file())
+      const [silent, seconds] = [peakLevel(sound) < 1e-4, sound.length / 48_000]
+      return measurement(
+        `${silent ? 'silence' : 'sound'} for ${seconds.toFixed(0)} s`,
+        silent && Math.abs(seconds - 2) < 0.1,
+      )
     },
   },
 ]
@@ -294,21 +311,21 @@ const loudnesses: Row[] = [-40, -23, -5].map((value) => ({
   path: 'loudness_lufs',
   value,
   expected: `${value} LUFS within 0.5 in aac, ac3 and mp2, or a warning that it is not reached; true peaks at most −1 dBTP`,
-  job: job(
+  job: audioJob(
     CODECS.map((audio_codec) => ({ audio_codec, audio_bitrate: '256' })),
     { loudness_lufs: value },
   ),
   source: 'pink' as const,
   measure: async (bench) => {
     const file = await bench.file()
-    const heard = await Promise.all(CODECS.map((_codec, position) => loudnessOf(file, position)))
+    const heard = await Promise.all(CODECS.map((_codec, position) => measureLoudness(file, position)))
     const warnings = await bench.warnings()
     const short = warnings.includes('loudness_not_reached')
     const near = heard.every(({ integratedLufs }) => Math.abs((integratedLufs ?? 0) - value) <= 0.5)
     const below = heard.every(({ truePeakDb }) => (truePeakDb ?? 0) <= -1)
     const levels = heard.map(({ integratedLufs }) => `${integratedLufs?.toFixed(0)}`).join(', ')
     const measured = `${levels} LUFS${short ? ', loudness_not_reached' : ''}, peaks ${below ? 'below' : 'above'} −1 dBTP`
-    return found(measured, below && (near || short))
+    return measurement(measured, below && (near || short))
   },
 }))
 
@@ -318,15 +335,15 @@ const counts: Row[] = [
     path: STREAM_COUNT,
     value,
     expected: 'the source has 8, which is enough: the last one is carried',
-    job: job([{ source_stream: '8' }], { [STREAM_COUNT]: value }),
+    job: audioJob([{ source_stream: '8' }], { [STREAM_COUNT]: value }),
     source: 'tracks',
     measure: async (bench) => {
-      const tone = pitch(await samples(await bench.file()))
-      return found(hertz(tone), Math.abs(tone - trackHz(7)) < 5)
+      const tone = dominantFrequency(await audioSamples(await bench.file()))
+      return measurement(hertz(tone), Math.abs(tone - trackHz(7)) < 5)
     },
   })),
-  refused(
-    { path: STREAM_COUNT, value: 100, job: job([{}], { [STREAM_COUNT]: 100 }), source: 'tracks' },
+  rejectedRow(
+    { path: STREAM_COUNT, value: 100, job: audioJob([{}], { [STREAM_COUNT]: 100 }), source: 'tracks' },
     'audio_stream_missing',
     STREAM_COUNT,
   ),
@@ -337,7 +354,7 @@ const files: Row[] = [
     path: 'audio_output_path',
     value: 'sound',
     expected: 'sound/clip_audio_0.m4a, .ac3, .mp2, each with 440 Hz',
-    job: job(
+    job: audioJob(
       CODECS.map((audio_codec) => ({ audio_codec })),
       { audio_output_path: 'sound' },
     ),
@@ -345,21 +362,24 @@ const files: Row[] = [
     quick: true,
     measure: async (bench) => {
       const own = (await bench.files()).slice(1)
-      const tones = await Promise.all(own.map(async ({ file }) => pitch(await samples(file))))
+      const tones = await Promise.all(own.map(async ({ file }) => dominantFrequency(await audioSamples(file))))
       const names = own.map(({ path }) => path).join(', ')
       const right = names === 'sound/clip_audio_0.m4a, sound/clip_audio_1.ac3, sound/clip_audio_2.mp2'
-      return found(`${names}: ${tones.map(hertz).join(', ')}`, right && tones.every((tone) => Math.abs(tone - 440) < 4))
+      return measurement(
+        `${names}: ${tones.map(hertz).join(', ')}`,
+        right && tones.every((tone) => Math.abs(tone - 440) < 4),
+      )
     },
   },
   {
     path: 'audio_output_path',
     value: '',
     expected: 'no audio files of their own',
-    job: job([{}], { audio_output_path: '' }),
+    job: audioJob([{}], { audio_output_path: '' }),
     source: 'small',
     measure: async (bench) => {
       const all = await bench.files()
-      return found(`${all.length} file`, all.length === 1)
+      return measurement(`${all.length} file`, all.length === 1)
     },
   },
 ]

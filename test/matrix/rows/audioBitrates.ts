@@ -1,12 +1,12 @@
 // In charge of: the bitrates of audio: every one that a codec has is measured, every other one refused.
 import { allowedAudioBitrates, AUDIO_BITRATES } from '#contract/job/rules/audioBitrates.ts'
-import { packets, stream } from '../../support/media/media.ts'
-import { found, refused, type Row } from '../row.ts'
-import { CODECS, job } from './audio.ts'
+import { readPackets, probeStream } from '../../support/media/media.ts'
+import { measurement, rejectedRow, type Row } from '../row.ts'
+import { CODECS, audioJob } from './audio.ts'
 
 /** kbps that the packets of an audio stream carry, without the first and last, which encoders fill as they like. */
 async function audioKbps(file: string, position: number): Promise<number> {
-  const list = (await packets(file, `a:${position}`)).slice(3, -3)
+  const list = (await readPackets(file, `a:${position}`)).slice(3, -3)
   const seconds = Number(list.at(-1)!.pts_time) - Number(list[0]!.pts_time)
   return (list.slice(0, -1).reduce((sum, packet) => sum + Number(packet.size), 0) * 8) / 1000 / seconds
 }
@@ -21,31 +21,31 @@ export const audioBitrates: Row[] = CODECS.flatMap((audio_codec) =>
       // AAC spends what it needs; the other two have frames of one size.
       const tolerance = audio_codec === 'aac' ? 0.1 : 0.005
       // Of noise in stereo ffmpeg's AAC makes no more than some 250 kbps, which is all that it needs.
-      const sound = channels === 2 && kbps > 256 ? 'saws' : 'noise'
+      const audioTrack = channels === 2 && kbps > 256 ? 'saws' : 'noise'
       return {
         path: 'audioProfiles[].audio_bitrate',
         value: `${kbps}`,
         expected: `${audio_codec}, ${channels} channels: ${kbps} kbps, within ${tolerance * 100} %`,
-        job: job(half.map(profile)),
-        source: sound,
+        job: audioJob(half.map(profile)),
+        source: audioTrack,
         measure: async (bench) => {
           const file = await bench.file()
           const position = half.indexOf(kbps)
-          const { channels: heard } = await stream(file, 'audio', position)
+          const { channels: heard } = await probeStream(file, 'audio', position)
           const rate = await audioKbps(file, position)
           const measured = `${Math.round(rate)} kbps, ${heard} channels`
-          return found(measured, Math.abs(rate / kbps - 1) <= tolerance && heard === channels)
+          return measurement(measured, Math.abs(rate / kbps - 1) <= tolerance && heard === channels)
         },
       }
     })
     const beyond = AUDIO_BITRATES.filter((kbps) => !allowed.includes(kbps)).map((kbps) =>
       allowed.length === 0
-        ? refused(
+        ? rejectedRow(
             { path: 'audioProfiles[].audio_bitrate', value: `${kbps}`, job: { audioProfiles: [profile(kbps)] } },
             'unsupported_combination',
             'audioProfiles[0].audio_channels',
           )
-        : refused(
+        : rejectedRow(
             { path: 'audioProfiles[].audio_bitrate', value: `${kbps}`, job: { audioProfiles: [profile(kbps)] } },
             'audio_bitrate_not_allowed',
             'audioProfiles[0].audio_bitrate',

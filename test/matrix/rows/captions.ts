@@ -1,6 +1,6 @@
 // In charge of: closed captions inside the pictures.
-import { captionsOf, carried } from '../../support/captions/decodedCaptions.ts'
-import { found, type Row } from '../row.ts'
+import { readCaptions, carriedCaptionChannels } from '../../support/captions/decodedCaptions.ts'
+import { measurement, type Row } from '../row.ts'
 import { CAPTION } from '../sourceClips.ts'
 
 const CODED = { 'h.264': 'h264', mpeg2: 'mpeg2', hevc: 'hevc' } as const
@@ -19,13 +19,19 @@ function row(value: boolean | null, video_codec: keyof typeof CODED): Row {
     quick: video_codec === 'h.264',
     measure: async (bench) => {
       const file = await bench.file()
-      const { pictures, channels } = await carried(file, CODED[video_codec])
+      const { pictures, channels } = await carriedCaptionChannels(file, CODED[video_codec])
       const measured = `${pictures} pictures with captions${channels.length > 0 ? `: ${channels.join(', ')}` : ''}`
-      if (!kept) return found(measured, pictures === 0)
+      if (!kept) return measurement(measured, pictures === 0)
       const warnings = await bench.warnings()
       if (video_codec === 'hevc' && !bench.features.hevcCaptions)
-        return found(`${measured}, ${warnings.join(', ')}`, pictures === 0 && warnings.includes('captions_removed'))
-      return found(measured, pictures >= 55 && channels.join() === 'CC1' && !warnings.includes('captions_removed'))
+        return measurement(
+          `${measured}, ${warnings.join(', ')}`,
+          pictures === 0 && warnings.includes('captions_removed'),
+        )
+      return measurement(
+        measured,
+        pictures >= 55 && channels.join() === 'CC1' && !warnings.includes('captions_removed'),
+      )
     },
   }
 }
@@ -35,8 +41,8 @@ function text(video_codec: 'h.264' | 'mpeg2'): Row {
     ...row(true, video_codec),
     expected: `a decoder reads “${CAPTION}”, as in the source`,
     measure: async (bench) => {
-      const said = (await captionsOf(await bench.file())).map((cue) => cue.text).join(' / ')
-      return found(`“${said}”`, said === CAPTION)
+      const said = (await readCaptions(await bench.file())).map((cue) => cue.text).join(' / ')
+      return measurement(`“${said}”`, said === CAPTION)
     },
   }
 }
@@ -58,7 +64,7 @@ export const captions: Row[] = [
     job: { closed_captions: true },
     measure: async (bench) => {
       const warnings = await bench.warnings()
-      return found(warnings.join(', '), warnings.join() === 'captions_not_found')
+      return measurement(warnings.join(', '), warnings.join() === 'captions_not_found')
     },
   },
 ]

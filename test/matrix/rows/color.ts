@@ -1,11 +1,11 @@
 // In charge of: what becomes of an HDR source.
-import { ffmpeg, stream } from '../../support/media/media.ts'
-import { found, type Row } from '../row.ts'
+import { ffmpeg, probeStream } from '../../support/media/media.ts'
+import { measurement, type Row } from '../row.ts'
 import { HDR_LUMA } from '../sourceClips.ts'
 
 /** Y, Cb and Cr of the first picture's first sample, with 10 bits. */
 async function sample(file: string): Promise<[number, number, number]> {
-  const { width, height } = await stream(file, 'video')
+  const { width, height } = await probeStream(file, 'video')
   const raw = await ffmpeg(['-i', file, '-frames:v', '1', '-pix_fmt', 'yuv420p10le', '-f', 'rawvideo', '-'])
   const pixels = width * height
   return [raw.readUInt16LE(0), raw.readUInt16LE(2 * pixels), raw.readUInt16LE(2.5 * pixels)]
@@ -28,7 +28,7 @@ function row(value: 'sdr' | 'source' | null, video_codec: string): Row {
         pix_fmt: format,
         color_transfer: transfer,
         color_primaries: primaries,
-      } = await stream(file, 'video')
+      } = await probeStream(file, 'video')
       const [luma, blue, red] = await sample(file)
       const neutral = Math.abs(blue - 512) <= 8 && Math.abs(red - 512) <= 8
       const kept = Math.abs(luma - HDR_LUMA) <= 4
@@ -36,7 +36,7 @@ function row(value: 'sdr' | 'source' | null, video_codec: string): Row {
       const tags = `${format} ${transfer} ${primaries}`
       const wanted = keeps ? 'yuv420p10le smpte2084 bt2020' : 'yuv420p bt709 bt709'
       const right = keeps ? kept && profile === 'Main 10' : !kept && luma > 200
-      return found(measured, tags === wanted && neutral && right)
+      return measurement(measured, tags === wanted && neutral && right)
     },
   }
 }

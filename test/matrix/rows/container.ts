@@ -1,9 +1,9 @@
 // In charge of: containers, video codecs and where outputs are put.
 import { open } from 'node:fs/promises'
 import { checkMp4 } from '../../../transcoder/mp4FileCheck.ts'
-import { pitch, samples } from '../../support/media/audioSamples.ts'
-import { frames, meanColor, stream } from '../../support/media/media.ts'
-import { found, refused, type Row } from '../row.ts'
+import { dominantFrequency, audioSamples } from '../../support/media/audioSamples.ts'
+import { decodeFrames, meanColor, probeStream } from '../../support/media/media.ts'
+import { measurement, rejectedRow, type Row } from '../row.ts'
 
 /** The video codec as a decoder names it, in both containers. */
 const CODED = { 'h.264': 'h264', mpeg2: 'mpeg2video', hevc: 'hevc' } as const
@@ -30,7 +30,7 @@ function pathRow(path: string, value: string, job: Row['job'], wanted: string): 
     quick: true,
     measure: async (bench) => {
       const names = (await bench.files()).map((file) => file.path).join(', ')
-      return found(names, names === wanted)
+      return measurement(names, names === wanted)
     },
   }
 }
@@ -46,9 +46,9 @@ export const container: Row[] = [
     measure: async (bench) => {
       const file = await bench.file()
       const { complete, moovBeforeMdat } = await checkMp4(file)
-      const count = (await frames(file)).length
+      const count = (await decodeFrames(file)).length
       const measured = `${complete ? 'whole' : 'not whole'}, header ${moovBeforeMdat ? 'in front' : 'behind'}, ${count} pictures`
-      return found(measured, complete && moovBeforeMdat && count === 50)
+      return measurement(measured, complete && moovBeforeMdat && count === 50)
     },
   },
   {
@@ -59,8 +59,8 @@ export const container: Row[] = [
     quick: true,
     measure: async (bench) => {
       const file = await bench.file()
-      const [packets, count] = [await syncBytes(file), (await frames(file)).length]
-      return found(`${packets ? '188 bytes' : 'no sync bytes'}, ${count} pictures`, packets && count === 50)
+      const [packets, count] = [await syncBytes(file), (await decodeFrames(file)).length]
+      return measurement(`${packets ? '188 bytes' : 'no sync bytes'}, ${count} pictures`, packets && count === 50)
     },
   },
   ...(Object.keys(CODED) as (keyof typeof CODED)[]).flatMap((value) =>
@@ -72,11 +72,11 @@ export const container: Row[] = [
       quick: value === 'h.264',
       measure: async (bench) => {
         const file = await bench.file()
-        const { codec_name: name, codec_tag_string: tag } = await stream(file, 'video')
-        const count = (await frames(file)).length
+        const { codec_name: name, codec_tag_string: tag } = await probeStream(file, 'video')
+        const count = (await decodeFrames(file)).length
         const tagged = value === 'hevc' && output_container === 'mp4'
         const measured = `${name}, ${count} pictures${tagged ? `, ${tag}` : ''}`
-        return found(measured, name === CODED[value] && count === 50 && (!tagged || tag === 'hvc1'))
+        return measurement(measured, name === CODED[value] && count === 50 && (!tagged || tag === 'hvc1'))
       },
     })),
   ),
@@ -109,11 +109,11 @@ export const container: Row[] = [
     measure: async (bench) => {
       const file = await bench.file()
       const [, u, v] = await meanColor(file, 0.5)
-      const [shade, hertz] = [v > u ? 'red' : 'blue', pitch(await samples(file))]
-      return found(`${shade}, ${Math.round(hertz / 10) * 10} Hz`, shade === color && Math.abs(hertz - tone) < 5)
+      const [shade, hertz] = [v > u ? 'red' : 'blue', dominantFrequency(await audioSamples(file))]
+      return measurement(`${shade}, ${Math.round(hertz / 10) * 10} Hz`, shade === color && Math.abs(hertz - tone) < 5)
     },
   })),
-  refused(
+  rejectedRow(
     { path: 'program_number', value: 2, job: { program_number: 2 }, source: 'programs' },
     'program_missing',
     'program_number',

@@ -1,13 +1,13 @@
 // In charge of: SCTE-35 cues in transport streams.
 import { readFile } from 'node:fs/promises'
-import { scan, seenCues } from '../../support/mpegts/cueClips.ts'
-import { frames } from '../../support/media/media.ts'
-import { found, stored, type Change, type Row } from '../row.ts'
+import { scanCues, readCues } from '../../support/mpegts/cueClips.ts'
+import { decodeFrames } from '../../support/media/media.ts'
+import { measurement, storedConfigRow, type JobChange, type Row } from '../row.ts'
 import { SPLICE_SECONDS } from '../sourceClips.ts'
 
 const SPLICE_FRAME = Math.round(SPLICE_SECONDS * 25)
 
-function passed(path: string, value: unknown, change: Change, pid: number): Row {
+function passed(path: string, value: unknown, change: JobChange, pid: number): Row {
   return {
     path,
     value,
@@ -18,12 +18,12 @@ function passed(path: string, value: unknown, change: Change, pid: number): Row 
     measure: async (bench) => {
       const file = await bench.file()
       const bytes = await readFile(file)
-      const [cue] = seenCues(bytes)
-      const { pids } = scan(bytes)
-      const keys = (await frames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
+      const [cue] = readCues(bytes)
+      const { pids } = scanCues(bytes)
+      const keys = (await decodeFrames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
       const at = cue?.splices[0]
       const key = keys.includes(SPLICE_FRAME)
-      return found(
+      return measurement(
         `${cue?.kind} on PID ${pids.join(', ')} at ${at?.toFixed(2)} s, ${key ? '' : 'no '}key frame`,
         pids.join() === `${pid}` && Math.abs((at ?? 0) - SPLICE_SECONDS) < 0.001 && key && cue?.eventId === 1001,
       )
@@ -42,10 +42,10 @@ function dropped(path: string): Row {
     measure: async (bench) => {
       const file = await bench.file()
       // The scan must be told where the clock begins, which it finds by the pictures.
-      const { pids, cues } = scan(await readFile(file))
-      const keys = (await frames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
+      const { pids, cues } = scanCues(await readFile(file))
+      const keys = (await decodeFrames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
       const measured = `${cues.length} cues, ${pids.length} PIDs of cues, key frames at ${keys.join(', ')}`
-      return found(measured, cues.length === 0 && pids.length === 0 && keys.join() === '0,25,50')
+      return measurement(measured, cues.length === 0 && pids.length === 0 && keys.join() === '0,25,50')
     },
   }
 }
@@ -61,12 +61,12 @@ export const cues: Row[] = [
     job: { output_container: 'ts', ...on },
     measure: async (bench) => {
       const warnings = await bench.warnings()
-      return found(warnings.join(', '), warnings.join() === 'no_cues')
+      return measurement(warnings.join(', '), warnings.join() === 'no_cues')
     },
   },
   dropped('scte35_passthough'),
   passed('scte35_passthrough', true, { scte35_passthrough: true }, 600),
-  stored(
+  storedConfigRow(
     {
       path: 'scte35_passthrough',
       value: true,
@@ -76,7 +76,7 @@ export const cues: Row[] = [
     (config) => {
       const { scte35_passthough: legacy } = config
       const alias = 'scte35_passthrough' in config
-      return found(`scte35_passthough ${legacy}${alias ? ', and the alias' : ''}`, legacy && !alias)
+      return measurement(`scte35_passthough ${legacy}${alias ? ', and the alias' : ''}`, legacy && !alias)
     },
   ),
   dropped('scte35_passthrough'),

@@ -1,10 +1,10 @@
 // In charge of: size, shape, turning and bars.
-import { colorsAt, corners } from '../../support/media/testCard.ts'
-import { stream } from '../../support/media/media.ts'
-import { found, type Change, type Row } from '../row.ts'
+import { colorsAt, cornerPoints } from '../../support/media/testCard.ts'
+import { probeStream } from '../../support/media/media.ts'
+import { measurement, type JobChange, type Row } from '../row.ts'
 
 type Profile = Record<string, unknown>
-const job = (change: Record<string, unknown>, profile: Profile = {}): Change => ({
+const job = (change: Record<string, unknown>, profile: Profile = {}): JobChange => ({
   audioProfiles: [],
   ...change,
   videoProfiles: [{ video_bitrate: 1500, ...profile }],
@@ -22,8 +22,8 @@ function sizeRow(side: 'width' | 'height', value: number, profile: Profile, size
     source: 'single',
     quick: true,
     measure: async (bench) => {
-      const { width, height } = await stream(await bench.file(), 'video')
-      return found(`${width}x${height}`, `${width}x${height}` === size)
+      const { width, height } = await probeStream(await bench.file(), 'video')
+      return measurement(`${width}x${height}`, `${width}x${height}` === size)
     },
     ...row,
   }
@@ -63,7 +63,7 @@ interface Look {
   bars?: [color: string, places: [number, number][]]
 }
 
-function look(path: string, value: unknown, asked: Change, wanted: Look, row: Partial<Row> = {}): Row {
+function look(path: string, value: unknown, asked: JobChange, wanted: Look, row: Partial<Row> = {}): Row {
   const [display, samples] = wanted.shape
   const [color, places] = wanted.bars ?? ['no', [...LEFT_RIGHT, ...TOP_BOTTOM]]
   return {
@@ -75,14 +75,14 @@ function look(path: string, value: unknown, asked: Change, wanted: Look, row: Pa
     quick: asked['video_codec'] === undefined,
     measure: async (bench) => {
       const file = await bench.file()
-      const shown = await stream(file, 'video')
-      const quarters = await colorsAt(file, corners(wanted.part))
+      const shown = await probeStream(file, 'video')
+      const quarters = await colorsAt(file, cornerPoints(wanted.part))
       const edges = [...new Set(await colorsAt(file, places))]
       const bars = color === 'no' ? !edges.includes('black') : edges.join() === color
       const words = color === 'no' ? (bars ? 'no bars' : 'bars') : `${edges.join(' ')} bars`
       const right = quarters.join() === wanted.quarters.join()
       const shape = shown.display_aspect_ratio === display && shown.sample_aspect_ratio === samples
-      return found(
+      return measurement(
         `displayed ${shown.display_aspect_ratio}, quarters ${quarters.join(' ')}, ${words}`,
         right && shape && bars,
       )
@@ -150,7 +150,7 @@ function leftEdge(value: string, color: string, expected: string): Row {
         [0.05, 0.5],
         [0.5, 0.02],
       ])
-      return found(`left edge ${colors[0]}, top edge ${colors[1]}`, colors[0] === color && colors[1] === 'white')
+      return measurement(`left edge ${colors[0]}, top edge ${colors[1]}`, colors[0] === color && colors[1] === 'white')
     },
   }
 }

@@ -1,6 +1,6 @@
 // In charge of: the logo over the picture.
-import { yuvAt } from '../../support/media/testLogo.ts'
-import { found, stored, type Change, type Row } from '../row.ts'
+import { readYuvAt } from '../../support/media/testLogo.ts'
+import { measurement, storedConfigRow, type JobChange, type Row } from '../row.ts'
 
 const URL = 'https://logo.example.test/logo.png'
 const LOGO = { logo_url: URL }
@@ -21,7 +21,7 @@ function nameOf(color: readonly number[]): string {
 /** Inside the logo's red half, which is 48 × 24 with a margin of 3 %. */
 const corner = { top_left: [20, 18], top_right: [272, 18], bottom_left: [20, 162], bottom_right: [272, 162] } as const
 
-function drawn(path: string, value: unknown, change: Change, place: keyof typeof corner, color: string): Row {
+function drawn(path: string, value: unknown, change: JobChange, place: keyof typeof corner, color: string): Row {
   return {
     path,
     value,
@@ -32,10 +32,10 @@ function drawn(path: string, value: unknown, change: Change, place: keyof typeof
     measure: async (bench) => {
       const file = await bench.file()
       const seen = await Promise.all(
-        Object.entries(corner).map(async ([name, [x, y]]) => [name, nameOf(await yuvAt(file, x, y))] as const),
+        Object.entries(corner).map(async ([name, [x, y]]) => [name, nameOf(await readYuvAt(file, x, y))] as const),
       )
       const measured = seen.map(([name, shade]) => `${name.replace('_', ' ')} ${shade}`).join(', ')
-      return found(
+      return measurement(
         measured,
         seen.every(([name, shade]) => shade === (name === place ? color : 'grey')),
       )
@@ -47,10 +47,10 @@ export const logo: Row[] = [
   drawn('logo_url', URL, LOGO, 'top_right', 'red'),
   drawn('logo_url', '', { logo_url: '' }, 'top_right', 'grey'),
   drawn('logo_url', null, { logo_url: null }, 'top_right', 'grey'),
-  stored(
+  storedConfigRow(
     { path: 'logo_url', value: `${URL}?key=1`, expected: 'a query is sealed', job: { logo_url: `${URL}?key=1` } },
     (config, { secrets }) =>
-      found(
+      measurement(
         `shown as ${config.logo_url}`,
         config.logo_url === `${URL}?…` && secrets.addresses.logo_url === `${URL}?key=1`,
       ),

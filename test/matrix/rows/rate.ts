@@ -1,7 +1,7 @@
 // In charge of: bits, pictures a second and GOPs.
-import { frames, kbpsBySecond, packets, stream, transportRates } from '../../support/media/media.ts'
-import { similarities } from '../../support/media/frameSimilarity.ts'
-import { found, refused, type Bench, type Change, type Finding, type Row } from '../row.ts'
+import { decodeFrames, kbpsBySecond, readPackets, probeStream, transportRates } from '../../support/media/media.ts'
+import { frameSimilarities } from '../../support/media/frameSimilarity.ts'
+import { measurement, rejectedRow, type RowContext, type JobChange, type Measurement, type Row } from '../row.ts'
 
 const FULL_HD = { width: 1920, height: 1080, video_bitrate_mode: 'cbr' }
 const NO_SOUND = { audioProfiles: [] }
@@ -13,12 +13,12 @@ const kbps = (value: number) => `${Math.round(value / 10) * 10} kbps`
 function holdsRate(wanted: number): Row['measure'] {
   return async (bench) => {
     const rate = mean((await kbpsBySecond(await bench.file())).slice(1, -1))
-    return found(kbps(rate), Math.abs(rate / wanted - 1) < 0.05)
+    return measurement(kbps(rate), Math.abs(rate / wanted - 1) < 0.05)
   }
 }
 
 const bitrates: Row[] = [
-  refused(
+  rejectedRow(
     { path: 'videoProfiles[].video_bitrate', value: 0, job: { videoProfiles: [{ video_bitrate: 0 }] } },
     'video_bitrate_too_low',
     'videoProfiles[0].video_bitrate',
@@ -32,7 +32,7 @@ const bitrates: Row[] = [
     measure: holdsRate(100),
   },
   // Specification 8: 2250 is too low, 2300, 2301 and 2400 are accepted.
-  refused(
+  rejectedRow(
     {
       path: 'videoProfiles[].video_bitrate',
       value: 2250,
@@ -75,7 +75,7 @@ const modes: Row[] = [
         const seconds = await kbpsBySecond(await bench.file())
         const [black, noise] = halves(seconds)
         const filled = seconds.slice(1, 4).every((each) => Math.abs(each / rate - 1) < 0.02)
-        return found(`black ${kbps(black)}, noise ${kbps(noise)}`, filled && noise < rate * 1.36)
+        return measurement(`black ${kbps(black)}, noise ${kbps(noise)}`, filled && noise < rate * 1.36)
       },
     }
   }),
@@ -90,7 +90,7 @@ const modes: Row[] = [
       const middle = mean(rates)
       const spread = Math.max(...rates.map((rate) => Math.abs(rate / middle - 1)))
       const measured = `${kbps(middle)} ± ${(spread * 100).toFixed(1)} %, ${counterErrors} broken`
-      return found(measured, spread < 0.005 && counterErrors === 0 && middle > 800)
+      return measurement(measured, spread < 0.005 && counterErrors === 0 && middle > 800)
     },
   },
   {
@@ -101,7 +101,7 @@ const modes: Row[] = [
     source: 'uneven',
     measure: async (bench) => {
       const [black, noise] = halves(await kbpsBySecond(await bench.file()))
-      return found(`black ${kbps(black)}, noise ${kbps(noise)}`, black < 100 && noise > 600 && noise < 1250)
+      return measurement(`black ${kbps(black)}, noise ${kbps(noise)}`, black < 100 && noise > 600 && noise < 1250)
     },
   },
   {
@@ -111,9 +111,11 @@ const modes: Row[] = [
     job: mode('qvbr', 3000),
     measure: async (bench) => {
       const [own, wider] = await Promise.all(
-        [await bench.file(), await bench.other(mode('qvbr', 6000))].map(async (file) => mean(await kbpsBySecond(file))),
+        [await bench.file(), await bench.encodeOther(mode('qvbr', 6000))].map(async (file) =>
+          mean(await kbpsBySecond(file)),
+        ),
       )
-      return found(`${kbps(own!)} and ${kbps(wider!)}`, own! < 3000 && Math.abs(wider! / own! - 1) < 0.02)
+      return measurement(`${kbps(own!)} and ${kbps(wider!)}`, own! < 3000 && Math.abs(wider! / own! - 1) < 0.02)
     },
   },
   {
@@ -124,7 +126,7 @@ const modes: Row[] = [
     source: 'uneven',
     measure: async (bench) => {
       const [black, noise] = halves(await kbpsBySecond(await bench.file()))
-      return found(`black ${kbps(black)}, noise ${kbps(noise)}`, black < 100 && noise > 450 && noise < 620)
+      return measurement(`black ${kbps(black)}, noise ${kbps(noise)}`, black < 100 && noise > 450 && noise < 620)
     },
   },
 ]
@@ -135,7 +137,7 @@ const quality = (h264_quality: string) => ({
   videoProfiles: [{ width: 640, height: 360, video_bitrate: 350 }],
 })
 async function similarity(file: string, source: string): Promise<number> {
-  return mean(await similarities(file, ['-i', source]))
+  return mean(await frameSimilarities(file, ['-i', source]))
 }
 const order = ['good', 'better', 'best'] as const
 
@@ -149,9 +151,9 @@ const qualities = order.map((value, index): Row => {
     source: 'detail',
     measure: async (bench) => {
       const own = await similarity(await bench.file(), await bench.source())
-      if (below === undefined) return found(`SSIM ${own.toFixed(3)}`, own > 0.8)
-      const less = await similarity(await bench.other(quality(below)), await bench.source())
-      return found(`SSIM ${own.toFixed(3)}, ${below} ${less.toFixed(3)}`, own > less)
+      if (below === undefined) return measurement(`SSIM ${own.toFixed(3)}`, own > 0.8)
+      const less = await similarity(await bench.encodeOther(quality(below)), await bench.source())
+      return measurement(`SSIM ${own.toFixed(3)}, ${below} ${less.toFixed(3)}`, own > less)
     },
   }
 })
@@ -170,9 +172,9 @@ const otherCodecs: Row[] = [
       source: 'detail',
       measure: async (bench) => {
         const own = await similarity(await bench.file(), await bench.source())
-        if (below === undefined) return found(`SSIM ${own.toFixed(3)}`, own > 0.8)
-        const less = await similarity(await bench.other(hevc(below)), await bench.source())
-        return found(`SSIM ${own.toFixed(3)}, ${below} ${less.toFixed(3)}`, own > less)
+        if (below === undefined) return measurement(`SSIM ${own.toFixed(3)}`, own > 0.8)
+        const less = await similarity(await bench.encodeOther(hevc(below)), await bench.source())
+        return measurement(`SSIM ${own.toFixed(3)}, ${below} ${less.toFixed(3)}`, own > less)
       },
     }
   }),
@@ -183,40 +185,40 @@ const otherCodecs: Row[] = [
     job: { ...MPEG2, h264_quality: value },
     source: 'detail',
     measure: async (bench) => {
-      const sizes = async (file: string) => (await packets(file)).map(({ size }) => size).join()
+      const sizes = async (file: string) => (await readPackets(file)).map(({ size }) => size).join()
       const same =
-        (await sizes(await bench.file())) === (await sizes(await bench.other({ ...MPEG2, h264_quality: 'good' })))
+        (await sizes(await bench.file())) === (await sizes(await bench.encodeOther({ ...MPEG2, h264_quality: 'good' })))
       const warnings = (await bench.warnings()).join(', ') || 'no warning'
       const wanted = value === 'good' ? 'no warning' : 'no_effect'
-      return found(`${same ? 'the same' : 'other'} packets, ${warnings}`, same && warnings === wanted)
+      return measurement(`${same ? 'the same' : 'other'} packets, ${warnings}`, same && warnings === wanted)
     },
   })),
 ]
 
 /** Key frames and their distance, and whether nothing behind one is shown before it. */
-async function gops(bench: Bench): Promise<{ count: number; distances: number[]; closed: boolean }> {
+async function gops(bench: RowContext): Promise<{ count: number; distances: number[]; closed: boolean }> {
   const file = await bench.file()
-  const decoded = await frames(file)
+  const decoded = await decodeFrames(file)
   const keys = decoded.flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
   let last = -Infinity
   let closed = true
-  for (const packet of await packets(file)) {
+  for (const packet of await readPackets(file)) {
     if (packet.flags.startsWith('K')) last = Number(packet.pts_time)
     closed &&= Number(packet.pts_time) >= last
   }
   return { count: decoded.length, distances: keys.slice(1).map((key, index) => key - keys[index]!), closed }
 }
 
-function gopRow(value: number, pictures: number, row: Partial<Row> & { job: Change }): Row {
+function gopRow(value: number, pictures: number, row: Partial<Row> & { job: JobChange }): Row {
   return {
     path: 'gop_length',
     value,
     expected: `a key frame every ${pictures} pictures, exactly, and closed GOPs`,
     source: 'changes',
-    measure: async (bench): Promise<Finding> => {
+    measure: async (bench): Promise<Measurement> => {
       const { distances, closed } = await gops(bench)
       const measured = `every ${[...new Set(distances)].join(', ')}; ${closed ? 'closed' : 'open'}`
-      return found(measured, distances.length > 0 && distances.every((each) => each === pictures) && closed)
+      return measurement(measured, distances.length > 0 && distances.every((each) => each === pictures) && closed)
     },
     ...row,
   }
@@ -235,7 +237,7 @@ const lengths: Row[] = [
   }),
 ]
 
-function distanceRow(value: number, job: Change): Row {
+function distanceRow(value: number, job: JobChange): Row {
   return {
     path: 'ip_distance',
     value,
@@ -247,14 +249,14 @@ function distanceRow(value: number, job: Change): Row {
       // At the end of the GOP of 25 there is a rest.
       const rest = 24 % value || value
       const measured = [...new Set(apart)].join(', ')
-      return found(measured, apart.every((each) => [value, rest, 1].includes(each)) && apart[0] === value)
+      return measurement(measured, apart.every((each) => [value, rest, 1].includes(each)) && apart[0] === value)
     },
   }
 }
 
 /** Distances between the pictures that are no B pictures. */
-async function anchorDistances(bench: Bench): Promise<number[]> {
-  const decoded = await frames(await bench.file())
+async function anchorDistances(bench: RowContext): Promise<number[]> {
+  const decoded = await decodeFrames(await bench.file())
   const anchors = decoded.flatMap((frame, index) => (frame.pict_type === 'B' ? [] : [index]))
   return anchors.slice(1).map((anchor, index) => anchor - anchors[index]!)
 }
@@ -275,7 +277,7 @@ const distances: Row[] = [
     source: 'changes',
     measure: async (bench) => {
       const most = Math.max(...(await anchorDistances(bench)))
-      return found(`at most ${most}`, most === 8)
+      return measurement(`at most ${most}`, most === 8)
     },
   },
 ]
@@ -283,11 +285,14 @@ const distances: Row[] = [
 const factors = { '1x': [50, '25/1'], '1/2x': [25, '25/2'], '2x': [100, '50/1'] } as const
 const factorJob = { ...NO_SOUND, videoProfiles: Object.keys(factors).map((video_framerate) => ({ video_framerate })) }
 
-async function rateOf(bench: Bench, count: number, rate: string): Promise<Finding> {
+async function rateOf(bench: RowContext, count: number, rate: string): Promise<Measurement> {
   const file = await bench.file()
-  const decoded = await frames(file)
-  const { avg_frame_rate } = await stream(file, 'video')
-  return found(`${decoded.length} pictures at ${avg_frame_rate}`, decoded.length === count && avg_frame_rate === rate)
+  const decoded = await decodeFrames(file)
+  const { avg_frame_rate } = await probeStream(file, 'video')
+  return measurement(
+    `${decoded.length} pictures at ${avg_frame_rate}`,
+    decoded.length === count && avg_frame_rate === rate,
+  )
 }
 
 export const rate: Row[] = [

@@ -1,8 +1,8 @@
 // In charge of: interlaced and telecined sources.
-import { ffmpeg, frames, stream } from '../../support/media/media.ts'
+import { ffmpeg, decodeFrames, probeStream } from '../../support/media/media.ts'
 import { barPositions } from '../../support/media/interlacedClip.ts'
-import { similarities } from '../../support/media/frameSimilarity.ts'
-import { found, type Bench, type Finding, type Row } from '../row.ts'
+import { frameSimilarities } from '../../support/media/frameSimilarity.ts'
+import { measurement, type RowContext, type Measurement, type Row } from '../row.ts'
 
 const job = (change: Record<string, unknown>, profile: Record<string, unknown> = {}) => ({
   audioProfiles: [],
@@ -12,7 +12,7 @@ const job = (change: Record<string, unknown>, profile: Record<string, unknown> =
 
 /** Mean SSIM to another file. */
 async function closeness(file: string, other: string): Promise<number> {
-  const scores = await similarities(file, ['-i', other])
+  const scores = await frameSimilarities(file, ['-i', other])
   return scores.reduce((sum, score) => sum + score, 0) / scores.length
 }
 
@@ -23,9 +23,9 @@ async function distinct(file: string): Promise<number> {
 }
 
 /** Progressive pictures, all different, in which the bar has one place: woven fields would show it in two. */
-async function progressive(bench: Bench, count: number): Promise<Finding> {
+async function progressive(bench: RowContext, count: number): Promise<Measurement> {
   const file = await bench.file()
-  const decoded = await frames(file)
+  const decoded = await decodeFrames(file)
   const flagged = decoded.filter((frame) => frame.interlaced_frame === 1).length
   const places = await barPositions(file)
   const apart = Math.max(
@@ -33,19 +33,19 @@ async function progressive(bench: Bench, count: number): Promise<Finding> {
   )
   const different = await distinct(file)
   const combed = apart > 2
-  return found(
+  return measurement(
     `${decoded.length} pictures, ${flagged} interlaced, ${different} different, ${combed ? 'combed' : 'not combed'}`,
     decoded.length === count && flagged === 0 && different === count && !combed,
   )
 }
 
-async function interlaced(bench: Bench): Promise<Finding> {
+async function interlaced(bench: RowContext): Promise<Measurement> {
   const file = await bench.file()
-  const decoded = await frames(file)
+  const decoded = await decodeFrames(file)
   const flagged = decoded.filter((frame) => frame.interlaced_frame === 1).length
   const places = await barPositions(file)
   const forward = places.slice(1).filter((place, index) => place > places[index]!).length
-  return found(
+  return measurement(
     `${flagged} of ${decoded.length} interlaced; ${forward} of ${places.length - 1} fields later than the one before`,
     flagged === 50 && decoded.length === 50 && forward === 99,
   )
@@ -70,9 +70,9 @@ export const scan: Row[] = [
       const source = await bench.source()
       const [own, without] = [
         await closeness(await bench.file(), source),
-        await closeness(await bench.other(job({})), source),
+        await closeness(await bench.encodeOther(job({})), source),
       ]
-      return found(
+      return measurement(
         `SSIM ${own.toFixed(2)}, without ${without.toFixed(2)}`,
         Math.abs(own - without) < 0.002 && own > 0.9,
       )
@@ -111,14 +111,14 @@ export const scan: Row[] = [
     source: 'film',
     measure: async (bench) => {
       const file = await bench.file()
-      const pace = (await stream(file, 'video')).avg_frame_rate
-      if (!value) return found(pace, pace === '30000/1001')
+      const pace = (await probeStream(file, 'video')).avg_frame_rate
+      if (!value) return measurement(pace, pace === '30000/1001')
       const film = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=24000/1001:d=4']
-      const scores = await similarities(file, film)
+      const scores = await frameSimilarities(file, film)
       const least = Math.min(...scores.slice(0, 90))
       const like = least > 0.93
       const measured = `${pace}, 90 pictures ${like ? 'like' : 'unlike'} the film’s`
-      return found(measured, pace === '24000/1001' && scores.length >= 90 && like)
+      return measurement(measured, pace === '24000/1001' && scores.length >= 90 && like)
     },
   })),
   {
@@ -128,8 +128,8 @@ export const scan: Row[] = [
     job: job({ auto_detelecine_flag: true }),
     measure: async (bench) => {
       const warnings = await bench.warnings()
-      const pace = (await stream(await bench.file(), 'video')).avg_frame_rate
-      return found(`${pace}, ${warnings.join(', ')}`, pace === '25/1' && warnings.join() === 'no_telecine')
+      const pace = (await probeStream(await bench.file(), 'video')).avg_frame_rate
+      return measurement(`${pace}, ${warnings.join(', ')}`, pace === '25/1' && warnings.join() === 'no_telecine')
     },
   },
 ]

@@ -1,16 +1,16 @@
 // In charge of: segmented output, and fields that act on it alone.
 import { writeFile } from 'node:fs/promises'
 import { jpegSize } from '#contract/formats/jpegSize.ts'
-import { frames, probeFile } from '../../support/media/media.ts'
-import { segmentsOf } from '../../support/manifests/playlistSegments.ts'
+import { decodeFrames, probeFile } from '../../support/media/media.ts'
+import { listSegments } from '../../support/manifests/playlistSegments.ts'
 import { joinedSegments } from '../../support/transcoder/segmentedTask.ts'
-import { found, type Bench, type Change, type Finding, type Row } from '../row.ts'
+import { measurement, type RowContext, type JobChange, type Measurement, type Row } from '../row.ts'
 import { ANY } from '../parameterValues.ts'
 import { segmentedAudio } from './segmentedAudio.ts'
 import { segmentedCues } from './segmentedCues.ts'
 
 /** A single file that carries its sound itself. */
-function single(path: string, value: boolean, change: Change = { [path]: value }): Row {
+function single(path: string, value: boolean, change: JobChange = { [path]: value }): Row {
   return {
     path,
     value,
@@ -22,7 +22,7 @@ function single(path: string, value: boolean, change: Change = { [path]: value }
         (await bench.files()).map(async ({ file }) => (await probeFile(file)).streams.map((each) => each.codec_type)),
       )
       const measured = kinds.map((each) => each.join(' and ')).join('; ')
-      return found(measured, measured === 'video and audio')
+      return measurement(measured, measured === 'video and audio')
     },
   }
 }
@@ -34,21 +34,25 @@ function cut(
   path: string,
   value: unknown,
   expected: string,
-  job: Change,
-  look: (objects: ReadonlyMap<string, Buffer>, bench: Bench) => Promise<Finding> | Finding,
+  job: JobChange,
+  look: (objects: ReadonlyMap<string, Buffer>, bench: RowContext) => Promise<Measurement> | Measurement,
 ): Row {
   return { path, value, expected, job, quick: true, measure: async (bench) => look(await bench.objects(), bench) }
 }
 
 /** Every picture of the source once, in the segments that the playlist lists. */
-async function everyPicture(objects: ReadonlyMap<string, Buffer>, bench: Bench, extension: string): Promise<Finding> {
+async function everyPicture(
+  objects: ReadonlyMap<string, Buffer>,
+  bench: RowContext,
+  extension: string,
+): Promise<Measurement> {
   const playlist = 'video_0/playlist.m3u8'
   const file = `${await bench.source()}.joined.${extension}`
   await writeFile(file, joinedSegments(objects, playlist))
-  const [made, there] = [(await frames(file)).length, (await frames(await bench.source())).length]
-  const names = segmentsOf(objects.get(playlist)!.toString()).map(({ uri }) => uri.split('.').at(-1)!)
+  const [made, there] = [(await decodeFrames(file)).length, (await decodeFrames(await bench.source())).length]
+  const names = listSegments(objects.get(playlist)!.toString()).map(({ uri }) => uri.split('.').at(-1)!)
   const kinds = [...new Set(names)].join(' and ')
-  return found(`${made} of ${there} pictures in ${kinds}`, made === there && names.includes(extension))
+  return measurement(`${made} of ${there} pictures in ${kinds}`, made === there && names.includes(extension))
 }
 
 function lengths(objects: ReadonlyMap<string, Buffer>): number[] {
@@ -56,17 +60,17 @@ function lengths(objects: ReadonlyMap<string, Buffer>): number[] {
   return [...text.matchAll(/#EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds))
 }
 
-const separate = (objects: ReadonlyMap<string, Buffer>): Finding => {
+const separate = (objects: ReadonlyMap<string, Buffer>): Measurement => {
   const master = objects.get('master.m3u8')!.toString()
   const own = /TYPE=AUDIO/.test(master) && objects.has('audio_0/playlist.m3u8')
-  return found(own ? 'an audio rendition of its own' : 'none', own)
+  return measurement(own ? 'an audio rendition of its own' : 'none', own)
 }
 
 const apart = 'HLS with an audio rendition of its own'
 const segmentLength = (value: number, expected: string, wanted: (seconds: number[]) => boolean): Row =>
   cut('segment_length', value, expected, { ...HLS, segment_length: value }, (objects) => {
     const seconds = lengths(objects)
-    return found(`segments of ${seconds.join(', ')} s`, wanted(seconds))
+    return measurement(`segments of ${seconds.join(', ')} s`, wanted(seconds))
   })
 
 export const segmented: Row[] = [
@@ -83,7 +87,7 @@ export const segmented: Row[] = [
     (objects) => {
       const tar = objects.get('show.tar')
       const name = tar?.toString('latin1', 0, 100).replace(/\0.*/s, '').replace(/j-1-1/, '…')
-      return found(`${name} first in show.tar`, name === 'video_0/…/00001.ts')
+      return measurement(`${name} first in show.tar`, name === 'video_0/…/00001.ts')
     },
   ),
   single('thumbnails', false),
@@ -91,13 +95,13 @@ export const segmented: Row[] = [
     const track = objects.get('thumbnails/thumbnails.vtt')?.toString() ?? ''
     const [, sheet] = /^(\S+)#xywh=0,0,160,90$/m.exec(track) ?? []
     const there = [sheet, 'poster.jpg'].filter((name) => objects.has(`thumbnails/${name}`))
-    return found(`${there.length} of 2 pictures that the track and players want`, there.length === 2)
+    return measurement(`${there.length} of 2 pictures that the track and players want`, there.length === 2)
   }),
   ...[true, false].map((value) =>
     cut('preview', value, value ? 'a still of the source' : 'none', { ...HLS, preview: value }, (objects) => {
       const picture = objects.get('(poster of the source)')
       const size = picture === undefined ? null : jpegSize(picture)
-      return found(size === null ? 'none' : `a JPEG of ${size.width} × ${size.height}`, (size !== null) === value)
+      return measurement(size === null ? 'none' : `a JPEG of ${size.width} × ${size.height}`, (size !== null) === value)
     }),
   ),
   single('master_variant_mode', false),
@@ -113,7 +117,10 @@ export const segmented: Row[] = [
     const manifest = objects.get('show.ism/Manifest')?.toString() ?? ''
     const fragments = [...objects.keys()].filter((path) => /Fragments\(video=\d+\)$/.test(path)).length
     const listed = Number(/Type="video"[^>]* Chunks="(\d+)"/.exec(manifest)?.[1])
-    return found(`${fragments} fragments of video, ${listed} in the manifest`, fragments > 0 && fragments === listed)
+    return measurement(
+      `${fragments} fragments of video, ${listed} in the manifest`,
+      fragments > 0 && fragments === listed,
+    )
   }),
   cut('segmented_output_hls', true, 'HLS, every picture', { segmented_output_hls: true }, (objects, bench) =>
     everyPicture(objects, bench, 'm4s'),
@@ -121,7 +128,7 @@ export const segmented: Row[] = [
   cut('segmented_output_dash', true, 'DASH', { segmented_output_dash: true }, (objects) => {
     const mpd = objects.get('manifest.mpd')?.toString() ?? ''
     const sets = [...mpd.matchAll(/<AdaptationSet [^>]*contentType="(\w+)"/g)].map(([, kind]) => kind)
-    return found(`an MPD with ${sets.join(' and ')}`, sets.join() === 'video,audio')
+    return measurement(`an MPD with ${sets.join(' and ')}`, sets.join() === 'video,audio')
   }),
   cut(
     'program_start_time',
@@ -130,7 +137,7 @@ export const segmented: Row[] = [
     { ...HLS, program_start_time: '2026-01-31T20:15:00Z' },
     (objects) => {
       const [, first] = /#EXT-X-PROGRAM-DATE-TIME:(\S+)/.exec(objects.get('video_0/playlist.m3u8')!.toString()) ?? []
-      return found(`${first}`, first?.startsWith('2026-01-31T20:15:00') === true)
+      return measurement(`${first}`, first?.startsWith('2026-01-31T20:15:00') === true)
     },
   ),
 ]

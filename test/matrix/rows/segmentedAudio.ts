@@ -1,11 +1,11 @@
 // In charge of: `audio_profiles` in segmented output: which audio the players of each rendition hear.
 // Not in charge of: single files (audio.ts).
 import { writeFile } from 'node:fs/promises'
-import { pitch, samples } from '../../support/media/audioSamples.ts'
+import { dominantFrequency, audioSamples } from '../../support/media/audioSamples.ts'
 import { probeFile } from '../../support/media/media.ts'
-import { attributesOf, readTags } from '../../support/manifests/hlsRules.ts'
+import { parseAttributes, readTags } from '../../support/manifests/hlsRules.ts'
 import { joinedSegments } from '../../support/transcoder/segmentedTask.ts'
-import { found, type Bench, type Change, type Row } from '../row.ts'
+import { measurement, type RowContext, type JobChange, type Row } from '../row.ts'
 import { trackHz } from '../sourceClips.ts'
 
 type Objects = ReadonlyMap<string, Buffer>
@@ -14,24 +14,24 @@ const SELECTIONS = ['0', '1', 'none'] as const
 const WANTED = `${trackHz(0)} Hz; ${trackHz(1)} Hz; none`
 
 /** The tones of the audio in the segments of a playlist. */
-async function tones(objects: Objects, bench: Bench, playlist: string): Promise<string[]> {
+async function tones(objects: Objects, bench: RowContext, playlist: string): Promise<string[]> {
   const file = `${await bench.source()}.${playlist.replaceAll('/', '.')}.joined`
   await writeFile(file, joinedSegments(objects, playlist))
   const count = (await probeFile(file)).streams.filter(({ codec_type }) => codec_type === 'audio').length
   const heard: string[] = []
   for (let position = 0; position < count; position += 1)
-    heard.push(`${Math.round(pitch(await samples(file, position)) / 10) * 10} Hz`)
+    heard.push(`${Math.round(dominantFrequency(await audioSamples(file, position)) / 10) * 10} Hz`)
   return heard
 }
 
 /** Of each variant, in the order of the profiles: what its segments carry, and the members of its audio group. */
-async function ofVariants(objects: Objects, bench: Bench): Promise<string> {
+async function ofVariants(objects: Objects, bench: RowContext): Promise<string> {
   const tags = readTags(objects.get('master.m3u8')!.toString())
-  const media = tags.filter(({ name }) => name === 'EXT-X-MEDIA').map(({ value }) => attributesOf(value))
+  const media = tags.filter(({ name }) => name === 'EXT-X-MEDIA').map(({ value }) => parseAttributes(value))
   const heard = new Map<string, string>()
   for (const [index, { name, value }] of tags.entries()) {
     if (name !== 'EXT-X-STREAM-INF') continue
-    const group = attributesOf(value).get('AUDIO')
+    const group = parseAttributes(value).get('AUDIO')
     const uris = media.flatMap((one) =>
       one.get('TYPE') === 'AUDIO' && group !== undefined && one.get('GROUP-ID') === group ? [one.get('URI')!] : [],
     )
@@ -58,7 +58,7 @@ function ofSubsets(objects: Objects): string {
     .join('; ')
 }
 
-const job: Change = {
+const job: JobChange = {
   audioProfiles: [{ source_stream: '1' }, { source_stream: '2' }],
   videoProfiles: SELECTIONS.map((audio_profiles) => ({ width: 64, height: 64, video_bitrate: 100, audio_profiles })),
 }
@@ -66,9 +66,9 @@ const job: Change = {
 function row(
   value: string,
   form: string,
-  change: Change,
+  change: JobChange,
   wanted: string,
-  look: (objects: Objects, bench: Bench) => Promise<string> | string,
+  look: (objects: Objects, bench: RowContext) => Promise<string> | string,
 ): Row {
   return {
     path: 'videoProfiles[].audio_profiles',
@@ -79,7 +79,7 @@ function row(
     quick: true,
     measure: async (bench) => {
       const measured = await look(await bench.objects(), bench)
-      return found(measured, measured === wanted)
+      return measurement(measured, measured === wanted)
     },
   }
 }

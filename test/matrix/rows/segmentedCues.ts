@@ -1,10 +1,10 @@
 // In charge of: SCTE-35 cues in segmented output: playlists, manifests, segments, the tar.
 // Not in charge of: single files (cues.ts); cues at every offset within a GOP (test/node/cueTiming).
 import { readSplice } from '../../../transcoder/formats/scte35/spliceInfo.ts'
-import { scan, seenCues } from '../../support/mpegts/cueClips.ts'
-import { segmentsOf } from '../../support/manifests/playlistSegments.ts'
+import { scanCues, readCues } from '../../support/mpegts/cueClips.ts'
+import { listSegments } from '../../support/manifests/playlistSegments.ts'
 import { joinedSegments } from '../../support/transcoder/segmentedTask.ts'
-import { found, type Change, type Finding, type Row } from '../row.ts'
+import { measurement, type JobChange, type Measurement, type Row } from '../row.ts'
 import { SPLICE_SECONDS } from '../sourceClips.ts'
 
 type Objects = ReadonlyMap<string, Buffer>
@@ -25,7 +25,7 @@ function begins(playlist: string): number[] {
 }
 
 /** The date range of the cue, and a segment that begins there. */
-function inPlaylist(objects: Objects, name = PLAYLIST): Finding {
+function inPlaylist(objects: Objects, name = PLAYLIST): Measurement {
   const text = objects.get(name)!.toString()
   const ranges = [...text.matchAll(/#EXT-X-DATERANGE:.*/g)].flatMap(([line]) => {
     const [, section] = /SCTE35-OUT=0x([\dA-Fa-f]+)/.exec(line) ?? []
@@ -35,28 +35,28 @@ function inPlaylist(objects: Objects, name = PLAYLIST): Finding {
   const starts = begins(text)
   const right =
     ranges.length === 1 && close(ranges[0]!, SPLICE_SECONDS) && starts.some((at) => close(at, SPLICE_SECONDS))
-  return found(`SCTE35-OUT at ${says(ranges)} s, segments at ${says(starts)} s`, right)
+  return measurement(`SCTE35-OUT at ${says(ranges)} s, segments at ${says(starts)} s`, right)
 }
 
 /** The cue in the transport stream that the segments make. */
-function inSegments(objects: Objects, name = PLAYLIST): Finding {
+function inSegments(objects: Objects, name = PLAYLIST): Measurement {
   const bytes = joinedSegments(objects, name)
-  const { pids } = scan(bytes)
-  const splices = seenCues(bytes).flatMap((cue) => cue.splices)
+  const { pids } = scanCues(bytes)
+  const splices = readCues(bytes).flatMap((cue) => cue.splices)
   const right = pids.join() === '600' && splices.length === 1 && Math.abs(splices[0]! - SPLICE_SECONDS) < 0.001
-  return found(`splice_insert on PID ${pids.join(', ')} at ${says(splices)} s`, right)
+  return measurement(`splice_insert on PID ${pids.join(', ')} at ${says(splices)} s`, right)
 }
 
-function inManifest(objects: Objects, name = 'manifest.mpd'): Finding {
+function inManifest(objects: Objects, name = 'manifest.mpd'): Measurement {
   const text = objects.get(name)!.toString()
   const scale = Number(/<EventStream [^>]*timescale="(\d+)"/.exec(text)?.[1])
   const events = [...text.matchAll(/<Event ([^>]*)>.*?<Binary>([^<]+)</gs)].flatMap(([, head, binary]) =>
     isOurs(Buffer.from(binary!, 'base64')) ? [Number(/presentationTime="(\d+)"/.exec(head!)![1]) / scale] : [],
   )
-  return found(`an Event at ${says(events)} s`, events.length === 1 && close(events[0]!, SPLICE_SECONDS))
+  return measurement(`an Event at ${says(events)} s`, events.length === 1 && close(events[0]!, SPLICE_SECONDS))
 }
 
-function row(expected: string, change: Change, looks: readonly ((objects: Objects) => Finding)[]): Row {
+function row(expected: string, change: JobChange, looks: readonly ((objects: Objects) => Measurement)[]): Row {
   return {
     path: 'scte35_passthough',
     value: true,
@@ -67,7 +67,7 @@ function row(expected: string, change: Change, looks: readonly ((objects: Object
     measure: async (bench) => {
       const objects = await bench.objects()
       const seen = looks.map((look) => look(objects))
-      return found(
+      return measurement(
         seen.map(({ measured }) => measured).join('; '),
         seen.every(({ ok }) => ok),
       )
@@ -89,8 +89,8 @@ export const segmentedCues: Row[] = [
     (objects) => inPlaylist(objects, 'tar_video_0.m3u8'),
     (objects) => inSegments(objects, 'tar_video_0.m3u8'),
     (objects) => {
-      const names = new Set(segmentsOf(objects.get('tar_video_0.m3u8')!.toString()).map(({ uri }) => uri))
-      return found([...names].join(', '), [...names].join() === 'show.tar')
+      const names = new Set(listSegments(objects.get('tar_video_0.m3u8')!.toString()).map(({ uri }) => uri))
+      return measurement([...names].join(', '), [...names].join() === 'show.tar')
     },
   ]),
   row(`the tar of DASH: the same event in the tar’s manifest`, { segmented_output_dash: true, create_tar_file: true }, [

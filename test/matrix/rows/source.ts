@@ -1,15 +1,15 @@
 // In charge of: what depends on the source: optional audio, profiles larger than it, the automatic ladder.
 import { basename } from 'node:path'
-import { probeFile, stream } from '../../support/media/media.ts'
-import { found, refused, type Bench, type Change, type Row } from '../row.ts'
+import { probeFile, probeStream } from '../../support/media/media.ts'
+import { measurement, rejectedRow, type RowContext, type JobChange, type Row } from '../row.ts'
 
 const silent = { audioProfiles: [] }
 
 /** "plain_0_180p.mp4 320x180" for each file. */
-async function sizes(bench: Bench): Promise<string> {
+async function sizes(bench: RowContext): Promise<string> {
   const files = await bench.files()
   const seen = files.map(async ({ path, file }) => {
-    const { width, height } = await stream(file, 'video')
+    const { width, height } = await probeStream(file, 'video')
     return `${basename(path)} ${width}x${height}`
   })
   return (await Promise.all(seen)).join(', ')
@@ -24,12 +24,12 @@ function made(row: Pick<Row, 'path' | 'value' | 'job' | 'source'>, wanted: strin
     quick: true,
     measure: async (bench) => {
       const measured = words(await sizes(bench), await bench.warnings())
-      return found(measured, measured === words(wanted, codes))
+      return measurement(measured, measured === words(wanted, codes))
     },
   }
 }
 
-const two: Change = {
+const two: JobChange = {
   ...silent,
   videoProfiles: [
     { width: 0, height: 360, video_bitrate: 900 },
@@ -59,7 +59,7 @@ const upscaling: Row[] = [
   ),
 ]
 
-const auto: Change = { ...silent, ladder: 'auto', videoProfiles: [] }
+const auto: JobChange = { ...silent, ladder: 'auto', videoProfiles: [] }
 
 const ladder: Row[] = [
   made({ path: 'ladder', value: 'auto', job: auto }, 'clip_0_180p.mp4 320x180'),
@@ -67,7 +67,7 @@ const ladder: Row[] = [
     { path: 'ladder', value: 'auto', job: auto, source: 'detail' },
     'clip_0_360p.mp4 640x360, clip_1_240p.mp4 426x240',
   ),
-  refused({ path: 'ladder', value: 'auto', job: { ladder: 'auto' } }, 'conflict', 'videoProfiles'),
+  rejectedRow({ path: 'ladder', value: 'auto', job: { ladder: 'auto' } }, 'conflict', 'videoProfiles'),
 ]
 
 /** The kinds of streams of the one file, and the codes of the warnings. */
@@ -82,7 +82,7 @@ function streams(value: boolean, source: Row['source'], wanted: string): Row {
     measure: async (bench) => {
       const kinds = (await probeFile(await bench.file())).streams.map((each) => each.codec_type)
       const measured = `${kinds.join(' and ')}; ${(await bench.warnings()).join(' ') || 'no warning'}`
-      return found(measured, measured === wanted)
+      return measurement(measured, measured === wanted)
     },
   }
 }
@@ -90,7 +90,7 @@ function streams(value: boolean, source: Row['source'], wanted: string): Row {
 const optional: Row[] = [
   streams(true, undefined, 'video and audio; no warning'),
   streams(true, 'grey', 'video; audio_left_out'),
-  refused(
+  rejectedRow(
     {
       path: 'audioProfiles[].optional',
       value: false,

@@ -1,8 +1,8 @@
 // In charge of: how ts files are signalled: DVB and ATSC, names, identifiers, PIDs.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { readFile } from 'node:fs/promises'
-import { sectionsOf } from '../../support/mpegts/psiSections.ts'
-import { found, type Change, type Row } from '../row.ts'
+import { readSections } from '../../support/mpegts/psiSections.ts'
+import { measurement, type JobChange, type Row } from '../row.ts'
 
 const AUDIO = [{ audio_codec: 'ac3', audio_channels: '2', audio_bitrate: '192', source_stream: '1' }]
 
@@ -19,9 +19,9 @@ interface Tables {
 
 async function tablesOf(file: string): Promise<Tables> {
   const bytes = await readFile(file)
-  const pat = sectionsOf(bytes, 0)[0]!
+  const pat = readSections(bytes, 0)[0]!
   const mapPid = pat.readUInt16BE(10) & 0x1fff
-  const map = sectionsOf(bytes, mapPid)[0]!
+  const map = readSections(bytes, mapPid)[0]!
   const streams: string[] = []
   for (let at = 12 + (map.readUInt16BE(10) & 0xfff); at < map.length - 4; at += 5 + (map.readUInt16BE(at + 3) & 0xfff))
     streams.push(`0x${map[at]!.toString(16).padStart(2, '0')} ${map.readUInt16BE(at + 1) & 0x1fff}`)
@@ -29,8 +29,8 @@ async function tablesOf(file: string): Promise<Tables> {
     ...{ stream: pat.readUInt16BE(3), program: pat.readUInt16BE(8), mapPid, clockPid: map.readUInt16BE(8) & 0x1fff },
     ...{
       streams,
-      sdt: sectionsOf(bytes, 0x11)[0]?.toString('latin1') ?? null,
-      tables: sectionsOf(bytes, 0x1ffb).length,
+      sdt: readSections(bytes, 0x11)[0]?.toString('latin1') ?? null,
+      tables: readSections(bytes, 0x1ffb).length,
     },
   }
 }
@@ -40,13 +40,13 @@ function row(
   value: unknown,
   expected: string,
   look: (tables: Tables) => [string, boolean],
-  more: Change = {},
+  more: JobChange = {},
 ): Row {
   return {
     ...{ path, value, expected },
     job: { output_container: 'ts', audioProfiles: AUDIO, [path]: value, ...more },
     quick: true,
-    measure: async (bench) => found(...look(await tablesOf(await bench.file()))),
+    measure: async (bench) => measurement(...look(await tablesOf(await bench.file()))),
   }
 }
 
@@ -56,7 +56,7 @@ const named = (path: string, value: string, shown: string): Row =>
     return [`${has ? '' : 'not '}${shown}`, has]
   })
 
-const pids = (path: string, value: number, wanted: string, more: Change = {}): Row =>
+const pids = (path: string, value: number, wanted: string, more: JobChange = {}): Row =>
   row(
     path,
     value,

@@ -1,19 +1,19 @@
 // In charge of: every warning code: the smallest job that has it, or the test that shows it where the source is hard to make.
 // Not in charge of: the list of codes (contract/warningCodes.ts).
 import type { WarningCode } from '#contract/warningCodes.ts'
-import { found, shownBy, type Bench, type Change, type Row } from '../row.ts'
+import { measurement, provenByTest, type RowContext, type JobChange, type Row } from '../row.ts'
 import type { SourceName } from '../sourceClips.ts'
 import { WARNING } from '../parameterValues.ts'
 
 interface Made {
   source?: SourceName
   /** What ffmpeg is said not to have. */
-  without?: Parameters<Bench['planned']>[0]
+  without?: Parameters<RowContext['planWarnings']>[0]
   also?: readonly WarningCode[]
 }
 
 /** A job whose validation and plan have this warning, and no other one but `also`. */
-function planned(value: WarningCode, when: string, job: Change, { source, without, also = [] }: Made = {}): Row {
+function planned(value: WarningCode, when: string, job: JobChange, { source, without, also = [] }: Made = {}): Row {
   const wanted = [value, ...also].toSorted().join(', ')
   return {
     path: WARNING,
@@ -23,14 +23,14 @@ function planned(value: WarningCode, when: string, job: Change, { source, withou
     ...(source === undefined ? {} : { source }),
     quick: true,
     measure: async (bench) => {
-      const codes = [...new Set(await bench.planned(without))].toSorted().join(', ')
-      return found(codes === '' ? 'no warning' : codes, codes === wanted)
+      const codes = [...new Set(await bench.planWarnings(without))].toSorted().join(', ')
+      return measurement(codes === '' ? 'no warning' : codes, codes === wanted)
     },
   }
 }
 
 const shown = (value: WarningCode, when: string, file: string, title: string = `'${value}'`): Row =>
-  shownBy({ path: WARNING, value, expected: when }, `test/${file}`, title)
+  provenByTest({ path: WARNING, value, expected: when }, `test/${file}`, title)
 
 const SILENT = { audioProfiles: [] }
 const TS = { output_container: 'ts' }

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { until, type Service } from '../../support/service.ts'
+import { waitFor, type Service } from '../../support/service.ts'
 
 const OPEN_UPLOADS = 'SELECT key FROM _mf_multipart_uploads WHERE state = 0'
 const OBJECTS = 'SELECT key FROM _mf_objects'
@@ -12,7 +12,7 @@ const OBJECTS = 'SELECT key FROM _mf_objects'
  * No ffmpeg, no scratch file, no open upload in the own store, no record, within what is promised (I8: five minutes).
  * @returns a sentence for each that is still there after `ms`
  */
-export async function remainsOf(service: Service, jobIds: readonly string[], ms: number): Promise<string[]> {
+export async function findUncleaned(service: Service, jobIds: readonly string[], ms: number): Promise<string[]> {
   const wrong: string[] = []
   const soon = async (what: string, ask: () => boolean | Promise<boolean>): Promise<void> => {
     // Files of a live database come and go, and it may be locked for a moment: that says nothing yet.
@@ -26,12 +26,12 @@ export async function remainsOf(service: Service, jobIds: readonly string[], ms:
         return false
       }
     }
-    await until(what, isGone, ms).catch(() =>
+    await waitFor(what, isGone, ms).catch(() =>
       wrong.push(trouble === null ? `still there: ${what}` : `${what} cannot be looked for: ${trouble}`),
     )
   }
   await soon('an encoder', () => service.encoders().length === 0)
-  await soon('a scratch file', async () => (await service.leftOver()).length === 0)
+  await soon('a scratch file', async () => (await service.workDirEntries()).length === 0)
   await soon('an open upload', async () => (await rows(service, OPEN_UPLOADS)).length === 0)
   await soon('a record', async () => {
     const keys = await rows(service, OBJECTS)

@@ -5,23 +5,23 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Random } from '../../support/seededRandom.ts'
 import { ROOT } from '../../support/service.ts'
-import { CommitLab, targetsOf, VICTIMS, type Target } from './commitKills.ts'
+import { CommitKillBench, killPoints, KILLED_PROCESSES, type KillPoint } from './commitKills.ts'
 import { PLANTED_BUGS } from './plantedCommitBugs.ts'
-import { KINDS, type Kind } from './jobKinds.ts'
+import { JOB_KINDS, type JobKind } from './jobKinds.ts'
 
 const SEED = Number(process.env['CHAOS_SEED'] || 1)
-let lab: CommitLab
-let steps: Record<Kind, string[]>
+let fixture: CommitKillBench
+let steps: Record<JobKind, string[]>
 beforeAll(async () => {
-  lab = await CommitLab.open({ jobs: 6 })
-  steps = await lab.steps()
+  fixture = await CommitKillBench.open({ jobs: 6 })
+  steps = await fixture.steps()
 })
-afterAll(() => lab?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** Of what has an effect, and is therefore worth most: so many of each kind. */
-function chosen(random: Random, victim: (typeof VICTIMS)[number], count: number): Target[] {
-  return KINDS.flatMap((kind) => {
-    const all = targetsOf(kind, steps[kind], victim).filter(({ step }) => !/^(Head|List)/.test(step))
+function chosen(random: Random, victim: (typeof KILLED_PROCESSES)[number], count: number): KillPoint[] {
+  return JOB_KINDS.flatMap((kind) => {
+    const all = killPoints(kind, steps[kind], victim).filter(({ step }) => !/^(Head|List)/.test(step))
     return Array.from({ length: count }, (_, n) => all[Math.floor(((n + random.next()) / count) * all.length)]!)
   })
 }
@@ -36,11 +36,11 @@ test('a commit puts what points at others behind them', () => {
   }
 })
 
-test.each(VICTIMS.map((victim, index) => ({ victim, seed: SEED * VICTIMS.length + index })))(
+test.each(KILLED_PROCESSES.map((victim, index) => ({ victim, seed: SEED * KILLED_PROCESSES.length + index })))(
   `seed $seed (CHAOS_SEED=${SEED}): SIGKILL of $victim while commits are under way: each is carried on, once`,
   async ({ victim, seed }) => {
     const random = new Random(seed)
-    const outcomes = await lab.strikeAll(
+    const outcomes = await fixture.killAtPoints(
       victim,
       chosen(random, victim, victim === 'runtime and transcoder' ? 2 : 1),
       random,

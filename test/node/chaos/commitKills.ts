@@ -5,25 +5,25 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isAlive } from '../../../scripts/local/processes/processGroup.ts'
 import { S3Server } from '../../fakes/s3Server.ts'
 import { Random } from '../../support/seededRandom.ts'
-import { makeClip, workspace } from '../../support/media/media.ts'
-import { jobOf, ROOT, Service, until } from '../../support/service.ts'
-import { Gate, phasesOf, type Point } from './storeGate.ts'
-import { remainsOf } from './cleanupCheck.ts'
-import { KINDS, shapeOf, type Kind } from './jobKinds.ts'
-import { dangling, differences } from './outputCheck.ts'
+import { makeClip, tempDirectory } from '../../support/media/media.ts'
+import { jobRequest, ROOT, Service, waitFor } from '../../support/service.ts'
+import { StoreGate, phasesOfStep, type GatePoint } from './storeGate.ts'
+import { findUncleaned } from './cleanupCheck.ts'
+import { JOB_KINDS, jobBodyOf, type JobKind } from './jobKinds.ts'
+import { danglingReferences, storageDifferences } from './outputCheck.ts'
 
 /** What SIGKILL ends. Without the transcoder nobody but the record knows what there is to commit. */
-export const VICTIMS = ['runtime', 'transcoder', 'runtime and transcoder'] as const
-export type Victim = (typeof VICTIMS)[number]
+export const KILLED_PROCESSES = ['runtime', 'transcoder', 'runtime and transcoder'] as const
+export type KilledProcess = (typeof KILLED_PROCESSES)[number]
 
-export interface Target extends Point {
-  kind: Kind
+export interface KillPoint extends GatePoint {
+  kind: JobKind
   /** The last write of the attempt, before it says that it has finished: it may have to be made again. */
   isBefore: boolean
 }
 
-export interface Outcome extends Target {
-  victim: Victim
+export interface KillOutcome extends KillPoint {
+  victim: KilledProcess
   /** The job was held there when the blow fell. */
   hit: boolean
   wrong: string[]
@@ -40,10 +40,10 @@ const TRIES = 3
 const REMAINS_MS = 200_000
 
 /** All points of what an undisturbed job did. */
-export function targetsOf(kind: Kind, steps: readonly string[], victim: Victim): Target[] {
+export function killPoints(kind: JobKind, steps: readonly string[], victim: KilledProcess): KillPoint[] {
   return steps.flatMap((step, index) =>
     // A store that lives on finishes what it was asked, whoever asked for it is gone.
-    (victim === 'transcoder' ? (['unanswered'] as const) : phasesOf(step)).map((phase) => ({
+    (victim === 'transcoder' ? (['unanswered'] as const) : phasesOfStep(step)).map((phase) => ({
       kind,
       step,
       phase,
@@ -52,21 +52,21 @@ export function targetsOf(kind: Kind, steps: readonly string[], victim: Victim):
   )
 }
 
-export class CommitLab {
+export class CommitKillBench {
   /** At a time, each held at a point of its own when the blow falls. */
   readonly #jobs: number
   readonly #service: Service
   readonly #s3: S3Server
-  readonly #space: Awaited<ReturnType<typeof workspace>>
+  readonly #space: Awaited<ReturnType<typeof tempDirectory>>
   readonly #input: string
-  readonly #gates = new Map<string, Gate>()
+  readonly #gates = new Map<string, StoreGate>()
   readonly #dangling: string[] = []
 
   private constructor(made: {
     jobs: number
     service: Service
     s3: S3Server
-    space: Awaited<ReturnType<typeof workspace>>
+    space: Awaited<ReturnType<typeof tempDirectory>>
     input: string
   }) {
     this.#jobs = made.jobs
@@ -74,7 +74,7 @@ export class CommitLab {
     this.#s3 = made.s3
     this.#space = made.space
     this.#input = made.input
-    const gateOf = (line: string): [Gate | undefined, string, string] => {
+    const gateOf = (line: string): [StoreGate | undefined, string, string] => {
       const [, operation = '', root = '', path = ''] = /^(\w+) \w+\/([^/]*)\/?(.*)$/.exec(line) ?? []
       return [this.#gates.get(root), operation, path]
     }
@@ -86,18 +86,18 @@ export class CommitLab {
     // At every moment, not only in the end: a reader may come at any.
     made.s3.watch = () => {
       const key = made.s3.log.at(-1)?.replace(/^\w+ /, '') ?? ''
-      this.#dangling.push(...dangling(made.s3.objects, key))
+      this.#dangling.push(...danglingReferences(made.s3.objects, key))
     }
   }
 
   /** `root`: a copy of the source. */
-  static async open({ jobs = 8, root = ROOT } = {}): Promise<CommitLab> {
-    const space = await workspace()
-    const clip = await makeClip(space.file('clip.mp4'), { seconds: 4, flags: ['-movflags', '+faststart'] })
+  static async open({ jobs = 8, root = ROOT } = {}): Promise<CommitKillBench> {
+    const tempDir = await tempDirectory()
+    const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 4, flags: ['-movflags', '+faststart'] })
     const s3 = await S3Server.start({ accounts: [KEYS], buckets: [BUCKET] })
     const env = { ALLOW_PRIVATE_HOSTS: s3.host, TRANSCODERS: String(jobs) }
     const service = await Service.start(env, root)
-    return new CommitLab({ jobs, service, s3, space, input: await service.upload(clip) })
+    return new CommitKillBench({ jobs, service, s3, space: tempDir, input: await service.upload(clip) })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -107,31 +107,31 @@ export class CommitLab {
   }
 
   /** The steps of a commit that nobody disturbs, by kind: the attempt's last write first, then all until nothing is left to do. */
-  async steps(): Promise<Record<Kind, string[]>> {
-    const jobs = await Promise.all(KINDS.map(async (kind) => this.#submit(kind, null)))
+  async steps(): Promise<Record<JobKind, string[]>> {
+    const jobs = await Promise.all(JOB_KINDS.map(async (kind) => this.#submit(kind, null)))
     const found = await Promise.all(
       jobs.map(async ({ gate, id }) => {
-        const status = await this.#service.ended(id)
+        const status = await this.#service.waitForEnd(id)
         const wrong = await this.#check(gate, id, true)
         if (status.state !== 'ready' || wrong.length > 0)
           throw new Error(`undisturbed: ${JSON.stringify({ status, wrong })}`)
         return gate.seen.slice(gate.seen.findLastIndex((step) => /^UploadPart|^PutObject .*attempt-/.test(step)))
       }),
     )
-    return Object.fromEntries(KINDS.map((kind, index) => [kind, found[index]!])) as Record<Kind, string[]>
+    return Object.fromEntries(JOB_KINDS.map((kind, index) => [kind, found[index]!])) as Record<JobKind, string[]>
   }
 
   /** Blows until all targets have been struck; those at which a job could not be held (a store is waited for 30 s) again. */
-  async strikeAll(
-    victim: Victim,
-    targets: readonly Target[],
+  async killAtPoints(
+    victim: KilledProcess,
+    targets: readonly KillPoint[],
     random: Random,
-    say: (outcome: Outcome) => void = () => undefined,
-  ): Promise<Outcome[]> {
-    const done: Outcome[] = []
+    say: (outcome: KillOutcome) => void = () => undefined,
+  ): Promise<KillOutcome[]> {
+    const done: KillOutcome[] = []
     let left = [...targets]
     for (let tries = 1; left.length > 0; tries++) {
-      const again: Target[] = []
+      const again: KillPoint[] = []
       for (let at = 0; at < left.length; at += this.#jobs) {
         const batch = left.slice(at, at + this.#jobs)
         const outcomes = await this.#strike(victim, batch, random)
@@ -147,20 +147,20 @@ export class CommitLab {
   }
 
   /** One blow to as many jobs as there are targets. */
-  async #strike(victim: Victim, targets: readonly Target[], random: Random): Promise<Outcome[]> {
+  async #strike(victim: KilledProcess, targets: readonly KillPoint[], random: Random): Promise<KillOutcome[]> {
     const service = this.#service
-    await until('the service to be whole', () => this.#isWhole())
+    await waitFor('the service to be whole', () => this.#isWhole())
     const jobs = await Promise.all(
       targets.map(async (target) => ({ target, ...(await this.#submit(target.kind, target)) })),
     )
     await this.#awaited(jobs)
-    const hit = jobs.map(({ gate }) => gate.isThere)
-    for (const { gate } of jobs) gate.beforeBlow()
+    const hit = jobs.map(({ gate }) => gate.isHeld)
+    for (const { gate } of jobs) gate.beforeKill()
     if (targets.some(({ phase }) => phase === 'answered')) await pause(random.whole(0, MOMENT_MS))
     await this.#blow(victim)
-    if (victim === 'transcoder') for (const { gate } of jobs) gate.atEnd()
-    const ended = await Promise.all(jobs.map(({ id }) => service.ended(id, 180_000).catch(() => null)))
-    for (const { gate } of jobs) gate.atEnd()
+    if (victim === 'transcoder') for (const { gate } of jobs) gate.releaseAll()
+    const ended = await Promise.all(jobs.map(({ id }) => service.waitForEnd(id, 180_000).catch(() => null)))
+    for (const { gate } of jobs) gate.releaseAll()
     return Promise.all(
       jobs.map(async ({ target, gate, id }, index) => {
         const wrong = ended[index] === null ? ['it has not ended'] : await this.#check(gate, id, !target.isBefore)
@@ -170,22 +170,22 @@ export class CommitLab {
   }
 
   /** Until each job is held, or has ended without that, or too much time has passed for a store to be waited for. */
-  async #awaited(jobs: readonly { gate: Gate; id: number }[]): Promise<void> {
+  async #awaited(jobs: readonly { gate: StoreGate; id: number }[]): Promise<void> {
     const overAt = new Map<number, number>()
     const isThere = async (): Promise<boolean> => {
-      const missing = jobs.filter(({ gate }) => !gate.hasCome)
+      const missing = jobs.filter(({ gate }) => !gate.wasReached)
       for (const { id } of missing)
         if (!overAt.has(id) && (await this.#service.status(id))?.job_completed === true) overAt.set(id, Date.now())
       return missing.every(({ id }) => Date.now() > (overAt.get(id) ?? Number.POSITIVE_INFINITY) + TAIL_MS)
     }
-    await until('every job to be where it is awaited', isThere).catch(() => undefined)
+    await waitFor('every job to be where it is awaited', isThere).catch(() => undefined)
   }
 
   async #isWhole(): Promise<boolean> {
     return this.#service.transcoders().length === this.#jobs && (await this.#service.isServing())
   }
 
-  async #blow(victim: Victim): Promise<void> {
+  async #blow(victim: KilledProcess): Promise<void> {
     const service = this.#service
     const runtime = service.runtime()?.pid
     const pids = [
@@ -194,12 +194,12 @@ export class CommitLab {
     ].filter((pid) => pid !== undefined)
     if (pids.length === 0) throw new Error(`there is nothing to strike: ${victim}`)
     for (const pid of pids) process.kill(pid, 'SIGKILL')
-    await until('it to be gone', () => pids.every((pid) => !isAlive(pid)))
+    await waitFor('it to be gone', () => pids.every((pid) => !isAlive(pid)))
   }
 
-  async #submit(kind: Kind, point: Point | null): Promise<{ gate: Gate; id: number }> {
+  async #submit(kind: JobKind, point: GatePoint | null): Promise<{ gate: StoreGate; id: number }> {
     const root = `job-${this.#gates.size + 1}`
-    const gate = new Gate(root, point)
+    const gate = new StoreGate(root, point)
     this.#gates.set(root, gate)
     const output = {
       cloud_provider: 'aws',
@@ -209,8 +209,8 @@ export class CommitLab {
       endpoint: `http://${this.#s3.host}`,
     }
     const id = await this.#service.create(
-      jobOf(this.#input, 'file-upload', {
-        ...shapeOf(kind),
+      jobRequest(this.#input, 'file-upload', {
+        ...jobBodyOf(kind),
         bucket_output_path: `s3://${BUCKET}/${root}`,
         cloud_credentials: { input: { cloud_provider: 'file-upload' }, output },
       }),
@@ -219,10 +219,10 @@ export class CommitLab {
   }
 
   /** What is wrong with a job that has ended, and with what it left. */
-  async #check(gate: Gate, id: number, once: boolean): Promise<string[]> {
+  async #check(gate: StoreGate, id: number, once: boolean): Promise<string[]> {
     const service = this.#service
     const root = `${BUCKET}/${gate.root}`
-    const status = await until('the status', () => service.status(id))
+    const status = await waitFor('the status', () => service.status(id))
     const wrong: string[] = []
     if (status.state !== 'ready' || status.error) wrong.push(`ended ${status.state}: ${JSON.stringify(status.error)}`)
     const timeline = (await service.events(id)).map(({ type }) => type)
@@ -230,18 +230,18 @@ export class CommitLab {
     if (ends.length !== 1) wrong.push(`it has ${ends.length} ends: ${timeline.join(', ')}`)
     const attempts = timeline.filter((type) => type === 'attempt.started').length
     if (once && attempts !== 1) wrong.push(`it was encoded ${attempts} times: ${timeline.join(', ')}`)
-    wrong.push(...(await remainsOf(service, [status.job_id], REMAINS_MS)))
+    wrong.push(...(await findUncleaned(service, [status.job_id], REMAINS_MS)))
     const isDone = (): boolean =>
       ![...this.#s3.uploads.values()].some(({ key }) => key.startsWith(`${gate.root}/`)) &&
-      differences(status, this.#s3.objects, root).length === 0
+      storageDifferences(status, this.#s3.objects, root).length === 0
     // What a failed job leaves differs for good.
     const ms = status.state === 'ready' ? REMAINS_MS : 0
-    await until('the store to hold the outputs and nothing else', isDone, ms).catch(() => undefined)
+    await waitFor('the store to hold the outputs and nothing else', isDone, ms).catch(() => undefined)
     for (const { key } of this.#s3.uploads.values())
       if (key.startsWith(`${gate.root}/`)) wrong.push(`an open upload: ${key}`)
-    wrong.push(...differences(status, this.#s3.objects, root))
+    wrong.push(...storageDifferences(status, this.#s3.objects, root))
     wrong.push(...this.#dangling.filter((sentence) => sentence.startsWith(`${root}/`)))
-    const after = await until('the status', () => service.status(id))
+    const after = await waitFor('the status', () => service.status(id))
     if (after.state !== status.state) wrong.push(`it was ${status.state} and is ${after.state}`)
     return wrong
   }

@@ -1,11 +1,11 @@
 // In charge of: the kinds of jobs that are struck.
 // Not in charge of: where they read and write.
 
-export const KINDS = ['file', 'segmented', 'tar'] as const
-export type Kind = (typeof KINDS)[number]
+export const JOB_KINDS = ['file', 'segmented', 'tar'] as const
+export type JobKind = (typeof JOB_KINDS)[number]
 
 /** To be laid over a job with one rendition; `segmented` is HLS and DASH. */
-export function shapeOf(kind: Kind): object {
+export function jobBodyOf(kind: JobKind): object {
   if (kind === 'file') return {}
   return {
     segment_length: 2,

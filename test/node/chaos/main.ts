@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Random } from '../../support/seededRandom.ts'
 import { ROOT } from '../../support/service.ts'
-import { BLOWS, blowOf, Lab, type Result } from './processKills.ts'
-import { CommitLab, targetsOf, VICTIMS, type Outcome } from './commitKills.ts'
-import { strikePlanted } from './plantedCommitBugs.ts'
-import { KINDS, type Kind } from './jobKinds.ts'
+import { FAULTS, killScenario, KillTestBench, type KillResult } from './processKills.ts'
+import { CommitKillBench, killPoints, KILLED_PROCESSES, type KillOutcome } from './commitKills.ts'
+import { testPlantedBugs } from './plantedCommitBugs.ts'
+import { JOB_KINDS, type JobKind } from './jobKinds.ts'
 
 const DOCUMENT = join(ROOT, 'docs', 'reliability.md')
 
@@ -29,9 +29,9 @@ if (!Number.isInteger(first) || !Number.isInteger(runs) || runs < 0 || !(commits
   process.exit(2)
 }
 
-if (values.planted) process.exit((await strikePlanted(console.log)).length > 0 ? 1 : 0)
+if (values.planted) process.exit((await testPlantedBugs(console.log)).length > 0 ? 1 : 0)
 
-const steps: Partial<Record<Kind, string[]>> = {}
+const steps: Partial<Record<JobKind, string[]>> = {}
 const outcomes = commits > 0 ? await strikeCommits() : []
 const results = runs > 0 ? await strikeJobs() : []
 const bad = [...outcomes, ...results].filter(({ wrong }) => wrong.length > 0)
@@ -52,36 +52,36 @@ function disposeOnSignals(lab: AsyncDisposable): void {
     })
 }
 
-async function strikeCommits(): Promise<Outcome[]> {
-  await using lab = await CommitLab.open()
-  disposeOnSignals(lab)
-  Object.assign(steps, await lab.steps())
-  const done: Outcome[] = []
+async function strikeCommits(): Promise<KillOutcome[]> {
+  await using fixture = await CommitKillBench.open()
+  disposeOnSignals(fixture)
+  Object.assign(steps, await fixture.steps())
+  const done: KillOutcome[] = []
   const random = new Random(first)
-  for (const victim of VICTIMS) {
-    const all = KINDS.flatMap((kind) => targetsOf(kind, steps[kind]!, victim))
+  for (const victim of KILLED_PROCESSES) {
+    const all = JOB_KINDS.flatMap((kind) => killPoints(kind, steps[kind]!, victim))
     const some = shuffled(all, random).slice(0, commits)
-    done.push(...(await lab.strikeAll(victim, some, random, tell)))
+    done.push(...(await fixture.killAtPoints(victim, some, random, tell)))
   }
   return done
 }
 
-function tell({ kind, victim, step, phase, hit, wrong }: Outcome): void {
+function tell({ kind, victim, step, phase, hit, wrong }: KillOutcome): void {
   const verdict = `${hit ? '' : '  MISSED'}${wrong.length > 0 ? '  WRONG' : ''}`
   console.log(`${kind}, SIGKILL ${victim}, ${step} ${phase}${verdict}`)
   for (const what of wrong) console.log(`  ${what}`)
 }
 
-async function strikeJobs(): Promise<Result[]> {
-  await using lab = await Lab.open()
+async function strikeJobs(): Promise<KillResult[]> {
+  await using lab = await KillTestBench.open()
   disposeOnSignals(lab)
-  const done: Result[] = []
+  const done: KillResult[] = []
   for (let seed = first; seed < first + runs; seed++) {
-    const result = await lab.run(blowOf(seed))
+    const result = await lab.run(killScenario(seed))
     done.push(result)
-    const { kind, blow, fraction, hit, seconds, wrong } = result
+    const { kind, blow: fault, fraction, hit, seconds, wrong } = result
     const where = hit ? `with ${Math.round(fraction * 100)} % of the source` : 'after the end'
-    console.log(`seed ${seed}: ${kind}, ${blow} ${where}, ${seconds.toFixed(1)} s${wrong.length > 0 ? '  WRONG' : ''}`)
+    console.log(`seed ${seed}: ${kind}, ${fault} ${where}, ${seconds.toFixed(1)} s${wrong.length > 0 ? '  WRONG' : ''}`)
     for (const what of wrong) console.log(`  ${what}`)
   }
   return done
@@ -96,14 +96,14 @@ function shuffled<T>(all: readonly T[], random: Random): T[] {
 async function write(): Promise<void> {
   let text = await readFile(DOCUMENT, 'utf8')
   if (outcomes.length > 0) {
-    const found = KINDS.map((kind) => `${steps[kind]!.length} (${kind})`).join(', ')
+    const found = JOB_KINDS.map((kind) => `${steps[kind]!.length} (${kind})`).join(', ')
     const wrong = outcomes.filter((outcome) => outcome.wrong.length > 0).length
     text = replaced(text, 'commits', [
       `Steps found in commits that nobody disturbed: ${found}. ${outcomes.length} points were struck, ${outcomes.length - missed.length} of them while the job was held there; ${wrong} left something wrong.`,
       '',
       ...tally(
         'SIGKILL of',
-        VICTIMS,
+        KILLED_PROCESSES,
         outcomes.map((outcome) => ({ ...outcome, row: outcome.victim })),
       ),
     ])
@@ -116,7 +116,7 @@ async function write(): Promise<void> {
       '',
       ...tally(
         'blow',
-        BLOWS,
+        FAULTS,
         results.map((result) => ({ ...result, row: result.blow })),
       ),
     ])
@@ -136,16 +136,16 @@ function replaced(text: string, name: string, lines: readonly string[]): string 
 function tally(
   title: string,
   rows: readonly string[],
-  all: readonly { row: string; kind: Kind; wrong: string[] }[],
+  all: readonly { row: string; kind: JobKind; wrong: string[] }[],
 ): string[] {
   const cells = rows.map((row) => [
     row,
-    ...KINDS.map((kind) => {
+    ...JOB_KINDS.map((kind) => {
       const of = all.filter((one) => one.row === row && one.kind === kind)
       return `${of.filter(({ wrong }) => wrong.length === 0).length} of ${of.length} whole`
     }),
   ])
-  return table([[title, ...KINDS], ...cells])
+  return table([[title, ...JOB_KINDS], ...cells])
 }
 
 function table(cells: string[][]): string[] {

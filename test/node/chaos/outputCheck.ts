@@ -27,14 +27,14 @@ function namedBy(key: string, bytes: Uint8Array): string[] {
 }
 
 /** Sentences about what a manifest names and the store does not hold (I5). */
-export function dangling(objects: Objects, key: string): string[] {
+export function danglingReferences(objects: Objects, key: string): string[] {
   const there = objects.get(key)
   const missing = there ? [...new Set(namedBy(key, there.bytes))].filter((one) => !objects.has(one)) : []
   return missing.map((one) => `${key} points at ${one}, which is not there`)
 }
 
 /** Everything below `root` is listed, as it is; everything listed is there; nothing points anywhere else. */
-export function differences(status: PublicStatus, objects: Objects, root: string): string[] {
+export function storageDifferences(status: PublicStatus, objects: Objects, root: string): string[] {
   const wrong: string[] = []
   const bucket = root.slice(0, root.indexOf('/') + 1)
   const listed = new Map(status.outputs.map((output) => [bucket + output.path, output]))
@@ -56,7 +56,7 @@ export function differences(status: PublicStatus, objects: Objects, root: string
   for (const key of objects.keys()) {
     if (!key.startsWith(`${root}/`)) continue
     if (!all.has(key)) wrong.push(`${key} is there and not listed`)
-    wrong.push(...dangling(objects, key))
+    wrong.push(...danglingReferences(objects, key))
   }
   return wrong
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Random } from '../../support/seededRandom.ts'
 import { ROOT } from '../../support/service.ts'
-import { CommitLab, targetsOf } from './commitKills.ts'
-import { KINDS } from './jobKinds.ts'
+import { CommitKillBench, killPoints } from './commitKills.ts'
+import { JOB_KINDS } from './jobKinds.ts'
 
 export interface PlantedBug {
   name: string
@@ -26,7 +26,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'the record is gone before the first complete',
     file: commit,
     find: '  const { objects, written = [] } = record\n',
-    put: '  const { objects, written = [] } = record\n  await dropRecord(env, task.job_id, attempt)\n',
+    put: '  const { objects, written = [] } = record\n  await deleteCommitRecord(env, task.job_id, attempt)\n',
     point: { phase: 'lost', step: /^(CompleteMultipartUpload|PutObject) (?!.*attempt-)/ },
     finds: /ended error: .*record of the finished work is missing/,
   },
@@ -43,8 +43,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'what points at others is put first',
     file: commit,
-    find: `const stage = (n: 1 | 2) => written.filter((object) => object.stage === n)`,
-    put: `const stage = (n: 1 | 2) => written.filter((object) => object.stage === 3 - n)`,
+    find: `const inStage = (n: 1 | 2) => written.filter((object) => object.stage === n)`,
+    put: `const inStage = (n: 1 | 2) => written.filter((object) => object.stage === 3 - n)`,
     point: null,
     finds: /points at .*which is not there/,
   },
@@ -54,7 +54,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
 const LEFT_OUT = new Set(['node_modules', '.git', '.wrangler', 'test', 'bench', 'matrix', 'docs'])
 
 /** @returns names of the bugs that were not found */
-export async function strikePlanted(say: (line: string) => void): Promise<string[]> {
+export async function testPlantedBugs(print: (line: string) => void): Promise<string[]> {
   const unfound: string[] = []
   for (const bug of PLANTED_BUGS) {
     const copy = await mkdtemp(join(tmpdir(), 'splicepoint-planted-'))
@@ -71,7 +71,7 @@ export async function strikePlanted(say: (line: string) => void): Promise<string
       )
       const said = await strikeBug(copy, bug.point)
       const found = bug.finds.exec(said)
-      say(`${found ? 'found' : 'NOT FOUND'}: ${bug.name}${found ? ` (${found[0].slice(0, 200)})` : `\n${said}`}`)
+      print(`${found ? 'found' : 'NOT FOUND'}: ${bug.name}${found ? ` (${found[0].slice(0, 200)})` : `\n${said}`}`)
       if (!found) unfound.push(bug.name)
     } finally {
       await rm(copy, { recursive: true, force: true })
@@ -82,20 +82,20 @@ export async function strikePlanted(say: (line: string) => void): Promise<string
 
 /** What was seen. Throws where a bug that only a blow shows is in the way of what nobody disturbs: the copy is broken then. */
 async function strikeBug(root: string, point: PlantedBug['point']): Promise<string> {
-  await using lab = await CommitLab.open({ root, jobs: KINDS.length })
+  await using fixture = await CommitKillBench.open({ root, jobs: JOB_KINDS.length })
   if (point === null) {
-    return await lab.steps().then(
+    return await fixture.steps().then(
       () => 'nothing was seen without a blow',
       (error: unknown) => String(error),
     )
   }
-  const steps = await lab.steps()
+  const steps = await fixture.steps()
   const victim = 'runtime and transcoder'
-  const targets = KINDS.flatMap((kind) => {
-    const all = targetsOf(kind, steps[kind], victim)
+  const targets = JOB_KINDS.flatMap((kind) => {
+    const all = killPoints(kind, steps[kind], victim)
     return all.filter(({ step, phase }) => phase === point.phase && point.step.test(step)).slice(0, 1)
   })
   if (targets.length === 0) throw new Error(`no step of a commit is like ${point.step}`)
-  const outcomes = await lab.strikeAll(victim, targets, new Random(1))
+  const outcomes = await fixture.killAtPoints(victim, targets, new Random(1))
   return outcomes.flatMap(({ kind, wrong }) => wrong.map((what) => `${kind}: ${what}`)).join('\n')
 }

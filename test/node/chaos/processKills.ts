@@ -6,14 +6,14 @@ import { writeFile } from 'node:fs/promises'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { isAlive } from '../../../scripts/local/processes/processGroup.ts'
 import { Random } from '../../support/seededRandom.ts'
-import { frames, makeClip, workspace } from '../../support/media/media.ts'
-import { MediaServer } from '../../support/http/pausableFileServer.ts'
-import { jobOf, Service, until } from '../../support/service.ts'
-import { segmentsOf } from '../../support/manifests/playlistSegments.ts'
-import { remainsOf } from './cleanupCheck.ts'
-import { KINDS, shapeOf, type Kind } from './jobKinds.ts'
+import { decodeFrames, makeClip, tempDirectory } from '../../support/media/media.ts'
+import { PausableFileServer } from '../../support/http/pausableFileServer.ts'
+import { jobRequest, Service, waitFor } from '../../support/service.ts'
+import { listSegments } from '../../support/manifests/playlistSegments.ts'
+import { findUncleaned } from './cleanupCheck.ts'
+import { JOB_KINDS, jobBodyOf, type JobKind } from './jobKinds.ts'
 
-export const BLOWS = [
+export const FAULTS = [
   'SIGKILL transcoder',
   'SIGTERM transcoder',
   'freeze transcoder until another attempt runs',
@@ -22,15 +22,15 @@ export const BLOWS = [
   'SIGKILL worker process',
 ] as const
 
-export interface Blow {
+export interface KillScenario {
   seed: number
-  kind: Kind
-  blow: (typeof BLOWS)[number]
+  kind: JobKind
+  blow: (typeof FAULTS)[number]
   /** Of the source: no more of it is there for the job before the blow has fallen. 0 = the job is about to look at it. */
   fraction: number
 }
 
-export interface Result extends Blow {
+export interface KillResult extends KillScenario {
   /** The job was under way when the blow fell. */
   hit: boolean
   seconds: number
@@ -42,36 +42,36 @@ const RATE = 25
 const REMAINS_MS = 60_000
 
 /** Kinds and blows take turns, so that 18 seeds in a row are all pairs of them; how far the job is, is the seed's. */
-export function blowOf(seed: number): Blow {
+export function killScenario(seed: number): KillScenario {
   const random = new Random(seed)
-  const blow = BLOWS[seed % BLOWS.length]!
-  const kind = KINDS[(seed + Math.floor(seed / BLOWS.length)) % KINDS.length]!
+  const blow = FAULTS[seed % FAULTS.length]!
+  const kind = JOB_KINDS[(seed + Math.floor(seed / FAULTS.length)) % JOB_KINDS.length]!
   // There is an ffmpeg from the first pictures on.
   const isEarly = random.chance(0.25) && blow !== 'SIGKILL ffmpeg'
   return { seed, kind, blow, fraction: isEarly ? 0 : random.whole(20, 95) / 100 }
 }
 
-export class Lab {
+export class KillTestBench {
   readonly #service: Service
-  readonly #space: Awaited<ReturnType<typeof workspace>>
-  readonly #media: MediaServer
+  readonly #space: Awaited<ReturnType<typeof tempDirectory>>
+  readonly #media: PausableFileServer
 
-  private constructor(service: Service, space: Awaited<ReturnType<typeof workspace>>, media: MediaServer) {
+  private constructor(service: Service, space: Awaited<ReturnType<typeof tempDirectory>>, media: PausableFileServer) {
     this.#service = service
     this.#space = space
     this.#media = media
   }
 
-  static async open(): Promise<Lab> {
-    const space = await workspace()
-    const clip = await makeClip(space.file('clip.mp4'), {
+  static async open(): Promise<KillTestBench> {
+    const tempDir = await tempDirectory()
+    const clip = await makeClip(tempDir.file('clip.mp4'), {
       seconds: SECONDS,
       // Pictures that carry no captions, so that the held source is first read by the encoder.
       flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
     })
-    const media = await MediaServer.start(clip)
+    const media = await PausableFileServer.start(clip)
     // Two, so that an attempt can run while an earlier one is frozen.
-    return new Lab(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host, TRANSCODERS: '2' }), space, media)
+    return new KillTestBench(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host, TRANSCODERS: '2' }), tempDir, media)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -80,43 +80,43 @@ export class Lab {
     await this.#space[Symbol.asyncDispose]()
   }
 
-  async run(blow: Blow): Promise<Result> {
+  async run(blow: KillScenario): Promise<KillResult> {
     const began = performance.now()
     const service = this.#service
     const media = this.#media
-    await until(
+    await waitFor(
       'the service to be whole',
       async () => service.transcoders().length === 2 && (await service.isServing()),
     )
-    media.hold(blow.fraction)
+    media.pauseAt(blow.fraction)
     const { requests } = media
-    const paths = { bucket_output_path: 'show', ...shapeOf(blow.kind) }
-    const id = await service.create(jobOf(media.url, 'http', blow.kind === 'file' ? {} : paths))
+    const paths = { bucket_output_path: 'show', ...jobBodyOf(blow.kind) }
+    const id = await service.create(jobRequest(media.url, 'http', blow.kind === 'file' ? {} : paths))
     if (blow.fraction > 0)
       // Not by its progress: an encoder that has swallowed all it was given may stand still before its first report.
-      await until(
+      await waitFor(
         'the encoder to wait for its source',
-        async () => media.waiting > 0 && (await service.status(id))?.phase === 'transcoding',
+        async () => media.waitForRequest > 0 && (await service.status(id))?.phase === 'transcoding',
       )
     else
-      await until(
+      await waitFor(
         'the job to ask for its source',
         async () => media.requests > requests && (await this.#runs(id)) === 1,
       )
     const hit = (await service.status(id))?.job_completed === false
     await this.#strike(blow.blow, id)
-    media.release()
-    await until('the service to serve', () => service.isServing())
-    const status = await service.ended(id, 180_000)
+    media.resume()
+    await waitFor('the service to serve', () => service.isServing())
+    const status = await service.waitForEnd(id, 180_000)
     const wrong: string[] = []
     try {
       if (status.state !== 'ready' || status.error) wrong.push(`ended ${status.state}: ${JSON.stringify(status.error)}`)
       else wrong.push(...(await this.#outputs(status, blow.kind)))
-      wrong.push(...(await remainsOf(service, [status.job_id], REMAINS_MS)))
+      wrong.push(...(await findUncleaned(service, [status.job_id], REMAINS_MS)))
     } catch (error) {
       wrong.push(String(error))
     }
-    const again = await until('the status', () => service.status(id))
+    const again = await waitFor('the status', () => service.status(id))
     if (again.state !== status.state) wrong.push(`it was ${status.state} and is ${again.state}`)
     return { ...blow, hit, seconds: (performance.now() - began) / 1000, wrong }
   }
@@ -127,35 +127,35 @@ export class Lab {
     return events.filter(({ type }) => type === 'attempt.started').length
   }
 
-  async #strike(blow: Blow['blow'], id: number): Promise<void> {
+  async #strike(blow: KillScenario['blow'], id: number): Promise<void> {
     const victim = await this.#victim(blow)
     if (victim === undefined) throw new Error(`there is nothing to strike: ${blow}`)
     if (blow.startsWith('SIGKILL')) {
       process.kill(victim, 'SIGKILL')
-      await until('it to be gone', () => !isAlive(victim))
+      await waitFor('it to be gone', () => !isAlive(victim))
     } else if (blow.startsWith('SIGTERM')) process.kill(victim, 'SIGTERM')
     else {
       process.kill(victim, 'SIGSTOP')
       try {
-        await until('another attempt to run', async () => (await this.#runs(id)) > 1)
+        await waitFor('another attempt to run', async () => (await this.#runs(id)) > 1)
       } finally {
         process.kill(victim, 'SIGCONT')
       }
     }
   }
 
-  async #victim(blow: Blow['blow']): Promise<number | undefined> {
+  async #victim(blow: KillScenario['blow']): Promise<number | undefined> {
     const service = this.#service
     if (blow === 'SIGKILL runtime') return service.runtime()?.pid
     if (blow === 'SIGKILL worker process') return service.worker()?.pid
     if (blow === 'SIGKILL ffmpeg') return service.encoders()[0]?.pid
     // The one that has the job: scratch directories are named by their owners.
-    const owners = (await service.leftOver()).map((name) => Number(/^splicepoint-(\d+)-/.exec(name)?.[1]))
+    const owners = (await service.workDirEntries()).map((name) => Number(/^splicepoint-(\d+)-/.exec(name)?.[1]))
     return service.transcoders().find(({ pid }) => owners.includes(pid))?.pid
   }
 
   /** Everything that is listed is there, as it is described; pictures are counted. */
-  async #outputs(status: PublicStatus, kind: Blow['kind']): Promise<string[]> {
+  async #outputs(status: PublicStatus, kind: KillScenario['kind']): Promise<string[]> {
     const wrong: string[] = []
     for (const { path, url, size, sha256 } of status.outputs) {
       const bytes = await fetched(url ?? '')
@@ -164,12 +164,13 @@ export class Lab {
     if (kind === 'file') {
       const file = this.#space.file('out.mp4')
       await writeFile(file, (await fetched(status.outputs[0]?.url ?? '')) ?? '')
-      if ((await frames(file)).length !== SECONDS * RATE) wrong.push(`${(await frames(file)).length} frames`)
+      if ((await decodeFrames(file)).length !== SECONDS * RATE)
+        wrong.push(`${(await decodeFrames(file)).length} frames`)
       return wrong
     }
     for (const playlist of status.outputs.filter(({ path }) => path.endsWith('/playlist.m3u8'))) {
       const parts: Buffer[] = []
-      for (const { uri, range } of segmentsOf(((await fetched(playlist.url ?? '')) ?? '').toString())) {
+      for (const { uri, range } of listSegments(((await fetched(playlist.url ?? '')) ?? '').toString())) {
         const bytes = await fetched(new URL(uri, playlist.url ?? '').href)
         if (bytes === null) wrong.push(`${playlist.path} points at ${uri}, which is not there`)
         else parts.push(range === null ? bytes : bytes.subarray(range.offset, range.offset + range.bytes))
@@ -177,7 +178,7 @@ export class Lab {
       if (playlist.path.includes('audio')) continue
       const file = this.#space.file('joined.mp4')
       await writeFile(file, Buffer.concat(parts))
-      const count = (await frames(file)).length
+      const count = (await decodeFrames(file)).length
       if (count !== SECONDS * RATE) wrong.push(`${playlist.path}: ${count} frames`)
     }
     const report = status.outputs.find(({ path }) => path.endsWith('/job.json'))

@@ -8,41 +8,41 @@
 export const PHASES = ['lost', 'late', 'unanswered', 'answered'] as const
 export type Phase = (typeof PHASES)[number]
 
-export interface Point {
+export interface GatePoint {
   step: string
   phase: Phase
 }
 
 /** What only looks has no effect that could be late or unheard of. */
-export function phasesOf(step: string): readonly Phase[] {
+export function phasesOfStep(step: string): readonly Phase[] {
   return /^(Head|Get|List)/.test(step) ? ['lost', 'answered'] : PHASES
 }
 
 const ATTEMPT = /(?<=\/|^)[\w-]{8,}-(\d+)(?=\/|$)/g
 
-export class Gate {
+export class StoreGate {
   /** First element of all its keys. */
   readonly root: string
   /** Every step so far, in order: `CompleteMultipartUpload video.mp4`, `HeadObject video.mp4 #2`. */
   readonly seen: string[] = []
-  readonly #point: Point | null
+  readonly #point: GatePoint | null
   readonly #counts = new Map<string, number>()
   #isNext = false
   #isOpen: (() => boolean) | null = null
   #answer: () => void = () => undefined
   #take: (hasEffect: boolean) => void = () => undefined
 
-  constructor(root: string, point: Point | null) {
+  constructor(root: string, point: GatePoint | null) {
     this.root = root
     this.#point = point
   }
 
   /** The step has come, and whoever sent it still waits. */
-  get isThere(): boolean {
+  get isHeld(): boolean {
     return this.#isOpen?.() ?? false
   }
 
-  get hasCome(): boolean {
+  get wasReached(): boolean {
     return this.#isOpen !== null
   }
 
@@ -53,7 +53,7 @@ export class Gate {
     this.#counts.set(name, n)
     const step = n === 1 ? name : `${name} #${n}`
     this.seen.push(step)
-    if (this.hasCome || step !== this.#point?.step) return null
+    if (this.wasReached || step !== this.#point?.step) return null
     this.#isOpen = isOpen
     if (this.#point.phase === 'lost' || this.#point.phase === 'late')
       return new Promise((resolve) => (this.#take = resolve))
@@ -69,12 +69,12 @@ export class Gate {
   }
 
   /** The blow is about to fall. */
-  beforeBlow(): void {
+  beforeKill(): void {
     if (this.#point?.phase === 'answered') this.#answer()
   }
 
   /** The job has ended. */
-  atEnd(): void {
+  releaseAll(): void {
     this.#take(this.#point?.phase === 'late')
     this.#answer()
   }

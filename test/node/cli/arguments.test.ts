@@ -1,11 +1,11 @@
 // In charge of: command lines → commands, wherever their options stand; what is sent for the flags of `submit`.
 // Not in charge of: whether the service takes it (node/service/cli/commands.test.ts).
 import { describe, expect, it, test } from 'vitest'
-import { nameIn } from '../../../cli/commands/archiveCommand.ts'
-import { asked, parse } from '../../../cli/arguments.ts'
-import { commands, common, type Command } from '../../../cli/commandTable.ts'
+import { fileNameInUrl } from '../../../cli/commands/archiveCommand.ts'
+import { helpRequest, parse } from '../../../cli/arguments.ts'
+import { commandTable, commonOptions, type CommandSpec } from '../../../cli/commandTable.ts'
 import { UsageError } from '../../../cli/cliErrors.ts'
-import { applyFlags, type OrderFlags } from '../../../cli/commands/jobBody.ts'
+import { applyJobFlags, type JobFlags } from '../../../cli/commands/jobBody.ts'
 
 describe('options', () => {
   it.each([
@@ -54,7 +54,10 @@ describe('options', () => {
 
   it('of one name have one meaning in every command, so that they can be read before the command is', () => {
     const seen = new Map<string, string>()
-    const all: Command[] = [...Object.values(commands), { takes: '', count: [0, 0], about: '', options: common }]
+    const all: CommandSpec[] = [
+      ...Object.values(commandTable),
+      { takes: '', count: [0, 0], about: '', options: commonOptions },
+    ]
     for (const { options } of all) {
       for (const [name, { type, short, multiple }] of Object.entries(options)) {
         for (const [key, meaning] of [
@@ -69,19 +72,19 @@ describe('options', () => {
   })
 
   it('of no command ask for the version or the help', () => {
-    expect(asked(['--version'])).toEqual({ what: 'version', of: null })
-    expect(asked(['-V', '--json'])).toEqual({ what: 'version', of: null })
-    expect(asked(['version'])).toEqual({ what: 'version', of: null })
-    expect(asked(['-h'])).toEqual({ what: 'help', of: null })
-    expect(asked(['help', 'submit'])).toEqual({ what: 'help', of: 'submit' })
-    expect(asked(['submit', '--help'])).toBeNull()
+    expect(helpRequest(['--version'])).toEqual({ what: 'version', of: null })
+    expect(helpRequest(['-V', '--json'])).toEqual({ what: 'version', of: null })
+    expect(helpRequest(['version'])).toEqual({ what: 'version', of: null })
+    expect(helpRequest(['-h'])).toEqual({ what: 'help', of: null })
+    expect(helpRequest(['help', 'submit'])).toEqual({ what: 'help', of: 'submit' })
+    expect(helpRequest(['submit', '--help'])).toBeNull()
   })
 })
 
 describe('submit sends', () => {
   const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1', optional: true }
 
-  test.each<[OrderFlags, object]>([
+  test.each<[JobFlags, object]>([
     [
       { hls: true },
       {
@@ -139,13 +142,13 @@ describe('submit sends', () => {
       { preset: 'web', gop_length: 2, closed_captions: true },
     ],
   ])('%j', (flags, body) => {
-    expect(applyFlags(null, flags)).toEqual(body)
+    expect(applyJobFlags(null, flags)).toEqual(body)
   })
 
   test('a document’s own members, where no flag overrides them', () => {
     const document = { ladder: 'auto', audioProfiles: [], metadata: { show: 'one' } }
-    expect(applyFlags(document, {})).toEqual(document)
-    expect(applyFlags(document, { rendition: ['360:800'], metadata: ['part=2'] })).toEqual({
+    expect(applyJobFlags(document, {})).toEqual(document)
+    expect(applyJobFlags(document, { rendition: ['360:800'], metadata: ['part=2'] })).toEqual({
       audioProfiles: [],
       metadata: { show: 'one', part: '2' },
       videoProfiles: [{ width: 0, height: 360, video_bitrate: 800, video_bitrate_mode: 'vbr' }],
@@ -153,7 +156,7 @@ describe('submit sends', () => {
     expect(document).toEqual({ ladder: 'auto', audioProfiles: [], metadata: { show: 'one' } })
   })
 
-  test.each<[OrderFlags, RegExp]>([
+  test.each<[JobFlags, RegExp]>([
     [{ mp4: true, hls: true }, /--mp4 makes files/],
     [{ hls: true, container: 'ts' }, /leave out --container/],
     [{ hls: true, mode: 'cbr' }, /--rendition/],
@@ -162,7 +165,7 @@ describe('submit sends', () => {
     [{ metadata: ['=x'] }, /NAME=VALUE/],
     [{ set: ['x'] }, /FIELD=VALUE/],
   ])('nothing for %j', (flags, message) => {
-    expect(() => applyFlags(null, flags)).toThrow(message)
+    expect(() => applyJobFlags(null, flags)).toThrow(message)
   })
 })
 
@@ -176,5 +179,5 @@ test.each([
   ['http://h.test/a/1.x/alice/j-1/%00.tar', null],
   ['http://h.test/', null],
 ])('an archive is called as its address says, where that is the name of a tar: %s', (address, name) => {
-  expect(nameIn(new URL(address))).toBe(name)
+  expect(fileNameInUrl(new URL(address))).toBe(name)
 })

@@ -10,13 +10,13 @@ import { resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Check } from '#contract/api/diagnosis.ts'
 import type { PublicEvent } from '#contract/api/answers.ts'
-import { makeClip } from '../../../cli/doctor/testClip.ts'
-import { lookFromOutside } from '../../../cli/doctor/endpointChecks.ts'
-import { judgeFigures } from '../../../cli/doctor/doctorReport.ts'
-import { namedStore } from '../../../cli/doctor/targetStore.ts'
-import { figuresOf } from '../../../cli/doctor/runTestJob.ts'
+import { createTestClip } from '../../../cli/doctor/testClip.ts'
+import { checkEndpoint } from '../../../cli/doctor/endpointChecks.ts'
+import { checkThresholds } from '../../../cli/doctor/doctorReport.ts'
+import { parseTargetStore } from '../../../cli/doctor/targetStore.ts'
+import { timingsOf } from '../../../cli/doctor/runTestJob.ts'
 import { operations } from '../../../scripts/openapi/operations.ts'
-import { frames, stream, workspace } from '../../support/media/media.ts'
+import { decodeFrames, probeStream, tempDirectory } from '../../support/media/media.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const LAUNCHER = resolve(ROOT, 'cli/splicepoint.js')
@@ -25,9 +25,9 @@ const TOML = (await readFile(resolve(ROOT, 'wrangler.toml'), 'utf8')).replace(
   '6d2fc8ca-c647-47c3-930e-b50142758edc',
 )
 
-let space: Awaited<ReturnType<typeof workspace>>
-beforeEach(async () => (space = await workspace()))
-afterEach(() => space[Symbol.asyncDispose]())
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+beforeEach(async () => (tempDir = await tempDirectory()))
+afterEach(() => tempDir[Symbol.asyncDispose]())
 
 interface Ran {
   code: number
@@ -44,7 +44,7 @@ function doctor(args: string[], env: Record<string, string> = {}): Promise<Ran> 
     execFile(
       process.execPath,
       [LAUNCHER, 'doctor', ...args],
-      { cwd: space.path, env: known },
+      { cwd: tempDir.path, env: known },
       (error, stdout, stderr) => done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     )
   })
@@ -52,7 +52,7 @@ function doctor(args: string[], env: Record<string, string> = {}): Promise<Ran> 
 
 /** The findings of a configuration, as programs get them. */
 async function configuration(toml: string): Promise<{ code: number; checks: Check[] }> {
-  await writeFile(space.file('wrangler.toml'), toml)
+  await writeFile(tempDir.file('wrangler.toml'), toml)
   const { code, stdout } = await doctor(['--json'])
   return { code, checks: JSON.parse(stdout).sections.Configuration }
 }
@@ -69,7 +69,7 @@ describe('wrangler.toml', () => {
   })
 
   test('is right with it: exit code 0, a line for each look, nothing asked of Cloudflare', async () => {
-    await writeFile(space.file('wrangler.toml'), TOML)
+    await writeFile(tempDir.file('wrangler.toml'), TOML)
     const { code, stdout } = await doctor([])
     expect(stdout).toMatch(/0 faults, 0 warnings, \d+ in order\.\n$/)
     expect(stdout).toContain('wrangler is not installed here')
@@ -131,9 +131,9 @@ describe('wrangler.toml', () => {
   })
 
   test('with a wrangler that is logged in: missing secrets, migrations that were not applied', async () => {
-    await writeFile(space.file('wrangler.toml'), TOML)
-    await mkdir(space.file('node_modules/.bin'), { recursive: true })
-    const wrangler = space.file('node_modules/.bin/wrangler')
+    await writeFile(tempDir.file('wrangler.toml'), TOML)
+    await mkdir(tempDir.file('node_modules/.bin'), { recursive: true })
+    const wrangler = tempDir.file('node_modules/.bin/wrangler')
     await writeFile(
       wrangler,
       `#!/bin/sh\ncase "$1" in\nsecret) echo '[{"name":"ADMIN_KEY","type":"secret_text"},{"name":"VAULT_KEYS","type":"secret_text"}]';;\nd1) echo 'Migrations to be applied:'; echo '│ 0010_marks.sql │';;\nesac\n`,
@@ -200,7 +200,7 @@ describe('an address', () => {
   }
 
   const keys = { jobs: 'sp_jobs', admin: 'admin' }
-  const look = () => lookFromOutside(base, keys, new AbortController().signal)
+  const look = () => checkEndpoint(base, keys, new AbortController().signal)
 
   test('that is as it should be', async () => {
     serve()
@@ -304,7 +304,7 @@ describe('an address', () => {
     const gone = base
     server.closeAllConnections()
     await new Promise((done) => server.close(done))
-    const { checks, isThere } = await lookFromOutside(gone, keys, new AbortController().signal)
+    const { checks, isThere } = await checkEndpoint(gone, keys, new AbortController().signal)
     expect(isThere).toBe(false)
     expect(checks).toMatchObject([
       { name: 'reached', verdict: 'fault', message: expect.stringContaining('ECONNREFUSED') },
@@ -315,7 +315,7 @@ describe('an address', () => {
 
   test('a key of jobs is not sent to administer without need: a refusal is told, not a fault', async () => {
     serve({ '/metrics': refused(403, 'forbidden') })
-    const { checks, mayDiagnose } = await lookFromOutside(
+    const { checks, mayDiagnose } = await checkEndpoint(
       base,
       { jobs: 'sp_jobs', admin: null },
       new AbortController().signal,
@@ -326,11 +326,11 @@ describe('an address', () => {
 })
 
 test('the film that it makes is one: every picture and sample decodes', async () => {
-  const path = space.file('clip.avi')
-  await writeFile(path, makeClip({ width: 320, height: 180, framesPerSecond: 25, seconds: 2 }))
-  expect(await frames(path)).toHaveLength(50)
-  expect(await stream(path, 'video')).toMatchObject({ codec_name: 'png', width: 320, height: 180 })
-  expect(await stream(path, 'audio')).toMatchObject({ codec_name: 'pcm_s16le', sample_rate: '48000' })
+  const path = tempDir.file('clip.avi')
+  await writeFile(path, createTestClip({ width: 320, height: 180, framesPerSecond: 25, seconds: 2 }))
+  expect(await decodeFrames(path)).toHaveLength(50)
+  expect(await probeStream(path, 'video')).toMatchObject({ codec_name: 'png', width: 320, height: 180 })
+  expect(await probeStream(path, 'audio')).toMatchObject({ codec_name: 'pcm_s16le', sample_rate: '48000' })
 })
 
 test('phases come from the events; a figure beyond its threshold is told with what to do', () => {
@@ -345,7 +345,7 @@ test('phases come from the events; a figure beyond its threshold is told with wh
     message: '',
     ...change,
   })
-  const figures = figuresOf('mp4', 7, [
+  const figures = timingsOf('mp4', 7, [
     event('job.created', 0),
     event('attempt.started', 3, { slot: 4 }),
     event('job.planned', 4),
@@ -355,19 +355,19 @@ test('phases come from the events; a figure beyond its threshold is told with wh
     event('job.completed', 21),
   ])
   expect(figures).toMatchObject({ slot: 5, attempt: 2, lost: 1, seconds: { start: 8, commit: 1, total: 21 } })
-  expect(judgeFigures({ cold_start_seconds: 3, cancel_seconds: 11 })).toEqual([
+  expect(checkThresholds({ cold_start_seconds: 3, cancel_seconds: 11 })).toEqual([
     expect.objectContaining({ name: 'cancel_seconds', verdict: 'warning', remedy: expect.any(String) }),
   ])
 })
 
 test('a store is named as Amazon names it, or by its endpoint', () => {
   const env = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-west-1' }
-  expect(namedStore('s3://films/in/', 'run', env)).toMatchObject({
+  expect(parseTargetStore('s3://films/in/', 'run', env)).toMatchObject({
     name: 'store s3://films/in',
     place: 's3://films/in/run',
     credentials: { cloud_provider: 'aws', access_key: 'id', secret_key: 'secret', region: 'eu-west-1' },
   })
-  expect(namedStore('s3://films', 'run', { ...env, AWS_ENDPOINT_URL: 'https://s3.example/' })).toMatchObject({
+  expect(parseTargetStore('s3://films', 'run', { ...env, AWS_ENDPOINT_URL: 'https://s3.example/' })).toMatchObject({
     place: 's3://films/run',
     credentials: { endpoint: 'https://s3.example' },
   })

@@ -2,12 +2,12 @@
 // Not in charge of: a real terminal (node/service/cli/terminal.test.ts).
 import { describe, expect, it, test } from 'vitest'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
-import { describe as describeJob, jobTable } from '../../../cli/text/describeJob.ts'
+import { describeJob, jobTable } from '../../../cli/text/describeJob.ts'
 import { limitsText } from '../../../cli/text/describeLimits.ts'
-import { jobProgress, Pace, transferring } from '../../../cli/text/progressState.ts'
-import { drawn } from '../../../cli/text/progressLine.ts'
+import { jobProgress, TransferRate, transferProgress } from '../../../cli/text/progressState.ts'
+import { renderProgress } from '../../../cli/text/progressLine.ts'
 import { table } from '../../../cli/text/table.ts'
-import { cut, widthOf, wrap } from '../../../cli/text/terminal.ts'
+import { truncate, widthOf, wrap } from '../../../cli/text/terminal.ts'
 import * as units from '../../../cli/text/formatUnits.ts'
 import { publishedLimits } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
@@ -31,28 +31,31 @@ describe('the progress line', () => {
       for (const state of [
         jobProgress(running),
         jobProgress({ ...running, phase: 'queued', queue_position: 1000 }),
-        transferring('Uploading')(123_456_789, 987_654_321, '12 of 345 files'),
+        transferProgress('Uploading')(123_456_789, 987_654_321, '12 of 345 files'),
       ]) {
-        expect(widthOf(drawn(state, width, unicode)), drawn(state, width, unicode)).toBeLessThanOrEqual(width)
+        expect(
+          widthOf(renderProgress(state, width, unicode)),
+          renderProgress(state, width, unicode),
+        ).toBeLessThanOrEqual(width)
       }
     }
   })
 
   it('shows transcode, transfer, phase and a bar in 80 columns', () => {
-    const line = drawn(jobProgress(running), 79, true)
+    const line = renderProgress(jobProgress(running), 79, true)
     expect(line).toMatch(/^Transcoding +█+░+ +64 % {2}transfer {2}58 % {2}123\.4 MB\/s/)
-    expect(drawn(jobProgress(running), 79, false)).toMatch(/^Transcoding +#+\.+ +64 %/)
-    expect(drawn(jobProgress(running), 100, true)).toContain('12.3x  1:02:03 left')
+    expect(renderProgress(jobProgress(running), 79, false)).toMatch(/^Transcoding +#+\.+ +64 %/)
+    expect(renderProgress(jobProgress(running), 100, true)).toContain('12.3x  1:02:03 left')
   })
 
   it('says what a job waits for', () => {
     const waiting = { ...running, phase: 'queued' as const, queue_position: 3 }
-    expect(drawn(jobProgress(waiting), 79, true)).toBe('Queued  3 jobs ahead')
+    expect(renderProgress(jobProgress(waiting), 79, true)).toBe('Queued  3 jobs ahead')
     expect(jobProgress({ ...running, phase: 'done', state: 'cancelled' }).label).toBe('Cancelled')
   })
 
   it('knows the pace of the last seconds', () => {
-    const pace = new Pace(8000)
+    const pace = new TransferRate(8000)
     expect(pace.add(0, 0)).toBeNull()
     expect(pace.add(1000, 1000)).toBe(1000)
     for (let second = 2; second <= 20; second += 1) pace.add(1000 + (second - 1) * 5000, second * 1000)
@@ -60,7 +63,7 @@ describe('the progress line', () => {
   })
 
   it('draws a fraction of nothing', () => {
-    expect(transferring('Downloading')(0, 0)).toMatchObject({ fraction: 1 })
+    expect(transferProgress('Downloading')(0, 0)).toMatchObject({ fraction: 1 })
   })
 })
 
@@ -127,26 +130,26 @@ test('limits are lines', () => {
 })
 
 test.each([
-  [units.bytes(0), '0 bytes'],
-  [units.bytes(1234), '1.23 kB'],
-  [units.bytes(999_600), '1 MB'],
-  [units.bytesOf(1_500_000, 2_000_000_000), '0 of 2 GB'],
-  [units.bitrate(2600), '2.6 Mbps'],
-  [units.duration(3661), '1 h 1 min'],
-  [units.countdown(59.6), '1:00'],
-  [units.ago('2026-11-22T10:00:00Z', Date.parse('2026-11-22T13:10:00Z')), '3 h ago'],
-  [units.until('2026-11-24T10:00:00Z', Date.parse('2026-11-22T10:00:00Z')), 'in 2 days'],
-  [units.range({ low: 9e6, likely: 12e6, high: 15e6 }, units.bytes), 'about 12 MB (9 to 15 MB)'],
-  [units.range({ low: 9e5, likely: 12e6, high: 15e6 }, units.bytes), 'about 12 MB (900 kB to 15 MB)'],
-  [String(units.secondsOf('12h')), '43200'],
-  [String(units.bytesFrom('2GB')), '2000000000'],
-  [cut('film of the year.mp4', 8), 'film of…'],
+  [units.formatBytes(0), '0 bytes'],
+  [units.formatBytes(1234), '1.23 kB'],
+  [units.formatBytes(999_600), '1 MB'],
+  [units.formatBytesOf(1_500_000, 2_000_000_000), '0 of 2 GB'],
+  [units.formatBitrate(2600), '2.6 Mbps'],
+  [units.formatDuration(3661), '1 h 1 min'],
+  [units.formatCountdown(59.6), '1:00'],
+  [units.formatAgo('2026-11-22T10:00:00Z', Date.parse('2026-11-22T13:10:00Z')), '3 h ago'],
+  [units.formatUntil('2026-11-24T10:00:00Z', Date.parse('2026-11-22T10:00:00Z')), 'in 2 days'],
+  [units.formatRange({ low: 9e6, likely: 12e6, high: 15e6 }, units.formatBytes), 'about 12 MB (9 to 15 MB)'],
+  [units.formatRange({ low: 9e5, likely: 12e6, high: 15e6 }, units.formatBytes), 'about 12 MB (900 kB to 15 MB)'],
+  [String(units.parseSeconds('12h')), '43200'],
+  [String(units.parseBytes('2GB')), '2000000000'],
+  [truncate('film of the year.mp4', 8), 'film of…'],
   [wrap('one two three', 7, '  '), 'one two\n  three'],
 ])('%s', (text, expected) => {
   expect(text).toBe(expected)
 })
 
 test.each(['x', '12w', '-1', ''])('%j is neither a time nor a size', (text) => {
-  expect(() => units.secondsOf(text)).toThrow(/duration/)
-  expect(() => units.bytesFrom(text === '' ? 'GB' : `${text}x`)).toThrow(/size/)
+  expect(() => units.parseSeconds(text)).toThrow(/duration/)
+  expect(() => units.parseBytes(text === '' ? 'GB' : `${text}x`)).toThrow(/size/)
 })

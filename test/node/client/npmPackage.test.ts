@@ -13,7 +13,7 @@ import { build } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
-import { workspace } from '../../support/media/media.ts'
+import { tempDirectory } from '../../support/media/media.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const run = promisify(execFile)
@@ -28,12 +28,12 @@ async function oldestNode(): Promise<string> {
   return Number(/^v(\d+)\./.exec(version)?.[1] ?? 0) >= 20 ? '/usr/bin/node' : process.execPath
 }
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let server: Server
 let base: string
 let node: string
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   node = await oldestNode()
   server = createServer((request, response) => {
     if (request.url === '/film') return response.end(CONTENT)
@@ -43,37 +43,37 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await run(process.execPath, [join(ROOT, 'scripts/package.ts'), space.path])
-  await mkdir(space.file('empty'))
-  await writeFile(space.file('empty/package.json'), '{"private": true, "type": "module"}')
+  await run(process.execPath, [join(ROOT, 'scripts/package.ts'), tempDir.path])
+  await mkdir(tempDir.file('empty'))
+  await writeFile(tempDir.file('empty/package.json'), '{"private": true, "type": "module"}')
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', space.file(`splicepoint-${version}.tgz`)], {
-    cwd: space.file('empty'),
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tempDir.file(`splicepoint-${version}.tgz`)], {
+    cwd: tempDir.file('empty'),
   })
 })
 afterAll(async () => {
   server?.close()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const env = () => ({ ...process.env, SPLICEPOINT_URL: base, SPLICEPOINT_KEY: 'key' })
 const installed = (name: string, args: string[]) =>
-  run(node, [space.file(`empty/node_modules/.bin/${name}`), ...args], { cwd: space.file('empty'), env: env() })
+  run(node, [tempDir.file(`empty/node_modules/.bin/${name}`), ...args], { cwd: tempDir.file('empty'), env: env() })
 
 test('it brings nothing else, and is small', async () => {
-  const lock = JSON.parse(await readFile(space.file('empty/package-lock.json'), 'utf8')) as { packages: object }
+  const lock = JSON.parse(await readFile(tempDir.file('empty/package-lock.json'), 'utf8')) as { packages: object }
   expect(Object.keys(lock.packages)).toEqual(['', 'node_modules/splicepoint'])
 })
 
 test.each(['splicepoint', 'transcode'])('%s runs', async (name) => {
   expect((await installed(name, ['--help'])).stdout).toMatch(/^Usage: splicepoint COMMAND[\s\S]*Exit codes: 0 done/)
   await installed(name, ['download', '1', '--to', name])
-  expect(await readFile(space.file(`empty/${name}/film-180.mp4`), 'utf8')).toBe(CONTENT)
+  expect(await readFile(tempDir.file(`empty/${name}/film-180.mp4`), 'utf8')).toBe(CONTENT)
   await expect(installed(name, ['submit'])).rejects.toMatchObject({ code: 2 })
 })
 
 test('it can be published, and tools that look at packages find nothing wrong with it', async () => {
-  const pkgDir = space.file('empty/node_modules/splicepoint')
+  const pkgDir = tempDir.file('empty/node_modules/splicepoint')
   const manifest = JSON.parse(await readFile(join(pkgDir, 'package.json'), 'utf8')) as Record<string, unknown>
   expect(manifest['private']).toBeUndefined()
   for (const name of ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts']) {
@@ -90,11 +90,11 @@ test('--version is the package’s', async () => {
 
 /** Compiles in the directory where the package is installed, with every check that there is, those of its own types too. */
 async function compile(name: string, text: string, options: string[]): Promise<string> {
-  await writeFile(space.file(`empty/${name}`), text)
+  await writeFile(tempDir.file(`empty/${name}`), text)
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
   const strict = ['--ignoreConfig', '--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess']
   const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--skipLibCheck', 'false', '--pretty', 'false']
-  return run(process.execPath, [compiler, ...strict, ...types, ...options, name], { cwd: space.file('empty') }).then(
+  return run(process.execPath, [compiler, ...strict, ...types, ...options, name], { cwd: tempDir.file('empty') }).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
   )
@@ -123,14 +123,14 @@ console.log(text)
 
 test('its types need no other package: ESM in Node, strict, own types checked', async () => {
   expect(await compile('program.ts', program, forNode)).toBe('')
-  const { stdout } = await run(node, ['program.js'], { cwd: space.file('empty'), env: env() })
+  const { stdout } = await run(node, ['program.js'], { cwd: tempDir.file('empty'), env: env() })
   expect(stdout).toBe('done film-180.mp4\n')
 })
 
 test('the same for CommonJS, which requires it', async () => {
   const common = program.replace(/^const job = await (.*)$/m, 'async function main() { const job = await $1')
   expect(await compile('program.cts', `${common.replace('export const', 'const')}}\nvoid main()\n`, forNode)).toBe('')
-  const { stdout } = await run(node, ['program.cjs'], { cwd: space.file('empty'), env: env() })
+  const { stdout } = await run(node, ['program.cjs'], { cwd: tempDir.file('empty'), env: env() })
   expect(stdout).toBe('done film-180.mp4\n')
 })
 
@@ -154,7 +154,7 @@ test('the same for pages, without the types of Node', async () => {
 
 test.each(['splicepoint', 'splicepoint/browser'])('%s bundles for a page without anything of Node', async (name) => {
   const { outputFiles } = await build({
-    stdin: { contents: `export { Client, follow } from '${name}'`, resolveDir: space.file('empty') },
+    stdin: { contents: `export { Client, follow } from '${name}'`, resolveDir: tempDir.file('empty') },
     bundle: true,
     minify: true,
     format: 'esm',
@@ -168,7 +168,7 @@ test.each(['splicepoint', 'splicepoint/browser'])('%s bundles for a page without
 })
 
 test('every program of its README compiles, and its tool is the one that is installed', async () => {
-  const readme = await readFile(space.file('empty/node_modules/splicepoint/README.md'), 'utf8')
+  const readme = await readFile(tempDir.file('empty/node_modules/splicepoint/README.md'), 'utf8')
   const blocks = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text]) => text!)
   expect(blocks).toHaveLength(4)
   for (const [index, block] of blocks.entries()) {

@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../../../client/nodeClient.ts'
-import { workspace } from '../../support/media/media.ts'
+import { tempDirectory } from '../../support/media/media.ts'
 
 const SIZE = 200_000
 const BREAKS_AFTER = 70_000
 const HEADERS = ['upload-offset', 'upload-length', 'upload-metadata']
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let server: Server
 let stored: Buffer
 let requests: string[]
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   server = createServer((request, response) => {
     requests.push([request.method, request.url, ...HEADERS.map((name) => request.headers[name] ?? '')].join(' ').trim())
     switch (request.method) {
@@ -40,16 +40,16 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   server?.close()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 test('an upload that breaks off goes on from what is stored, at the address of the service', async () => {
   ;[stored, requests] = [Buffer.alloc(0), []]
   const bytes = Buffer.from(Array.from({ length: SIZE }, (_, index) => (index * 7919) % 251))
-  await writeFile(space.file('a.mp4'), bytes)
+  await writeFile(tempDir.file('a.mp4'), bytes)
   const told: number[] = []
   const client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 'key')
-  const { input } = await client.upload(space.file('a.mp4'), 'a name.mp4', { progress: (at) => told.push(at) })
+  const { input } = await client.upload(tempDir.file('a.mp4'), 'a name.mp4', { progress: (at) => told.push(at) })
   expect(input).toBe('http://x/uploads/7')
   expect(stored.equals(bytes)).toBe(true)
   expect(told).toEqual([0, SIZE])

@@ -20,19 +20,19 @@ export function request(changes: Json = {}, video: Json = {}, audio: Json = {}):
   }
 }
 
-export function accept(body: unknown): { config: JobConfig; secrets: JobSecrets; warnings: Warning[] } {
+export function expectAccepted(body: unknown): { config: JobConfig; secrets: JobSecrets; warnings: Warning[] } {
   const result = validateJob(body, { baseUrl: BASE_URL })
   if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)}`)
   return result
 }
 
-export function refuse(body: unknown): Problem[] {
+export function expectRefused(body: unknown): Problem[] {
   const result = validateJob(body, { baseUrl: BASE_URL })
   if (result.ok) throw new Error(`accepted: ${JSON.stringify(result.config)}`)
   return result.problems
 }
 
 /** `code field` of every problem or warning. */
-export function names(found: (Problem | Warning)[]): string[] {
+export function fieldsAndCodes(found: (Problem | Warning)[]): string[] {
   return found.map((each) => `${each.code} ${each.field}`)
 }

@@ -1,17 +1,17 @@
 // The short form of npm run cuesweep: a cue at a few frames of two GOPs, in every form of output.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CueSweep, everyCase, GOP } from './cueTiming.ts'
+import { CueTimingTest, allCases, GOP } from './cueTiming.ts'
 
-let sweep: CueSweep
+let reconciler: CueTimingTest
 beforeAll(async () => {
-  sweep = await CueSweep.open()
+  reconciler = await CueTimingTest.open()
 })
-afterAll(() => sweep?.[Symbol.asyncDispose]())
+afterAll(() => reconciler?.[Symbol.asyncDispose]())
 
 // By turns: the first frame, one inside of a GOP, and one whose cue arrives inside of a key frame.
 const FRAMES_OF_TURNS = [0, 13, GOP + 8] as const
-const cases = everyCase([0]).map((one, turn) => ({ ...one, frame: FRAMES_OF_TURNS[turn % 3]! }))
+const cases = allCases([0]).map((one, turn) => ({ ...one, frame: FRAMES_OF_TURNS[turn % 3]! }))
 
 test.each(cases)('$form, $mode, captions $captions: a cue at frame $frame comes out in its place', async (one) => {
-  expect(await sweep.run(one)).toMatchObject({ faults: [] })
+  expect(await reconciler.run(one)).toMatchObject({ faults: [] })
 })

@@ -4,21 +4,26 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import { withCaptions } from '../../support/captions/captionedClip.ts'
+import { insertCaptions } from '../../support/captions/captionedClip.ts'
 import { TS_ORIGIN_TICKS } from '../../../transcoder/plan/forms.ts'
 import { readSplice } from '../../../transcoder/formats/scte35/spliceInfo.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
-import { ffmpeg, packets } from '../../support/media/media.ts'
-import { cueAt, seenCues, withCues } from '../../support/mpegts/cueClips.ts'
+import { ffmpeg, readPackets } from '../../support/media/media.ts'
+import { cueAtSeconds, readCues, insertCues } from '../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../support/mpegts/spliceSections.ts'
-import { FakeDoor } from '../../support/transcoder/fakeTaskApi.ts'
-import { destination, joinedSegments, segmentedTask } from '../../support/transcoder/segmentedTask.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../support/transcoder/fakeTaskApi.ts'
+import { storedObjects, joinedSegments, segmentedTask } from '../../support/transcoder/segmentedTask.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../support/transcoder/attemptFixture.ts'
 
 export const FORMS = ['HLS-TS', 'HLS-CMAF', 'DASH', 'ts'] as const
 type Form = (typeof FORMS)[number]
 
-export interface Case {
+export interface CueTimingCase {
   form: Form
   mode: 'vbr' | 'cbr'
   captions: boolean
@@ -26,7 +31,7 @@ export interface Case {
   frame: number
 }
 
-export interface Outcome extends Case {
+export interface CueTimingResult extends CueTimingCase {
   /** Empty = every cue came out, none farther than a frame from where it was. */
   faults: string[]
   /** The farthest that a cue arrived from its place, in frames. */
@@ -45,66 +50,67 @@ const [TIMED, NOW] = [501, 502]
 /** Half a tick of each clock that a time went through. */
 const ROUNDING = 1 / 1000
 
-export const everyCase = (frames: readonly number[]): Case[] =>
+export const allCases = (frames: readonly number[]): CueTimingCase[] =>
   FORMS.flatMap((form) =>
     (['vbr', 'cbr'] as const).flatMap((mode) =>
       [true, false].flatMap((captions) => frames.map((frame) => ({ form, mode, captions, frame }))),
     ),
   )
 
-export class CueSweep {
-  readonly #bench: Bench
+export class CueTimingTest {
+  readonly #bench: AttemptFixture
   readonly #plain: Buffer
   #made = 0
 
-  private constructor(bench: Bench, plain: Buffer) {
+  private constructor(bench: AttemptFixture, plain: Buffer) {
     this.#bench = bench
     this.#plain = plain
   }
 
-  static async open(): Promise<CueSweep> {
-    const bench = await openBench()
-    const path = (name: string) => join(bench.directory, name)
+  static async open(): Promise<CueTimingTest> {
+    const fixtures = await openAttemptFixture()
+    const path = (name: string) => join(fixtures.directory, name)
     const encoder = '-c:v libx264 -preset ultrafast -bf 0 -g 25 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'
     const picture = `testsrc2=s=160x90:r=${RATE}:d=${FRAMES / RATE}`
     await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder.split(' '), path('bare.h264')])
-    await writeFile(path('said.h264'), withCaptions(await readFile(path('bare.h264')), 'SWEEP', 15))
+    await writeFile(path('said.h264'), insertCaptions(await readFile(path('bare.h264')), 'SWEEP', 15))
     await ffmpeg([
       ...['-r', String(RATE), '-f', 'h264', '-i', path('said.h264')],
       ...['-f', 'lavfi', '-i', `sine=f=440:r=48000:d=${FRAMES / RATE}`],
       ...['-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'mp2', '-b:a', '96k', path('plain.ts')],
     ])
-    return new CueSweep(bench, await readFile(path('plain.ts')))
+    return new CueTimingTest(fixtures, await readFile(path('plain.ts')))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#bench.remove()
   }
 
-  async run(one: Case): Promise<Outcome> {
+  async run(one: CueTimingCase): Promise<CueTimingResult> {
     const timed = spliceInsert({ eventId: TIMED, out: true, pts: one.frame * TICKS_PER_FRAME })
     const now = spliceInsert({ eventId: NOW, out: false, pts: null })
-    const source = withCues(
+    const source = insertCues(
       this.#plain,
-      [cueAt((one.frame - NOTICE) / RATE, timed), cueAt((one.frame + AT_ONCE) / RATE, now, 'picture')].toSorted(
-        (a, b) => a.place.ticks - b.place.ticks,
-      ),
+      [
+        cueAtSeconds((one.frame - NOTICE) / RATE, timed),
+        cueAtSeconds((one.frame + AT_ONCE) / RATE, now, 'picture'),
+      ].toSorted((a, b) => a.place.ticks - b.place.ticks),
       600,
     )
-    const door = await new FakeDoor({ bytes: source }).start()
+    const taskApi = await new FakeTaskApi({ bytes: source }).start()
     try {
-      door.task = taskOf(one)
-      await runTask(requestFor(door), this.#bench.context())
-      const failed = door.fails.map(({ error, reason }) => `${reason}: ${error?.message ?? ''}`)
+      taskApi.task = taskOf(one)
+      await runTask(runRequest(taskApi), this.#bench.context())
+      const failed = taskApi.fails.map(({ error, reason }) => `${reason}: ${error?.message ?? ''}`)
       if (failed.length > 0) return { ...one, faults: failed, late: Infinity }
-      return await this.#judge(one, door, source)
+      return await this.#judge(one, taskApi, source)
     } finally {
-      await door.stop()
+      await taskApi.stop()
     }
   }
 
-  async #judge(one: Case, door: FakeDoor, source: Buffer): Promise<Outcome> {
-    const objects = destination(door)
+  async #judge(one: CueTimingCase, door: FakeTaskApi, source: Buffer): Promise<CueTimingResult> {
+    const objects = storedObjects(door)
     const spliced = [one.frame, one.frame + AT_ONCE]
     const transport =
       one.form === 'ts'
@@ -130,7 +136,7 @@ export class CueSweep {
   }
 }
 
-function taskOf({ form, mode, captions }: Case) {
+function taskOf({ form, mode, captions }: CueTimingCase) {
   const change: Partial<JobConfig> = { scte35_passthough: true, closed_captions: captions, gop_length: GOP / RATE }
   const segmented = { ...change, segment_length: 1 }
   const task =
@@ -155,7 +161,7 @@ function taskOf({ form, mode, captions }: Case) {
 
 /** All frames are there, and those that are spliced at can be begun with. */
 async function framesOf(file: string, spliced: readonly number[]): Promise<string[]> {
-  const all = (await packets(file)).map(({ pts_time, flags }) => ({
+  const all = (await readPackets(file)).map(({ pts_time, flags }) => ({
     time: Number(pts_time),
     key: flags.startsWith('K'),
   }))
@@ -167,9 +173,9 @@ async function framesOf(file: string, spliced: readonly number[]): Promise<strin
 }
 
 /** The cues in the stream itself: where they arrive, and the time that they name. */
-function inTransport(stream: Buffer, source: Buffer, { frame }: Case): { faults: string[]; late: number } {
-  const seen = seenCues(stream)
-  const before = seenCues(source)
+function inTransport(stream: Buffer, source: Buffer, { frame }: CueTimingCase): { faults: string[]; late: number } {
+  const seen = readCues(stream)
+  const before = readCues(source)
   const faults: string[] = []
   let late = 0
   for (const { eventId, arrives, splices } of before) {

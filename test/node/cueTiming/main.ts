@@ -1,7 +1,7 @@
 // In charge of: `npm run cuesweep [-- --frames N] [--parallel N]`: a cue at every frame of two GOPs in every form of output, and the table.
 // Not in charge of: one job (cueTiming.ts).
 import { parseArgs } from 'node:util'
-import { CueSweep, everyCase, FORMS, GOP, type Outcome } from './cueTiming.ts'
+import { CueTimingTest, allCases, FORMS, GOP, type CueTimingResult } from './cueTiming.ts'
 
 const { values } = parseArgs({
   options: { frames: { type: 'string', default: String(2 * GOP) }, parallel: { type: 'string', default: '2' } },
@@ -12,9 +12,9 @@ if (!Number.isInteger(frames) || frames < 1 || frames > 2 * GOP || !Number.isInt
   process.exit(2)
 }
 
-const cases = everyCase(Array.from({ length: frames }, (_, frame) => frame))
-const outcomes: Outcome[] = []
-await using sweep = await CueSweep.open()
+const cases = allCases(Array.from({ length: frames }, (_, frame) => frame))
+const outcomes: CueTimingResult[] = []
+await using sweep = await CueTimingTest.open()
 await Promise.all(
   Array.from({ length: parallel }, async () => {
     for (let one = cases.shift(); one !== undefined; one = cases.shift()) {

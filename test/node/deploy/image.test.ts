@@ -9,10 +9,10 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildImage, type BuiltImage } from '../../../scripts/image/buildImage.ts'
 import { docker, engineVersion, succeeds } from '../../../scripts/image/docker.ts'
-import { frames, makeClip, probeFile, workspace } from '../../support/media/media.ts'
-import { MediaServer } from '../../support/http/pausableFileServer.ts'
-import { jobOf, ROOT, Service, until } from '../../support/service.ts'
-import { confined, Enclosure, Transcoder } from './imageContainers.ts'
+import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
+import { PausableFileServer } from '../../support/http/pausableFileServer.ts'
+import { jobRequest, ROOT, Service, waitFor } from '../../support/service.ts'
+import { CONTAINER_FLAGS, IsolatedNetwork, TranscoderContainer } from './imageContainers.ts'
 
 const MINUTE_MS = 60_000
 const SECRET = randomBytes(32).toString('hex')
@@ -28,13 +28,13 @@ it('is built where an engine answers, and says of which version it is', () => {
 // No test rather than a skipped one, which REQUIRE_ALL forbids: an engine is a matter of the machine, not of its packages.
 describe.each(engine === null ? [] : [engine])('the image built by Docker %s', () => {
   let image: BuiltImage
-  let space: Awaited<ReturnType<typeof workspace>>
+  let tempDir: Awaited<ReturnType<typeof tempDirectory>>
   beforeAll(async () => {
     image = await buildImage()
     console.log(`${(image.bytes / 1e6).toFixed(0)} MB in ${image.seconds.toFixed(1)} s on ${image.base}`)
-    space = await workspace()
+    tempDir = await tempDirectory()
   }, 20 * MINUTE_MS)
-  afterAll(() => space?.[Symbol.asyncDispose]())
+  afterAll(() => tempDir?.[Symbol.asyncDispose]())
 
   const look = (script: string) =>
     docker('run', '--rm', '--network=none', '--entrypoint=/bin/sh', image.id, '-c', script)
@@ -93,7 +93,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
   it.each(buildx)(
     'is what `wrangler deploy` builds, as %s',
     async () => {
-      const config = space.file('wrangler.toml')
+      const config = tempDir.file('wrangler.toml')
       const vars = Object.entries(image.buildArgs).map(([name, value]) => `${name} = "${value}"`)
       const text = (await readFile(join(ROOT, 'wrangler.toml'), 'utf8'))
         .replaceAll(/^(main|directory|migrations_dir|image) = "(?:\.\/)?(.*)"/gm, `$1 = "${ROOT}/$2"`)
@@ -102,7 +102,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
       await writeFile(config, text)
       const cli = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
       const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_CI_OVERRIDE_NETWORK_MODE_HOST: '1' }
-      const args = [cli, 'deploy', '--dry-run', '--config', config, '--outdir', space.file('dist')]
+      const args = [cli, 'deploy', '--dry-run', '--config', config, '--outdir', tempDir.file('dist')]
       const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env, maxBuffer: 2 ** 26 })
       expect(stdout).toContain('splicepoint-transcoder')
       expect(stdout).toContain('--dry-run: exiting now.')
@@ -111,49 +111,49 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
   )
 
   describe('without rights, internet or a file system to write to', () => {
-    let enclosure: Enclosure
-    let transcoder: Transcoder
+    let enclosure: IsolatedNetwork
+    let transcoder: TranscoderContainer
     let service: Service
-    let media: MediaServer
+    let media: PausableFileServer
     const flags = () => [
-      ...confined,
-      ...enclosure.flags,
+      ...CONTAINER_FLAGS,
+      ...enclosure.dockerFlags,
       '--restart=on-failure',
       '--cpus=1',
       `--memory=${MEMORY_MIB}m`,
       `--memory-swap=${MEMORY_MIB}m`,
     ]
     const answering = () =>
-      until('the container to be ready', async () => {
+      waitFor('the container to be ready', async () => {
         const health = await transcoder.health().catch(() => null)
         return health?.state === 'preparing' ? null : health
       })
     const exited = () =>
-      until('the container to end', async () => {
+      waitFor('the container to end', async () => {
         const state = await transcoder.state()
         return state.Status === 'exited' ? state : null
       })
     const terminate = async () => {
       await docker('kill', '--signal=TERM', transcoder.id)
-      await until('the container to drain', async () => (await transcoder.health()).state === 'draining')
+      await waitFor('the container to drain', async () => (await transcoder.health()).state === 'draining')
     }
     beforeAll(async () => {
-      const clip = await makeClip(space.file('clip.mp4'), {
+      const clip = await makeClip(tempDir.file('clip.mp4'), {
         seconds: 8,
         // No captions in these pictures: the first to read the held part is the encoder.
         flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
       })
-      media = await MediaServer.start(clip)
-      enclosure = await Enclosure.open()
+      media = await PausableFileServer.start(clip)
+      enclosure = await IsolatedNetwork.open()
       const begun = performance.now()
-      transcoder = await Transcoder.start(image.id, SECRET, flags())
+      transcoder = await TranscoderContainer.start(image.id, SECRET, flags())
       await answering()
       console.log(`ready ${(performance.now() - begun).toFixed(0)} ms after docker run`)
       service = await Service.start({
         ALLOW_PRIVATE_HOSTS: media.host,
         TRANSCODER_URLS: transcoder.url,
         TRANSCODER_SECRET: SECRET,
-        DOOR_URL: enclosure.doorUrl,
+        DOOR_URL: enclosure.taskApiUrl,
       })
       enclosure.worker = service.base
     }, 5 * MINUTE_MS)
@@ -165,11 +165,11 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     })
 
     const isWhole = async (id: number): Promise<void> => {
-      const status = await service.ended(id)
+      const status = await service.waitForEnd(id)
       expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
-      const path = space.file(`${id}.mp4`)
+      const path = tempDir.file(`${id}.mp4`)
       await writeFile(path, Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer()))
-      expect(await frames(path)).toHaveLength(200)
+      expect(await decodeFrames(path)).toHaveLength(200)
       const { streams } = await probeFile(path)
       expect(streams.map(({ codec_name, width }) => [codec_name, width])).toEqual([
         ['h264', 320],
@@ -178,20 +178,20 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     }
     /** A job whose source is held back behind its middle, so that it is surely running. */
     const halfway = async (): Promise<number> => {
-      media.hold(0.6)
-      const id = await service.create(jobOf(media.url, 'http'))
-      await service.encoding(id)
+      media.pauseAt(0.6)
+      const id = await service.create(jobRequest(media.url, 'http'))
+      await service.waitForEncoding(id)
       return id
     }
     const losses = async (id: number): Promise<string> => (await service.call(`/api/v0/job/${id}/events`)).text()
 
     it('says what it is, and has no right left', async () => {
-      const { cell, ...health } = await answering()
+      const { cell: sandbox, ...health } = await answering()
       expect(health).toMatchObject({ state: 'idle', ffmpeg: expect.stringMatching(/^7\./) })
       // The rest needs a transcoder that runs as root, or namespaces, which Docker refuses.
       const missing = ['network', 'no_network_for_local_files', 'own_user', 'processes', 'read_only_files']
-      expect(Object.keys(cell.missing).toSorted()).toEqual(missing)
-      expect(cell.in_force).toEqual(
+      expect(Object.keys(sandbox.missing).toSorted()).toEqual(missing)
+      expect(sandbox.in_force).toEqual(
         expect.arrayContaining(['memory', 'cpu_time', 'no_capabilities', 'no_new_privileges']),
       )
       const status = await transcoder.exec('cat', '/proc/1/status')
@@ -208,9 +208,9 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     })
 
     it('passes a job through', async () => {
-      const id = await service.create(jobOf(media.url, 'http'))
+      const id = await service.create(jobRequest(media.url, 'http'))
       await isWhole(id)
-      await until('the scratch space to be empty', async () => (await transcoder.exec('ls', '/work')) === '')
+      await waitFor('the scratch space to be empty', async () => (await transcoder.exec('ls', '/work')) === '')
       const zombies =
         "require('fs').readdirSync('/proc').filter((p) => /^\\d+$/.test(p)).map((p) => { try { return require('fs').readFileSync(`/proc/${p}/stat`, 'utf8') } catch { return '' } }).filter((s) => s.includes(') Z ')).length"
       expect(await transcoder.node(`console.log(${zombies})`)).toBe('0')
@@ -221,7 +221,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
       async () => {
         const id = await halfway()
         await terminate()
-        media.release()
+        media.resume()
         expect(await exited()).toMatchObject({ ExitCode: 0 })
         await isWhole(id)
         expect(await losses(id)).not.toMatch(/interrupted|lost|evicted/)
@@ -240,13 +240,13 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
         await docker('kill', '--signal=TERM', transcoder.id)
         expect(await exited()).toMatchObject({ ExitCode: 0 })
         expect(await transcoder.logs()).toContain('told a second time to stop')
-        const waiting = await until('the task to wait again', async () => {
+        const waiting = await waitFor('the task to wait again', async () => {
           const status = await service.status(id)
           return status?.phase === 'queued' ? status : null
         })
         expect(waiting.error).toBeNull()
         await docker('start', transcoder.id)
-        media.release()
+        media.resume()
         await isWhole(id)
         expect(await losses(id)).toMatch(/interrupted|lost|evicted/)
       },
@@ -265,12 +265,12 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
           'for p in /proc/[2-9]*; do case $(tr "\\0" " " < $p/cmdline) in *transcoder/main.ts*) echo 1000 > $p/oom_score_adj;; esac; done',
         )
         await transcoder.node(`const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))`).catch(() => undefined)
-        await until('the engine to start it again', async () => {
+        await waitFor('the engine to start it again', async () => {
           const state = await transcoder.state()
           return state.Status === 'running' && state.StartedAt !== StartedAt
         })
         await answering()
-        media.release()
+        media.resume()
         await isWhole(id)
         expect(await losses(id)).toMatch(/lost/)
       },
@@ -280,7 +280,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     it('has spoken to the door alone, which lets nothing else in', async () => {
       expect(enclosure.refused).toEqual([])
       const ask = (path: string) =>
-        transcoder.node(`fetch('${enclosure.doorUrl}${path}').then((r) => console.log(r.status))`)
+        transcoder.node(`fetch('${enclosure.taskApiUrl}${path}').then((r) => console.log(r.status))`)
       expect(await ask('/task/1')).toBe('401')
       expect(await ask('/api/v0/job')).toBe('403')
     })

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { CellReport } from '../../../transcoder/ffmpeg/sandboxProbe.ts'
+import type { SandboxReport } from '../../../transcoder/ffmpeg/sandboxProbe.ts'
 import { docker, succeeds } from '../../../scripts/image/docker.ts'
 
 /** Networks for documentation and tests (RFC 5737); even so some machine may have one of them, and its way out must not be taken. */
@@ -24,7 +24,7 @@ const DOOR = 'door.splicepoint.internal'
 const PORT = 8788
 
 /** What docs/operating.md tells people to give to `docker run`. */
-export const confined = [
+export const CONTAINER_FLAGS = [
   ...['--read-only', '--tmpfs', '/tmp:size=64m', '--tmpfs', '/work:uid=10001,gid=10001,mode=700,size=1g'],
   ...['--cap-drop=ALL', '--security-opt=no-new-privileges', '--pids-limit=512'],
 ]
@@ -33,7 +33,7 @@ export const confined = [
  * A network without a way out, and in place of Cloudflare's outbound handler a door on this side of it: it hands requests for
  * the door to the Worker and refuses all others.
  */
-export class Enclosure {
+export class IsolatedNetwork {
   readonly #name: string
   readonly #server: Server
   readonly refused: string[] = []
@@ -59,22 +59,22 @@ export class Enclosure {
     })
   }
 
-  static async open(): Promise<Enclosure> {
+  static async open(): Promise<IsolatedNetwork> {
     if (NETWORK === undefined) throw new Error('This machine uses every network that is for tests.')
     const name = `splicepoint-${randomBytes(4).toString('hex')}`
     await docker('network', 'create', '--internal', '--subnet', `${NETWORK}.0/28`, '--gateway', GATEWAY, name)
-    const made = new Enclosure(name)
+    const made = new IsolatedNetwork(name)
     made.#server.listen(0, GATEWAY)
     await once(made.#server, 'listening')
     return made
   }
 
-  get doorUrl(): string {
+  get taskApiUrl(): string {
     return `http://${DOOR}:${(this.#server.address() as AddressInfo).port}`
   }
 
   /** As `docker run` takes them. */
-  get flags(): string[] {
+  get dockerFlags(): string[] {
     return ['--network', this.#name, '--ip', ADDRESS, '--add-host', `${DOOR}:${GATEWAY}`]
   }
 
@@ -85,22 +85,22 @@ export class Enclosure {
   }
 }
 
-export class Transcoder {
+export class TranscoderContainer {
   readonly id: string
   readonly url = `http://${ADDRESS}:${PORT}`
   private constructor(id: string) {
     this.id = id
   }
 
-  static async start(image: string, secret: string, flags: readonly string[]): Promise<Transcoder> {
+  static async start(image: string, secret: string, flags: readonly string[]): Promise<TranscoderContainer> {
     const id = await docker('run', '--detach', '--env', `TRANSCODER_SECRET=${secret}`, ...flags, image)
-    return new Transcoder(id)
+    return new TranscoderContainer(id)
   }
 
   /** Rejects while it does not answer. */
-  async health(): Promise<{ state: string; ffmpeg: string; cell: CellReport }> {
+  async health(): Promise<{ state: string; ffmpeg: string; cell: SandboxReport }> {
     const response = await fetch(`${this.url}/health`)
-    return (await response.json()) as Awaited<ReturnType<Transcoder['health']>>
+    return (await response.json()) as Awaited<ReturnType<TranscoderContainer['health']>>
   }
 
   exec(...command: string[]): Promise<string> {
@@ -114,7 +114,7 @@ export class Transcoder {
 
   async state(): Promise<{ Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string }> {
     return JSON.parse(await docker('inspect', '--format', '{{json .State}}', this.id)) as Awaited<
-      ReturnType<Transcoder['state']>
+      ReturnType<TranscoderContainer['state']>
     >
   }
 

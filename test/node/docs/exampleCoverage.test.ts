@@ -8,9 +8,9 @@ import { publicEvent } from '#contract/api/answers.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { validatePreset } from '#contract/job/validatePreset.ts'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
-import { credential } from '#contract/job/requestSchema.ts'
+import { credentialSchema } from '#contract/job/requestSchema.ts'
 import { publicFigures } from '#contract/api/publicStatus.ts'
-import { webhookBody } from '#contract/api/webhookMessage.ts'
+import { webhookPayload } from '#contract/api/webhookMessage.ts'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -150,7 +150,7 @@ describe('what docs/api.md shows', () => {
   it('is a webhook', () => {
     const output = { path: 'a', size: 1, sha256: '', content_type: '', profile: 0, role: 'media' }
     const sent = JSON.parse(
-      webhookBody('job.completed', {
+      webhookPayload('job.completed', {
         id: 7,
         jobId: '',
         state: 'completed',
@@ -174,7 +174,9 @@ test('docs/stores.md shows members that credentials have', () => {
   const shown = blocks.filter(({ page, language }) => page === 'docs/stores.md' && language === 'json')
   expect(shown.length).toBeGreaterThan(2)
   for (const { text } of shown)
-    expect(Object.keys(JSON.parse(text) as object).filter((name) => !Object.hasOwn(credential.shape, name))).toEqual([])
+    expect(
+      Object.keys(JSON.parse(text) as object).filter((name) => !Object.hasOwn(credentialSchema.shape, name)),
+    ).toEqual([])
 })
 
 test('docs/operating.md names figures that /metrics has', async () => {

@@ -7,33 +7,33 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
-import { onPath } from '../../../transcoder/ffmpeg/sandbox.ts'
-import { ffmpeg, makeClip, probeFile, workspace } from '../../support/media/media.ts'
-import { ROOT, Service, until } from '../../support/service.ts'
-import { Site } from '../../support/http/webSite.ts'
+import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { ffmpeg, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
+import { ROOT, Service, waitFor } from '../../support/service.ts'
+import { WebSite } from '../../support/http/webSite.ts'
 
 let service: Service
-let site: Site
-let space: Awaited<ReturnType<typeof workspace>>
-const curl = await onPath('curl')
+let site: WebSite
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const curl = await findOnPath('curl')
 
 beforeAll(async () => {
-  space = await workspace()
-  await makeClip(space.file('film.mp4'), { width: 640, height: 360, seconds: 2, audio: [2] })
-  await ffmpeg(['-f', 'lavfi', '-i', 'color=white:s=64x32', '-frames:v', '1', space.file('logo.png')])
-  await ffmpeg(['-f', 'lavfi', '-i', 'sine=duration=2', space.file('talk.wav')])
-  await ffmpeg(['-i', space.file('film.mp4'), '-c', 'copy', space.file('feed.ts')])
-  site = await Site.start()
+  tempDir = await tempDirectory()
+  await makeClip(tempDir.file('film.mp4'), { width: 640, height: 360, seconds: 2, audio: [2] })
+  await ffmpeg(['-f', 'lavfi', '-i', 'color=white:s=64x32', '-frames:v', '1', tempDir.file('logo.png')])
+  await ffmpeg(['-f', 'lavfi', '-i', 'sine=duration=2', tempDir.file('talk.wav')])
+  await ffmpeg(['-i', tempDir.file('film.mp4'), '-c', 'copy', tempDir.file('feed.ts')])
+  site = await WebSite.start()
   for (const name of ['film.mp4', 'film.mov', 'feed.ts', 'logo.png', 'talk.wav'])
-    site.files.set(`/${name}`, await readFile(space.file(name === 'film.mov' ? 'film.mp4' : name)))
-  site.files.set('/2010/05/sintel/trailer.mp4', await readFile(space.file('film.mp4')))
+    site.files.set(`/${name}`, await readFile(tempDir.file(name === 'film.mov' ? 'film.mp4' : name)))
+  site.files.set('/2010/05/sintel/trailer.mp4', await readFile(tempDir.file('film.mp4')))
   site.types.set('/logo.png', 'image/png')
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await site?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context: TestContext) => {
   if (curl !== null) return
@@ -54,7 +54,7 @@ function shell(script: string): Promise<string> {
   const env = { ...process.env, BASE: service.base, KEY: service.ready.api_key }
   const npx = `npx() { shift; '${process.execPath}' '${join(ROOT, 'cli/splicepoint.js')}' "$@"; }`
   return new Promise((resolve, reject) => {
-    execFile('bash', ['-euc', `${npx}\n${script}`], { cwd: space.path, env }, (error, stdout, stderr) => {
+    execFile('bash', ['-euc', `${npx}\n${script}`], { cwd: tempDir.path, env }, (error, stdout, stderr) => {
       if (error) reject(new Error(`${error.message}\n${stderr}`))
       else resolve(stdout)
     })
@@ -68,7 +68,7 @@ test('the request of the README’s first screen ends in a stream', async () => 
     'README.md',
     `curl -fsS -u "$KEY:" -H 'Content-Type: application/json' "$BASE/api/v0/job" -d`,
   )
-  const status = await service.ended(idOf(await shell(request!)))
+  const status = await service.waitForEnd(idOf(await shell(request!)))
   expect(status).toMatchObject({ error: null, warnings: [] })
   const lists = status.outputs.filter(({ path }) => path.endsWith('.m3u8'))
   const texts = await Promise.all(lists.map(async ({ url }) => (await fetch(url!)).text()))
@@ -85,7 +85,7 @@ test.each(['docs/cli.md'])('the command of %s uploads, waits and downloads', asy
   // 720p would be more than the source is.
   expect(outputs).toEqual(['out/film_1_360p.mp4'])
   for (const path of outputs) {
-    const { streams } = await probeFile(space.file(path))
+    const { streams } = await probeFile(tempDir.file(path))
     expect(streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac'])
   }
 })
@@ -93,7 +93,7 @@ test.each(['docs/cli.md'])('the command of %s uploads, waits and downloads', asy
 test('the command of docs/cli.md that takes a job from a file', async () => {
   const [command] = await blocks('docs/cli.md', 'npx splicepoint submit --file')
   const [recipe] = await blocks('docs/recipes.md', '{')
-  await writeFile(space.file('job.json'), recipe!.replace('"http"', '"file-upload"'))
+  await writeFile(tempDir.file('job.json'), recipe!.replace('"http"', '"file-upload"'))
   const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
   expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
 })
@@ -103,23 +103,23 @@ test('every recipe is accepted as it stands, and planned to its end where its so
   const recipes = await blocks('docs/recipes.md', '{')
   expect(recipes.length).toBeGreaterThan(7)
   for (const recipe of recipes) {
-    await writeFile(space.file('job.json'), recipe)
+    await writeFile(tempDir.file('job.json'), recipe)
     const answer = await shell(send!.replace('/api/v0/job', '/api/v0/job?dry_run=true'))
     expect(JSON.parse(answer)).toMatchObject({ dry_run: true, warnings: [] })
     const id = idOf(answer)
     // The keys of a store are an example's.
     if (recipe.includes('s3://')) await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
-    else expect(await service.ended(id), recipe).toMatchObject({ error: null, estimate: { version: 1 } })
+    else expect(await service.waitForEnd(id), recipe).toMatchObject({ error: null, estimate: { version: 1 } })
   }
 })
 
 test('the upload of docs/uploads.md by tus-js-client stores the file', async () => {
   const [code] = await blocks('docs/uploads.md', 'new Upload')
-  const content = await readFile(space.file('film.mp4'))
+  const content = await readFile(tempDir.file('film.mp4'))
   const file = Object.assign(content, { name: 'by-tus.mp4', type: 'video/mp4' })
   // oxlint-disable-next-line typescript/no-implied-eval -- the page's own words, with what a reader has
   new Function('Upload', 'BASE', 'KEY', 'file', code!)(Upload, service.base, service.ready.api_key, file)
-  const stored = await until('the upload', async () => {
+  const stored = await waitFor('the upload', async () => {
     const { uploads } = (await (await service.call('/uploads?state=ready')).json()) as {
       uploads: { name: string; size: number; uploaded_file_number: number }[]
     }

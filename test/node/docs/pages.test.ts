@@ -2,7 +2,7 @@
 import { access, readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { jobErrors, requestErrors } from '#contract/errorCodes.ts'
+import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import {
   AUDIO_PROFILES,
@@ -13,7 +13,7 @@ import {
   RETENTION_DAYS,
   VIDEO_PROFILES,
 } from '#contract/limits.ts'
-import { MIGRATIONS } from '#contract/api/requiredMigrations.ts'
+import { REQUIRED_MIGRATIONS } from '#contract/api/requiredMigrations.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
@@ -59,19 +59,19 @@ describe('docs/troubleshooting.md', () => {
   it('has every error of a request once, with its status', () => {
     const found = rows(section(troubleshooting!, 'Errors of a request')).map(([code, status]) => [code, Number(status)])
     expect(Object.fromEntries(found)).toEqual(
-      Object.fromEntries(Object.entries(requestErrors).map(([code, status]) => [`\`${code}\``, status])),
+      Object.fromEntries(Object.entries(requestErrorStatus).map(([code, status]) => [`\`${code}\``, status])),
     )
-    expect(found).toHaveLength(Object.keys(requestErrors).length)
+    expect(found).toHaveLength(Object.keys(requestErrorStatus).length)
   })
 
   it('has every error of a job once, and whether it is tried again', () => {
     const found = rows(section(troubleshooting!, 'Errors of a job')).map(([code, again]) => [code, again])
     expect(Object.fromEntries(found)).toEqual(
       Object.fromEntries(
-        Object.entries(jobErrors).map(([code, { permanent }]) => [`\`${code}\``, permanent ? 'no' : 'yes']),
+        Object.entries(jobErrorPolicies).map(([code, { permanent }]) => [`\`${code}\``, permanent ? 'no' : 'yes']),
       ),
     )
-    expect(found).toHaveLength(Object.keys(jobErrors).length)
+    expect(found).toHaveLength(Object.keys(jobErrorPolicies).length)
   })
 
   it('says of each what it means and what to do', () => {
@@ -82,7 +82,7 @@ describe('docs/troubleshooting.md', () => {
 
 it('contract/api/requiredMigrations.ts names every migration that there is', async () => {
   const there = (await readdir(join(ROOT, 'migrations'))).filter((name) => name.endsWith('.sql')).toSorted()
-  expect([...MIGRATIONS]).toEqual(there)
+  expect([...REQUIRED_MIGRATIONS]).toEqual(there)
 })
 
 describe('docs/operating.md', () => {

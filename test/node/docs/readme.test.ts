@@ -2,27 +2,27 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
-import { onPath } from '../../../transcoder/ffmpeg/sandbox.ts'
-import { makeClip, workspace } from '../../support/media/media.ts'
+import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { makeClip, tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service } from '../../support/service.ts'
-import { Site } from '../../support/http/webSite.ts'
+import { WebSite } from '../../support/http/webSite.ts'
 
 let service: Service
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let readme: string
-let site: Site
+let site: WebSite
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   readme = await readFile(join(ROOT, 'README.md'), 'utf8')
-  await makeClip(space.file('film.mp4'), { width: 640, height: 360, seconds: 3, audio: [2] })
-  site = await Site.start()
-  site.files.set('/2010/05/sintel/trailer.mp4', await readFile(space.file('film.mp4')))
+  await makeClip(tempDir.file('film.mp4'), { width: 640, height: 360, seconds: 3, audio: [2] })
+  site = await WebSite.start()
+  site.files.set('/2010/05/sintel/trailer.mp4', await readFile(tempDir.file('film.mp4')))
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await site?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 /** With the W3C’s film put on the loopback address. */
@@ -37,13 +37,13 @@ function blocks(heading: string, language: string): string[] {
 }
 
 async function run(context: TestContext, program: string, args: string[]): Promise<string> {
-  if (!program.startsWith('/') && (await onPath(program)) === null) {
+  if (!program.startsWith('/') && (await findOnPath(program)) === null) {
     if (process.env['REQUIRE_ALL'] === '1') throw new Error(`${program} is not installed`)
     context.skip(`${program} is not installed`)
   }
   const env = { ...process.env, BASE: service.base, KEY: service.ready.api_key }
   return new Promise((resolve, reject) => {
-    execFile(program, args, { cwd: space.path, env }, (error, stdout, stderr) => {
+    execFile(program, args, { cwd: tempDir.path, env }, (error, stdout, stderr) => {
       if (error) reject(new Error(`${error.message}\n${stderr}`))
       else resolve(stdout)
     })
@@ -60,7 +60,7 @@ test('the README’s way from a file to a link, command by command, ends in a pa
   expect(urls.length).toBeGreaterThan(1)
   const { status } = (await (await service.call(`/api/v0/job/${job}`)).json()) as { status: { error: unknown } }
   expect(status.error).toBeNull()
-  const share = JSON.parse(await readFile(space.file('share.json'), 'utf8')) as { url: string }
+  const share = JSON.parse(await readFile(tempDir.file('share.json'), 'utf8')) as { url: string }
   const media = (await (await fetch(`${share.url}/data`)).json()) as { sources: { kind: string }[] }
   expect(media.sources.map(({ kind }) => kind)).toContain('hls')
 })

@@ -4,33 +4,33 @@ import { execFile } from 'node:child_process'
 import { readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
-import { onPath } from '../../../transcoder/ffmpeg/sandbox.ts'
-import { ffmpeg, makeClip, probeFile, workspace } from '../../support/media/media.ts'
-import { jobOf, ROOT, Service } from '../../support/service.ts'
+import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { ffmpeg, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
+import { jobRequest, ROOT, Service } from '../../support/service.ts'
 
 const DIRECTORY = 'shows/été 1'
 let service: Service
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let id: number
 let blocks: string[]
 const missing = (
-  await Promise.all(['curl', 'tar', 'sha256sum'].map(async (name) => [name, await onPath(name)] as const))
+  await Promise.all(['curl', 'tar', 'sha256sum'].map(async (name) => [name, await findOnPath(name)] as const))
 )
   .filter(([, path]) => path === null)
   .map(([name]) => name)
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   const page = await readFile(join(ROOT, 'docs/sharing.md'), 'utf8')
   blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block!)
-  await makeClip(space.file('My film.mp4'), { width: 320, height: 180, seconds: 4, audio: [2] })
+  await makeClip(tempDir.file('My film.mp4'), { width: 320, height: 180, seconds: 4, audio: [2] })
   service = await Service.start({ LEASE_SECONDS: '30' })
   const rungs = [
     { output: '', width: 320, height: 180, video_bitrate: 400 },
     { output: 'low', width: 160, height: 90, video_bitrate: 150 },
   ]
   id = await service.create(
-    jobOf(await service.upload(space.file('My film.mp4')), 'file-upload', {
+    jobRequest(await service.upload(tempDir.file('My film.mp4')), 'file-upload', {
       output_container: 'hls',
       segmented_output_hls: true,
       segmented_output_dash: true,
@@ -41,12 +41,12 @@ beforeAll(async () => {
       videoProfiles: rungs,
     }),
   )
-  const { error } = await service.ended(id)
+  const { error } = await service.waitForEnd(id)
   if (error !== null) throw new Error(`job ${id}: ${error.message}`)
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context: TestContext) => {
   if (missing.length === 0) return
@@ -60,7 +60,7 @@ function shell(script: string, names: Record<string, string> = {}): Promise<stri
     execFile(
       'bash',
       ['-euc', script],
-      { cwd: space.path, env: { ...process.env, ...known, ...names }, maxBuffer: 2 ** 24 },
+      { cwd: tempDir.path, env: { ...process.env, ...known, ...names }, maxBuffer: 2 ** 24 },
       (error, stdout, stderr) => (error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout + stderr)),
     )
   })
@@ -94,7 +94,7 @@ test('the tar has every object, by its name, and each is what job.json says', as
 
   const [root = ''] = listed.map((line) => line![2]!.split('/')[0]!)
   expect(new Set(listed.map((line) => line![2]!.split('/')[0]))).toEqual(new Set([root]))
-  const directory = space.file(`${root}/${DIRECTORY}`)
+  const directory = tempDir.file(`${root}/${DIRECTORY}`)
   const report = JSON.parse(await readFile(join(directory, 'job.json'), 'utf8')) as {
     objects: { path: string; size: number; sha256: string }[]
   }
@@ -114,7 +114,7 @@ test('a download that broke off is resumed by the same command', async () => {
   const { archive_url: address } = (await service.status(id))!
   await shell('curl -fsS -o whole.tar "$ARCHIVE_URL"', { ARCHIVE_URL: address ?? '' })
   await shell('cp whole.tar outputs.tar')
-  await truncate(space.file('outputs.tar'), 70_001)
+  await truncate(tempDir.file('outputs.tar'), 70_001)
   await shell(block('curl -fsS -C -'), { ARCHIVE_URL: address ?? '' })
   expect(await shell('cmp whole.tar outputs.tar')).toBe('')
   const head = await shell('curl -fsSI "$ARCHIVE_URL"', { ARCHIVE_URL: address ?? '' })

@@ -9,9 +9,9 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { onPath } from '../../../transcoder/ffmpeg/sandbox.ts'
-import { workspace } from '../../support/media/media.ts'
-import { ROOT, Service, until } from '../../support/service.ts'
+import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { tempDirectory } from '../../support/media/media.ts'
+import { ROOT, Service, waitFor } from '../../support/service.ts'
 
 const text = await readFile(join(ROOT, 'docs/webhooks.md'), 'utf8')
 const programs = [...text.matchAll(/^## (Node|Python)[^\n]*\n[\s\S]*?^```(?:js|python)\n([\s\S]*?)^```$/gm)].map(
@@ -21,10 +21,10 @@ const programs = [...text.matchAll(/^## (Node|Python)[^\n]*\n[\s\S]*?^```(?:js|p
     program: program!,
   }),
 )
-const python = await onPath('python3')
+const python = await findOnPath('python3')
 
 let service: Service
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let secret: string
 let child: ChildProcess | undefined
 /** One address for all receivers, one after the other: it must be named before the service starts. */
@@ -33,7 +33,7 @@ let target = 0
 const lines = new Set<Socket>()
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   gate = createServer((client) => {
     const server = connect(target, '127.0.0.1')
     lines.add(client)
@@ -51,7 +51,7 @@ afterAll(async () => {
   await stop()
   await service?.[Symbol.asyncDispose]()
   gate?.close()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 /** With its connections: one that is kept for the next message would lead to the receiver before. */
@@ -67,7 +67,7 @@ const host = () => `127.0.0.1:${(gate.address() as AddressInfo).port}`
 
 /** Starts a program in a folder of its own; → what it printed so far. */
 async function start(title: string, program: string, language: string): Promise<string[]> {
-  const directory = space.file(title.replaceAll(/\W+/g, '-'))
+  const directory = tempDir.file(title.replaceAll(/\W+/g, '-'))
   await mkdir(directory, { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules')).catch(() => undefined)
   const [command, file] = language === 'Python' ? [python!, 'receiver.py'] : [process.execPath, 'receiver.mjs']
@@ -81,7 +81,7 @@ async function start(title: string, program: string, language: string): Promise<
   child = started
   const printed: string[] = []
   createInterface({ input: started.stdout }).on('line', (line) => printed.push(line))
-  const first = await until(`${title} to listen`, () => printed[0])
+  const first = await waitFor(`${title} to listen`, () => printed[0])
   target = Number(/listening on (\d+)/.exec(first)?.[1])
   return printed
 }
@@ -96,7 +96,7 @@ async function delivered(customer: string): Promise<number> {
     metadata: { customer },
   })
   await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
-  await until('the delivery', async () => {
+  await waitFor('the delivery', async () => {
     const { deliveries }: any = await (await service.call(`/api/v0/job/${id}/webhooks`)).json()
     return deliveries[0]?.state === 'delivered'
   })
@@ -125,7 +125,7 @@ describe.for(programs)('$title', ({ title, program, language }) => {
     }
     const printed = await start(title, program, language)
     const id = await delivered('42')
-    const line = await until('the event to be printed', () =>
+    const line = await waitFor('the event to be printed', () =>
       printed.find((each) => each.includes(`job.cancelled ${id} `)),
     )
     expect(line).toMatch(/customer'?: '42'/)

@@ -8,21 +8,21 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
-import { onPath } from '../../../transcoder/ffmpeg/sandbox.ts'
-import { launch, requireChromium, visit } from '../../support/browser/dashboardPage.ts'
+import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { launchChromium, requireChromium, openDashboard } from '../../support/browser/dashboardPage.ts'
 import { expectCount, expectInPage } from '../../support/browser/pageAssertions.ts'
-import { workspace } from '../../support/media/media.ts'
+import { tempDirectory } from '../../support/media/media.ts'
 import { findChromium } from '../../support/browser/playerBrowser.ts'
 import { ROOT } from '../../support/service.ts'
 import { CLIPS, type ClipName } from './newcomerClips.ts'
-import { Newcomer } from './newcomer.ts'
-import { blockOf } from './markdownCommands.ts'
+import { NewcomerSession } from './newcomer.ts'
+import { findCodeBlock } from './markdownCommands.ts'
 
 const run = promisify(execFile)
 const chromium = await findChromium()
 const lacking = (
   await Promise.all(
-    ['git', 'npm', 'npx', 'curl', 'bash'].map(async (name) => ((await onPath(name)) === null ? name : '')),
+    ['git', 'npm', 'npx', 'curl', 'bash'].map(async (name) => ((await findOnPath(name)) === null ? name : '')),
   )
 ).filter((name) => name !== '')
 const isClone = await run('git', ['-C', ROOT, 'rev-parse', 'HEAD']).then(
@@ -38,21 +38,21 @@ function requireAll(context: TestContext): void {
   context.skip(sentence)
 }
 
-let person: Newcomer
-let space: Awaited<ReturnType<typeof workspace>>
+let person: NewcomerSession
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let browser: Browser
 let readme: string
 beforeAll(async () => {
   if (chromium === null || lacking.length > 0 || !isClone) return
-  space = await workspace()
-  person = await Newcomer.arrive()
-  browser = await launch(chromium)
+  tempDir = await tempDirectory()
+  person = await NewcomerSession.prepareMachine()
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   const steps = person?.steps ?? []
   await person?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
   const total = steps.reduce((sum, { seconds }) => sum + seconds, 0)
   for (const { name, seconds } of [...steps, { name: 'together', seconds: total }])
     process.stdout.write(`${seconds.toFixed(1).padStart(7)} s  ${name}\n`)
@@ -62,7 +62,7 @@ const git = async (...args: string[]): Promise<string> => (await run('git', ['-C
 
 /** What the page of a share does, for somebody who has nothing but its address. */
 async function watch(address: string): Promise<{ page: Page; frames: number }> {
-  const { page, complaints } = await visit(browser, person.variable('BASE'))
+  const { page, complaints } = await openDashboard(browser, person.variable('BASE'))
   const keys: string[] = []
   page.on('request', (request) => {
     if (request.headers()['authorization'] !== undefined) keys.push(request.url())
@@ -91,11 +91,11 @@ async function watch(address: string): Promise<{ page: Page; frames: number }> {
 describe('with README.md alone', () => {
   test('a person gets the source, and the service starts and says what to do next', async (context) => {
     requireAll(context)
-    const line = blockOf(await readFile(join(ROOT, 'README.md'), 'utf8'), 'git clone')
+    const line = findCodeBlock(await readFile(join(ROOT, 'README.md'), 'utf8'), 'git clone')
     const [clone, demo, start] = line.trim().split('\n')
     await person.step('git clone', () => person.getSource(clone!))
     readme = await readFile(join(person.clone, 'README.md'), 'utf8')
-    const shown = await person.step('npm run demo', () => person.paste(demo!))
+    const shown = await person.step('npm run demo', () => person.runCommand(demo!))
     expect(shown.stdout).toMatch(/every frame decodes/)
     const printed = await person.step('npm start', () => person.start(start!))
     for (const name of ['BASE', 'KEY', 'SPLICEPOINT_URL', 'SPLICEPOINT_KEY'])
@@ -107,9 +107,9 @@ describe('with README.md alone', () => {
     'one command makes a link of a %s clip, and it plays without a key',
     async (name) => {
       expect(person.variable('BASE'), 'the service is not there').not.toBe('')
-      await copyFile(await CLIPS[name](space.file), join(person.clone, 'film.mp4'))
-      const command = blockOf(readme, 'npx splicepoint submit film.mp4')
-      const { stdout } = await person.step(`submit, ${name}`, () => person.paste(command))
+      await copyFile(await CLIPS[name](tempDir.file), join(person.clone, 'film.mp4'))
+      const command = findCodeBlock(readme, 'npx splicepoint submit film.mp4')
+      const { stdout } = await person.step(`submit, ${name}`, () => person.runCommand(command))
       const address = /(http:\S+\/s\/\S+)/.exec(stdout)?.[1]
       expect(address, stdout).toBeDefined()
       await person.step(`watch, ${name}`, async () => {
@@ -127,10 +127,10 @@ describe('with README.md alone', () => {
 
   test('the four requests by curl make such a link too', async () => {
     expect(person.variable('BASE'), 'the service is not there').not.toBe('')
-    await copyFile(await CLIPS.silent(space.file), join(person.clone, 'film.mp4'))
+    await copyFile(await CLIPS.silent(tempDir.file), join(person.clone, 'film.mp4'))
     const commands = ['FILE=$(', 'JOB=$(', 'until curl', 'curl -fsS -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/share"']
     await person.step('four requests by curl', () =>
-      person.paste(commands.map((start) => blockOf(readme, start)).join('\n')),
+      person.runCommand(commands.map((start) => findCodeBlock(readme, start)).join('\n')),
     )
     const share = JSON.parse(await readFile(join(person.clone, 'share.json'), 'utf8')) as { url: string }
     await person.step('watch what they made', () => watch(share.url))

@@ -1,14 +1,14 @@
 // In charge of: the commands of a README, as a reader finds them: below a heading, by how they begin.
 // Not in charge of: running them (newcomer.ts).
 
-export interface Block {
+export interface CodeBlock {
   /** Heading of the second level above it; '' = before the first. */
   heading: string
   language: string
   text: string
 }
 
-export function readBlocks(page: string): Block[] {
+export function parseCodeBlocks(page: string): CodeBlock[] {
   const [first, ...rest] = page.split(/^## /m)
   const sections = [['', first!] as const, ...rest.map((part) => [part.split('\n')[0]!, part] as const)]
   return sections.flatMap(([heading, part]) =>
@@ -21,8 +21,8 @@ export function readBlocks(page: string): Block[] {
 }
 
 /** The one block that begins so. @throws Error where there is none, or where there are several */
-export function blockOf(page: string, start: string): string {
-  const found = readBlocks(page).filter(({ text }) => text.startsWith(start))
+export function findCodeBlock(page: string, start: string): string {
+  const found = parseCodeBlocks(page).filter(({ text }) => text.startsWith(start))
   if (found.length !== 1) throw new Error(`README.md has ${found.length} blocks that begin with: ${start}`)
   return found[0]!.text
 }

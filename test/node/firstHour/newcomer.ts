@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { JOB_PATIENCE_MS } from '../../support/timeouts.ts'
-import { ROOT, until } from '../../support/service.ts'
+import { JOB_TIMEOUT_MS } from '../../support/timeouts.ts'
+import { ROOT, waitFor } from '../../support/service.ts'
 
 const HOME_PAGE = 'https://github.com/splicepoint/splicepoint'
 
@@ -19,7 +19,7 @@ export interface Terminal {
   stderr: string
 }
 
-export class Newcomer implements AsyncDisposable {
+export class NewcomerSession implements AsyncDisposable {
   /** Where the person stands: the clone is a directory in it. */
   readonly home: string
   readonly clone: string
@@ -32,8 +32,8 @@ export class Newcomer implements AsyncDisposable {
     this.clone = join(home, 'splicepoint')
   }
 
-  static async arrive(): Promise<Newcomer> {
-    return new Newcomer(await mkdtemp(join(tmpdir(), 'splicepoint-newcomer-')))
+  static async prepareMachine(): Promise<NewcomerSession> {
+    return new NewcomerSession(await mkdtemp(join(tmpdir(), 'splicepoint-newcomer-')))
   }
 
   async step<T>(name: string, work: () => Promise<T>): Promise<T> {
@@ -66,20 +66,20 @@ export class Newcomer implements AsyncDisposable {
     let printed = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => (printed += chunk.toString()))
-    await until(
+    await waitFor(
       'npm start to print its keys',
       () => {
         if (child.exitCode !== null) throw new Error(`npm start ended:\n${printed}`)
         return printed.includes('Ctrl-C')
       },
-      JOB_PATIENCE_MS,
+      JOB_TIMEOUT_MS,
     )
     this.#exports = /^ *(export BASE=.*)$/m.exec(printed)?.[1] ?? ''
     return printed
   }
 
   /** What the person pastes into the other terminal, in the clone, behind the line of exports. */
-  paste(commands: string): Promise<Terminal> {
+  runCommand(commands: string): Promise<Terminal> {
     return this.#bash(`${this.#exports}\n${commands}`, this.clone)
   }
 

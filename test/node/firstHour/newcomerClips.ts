@@ -1,7 +1,7 @@
 // In charge of: the clips of a first hour: those that defaults have failed with, and one that looks like something.
 // Not in charge of: what becomes of them.
-import { engine, ffmpeg, makeClip } from '../../support/media/media.ts'
-import { richClip } from '../../support/media/playerClip.ts'
+import { testFfmpeg, ffmpeg, makeClip } from '../../support/media/media.ts'
+import { makePlayerClip } from '../../support/media/playerClip.ts'
 
 type File = (name: string) => string
 
@@ -16,14 +16,14 @@ export const CLIPS = {
     return turned(file('landscape.mp4'), file('portrait.mp4'))
   },
   /** A broadcast recording: a transport stream with MPEG-1 audio and CEA-608. */
-  captioned: (file: File) => richClip(file, 25 * 6),
+  captioned: (file: File) => makePlayerClip(file, 25 * 6),
 } as const
 
 export type ClipName = keyof typeof CLIPS
 
 /** ffmpeg 6 took the matrix of a copied stream from its input's option; before, it was written from a tag. */
 async function turned(from: string, to: string): Promise<string> {
-  const { version } = await engine()
+  const { version } = await testFfmpeg()
   const args =
     Number.parseInt(version, 10) >= 6
       ? ['-display_rotation', '90', '-i', from]

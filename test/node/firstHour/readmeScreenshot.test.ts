@@ -4,9 +4,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { launch, requireChromium, signIn, visit } from '../../support/browser/dashboardPage.ts'
+import { launchChromium, requireChromium, signIn, openDashboard } from '../../support/browser/dashboardPage.ts'
 import { expectInPage } from '../../support/browser/pageAssertions.ts'
-import { ffmpeg, workspace } from '../../support/media/media.ts'
+import { ffmpeg, tempDirectory } from '../../support/media/media.ts'
 import { findChromium } from '../../support/browser/playerBrowser.ts'
 import { ROOT, Service } from '../../support/service.ts'
 
@@ -28,8 +28,8 @@ test.for(process.env['PICTURES'] === '1' ? [PICTURE] : [])(
   async (_path, context) => {
     const chromium = await findChromium()
     requireChromium(context, chromium)
-    await using space = await workspace()
-    const clip = space.file('deep-zoom.mp4')
+    await using tempDir = await tempDirectory()
+    const clip = tempDir.file('deep-zoom.mp4')
     const picture = 'mandelbrot=s=1280x720:r=25:start_scale=0.6:end_scale=0.02:end_pts=600:maxiter=400,hue=s=0.6:h=90'
     const encode = ['-t', '12', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', clip]
     await ffmpeg(['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', 'sine=f=220:r=48000', ...encode])
@@ -50,10 +50,10 @@ test.for(process.env['PICTURES'] === '1' ? [PICTURE] : [])(
       audioProfiles: [{ source_stream: 1, optional: true }],
       cloud_credentials: { input: { cloud_provider: 'file-upload' } },
     })
-    expect((await service.ended(id)).error).toBeNull()
-    const browser = await launch(chromium!)
+    expect((await service.waitForEnd(id)).error).toBeNull()
+    const browser = await launchChromium(chromium!)
     try {
-      const { page } = await visit(browser, service.base, { viewport: SIZE })
+      const { page } = await openDashboard(browser, service.base, { viewport: SIZE })
       await page.goto(`/jobs/${id}`)
       await signIn(page, service.ready.api_key)
       await page.getByRole('button', { name: /^Play/ }).first().click()
@@ -65,13 +65,13 @@ test.for(process.env['PICTURES'] === '1' ? [PICTURE] : [])(
         page,
         `document.getAnimations().filter(({ playState }) => playState === 'running').length`,
       ).toBe(0)
-      await page.screenshot({ path: space.file('page.png') })
+      await page.screenshot({ path: tempDir.file('page.png') })
     } finally {
       await browser.close()
     }
     // A palette: a third of the bytes, and text stays sharp.
     const palette =
       'split[page][colours];[colours]palettegen=max_colors=192[palette];[page][palette]paletteuse=dither=none'
-    await ffmpeg(['-i', space.file('page.png'), '-vf', palette, '-compression_level', '100', '-update', '1', PICTURE])
+    await ffmpeg(['-i', tempDir.file('page.png'), '-vf', palette, '-compression_level', '100', '-update', '1', PICTURE])
   },
 )

@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats'
 
 export type JsonSchema = { [name: string]: any }
 
-export interface Described {
+export interface OperationSpec {
   /** `GET /api/v0/job/{id}` */
   name: string
   method: string
@@ -19,8 +19,8 @@ export interface Described {
   responses: Record<string, { content?: Record<string, { schema: JsonSchema; examples?: Record<string, unknown> }> }>
 }
 
-export class Document {
-  readonly operations: Described[]
+export class OpenapiDocument {
+  readonly operations: OperationSpec[]
   readonly #json: JsonSchema
   readonly #ajv: Ajv2020
   readonly #judges = new Map<JsonSchema, ValidateFunction>()
@@ -51,13 +51,13 @@ export class Document {
                   required: one['requestBody'].required === true,
                 },
           responses: one['responses'],
-        } satisfies Described
+        } satisfies OperationSpec
       }),
     )
   }
 
-  static async of(base: string): Promise<Document> {
-    return new Document((await (await fetch(`${base}/openapi.json`)).json()) as JsonSchema)
+  static async operation(base: string): Promise<OpenapiDocument> {
+    return new OpenapiDocument((await (await fetch(`${base}/openapi.json`)).json()) as JsonSchema)
   }
 
   resolve(schema: JsonSchema): JsonSchema {
@@ -70,7 +70,7 @@ export class Document {
   }
 
   /** What is wrong with a value; nothing = []. The schema is one of the document's own. */
-  complaints(schema: JsonSchema, value: unknown): string[] {
+  schemaErrors(schema: JsonSchema, value: unknown): string[] {
     let judge = this.#judges.get(schema)
     if (!judge) {
       judge = this.#ajv.compile(absolute(schema) as JsonSchema)
@@ -84,7 +84,7 @@ export class Document {
    * The operations that an address is: as it is written, or only once it is decoded or its last slash is taken away, which a
    * server may do or not. HEAD is GET without the body.
    */
-  at(method: string, target: string): { is: Described[]; mayBe: Described[] } {
+  schemaAt(method: string, target: string): { is: OperationSpec[]; mayBe: OperationSpec[] } {
     const [written = '', decoded = written] = pathsOf(target)
     const asked = method === 'HEAD' ? ['HEAD', 'GET'] : [method]
     const of = (path: string) => this.operations.filter((one) => asked.includes(one.method) && matches(one.path, path))
@@ -94,7 +94,7 @@ export class Document {
   }
 
   /** Whether any operation has this address. */
-  knows(target: string): boolean {
+  hasOperation(target: string): boolean {
     const paths = pathsOf(target).flatMap((path) => [path, path.replace(/(.)\/+$/, '$1')])
     return this.operations.some((one) => paths.some((path) => matches(one.path, path)))
   }

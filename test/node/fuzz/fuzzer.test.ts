@@ -3,32 +3,32 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pipeline, sendings, sendRaw, standStill } from './http/heldConnections.ts'
-import { Fuzz, tell, type Finding } from './fuzzer.ts'
-import { FAULTS, withFault } from './plantedFaults.ts'
-import { wireTo, type Wire } from './http/connection.ts'
-import { World } from './serviceUnderTest.ts'
+import { pipelineRequests, rawSendings, sendRaw, holdIdleConnections } from './http/heldConnections.ts'
+import { Fuzzer, describeFinding, type FuzzFinding } from './fuzzer.ts'
+import { PLANTED_FAULTS, withFault } from './plantedFaults.ts'
+import { connectTo, type Connection } from './http/connection.ts'
+import { ServiceUnderTest } from './serviceUnderTest.ts'
 
 const SEEDS = [1, 2, 3]
 const REQUESTS = 200
 /** Of the lane where the fault is, until it must have shown. */
 const UNTIL_FOUND = 80
 
-let world: World
-let wire: Wire
+let world: ServiceUnderTest
+let wire: Connection
 
 beforeAll(async () => {
-  world = await World.open()
-  wire = wireTo(world.service.base)
+  world = await ServiceUnderTest.open()
+  wire = connectTo(world.service.base)
 })
 afterAll(async () => world?.[Symbol.asyncDispose]())
 
-const told = (findings: readonly Finding[]): string[] => findings.map(tell)
+const told = (findings: readonly FuzzFinding[]): string[] => findings.map(describeFinding)
 
 test.each(SEEDS)(
   'answers are as the document says, seed %i',
   async (seed) => {
-    const fuzz = new Fuzz(world, wire)
+    const fuzz = new Fuzzer(world, wire)
     await fuzz.run(REQUESTS, seed)
     expect(told(fuzz.report.findings)).toEqual([])
     expect(fuzz.report.requests).toBeGreaterThanOrEqual(REQUESTS)
@@ -39,21 +39,21 @@ test.each(SEEDS)(
 )
 
 test('requests that no library sends are refused or served whole, and nothing of them is taken for another', async () => {
-  const found: Finding[] = []
-  for (const sending of sendings(1)) found.push(...(await sendRaw(world, wire, sending)))
+  const found: FuzzFinding[] = []
+  for (const sending of rawSendings(1)) found.push(...(await sendRaw(world, wire, sending)))
   expect(told(found)).toEqual([])
 }, 300_000)
 
 test('others are served while connections stand still, and many requests on one connection are answered', async () => {
-  expect(await standStill(world, wire, 60)).toEqual([])
-  expect(await pipeline(world, wire, 20)).toEqual([])
+  expect(await holdIdleConnections(world, wire, 60)).toEqual([])
+  expect(await pipelineRequests(world, wire, 20)).toEqual([])
 }, 120_000)
 
 describe('a fault that is planted is found', () => {
-  test.each(FAULTS)(
+  test.each(PLANTED_FAULTS)(
     '$name',
     async (fault) => {
-      const fuzz = new Fuzz(world, withFault(wire, fault), 0, fault.finds)
+      const fuzz = new Fuzzer(world, withFault(wire, fault), 0, fault.finds)
       await fuzz.run(UNTIL_FOUND, 1, [fault.lane])
       expect(fuzz.report.findings.map(({ what }) => what)).toContainEqual(expect.stringMatching(fault.finds))
     },
@@ -64,7 +64,7 @@ describe('a fault that is planted is found', () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const heard = await wireTo(
+    const heard = await connectTo(
       `http://127.0.0.1:${port}`,
       50,
     )({ bytes: Buffer.from('GET / HTTP/1.1\r\n\r\n'), methods: ['GET'] })

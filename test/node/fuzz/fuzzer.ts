@@ -3,15 +3,15 @@
 // Not in charge of: what is sent and what is wrong (generators/request.ts, responseRules.ts), which runs there are (main.ts, fuzzer.test.ts).
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { headerOf, type Answer } from './http/responseParser.ts'
-import type { Described } from './apiDocument.ts'
-import { requestToDoor } from './taskApi.ts'
-import { judge } from './responseRules.ts'
+import { headerOf, type Response } from './http/responseParser.ts'
+import type { OperationSpec } from './apiDocument.ts'
+import { taskApiRequest } from './taskApi.ts'
+import { checkResponse } from './responseRules.ts'
 import { asCurl, bytesOf, requestElsewhere, requestFor, requestOfRuntime, type Request } from './generators/request.ts'
-import type { Wire } from './http/connection.ts'
-import type { World } from './serviceUnderTest.ts'
+import type { Connection } from './http/connection.ts'
+import type { ServiceUnderTest } from './serviceUnderTest.ts'
 
-export interface Finding {
+export interface FuzzFinding {
   about: string
   what: string
   seed: number
@@ -23,7 +23,7 @@ export interface Finding {
 export const RAW = 'raw'
 
 /** For a person: what is wrong, how to see it again. */
-export const tell = ({ about, what, seed, request, answer }: Finding): string =>
+export const describeFinding = ({ about, what, seed, request, answer }: FuzzFinding): string =>
   [
     `${about}: ${what}`,
     `  again: FUZZ_SEED=${seed} FUZZ_ONLY='${about.startsWith(RAW) ? RAW : about}' npm run fuzz`,
@@ -31,18 +31,18 @@ export const tell = ({ about, what, seed, request, answer }: Finding): string =>
     ...answer.split(/\r?\n/).map((line) => `  | ${line}`),
   ].join('\n')
 
-export interface Report {
+export interface FuzzReport {
   requests: number
   /** How often each status came. */
   statuses: Map<number, number>
-  findings: Finding[]
+  findings: FuzzFinding[]
 }
 
 /** Answers that ask to come again are asked so often. */
 const MAX_AGAIN = 20
 
 /** A job has a hundred members, a file has ranges and conditions; others are an id and a query. */
-function weightOf({ name, body, parameters }: Described): number {
+function weightOf({ name, body, parameters }: OperationSpec): number {
   if (name === 'POST /api/v0/job') return 8
   if (parameters.some((each) => each.name === 'Range')) return 4
   return body === null ? 1 : 2
@@ -54,22 +54,22 @@ interface Lane {
   weight: number
 }
 
-const isAskedAgain = (answer: Answer | undefined): boolean =>
+const isAskedAgain = (answer: Response | undefined): boolean =>
   answer?.status === 503 && headerOf(answer, 'retry-after') !== null
 
-export class Fuzz {
-  readonly #world: World
-  readonly #wire: Wire
+export class Fuzzer {
+  readonly #world: ServiceUnderTest
+  readonly #wire: Connection
   readonly #smaller: number
   readonly #enough: RegExp | null
   readonly #known = new Set<string>()
-  readonly report: Report = { requests: 0, statuses: new Map(), findings: [] }
+  readonly report: FuzzReport = { requests: 0, statuses: new Map(), findings: [] }
 
   /**
    * @param smaller tries to make a case smaller; then what there is, is shown
    * @param enough a finding that ends the run
    */
-  constructor(world: World, wire: Wire, smaller = 150, enough: RegExp | null = null) {
+  constructor(world: ServiceUnderTest, wire: Connection, smaller = 150, enough: RegExp | null = null) {
     this.#world = world
     this.#wire = wire
     this.#smaller = smaller
@@ -84,7 +84,7 @@ export class Fuzz {
         arbitrary: requestFor(document, one),
         weight: weightOf(one),
       })),
-      { name: 'the task API', arbitrary: requestToDoor(document), weight: 6 },
+      { name: 'the task API', arbitrary: taskApiRequest(document), weight: 6 },
       { name: 'other addresses', arbitrary: requestElsewhere, weight: 3 },
       { name: 'the runtime', arbitrary: requestOfRuntime, weight: 1 },
     ]
@@ -96,16 +96,16 @@ export class Fuzz {
 
   /** Spreads the requests over all operations and other addresses. @param only names of them; none = all */
   async run(requests: number, seed: number, only: readonly string[] = []): Promise<void> {
-    const lanes = this.#lanes().filter(({ name }) => only.length === 0 || only.includes(name))
-    const parts = lanes.reduce((sum, { weight }) => sum + weight, 0)
-    for (const { arbitrary, weight } of lanes)
+    const limiter = this.#lanes().filter(({ name }) => only.length === 0 || only.includes(name))
+    const parts = limiter.reduce((sum, { weight }) => sum + weight, 0)
+    for (const { arbitrary, weight } of limiter)
       await this.explore(arbitrary, Math.ceil((requests * weight) / parts), seed)
   }
 
   /** Draws requests until there were so many; goes on behind each fault. */
   async explore(arbitrary: Arbitrary<Request>, runs: number, seed: number): Promise<void> {
     for (let left = runs, at = seed; left > 0; at++) {
-      const hunt: { what: string | null; tries: number; last: Omit<Finding, 'what' | 'seed'> | null } = {
+      const hunt: { what: string | null; tries: number; last: Omit<FuzzFinding, 'what' | 'seed'> | null } = {
         what: null,
         tries: 0,
         last: null,
@@ -143,8 +143,8 @@ export class Fuzz {
     const [answer] = heard.answers
     this.report.statuses.set(answer?.status ?? 0, (this.report.statuses.get(answer?.status ?? 0) ?? 0) + 1)
     const { document, secrets, fill } = world
-    const complaints = judge(request, heard, { document, fill, secrets, places: [world.service.stateDir] })
-    await world.settle(request, answer)
+    const complaints = checkResponse(request, heard, { document, fill, secrets, places: [world.service.stateDir] })
+    await world.waitForIdle(request, answer)
     return { complaints, shown: { request: shownRequest, answer: heard.raw.subarray(0, 1500).toString('utf8') } }
   }
 }

@@ -14,13 +14,13 @@ const FORMS: [what: string, pattern: RegExp][] = [
   ["a host of the client's making", new RegExp(MADE_UP_HOST.replaceAll('.', String.raw`\.`), 'i')],
 ]
 
-/** Names of what was found. @param secrets texts that stand nowhere; @param places directories of the service */
-export function leaksIn(raw: Buffer, secrets: readonly string[], places: readonly string[]): string[] {
+/** Names of what was found. @param secrets texts that stand nowhere; @param localPaths directories of the service */
+export function findLeaks(raw: Buffer, secrets: readonly string[], localPaths: readonly string[]): string[] {
   const text = raw.toString('utf8')
   return [
     ...FORMS.filter(([, pattern]) => pattern.test(text)).map(([what]) => what),
     ...(secrets.some((secret) => text.includes(secret)) ? ['a secret'] : []),
-    ...([ROOT, homedir(), ...places].some((place) => place.length > 4 && text.includes(place))
+    ...([ROOT, homedir(), ...localPaths].some((place) => place.length > 4 && text.includes(place))
       ? ['a path of the machine']
       : []),
   ]

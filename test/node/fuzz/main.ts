@@ -1,11 +1,11 @@
 // In charge of: `npm run fuzz`: the long form, from one seed, and what it found. FUZZ_REQUESTS (10,000), FUZZ_SEED,
 // FUZZ_ONLY (names of operations, with commas).
 // Not in charge of: one run (fuzzer.ts), raw connections (http/heldConnections.ts).
-import { pipeline, sendings, sendRaw, standStill } from './http/heldConnections.ts'
-import { Fuzz, RAW, tell, type Finding } from './fuzzer.ts'
+import { pipelineRequests, rawSendings, sendRaw, holdIdleConnections } from './http/heldConnections.ts'
+import { Fuzzer, RAW, describeFinding, type FuzzFinding } from './fuzzer.ts'
 import { BASES } from './generators/rawRequests.ts'
-import { wireTo } from './http/connection.ts'
-import { World } from './serviceUnderTest.ts'
+import { connectTo } from './http/connection.ts'
+import { ServiceUnderTest } from './serviceUnderTest.ts'
 
 const STILL = 120
 const PIPELINED = 100
@@ -21,28 +21,31 @@ const seed = whole('FUZZ_SEED', Date.now() % 1_000_000)
 const only = (process.env['FUZZ_ONLY'] ?? '').split(',').filter((name) => name !== '')
 
 console.log(`FUZZ_SEED=${seed}`)
-await using world = await World.open()
-const wire = wireTo(world.service.base)
+await using world = await ServiceUnderTest.open()
+const wire = connectTo(world.service.base)
 const begin = performance.now()
-const fuzz = new Fuzz(world, wire)
+const fuzz = new Fuzzer(world, wire)
 const names = fuzz.names()
 const unknown = only.filter((name) => !names.includes(name) && name !== RAW)
 if (unknown.length > 0) throw new Error(`FUZZ_ONLY has ${unknown.join(', ')}; there is ${[RAW, ...names].join(', ')}`)
 if (only.length === 0 || only.some((name) => name !== RAW)) await fuzz.run(requests, seed, only)
-const findings: Finding[] = [...fuzz.report.findings]
+const findings: FuzzFinding[] = [...fuzz.report.findings]
 let connections = 0
 if (only.length === 0 || only.includes(RAW)) {
-  for (const sending of sendings(BASES.length)) {
+  for (const sending of rawSendings(BASES.length)) {
     connections++
     for (const finding of await sendRaw(world, wire, sending))
       if (!findings.some(({ about, what }) => about === finding.about && what === finding.what)) findings.push(finding)
   }
-  const wrong = [...(await standStill(world, wire, STILL)), ...(await pipeline(world, wire, PIPELINED))]
+  const wrong = [
+    ...(await holdIdleConnections(world, wire, STILL)),
+    ...(await pipelineRequests(world, wire, PIPELINED)),
+  ]
   findings.push(...wrong.map((what) => ({ about: RAW, what, seed, request: '', answer: '' })))
   connections += STILL + 1
 }
 
-for (const finding of findings) console.log(`\n${tell(finding)}`)
+for (const finding of findings) console.log(`\n${describeFinding(finding)}`)
 const { report } = fuzz
 const statuses = [...report.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status} × ${count}`)
 console.log(`

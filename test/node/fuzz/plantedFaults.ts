@@ -1,7 +1,7 @@
 // In charge of: faults that the fuzzer must find, each put into the answers of a service that has none.
 // Not in charge of: finding them (fuzzer.test.ts demands it).
-import { readAnswers } from './http/responseParser.ts'
-import type { Heard, Wire } from './http/connection.ts'
+import { parseResponses } from './http/responseParser.ts'
+import type { HeardStream, Connection } from './http/connection.ts'
 
 /** One answer as it is put back on the wire. */
 interface Draft {
@@ -10,7 +10,7 @@ interface Draft {
   body: string
 }
 
-export interface Fault {
+export interface PlantedFault {
   name: string
   /** Where it is. */
   lane: string
@@ -28,7 +28,7 @@ const put = (draft: Draft, status: number, value: unknown): true => {
 }
 const error = (code: string, message = 'a', more: object = {}) => ({ error: { code, message, ...more } })
 
-export const FAULTS: readonly Fault[] = [
+export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: 'a status that is not in the document',
     lane: 'GET /api/v0/limits',
@@ -209,7 +209,7 @@ export const FAULTS: readonly Fault[] = [
 ]
 
 /** The wire with the fault on it. */
-export function withFault(wire: Wire, fault: Fault): Wire {
+export function withFault(wire: Connection, fault: PlantedFault): Connection {
   return async (sent) => {
     const heard = await wire(sent)
     const [answer] = heard.answers
@@ -228,7 +228,7 @@ function spelled({ status, headers, body }: Draft): string {
   return `HTTP/1.1 ${status} Planted\r\n${lines.join('')}content-length: ${length}\r\n\r\n${body}`
 }
 
-function again(text: string, methods: readonly string[]): Heard {
+function again(text: string, methods: readonly string[]): HeardStream {
   const raw = Buffer.from(text, 'utf8')
-  return { ...readAnswers(raw, methods, true), silent: false, raw }
+  return { ...parseResponses(raw, methods, true), silent: false, raw }
 }

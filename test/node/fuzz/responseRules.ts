@@ -1,17 +1,17 @@
 // In charge of: what is wrong with one answer to one request, by the document and by rules that hold for every answer.
 // Not in charge of: sending, the document's own words (apiDocument.ts), the task API (taskApi.ts).
-import { requestErrors } from '#contract/errorCodes.ts'
+import { requestErrorStatus } from '#contract/errorCodes.ts'
 import { NUMBER_AS_TEXT } from '#contract/job/requestSchema.ts'
-import { headerOf, type Answer } from './http/responseParser.ts'
+import { headerOf, type Response } from './http/responseParser.ts'
 import { parsed } from './generators/body.ts'
-import type { Described, Document } from './apiDocument.ts'
-import { isToDoor, judgeDoor } from './taskApi.ts'
-import { leaksIn } from './leakRules.ts'
+import type { OperationSpec, OpenapiDocument } from './apiDocument.ts'
+import { isTaskApiRequest, checkTaskApiResponse } from './taskApi.ts'
+import { findLeaks } from './leakRules.ts'
 import { KNOWN_METHODS, type Fill, type Request } from './generators/request.ts'
-import { isJson, type Heard } from './http/connection.ts'
+import { isJson, type HeardStream } from './http/connection.ts'
 
-export interface Facts {
-  document: Document
+export interface RunContext {
+  document: OpenapiDocument
   fill: Fill
   secrets: readonly string[]
   places: readonly string[]
@@ -21,8 +21,8 @@ export interface Facts {
 const MANY_CHARACTERS = 8000
 
 /** Sentences without ids, numbers or values, so that the same fault has the same sentence. */
-export function judge(request: Request, heard: Heard, facts: Facts): string[] {
-  const leaks = leaksIn(heard.raw, facts.secrets, facts.places).map((what) => `the answer has ${what}`)
+export function checkResponse(request: Request, heard: HeardStream, facts: RunContext): string[] {
+  const leaks = findLeaks(heard.raw, facts.secrets, facts.places).map((what) => `the answer has ${what}`)
   const [answer, ...more] = heard.answers
   if (heard.silent) return ['no answer came', ...leaks]
   if (heard.broken !== null) return ['the answer is no HTTP', ...leaks]
@@ -31,7 +31,7 @@ export function judge(request: Request, heard: Heard, facts: Facts): string[] {
   return [...leaks, ...ofAnswer(request, answer, facts)]
 }
 
-function ofAnswer(request: Request, answer: Answer, facts: Facts): string[] {
+function ofAnswer(request: Request, answer: Response, facts: RunContext): string[] {
   const { status } = answer
   if (!KNOWN_METHODS.has(request.method)) {
     // RFC 9110, 9.1: an unrecognized method is 501, one that is not allowed here 405.
@@ -43,17 +43,17 @@ function ofAnswer(request: Request, answer: Answer, facts: Facts): string[] {
     return headerOf(answer, 'retry-after') === null ? ['503 without Retry-After'] : []
   }
   if (status >= 500) return [`${status}${isJson(answer) ? ` ${errorOf(answer)?.code ?? ''}` : ' as no JSON'}`]
-  if (isToDoor(request)) {
+  if (isTaskApiRequest(request)) {
     const isShaped = status < 400 || request.method === 'HEAD' || errorOf(answer) !== null
     return [
-      ...judgeDoor(request, answer, facts.document, facts.fill),
+      ...checkTaskApiResponse(request, answer, facts.document, facts.fill),
       ...(isShaped ? [] : [`${status} without the error shape`]),
     ]
   }
   const target = facts.fill(request.target)
   const override = request.headers.find(([name]) => name === 'X-HTTP-Method-Override')?.[1].toUpperCase()
   const methods = [...new Set([request.method, override ?? request.method])]
-  const read = methods.map((method) => facts.document.at(method, target))
+  const read = methods.map((method) => facts.document.schemaAt(method, target))
   const is = read.flatMap((each) => each.is)
   const readings = [...is, ...read.flatMap((each) => each.mayBe)].map((one) => [
     ...ofHead(request, answer),
@@ -76,7 +76,7 @@ interface Failure {
 }
 
 /** The one shape of every error, or null. */
-function errorOf(answer: Answer): Failure | null {
+function errorOf(answer: Response): Failure | null {
   if (!isJson(answer)) return null
   const error = (jsonOf(answer)?.value as { error?: Partial<Failure> } | undefined)?.error
   return typeof error?.code === 'string' && typeof error.message === 'string' && error.message !== ''
@@ -84,7 +84,7 @@ function errorOf(answer: Answer): Failure | null {
     : null
 }
 
-function jsonOf(answer: Answer): { value: unknown } | null {
+function jsonOf(answer: Response): { value: unknown } | null {
   try {
     return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(answer.body)) as unknown }
   } catch {
@@ -93,7 +93,7 @@ function jsonOf(answer: Answer): { value: unknown } | null {
 }
 
 /** What HTTP itself wants of a status (RFC 9110). */
-function ofHead(request: Request, answer: Answer): string[] {
+function ofHead(request: Request, answer: Response): string[] {
   const wanted: Record<number, string> = {
     401: 'www-authenticate',
     405: 'allow',
@@ -109,7 +109,7 @@ function ofHead(request: Request, answer: Answer): string[] {
 }
 
 /** An address that the document does not have, or not for this method: nothing is there, and it is said in the one shape. */
-function elsewhere(request: Request, answer: Answer, target: string, facts: Facts): string[] {
+function elsewhere(request: Request, answer: Response, target: string, facts: RunContext): string[] {
   const { status } = answer
   if (request.method === 'OPTIONS' && (status === 200 || status === 204)) return []
   if (isPage(target) && (request.method === 'GET' || request.method === 'HEAD')) {
@@ -117,7 +117,7 @@ function elsewhere(request: Request, answer: Answer, target: string, facts: Fact
   }
   if (isPage(target)) return status === 404 || status === 405 ? [] : [`${status} to ${request.method} of a page`]
   if (status < 400) return [`${status} at an address that is not in the document`]
-  const expected = [401, 403, 404, 405, 429, ...(facts.document.knows(target) ? [400, 410, 412, 413, 415] : [])]
+  const expected = [401, 403, 404, 405, 429, ...(facts.document.hasOperation(target) ? [400, 410, 412, 413, 415] : [])]
   return [...ofHead(request, answer), ...refusal(request, answer, expected)]
 }
 
@@ -127,18 +127,19 @@ function isPage(target: string): boolean {
   return /^\/(?:$|docs|openapi\.json|icon|assets\/|jobs\/\d+$|new$|files$|keys$|limits$|index)/.test(path)
 }
 
-function refusal(request: Request, answer: Answer, expected: readonly number[]): string[] {
+function refusal(request: Request, answer: Response, expected: readonly number[]): string[] {
   const { status } = answer
   if (!expected.includes(status)) return [`${status} is not among what may be answered`]
   if (request.method === 'HEAD') return []
   const error = errorOf(answer)
   if (error === null) return [`${status} without the error shape`]
-  if ((requestErrors as Record<string, number>)[error.code] !== status) return [`${status} with the code ${error.code}`]
+  if ((requestErrorStatus as Record<string, number>)[error.code] !== status)
+    return [`${status} with the code ${error.code}`]
   return []
 }
 
 /** Status, type, body and code as the operation has them. */
-function byDocument(one: Described, request: Request, answer: Answer, facts: Facts): string[] {
+function byDocument(one: OperationSpec, request: Request, answer: Response, facts: RunContext): string[] {
   const { status } = answer
   const told = one.responses[String(status)]
   if (told === undefined) return [`status ${status} is not in the document`]
@@ -156,7 +157,7 @@ function byDocument(one: Described, request: Request, answer: Answer, facts: Fac
   const value = jsonOf(answer)
   if (value === null) return [`${status} is not the JSON that it says`]
   const wrong = facts.document
-    .complaints(schema, value.value)
+    .schemaErrors(schema, value.value)
     .map((what) => `${status} is not as its schema says: ${what}`)
   const code = status >= 400 ? errorOf(answer)?.code : undefined
   if (code !== undefined && examples !== undefined && !(code in examples))
@@ -170,7 +171,7 @@ function covers(range: string, type: string | null): boolean {
 }
 
 /** Whoever has no key, or not the right one, learns nothing; another account's things are not there. */
-function byRight(one: Described, request: Request, answer: Answer): string[] {
+function byRight(one: OperationSpec, request: Request, answer: Response): string[] {
   const { status } = answer
   const { scopes } = request.sender
   if (one.scope === null) return []
@@ -205,7 +206,13 @@ const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
   OF_SHAPE.has(code) && !BEYOND_SHAPE.some((rule) => rule.code.test(code) && rule.field.test(field))
 
 /** What was taken must be as the document says, and what is as it says must not be refused for its shape. */
-function byRequest(one: Described, request: Request, answer: Answer, target: string, facts: Facts): string[] {
+function byRequest(
+  one: OperationSpec,
+  request: Request,
+  answer: Response,
+  target: string,
+  facts: RunContext,
+): string[] {
   const isTaken = answer.status < 300
   const wrong: string[] = []
   // A query that begins with "?" would lose it.
@@ -219,7 +226,7 @@ function byRequest(one: Described, request: Request, answer: Answer, target: str
     const { type } = facts.document.resolve(schema)
     const text = facts.fill(value)
     const given = type === 'integer' ? Number(value) : type === 'array' ? query.getAll(name).map(facts.fill) : text
-    const isRight = facts.document.complaints(schema, given).length === 0
+    const isRight = facts.document.schemaErrors(schema, given).length === 0
     if (where === 'query') isQueryRight &&= isRight
     if (isTaken && !isRight) wrong.push(`taken with a ${name} that the document refuses`)
     if (isRight && isRefused(answer, name) && query.getAll(name).length <= 1)
@@ -233,7 +240,7 @@ function byRequest(one: Described, request: Request, answer: Answer, target: str
   const faults =
     sent === null
       ? ['it is no JSON']
-      : facts.document.complaints(body.schema, asRead(body.schema, sent.value, facts.document))
+      : facts.document.schemaErrors(body.schema, asRead(body.schema, sent.value, facts.document))
   if (isTaken && faults.length > 0) wrong.push(`a body is taken that the document refuses: ${faults[0]}`)
   if (faults.length === 0 && isQueryRight) {
     for (const { code, field } of problemsOf(answer).filter(isOfShape))
@@ -242,18 +249,18 @@ function byRequest(one: Described, request: Request, answer: Answer, target: str
   return [...new Set(wrong)]
 }
 
-function problemsOf(answer: Answer): { code: string; field: string }[] {
+function problemsOf(answer: Response): { code: string; field: string }[] {
   const { code, details } = errorOf(answer) ?? {}
   return code === 'invalid_request' && Array.isArray(details) ? (details as { code: string; field: string }[]) : []
 }
 
-const isRefused = (answer: Answer, name: string): boolean => problemsOf(answer).some(({ field }) => field === name)
+const isRefused = (answer: Response, name: string): boolean => problemsOf(answer).some(({ field }) => field === name)
 
 /**
  * Where a number may come as text, its bounds are those of the number that it says: JSON Schema has no words for that, the
  * description of the member has.
  */
-function asRead(given: { [name: string]: any }, value: unknown, document: Document): unknown {
+function asRead(given: { [name: string]: any }, value: unknown, document: OpenapiDocument): unknown {
   const schema = document.resolve(given)
   if (Array.isArray(value))
     return schema['items'] ? value.map((each) => asRead(schema['items'], each, document)) : value

@@ -4,37 +4,42 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { attemptDirectory, type RunRequest } from '#contract/task/protocol.ts'
-import { Service, until } from '../../support/service.ts'
-import type { Answer } from './http/responseParser.ts'
+import { Service, waitFor } from '../../support/service.ts'
+import type { Response } from './http/responseParser.ts'
 import { CANARY } from './generators/exampleBodies.ts'
-import { Document } from './apiDocument.ts'
+import { OpenapiDocument } from './apiDocument.ts'
 import type { Request } from './generators/request.ts'
-import { begin, finish, Transcoder, TRANSCODER_SECRET } from './stubTranscoder.ts'
+import { beginTask, finishTask, StubTranscoder, TRANSCODER_SECRET } from './stubTranscoder.ts'
 
 type Marks = Record<string, string>
 
 const basic = (text: string): string => Buffer.from(text).toString('base64')
 
-export class World {
+export class ServiceUnderTest {
   readonly service: Service
-  readonly document: Document
+  readonly document: OpenapiDocument
   /** What no answer may hold. */
   readonly secrets: readonly string[]
-  readonly #transcoder: Transcoder
+  readonly #transcoder: StubTranscoder
   readonly #marks: Marks = {}
   /** What must be made again, by the first part of its mark. */
   readonly #stale = new Set<string>()
   #presets = 0
 
-  private constructor(service: Service, transcoder: Transcoder, document: Document, secrets: readonly string[]) {
+  private constructor(
+    service: Service,
+    transcoder: StubTranscoder,
+    document: OpenapiDocument,
+    secrets: readonly string[],
+  ) {
     this.service = service
     this.document = document
     this.secrets = secrets
     this.#transcoder = transcoder
   }
 
-  static async open(): Promise<World> {
-    const transcoder = await Transcoder.start()
+  static async open(): Promise<ServiceUnderTest> {
+    const transcoder = await StubTranscoder.start()
     const service = await Service.start({
       TRANSCODER_URLS: transcoder.urls.join(','),
       TRANSCODER_SECRET,
@@ -47,7 +52,7 @@ export class World {
     })
     const stored = JSON.parse(await readFile(join(service.stateDir, 'secrets.json'), 'utf8')) as Marks
     const secrets = [...Object.values(stored), TRANSCODER_SECRET, CANARY]
-    const world = new World(service, transcoder, await Document.of(service.base), secrets)
+    const world = new ServiceUnderTest(service, transcoder, await OpenapiDocument.operation(service.base), secrets)
     await world.#furnish()
     return world
   }
@@ -123,7 +128,7 @@ export class World {
   async #taken(more: object = {}): Promise<{ number: string; run: RunRequest }> {
     const [number, id] = await this.#job('jobs', this.#marks['upload.ready']!, more)
     const run = await this.#transcoder.runOf(id)
-    await begin(run)
+    await beginTask(run)
     return { number, run }
   }
 
@@ -168,8 +173,8 @@ export class World {
     },
     done: async () => {
       const { number, run } = await this.#taken({ webhook_url: `${this.#transcoder.urls[0]}/hook` })
-      await finish(run, 'video.mp4')
-      const status = await until('the job to end', async () => {
+      await finishTask(run, 'video.mp4')
+      const status = await waitFor('the job to end', async () => {
         const { status } = await this.#ask('GET', `/api/v0/job/${number}`, 'jobs')
         return status.job_completed ? status : null
       })
@@ -201,7 +206,7 @@ export class World {
   }
 
   /** What an answer says of things: what was made is ended, what was ended is made again before the next request. */
-  async settle(request: Request, answer: Answer | undefined): Promise<void> {
+  async waitForIdle(request: Request, answer: Response | undefined): Promise<void> {
     const isOverridden = request.headers.some(([name]) => name === 'X-HTTP-Method-Override')
     const isSafe = /^(GET|HEAD|OPTIONS)$/.test(request.method) && !isOverridden
     if (answer === undefined || answer.status >= 300 || isSafe) return

@@ -20,7 +20,7 @@ const progress: ProgressPost = {
   eta_seconds: null,
 }
 
-export class Transcoder {
+export class StubTranscoder {
   readonly #servers: Server[]
   /** By the job's backend id. */
   readonly #runs = new Map<string, RunRequest>()
@@ -31,9 +31,9 @@ export class Transcoder {
   }
 
   /** Two slots: one may stay busy while another job is brought to its end. */
-  static async start(): Promise<Transcoder> {
+  static async start(): Promise<StubTranscoder> {
     const servers = [createServer(), createServer()]
-    const made = new Transcoder(servers)
+    const made = new StubTranscoder(servers)
     for (const server of servers) {
       server.on('request', (request, response) => void made.#answer(request, response))
       server.listen(0, '127.0.0.1')
@@ -74,7 +74,7 @@ export class Transcoder {
 }
 
 async function door(run: RunRequest, method: string, path: string, body?: object | Buffer): Promise<any> {
-  const response = await fetch(`${run.door}/task/${run.task_id}${path}`, {
+  const response = await fetch(`${run.taskApi}/task/${run.task_id}${path}`, {
     method,
     headers: {
       authorization: `Bearer ${run.token}`,
@@ -87,12 +87,12 @@ async function door(run: RunRequest, method: string, path: string, body?: object
 }
 
 /** From here on the attempt counts as running. */
-export async function begin(run: RunRequest): Promise<void> {
+export async function beginTask(run: RunRequest): Promise<void> {
   await door(run, 'GET', '')
 }
 
 /** Brings one output of a few bytes to its place. */
-export async function finish(run: RunRequest, path: string): Promise<void> {
+export async function finishTask(run: RunRequest, path: string): Promise<void> {
   const bytes = Buffer.from('hello world')
   const begun = { path, content_type: 'video/mp4', expected_size: bytes.length }
   const { upload } = (await door(run, 'POST', '/uploads', begun)) as UploadReply

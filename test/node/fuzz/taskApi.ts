@@ -3,11 +3,18 @@
 import * as z from 'zod/mini'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { estimatePost, failPost, finishPost, planPost, progressPost, uploadRequest } from '#contract/task/protocol.ts'
-import { elements } from './generators/paths.ts'
-import type { Answer } from './http/responseParser.ts'
-import { form, framing, parsed } from './generators/body.ts'
-import type { Document, JsonSchema } from './apiDocument.ts'
+import {
+  estimatePostSchema,
+  failPostSchema,
+  finishPostSchema,
+  planPostSchema,
+  progressPostSchema,
+  uploadRequestSchema,
+} from '#contract/task/protocol.ts'
+import { pathSegments } from './generators/paths.ts'
+import type { Response } from './http/responseParser.ts'
+import { bodyForm, framing, parsed } from './generators/body.ts'
+import type { OpenapiDocument, JsonSchema } from './apiDocument.ts'
 import { headersFor } from './generators/headers.ts'
 import { jsonBody, type Fill, type Request } from './generators/request.ts'
 
@@ -43,17 +50,17 @@ interface Post {
 }
 
 const posts: Record<string, Post> = {
-  plan: { schema: schemaOf(planPost), examples: [] },
+  plan: { schema: schemaOf(planPostSchema), examples: [] },
   uploads: {
-    schema: schemaOf(uploadRequest),
+    schema: schemaOf(uploadRequestSchema),
     examples: [
       { path: 'video.mp4', content_type: 'video/mp4', expected_size: 11 },
       { path: '../x', content_type: 'text/html', expected_size: 1 },
     ],
   },
-  progress: { schema: schemaOf(progressPost), examples: [progress] },
+  progress: { schema: schemaOf(progressPostSchema), examples: [progress] },
   finish: {
-    schema: schemaOf(finishPost),
+    schema: schemaOf(finishPostSchema),
     examples: [
       { objects: [object], written: [], warnings: [], progress },
       {
@@ -66,9 +73,9 @@ const posts: Record<string, Post> = {
       },
     ],
   },
-  estimate: { schema: schemaOf(estimatePost), examples: [{ estimate: {}, warnings: [], progress }] },
+  estimate: { schema: schemaOf(estimatePostSchema), examples: [{ estimate: {}, warnings: [], progress }] },
   fail: {
-    schema: schemaOf(failPost),
+    schema: schemaOf(failPostSchema),
     examples: [{ reason: 'interrupted' }, { reason: 'failed', error: { code: 'internal', message: 'a', details: {} } }],
   },
 }
@@ -115,20 +122,20 @@ const task = fc.oneof(
     arbitrary: fc.constantFrom('{{output.job}}-0', '{{output.job}}', '{{task.id}}0', '0', '{{task.id}}%00'),
     weight: 1,
   },
-  { arbitrary: elements, weight: 1 },
+  { arbitrary: pathSegments, weight: 1 },
 )
 
 const about = 'the task API'
 const sender = token.map((header) => ({ scopes: null, header }))
 
-const posting = (document: Document): Arbitrary<Request>[] =>
+const posting = (document: OpenapiDocument): Arbitrary<Request>[] =>
   Object.entries(posts).map(([name, { schema, examples }]) =>
     fc
       .record({
         task,
         sender,
         text: jsonBody(document, schema, examples),
-        form,
+        form: bodyForm,
         framing,
         type: fc.constantFrom('application/json', 'application/json', 'application/json', 'text/plain', null),
       })
@@ -159,7 +166,7 @@ const getting: Arbitrary<Request> = fc
     sender,
     rest: fc.oneof(
       fc.constantFrom(...GETS),
-      elements.map((element) => `/${element}`),
+      pathSegments.map((element) => `/${element}`),
     ),
     method: fc.constantFrom('GET', 'GET', 'HEAD', 'DELETE'),
     headers: headersFor(['Range', 'If-Match']),
@@ -180,7 +187,7 @@ const putting: Arbitrary<Request> = fc
     task,
     sender,
     place: fc.constantFrom(...PUTS),
-    name: fc.oneof(fc.constantFrom('1', '0', '10000', '99999', 'a.ts', 'b/c.ts'), elements),
+    name: fc.oneof(fc.constantFrom('1', '0', '10000', '99999', 'a.ts', 'b/c.ts'), pathSegments),
     headers: headersFor([]),
     text: fc.constantFrom('hello world', ''),
     framing,
@@ -195,13 +202,18 @@ const putting: Arbitrary<Request> = fc
     sender,
   }))
 
-export const requestToDoor = (document: Document): Arbitrary<Request> =>
+export const taskApiRequest = (document: OpenapiDocument): Arbitrary<Request> =>
   fc.oneof(...posting(document), { arbitrary: getting, weight: 2 }, { arbitrary: putting, weight: 2 })
 
-export const isToDoor = (request: Request): boolean => request.about === about
+export const isTaskApiRequest = (request: Request): boolean => request.about === about
 
 /** Beside what holds for every answer. */
-export function judgeDoor(request: Request, answer: Answer, document: Document, fill: Fill): string[] {
+export function checkTaskApiResponse(
+  request: Request,
+  answer: Response,
+  document: OpenapiDocument,
+  fill: Fill,
+): string[] {
   const { status } = answer
   const isOpened = request.sender.header === RIGHT && request.target.startsWith('/task/{{task.id}}/')
   const isRight = request.sender.header === RIGHT && /^\/task\/\{\{task\.id\}\}(?:\/|$)/.test(request.target)
@@ -211,6 +223,6 @@ export function judgeDoor(request: Request, answer: Answer, document: Document, 
   const post = posts[request.target.split('/').at(-1) ?? '']
   if (!isOpened || post === undefined || request.body === null || request.method !== 'POST') return []
   const sent = parsed(request.body, fill)
-  const faults = sent === null ? ['it is no JSON'] : document.complaints(post.schema, sent.value)
+  const faults = sent === null ? ['it is no JSON'] : document.schemaErrors(post.schema, sent.value)
   return status < 300 && faults.length > 0 ? [`a body is taken that its schema refuses: ${faults[0]}`] : []
 }

@@ -8,21 +8,21 @@ import { ObjectStorageClient } from 'oci-objectstorage'
 import { describe, expect, test } from 'vitest'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { FakeGoogle } from '../../fakes/googleStorage.ts'
-import type { TestKey } from '../../fakes/rsaKeys.ts'
-import { makeKey } from '../../fakes/rsaKeys.ts'
+import type { RsaTestKey } from '../../fakes/rsaKeys.ts'
+import { generateRsaKey } from '../../fakes/rsaKeys.ts'
 import { FakeOracle } from '../../fakes/oracleStorage.ts'
 import { FakeServer } from '../../fakes/httpServer.ts'
-import { transportOf } from '../../fakes/fetchTransport.ts'
+import { fetchFrom } from '../../fakes/fetchTransport.ts'
 
-const mine = await makeKey()
-const anothers = await makeKey()
+const mine = await generateRsaKey()
+const anothers = await generateRsaKey()
 
 describe("Oracle's SDK", () => {
   const tenancy = 'ocid1.tenancy.oc1..t'
   const user = 'ocid1.user.oc1..u'
   const place = { namespaceName: 'axaxnpcrorw5', bucketName: 'Films' }
 
-  function fingerprintOf({ pem }: TestKey): string {
+  function fingerprintOf({ pem }: RsaTestKey): string {
     const read = readPem(pem)
     if (!read.ok) throw new Error(read.why)
     return read.key.fingerprint
@@ -30,14 +30,14 @@ describe("Oracle's SDK", () => {
 
   async function start() {
     const keys = new Map([[`${tenancy}/${user}/${fingerprintOf(mine)}`, mine.publicKey]])
-    const manner = { namespace: place.namespaceName, bucket: place.bucketName, host: '', keys }
-    const fake = new FakeOracle(manner)
+    const options = { namespace: place.namespaceName, bucket: place.bucketName, host: '', keys }
+    const fake = new FakeOracle(options)
     const server = await FakeServer.start(fake.handle)
-    manner.host = server.host
+    options.host = server.host
     return { fake, server }
   }
 
-  function clientOf(server: FakeServer, key: TestKey, fingerprint = fingerprintOf(mine)): ObjectStorageClient {
+  function clientOf(server: FakeServer, key: RsaTestKey, fingerprint = fingerprintOf(mine)): ObjectStorageClient {
     const authenticationDetailsProvider = new SimpleAuthenticationDetailsProvider(
       tenancy,
       user,
@@ -102,12 +102,12 @@ describe("Oracle's SDK", () => {
 describe("Google's library", () => {
   const email = 'a@p.iam.gserviceaccount.com'
   const fake = new FakeGoogle({ bucket: 'films', accounts: [{ email, keyId: 'kid1', publicKey: mine.publicKey }] })
-  const tokenOf = async (key: TestKey, scope = 'devstorage.read_write') => {
+  const tokenOf = async (key: RsaTestKey, scope = 'devstorage.read_write') => {
     const client = new JWT({
       email,
       key: key.pem,
       scopes: [`https://www.googleapis.com/auth/${scope}`],
-      transporterOptions: { fetchImplementation: transportOf(fake.handle) as typeof fetch, retry: false },
+      transporterOptions: { fetchImplementation: fetchFrom(fake.handle) as typeof fetch, retry: false },
     })
     return (await client.authorize()).access_token
   }
@@ -116,7 +116,7 @@ describe("Google's library", () => {
     const token = await tokenOf(mine)
     fake.store.put('films/a', randomBytes(10))
     const ask = (authorization: string) =>
-      transportOf(fake.handle)('https://storage.googleapis.com/films/a', { headers: { authorization } })
+      fetchFrom(fake.handle)('https://storage.googleapis.com/films/a', { headers: { authorization } })
     expect((await ask(`Bearer ${token}`)).status).toBe(200)
     expect((await ask(`Bearer ${token}x`)).status).toBe(401)
     expect((await ask('')).status).toBe(403)

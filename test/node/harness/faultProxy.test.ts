@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 async function get(fault: Fault | null): Promise<string> {
-  proxy.choose = () => fault
+  proxy.chooseFault = () => fault
   try {
     const response = await fetch(proxy.url, { signal: AbortSignal.timeout(2000) })
     const body = Buffer.from(await response.arrayBuffer())
@@ -55,22 +55,22 @@ test.each(cases)('%s', async (_title, fault, outcome) => {
 
 test('a body that is reset on its way up never reaches the server whole', async () => {
   received.length = 0
-  proxy.choose = () => ({ kind: 'reset', afterBytes: 70_000, way: 'up' })
+  proxy.chooseFault = () => ({ kind: 'reset', afterBytes: 70_000, way: 'up' })
   await expect(fetch(proxy.url, { method: 'PUT', body: bytes })).rejects.toThrow('fetch failed')
   expect(received).toEqual([])
-  proxy.choose = () => null
+  proxy.chooseFault = () => null
   await fetch(proxy.url, { method: 'PUT', body: bytes })
   expect(received).toEqual([`PUT ${createHash('sha256').update(bytes).digest('hex')}`])
 })
 
 test('a stalled answer brings what was said and then nothing, until it is released', async () => {
-  proxy.choose = () => ({ kind: 'stall', afterBytes: 1000 })
+  proxy.chooseFault = () => ({ kind: 'stall', afterBytes: 1000 })
   const response = await fetch(proxy.url)
   const reader = response.body!.getReader()
   let seen = 0
   while (seen < 1000) seen += (await reader.read()).value?.length ?? 0
   const next = reader.read()
-  proxy.release()
+  proxy.releaseAll()
   await expect(next).rejects.toThrow('terminated')
   expect(seen).toBe(1000)
 })

@@ -1,9 +1,9 @@
 // The table of what works (docs/matrix) is complete and current: the schema, the rows and the document name the same values.
 import { readFile, stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { anchorsOf, compose, expectedKeys, INDEX, pageOf } from '../../matrix/document.ts'
+import { anchorsOf, renderPages, expectedKeys, INDEX, pagePath } from '../../matrix/document.ts'
 import { WARNING_CODES } from '#contract/warningCodes.ts'
-import { gaps, GROUPS } from '../../matrix/groups.ts'
+import { missingRows, GROUPS } from '../../matrix/groups.ts'
 import type { Row } from '../../matrix/row.ts'
 import { ANY, VALUES, WARNING } from '../../matrix/parameterValues.ts'
 
@@ -28,23 +28,23 @@ describe('values come from the schema', () => {
 
 describe('rows', () => {
   test('every value that works has a row', () => {
-    expect(gaps()).toEqual([])
+    expect(missingRows()).toEqual([])
   })
 
   test('a value without a row is named', () => {
     expect(
-      gaps(
+      missingRows(
         VALUES,
         ROWS.filter(({ path, value }) => path !== 'video_codec' || value !== 'hevc'),
       ),
     ).toEqual(['a value without a row: video_codec "hevc"'])
     const added = { path: 'loudness_lufs', value: -24, available: true }
-    expect(gaps([...VALUES, added])).toEqual(['a value without a row: loudness_lufs -24'])
+    expect(missingRows([...VALUES, added])).toEqual(['a value without a row: loudness_lufs -24'])
   })
 
   test('a warning code without a row is named', () => {
     const added = { path: WARNING, value: 'sky_too_blue', available: true }
-    expect(gaps([...VALUES, added])).toEqual(['a value without a row: warnings[].code "sky_too_blue"'])
+    expect(missingRows([...VALUES, added])).toEqual(['a value without a row: warnings[].code "sky_too_blue"'])
     expect(VALUES.filter(({ path }) => path === WARNING).map(({ value }) => value)).toEqual([...WARNING_CODES])
     expect(new Set(WARNING_CODES).size).toBe(WARNING_CODES.length)
   })
@@ -69,20 +69,22 @@ describe('rows', () => {
       awaits: { path: 'video_codec', value: 'hevc' },
     }
     const closed = VALUES.map((value) => (value.value === 'hevc' ? { ...value, available: false } : value))
-    expect(gaps(closed, [...ROWS, row])).toEqual([])
-    expect(gaps(VALUES, [...ROWS, row])).toEqual(['a value that works now and is not measured: video_codec "hevc"'])
+    expect(missingRows(closed, [...ROWS, row])).toEqual([])
+    expect(missingRows(VALUES, [...ROWS, row])).toEqual([
+      'a value that works now and is not measured: video_codec "hevc"',
+    ])
   })
 })
 
 describe('docs/matrix (npm run matrix writes it)', () => {
   test.each(Object.keys(GROUPS))('%s has exactly the rows that are measured', async (group) => {
-    const lines = (await readFile(pageOf(group), 'utf8')).split('\n').filter((line) => line.startsWith('| <a id='))
+    const lines = (await readFile(pagePath(group), 'utf8')).split('\n').filter((line) => line.startsWith('| <a id='))
     const keys = expectedKeys(group)
     expect(lines.map((line, index) => line.slice(0, keys[index]?.length))).toEqual(keys)
   })
 
   test('heads, counts and the list of what is not available are current', async () => {
-    const pages = await compose('', new Map())
+    const pages = await renderPages('', new Map())
     expect(pages.size).toBe(Object.keys(GROUPS).length + 1)
     for (const [path, text] of pages) expect(await readFile(path, 'utf8'), path).toBe(text)
   })
@@ -90,7 +92,7 @@ describe('docs/matrix (npm run matrix writes it)', () => {
   test('no page is too long to read, and every group says what it is about', async () => {
     const index = await readFile(INDEX, 'utf8')
     for (const group of Object.keys(GROUPS)) {
-      expect((await stat(pageOf(group))).size, group).toBeLessThan(35_000)
+      expect((await stat(pagePath(group))).size, group).toBeLessThan(35_000)
       expect(index).toMatch(new RegExp(`\\(matrix/${group}\\.md\\) \\| \\w`))
     }
   })

@@ -1,14 +1,14 @@
 // The quick rows of the table of what works, as `npm run matrix` measures all of them.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GROUPS } from '../../matrix/groups.ts'
-import { openLab, type Lab } from '../../matrix/runner.ts'
+import { openMatrixRunner, type MatrixRunner } from '../../matrix/runner.ts'
 import { showValue } from '../../matrix/parameterValues.ts'
 
-let lab: Lab
+let runner: MatrixRunner
 beforeAll(async () => {
-  lab = await openLab()
+  runner = await openMatrixRunner()
 })
-afterAll(() => lab[Symbol.asyncDispose]())
+afterAll(() => runner[Symbol.asyncDispose]())
 
 const rows = Object.values(GROUPS)
   .flat()
@@ -17,7 +17,7 @@ const rows = Object.values(GROUPS)
 test.each(rows.map((row) => [row.path, showValue(row.value), row.expected, row] as const))(
   '%s %s: %s',
   async (_path, _value, _expected, row) => {
-    const { measured, ok } = await lab.run(row)
+    const { measured, ok } = await runner.run(row)
     expect(ok, measured).toBe(true)
   },
 )

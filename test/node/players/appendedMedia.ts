@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { readFragment } from '../../../transcoder/formats/mp4/movieFragment.ts'
 import { readInit, type TrackInfo } from '../../../transcoder/formats/mp4/initSegment.ts'
 import { ffmpeg } from '../../support/media/media.ts'
-import type { Played } from '../../support/browser/playerBrowser.ts'
+import type { PlaybackResult } from '../../support/browser/playerBrowser.ts'
 
 /** Fragments that follow each other without a gap behind one init segment. */
 interface Stretch {
@@ -31,31 +31,32 @@ function* boxes(bytes: Buffer): Generator<{ name: string; bytes: Buffer }> {
   }
 }
 
-function stretches(played: Played, kind: 'audio' | 'video'): Stretch[] {
+function stretches(played: PlaybackResult, kind: 'audio' | 'video'): Stretch[] {
   const found: Stretch[] = []
   let init: { bytes: Buffer<ArrayBuffer>; track: TrackInfo } | null = null
   let head: Buffer = Buffer.alloc(0)
   for (const { offset, bytes } of played.appended.filter((each) => each.kind === kind)) {
-    for (const box of boxes(bytes)) {
-      if (box.name === 'ftyp') head = box.bytes
-      else if (box.name === 'moov') init = { bytes: Buffer.concat([head, box.bytes]), track: readInit(box.bytes) }
-      else if (box.name === 'moof') {
+    for (const container of boxes(bytes)) {
+      if (container.name === 'ftyp') head = container.bytes
+      else if (container.name === 'moov')
+        init = { bytes: Buffer.concat([head, container.bytes]), track: readInit(container.bytes) }
+      else if (container.name === 'moof') {
         if (init === null) throw new Error('a fragment came before its init segment')
-        const { decodeTime, samples } = readFragment(box.bytes, init.track.defaults)
+        const { decodeTime, samples } = readFragment(container.bytes, init.track.defaults)
         const { timescale } = init.track
         const last = found.at(-1)
         const goesOn =
           last?.init === init.bytes && last.offset === offset && Math.abs(last.next - decodeTime) <= NEAR_TICKS
         const length = samples.reduce((sum, { duration }) => sum + duration, 0)
         const start = offset + (decodeTime + samples[0]!.offset) / timescale
-        const stretch: Stretch = goesOn
+        const usage: Stretch = goesOn
           ? last
           : { init: init.bytes, track: init.track, start, end: start, next: 0, offset, boxes: [] }
-        if (!goesOn) found.push(stretch)
-        stretch.next = decodeTime + length
-        stretch.end = offset + stretch.next / timescale
-        stretch.boxes.push(box.bytes)
-      } else if (box.name === 'mdat') found.at(-1)?.boxes.push(box.bytes)
+        if (!goesOn) found.push(usage)
+        usage.next = decodeTime + length
+        usage.end = offset + usage.next / timescale
+        usage.boxes.push(container.bytes)
+      } else if (container.name === 'mdat') found.at(-1)?.boxes.push(container.bytes)
     }
   }
   return found
@@ -72,7 +73,7 @@ function rises(length: number, rate: number, start: number, isOn: (index: number
   return found
 }
 
-export interface Heard {
+export interface AppendedMedia {
   flashes: number[]
   beeps: number[]
   /** [start, end] of each stretch, in the order in which it was appended. */
@@ -81,8 +82,12 @@ export interface Heard {
 }
 
 /** `rate`: pictures per second. `file` makes a path for a name. */
-export async function heard(played: Played, rate: number, file: (name: string) => string): Promise<Heard> {
-  const result: Heard = { flashes: [], beeps: [], video: [], audio: [] }
+export async function analyzeAppendedMedia(
+  played: PlaybackResult,
+  rate: number,
+  file: (name: string) => string,
+): Promise<AppendedMedia> {
+  const result: AppendedMedia = { flashes: [], beeps: [], video: [], audio: [] }
   for (const kind of ['video', 'audio'] as const)
     for (const stretch of stretches(played, kind)) {
       result[kind].push([stretch.start, stretch.end])

@@ -1,11 +1,16 @@
 // hls.js, Shaka Player and dash.js in headless Chromium play what a real job wrote, as the service serves it, to the end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { workspace } from '../../support/media/media.ts'
-import { jobOf, Service } from '../../support/service.ts'
-import { heard } from './appendedMedia.ts'
-import { findChromium, PlayerBrowser, type Played, type PlayerName } from '../../support/browser/playerBrowser.ts'
-import { CLIP, richClip } from '../../support/media/playerClip.ts'
+import { tempDirectory } from '../../support/media/media.ts'
+import { jobRequest, Service } from '../../support/service.ts'
+import { analyzeAppendedMedia } from './appendedMedia.ts'
+import {
+  findChromium,
+  PlayerBrowser,
+  type PlaybackResult,
+  type PlayerName,
+} from '../../support/browser/playerBrowser.ts'
+import { PLAYER_CLIP, makePlayerClip } from '../../support/media/playerClip.ts'
 
 const chromium = await findChromium()
 if (chromium === null) {
@@ -15,7 +20,7 @@ if (chromium === null) {
 
 const HEIGHTS = [90, 180]
 /** Seconds that two B-frames hold a picture back. */
-const REORDER = 2 / CLIP.rate
+const REORDER = 2 / PLAYER_CLIP.rate
 const common = {
   bucket_output_path: 'show',
   segment_length: 2,
@@ -31,16 +36,18 @@ const common = {
 describe.skipIf(chromium === null)('players', () => {
   let service: Service
   let browser: PlayerBrowser
-  let space: Awaited<ReturnType<typeof workspace>>
+  let tempDir: Awaited<ReturnType<typeof tempDirectory>>
   const made: Partial<Record<'cmaf' | 'ts' | 'smooth', PublicStatus>> = {}
 
   beforeAll(async () => {
-    space = await workspace()
+    tempDir = await tempDirectory()
     service = await Service.start({ LEASE_SECONDS: '30' })
     browser = await PlayerBrowser.start(chromium!)
-    const input = await service.upload(await richClip((name) => space.file(name)))
+    const input = await service.upload(await makePlayerClip((name) => tempDir.file(name)))
     const job = async (change: object): Promise<PublicStatus> => {
-      const status = await service.ended(await service.create(jobOf(input, 'file-upload', { ...common, ...change })))
+      const status = await service.waitForEnd(
+        await service.create(jobRequest(input, 'file-upload', { ...common, ...change })),
+      )
       expect(status).toMatchObject({ state: 'ready', error: null })
       return status
     }
@@ -51,7 +58,7 @@ describe.skipIf(chromium === null)('players', () => {
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]()
     await service?.[Symbol.asyncDispose]()
-    await space?.[Symbol.asyncDispose]()
+    await tempDir?.[Symbol.asyncDispose]()
   })
 
   const address = (job: keyof typeof made, path: string): string => {
@@ -61,29 +68,32 @@ describe.skipIf(chromium === null)('players', () => {
   }
 
   /** Everything that holds for every player. */
-  async function requirePlayed(played: Played, late: number): Promise<void> {
+  async function requirePlayed(played: PlaybackResult, late: number): Promise<void> {
     expect(played.errors).toEqual([])
     expect(played.ended).toBe(true)
-    expect(Math.abs(played.duration - late - CLIP.seconds)).toBeLessThan(0.05)
+    expect(Math.abs(played.duration - late - PLAYER_CLIP.seconds)).toBeLessThan(0.05)
     expect(played.switched).toBe(HEIGHTS.length)
     expect(played.heights).toEqual(HEIGHTS)
     expect(played.buffered.length).toBeLessThanOrEqual(1)
     // What the decoder was given: every second flashes and beeps once, where it should, in both renditions.
-    const { flashes, beeps, video, audio } = await heard(played, CLIP.rate, (name) => space.file(name))
-    const seconds = Array.from({ length: CLIP.seconds }, (_, second) => second)
+    const { flashes, beeps, video, audio } = await analyzeAppendedMedia(played, PLAYER_CLIP.rate, (name) =>
+      tempDir.file(name),
+    )
+    const seconds = Array.from({ length: PLAYER_CLIP.seconds }, (_, second) => second)
     for (const second of seconds) {
       const near = (times: number[]): number[] => times.filter((time) => Math.floor(time) === second)
       expect(near(flashes).length, `flash of second ${second}`).toBeGreaterThanOrEqual(1)
       expect(near(beeps).length, `beep of second ${second}`).toBeGreaterThanOrEqual(1)
     }
-    for (const time of [...flashes, ...beeps]) expect(Math.abs((time % 1) - late - CLIP.flash)).toBeLessThan(0.01)
+    for (const time of [...flashes, ...beeps])
+      expect(Math.abs((time % 1) - late - PLAYER_CLIP.flash)).toBeLessThan(0.01)
     for (const stretches of [video, audio]) {
       const begins = Math.min(...stretches.map(([start]) => start))
       const ends = Math.max(...stretches.map(([, end]) => end))
       // Sound of a transport stream begins up to an encoder delay before its pictures.
       expect(begins).toBeGreaterThan(-0.03)
       expect(begins).toBeLessThan(late + 0.03)
-      expect(ends).toBeGreaterThan(CLIP.seconds - 0.03)
+      expect(ends).toBeGreaterThan(PLAYER_CLIP.seconds - 0.03)
       // One after the other without a gap, also where the rendition changed.
       let reached = begins
       for (const [start, end] of stretches.toSorted((a, b) => a[0] - b[0])) {
@@ -93,18 +103,18 @@ describe.skipIf(chromium === null)('players', () => {
     }
     // What was shown: bright where it should be and nowhere else. A picture and its time may be two apart.
     const far = played.pictures.flatMap(({ time, bright }) => {
-      const behind = (time - late - CLIP.flash + 2) % 1
-      const edge = Math.min(behind, Math.abs(behind - CLIP.flashed), 1 - behind)
-      return edge < 0.085 ? [] : [{ time, bright, wanted: behind < CLIP.flashed }]
+      const behind = (time - late - PLAYER_CLIP.flash + 2) % 1
+      const edge = Math.min(behind, Math.abs(behind - PLAYER_CLIP.flashed), 1 - behind)
+      return edge < 0.085 ? [] : [{ time, bright, wanted: behind < PLAYER_CLIP.flashed }]
     })
     expect(far.filter(({ bright, wanted }) => bright !== wanted)).toEqual([])
     expect(new Set(far.map(({ bright }) => bright))).toEqual(new Set([false, true]))
   }
 
-  const requireCaption = (played: Played): void =>
-    expect(played.texts.map(({ text }) => text.trim())).toContain(CLIP.caption)
-  const requireCue = (played: Played): void =>
-    expect(played.cues.map(({ start }) => Math.round(start * 100) / 100)).toContain(CLIP.splice)
+  const requireCaption = (played: PlaybackResult): void =>
+    expect(played.texts.map(({ text }) => text.trim())).toContain(PLAYER_CLIP.caption)
+  const requireCue = (played: PlaybackResult): void =>
+    expect(played.cues.map(({ start }) => Math.round(start * 100) / 100)).toContain(PLAYER_CLIP.splice)
 
   const cases: [PlayerName, keyof typeof made, string, { captions?: boolean; cues?: boolean; late?: number }][] = [
     ['hls', 'cmaf', 'master.m3u8', { captions: true, cues: true }],

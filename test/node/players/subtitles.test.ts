@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { ffmpeg, makeClip, workspace } from '../../support/media/media.ts'
-import { jobOf, Service } from '../../support/service.ts'
+import { ffmpeg, makeClip, tempDirectory } from '../../support/media/media.ts'
+import { jobRequest, Service } from '../../support/service.ts'
 import { findChromium, PlayerBrowser, type PlayerName } from '../../support/browser/playerBrowser.ts'
 
 const chromium = await findChromium()
@@ -18,14 +18,14 @@ const LINE = { start: 1.2, text: 'Guten Tag & 1 < 2' }
 describe.skipIf(chromium === null)('players', () => {
   let service: Service
   let browser: PlayerBrowser
-  let space: Awaited<ReturnType<typeof workspace>>
+  let tempDir: Awaited<ReturnType<typeof tempDirectory>>
   const made: Partial<Record<'cmaf' | 'ts', PublicStatus>> = {}
 
   beforeAll(async () => {
-    space = await workspace()
+    tempDir = await tempDirectory()
     service = await Service.start({ LEASE_SECONDS: '30' })
     browser = await PlayerBrowser.start(chromium!)
-    const [clip, text, path] = [space.file('clip.mp4'), space.file('de.srt'), space.file('all.mkv')]
+    const [clip, text, path] = [tempDir.file('clip.mp4'), tempDir.file('de.srt'), tempDir.file('all.mkv')]
     await makeClip(clip, { seconds: SECONDS, audio: [2] })
     await writeFile(text, `1\n00:00:01,200 --> 00:00:05,000\n${LINE.text}\n`)
     const flags = '-map 0 -map 1 -c copy -c:s srt -metadata:s:s:0 language=ger'.split(' ')
@@ -49,7 +49,9 @@ describe.skipIf(chromium === null)('players', () => {
         ],
         audioProfiles: [encoding('128'), encoding('64')],
       }
-      const status = await service.ended(await service.create(jobOf(input, 'file-upload', { ...common, ...change })))
+      const status = await service.waitForEnd(
+        await service.create(jobRequest(input, 'file-upload', { ...common, ...change })),
+      )
       expect(status).toMatchObject({ state: 'ready', error: null })
       return status
     }
@@ -59,7 +61,7 @@ describe.skipIf(chromium === null)('players', () => {
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]()
     await service?.[Symbol.asyncDispose]()
-    await space?.[Symbol.asyncDispose]()
+    await tempDir?.[Symbol.asyncDispose]()
   })
 
   /** What the player has to choose from: Shaka Player does not read subsets and offers all combinations. */

@@ -6,9 +6,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import { selfSigned } from '../../fakes/selfSignedCertificate.ts'
+import { selfSignedCertificate } from '../../fakes/selfSignedCertificate.ts'
 import type { EgressOptions, EgressRequest } from '../../../scripts/local/egressProxy.ts'
-import { createEgress, createEgressHandler } from '../../../scripts/local/egressProxy.ts'
+import { createEgressFetcher, createEgressHandler } from '../../../scripts/local/egressProxy.ts'
 
 const open: Server[] = []
 afterEach(async () => {
@@ -44,7 +44,7 @@ async function serve(listener: RequestListener): Promise<Started> {
 const canary = () => serve((_, response) => response.end('canary'))
 
 function egressFor(options: Partial<EgressOptions> = {}) {
-  return createEgress({
+  return createEgressFetcher({
     allowPrivateHosts: new Set(),
     internalToken: 'own-token',
     internalOrigins: [],
@@ -257,7 +257,7 @@ describe('addresses that a deployment allows', () => {
   })
 
   test('a certificate that nobody vouches for, and no TLS at all, are told as such', async () => {
-    const secure = createSecureServer(selfSigned('127.0.0.1'), (_, response) => void response.end('canary'))
+    const secure = createSecureServer(selfSignedCertificate('127.0.0.1'), (_, response) => void response.end('canary'))
     const plain = await canary()
     secure.listen(0, '127.0.0.1')
     await once(secure, 'listening')
@@ -328,8 +328,8 @@ describe('as a node handler', () => {
 
   test('the named address is fetched, the header stays behind', async () => {
     const target = await canary()
-    const door = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
-    const answer = await fetch(`${door.origin}/x`, { headers: { 'x-egress-url': `${target.origin}/y?z` } })
+    const taskApi = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
+    const answer = await fetch(`${taskApi.origin}/x`, { headers: { 'x-egress-url': `${target.origin}/y?z` } })
     expect([answer.status, await answer.text()]).toEqual([200, 'canary'])
     expect([target.hits[0]?.url, target.hits[0]?.headers['x-egress-url']]).toEqual(['/y?z', undefined])
   })

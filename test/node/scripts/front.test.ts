@@ -6,8 +6,8 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { FrontDoor } from '../../../scripts/local/proxy/reverseProxy.ts'
-import { workspace } from '../../support/media/media.ts'
+import { ReverseProxy } from '../../../scripts/local/proxy/reverseProxy.ts'
+import { tempDirectory } from '../../support/media/media.ts'
 
 const toClose: (() => PromiseLike<unknown>)[] = []
 afterEach(async () => {
@@ -15,13 +15,13 @@ afterEach(async () => {
 })
 
 async function socketPath(): Promise<string> {
-  const space = await workspace()
-  toClose.push(() => space[Symbol.asyncDispose]())
-  return space.file('runtime')
+  const tempDir = await tempDirectory()
+  toClose.push(() => tempDir[Symbol.asyncDispose]())
+  return tempDir.file('runtime')
 }
 
 async function door(path: string, options: { holdMs?: number; trustProxy?: boolean } = {}): Promise<number> {
-  const front = new FrontDoor(path, options)
+  const front = new ReverseProxy(path, options)
   toClose.push(() => front.close())
   return front.listen(0)
 }

@@ -6,8 +6,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, test } from 'vitest'
-import { compare, lacking, type Entry } from '../../../scripts/npm/missingPackages.mjs'
-import { workspace } from '../../support/media/media.ts'
+import { comparePackages, findMissingPackages, type Entry } from '../../../scripts/npm/missingPackages.mjs'
+import { tempDirectory } from '../../support/media/media.ts'
 import { ROOT, type ReadyLine } from '../../support/service.ts'
 
 const toClose: (() => PromiseLike<unknown>)[] = []
@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 async function space(): Promise<{ path: string; file: (name: string) => string }> {
-  const made = await workspace()
+  const made = await tempDirectory()
   toClose.push(() => made[Symbol.asyncDispose]())
   return made
 }
@@ -80,15 +80,15 @@ describe('what is lacking', () => {
     ['all but another', { a: { version: '1', optional: true, os: ['!win32'] } }, {}, ['a']],
     ['an optional one of no system', { a: { version: '1', optional: true } }, {}, []],
   ])('%s', (_name, wanted, installed, expected) => {
-    expect(compare(wanted, installed, linux)).toEqual(expected)
+    expect(comparePackages(wanted, installed, linux)).toEqual(expected)
   })
 
   test('nothing is, where these tests run', () => {
-    expect(lacking(ROOT)).toEqual([])
+    expect(findMissingPackages(ROOT)).toEqual([])
   })
 
   test('everything is in a fresh clone', async () => {
-    expect(lacking((await clone()).path)).toEqual(['node_modules'])
+    expect(findMissingPackages((await clone()).path)).toEqual(['node_modules'])
   })
 })
 
@@ -105,7 +105,7 @@ describe('the lockfile', () => {
   test('knows the bytes of every package that any Linux on x64 or arm64 with glibc installs', async () => {
     const { packages } = await lock()
     const machines = [linux, { ...linux, cpu: 'arm64' }]
-    const installed = machines.flatMap((machine) => compare(packages, {}, machine))
+    const installed = machines.flatMap((machine) => comparePackages(packages, {}, machine))
     expect(installed.length).toBeGreaterThan(200)
     expect(installed.filter((path) => packages[path]?.integrity === undefined)).toEqual([])
   })
@@ -165,7 +165,7 @@ describe('npm start', () => {
     const changed = await lock()
     changed.packages['node_modules/absent'] = { version: '1.0.0' }
     await writeFile(made.file('package-lock.json'), JSON.stringify(changed))
-    expect(lacking(made.path)).toEqual(['node_modules/absent'])
+    expect(findMissingPackages(made.path)).toEqual(['node_modules/absent'])
   })
 })
 
@@ -214,7 +214,7 @@ describe('a clone', () => {
     await exited
     expect(told).toMatch(/^Installing the packages of package-lock\.json …$/m)
     expect(told).toMatch(/^Installed in \d+ s\.$/m)
-    expect(lacking(made.path)).toEqual([])
+    expect(findMissingPackages(made.path)).toEqual([])
     expect(await git('status', '--porcelain')).toBe('')
   })
 })

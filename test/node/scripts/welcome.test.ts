@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parse } from '../../../cli/arguments.ts'
 import { readSettings } from '../../../scripts/local/localSettings.ts'
 import type { RunningService } from '../../../scripts/local/localService.ts'
-import { welcome } from '../../../scripts/local/startMessage.ts'
+import { startMessage } from '../../../scripts/local/startMessage.ts'
 
 const service = {
   baseUrl: 'http://127.0.0.1:8787',
@@ -12,7 +12,7 @@ const service = {
   adminKey: 'admin_9X2pQeVYqk1mA7',
   engine: { version: '7.1', ffmpeg: '/usr/bin/ffmpeg' },
 } as RunningService
-const lines = welcome(service, readSettings({})).split('\n')
+const lines = startMessage(service, readSettings({})).split('\n')
 const line = (start: string): string => lines.find((one) => one.trim().startsWith(start)) ?? ''
 
 test('the first line sets what the README and the command ask for', () => {

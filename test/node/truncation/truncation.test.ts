@@ -1,18 +1,18 @@
 // The short form of npm run cuts: a few seeded bytes at which each kind of source ends.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { random } from '../../support/media/hostileInputs.ts'
-import { Cuts, FORMS, WAYS } from './truncation.ts'
+import { seededRandom } from '../../support/media/hostileInputs.ts'
+import { TruncationTest, SOURCE_FORMATS, TRUNCATION_MODES } from './truncation.ts'
 
-let cuts: Cuts
+let cuts: TruncationTest
 beforeAll(async () => {
-  cuts = await Cuts.open()
+  cuts = await TruncationTest.open()
 })
 afterAll(() => cuts?.[Symbol.asyncDispose]())
 
-test.each(FORMS.flatMap((form) => WAYS.map((way) => [form, way] as const)))(
+test.each(SOURCE_FORMATS.flatMap((form) => TRUNCATION_MODES.map((way) => [form, way] as const)))(
   '%s, %s: no success lacks what was there',
   async (form, way) => {
-    const next = random(FORMS.indexOf(form) * 10 + WAYS.indexOf(way))
+    const next = seededRandom(SOURCE_FORMATS.indexOf(form) * 10 + TRUNCATION_MODES.indexOf(way))
     for (let n = 0; n < 3; n++) {
       const outcome = await cuts.run(form, way, 1 + Math.floor(next() * (cuts.size(form) - 1)))
       expect(outcome.missing, JSON.stringify(outcome)).toEqual([])
@@ -23,13 +23,13 @@ test.each(FORMS.flatMap((form) => WAYS.map((way) => [form, way] as const)))(
 
 test('fragments that lack at the end of a segment are missed, in the middle of the film and at its end', async () => {
   const size = cuts.size('fmp4')
-  for (const offset of [size * 0.35, size * 0.6, size - 1].map((at) => cuts.between('fmp4', Math.floor(at)))) {
+  for (const offset of [size * 0.35, size * 0.6, size - 1].map((at) => cuts.offsetRange('fmp4', Math.floor(at)))) {
     expect(await cuts.run('fmp4', 'stored', offset)).toMatchObject({ code: 'source_incomplete', missing: [] })
   }
 })
 
 test('a whole source of each kind succeeds, and what is looked for is found in it', async () => {
-  for (const form of FORMS) {
+  for (const form of SOURCE_FORMATS) {
     expect(await cuts.run(form, 'stored', cuts.size(form))).toMatchObject({ code: null, missing: [] })
   }
 })

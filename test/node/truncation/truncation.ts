@@ -6,19 +6,24 @@ import { join } from 'node:path'
 import { checkMp4 } from '../../../transcoder/mp4FileCheck.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
 import { ffmpeg } from '../../support/media/media.ts'
-import { FakeDoor } from '../../support/transcoder/fakeTaskApi.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../support/transcoder/attemptFixture.ts'
 
 /** hls: segments of transport stream. fmp4: the same presentation in segments of several fragments. */
-export const FORMS = ['ts', 'mp4', 'mkv', 'hls', 'fmp4'] as const
-export type Form = (typeof FORMS)[number]
+export const SOURCE_FORMATS = ['ts', 'mp4', 'mkv', 'hls', 'fmp4'] as const
+export type SourceFormat = (typeof SOURCE_FORMATS)[number]
 /** broken off: the server promised all of it. stored: the file itself ends there, and nobody says that there was more. */
-export const WAYS = ['broken off', 'stored'] as const
-export type Way = (typeof WAYS)[number]
+export const TRUNCATION_MODES = ['broken off', 'stored'] as const
+export type TruncationMode = (typeof TRUNCATION_MODES)[number]
 
-export interface Outcome {
-  form: Form
-  way: Way
+export interface TruncationResult {
+  form: SourceFormat
+  way: TruncationMode
   /** Bytes that were there. */
   offset: number
   /** The code of the error; null = success. */
@@ -47,16 +52,16 @@ interface Piece {
   bytes: Buffer
 }
 
-export class Cuts {
-  readonly #bench: Bench
-  readonly #sources: Record<Form, Buffer>
+export class TruncationTest {
+  readonly #bench: AttemptFixture
+  readonly #sources: Record<SourceFormat, Buffer>
   readonly #pieces: Record<'hls' | 'fmp4', Piece[]>
   readonly #whole: Heard
   #made = 0
 
   private constructor(
-    bench: Bench,
-    sources: Record<Form, Buffer>,
+    bench: AttemptFixture,
+    sources: Record<SourceFormat, Buffer>,
     pieces: Record<'hls' | 'fmp4', Piece[]>,
     whole: Heard,
   ) {
@@ -66,9 +71,9 @@ export class Cuts {
     this.#whole = whole
   }
 
-  static async open(): Promise<Cuts> {
-    const bench = await openBench()
-    const path = (name: string) => join(bench.directory, name)
+  static async open(): Promise<TruncationTest> {
+    const fixtures = await openAttemptFixture()
+    const path = (name: string) => join(fixtures.directory, name)
     const all = path('all.mkv')
     // Flat pictures, each far from the one before, so that one byte tells them apart; a tone that never pauses.
     await ffmpeg([
@@ -96,15 +101,15 @@ export class Cuts {
     // What cannot be heard cannot be missed.
     if (whole.pictures < SECONDS * 25 - 1 || whole.seconds < SECONDS - 0.1)
       throw new Error(`only ${whole.pictures} pictures and ${whole.seconds} s were found in the source itself`)
-    return new Cuts(bench, sources, pieces, whole)
+    return new TruncationTest(fixtures, sources, pieces, whole)
   }
 
-  size(form: Form): number {
+  size(form: SourceFormat): number {
     return this.#sources[form].length
   }
 
   /** The last place not behind `offset` where nothing but the media tells that something is missing: between two packets, or fragments. */
-  between(form: 'ts' | 'hls' | 'fmp4', offset: number): number {
+  offsetRange(form: 'ts' | 'hls' | 'fmp4', offset: number): number {
     if (form !== 'fmp4') return Math.max(PACKET_BYTES, offset - (offset % PACKET_BYTES))
     const bytes = this.#sources.fmp4
     const first = bytes.indexOf('moof', 0, 'latin1') - 4
@@ -116,23 +121,24 @@ export class Cuts {
     await this.#bench.remove()
   }
 
-  async run(form: Form, way: Way, offset: number): Promise<Outcome> {
-    const door = await new FakeDoor({ bytes: this.#sources[form] }).start()
+  async run(form: SourceFormat, way: TruncationMode, offset: number): Promise<TruncationResult> {
+    const taskApi = await new FakeTaskApi({ bytes: this.#sources[form] }).start()
     try {
-      door.task = describeTask({ container: 'mp4', bitrates: [300] })
-      if (form === 'hls' || form === 'fmp4') this.#cutPieces(door, form, way, offset)
-      else this.#cutFile(door, form, way, offset)
+      taskApi.task = describeTask({ container: 'mp4', bitrates: [300] })
+      if (form === 'hls' || form === 'fmp4') this.#cutPieces(taskApi, form, way, offset)
+      else this.#cutFile(taskApi, form, way, offset)
       const context = this.#bench.context()
-      await runTask(requestFor(door), { ...context, source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 50 } })
-      const code = door.finished === null ? (door.fails[0]?.error?.code ?? door.fails[0]?.reason ?? 'nothing') : null
-      const missing = door.finished === null ? [] : await this.#missing(door, form, way, offset)
+      await runTask(runRequest(taskApi), { ...context, source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 50 } })
+      const code =
+        taskApi.finished === null ? (taskApi.fails[0]?.error?.code ?? taskApi.fails[0]?.reason ?? 'nothing') : null
+      const missing = taskApi.finished === null ? [] : await this.#missing(taskApi, form, way, offset)
       return { form, way, offset, code, missing }
     } finally {
-      await door.stop()
+      await taskApi.stop()
     }
   }
 
-  #cutFile(door: FakeDoor, form: Form, way: Way, offset: number): void {
+  #cutFile(door: FakeTaskApi, form: SourceFormat, way: TruncationMode, offset: number): void {
     if (way === 'stored') door.source = { bytes: this.#sources[form].subarray(0, offset) }
     else
       door.faults.input = ({ request, response }) => {
@@ -143,7 +149,7 @@ export class Cuts {
   }
 
   /** The offset is one within all pieces: that one is cut, those behind it are whole. */
-  #cutPieces(door: FakeDoor, form: 'hls' | 'fmp4', way: Way, offset: number): void {
+  #cutPieces(door: FakeTaskApi, form: 'hls' | 'fmp4', way: TruncationMode, offset: number): void {
     door.source = { bytes: Buffer.from('#EXTM3U\n') }
     door.task = { ...door.task!, input_name: 'film.m3u8' }
     const { piece, at } = this.#place(form, offset)
@@ -177,7 +183,7 @@ export class Cuts {
     return { piece, at: piece.bytes.length }
   }
 
-  async #missing(door: FakeDoor, form: Form, way: Way, offset: number): Promise<string[]> {
+  async #missing(door: FakeTaskApi, form: SourceFormat, way: TruncationMode, offset: number): Promise<string[]> {
     const found = await hear(await this.#keep([...door.objects().values()][0]!, 'mp4'))
     // A transport stream has no word of its length: one that ends early is a shorter film, and all of that must be there.
     const shorter = form === 'ts' && way === 'stored'
@@ -229,12 +235,12 @@ async function hear(path: string): Promise<Heard> {
     '-',
   ]
   const listen = ['-i', path, '-map', '0:a', '-ac', '1', '-ar', '8000', '-f', 's16le', '-']
-  const [pictures, sound] = await Promise.all([look, listen].map((args) => ffmpeg(args).catch(() => Buffer.alloc(0))))
+  const [pictures, audio] = await Promise.all([look, listen].map((args) => ffmpeg(args).catch(() => Buffer.alloc(0))))
   const differing = [...pictures!].filter((level, n, all) => n === 0 || Math.abs(level - all[n - 1]!) > 15)
   let loud = 0
-  for (let at = 0; at + 160 <= sound!.length; at += 160) {
+  for (let at = 0; at + 160 <= audio!.length; at += 160) {
     let peak = 0
-    for (let sample = at; sample < at + 160; sample += 2) peak = Math.max(peak, Math.abs(sound!.readInt16LE(sample)))
+    for (let sample = at; sample < at + 160; sample += 2) peak = Math.max(peak, Math.abs(audio!.readInt16LE(sample)))
     if (peak > 1000) loud++
   }
   return { pictures: differing.length, seconds: loud / 100 }

@@ -3,7 +3,7 @@
 import type { Finding } from './validator.ts'
 import type { JobName } from './validatedJobs.ts'
 
-export interface Exception {
+export interface AcceptedFinding {
   judge: string
   /** Absent: every job that the judge reads. */
   jobs?: readonly JobName[]
@@ -27,7 +27,7 @@ const NEGATIVE_OFFSETS = {
     '(docs/segmented.md); others play frame 0 at 0',
 }
 
-export const EXCEPTIONS: readonly Exception[] = [
+export const ACCEPTED_FINDINGS: readonly AcceptedFinding[] = [
   {
     judge: 'tsreport',
     finding: /PID\(600\): Error looking for PTS|PES packet start code prefix is 00 fc 30/,
@@ -85,7 +85,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'version 3 has no thumbnails, and plays the rest',
   },
   { judge: 'webkit', jobs: ['cmaf', 'cmaf-hevc', 'smooth'], finding: /duration: .* 6\.04 s/, ...NEGATIVE_OFFSETS },
-  ...['firefox', 'webkit'].map((judge): Exception => ({
+  ...['firefox', 'webkit'].map((judge): AcceptedFinding => ({
     judge,
     jobs: ['hls-ts', 'hls-ts-separate'],
     finding: /duration: hls, .* 6\.08 s/,
@@ -94,18 +94,18 @@ export const EXCEPTIONS: readonly Exception[] = [
   })),
 ]
 
-const covers = (exception: Exception, judge: string, job: JobName, { rule, says }: Finding): boolean =>
+const covers = (exception: AcceptedFinding, judge: string, job: JobName, { rule, says }: Finding): boolean =>
   exception.judge === judge &&
   (exception.jobs === undefined || exception.jobs.includes(job)) &&
   exception.finding.test(`${rule}: ${says}`)
 
 /** Findings without an exception; exceptions that were needed are added to `needed`. */
-export function unexplained(
-  exceptions: readonly Exception[],
+export function unacceptedFindings(
+  exceptions: readonly AcceptedFinding[],
   judge: string,
   job: JobName,
   findings: readonly Finding[],
-  needed: Set<Exception>,
+  needed: Set<AcceptedFinding>,
 ): Finding[] {
   return findings.filter((finding) => {
     const found = exceptions.filter((exception) => covers(exception, judge, job, finding))
@@ -115,10 +115,10 @@ export function unexplained(
 }
 
 /** Exceptions of judges that were asked about all their jobs, which no finding needed. */
-export function unneeded(
-  exceptions: readonly Exception[],
+export function unusedAcceptances(
+  exceptions: readonly AcceptedFinding[],
   asked: ReadonlySet<string>,
-  needed: ReadonlySet<Exception>,
-): Exception[] {
+  needed: ReadonlySet<AcceptedFinding>,
+): AcceptedFinding[] {
   return exceptions.filter((exception) => asked.has(exception.judge) && !needed.has(exception))
 }

@@ -1,22 +1,22 @@
 // In charge of: which judges there are.
-import { dash, mp4ff } from './programs/mp4ff.ts'
+import { dashMpd, mp4ff } from './programs/mp4ff.ts'
 import { cml608 } from './programs/cml608.ts'
 import { threefive } from './programs/threefive.ts'
 import { firefox } from './programs/firefox.ts'
 import { gstreamer } from './programs/gstreamer.ts'
-import type { Judge } from './validator.ts'
+import type { Validator } from './validator.ts'
 import { ebur128 } from './programs/ebur128.ts'
 import { mediaconch, mediainfo } from './programs/mediainfo.ts'
 import { playlists } from './programs/hlsParsers.ts'
-import { transport, tsreport } from './programs/tsAnalyzers.ts'
+import { tr101290, tsreport } from './programs/tsAnalyzers.ts'
 import { vlc } from './programs/vlc.ts'
 import { webkit } from './programs/webkit.ts'
 
-export const ALL: readonly Judge[] = [
+export const ALL_VALIDATORS: readonly Validator[] = [
   tsreport,
-  transport,
+  tr101290,
   mp4ff,
-  dash,
+  dashMpd,
   playlists,
   threefive,
   cml608,

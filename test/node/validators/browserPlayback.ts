@@ -3,14 +3,14 @@
 // Not in charge of: browsers (programs/firefox.ts, programs/webkit.ts).
 import { rm } from 'node:fs/promises'
 import type { JobName } from './validatedJobs.ts'
-import { absolute, onlyEnding, type Fault, type Finding, type Verdict } from './validator.ts'
+import { absolutePath, filesEndingWith, type PlantedFault, type Finding, type ValidationReport } from './validator.ts'
 import type { Output } from './jobOutputs.ts'
-import { SOURCE } from './sourceClip.ts'
+import { SOURCE_CLIP } from './sourceClip.ts'
 
 export type Player = 'native' | 'hls' | 'shaka' | 'dash'
 
 /** What page.js keeps, without bytes. */
-export interface Shown {
+export interface PlaybackReport {
   errors: string[]
   heights: number[]
   texts: { text: string }[]
@@ -40,7 +40,7 @@ const film = [one('native', 'film.mp4', { renditions: 1 })]
 const all = { captions: true, cues: true }
 
 /** What of each job browsers play. */
-export const PLAYS: Partial<Record<JobName, readonly Play[]>> = {
+export const PLAYBACKS: Partial<Record<JobName, readonly Play[]>> = {
   'mp4-h264': film,
   'mp4-hevc': film,
   'hls-ts': [one('hls', 'show/master.m3u8', all)],
@@ -58,35 +58,35 @@ export const PLAYS: Partial<Record<JobName, readonly Play[]>> = {
 /** hls.js says of an error whether it can go on. */
 export const isFatal = (error: string): boolean => !/^\w+ false /.test(error)
 
-function judged(play: Play, shown: Shown): Finding[] {
+function judged(play: Play, shown: PlaybackReport): Finding[] {
   const findings: Finding[] = []
   const says = (rule: string, sentence: unknown): void =>
     void findings.push({ rule, says: `${play.player}, ${play.path}: ${String(sentence)}` })
   for (const error of shown.errors.filter(isFatal)) says('error', error)
   if (!shown.ended) says('end', `it stopped, with ${JSON.stringify(shown.buffered)} s in the buffer`)
-  const frame = 1 / SOURCE.rate
-  if (shown.duration === null || Math.abs(shown.duration - SOURCE.seconds) >= frame - 0.001)
+  const frame = 1 / SOURCE_CLIP.rate
+  if (shown.duration === null || Math.abs(shown.duration - SOURCE_CLIP.seconds) >= frame - 0.001)
     says('duration', `${shown.duration} s`)
   if (shown.buffered.length > 1) says('gap', JSON.stringify(shown.buffered))
   // HLS has one for each group of audio.
   if (play.renditions > 1 && !((shown.switched ?? 0) >= play.renditions))
     says('renditions', `${shown.switched} instead of ${play.renditions}`)
-  if (play.captions && !shown.texts.some(({ text }) => text.trim() === SOURCE.caption))
+  if (play.captions && !shown.texts.some(({ text }) => text.trim() === SOURCE_CLIP.caption))
     says('captions', JSON.stringify(shown.texts))
-  if (play.cues && !shown.cues.some(({ start }) => Math.abs(start - SOURCE.splice) < 0.01))
+  if (play.cues && !shown.cues.some(({ start }) => Math.abs(start - SOURCE_CLIP.splice) < 0.01))
     says('cues', JSON.stringify(shown.cues))
   return findings
 }
 
 /** Plays everything of an output, one behind the other or at once. */
-export async function watch(
+export async function playInBrowser(
   output: Output,
-  play: (player: Player, address: string) => Promise<Shown>,
+  play: (player: Player, address: string) => Promise<PlaybackReport>,
   wanted: (play: Play) => boolean,
   atOnce: boolean,
-): Promise<Verdict> {
-  const plays = (PLAYS[output.job] ?? []).filter(wanted)
-  const shown: Shown[] = []
+): Promise<ValidationReport> {
+  const plays = (PLAYBACKS[output.job] ?? []).filter(wanted)
+  const shown: PlaybackReport[] = []
   if (atOnce) shown.push(...(await Promise.all(plays.map(({ player, path }) => play(player, output.url(path))))))
   else for (const { player, path } of plays) shown.push(await play(player, output.url(path)))
   return {
@@ -98,13 +98,13 @@ export async function watch(
 }
 
 /** The same for every browser. */
-export const FAULTS: readonly Fault[] = [
+export const FAULTS: readonly PlantedFault[] = [
   {
     job: 'hls-ts-separate',
     what: 'a video segment is gone',
     damage: async (output) => {
-      for (const path of onlyEnding(output, '/00002.ts')) {
-        if (!path.includes('/audio')) await rm(absolute(output, path))
+      for (const path of filesEndingWith(output, '/00002.ts')) {
+        if (!path.includes('/audio')) await rm(absolutePath(output, path))
       }
     },
     finds: '',

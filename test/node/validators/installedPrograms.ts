@@ -4,12 +4,12 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { ROOT } from '../../support/service.ts'
 
-export const JUDGES = join(ROOT, 'test/validators')
-export const PYTHON = join(JUDGES, 'python/bin/python')
+export const VALIDATORS_DIR = join(ROOT, 'test/validators')
+export const PYTHON = join(VALIDATORS_DIR, 'python/bin/python')
 /** The one that Debian's packages for Python belong to. */
 export const SYSTEM_PYTHON = '/usr/bin/python3'
-export const go = (name: string): string => join(JUDGES, 'bin', name)
-export const script = (name: string): string => join(JUDGES, name)
+export const goProgram = (name: string): string => join(VALIDATORS_DIR, 'bin', name)
+export const scriptPath = (name: string): string => join(VALIDATORS_DIR, name)
 
 function isProgram(path: string): boolean {
   try {
@@ -21,7 +21,7 @@ function isProgram(path: string): boolean {
 }
 
 /** Null where all are there: programs by their path or name, others files by their path. */
-export function missing(...wanted: readonly string[]): string | null {
+export function missingPrograms(...wanted: readonly string[]): string | null {
   const absent = wanted.filter((one) => {
     if (one.includes('/')) return !existsSync(one)
     return !(process.env['PATH'] ?? '').split(delimiter).some((directory) => isProgram(join(directory, one)))

@@ -2,8 +2,8 @@
 // Not in charge of: which jobs (validatedJobs.ts), what is said about them.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { jobOf, type Service } from '../../support/service.ts'
-import { JOBS, type JobName } from './validatedJobs.ts'
+import { jobRequest, type Service } from '../../support/service.ts'
+import { VALIDATED_JOBS, type JobName } from './validatedJobs.ts'
 
 export interface Output {
   job: JobName
@@ -28,7 +28,7 @@ async function download(url: string): Promise<Buffer> {
 }
 
 async function made(service: Service, input: string, job: JobName, root: string): Promise<Output> {
-  const status = await service.ended(await service.create(jobOf(input, 'file-upload', JOBS[job])))
+  const status = await service.waitForEnd(await service.create(jobRequest(input, 'file-upload', VALIDATED_JOBS[job])))
   if (status.state !== 'ready') throw new Error(`${job}: ${JSON.stringify(status.error)}`)
   const urls = new Map<string, string>()
   for (const { path, url } of status.outputs) if (url !== null) urls.set(path, url)
@@ -59,12 +59,12 @@ async function made(service: Service, input: string, job: JobName, root: string)
 }
 
 /** All jobs at once: the service has its own order. */
-export async function makeOutputs(
+export async function runValidatedJobs(
   service: Service,
   sources: { plain: string; pal: string },
   root: string,
 ): Promise<Output[]> {
   const [plain, pal] = [await service.upload(sources.plain), await service.upload(sources.pal)]
   const inputOf = (job: string): string => (job === 'ts-pal-dvb-cbr' ? pal : plain)
-  return Promise.all(Object.keys(JOBS).map((job) => made(service, inputOf(job), job as JobName, root)))
+  return Promise.all(Object.keys(VALIDATED_JOBS).map((job) => made(service, inputOf(job), job as JobName, root)))
 }

@@ -1,18 +1,18 @@
 // In charge of: how long a media playlist says its segments are, and how large they are on disk.
 import { readFile, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
-import { absolute } from './validator.ts'
+import { absolutePath } from './validator.ts'
 import type { Output } from './jobOutputs.ts'
 
-export interface Sizes {
+export interface SegmentSizes {
   seconds: number[]
   sizes: number[]
   target: number
 }
 
-export async function sizesIn(output: Output, path: string): Promise<Sizes> {
-  const text = (await readFile(absolute(output, path))).toString()
-  const found: Sizes = { seconds: [], sizes: [], target: Number(/TARGETDURATION:(\d+)/.exec(text)?.[1]) }
+export async function readSegmentSizes(output: Output, path: string): Promise<SegmentSizes> {
+  const text = (await readFile(absolutePath(output, path))).toString()
+  const found: SegmentSizes = { seconds: [], sizes: [], target: Number(/TARGETDURATION:(\d+)/.exec(text)?.[1]) }
   let range: number | null = null
   for (const line of text.split('\n')) {
     const duration = /^#EXTINF:([\d.]+)/.exec(line)?.[1]
@@ -20,7 +20,7 @@ export async function sizesIn(output: Output, path: string): Promise<Sizes> {
     const bytes = /^#EXT-X-BYTERANGE:(\d+)/.exec(line)?.[1]
     if (bytes !== undefined) range = Number(bytes)
     if (line === '' || line.startsWith('#')) continue
-    const file = absolute(output, posix.join(posix.dirname(path), line))
+    const file = absolutePath(output, posix.join(posix.dirname(path), line))
     found.sizes.push(range ?? (await stat(file)).size)
     range = null
   }

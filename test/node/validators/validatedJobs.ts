@@ -17,7 +17,7 @@ const single = (container: 'mp4' | 'ts', profile: object, change: object): objec
 })
 
 /** Members of the request beside the input and the credentials. */
-export const JOBS = {
+export const VALIDATED_JOBS = {
   'mp4-h264': single(
     'mp4',
     {},
@@ -126,4 +126,4 @@ export const JOBS = {
   smooth: { ...SEGMENTED, output_container: 'silverlight', audioProfiles: [{ audio_codec: 'aac', ...STEREO }] },
 } as const
 
-export type JobName = keyof typeof JOBS
+export type JobName = keyof typeof VALIDATED_JOBS

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { JOB_PATIENCE_MS } from '../../support/timeouts.ts'
+import { JOB_TIMEOUT_MS } from '../../support/timeouts.ts'
 import type { JobName } from './validatedJobs.ts'
 import type { Output } from './jobOutputs.ts'
 
@@ -13,14 +13,14 @@ export interface Finding {
   says: string
 }
 
-export interface Verdict {
+export interface ValidationReport {
   findings: Finding[]
   /** All that the judge said, kept as a file. */
   report: string
 }
 
 /** Damage to a copy of an output, which the judge must find. */
-export interface Fault {
+export interface PlantedFault {
   job: JobName
   what: string
   damage: (output: Output) => Promise<void>
@@ -28,18 +28,18 @@ export interface Fault {
   finds: string
 }
 
-export interface Judge {
+export interface Validator {
   name: string
   /** A sentence that says what is not installed; null where everything is. */
   missing: string | null
   jobs: readonly JobName[]
-  judge: (output: Output) => Promise<Verdict>
-  faults: readonly Fault[]
+  judge: (output: Output) => Promise<ValidationReport>
+  faults: readonly PlantedFault[]
   /** Ends what all its readings share. */
   close?: () => Promise<void>
 }
 
-export interface Said {
+export interface ProgramResult {
   code: number | null
   stdout: string
   stderr: string
@@ -54,10 +54,10 @@ interface RunOptions {
 }
 
 /** Runs a program to its end, whatever its exit code. It is ended where it takes as long as nothing here takes. */
-export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Said> {
+export function runProgram(program: string, args: readonly string[], options: RunOptions = {}): Promise<ProgramResult> {
   const { input, ...rest } = options
   return new Promise((done) => {
-    const given = { maxBuffer: 256 << 20, timeout: JOB_PATIENCE_MS, ...rest }
+    const given = { maxBuffer: 256 << 20, timeout: JOB_TIMEOUT_MS, ...rest }
     const child = execFile(program, [...args], given, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null
       done({ code, stdout, stderr: error !== null && code === null ? `${stderr}${error.message}\n` : stderr })
@@ -67,31 +67,31 @@ export function run(program: string, args: readonly string[], options: RunOption
   })
 }
 
-export const onlyEnding = (output: Output, ...endings: string[]): string[] =>
+export const filesEndingWith = (output: Output, ...endings: string[]): string[] =>
   output.files.filter((path) => endings.some((ending) => path.endsWith(ending)))
 
-export const absolute = (output: Output, path: string): string => join(output.directory, path)
+export const absolutePath = (output: Output, path: string): string => join(output.directory, path)
 
 /** A copy of an output that may be damaged. Its addresses are still those of the output. */
-export async function copyOf(output: Output, directory: string): Promise<Output> {
+export async function copyOutput(output: Output, directory: string): Promise<Output> {
   await cp(output.directory, directory, { recursive: true })
   return { ...output, directory }
 }
 
 /** Changes the first file whose path ends like this, or matches. */
-export async function change(
+export async function rewriteFile(
   output: Output,
   which: string | RegExp,
   edit: (bytes: Buffer) => Uint8Array,
 ): Promise<void> {
   const path = output.files.find((one) => (typeof which === 'string' ? one.endsWith(which) : which.test(one)))
   if (path === undefined) throw new Error(`${output.job} has no ${String(which)}`)
-  const file = absolute(output, path)
+  const file = absolutePath(output, path)
   await writeFile(file, edit(await readFile(file)))
 }
 
 /** For texts: what is replaced must be there. */
-export function replaced(from: string | RegExp, to: string): (bytes: Buffer) => Uint8Array {
+export function replaceText(from: string | RegExp, to: string): (bytes: Buffer) => Uint8Array {
   return (bytes) => {
     const text = bytes.toString()
     const edited = text.replace(from, to)

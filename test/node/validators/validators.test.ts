@@ -3,70 +3,70 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { workspace } from '../../support/media/media.ts'
+import { tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service } from '../../support/service.ts'
-import { ALL } from './allValidators.ts'
-import { EXCEPTIONS, unexplained, unneeded, type Exception } from './acceptedFindings.ts'
+import { ALL_VALIDATORS } from './allValidators.ts'
+import { ACCEPTED_FINDINGS, unacceptedFindings, unusedAcceptances, type AcceptedFinding } from './acceptedFindings.ts'
 import type { JobName } from './validatedJobs.ts'
-import { copyOf, type Judge, type Verdict } from './validator.ts'
-import { makeOutputs, type Output } from './jobOutputs.ts'
-import { serve } from '../../support/http/directoryServer.ts'
-import { judgedSource, palSource } from './sourceClip.ts'
+import { copyOutput, type Validator, type ValidationReport } from './validator.ts'
+import { runValidatedJobs, type Output } from './jobOutputs.ts'
+import { serveDirectory } from '../../support/http/directoryServer.ts'
+import { makeSourceClip, makePalClip } from './sourceClip.ts'
 
 const REPORTS = resolve(process.env['JUDGE_REPORTS'] || join(ROOT, 'dist/judges'))
-const absent = ALL.filter(({ missing }) => missing !== null)
+const absent = ALL_VALIDATORS.filter(({ missing }) => missing !== null)
 if (absent.length > 0 && process.env['REQUIRE_ALL'] === '1')
   throw new Error(absent.map(({ name, missing }) => `${name}: ${missing}`).join('\n'))
 
-async function keep(judge: Judge, name: string, { findings, report }: Verdict): Promise<void> {
+async function keep(judge: Validator, name: string, { findings, report }: ValidationReport): Promise<void> {
   const directory = join(REPORTS, judge.name)
   await mkdir(directory, { recursive: true })
   await writeFile(join(directory, `${name}.txt`), `${report}\n\nFindings: ${JSON.stringify(findings, null, 2)}\n`)
 }
 
-describe.skipIf(absent.length === ALL.length)('judges', () => {
+describe.skipIf(absent.length === ALL_VALIDATORS.length)('judges', () => {
   let service: Service
-  let space: Awaited<ReturnType<typeof workspace>>
+  let tempDir: Awaited<ReturnType<typeof tempDirectory>>
   let outputs: Map<JobName, Output>
-  const needed = new Set<Exception>()
+  const needed = new Set<AcceptedFinding>()
   const asked = new Map<string, number>()
 
   beforeAll(async () => {
-    space = await workspace()
+    tempDir = await tempDirectory()
     service = await Service.start({ LEASE_SECONDS: '30' })
-    const sources = { plain: await judgedSource(space.file), pal: await palSource(space.file) }
-    const made = await makeOutputs(service, sources, space.file('outputs'))
+    const sources = { plain: await makeSourceClip(tempDir.file), pal: await makePalClip(tempDir.file) }
+    const made = await runValidatedJobs(service, sources, tempDir.file('outputs'))
     outputs = new Map(made.map((output) => [output.job, output]))
   })
   afterAll(async () => {
-    for (const { close } of ALL) await close?.()
+    for (const { close } of ALL_VALIDATORS) await close?.()
     await service?.[Symbol.asyncDispose]()
-    await space?.[Symbol.asyncDispose]()
+    await tempDir?.[Symbol.asyncDispose]()
   })
 
-  describe.concurrent.each(ALL)('$name', (judge) => {
+  describe.concurrent.each(ALL_VALIDATORS)('$name', (judge) => {
     const { name, missing } = judge
     const because = missing === null ? '' : ` (${missing})`
 
     test.skipIf(missing !== null).each([...judge.jobs])(`${name} finds nothing in %s${because}`, async (job) => {
       // Judges write beside what they read.
-      const output = await copyOf(outputs.get(job)!, space.file(`${name}-${job}`))
+      const output = await copyOutput(outputs.get(job)!, tempDir.file(`${name}-${job}`))
       const verdict = await judge.judge(output)
       await keep(judge, job, verdict)
       asked.set(name, (asked.get(name) ?? 0) + 1)
-      expect(unexplained(EXCEPTIONS, name, job, verdict.findings, needed)).toEqual([])
+      expect(unacceptedFindings(ACCEPTED_FINDINGS, name, job, verdict.findings, needed)).toEqual([])
     })
 
     test.skipIf(missing !== null).each([...judge.faults])(
       `${name} finds that in $job $what${because}`,
       async (fault) => {
-        const directory = space.file(`${name}-${fault.job}-${judge.faults.indexOf(fault)}-damaged`)
-        await using damaged = await serve(directory)
-        const output = { ...(await copyOf(outputs.get(fault.job)!, directory)), url: damaged.url }
+        const directory = tempDir.file(`${name}-${fault.job}-${judge.faults.indexOf(fault)}-damaged`)
+        await using damaged = await serveDirectory(directory)
+        const output = { ...(await copyOutput(outputs.get(fault.job)!, directory)), url: damaged.url }
         await fault.damage(output)
         const verdict = await judge.judge(output)
         await keep(judge, `${fault.job}, ${fault.what}`, verdict)
-        const found = unexplained(EXCEPTIONS, name, fault.job, verdict.findings, new Set())
+        const found = unacceptedFindings(ACCEPTED_FINDINGS, name, fault.job, verdict.findings, new Set())
         expect(found.filter(({ rule, says }) => `${rule}: ${says}`.includes(fault.finds))).not.toEqual([])
       },
     )
@@ -74,21 +74,21 @@ describe.skipIf(absent.length === ALL.length)('judges', () => {
 
   test('every exception is still needed', () => {
     // A run of a part of the tests cannot say so.
-    const whole = ALL.filter(({ name, jobs }) => asked.get(name) === jobs.length).map(({ name }) => name)
-    expect(unneeded(EXCEPTIONS, new Set(whole), needed)).toEqual([])
+    const whole = ALL_VALIDATORS.filter(({ name, jobs }) => asked.get(name) === jobs.length).map(({ name }) => name)
+    expect(unusedAcceptances(ACCEPTED_FINDINGS, new Set(whole), needed)).toEqual([])
   })
 })
 
 test('a finding without an exception is reported, and so is an exception without a finding', () => {
-  const exception = (finding: RegExp): Exception => ({ judge: 'one', finding, paragraph: '', reason: '' })
+  const exception = (finding: RegExp): AcceptedFinding => ({ judge: 'one', finding, paragraph: '', reason: '' })
   const [used, idle] = [exception(/^rule: known/), exception(/^rule: gone/)]
-  const needed = new Set<Exception>()
+  const needed = new Set<AcceptedFinding>()
   const findings = [
     { rule: 'rule', says: 'known' },
     { rule: 'rule', says: 'new' },
   ]
-  expect(unexplained([used, idle], 'one', 'cmaf', findings, needed)).toEqual([{ rule: 'rule', says: 'new' }])
-  expect(unexplained([used, idle], 'other', 'cmaf', findings, new Set())).toEqual(findings)
-  expect(unneeded([used, idle], new Set(['one']), needed)).toEqual([idle])
-  expect(unneeded([used, idle], new Set(), needed)).toEqual([])
+  expect(unacceptedFindings([used, idle], 'one', 'cmaf', findings, needed)).toEqual([{ rule: 'rule', says: 'new' }])
+  expect(unacceptedFindings([used, idle], 'other', 'cmaf', findings, new Set())).toEqual(findings)
+  expect(unusedAcceptances([used, idle], new Set(['one']), needed)).toEqual([idle])
+  expect(unusedAcceptances([used, idle], new Set(), needed)).toEqual([])
 })

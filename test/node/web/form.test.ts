@@ -3,40 +3,46 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { fileNameOf } from '#contract/job/paths/inputAddress.ts'
+import { lastPathSegment } from '#contract/job/paths/inputAddress.ts'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
-import { jobErrors, requestErrors } from '#contract/errorCodes.ts'
+import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
-import { jobFields } from '#contract/job/requestSchema.ts'
+import { jobFieldsSchema } from '#contract/job/requestSchema.ts'
 import { buildWeb, SITE } from '../../../scripts/buildWeb.ts'
-import { adviceFor } from '../../../web/src/text/errorAdvice.ts'
+import { errorAdvice } from '../../../web/src/text/errorAdvice.ts'
 import { bodyOf, bodyWith, curlLine, jobOfPreset, shownBody, withSource } from '../../../web/src/form/model/formBody.ts'
-import { displaySize, fitOf } from '../../../web/src/form/model/presetFit.ts'
-import { elsewhere, groups } from '../../../web/src/form/model/groups.ts'
-import { messageOf, placeOf } from '../../../web/src/form/model/messages.ts'
-import { renamed } from '../../../web/src/form/model/renditionNames.ts'
+import { displaySize, presetFit } from '../../../web/src/form/model/presetFit.ts'
+import { fieldsOutsideGroups, FIELD_GROUPS } from '../../../web/src/form/model/groups.ts'
+import { messageOf, fieldTitle } from '../../../web/src/form/model/messages.ts'
+import { renameForHeight } from '../../../web/src/form/model/renditionNames.ts'
 import { addressOf, filtersOf, isFiltered, queryOf } from '../../../web/src/jobs/jobFilters.ts'
 import { runningTime } from '../../../web/src/text/mediaTerms.ts'
-import { changeOf, quotasOf, quotaWish, terms, termsOf } from '../../../web/src/admin/keyLimits.ts'
+import {
+  keyChanges,
+  quotaFormValues,
+  quotaBody,
+  describeKeyLimits,
+  keyFormValues,
+} from '../../../web/src/admin/keyLimits.ts'
 import { appended, refreshed } from '../../../web/src/api/pagedList.ts'
 import { eventReader } from '../../../web/src/api/sse.ts'
-import { rateOf, sampled, secondsLeft, type Sample } from '../../../web/src/transfers/rate.ts'
-import { bytes, duration, situation, until } from '../../../web/src/text/format.ts'
+import { rateOf, addSample, secondsLeft, type Sample } from '../../../web/src/transfers/rate.ts'
+import { formatBytes, formatDuration, describeProgress, formatTimeLeft } from '../../../web/src/text/format.ts'
 
-const codes = [...Object.keys(requestErrors), ...Object.keys(jobErrors)]
+const codes = [...Object.keys(requestErrorStatus), ...Object.keys(jobErrorPolicies)]
 
 test.for(codes)('the dashboard has advice for the error %s (web/src/text/errorAdvice.ts)', (code) => {
-  expect(adviceFor(code)).toMatch(/^[A-Z].{20,}\.$/)
+  expect(errorAdvice(code)).toMatch(/^[A-Z].{20,}\.$/)
 })
 
 test('audio that the source lacks need not fail the job, and the advice says so', () => {
-  expect(adviceFor('audio_stream_missing')).toContain('set optional on the audio profile')
+  expect(errorAdvice('audio_stream_missing')).toContain('set optional on the audio profile')
 })
 
 test('the form has a place for every field of a job (web/src/form/model/groups.ts)', () => {
-  const placed = [...groups.flatMap(({ fields }) => fields), ...elsewhere]
-  expect(placed.toSorted()).toEqual(Object.keys(jobFields.shape).toSorted())
+  const placed = [...FIELD_GROUPS.flatMap(({ fields }) => fields), ...fieldsOutsideGroups]
+  expect(placed.toSorted()).toEqual(Object.keys(jobFieldsSchema.shape).toSorted())
 })
 
 const stores = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } }
@@ -45,8 +51,8 @@ const presets = builtInPresets.map(({ job }) => ({ body: job }))
 test.for(builtInPresets.map((preset) => [preset.preset_id, preset] as const))(
   'the service accepts what the form makes of the preset %s',
   ([, { job }]) => {
-    const judged = validateJob({ ...bodyWith(job, null), input: '1' }, { baseUrl: 'https://x.test' })
-    expect(judged).toMatchObject({ ok: true, warnings: [] })
+    const validation = validateJob({ ...bodyWith(job, null), input: '1' }, { baseUrl: 'https://x.test' })
+    expect(validation).toMatchObject({ ok: true, warnings: [] })
   },
 )
 
@@ -93,7 +99,7 @@ describe('problems are said in the words of the form', () => {
     const judged = validateJob(body, { baseUrl: 'https://x.test' })
     return judged.ok
       ? []
-      : judged.problems.map((problem) => `${placeOf(problem.field)}: ${messageOf(problem, provider)}`)
+      : judged.problems.map((problem) => `${fieldTitle(problem.field)}: ${messageOf(problem, provider)}`)
   }
   const rendition = (change: object) => ({
     videoProfiles: [{ output: 'a.mp4', width: 0, height: 720, video_bitrate: 2600, ...change }],
@@ -149,7 +155,7 @@ test.for([
   ['video_1080p', 2, 'video_1080p'],
   ['video_1080p', 0, 'video_1080p'],
 ] as const)('the output %s with the height %d is called %s', ([name, height, called]) => {
-  expect(renamed(name, height)).toBe(called)
+  expect(renameForHeight(name, height)).toBe(called)
 })
 
 describe('how a preset suits a source', () => {
@@ -159,34 +165,34 @@ describe('how a preset suits a source', () => {
   const two = { allow_upscaling: false, videoProfiles: [{ height: 720 }, { width: 0, height: 360 }] }
 
   test('renditions above the source are left out, or made at its size', () => {
-    expect(fitOf(two, source({})).notes).toEqual(['Leaves out 720p: the source is 640\u{a0}×\u{a0}360.'])
-    expect(fitOf({ ...two, videoProfiles: [{ height: 720 }] }, source({})).notes).toEqual([
+    expect(presetFit(two, source({})).notes).toEqual(['Leaves out 720p: the source is 640\u{a0}×\u{a0}360.'])
+    expect(presetFit({ ...two, videoProfiles: [{ height: 720 }] }, source({})).notes).toEqual([
       'Made at the source’s size, 640\u{a0}×\u{a0}360.',
     ])
-    expect(fitOf({ videoProfiles: [{ height: 720 }] }, source({})).notes).toEqual([
+    expect(presetFit({ videoProfiles: [{ height: 720 }] }, source({})).notes).toEqual([
       'Upscales to 720p: the source is 640\u{a0}×\u{a0}360.',
     ])
   })
   test('an upright source counts by its shorter side, and by the size that is displayed', () => {
-    expect(fitOf(two, source({ width: 1280, height: 720, rotation: 90 })).notes).toEqual([])
+    expect(presetFit(two, source({ width: 1280, height: 720, rotation: 90 })).notes).toEqual([])
     expect(displaySize({ ...video, width: 720, height: 576, sample_aspect_ratio: '16:15' } as never)).toEqual({
       width: 768,
       height: 576,
     })
   })
   test('what cannot be made is explained', () => {
-    expect(fitOf({ audio_output_path: 'audio', videoProfiles: [] }, source({}, [])).reason).toBe(
+    expect(presetFit({ audio_output_path: 'audio', videoProfiles: [] }, source({}, [])).reason).toBe(
       'This source has no audio.',
     )
-    expect(fitOf(two, { video: null, audio: [{}] } as never).reason).toBe('This source has no video.')
-    expect(fitOf(two, null)).toEqual({ reason: null, notes: [] })
+    expect(presetFit(two, { video: null, audio: [{}] } as never).reason).toBe('This source has no video.')
+    expect(presetFit(two, null)).toEqual({ reason: null, notes: [] })
   })
 })
 
 test('speed and time left follow from the last seconds, and from nothing before', () => {
   let samples: Sample[] = []
   for (let second = 0; second <= 20; second++) {
-    samples = sampled(samples, { at: second * 1000, bytes: second < 10 ? second * 1e6 : 9e6 + (second - 9) * 3e6 })
+    samples = addSample(samples, { at: second * 1000, bytes: second < 10 ? second * 1e6 : 9e6 + (second - 9) * 3e6 })
   }
   expect(samples.length).toBeLessThan(12)
   expect(rateOf(samples)).toBe(3e6)
@@ -258,12 +264,12 @@ describe('the terms of a key', () => {
     revoked_at: null,
   }
   test('only what was changed is sent: an address is shown without its query', () => {
-    const typed = termsOf(key)
+    const typed = keyFormValues(key)
     expect(typed).toEqual({ label: 'x', requests_per_minute: 60, webhook_url: 'https://hooks.test/' })
-    expect(changeOf(key, typed)).toEqual({})
+    expect(keyChanges(key, typed)).toEqual({})
     // Typed in gigabytes, sent in bytes.
-    expect(termsOf({ ...key, max_stored_upload_bytes: 2.5e9 })).toHaveProperty('max_stored_upload_bytes', 2.5)
-    expect(changeOf(key, { max_stored_upload_bytes: 5, priority: -3 })).toEqual({
+    expect(keyFormValues({ ...key, max_stored_upload_bytes: 2.5e9 })).toHaveProperty('max_stored_upload_bytes', 2.5)
+    expect(keyChanges(key, { max_stored_upload_bytes: 5, priority: -3 })).toEqual({
       label: '',
       requests_per_minute: null,
       max_stored_upload_bytes: 5e9,
@@ -271,24 +277,24 @@ describe('the terms of a key', () => {
       webhook_url: null,
     })
     // Not a number: the service says what is wrong with it.
-    expect(changeOf(key, { ...typed, priority: 'high' })).toEqual({ priority: 'high' })
+    expect(keyChanges(key, { ...typed, priority: 'high' })).toEqual({ priority: 'high' })
   })
   test('what is unusual is said', () => {
-    expect(terms({ ...key, max_stored_upload_bytes: 5e9, priority: 4 })).toEqual([
+    expect(describeKeyLimits({ ...key, max_stored_upload_bytes: 5e9, priority: 4 })).toEqual([
       '60 requests per minute',
       '5 GB of uploads',
       'priority 4',
       'webhook https://hooks.test/',
     ])
-    expect(terms({ ...key, requests_per_minute: null, webhook_url: null })).toEqual([])
+    expect(describeKeyLimits({ ...key, requests_per_minute: null, webhook_url: null })).toEqual([])
   })
 })
 
 test('a quota that is the default of the service is left out, so that saving another one does not pin it', () => {
   const defaults = { max_active_jobs: 100, max_stored_upload_bytes: 1e12 }
   const own = { account: 'a', max_active_jobs: 100, max_running: 3, max_stored_upload_bytes: 5e9, weight: 1 }
-  expect(quotasOf(own, defaults)).toEqual({ max_running: 3, max_stored_upload_bytes: 5 })
-  expect(quotaWish({ max_stored_upload_bytes: 0.5, weight: 2 })).toEqual({ max_stored_upload_bytes: 5e8, weight: 2 })
+  expect(quotaFormValues(own, defaults)).toEqual({ max_running: 3, max_stored_upload_bytes: 5 })
+  expect(quotaBody({ max_stored_upload_bytes: 0.5, weight: 2 })).toEqual({ max_stored_upload_bytes: 5e8, weight: 2 })
 })
 
 test.for([1, 2, 3, 7, 1000])('a stream of events is the same in pieces of %d characters', (size) => {
@@ -334,7 +340,7 @@ test.for([
   [999_600, '1 MB'],
   [100_000_000, '100 MB'],
 ] as const)('%d bytes are "%s"', ([count, text]) => {
-  expect(bytes(count)).toBe(text)
+  expect(formatBytes(count)).toBe(text)
 })
 
 test.for([
@@ -342,7 +348,7 @@ test.for([
   [7200, 'in 2 hours'],
   [6.6 * 86_400, 'in 7 days'],
 ] as const)('%d seconds from now are "%s"', ([seconds, text]) => {
-  expect(until(new Date(seconds * 1000).toISOString(), 0)).toBe(text)
+  expect(formatTimeLeft(new Date(seconds * 1000).toISOString(), 0)).toBe(text)
 })
 
 describe('the filters of the history', () => {
@@ -383,7 +389,7 @@ test.for([
   [7500, '2 h 5 min'],
   [360_000, '4 d 4 h'],
 ] as const)('%d seconds are "%s"', ([seconds, text]) => {
-  expect(duration(seconds)).toBe(text)
+  expect(formatDuration(seconds)).toBe(text)
 })
 
 test.for([
@@ -395,7 +401,7 @@ test.for([
   ['https://x.test/My%20film.mp4#x', 'My film.mp4'],
   ['gs://bucket/a%20b?.mp4', 'a%20b?.mp4'],
 ] as const)('the input %s is called "%s"', ([input, name]) => {
-  expect(fileNameOf(input)).toBe(name)
+  expect(lastPathSegment(input)).toBe(name)
 })
 
 const status = {
@@ -408,7 +414,7 @@ const status = {
   waiting_for: null,
   eta_seconds: null,
   dry_run: false,
-} as Parameters<typeof situation>[0]
+} as Parameters<typeof describeProgress>[0]
 
 test.for([
   [{}, 'Position 3 in the queue.'],
@@ -426,7 +432,7 @@ test.for([
   [{ job_completed: true, phase: 'done' }, 'All outputs are ready.'],
   [{ state: 'error', job_completed: true }, 'The job failed.'],
 ] as const)('a job that is %j stands so', ([change, sentence]) => {
-  expect(situation({ ...status, ...change })).toBe(sentence)
+  expect(describeProgress({ ...status, ...change })).toBe(sentence)
 })
 
 describe('the built page', () => {

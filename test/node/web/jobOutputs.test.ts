@@ -1,12 +1,12 @@
 // In charge of: what of a job's result can be told without a browser: what its outputs are, and how measured facts are worded.
 import { describe, expect, test } from 'vitest'
 import type { PublicOutput } from '#contract/api/status.ts'
-import { addressOf, unreadable } from '../../../client/download/downloadFile.ts'
+import { downloadUrlOf, notDownloadable } from '../../../client/download/downloadFile.ts'
 import { sharedMedia } from '#contract/api/sharedMedia.ts'
-import { isOpen, isPlayable, kindOf, sorted } from '../../../web/src/job/outputKinds.ts'
+import { isOpen, isPlayable, kindOf, sortOutputs } from '../../../web/src/job/outputKinds.ts'
 import { audioDetails, bitrate, heightName, sourceVideo, videoDetails } from '../../../web/src/job/mediaDetails.ts'
-import { fit } from '../../../web/src/jobs/bulkSelection.ts'
-import { playables } from '../../../web/src/job/playable.ts'
+import { jobsFor } from '../../../web/src/jobs/bulkSelection.ts'
+import { playableSources } from '../../../web/src/job/playable.ts'
 
 const output = (path: string, role = 'media', part: Partial<PublicOutput> = {}): PublicOutput => ({
   path,
@@ -25,7 +25,7 @@ const SEGMENTS = { count: 3, bytes: 30 }
 
 describe('what stands first of the outputs', () => {
   const paths = (outputs: readonly PublicOutput[]) => {
-    const { main, others } = sorted(outputs)
+    const { main, others } = sortOutputs(outputs)
     return [main, others].map((list) => list.map(({ path }) => path))
   }
   test('the presentations of segmented output; their playlists and images belong to them', () => {
@@ -70,11 +70,16 @@ describe('outputs in other stores', () => {
       [false, false],
       [false, false],
     ])
-    expect(playables(all).map(({ label }) => label)).toEqual(['a.mp4'])
+    expect(playableSources(all).map(({ label }) => label)).toEqual(['a.mp4'])
   })
   test('are downloaded from their address, or from where they are on the web; else it is said where they are', () => {
-    expect([own, presigned, closed, onServer].map(addressOf)).toEqual([own.url, presigned.url, null, onServer.location])
-    expect(unreadable(closed)).toContain('oci://space/films/c.mp4')
+    expect([own, presigned, closed, onServer].map(downloadUrlOf)).toEqual([
+      own.url,
+      presigned.url,
+      null,
+      onServer.location,
+    ])
+    expect(notDownloadable(closed)).toContain('oci://space/films/c.mp4')
   })
   test('are on no share page without an address', () => {
     const terms = { title: '', expires_at: '', addresses_expire_at: '' }
@@ -149,7 +154,7 @@ describe('measured facts', () => {
 
 test('of several jobs that are selected, each thing is done with those that it can be done with', () => {
   const job = (id: number, state: string, job_completed: boolean) =>
-    ({ _auto_generated_id_: id, status: { state, job_completed } }) as Parameters<typeof fit>[1][number]
+    ({ _auto_generated_id_: id, status: { state, job_completed } }) as Parameters<typeof jobsFor>[1][number]
   const jobs = [
     job(1, 'ready', false),
     job(2, 'running', false),
@@ -157,7 +162,7 @@ test('of several jobs that are selected, each thing is done with those that it c
     job(4, 'error', true),
     job(5, 'cancelled', true),
   ]
-  const ids = (deed: Parameters<typeof fit>[0]) => fit(deed, jobs).map(({ _auto_generated_id_: id }) => id)
+  const ids = (deed: Parameters<typeof jobsFor>[0]) => jobsFor(deed, jobs).map(({ _auto_generated_id_: id }) => id)
   expect([ids('cancel'), ids('retry'), ids('delete')]).toEqual([
     [1, 2],
     [4, 5],

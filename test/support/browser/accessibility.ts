@@ -3,7 +3,7 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { shoot } from './dashboardPage.ts'
+import { saveScreenshot } from './dashboardPage.ts'
 import { expectInPage } from './pageAssertions.ts'
 
 /** Findings of axe-core, whatever their severity, each with the element. */
@@ -18,8 +18,8 @@ async function violations(page: Page): Promise<string[]> {
   )
 }
 
-export async function lookAt(page: Page, name: string, fullPage = true): Promise<void> {
-  await shoot(page, name, fullPage)
+export async function checkAccessibility(page: Page, name: string, fullPage = true): Promise<void> {
+  await saveScreenshot(page, name, fullPage)
   // Asked again, as everything of a page: a colour that fades in has too little contrast until it is there.
   await expect.poll(() => violations(page), { message: name }).toEqual([])
   // A phone has no room to scroll sideways.
@@ -27,7 +27,7 @@ export async function lookAt(page: Page, name: string, fullPage = true): Promise
 }
 
 /** The three looks that each page is seen in. */
-export const LOOKS = [
+export const APPEARANCES = [
   ['light', {}],
   ['dark', { colorScheme: 'dark' }],
   ['phone', { viewport: { width: 390, height: 844 } }],

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import type { TestContext } from 'vitest'
-import { PATIENCE_MS } from '../timeouts.ts'
-import { FLAGS } from './playerBrowser.ts'
-import { until } from '../service.ts'
+import { STEP_TIMEOUT_MS } from '../timeouts.ts'
+import { CHROMIUM_FLAGS } from './playerBrowser.ts'
+import { waitFor } from '../service.ts'
 
 /** Skips with a sentence where there is none; fails instead where everything must run. */
 export function requireChromium(context: TestContext, path: string | null): void {
@@ -16,19 +16,23 @@ export function requireChromium(context: TestContext, path: string | null): void
   context.skip(sentence)
 }
 
-export function launch(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS })
+export function launchChromium(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args: CHROMIUM_FLAGS, timeout: STEP_TIMEOUT_MS })
 }
 
-export interface Visit {
+export interface DashboardPage {
   page: Page
   /** Errors of the console and of scripts, so far: all of them, also what is still on its way from the browser. */
   complaints: () => Promise<string[]>
 }
 
-export async function visit(browser: Browser, base: string, options: BrowserContextOptions = {}): Promise<Visit> {
+export async function openDashboard(
+  browser: Browser,
+  base: string,
+  options: BrowserContextOptions = {},
+): Promise<DashboardPage> {
   const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 900 }, ...options })
-  context.setDefaultTimeout(PATIENCE_MS)
+  context.setDefaultTimeout(STEP_TIMEOUT_MS)
   const page = await context.newPage()
   await slowDown(page)
   const heard: string[] = []
@@ -42,7 +46,7 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
     const mark = `mark ${randomUUID()}`
     marks.add(mark)
     await page.evaluate(`console.error(${JSON.stringify(mark)})`)
-    await until('the console to be read to its end', () => heard.includes(mark))
+    await waitFor('the console to be read to its end', () => heard.includes(mark))
     return heard.filter((text) => !marks.has(text))
   }
   return { page, complaints }
@@ -69,7 +73,7 @@ export async function trySignIn(page: Page, key: string): Promise<void> {
 }
 
 /** For people who look at them: SCREENSHOTS=directory. */
-export async function shoot(page: Page, name: string, fullPage = true): Promise<void> {
+export async function saveScreenshot(page: Page, name: string, fullPage = true): Promise<void> {
   const directory = process.env['SCREENSHOTS']
   if (directory) await page.screenshot({ path: join(directory, `${name}.png`), fullPage })
 }

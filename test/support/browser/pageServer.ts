@@ -29,11 +29,11 @@ const files: Record<string, { path: () => string; type: string }> = {
   },
 }
 
-export interface Pages extends AsyncDisposable {
+export interface PlayerPageServer extends AsyncDisposable {
   address: string
 }
 
-export async function servePages(): Promise<Pages> {
+export async function servePlayerPage(): Promise<PlayerPageServer> {
   const server = createServer((request, response) => {
     const file = files[request.url ?? '']
     if (file === undefined) return void response.writeHead(404).end()

@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type BrowserContext } from 'playwright-core'
-import { FLAGS } from '../../../scripts/chromium.ts'
-import { JOB_PATIENCE_MS, PATIENCE_MS } from '../timeouts.ts'
-import { servePages, type Pages } from './pageServer.ts'
+import { CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
+import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from '../timeouts.ts'
+import { servePlayerPage, type PlayerPageServer } from './pageServer.ts'
 
-export { findChromium, FLAGS } from '../../../scripts/chromium.ts'
+export { findChromium, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
 
 export type PlayerName = 'hls' | 'shaka' | 'dash'
 
 /** What the page kept (page.js). Times are seconds of the media's timeline. */
-export interface Played {
+export interface PlaybackResult {
   errors: string[]
   /** Every picture that was composed. A browser without time to spare leaves some out. */
   pictures: { time: number; bright: boolean }[]
@@ -36,35 +36,35 @@ export interface Played {
 }
 
 /** As it comes out of the page: bytes are text there. */
-type Report = Omit<Played, 'appended' | 'trouble'> & {
+type Report = Omit<PlaybackResult, 'appended' | 'trouble'> & {
   appended: { kind: 'audio' | 'video'; offset: number; bytes: string }[]
 }
 
 export class PlayerBrowser {
-  readonly #pages: Pages
+  readonly #pages: PlayerPageServer
   readonly #context: BrowserContext
   readonly #profile: string
-  private constructor(pages: Pages, context: BrowserContext, profile: string) {
+  private constructor(pages: PlayerPageServer, context: BrowserContext, profile: string) {
     this.#pages = pages
     this.#context = context
     this.#profile = profile
   }
 
   static async start(executablePath: string): Promise<PlayerBrowser> {
-    const pages = await servePages()
+    const pages = await servePlayerPage()
     const profile = await mkdtemp(join(tmpdir(), 'splicepoint-chromium-'))
     const context = await chromium.launchPersistentContext(profile, {
       executablePath,
       headless: true,
-      args: FLAGS,
-      timeout: PATIENCE_MS,
+      args: CHROMIUM_FLAGS,
+      timeout: STEP_TIMEOUT_MS,
     })
-    context.setDefaultTimeout(PATIENCE_MS)
+    context.setDefaultTimeout(STEP_TIMEOUT_MS)
     return new PlayerBrowser(pages, context, profile)
   }
 
   /** Plays an address to its end; changes the rendition at `changeAt`. */
-  async play(player: PlayerName, address: string, changeAt: number): Promise<Played> {
+  async play(player: PlayerName, address: string, changeAt: number): Promise<PlaybackResult> {
     const page = await this.#context.newPage()
     const trouble: string[] = []
     try {
@@ -76,12 +76,12 @@ export class PlayerBrowser {
       await page.goto(this.#pages.address)
       const started = page.evaluate(`play(${JSON.stringify(player)}, ${JSON.stringify(address)}, ${changeAt})`)
       started.catch((error: unknown) => trouble.push(`play: ${String(error)}`))
-      const deadline = Date.now() + JOB_PATIENCE_MS
+      const deadline = Date.now() + JOB_TIMEOUT_MS
       for (;;) {
         const state = await page.evaluate<{ ended: boolean }>('state()')
         if (state.ended || trouble.length > 0) break
         if (Date.now() > deadline) {
-          trouble.push(`still playing after ${JOB_PATIENCE_MS / 1000} s: ${JSON.stringify(state)}`)
+          trouble.push(`still playing after ${JOB_TIMEOUT_MS / 1000} s: ${JSON.stringify(state)}`)
           break
         }
         await pause(100)

@@ -12,7 +12,7 @@ function odd(byte: number): number {
 }
 
 /** Pairs of ANSI/CTA-608-E that show a line on channel 1 at once and take it away after `held` pictures. */
-function pairs(text: string, held: number): [number, number][] {
+function pairs(text: string, secondsShown: number): [number, number][] {
   const [load, row, show, clear] = [
     [0x14, 0x20],
     [0x14, 0x70],
@@ -23,7 +23,7 @@ function pairs(text: string, held: number): [number, number][] {
     text.codePointAt(2 * index)!,
     text.codePointAt(2 * index + 1) ?? 0,
   ])
-  const wait = Array.from({ length: held }, (): [number, number] => [0, 0])
+  const wait = Array.from({ length: secondsShown }, (): [number, number] => [0, 0])
   return [load!, row!, ...letters, show!, ...wait, clear!]
 }
 
@@ -34,8 +34,8 @@ function message([first, second]: readonly [number, number]): number[] {
 }
 
 /** An H.264 byte stream of one slice a picture, without B-frames, with `text` on channel 1 for `held` pictures. */
-export function withCaptions(bytes: Buffer, text: string, held: number): Buffer {
-  const queue = pairs(text, held)
+export function insertCaptions(bytes: Buffer, text: string, secondsShown: number): Buffer {
+  const queue = pairs(text, secondsShown)
   const parts: Uint8Array[] = []
   let from = 0
   for (let at = bytes.indexOf('000001', 0, 'hex'); at >= 0; at = bytes.indexOf('000001', at + 3, 'hex')) {
@@ -48,13 +48,13 @@ export function withCaptions(bytes: Buffer, text: string, held: number): Buffer 
 }
 
 /** 2 s at 29.97 with `text` on channel 1. */
-export async function captionedClip(file: (name: string) => string, text: string): Promise<string> {
+export async function makeCaptionedClip(file: (name: string) => string, text: string): Promise<string> {
   const [bare, said, path] = [file('bare.h264'), file('said.h264'), file('captions.ts')]
   const picture = 'testsrc2=s=320x180:r=30000/1001:d=2'
   // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
-  await writeFile(said, withCaptions(await readFile(bare), text, 20))
+  await writeFile(said, insertCaptions(await readFile(bare), text, 20))
   await ffmpeg(['-r', '30000/1001', '-f', 'h264', '-i', said, '-c', 'copy', path])
   return path
 }

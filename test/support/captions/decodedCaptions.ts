@@ -4,18 +4,18 @@ import { copyFile } from 'node:fs/promises'
 import { captionChannels } from '../../../transcoder/formats/cea/channelScan.ts'
 import type { VideoCodec } from '#contract/codecs.ts'
 import { readUserData } from '../../../transcoder/formats/video/userData.ts'
-import { ffmpeg, workspace } from '../media/media.ts'
+import { ffmpeg, tempDirectory } from '../media/media.ts'
 
-export interface Cue {
+export interface CaptionCue {
   seconds: number[]
   text: string
 }
 
 /** What ffmpeg's own CEA-608 decoder reads, styling taken off. */
-export async function captionsOf(path: string): Promise<Cue[]> {
+export async function readCaptions(path: string): Promise<CaptionCue[]> {
   // The movie filter reads names in its own way: a plain name leaves nothing to quote.
-  await using space = await workspace()
-  const plain = space.file('read.bin')
+  await using tempDir = await tempDirectory()
+  const plain = tempDir.file('read.bin')
   await copyFile(path, plain)
   const text = await ffmpeg(['-f', 'lavfi', '-i', `movie=${plain}[out0+subcc]`, '-map', '0:s', '-f', 'srt', '-'])
   const blocks = text
@@ -33,7 +33,10 @@ export async function captionsOf(path: string): Promise<Cue[]> {
 }
 
 /** Our own reader on what was written: the channels, and whether any caption data is left. */
-export async function carried(path: string, codec: VideoCodec): Promise<{ pictures: number; channels: string[] }> {
+export async function carriedCaptionChannels(
+  path: string,
+  codec: VideoCodec,
+): Promise<{ pictures: number; channels: string[] }> {
   const format = codec === 'mpeg2' ? 'mpeg2video' : codec
   const { captions } = readUserData(await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-f', format, '-']), codec)
   return { pictures: captions.length, channels: captionChannels(captions) }

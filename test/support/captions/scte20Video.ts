@@ -2,7 +2,7 @@
 // Not in charge of: what they say (cea608Bytes.ts).
 
 /** user_data with its start code: pairs of (field_number, first byte, second byte). */
-export function scte20(pairs: readonly (readonly [number, number, number])[]): number[] {
+export function scte20UserData(pairs: readonly (readonly [number, number, number])[]): number[] {
   const bits = (value: number, width: number): string => value.toString(2).padStart(width, '0')
   const lowFirst = (byte: number): string => bits(byte, 8).split('').toReversed().join('')
   const constructs = pairs.map(([field, one, two]) => `00${bits(field, 2)}01011${lowFirst(one)}${lowFirst(two)}1`)
@@ -19,7 +19,7 @@ export function withScte20(stream: Buffer, pairs: readonly (readonly [number, nu
     if (stream[at + 4]! >> 4 !== 8) continue
     const next = stream.indexOf('000001', at + 4, 'hex')
     const [one, two] = pairs[picture++] ?? [0x80, 0x80]
-    parts.push(stream.subarray(from, next), Uint8Array.from(scte20([[1, one, two]])))
+    parts.push(stream.subarray(from, next), Uint8Array.from(scte20UserData([[1, one, two]])))
     from = next
   }
   return Buffer.concat([...parts, stream.subarray(from)])

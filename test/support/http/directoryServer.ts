@@ -29,11 +29,11 @@ async function send(response: ServerResponse, file: string, range: string | unde
   response.writeHead(206, part).end(bytes.subarray(from, to + 1))
 }
 
-export interface Served extends AsyncDisposable {
+export interface DirectoryServer extends AsyncDisposable {
   url: (path: string) => string
 }
 
-export async function serve(directory: string): Promise<Served> {
+export async function serveDirectory(directory: string): Promise<DirectoryServer> {
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://served').pathname))
     send(response, join(directory, path), request.headers.range).catch(() =>

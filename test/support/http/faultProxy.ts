@@ -32,16 +32,16 @@ export interface Call {
 export class FaultProxy {
   readonly calls: Call[] = []
   /** Which fault a request meets; null = none. May be replaced while running. */
-  choose: (call: Call) => Fault | null
+  chooseFault: (call: Call) => Fault | null
   readonly #server: Server
   readonly #upstream: () => string
   readonly #counts = new Map<string, number>()
   #release: () => void = () => undefined
   readonly #released = new Promise<void>((resolve) => (this.#release = resolve))
 
-  private constructor(upstream: () => string, choose: FaultProxy['choose']) {
+  private constructor(upstream: () => string, choose: FaultProxy['chooseFault']) {
     this.#upstream = upstream
-    this.choose = choose
+    this.chooseFault = choose
     this.#server = createServer((request, response) => {
       this.#pass(request, response).catch(() => response.destroy())
     })
@@ -50,7 +50,7 @@ export class FaultProxy {
   /** `upstream` = `http://host:port` of the server behind, or a function for one that is not up yet. */
   static async start(
     upstream: string | (() => string),
-    choose: FaultProxy['choose'] = () => null,
+    choose: FaultProxy['chooseFault'] = () => null,
   ): Promise<FaultProxy> {
     const made = new FaultProxy(typeof upstream === 'string' ? () => upstream : upstream, choose)
     made.#server.listen(0, '127.0.0.1')
@@ -68,12 +68,12 @@ export class FaultProxy {
   }
 
   /** Lets go of what is stalled: those connections end. */
-  release(): void {
+  releaseAll(): void {
     this.#release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.release()
+    this.releaseAll()
     this.#server.closeAllConnections()
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
@@ -84,7 +84,7 @@ export class FaultProxy {
     this.#counts.set(method, n)
     const call = { method, url: request.url ?? '/', headers: request.headers, n }
     this.calls.push(call)
-    const fault = this.choose(call)
+    const fault = this.chooseFault(call)
     if (fault?.kind === 'status') {
       // Read to the end: an answer in the middle of a body would reach the client as a broken connection, at times.
       for await (const _chunk of request) void _chunk

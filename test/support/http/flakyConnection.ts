@@ -1,7 +1,7 @@
 // In charge of: a line to a server that can be cut or held while bytes go through it, as a visitor's may be.
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net'
 
-export class FlakyLine implements AsyncDisposable {
+export class FlakyConnection implements AsyncDisposable {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   /** What becomes of the connection that has sent so many bytes: cut once, or nothing more of it passes. */
@@ -39,8 +39,8 @@ export class FlakyLine implements AsyncDisposable {
     })
   }
 
-  static async to(base: string): Promise<FlakyLine> {
-    const line = new FlakyLine(new URL(base))
+  static async to(base: string): Promise<FlakyConnection> {
+    const line = new FlakyConnection(new URL(base))
     await new Promise<void>((done) => line.#server.listen(0, '127.0.0.1', done))
     return line
   }

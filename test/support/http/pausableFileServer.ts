@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export class MediaServer {
+export class PausableFileServer {
   readonly #server: Server
   readonly #path: string
   readonly #size: number
@@ -26,8 +26,8 @@ export class MediaServer {
     })
   }
 
-  static async start(path: string): Promise<MediaServer> {
-    const made = new MediaServer(path, (await stat(path)).size)
+  static async start(path: string): Promise<PausableFileServer> {
+    const made = new PausableFileServer(path, (await stat(path)).size)
     made.#server.listen(0, '127.0.0.1')
     await once(made.#server, 'listening')
     return made
@@ -43,21 +43,21 @@ export class MediaServer {
   }
 
   /** Answers that are held back now. */
-  waiting = 0
+  waitForRequest = 0
 
   /** No byte behind this fraction of the file leaves before `release`. */
-  hold(fraction: number): void {
+  pauseAt(fraction: number): void {
     this.#heldAt = Math.floor(this.#size * fraction)
     this.#released = new Promise((resolve) => (this.#release = resolve))
   }
 
-  release(): void {
+  resume(): void {
     this.#heldAt = Number.POSITIVE_INFINITY
     this.#release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.release()
+    this.resume()
     this.#server.closeAllConnections()
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
@@ -85,9 +85,9 @@ export class MediaServer {
     if (edge > from) await this.#send(response, from, edge - 1)
     if (edge <= to) {
       response.flushHeaders()
-      this.waiting += 1
+      this.waitForRequest += 1
       await this.#released
-      this.waiting -= 1
+      this.waitForRequest -= 1
       await this.#send(response, edge, to)
     }
     response.end()

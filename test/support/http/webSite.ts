@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface SiteManner {
+export interface WebSiteOptions {
   /** False: Range is ignored. */
   ranges?: boolean
   /** False: answers are chunked, without a length. */
@@ -16,24 +16,24 @@ export interface SiteManner {
   without?: readonly string[]
 }
 
-export class Site {
+export class WebSite {
   readonly files = new Map<string, Buffer>()
   readonly types = new Map<string, string>()
   /** Path → where it redirects. */
   readonly redirects = new Map<string, string>()
   readonly requests: { method: string; path: string; headers: IncomingMessage['headers']; bytes: number }[] = []
-  manner: SiteManner
+  manner: WebSiteOptions
   readonly #server: Server
 
-  private constructor(manner: SiteManner) {
+  private constructor(manner: WebSiteOptions) {
     this.manner = manner
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch(() => response.destroy())
     })
   }
 
-  static async start(manner: SiteManner = {}): Promise<Site> {
-    const made = new Site(manner)
+  static async start(manner: WebSiteOptions = {}): Promise<WebSite> {
+    const made = new WebSite(manner)
     made.#server.listen(0, '127.0.0.1')
     await once(made.#server, 'listening')
     return made

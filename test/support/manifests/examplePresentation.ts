@@ -14,7 +14,7 @@ const RUN = attemptDirectory('job-1', 2)
 const HASH = 'ab'.repeat(32)
 
 /** Segments that end at these seconds; the whole is cut to ticks. */
-export function segments(timescale: number, ends: readonly number[], kilobytes: readonly number[]): Segment[] {
+export function makeSegments(timescale: number, ends: readonly number[], kilobytes: readonly number[]): Segment[] {
   let start = 0
   return ends.map((end, at) => {
     const stop = Math.round(end * timescale)
@@ -42,10 +42,10 @@ function keyFrames(track: readonly Segment[]): KeyFrame[] {
 }
 
 /** Segments end at the splice at 10 s: 6, 10, 12, 18, 20.4. */
-export const ENDS = [6, 10, 12, 18, 20.4]
+export const SEGMENT_ENDS = [6, 10, 12, 18, 20.4]
 
-export function videoTrack(fields: Partial<VideoTrack> = {}): VideoTrack {
-  const list = fields.segments ?? segments(12800, ENDS, [600, 500, 300, 450, 200])
+export function makeVideoTrack(fields: Partial<VideoTrack> = {}): VideoTrack {
+  const list = fields.segments ?? makeSegments(12800, SEGMENT_ENDS, [600, 500, 300, 450, 200])
   return {
     kind: 'video',
     id: 'video_0',
@@ -70,14 +70,14 @@ export function videoTrack(fields: Partial<VideoTrack> = {}): VideoTrack {
   }
 }
 
-export function audioTrack(
+export function makeAudioTrack(
   at: number,
   format: Partial<AudioTrack['format']> = {},
   fields: Partial<AudioTrack> = {},
 ): AudioTrack {
   const full = { codec: 'mp4a.40.2', channels: 2, sampleRate: 48_000, bitrateKbps: 128, language: 'eng', ...format }
   // Whole frames of 1024 samples, at or behind the pictures' boundaries.
-  const ends = ENDS.map((end) => (Math.ceil((end * 48_000) / 1024) * 1024) / 48_000)
+  const ends = SEGMENT_ENDS.map((end) => (Math.ceil((end * 48_000) / 1024) * 1024) / 48_000)
   return {
     kind: 'audio',
     id: `audio_${at}`,
@@ -86,7 +86,7 @@ export function audioTrack(
     timescale: 48_000,
     init: { uri: `${RUN}/init.mp4`, bytes: 700, sha256: HASH },
     codecs: [full.codec],
-    segments: segments(48_000, ends, [full.bitrateKbps]),
+    segments: makeSegments(48_000, ends, [full.bitrateKbps]),
     profile: at,
     format: full,
     codecPrivateData: '',
@@ -117,19 +117,19 @@ export const SECTION = Uint8Array.of(
   0xff,
 )
 
-export function cue(fields: Partial<CueEvent>): CueEvent {
+export function makeCueEvent(fields: Partial<CueEvent>): CueEvent {
   return { id: 'out-7-900000', start: 10, duration: null, kind: 'out', eventId: 7, section: SECTION, ...fields }
 }
 
-export function presentation(fields: Partial<Presentation> = {}): Presentation {
-  const small = segments(12800, ENDS, [200, 160, 90, 150, 70])
+export function examplePresentation(fields: Partial<Presentation> = {}): Presentation {
+  const small = makeSegments(12800, SEGMENT_ENDS, [200, 160, 90, 150, 70])
   return {
     duration: 20.4,
     segmentSeconds: 6,
     programStart: 0,
     video: [
-      videoTrack(),
-      videoTrack({
+      makeVideoTrack(),
+      makeVideoTrack({
         id: 'video_1',
         directory: 'video_1',
         profile: 1,
@@ -142,9 +142,9 @@ export function presentation(fields: Partial<Presentation> = {}): Presentation {
       }),
     ],
     audio: [
-      audioTrack(0),
-      audioTrack(1, { language: 'ger' }),
-      audioTrack(2, { codec: 'ac-3', channels: 6, bitrateKbps: 384 }),
+      makeAudioTrack(0),
+      makeAudioTrack(1, { language: 'ger' }),
+      makeAudioTrack(2, { codec: 'ac-3', channels: 6, bitrateKbps: 384 }),
     ],
     text: [
       {
@@ -156,7 +156,10 @@ export function presentation(fields: Partial<Presentation> = {}): Presentation {
         name: 'CC1',
         language: 'eng',
         timescale: 1000,
-        segments: segments(1000, ENDS, [1]).map((one) => ({ ...one, uri: one.uri.replace('.m4s', '.vtt') })),
+        segments: makeSegments(1000, SEGMENT_ENDS, [1]).map((one) => ({
+          ...one,
+          uri: one.uri.replace('.m4s', '.vtt'),
+        })),
         whole: { uri: `${RUN}/captions.vtt`, bytes: 4000, sha256: HASH },
       },
     ],
@@ -167,14 +170,14 @@ export function presentation(fields: Partial<Presentation> = {}): Presentation {
       columns: 2,
       rows: 2,
       intervalSeconds: 2,
-      sheets: segments(1000, [8, 16, 20.4], [20]).map((one) => ({ ...one, uri: one.uri.replace('.m4s', '.jpg') })),
+      sheets: makeSegments(1000, [8, 16, 20.4], [20]).map((one) => ({ ...one, uri: one.uri.replace('.m4s', '.jpg') })),
       vtt: { uri: `${RUN}/thumbnails.vtt` },
       poster: { uri: `${RUN}/poster.jpg`, bytes: 9000, sha256: HASH },
     },
     cues: [
-      cue({ duration: 2 }),
-      cue({ id: 'in-7-1080000', kind: 'in', start: 12 }),
-      cue({ id: 'other-1', kind: 'other', start: 13, eventId: null }),
+      makeCueEvent({ duration: 2 }),
+      makeCueEvent({ id: 'in-7-1080000', kind: 'in', start: 12 }),
+      makeCueEvent({ id: 'other-1', kind: 'other', start: 13, eventId: null }),
     ],
     hasCaptions: true,
     ...fields,

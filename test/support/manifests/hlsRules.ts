@@ -13,7 +13,7 @@ interface Media {
 }
 
 /** Every breach as a sentence; `playlists` by path, the multivariant one under `master`. */
-export function breaches(playlists: ReadonlyMap<string, string>, master = 'master.m3u8'): string[] {
+export function hlsRuleViolations(playlists: ReadonlyMap<string, string>, master = 'master.m3u8'): string[] {
   const found: string[] = []
   const say = (path: string, rule: string) => found.push(`${path}: ${rule}`)
   for (const [path, text] of playlists) syntax(path, text, say)
@@ -65,7 +65,7 @@ function listProblem(list: string): string | null {
   return read === list.length ? null : `4.2: not an attribute list: ${list}`
 }
 
-export function attributesOf(list: string): Attributes {
+export function parseAttributes(list: string): Attributes {
   return new Map(
     [...list.matchAll(ATTRIBUTE)].map(([, name, value]) => [
       name!,
@@ -118,7 +118,7 @@ function checkMaster(
     if (!files.has(target)) say(path, `${target} does not exist`)
   }
   for (const { value } of tags.filter(({ name }) => name === 'EXT-X-MEDIA')) {
-    const media = attributesOf(value)
+    const media = parseAttributes(value)
     const type = media.get('TYPE') ?? ''
     for (const required of ['TYPE', 'GROUP-ID', 'NAME'])
       if (!media.has(required)) say(path, `4.4.6.1: EXT-X-MEDIA without ${required}`)
@@ -151,14 +151,14 @@ function checkMaster(
   const captions = new Set<string>()
   tags.forEach(({ name, value }, at) => {
     if (name === 'EXT-X-I-FRAME-STREAM-INF' || name === 'EXT-X-IMAGE-STREAM-INF') {
-      const list = attributesOf(value)
+      const list = parseAttributes(value)
       if (!list.has('URI') || !list.has('BANDWIDTH')) say(path, `4.4.6.3: ${name} without URI or BANDWIDTH`)
       for (const wrong of ['FRAME-RATE', 'AUDIO', 'SUBTITLES', 'CLOSED-CAPTIONS'])
         if (list.has(wrong)) say(path, `4.4.6.3: ${name} with ${wrong}`)
       point(list.get('URI') ?? '', name === 'EXT-X-I-FRAME-STREAM-INF' ? 'IFRAMES' : 'IMAGES')
     }
     if (name !== 'EXT-X-STREAM-INF') return
-    const list = attributesOf(value)
+    const list = parseAttributes(value)
     if (tags[at + 1]?.name !== 'uri') say(path, '4.4.6.2: no URI line follows')
     else point(tags[at + 1]!.value, 'VIDEO')
     if (!/^[1-9]\d*$/.test(list.get('BANDWIDTH') ?? '')) say(path, '4.4.6.2: BANDWIDTH')
@@ -219,7 +219,7 @@ function checkMedia(media: Media, say: Say): void {
 }
 
 function checkDates({ path, tags }: Media, say: Say): void {
-  const ranges = tags.filter(({ name }) => name === 'EXT-X-DATERANGE').map(({ value }) => attributesOf(value))
+  const ranges = tags.filter(({ name }) => name === 'EXT-X-DATERANGE').map(({ value }) => parseAttributes(value))
   if (ranges.length > 0 && !tags.some(({ name }) => name === 'EXT-X-PROGRAM-DATE-TIME'))
     say(path, '4.4.5.1: a date range without PROGRAM-DATE-TIME')
   const ids = new Map<string, Attributes>()
@@ -255,7 +255,7 @@ function checkTogether(media: readonly Media[], kinds: ReadonlyMap<string, strin
   for (const other of media) {
     const kind = kinds.get(other.path)
     if (first === undefined || kind === undefined || kind === 'IFRAMES' || kind === 'IMAGES') continue
-    const [expected, actual] = [boundaries(first), boundaries(other)]
+    const [expected, actual] = [segmentBoundaries(first), segmentBoundaries(other)]
     if (expected.length !== actual.length)
       say(other.path, `has ${actual.length} segments, ${first.path} ${expected.length}`)
     // Sound is cut at whole frames, so within one of them.
@@ -266,7 +266,7 @@ function checkTogether(media: readonly Media[], kinds: ReadonlyMap<string, strin
 }
 
 /** Ends of the segments in seconds. */
-export function boundaries({ segments }: Pick<Media, 'segments'>): number[] {
+export function segmentBoundaries({ segments }: Pick<Media, 'segments'>): number[] {
   let micros = 0
   return segments.map(({ duration }) => {
     micros += Math.round(duration * 1_000_000)

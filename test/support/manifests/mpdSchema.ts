@@ -6,12 +6,12 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestContext } from 'vitest'
-import { workspace } from '../media/media.ts'
+import { tempDirectory } from '../media/media.ts'
 
 const run = promisify(execFile)
 
 /** Rejects with xmllint's words for an invalid manifest. Skips where schema or xmllint is missing; with REQUIRE_ALL that fails. */
-export async function requireValidMpd(text: string, context: TestContext): Promise<void> {
+export async function expectValidMpd(text: string, context: TestContext): Promise<void> {
   const media = process.env.TEST_MEDIA_DIR ?? resolve(import.meta.dirname, '../../../../shared/media')
   const directory = process.env.DASH_SCHEMA_DIR ?? join(media, '..', 'schema')
   const schema = join(directory, 'DASH-MPD.xsd')
@@ -26,7 +26,7 @@ export async function requireValidMpd(text: string, context: TestContext): Promi
     context.skip(`needs ${missing}`)
     return
   }
-  await using directoryOfOne = await workspace()
+  await using directoryOfOne = await tempDirectory()
   const file = directoryOfOne.file('manifest.mpd')
   await writeFile(file, text)
   await run('xmllint', ['--nonet', '--noout', '--schema', schema, file])

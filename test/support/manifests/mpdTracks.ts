@@ -5,7 +5,7 @@ import { parse, type ParsedPlaylist } from 'mpd-parser'
 export const HOST = 'http://host/'
 
 /** By the id of their representation. */
-export function tracksOf(text: string): Map<string, ParsedPlaylist> {
+export function parseMpdTracks(text: string): Map<string, ParsedPlaylist> {
   const { playlists, mediaGroups } = parse(text, { manifestUri: `${HOST}manifest.mpd` })
   const audio = Object.values(mediaGroups.AUDIO).flatMap((group) =>
     Object.values(group).flatMap((one) => one.playlists),

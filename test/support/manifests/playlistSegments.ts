@@ -1,19 +1,19 @@
 // In charge of: reading media playlists as a player does, no further than tests need.
 // Not in charge of: whether they are right.
 
-export interface Listed {
+export interface ListedSegment {
   uri: string
   /** null = the whole object. */
   range: { offset: number; bytes: number } | null
 }
 
 /** Init segments and segments in the order in which a player appends them. */
-export function segmentsOf(playlist: string): Listed[] {
-  const listed: Listed[] = []
+export function listSegments(playlist: string): ListedSegment[] {
+  const listed: ListedSegment[] = []
   let map = ''
-  let range: Listed['range'] = null
+  let range: ListedSegment['range'] = null
   let end = 0
-  const parse = (text: string, from: number): Listed['range'] => {
+  const parse = (text: string, from: number): ListedSegment['range'] => {
     const [bytes, offset] = text.split('@').map(Number)
     return { bytes: bytes!, offset: offset ?? from }
   }

@@ -5,11 +5,11 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { readDialnorm } from '../../../transcoder/formats/ac3.ts'
-import { readLoudness } from '../../../transcoder/analysis/measureLoudness.ts'
-import { engine, ffmpeg } from './media.ts'
+import { parseEbur128 } from '../../../transcoder/analysis/measureLoudness.ts'
+import { testFfmpeg, ffmpeg } from './media.ts'
 
 /** One channel of a file's audio stream, decoded to 32-bit float at 48 kHz. Samples beyond full scale are kept. */
-export async function samples(path: string, position = 0, channel = 0): Promise<Float32Array> {
+export async function audioSamples(path: string, position = 0, channel = 0): Promise<Float32Array> {
   const bytes = await ffmpeg([
     ...['-drc_scale', '0', '-i', path, '-map', `0:a:${position}`],
     ...['-af', `aresample=48000,pan=mono|c0=c${channel}`, '-f', 'f32le', '-'],
@@ -23,7 +23,7 @@ export async function samples(path: string, position = 0, channel = 0): Promise<
 }
 
 /** Every channel of every audio stream of a file, decoded by one process; `channels` of each stream, in order. */
-export async function allSamples(path: string, channels: readonly number[]): Promise<Float32Array[][]> {
+export async function audioSamplesByChannel(path: string, channels: readonly number[]): Promise<Float32Array[][]> {
   const raw = (position: number) => `${path}.${position}.f32`
   await ffmpeg([
     ...['-i', path],
@@ -49,39 +49,39 @@ export async function allSamples(path: string, channels: readonly number[]): Pro
 }
 
 /** The middle of a sound, away from what encoders do at its ends. */
-function middle(sound: Float32Array): Float32Array {
-  return sound.subarray(Math.floor(sound.length / 4), Math.floor((sound.length * 3) / 4))
+function middle(samples: Float32Array): Float32Array {
+  return samples.subarray(Math.floor(samples.length / 4), Math.floor((samples.length * 3) / 4))
 }
 
 /** Mean level of the middle in dB below full scale; −Infinity for silence. */
-export function levelDb(sound: Float32Array): number {
-  const part = middle(sound)
+export function levelDb(samples: Float32Array): number {
+  const part = middle(samples)
   return 10 * Math.log10(part.reduce((sum, value) => sum + value * value, 0) / part.length)
 }
 
 /** The largest sample of the middle, linear. */
-export function peak(sound: Float32Array): number {
-  return middle(sound).reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+export function peakLevel(samples: Float32Array): number {
+  return middle(samples).reduce((most, value) => Math.max(most, Math.abs(value)), 0)
 }
 
 /** The dialogue level that the first AC-3 frame of a file's audio stream states. */
-export async function dialnormOf(path: string, position = 0): Promise<number | null> {
+export async function streamDialnorm(path: string, position = 0): Promise<number | null> {
   return readDialnorm(
     await ffmpeg(['-i', path, '-map', `0:a:${position}`, '-c', 'copy', '-frames:a', '1', '-f', 'data', '-']),
   )
 }
 
 /** Hertz of a single tone: how often its middle rises through zero; 0 for silence. */
-export function pitch(sound: Float32Array): number {
-  const part = middle(sound)
+export function dominantFrequency(samples: Float32Array): number {
+  const part = middle(samples)
   let rises = 0
   for (let at = 1; at < part.length; at += 1) if (part[at - 1]! < 0 && part[at]! >= 0) rises += 1
-  return peak(sound) < 1e-3 ? 0 : (rises * 48_000) / part.length
+  return peakLevel(samples) < 1e-3 ? 0 : (rises * 48_000) / part.length
 }
 
 /** How much of one frequency is in the middle, in dB below a full-scale sine of it. */
-export function toneDb(sound: Float32Array, hertz: number): number {
-  const part = middle(sound)
+export function toneLevelDb(samples: Float32Array, hertz: number): number {
+  const part = middle(samples)
   let [real, imaginary] = [0, 0]
   for (const [at, value] of part.entries()) {
     const angle = (2 * Math.PI * hertz * at) / 48_000
@@ -92,14 +92,14 @@ export function toneDb(sound: Float32Array, hertz: number): number {
 }
 
 /** What a decoder hears of an output's audio stream. */
-export async function loudnessOf(
+export async function measureLoudness(
   path: string,
   position = 0,
 ): Promise<{ integratedLufs: number | null; truePeakDb: number | null }> {
-  const { ffmpeg: program } = await engine()
+  const { ffmpeg: program } = await testFfmpeg()
   const { stderr } = await promisify(execFile)(program, [
     ...['-nostdin', '-hide_banner', '-nostats', '-i', path, '-map', `0:a:${position}`],
     ...['-af', 'ebur128@m=framelog=verbose:peak=true', '-f', 'null', '-'],
   ])
-  return readLoudness(stderr, 'm')!
+  return parseEbur128(stderr, 'm')!
 }

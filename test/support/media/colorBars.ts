@@ -3,7 +3,7 @@
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { writeFile } from 'node:fs/promises'
-import { ffmpeg, stream } from './media.ts'
+import { ffmpeg, probeStream } from './media.ts'
 
 type Triple = readonly [number, number, number]
 
@@ -51,7 +51,7 @@ export interface ColorSystem {
 }
 
 /** Raw bars in that system, without any conversion, tagged as `tags` say. The file's name ends in .mkv. */
-export async function makeBars(
+export async function makeColorBars(
   path: string,
   system: ColorSystem,
   options: { width: number; height: number; rate?: string; tags: readonly string[] },
@@ -77,8 +77,8 @@ export async function makeBars(
 }
 
 /** How far a decoded picture's bars are from the ones that were made, in 255ths of R'G'B' of BT.709, by the tags that it has. */
-export async function barsError(path: string): Promise<number> {
-  const { width, height, color_space: matrix, color_primaries: primaries } = await stream(path, 'video')
+export async function colorBarsError(path: string): Promise<number> {
+  const { width, height, color_space: matrix, color_primaries: primaries } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-frames:v', '1', '-pix_fmt', 'yuv420p', '-f', 'rawvideo', '-'])
   const [y, line] = [Math.floor(height / 2), Math.floor(height / 4)]
   const errors = BARS.flatMap((wanted, index) => {

@@ -4,11 +4,11 @@ import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { findCues } from '../../../transcoder/analysis/findCues.ts'
-import { convey, multiplexOptions } from '../../../transcoder/pipeline/multiplexOutput.ts'
+import { multiplexStream, multiplexOptions } from '../../../transcoder/pipeline/multiplexOutput.ts'
 import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
-import { FIRST_TAKEN, printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
-import { inspect } from '../../../transcoder/analysis/streamDetails.ts'
-import { measure } from '../../../transcoder/analysis/measureSource.ts'
+import { FIRST_PIPE_FD, printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
+import { readStreamDetails } from '../../../transcoder/analysis/streamDetails.ts'
+import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../transcoder/plan/planJob.ts'
 import type { EngineFeatures } from '../../../transcoder/plan/model/engineFeatures.ts'
@@ -16,14 +16,14 @@ import { plannedFiles } from '../../../transcoder/plan/model/plannedFiles.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
-import { outputStart } from '../../../transcoder/plan/streams/outputTiming.ts'
+import { outputStartSeconds } from '../../../transcoder/plan/streams/outputTiming.ts'
 import { probe } from '../../../transcoder/analysis/probe.ts'
-import { engine } from './media.ts'
+import { testFfmpeg } from './media.ts'
 
 let runs = 0
 
 /** What a job would be encoded as, without encoding anything. */
-export async function planOf(
+export async function probeAndPlan(
   spec: JobSpec,
   input: string,
   cwd: string,
@@ -39,15 +39,15 @@ export async function planOf(
   }
   const cues =
     spec.passCues && spec.container === 'ts'
-      ? await findCues(source, probed, outputStart(spec, probed), AbortSignal.timeout(60_000))
+      ? await findCues(source, probed, outputStartSeconds(spec, probed), AbortSignal.timeout(60_000))
       : null
-  const inspected = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const media = await measure(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
+  const media = await measureSource(programs, `file:${input}`, { spec, media: inspected }, { cwd })
   return { plan: planJob(spec, media, abilities, cues, logo), cues }
 }
 
 /** Encodes a local file as the job says. Throws where ffmpeg fails; its complaint and the command are in the error. */
-export async function encode(
+export async function encodeJob(
   spec: JobSpec,
   input: string,
   cwd: string,
@@ -56,8 +56,8 @@ export async function encode(
   threads = 0,
   given?: Engine,
 ): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
-  const programs = given ?? (await engine())
-  const { plan, cues } = await planOf(spec, input, cwd, programs, abilities, logo?.image)
+  const programs = given ?? (await testFfmpeg())
+  const { plan, cues } = await probeAndPlan(spec, input, cwd, programs, abilities, logo?.image)
   runs += 1
   const [first, ...more] = plannedFiles(plan).map((file, index) => `${cwd}/${runs}_${index}.${file.container}`)
   if (first === undefined) throw new Error('the job has no output')
@@ -66,12 +66,12 @@ export async function encode(
   const args = ffmpegArgs(plan, {
     input: `file:${input}`,
     inputFlags: fileInputFlags(),
-    outputs: outputs.map((file, index) => (index < taken.length ? `pipe:${FIRST_TAKEN + index}` : file)),
+    outputs: outputs.map((file, index) => (index < taken.length ? `pipe:${FIRST_PIPE_FD + index}` : file)),
     threads,
     ...(logo === undefined ? {} : { logo: logo.file }),
   })
   const takers = taken.map((output, index) => async (stream: Readable) => {
-    const late = await convey(stream, outputs[index]!, multiplexOptions(plan, output, cues?.cues ?? []), 1e9)
+    const late = await multiplexStream(stream, outputs[index]!, multiplexOptions(plan, output, cues?.cues ?? []), 1e9)
     if (late > 0) throw new Error(`${late} access units are late`)
   })
   const result = await runFfmpeg(programs, args, { cwd, takers, creates: outputs.slice(taken.length) })

@@ -5,32 +5,32 @@ import { pipeline } from 'node:stream/promises'
 import { expect } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
-import { FIRST_TAKEN, printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
-import { inspect } from '../../../transcoder/analysis/streamDetails.ts'
-import { measure } from '../../../transcoder/analysis/measureSource.ts'
+import { FIRST_PIPE_FD, printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
+import { readStreamDetails } from '../../../transcoder/analysis/streamDetails.ts'
+import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
 import type { SourceCues } from '../../../transcoder/plan/streams/cuePlan.ts'
 import { planJob } from '../../../transcoder/plan/planJob.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
-import { streams } from '../../../transcoder/plan/model/plannedPipes.ts'
+import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
 import { probe } from '../../../transcoder/analysis/probe.ts'
-import { engine } from './media.ts'
+import { testFfmpeg } from './media.ts'
 
 let runs = 0
 
 /** Files by name: `video_0 cmaf`, `audio_1 ts`, `captions`. */
-export async function encodeStreams(
+export async function encodeSegmentStreams(
   spec: JobSpec,
   input: string,
   cwd: string,
   cues: SourceCues | null = null,
 ): Promise<{ plan: Plan; file: (name: string) => string; stderr: string }> {
-  const programs = await engine()
+  const programs = await testFfmpeg()
   const probed = await probe(programs, `file:${input}`, { cwd })
-  const inspected = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const media = await measure(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
+  const media = await measureSource(programs, `file:${input}`, { spec, media: inspected }, { cwd })
   const plan = planJob(spec, media, programs.features, cues)
-  const listed = streams(plan)
+  const listed = plannedPipes(plan)
   runs += 1
   const files = new Map(
     listed.map((stream) => {
@@ -43,7 +43,7 @@ export async function encodeStreams(
   const args = ffmpegArgs(plan, {
     input: `file:${input}`,
     inputFlags: fileInputFlags(),
-    outputs: paths.map((_path, index) => `pipe:${FIRST_TAKEN + index}`),
+    outputs: paths.map((_path, index) => `pipe:${FIRST_PIPE_FD + index}`),
     threads: 0,
   })
   const result = await runFfmpeg(programs, args, {

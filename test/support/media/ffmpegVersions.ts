@@ -3,11 +3,11 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
-import { engine } from './media.ts'
+import { testFfmpeg } from './media.ts'
 
 /** One or two, by version. The package is an optional dependency, for one platform. */
-export async function engines(): Promise<[version: string, engine: Engine][]> {
-  const own = await engine()
+export async function ffmpegVersions(): Promise<[version: string, engine: Engine][]> {
+  const own = await testFfmpeg()
   const packaged = await locateEngine({ ...process.env, FFMPEG_PATH: packagedFfmpeg() }).catch(() => own)
   return [...new Map([own, packaged].map((each) => [each.version, each])).entries()]
 }

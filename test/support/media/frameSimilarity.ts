@@ -3,7 +3,7 @@
 import { ffmpeg } from './media.ts'
 
 /** SSIM of each picture to that of the same time; `input` are the other's flags, with `-i`. */
-export async function similarities(file: string, input: readonly string[]): Promise<number[]> {
+export async function frameSimilarities(file: string, input: readonly string[]): Promise<number[]> {
   const compared = await ffmpeg(['-i', file, ...input, '-lavfi', 'ssim=stats_file=-', '-f', 'null', '-'])
   return [...compared.toString().matchAll(/All:([\d.]+)/g)].map((match) => Number(match[1]))
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ffmpeg } from './media.ts'
 
 /** Cuts what is in a file at its key frames, about two seconds long each. `streams` = what of it, as `-map` names it. */
-export async function cutHls(
+export async function segmentHls(
   source: string,
   directory: string,
   name: string,
@@ -23,12 +23,12 @@ export async function cutHls(
 }
 
 /** ffmpeg's flags for fragmented MP4 under that name. */
-export const fragmented = (name: string): string[] => [
+export const fmp4Flags = (name: string): string[] => [
   ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}_init.mp4`],
 ]
 
 /** ffmpeg's flags for AES-128 with a key file beside the playlist. */
-export async function encrypted(directory: string, keyUri: string, iv?: string): Promise<string[]> {
+export async function encryptionFlags(directory: string, keyUri: string, iv?: string): Promise<string[]> {
   await writeFile(join(directory, 'secret.key'), Buffer.from('00112233445566778899aabbccddeeff', 'hex'))
   const info = join(directory, 'key.info')
   await writeFile(info, [keyUri, join(directory, 'secret.key'), ...(iv === undefined ? [] : [iv])].join('\n'))
@@ -36,6 +36,6 @@ export async function encrypted(directory: string, keyUri: string, iv?: string):
 }
 
 /** Everything in a directory, as a site serves it below `prefix`. */
-export async function publish(directory: string, files: Map<string, Buffer>, prefix: string): Promise<void> {
+export async function serveFiles(directory: string, files: Map<string, Buffer>, prefix: string): Promise<void> {
   for (const name of await readdir(directory)) files.set(`${prefix}/${name}`, await readFile(join(directory, name)))
 }

@@ -48,7 +48,7 @@ function announce(bytes: Buffer, type: string, size: number): Buffer {
 }
 
 /** Structure without end, made of a healthy mp4. */
-export function swollenInputs(mp4: Buffer): [name: string, bytes: Buffer][] {
+export function inflatedHeaderInputs(mp4: Buffer): [name: string, bytes: Buffer][] {
   const samples = Buffer.from(mp4)
   for (let at = samples.indexOf('stsz'); at !== -1; at = samples.indexOf('stsz', at + 4)) {
     samples.writeUInt32BE(1_000_000_000, at + 12)
@@ -78,7 +78,7 @@ export function swollenInputs(mp4: Buffer): [name: string, bytes: Buffer][] {
 }
 
 /** An AVI of pictures that say 16000 × 16000, in its headers and in each of them. */
-export async function hugePictures(path: string): Promise<Buffer> {
+export async function makeHugeFrameImage(path: string): Promise<Buffer> {
   await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=64x64:r=5:d=1', '-pix_fmt', 'yuvj420p', '-c:v', 'mjpeg', path])
   const avi = await readFile(path)
   for (const at of [avi.indexOf('avih') + 40, avi.indexOf('strf') + 12]) {
@@ -94,7 +94,7 @@ export async function hugePictures(path: string): Promise<Buffer> {
 }
 
 /** A small generator of numbers from 0 to 1 that a seed repeats (mulberry32). */
-export function random(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -105,7 +105,7 @@ export function random(seed: number): () => number {
 }
 
 /** A copy with 1 to 40 bytes changed, half of them in the first kilobyte, and at times cut or with a piece repeated. */
-export function mutate(bytes: Buffer, next: () => number): Buffer {
+export function mutateBytes(bytes: Buffer, next: () => number): Buffer {
   const copy = Buffer.from(bytes)
   const count = 1 + Math.floor(next() * 40)
   for (let n = 0; n < count; n++) {

@@ -1,9 +1,9 @@
 // In charge of: a clip whose fields can be told apart by what is in them, and reading that back.
 // Not in charge of: expectations.
-import { ffmpeg, stream } from './media.ts'
+import { ffmpeg, probeStream } from './media.ts'
 
 /** A white bar that moves by 2 pixels from field to field, 50 fields a second. */
-export async function movingBar(path: string, order: 'top' | 'bottom', flags: string[] = []): Promise<string> {
+export async function makeMovingBar(path: string, order: 'top' | 'bottom', flags: string[] = []): Promise<string> {
   const bar = 'color=black:s=320x180:r=50:d=2[b];color=white:s=16x180:r=50:d=2[w];[b][w]overlay=x=20+2*n'
   const picture = `${bar},format=yuv420p,tinterlace=mode=interleave_${order}`
   const coding = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '6M', ...flags]
@@ -13,7 +13,7 @@ export async function movingBar(path: string, order: 'top' | 'bottom', flags: st
 
 /** Where the bar is in each field, in the order of time, in thousandths of the width. */
 export async function barPositions(path: string): Promise<number[]> {
-  const { width, height } = await stream(path, 'video')
+  const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-vf', 'separatefields', '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
   const size = (width * height) / 2
   return Array.from({ length: raw.length / size }, (_, index) => {

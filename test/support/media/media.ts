@@ -9,20 +9,20 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestContext } from 'vitest'
 import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
-import { cellEnvironment } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { sandboxEnvironment } from '../../../transcoder/ffmpeg/sandbox.ts'
 
 const run = promisify(execFile)
 const MAX_OUTPUT = 256 * 1024 * 1024
 
 let located: Promise<Engine> | undefined
 /** The engine that this machine offers, found once for each test file. */
-export function engine(): Promise<Engine> {
+export function testFfmpeg(): Promise<Engine> {
   located ??= locateEngine(process.env)
   return located
 }
 
 /** A directory of its own; `await using` removes it. */
-export async function workspace(): Promise<{ path: string; file: (name: string) => string } & AsyncDisposable> {
+export async function tempDirectory(): Promise<{ path: string; file: (name: string) => string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'splicepoint-'))
   return {
     path,
@@ -33,11 +33,11 @@ export async function workspace(): Promise<{ path: string; file: (name: string) 
 
 /** Runs ffmpeg without a cell; rejects on a bad exit. Returns stdout as bytes. */
 export async function ffmpeg(args: readonly string[]): Promise<Buffer> {
-  const { ffmpeg: program } = await engine()
+  const { ffmpeg: program } = await testFfmpeg()
   const { stdout } = await run(program, ['-nostdin', '-v', 'error', '-y', ...args], {
     encoding: 'buffer',
     maxBuffer: MAX_OUTPUT,
-    env: cellEnvironment(),
+    env: sandboxEnvironment(),
   })
   return stdout
 }
@@ -61,14 +61,22 @@ const layouts = { 1: 'mono', 2: 'stereo', 6: '5.1' } as const
 
 /** Makes a small clip with moving pictures and tones. The container follows the name. */
 export async function makeClip(path: string, options: ClipOptions = {}): Promise<string> {
-  const { width = 320, height = 180, rate = '25', seconds = 4, picture = 'testsrc2', audio = [2], flags = [] } = options
-  const separator = picture.includes('=') ? ':' : '='
+  const {
+    width = 320,
+    height = 180,
+    rate = '25',
+    seconds = 4,
+    picture: videoSource = 'testsrc2',
+    audio = [2],
+    flags = [],
+  } = options
+  const separator = videoSource.includes('=') ? ':' : '='
   const tones = audio.flatMap((channels, index) => [
     ...['-f', 'lavfi', '-i'],
     `sine=f=${440 * (index + 1)}:r=48000:d=${seconds},aformat=channel_layouts=${layouts[channels]}`,
   ])
   await ffmpeg([
-    ...['-f', 'lavfi', '-i', `${picture}${separator}s=${width}x${height}:r=${rate}:d=${seconds}`],
+    ...['-f', 'lavfi', '-i', `${videoSource}${separator}s=${width}x${height}:r=${rate}:d=${seconds}`],
     ...tones,
     ...['-map', '0:v', ...audio.flatMap((_channels, index) => ['-map', `${index + 1}:a`])],
     ...(options.filters === undefined ? [] : ['-vf', options.filters]),
@@ -106,10 +114,10 @@ export interface ProbedStream {
 }
 
 async function ffprobe(args: readonly string[]): Promise<unknown> {
-  const { ffprobe: program } = await engine()
+  const { ffprobe: program } = await testFfmpeg()
   const { stdout } = await run(program, ['-v', 'error', '-of', 'json', ...args], {
     maxBuffer: MAX_OUTPUT,
-    env: cellEnvironment(),
+    env: sandboxEnvironment(),
   })
   return JSON.parse(stdout)
 }
@@ -120,7 +128,7 @@ export async function probeFile(
   return (await ffprobe(['-show_streams', '-show_format', path])) as Awaited<ReturnType<typeof probeFile>>
 }
 
-export async function stream(path: string, type: 'video' | 'audio', position = 0): Promise<ProbedStream> {
+export async function probeStream(path: string, type: 'video' | 'audio', position = 0): Promise<ProbedStream> {
   const { streams } = await probeFile(path)
   const found = streams.filter((candidate) => candidate.codec_type === type)[position]
   if (found === undefined) throw new Error(`${path} has no ${type} stream ${position}`)
@@ -135,7 +143,7 @@ export interface Packet {
   /** Where it begins in the file. */
   pos?: string
 }
-export async function packets(path: string, selector = 'v:0'): Promise<Packet[]> {
+export async function readPackets(path: string, selector = 'v:0'): Promise<Packet[]> {
   const entries = ['-select_streams', selector, '-show_entries', 'packet=pts_time,dts_time,size,flags,pos']
   return ((await ffprobe([...entries, path])) as { packets: Packet[] }).packets
 }
@@ -147,14 +155,14 @@ export interface Frame {
   interlaced_frame: number
 }
 /** Decodes every picture. */
-export async function frames(path: string, selector = 'v:0'): Promise<Frame[]> {
+export async function decodeFrames(path: string, selector = 'v:0'): Promise<Frame[]> {
   const entries = 'frame=key_frame,pict_type,best_effort_timestamp_time,interlaced_frame'
   return ((await ffprobe(['-select_streams', selector, '-show_entries', entries, path])) as { frames: Frame[] }).frames
 }
 
 /** Kilobits that a stream's packets carry in each full second, by decoding time. */
 export async function kbpsBySecond(path: string, selector = 'v:0'): Promise<number[]> {
-  const list = await packets(path, selector)
+  const list = await readPackets(path, selector)
   const times = list.map((packet) => Number(packet.dts_time ?? packet.pts_time))
   const start = Math.min(...times)
   const sums: number[] = []
@@ -167,7 +175,7 @@ export async function kbpsBySecond(path: string, selector = 'v:0'): Promise<numb
 
 /** One colour: the mean of a picture's Y, U and V at `second`, as 8-bit limited-range values straight from the decoder. */
 export async function meanColor(path: string, second = 0): Promise<[number, number, number]> {
-  const { width, height } = await stream(path, 'video')
+  const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg([
     '-ss',
     `${second}`,
@@ -215,7 +223,7 @@ export async function transportRates(path: string): Promise<{ kbps: number[]; co
 }
 
 /** A real clip that is not part of the repository. Skips the test where it is absent; REQUIRE_ALL=1 makes that a failure. */
-export function realClip(context: TestContext, name: string): string {
+export function sharedClip(context: TestContext, name: string): string {
   const directory = process.env['TEST_MEDIA_DIR'] ?? resolve(import.meta.dirname, '../../../../shared/media')
   const path = join(directory, name)
   if (existsSync(path)) return path

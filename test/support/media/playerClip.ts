@@ -2,12 +2,12 @@
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFile, writeFile } from 'node:fs/promises'
-import { withCaptions } from '../captions/captionedClip.ts'
+import { insertCaptions } from '../captions/captionedClip.ts'
 import { ffmpeg } from './media.ts'
-import { cueAt, withCues } from '../mpegts/cueClips.ts'
+import { cueAtSeconds, insertCues } from '../mpegts/cueClips.ts'
 import { spliceInsert } from '../mpegts/spliceSections.ts'
 
-export const CLIP = {
+export const PLAYER_CLIP = {
   rate: 25,
   seconds: 8,
   /** Where each second flashes and beeps. */
@@ -20,29 +20,29 @@ export const CLIP = {
   back: 5.52,
 } as const
 
-/** @param held pictures that the caption stays for */
-export async function richClip(file: (name: string) => string, held = 15): Promise<string> {
+/** @param secondsShown pictures that the caption stays for */
+export async function makePlayerClip(file: (name: string) => string, secondsShown = 15): Promise<string> {
   const [bare, said, plain, path] = [file('bare.h264'), file('said.h264'), file('plain.ts'), file('rich.ts')]
-  const { rate, seconds, flash, flashed } = CLIP
+  const { rate, seconds, flash, flashed } = PLAYER_CLIP
   const first = Math.round(rate * flash)
   const last = first + Math.round(rate * flashed) - 1
   const picture = `testsrc2=s=320x180:r=${rate}:d=${seconds},drawbox=c=black:t=fill,drawbox=c=white:t=fill:enable='between(mod(n,${rate}),${first},${last})'`
-  const sound = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,1),${flash},${flash + 0.08})':s=48000:d=${seconds}`
+  const audio = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,1),${flash},${flash + 0.08})':s=48000:d=${seconds}`
   // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
-  await writeFile(said, withCaptions(await readFile(bare), CLIP.caption, held))
+  await writeFile(said, insertCaptions(await readFile(bare), PLAYER_CLIP.caption, secondsShown))
   await ffmpeg([
-    ...['-r', String(rate), '-f', 'h264', '-i', said, '-f', 'lavfi', '-i', sound],
+    ...['-r', String(rate), '-f', 'h264', '-i', said, '-f', 'lavfi', '-i', audio],
     ...['-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'mp2', '-b:a', '192k', plain],
   ])
   const cue = spliceInsert({
     eventId: 77,
     out: true,
-    pts: Math.round(CLIP.splice * 90_000),
-    breakTicks: Math.round((CLIP.back - CLIP.splice) * 90_000),
+    pts: Math.round(PLAYER_CLIP.splice * 90_000),
+    breakTicks: Math.round((PLAYER_CLIP.back - PLAYER_CLIP.splice) * 90_000),
     autoReturn: true,
   })
-  await writeFile(path, withCues(await readFile(plain), [cueAt(0.4, cue)], 600))
+  await writeFile(path, insertCues(await readFile(plain), [cueAtSeconds(0.4, cue)], 600))
   return path
 }

@@ -3,17 +3,17 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { cellEnvironment } from '../../../transcoder/ffmpeg/sandbox.ts'
-import { engine, ffmpeg, frames } from './media.ts'
+import { sandboxEnvironment } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { testFfmpeg, ffmpeg, decodeFrames } from './media.ts'
 
 const run = promisify(execFile)
 
 /** Frames of one period, which lasts one second, or 1.001 s at the rates of NTSC. */
 const periods = { '25': 25, '30000/1001': 30, '60000/1001': 60 } as const
-export type FlashRate = keyof typeof periods
+export type SyncClipRate = keyof typeof periods
 
-export interface FlashOptions {
-  rate: FlashRate
+export interface SyncClipOptions {
+  rate: SyncClipRate
   seconds: number
   /** Seconds by which all sound comes later than the pictures that it was made for. */
   audioLate: number
@@ -24,18 +24,18 @@ export interface FlashOptions {
 }
 
 /** White for two pictures and a tone of 80 ms, at a fifth of each period. */
-export async function flashes(path: string, options: FlashOptions): Promise<string> {
+export async function makeSyncClip(path: string, options: SyncClipOptions): Promise<string> {
   const { rate, seconds, audioLate, audioCodec, trim } = options
   const period = periods[rate]
   const [num, den = '1'] = rate.split('/')
   const long = (period * Number(den)) / Number(num)
   const first = period / 5
   const picture = `color=black:s=64x64:r=${rate}:d=${seconds},drawbox=c=white:t=fill:enable='between(mod(n,${period}),${first},${first + 1})'`
-  const sound = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,${long}),${long / 5},${long / 5 + 0.08})':s=48000:d=${seconds}`
+  const audio = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,${long}),${long / 5},${long / 5 + 0.08})':s=48000:d=${seconds}`
   const whole = trim === undefined ? path : path.replace(/(\.\w+)$/, '_whole$1')
   await ffmpeg([
     ...[...(audioLate < 0 ? ['-itsoffset', `${-audioLate}`] : []), '-f', 'lavfi', '-i', picture],
-    ...[...(audioLate > 0 ? ['-itsoffset', `${audioLate}`] : []), '-f', 'lavfi', '-i', sound],
+    ...[...(audioLate > 0 ? ['-itsoffset', `${audioLate}`] : []), '-f', 'lavfi', '-i', audio],
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', `${period}`, '-pix_fmt', 'yuv420p'],
     ...['-c:a', audioCodec, '-b:a', '192k', whole],
   ])
@@ -55,17 +55,19 @@ function edges(values: Iterable<[number, boolean]>): number[] {
 }
 
 async function firstSample(path: string): Promise<number> {
-  const { ffprobe } = await engine()
+  const { ffprobe } = await testFfmpeg()
   const what = ['-select_streams', 'a:0', '-show_entries', 'frame=pts_time', '-of', 'csv=p=0']
-  const { stdout } = await run(ffprobe, ['-v', 'error', ...what, path], { env: cellEnvironment() })
+  const { stdout } = await run(ffprobe, ['-v', 'error', ...what, path], { env: sandboxEnvironment() })
   return Number.parseFloat(stdout)
 }
 
 /** Seconds by which each beep comes after the flash that is nearest to it, and the times of the flashes. */
-export async function delays(path: string): Promise<{ delays: number[]; pictures: number[]; firstSecond: number }> {
+export async function audioVideoOffsets(
+  path: string,
+): Promise<{ delays: number[]; pictures: number[]; firstSecond: number }> {
   const decode = ['-map', '0:v:0', ...'-fps_mode passthrough -vf scale=1:1 -pix_fmt gray -f rawvideo -'.split(' ')]
   const pixels = await ffmpeg(['-i', path, ...decode])
-  const times = (await frames(path)).map((frame) => Number(frame.best_effort_timestamp_time))
+  const times = (await decodeFrames(path)).map((frame) => Number(frame.best_effort_timestamp_time))
   const pictures = edges(times.map((second, index) => [second, pixels[index]! > 128]))
   const raw = await ffmpeg(['-i', path, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 'f32le', '-'])
   const samples = new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.byteLength))

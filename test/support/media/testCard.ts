@@ -1,9 +1,9 @@
 // In charge of: an asymmetric test card, and reading decoded pixels by the name of their colour.
 // Not in charge of: expectations.
-import { ffmpeg, stream } from './media.ts'
+import { ffmpeg, probeStream } from './media.ts'
 
 /** Red top left, green top right, blue bottom left, white bottom right. */
-export async function makeCard(
+export async function makeTestCard(
   path: string,
   options: { width?: number; height?: number; sar?: string; flags?: string[] } = {},
 ): Promise<string> {
@@ -33,7 +33,7 @@ const names: [string, [number, number, number]][] = [
 
 /** The colours at the given fractions of width and height in the first picture; `?12,34,56` for one without a name. */
 export async function colorsAt(path: string, points: readonly (readonly [number, number])[]): Promise<string[]> {
-  const { width, height } = await stream(path, 'video')
+  const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'])
   return points.map(([x, y]) => {
     const at = 3 * (Math.floor(y * height) * width + Math.floor(x * width))
@@ -44,7 +44,7 @@ export async function colorsAt(path: string, points: readonly (readonly [number,
 }
 
 /** Top left, top right, bottom left, bottom right, inside a picture that fills this part of the frame. */
-export function corners(part: { width?: number; height?: number } = {}): [number, number][] {
+export function cornerPoints(part: { width?: number; height?: number } = {}): [number, number][] {
   const [x, y] = [0.25 * (part.width ?? 1), 0.25 * (part.height ?? 1)]
   return [
     [0.5 - x, 0.5 - y],

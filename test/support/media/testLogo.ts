@@ -1,10 +1,10 @@
 // In charge of: the image of a logo, and single pixels of an output.
 // Not in charge of: expectations.
 import { readFile } from 'node:fs/promises'
-import { ffmpeg, stream } from './media.ts'
+import { ffmpeg, probeStream } from './media.ts'
 
 /** The left half is red, the right half transparent. */
-export async function logoImage(path: string, flags: string[] = [], size = '200x200'): Promise<Buffer> {
+export async function makeLogoImage(path: string, flags: string[] = [], size = '200x200'): Promise<Buffer> {
   const half = (color: string, label: string) => `color=${color}:s=${size},format=rgba[${label}]`
   const graph = `${half('red', 'a')};${half('green@0', 'b')};[a][b]hstack`
   await ffmpeg(['-f', 'lavfi', '-i', graph, '-frames:v', '1', ...flags, path])
@@ -12,8 +12,8 @@ export async function logoImage(path: string, flags: string[] = [], size = '200x
 }
 
 /** Y, Cb, Cr of one pixel of the last picture. */
-export async function yuvAt(path: string, x: number, y: number): Promise<number[]> {
-  const { width, height } = await stream(path, 'video')
+export async function readYuvAt(path: string, x: number, y: number): Promise<number[]> {
+  const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-pix_fmt', 'yuv420p', '-f', 'rawvideo', '-'])
   const picture = raw.subarray(-(width * height * 3) / 2)
   const chroma = width * height + (y >> 1) * (width / 2) + (x >> 1)

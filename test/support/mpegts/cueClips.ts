@@ -1,9 +1,9 @@
 // In charge of: clips with cues, made by ffmpeg and our own injector, and reading cues, counters and rates back.
 // Not in charge of: expectations.
 import { readFile, writeFile } from 'node:fs/promises'
-import { pesStamps, TICKS_PER_SECOND } from '../../../transcoder/formats/mpegts/clock.ts'
+import { readPesTimestamps, TICKS_PER_SECOND } from '../../../transcoder/formats/mpegts/clock.ts'
 import { CueInjector } from '../../../transcoder/formats/scte35/cueInjector.ts'
-import { PacketReader, payloadOf, pidOf, startsUnit } from '../../../transcoder/formats/mpegts/packet.ts'
+import { PacketReader, payloadOf, pidOf, isPayloadStart } from '../../../transcoder/formats/mpegts/packet.ts'
 import { CueScan, type Cue, type CueFindings } from '../../../transcoder/formats/scte35/cueScan.ts'
 import { readSplice } from '../../../transcoder/formats/scte35/spliceInfo.ts'
 import { makeClip, type ClipOptions } from '../media/media.ts'
@@ -11,12 +11,12 @@ import { makeClip, type ClipOptions } from '../media/media.ts'
 export const FIRST_VIDEO_PID = 0x100
 
 /** A cue whose times count from the first picture, at `seconds` of the clock, or just before the picture of that time. */
-export function cueAt(seconds: number, section: Uint8Array, by: Cue['place']['by'] = 'clock'): Cue {
+export function cueAtSeconds(seconds: number, section: Uint8Array, by: Cue['place']['by'] = 'clock'): Cue {
   return { section, shift: 0, place: { by, ticks: Math.round(seconds * TICKS_PER_SECOND) } }
 }
 
 /** Puts cues into a transport stream, a chunk at a time. */
-export function withCues(
+export function insertCues(
   bytes: Uint8Array,
   cues: readonly Cue[],
   pid: number,
@@ -36,32 +36,32 @@ export async function makeCueClip(
   pid = 600,
 ): Promise<Buffer> {
   await makeClip(path, options)
-  const bytes = withCues(await readFile(path), cues, pid)
+  const bytes = insertCues(await readFile(path), cues, pid)
   await writeFile(path, bytes)
   return bytes
 }
 
-export function packetsOf(bytes: Uint8Array): Uint8Array[] {
+export function splitPackets(bytes: Uint8Array): Uint8Array[] {
   const reader = new PacketReader()
   return [...reader.push(bytes), ...reader.end()]
 }
 
 /** PTS of the first picture of a stream with closed GOPs. */
 export function firstPts(bytes: Uint8Array, pid = FIRST_VIDEO_PID): number {
-  for (const packet of packetsOf(bytes)) {
-    const stamps = pidOf(packet) === pid && startsUnit(packet) ? pesStamps(payloadOf(packet)) : null
+  for (const packet of splitPackets(bytes)) {
+    const stamps = pidOf(packet) === pid && isPayloadStart(packet) ? readPesTimestamps(payloadOf(packet)) : null
     if (stamps !== null) return stamps.pts
   }
   throw new Error(`no picture on PID ${pid}`)
 }
 
-export function scan(bytes: Uint8Array, pid = FIRST_VIDEO_PID, origin = firstPts(bytes, pid)): CueFindings {
+export function scanCues(bytes: Uint8Array, pid = FIRST_VIDEO_PID, origin = firstPts(bytes, pid)): CueFindings {
   const found = new CueScan(pid, origin)
-  for (const packet of packetsOf(bytes)) found.push(packet)
+  for (const packet of splitPackets(bytes)) found.push(packet)
   return found.found
 }
 
-export interface SeenCue {
+export interface ReadCue {
   kind: string
   eventId: number | null
   /** Seconds after the first picture. */
@@ -70,8 +70,8 @@ export interface SeenCue {
 }
 
 /** The cues of a stream as a receiver sees them. */
-export function seenCues(bytes: Uint8Array, pid = FIRST_VIDEO_PID, origin = firstPts(bytes, pid)): SeenCue[] {
-  return scan(bytes, pid, origin).cues.map(({ section, place, shift }) => {
+export function readCues(bytes: Uint8Array, pid = FIRST_VIDEO_PID, origin = firstPts(bytes, pid)): ReadCue[] {
+  return scanCues(bytes, pid, origin).cues.map(({ section, place, shift }) => {
     const info = readSplice(section)
     if (info === null) throw new Error('a damaged cue')
     const { command } = info

@@ -4,7 +4,7 @@
 const PACKET = 188
 
 /** Of tables that begin with a packet, each section once. */
-export function sectionsOf(bytes: Buffer, wanted: number): Buffer[] {
+export function readSections(bytes: Buffer, pid: number): Buffer[] {
   const found = new Map<string, Buffer>()
   let parts: Buffer[] = []
   const close = (): void => {
@@ -14,7 +14,7 @@ export function sectionsOf(bytes: Buffer, wanted: number): Buffer[] {
     found.set(section.toString('hex'), section)
   }
   for (let at = 0; at + PACKET <= bytes.length; at += PACKET) {
-    if ((bytes.readUInt16BE(at + 1) & 0x1fff) !== wanted || (bytes[at + 3]! & 0x10) === 0) continue
+    if ((bytes.readUInt16BE(at + 1) & 0x1fff) !== pid || (bytes[at + 3]! & 0x10) === 0) continue
     const begins = (bytes[at + 1]! & 0x40) !== 0
     if (begins) {
       close()

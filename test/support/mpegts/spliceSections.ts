@@ -4,13 +4,13 @@
 /** Fields of [value, bits], most significant first. */
 type Fields = readonly (readonly [number, number])[]
 
-export function pack(fields: Fields): Uint8Array {
+export function packBits(fields: Fields): Uint8Array {
   const bits = fields.map(([value, width]) => BigInt(value).toString(2).padStart(width, '0').slice(-width)).join('')
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
 }
 
 /** CRC-32/MPEG-2 by polynomial division, bit by bit. */
-export function slowCrc(bytes: Uint8Array): number {
+export function referenceCrc32(bytes: Uint8Array): number {
   let register = 0xffffffffn
   for (const byte of bytes)
     for (let bit = 7; bit >= 0; bit--) {
@@ -20,8 +20,8 @@ export function slowCrc(bytes: Uint8Array): number {
   return Number(register)
 }
 
-export function sealed(body: Uint8Array): Uint8Array {
-  return Uint8Array.from([...body, ...pack([[slowCrc(body), 32]])])
+export function withCrc(body: Uint8Array): Uint8Array {
+  return Uint8Array.from([...body, ...packBits([[referenceCrc32(body), 32]])])
 }
 
 export interface SectionFields {
@@ -37,11 +37,11 @@ export interface SectionFields {
 
 export function spliceSection(fields: SectionFields): Uint8Array {
   const { type, adjustment = 0, descriptors = new Uint8Array(0), encrypted = false, protocol = 0 } = fields
-  const command = pack(fields.command ?? [])
-  const crypt = encrypted ? pack([[0xdeadbeef, 32]]) : new Uint8Array(0)
+  const command = packBits(fields.command ?? [])
+  const crypt = encrypted ? packBits([[0xdeadbeef, 32]]) : new Uint8Array(0)
   const length = 11 + command.length + 2 + descriptors.length + crypt.length + 4
   const commandLength = fields.lengthUnknown === true ? 0xfff : command.length
-  const head = pack([
+  const head = packBits([
     ...([
       [0xfc, 8],
       [0, 1],
@@ -62,7 +62,9 @@ export function spliceSection(fields: SectionFields): Uint8Array {
       [type, 8],
     ] as const),
   ])
-  return sealed(Uint8Array.from([...head, ...command, ...pack([[descriptors.length, 16]]), ...descriptors, ...crypt]))
+  return withCrc(
+    Uint8Array.from([...head, ...command, ...packBits([[descriptors.length, 16]]), ...descriptors, ...crypt]),
+  )
 }
 
 const time = (pts: number | null): Fields =>
@@ -86,7 +88,7 @@ export interface InsertFields {
   autoReturn?: boolean
 }
 
-export function spliceInsert(fields: InsertFields, rest: Partial<SectionFields> = {}): Uint8Array {
+export function spliceInsert(fields: InsertFields, sectionFields: Partial<SectionFields> = {}): Uint8Array {
   const { eventId, out, pts, breakTicks, autoReturn = false } = fields
   const command: Fields = [
     ...([
@@ -115,7 +117,7 @@ export function spliceInsert(fields: InsertFields, rest: Partial<SectionFields> 
       [0, 8],
     ] as const),
   ]
-  return spliceSection({ type: 5, command, ...rest })
+  return spliceSection({ type: 5, command, ...sectionFields })
 }
 
 export function componentInsert(eventId: number, components: readonly (readonly [number, number])[]): Uint8Array {
@@ -141,8 +143,8 @@ export function componentInsert(eventId: number, components: readonly (readonly 
   return spliceSection({ type: 5, command })
 }
 
-export function timeSignal(pts: number | null, rest: Partial<SectionFields> = {}): Uint8Array {
-  return spliceSection({ type: 6, command: time(pts), ...rest })
+export function timeSignal(pts: number | null, sectionFields: Partial<SectionFields> = {}): Uint8Array {
+  return spliceSection({ type: 6, command: time(pts), ...sectionFields })
 }
 
 /** segmentation_descriptor for the whole program, without delivery restrictions. */
@@ -167,12 +169,12 @@ export function segmentation(eventId: number, type: number, durationTicks: numbe
       [0, 8],
     ] as const),
   ]
-  const body = pack(fields)
+  const body = packBits(fields)
   return Uint8Array.from([0x02, body.length, ...body])
 }
 
 /** ANSI/SCTE 35 2019, section 14 (samples), as printed there. */
-export const published = {
+export const publishedSections = {
   timeSignal: '/DA0AAAAAAAA///wBQb+cr0AUAAeAhxDVUVJSAAAjn/PAAGlmbAICAAAAAAsoKGKNAIAmsnRfg==',
   insert: '/DAvAAAAAAAA///wFAVIAACPf+/+c2nALv4AUsz1AAAAAAAKAAhDVUVJAAABNWLbowo=',
   placementStart: '/DAvAAAAAAAA///wBQb+dGKQoAAZAhdDVUVJSAAAjn+fCAgAAAAALKChijUCAKnMZ1g=',

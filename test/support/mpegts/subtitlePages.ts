@@ -1,11 +1,11 @@
 // In charge of: display sets of DVB subtitles, and putting them into a transport stream that ffmpeg made (ETSI EN 300 743).
 // Not in charge of: regions and objects; the pages state them but show nothing.
-import { pesStamps } from '../../../transcoder/formats/mpegts/clock.ts'
-import { payloadOf, pidOf, startsUnit } from '../../../transcoder/formats/mpegts/packet.ts'
+import { readPesTimestamps } from '../../../transcoder/formats/mpegts/clock.ts'
+import { payloadOf, pidOf, isPayloadStart } from '../../../transcoder/formats/mpegts/packet.ts'
 import { SectionAssembler, toPackets } from '../../../transcoder/formats/mpegts/section.ts'
 import { isVideo, readPat, readPmt, writePmt } from '../../../transcoder/formats/mpegts/programTables.ts'
 import { pesHeader } from '../../../transcoder/formats/tsMultiplexer/pesHeader.ts'
-import { packetsOf } from './cueClips.ts'
+import { splitPackets } from './cueClips.ts'
 
 /** subtitling_descriptor: German, for no aspect ratio in particular, pages 1 and 1. */
 export const DESCRIPTOR = [0x59, 8, 0x64, 0x65, 0x75, 0x10, 0, 1, 0, 1]
@@ -38,10 +38,10 @@ export function withSubtitles(bytes: Uint8Array, pid: number, pages: readonly Pa
   let videoPid: number | null = null
   let mapCounter = 0
   let isPlaced = false
-  for (const packet of packetsOf(bytes)) {
+  for (const packet of splitPackets(bytes)) {
     const own = pidOf(packet)
     if (own === 0) for (const section of pat.push(packet)) mapPid = readPat(section)?.values().next().value ?? mapPid
-    const stamps = own === videoPid && startsUnit(packet) && !isPlaced ? pesStamps(payloadOf(packet)) : null
+    const stamps = own === videoPid && isPayloadStart(packet) && !isPlaced ? readPesTimestamps(payloadOf(packet)) : null
     if (stamps !== null) {
       out.push(...pages.map((page, at) => packetOf(pid, at, stamps.pts + Math.round(page.seconds * 90_000), page)))
       isPlaced = true

@@ -1,11 +1,11 @@
 // In charge of: teletext in a transport stream that ffmpeg made, which cannot write any (ETSI EN 300 472).
 // Not in charge of: pages; the lines hold one character.
-import { onClock, pesStamps } from '../../../transcoder/formats/mpegts/clock.ts'
-import { payloadOf, pidOf, startsUnit } from '../../../transcoder/formats/mpegts/packet.ts'
+import { wrapTicks, readPesTimestamps } from '../../../transcoder/formats/mpegts/clock.ts'
+import { payloadOf, pidOf, isPayloadStart } from '../../../transcoder/formats/mpegts/packet.ts'
 import { SectionAssembler, toPackets } from '../../../transcoder/formats/mpegts/section.ts'
 import { isVideo, readPat, readPmt, writePmt } from '../../../transcoder/formats/mpegts/programTables.ts'
 import { pesHeader } from '../../../transcoder/formats/tsMultiplexer/pesHeader.ts'
-import { packetsOf } from './cueClips.ts'
+import { splitPackets } from './cueClips.ts'
 
 /** teletext_descriptor: German, an initial page, magazine 1, page 0. */
 const DESCRIPTOR = [0x56, 5, 0x64, 0x65, 0x75, 0x09, 0x00]
@@ -30,14 +30,14 @@ function teletext(pid: number, counter: number, pts: number): Uint8Array {
   return packet
 }
 
-export function withTeletext(bytes: Uint8Array, pid: number): Buffer {
+export function insertTeletext(bytes: Uint8Array, pid: number): Buffer {
   const [pat, pmt] = [new SectionAssembler(), new SectionAssembler()]
   const out: Uint8Array[] = []
   let mapPid: number | null = null
   let videoPid: number | null = null
   let counter = 0
   let mapCounter = 0
-  for (const packet of packetsOf(bytes)) {
+  for (const packet of splitPackets(bytes)) {
     const own = pidOf(packet)
     if (own === 0) for (const section of pat.push(packet)) mapPid = readPat(section)?.values().next().value ?? mapPid
     if (own !== mapPid) out.push(packet)
@@ -50,9 +50,9 @@ export function withTeletext(bytes: Uint8Array, pid: number): Buffer {
         mapCounter += packets.length
         out.push(...packets)
       }
-    const stamps = own === videoPid && startsUnit(packet) ? pesStamps(payloadOf(packet)) : null
+    const stamps = own === videoPid && isPayloadStart(packet) ? readPesTimestamps(payloadOf(packet)) : null
     if (stamps === null) continue
-    out.push(teletext(pid, counter, onClock(stamps.dts - AHEAD_TICKS)))
+    out.push(teletext(pid, counter, wrapTicks(stamps.dts - AHEAD_TICKS)))
     counter += 1
   }
   return Buffer.concat(out)

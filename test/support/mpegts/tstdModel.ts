@@ -2,12 +2,12 @@
 // ETSI TS 101 154 and TR 101 290. It shares no code with the multiplexer: headers are read here from the bytes.
 // Not in charge of: whether the pictures are right.
 import { audioFrames } from './tstdAudio.ts'
-import { videoModel } from './tstdVideo.ts'
+import { videoBufferModel } from './tstdVideo.ts'
 
 const CLOCK = 27_000_000
 const PACKET = 188
 
-export interface Judgement {
+export interface TstdReport {
   /** Sentences, the first few of each kind. */
   problems: string[]
   /** Longest distances in ms. */
@@ -28,7 +28,7 @@ interface Arrival {
   begins: boolean
 }
 
-export interface Model {
+export interface StreamModel {
   transportBytes: number
   transportRate: number
   /** Audio: B. Video: MB. */
@@ -38,7 +38,7 @@ export interface Model {
   longestSeconds: number
 }
 
-export interface UnitTime {
+export interface AccessUnitTime {
   /** Ticks of 90 kHz. */
   decoded: number
   /** End of the unit in bytes of the PID's payload. */
@@ -56,7 +56,7 @@ class Problems {
   }
 }
 
-export function judge(bytes: Buffer, profile: 'dvb' | 'atsc' | null = null): Judgement {
+export function checkTstd(bytes: Buffer, profile: 'dvb' | 'atsc' | null = null): TstdReport {
   const problems = new Problems()
   const clocks: { index: number; ticks: number }[] = []
   const counters = new Map<number, number>()
@@ -176,7 +176,10 @@ interface Stream {
   arrivals: Arrival[]
 }
 
-function modelOf(stream: Stream, profile: 'dvb' | 'atsc' | null): { model: Model; units: UnitTime[] } | null {
+function modelOf(
+  stream: Stream,
+  profile: 'dvb' | 'atsc' | null,
+): { model: StreamModel; units: AccessUnitTime[] } | null {
   const pes = packetsOf(stream.arrivals)
   if (pes.length === 0) return null
   const tags = new Set<number>()
@@ -184,7 +187,7 @@ function modelOf(stream: Stream, profile: 'dvb' | 'atsc' | null): { model: Model
     tags.add(stream.descriptors[at]!)
   if ([0x02, 0x1b, 0x24].includes(stream.type)) {
     const units = pes.map(({ decoded, end }) => ({ decoded, end }))
-    return { model: videoModel(stream.type, pes[0]!.media), units }
+    return { model: videoBufferModel(stream.type, pes[0]!.media), units }
   }
   const isAc3 = stream.type === 0x81 || (stream.type === 0x06 && tags.has(0x6a))
   const kind = isAc3
@@ -252,7 +255,7 @@ function packetsOf(arrivals: readonly Arrival[]): Pes[] {
 function simulate(
   pid: number,
   arrivals: readonly Arrival[],
-  { model, units }: { model: Model; units: readonly UnitTime[] },
+  { model, units }: { model: StreamModel; units: readonly AccessUnitTime[] },
   timeAt: (index: number) => number,
   problems: Problems,
 ): number {

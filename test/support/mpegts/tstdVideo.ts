@@ -1,6 +1,6 @@
 // In charge of: the buffers of a decoder for a video stream, from what it states itself (ISO/IEC 13818-1, 2.4.2.3 and 2.14.3).
 // Not in charge of: what happens in them (tstdModel.ts).
-import type { Model } from './tstdModel.ts'
+import type { StreamModel } from './tstdModel.ts'
 
 /** MaxBR and MaxCPB of ITU-T H.264, table A-1. */
 const AVC_LEVELS: Record<number, [number, number]> = {
@@ -41,7 +41,7 @@ const MPEG2_LEVELS: Record<number, [number, number]> = {
   10: [4e6, 475_136],
 }
 
-export function videoModel(type: number, head: Buffer): Model {
+export function videoBufferModel(type: number, head: Buffer): StreamModel {
   if (type === 0x02) return mpeg2(head)
   if (type === 0x24) {
     const set = plain(unitOf(head, (byte) => ((byte >> 1) & 63) === 33))
@@ -58,7 +58,7 @@ export function videoModel(type: number, head: Buffer): Model {
 }
 
 /** 2.14.3.1 and 2.17.2. */
-function advanced(leak: number, transportRate: number, cpb: { bits: number; levelBits: number }): Model {
+function advanced(leak: number, transportRate: number, cpb: { bits: number; levelBits: number }): StreamModel {
   const overhead = (0.004 + 1 / 750) * Math.max(leak, 2_000_000)
   return {
     transportBytes: 512,
@@ -69,7 +69,7 @@ function advanced(leak: number, transportRate: number, cpb: { bits: number; leve
   }
 }
 
-function mpeg2(head: Buffer): Model {
+function mpeg2(head: Buffer): StreamModel {
   const sequence = head.indexOf(Buffer.of(0, 0, 1, 0xb3))
   const extension = head.indexOf(Buffer.of(0, 0, 1, 0xb5))
   const level = head[extension + 5]! >> 4

@@ -11,22 +11,22 @@ import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { createLog } from '../../../transcoder/log.ts'
 import type { RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import { readSettings } from '../../../transcoder/settings.ts'
-import type { FakeDoor } from './fakeTaskApi.ts'
+import type { FakeTaskApi } from './fakeTaskApi.ts'
 
 const run = promisify(execFile)
 
-export interface Bench {
+export interface AttemptFixture {
   engine: Engine
   directory: string
   workDir: string
   lines: string[]
   context(): RunContext
   /** Names of what the runs left in their working directory. */
-  leftOvers(): Promise<string[]>
+  workDirEntries(): Promise<string[]>
   remove(): Promise<void>
 }
 
-export async function openBench(): Promise<Bench> {
+export async function openAttemptFixture(): Promise<AttemptFixture> {
   const engine = await locateEngine(process.env)
   const directory = await mkdtemp(join(tmpdir(), 'run-test-'))
   const workDir = join(directory, 'work')
@@ -43,30 +43,34 @@ export async function openBench(): Promise<Bench> {
       halt: new AbortController(),
       source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 2000 },
     }),
-    leftOvers: () => readdir(workDir).catch(() => []),
+    workDirEntries: () => readdir(workDir).catch(() => []),
     remove: () => rm(directory, { recursive: true, force: true }),
   }
 }
 
 /** A test picture with a tone. `format` is a muxer's name. */
-export async function makeClip(bench: Bench, seconds: number, format: 'mp4' | 'mpegts' = 'mp4'): Promise<Buffer> {
-  const file = join(bench.directory, `clip-${seconds}.${format}`)
+export async function makeSourceClip(
+  fixture: AttemptFixture,
+  seconds: number,
+  format: 'mp4' | 'mpegts' = 'mp4',
+): Promise<Buffer> {
+  const file = join(fixture.directory, `clip-${seconds}.${format}`)
   const picture = `-f lavfi -i testsrc2=s=320x180:r=25:d=${seconds}`
   const tone = `-f lavfi -i sine=frequency=440:sample_rate=48000:duration=${seconds}`
   const coding = `-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p -c:a aac -shortest -f ${format}`
-  await run(bench.engine.ffmpeg, [...`-nostdin -y -v error ${picture} ${tone} ${coding}`.split(' '), file])
+  await run(fixture.engine.ffmpeg, [...`-nostdin -y -v error ${picture} ${tone} ${coding}`.split(' '), file])
   return readFile(file)
 }
 
-export interface JobShape {
+export interface TaskOptions {
   container: 'mp4' | 'ts'
   /** Kilobits per second of each rendition. */
   bitrates?: number[]
   quality?: 'good' | 'better' | 'best'
 }
 
-export function describeTask(shape: JobShape): TaskDescription {
-  const { container, bitrates = [400], quality = 'good' } = shape
+export function describeTask(options: TaskOptions): TaskDescription {
+  const { container, bitrates = [400], quality = 'good' } = options
   const validation = validateJob(
     {
       input: 'https://example.com/clip.mp4',
@@ -99,12 +103,12 @@ export function describeTask(shape: JobShape): TaskDescription {
   }
 }
 
-export function requestFor(door: FakeDoor, attempt = 1): RunRequest {
-  return { protocol: TASK_PROTOCOL, task_id: 't-1', attempt, token: door.token, door: door.url }
+export function runRequest(taskApi: FakeTaskApi, attempt = 1): RunRequest {
+  return { protocol: TASK_PROTOCOL, task_id: 't-1', attempt, token: taskApi.token, taskApi: taskApi.url }
 }
 
 /** Processes whose command line mentions a text: an ffmpeg that outlived its run. */
-export async function processesNaming(text: string): Promise<number[]> {
+export async function findFfmpegProcesses(text: string): Promise<number[]> {
   const found: number[] = []
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue

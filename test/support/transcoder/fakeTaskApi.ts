@@ -4,19 +4,19 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { attemptLog, MAX_LOG_BYTES, MAX_PREVIEW_BYTES, type AttemptLog } from '#contract/task/reportSchemas.ts'
+import { attemptLogSchema, MAX_LOG_BYTES, MAX_PREVIEW_BYTES, type AttemptLog } from '#contract/task/reportSchemas.ts'
 import { jpegSize } from '#contract/formats/jpegSize.ts'
-import { placesOf, type Sending } from '#contract/task/allowedOutputs.ts'
+import { allowedOutputsOf, type UploadMethod } from '#contract/task/allowedOutputs.ts'
 import {
   attemptDirectory,
-  estimatePost,
-  failPost,
-  finishPost,
-  MAX_DOOR_BODY_BYTES,
-  planPost,
-  progressPost,
-  sourcePost,
-  uploadRequest,
+  estimatePostSchema,
+  failPostSchema,
+  finishPostSchema,
+  MAX_TASK_BODY_BYTES,
+  planPostSchema,
+  progressPostSchema,
+  sourcePostSchema,
+  uploadRequestSchema,
   type EstimatePost,
   type FailPost,
   type FinishPost,
@@ -31,7 +31,7 @@ import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
 
 /** Returns true when it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
-export type Fault = (call: {
+export type FaultInjector = (call: {
   request: IncomingMessage
   response: ServerResponse
   n: number
@@ -72,10 +72,10 @@ export interface FakeSource {
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-export class FakeDoor {
+export class FakeTaskApi {
   readonly token = 'attempt-token-0123456789abcdef'
   readonly breaches: string[] = []
-  readonly faults: Partial<Record<Operation, Fault>> = {}
+  readonly faults: Partial<Record<Operation, FaultInjector>> = {}
   readonly counts = new Map<Operation, number>()
   readonly inputRanges: string[] = []
   readonly uploads = new Map<string, Upload>()
@@ -126,7 +126,7 @@ export class FakeDoor {
   }
 
   /** Resolves once `test` holds; it is asked again after every request. */
-  until(test: () => boolean): Promise<void> {
+  waitFor(test: () => boolean): Promise<void> {
     if (test()) return Promise.resolve()
     return new Promise((resolve) => this.#waiters.push({ test, resolve }))
   }
@@ -170,25 +170,25 @@ export class FakeDoor {
       )
     if (!match && !output && !piece) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
-      return json(response, 404, { error: { code: 'not_found', message: url } })
+      return sendJson(response, 404, { error: { code: 'not_found', message: url } })
     }
     const hls = piece && (url.endsWith('/hls') ? 'hls' : 'piece')
     const operation = (hls ??
       (output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part')) as Operation
     if (request.headers.authorization !== `Bearer ${this.token}`) {
       this.breaches.push(`wrong token on ${operation}`)
-      return json(response, 401, { error: { code: 'unauthorized', message: 'token' } })
+      return sendJson(response, 401, { error: { code: 'unauthorized', message: 'token' } })
     }
     const n = (this.counts.get(operation) ?? 0) + 1
     this.counts.set(operation, n)
     if (await this.faults[operation]?.({ request, response, n })) return
     switch (operation) {
       case 'task':
-        return json(response, 200, this.task && { ...translated(this.task), ...this.task })
+        return sendJson(response, 200, this.task && { ...translated(this.task), ...this.task })
       case 'input':
         return this.input(request, response)
       case 'hls':
-        return json(response, 200, this.hls!.description)
+        return sendJson(response, 200, this.hls!.description)
       case 'piece': {
         const bytes = piece![1] === undefined ? this.hls!.init! : this.hls!.segments[Number(piece![1])]!
         response.writeHead(200, { 'content-length': String(bytes.length) }).end(bytes)
@@ -198,62 +198,62 @@ export class FakeDoor {
         response.writeHead(200, { 'content-type': 'image/png' }).end(this.logo)
         return
       case 'source': {
-        const post = this.#parse(sourcePost, await body(request))
+        const post = this.#parse(sourcePostSchema, await readBody(request))
         if (post) this.sources.push(post)
-        return json(response, 200, {})
+        return sendJson(response, 200, {})
       }
       case 'preview': {
-        const bytes = await body(request)
+        const bytes = await readBody(request)
         if (jpegSize(bytes) === null || bytes.length > MAX_PREVIEW_BYTES) this.breaches.push('a preview that is none')
         this.previews.push(bytes)
-        return json(response, 200, {})
+        return sendJson(response, 200, {})
       }
       case 'log': {
-        const bytes = await body(request)
+        const bytes = await readBody(request)
         if (bytes.length > MAX_LOG_BYTES) this.breaches.push(`a log of ${bytes.length} bytes`)
-        const post = this.#parse(attemptLog, bytes)
+        const post = this.#parse(attemptLogSchema, bytes)
         if (post) this.logs.push(post)
-        return json(response, 200, {})
+        return sendJson(response, 200, {})
       }
       case 'part':
         return this.#part(request, response, decodeURIComponent(match![3]!), Number(match![4]))
       case 'output':
         return this.#output(request, response, output![1]!.split('/').map(decodeURIComponent))
       case 'plan': {
-        const post = this.#parse(planPost, await body(request))
+        const post = this.#parse(planPostSchema, await readBody(request))
         if (post) this.plans.push(post)
-        const foreign = post && this.#places?.foreignIn(post.plan)
+        const foreign = post && this.#places?.firstForeignPath(post.plan)
         if (foreign) this.breaches.push(`the plan has ${foreign}, which is no output of the job`)
         this.storedPlan ??= post?.plan
-        return json(response, 200, { plan: this.storedPlan })
+        return sendJson(response, 200, { plan: this.storedPlan })
       }
       case 'uploads': {
-        const post = this.#parse(uploadRequest, await body(request))
+        const post = this.#parse(uploadRequestSchema, await readBody(request))
         if (post) this.#place('parts', post.path, post.content_type)
         // An id with everything in it that a path must not carry unescaped.
         const upload = `up/${this.uploads.size + 1}?x=ä+b c`
         this.uploads.set(upload, { path: post?.path ?? '', partSize: this.partSize, parts: new Map(), order: [] })
-        return json(response, 200, { upload, part_size: this.partSize })
+        return sendJson(response, 200, { upload, part_size: this.partSize })
       }
       case 'progress': {
-        const post = this.#parse(progressPost, await body(request))
+        const post = this.#parse(progressPostSchema, await readBody(request))
         if (post) this.beats.push(post)
-        return json(response, 200, { verdict: this.verdict })
+        return sendJson(response, 200, { verdict: this.verdict })
       }
       case 'finish': {
-        this.finished = this.#parse(finishPost, await body(request)) as FinishPost
+        this.finished = this.#parse(finishPostSchema, await readBody(request)) as FinishPost
         for (const { path, content_type: type } of this.finished.objects) this.#place('parts', path, type)
         for (const { path, content_type: type } of this.finished.written) this.#place('written', path, type)
-        return json(response, 200, { state: 'committing' })
+        return sendJson(response, 200, { state: 'committing' })
       }
       case 'estimate': {
-        this.estimated = this.#parse(estimatePost, await body(request)) as unknown as EstimatePost
-        return json(response, 200, { state: 'completed' })
+        this.estimated = this.#parse(estimatePostSchema, await readBody(request)) as unknown as EstimatePost
+        return sendJson(response, 200, { state: 'completed' })
       }
       case 'fail': {
-        const post = this.#parse(failPost, await body(request))
+        const post = this.#parse(failPostSchema, await readBody(request))
         if (post) this.fails.push(post)
-        return json(response, 200, {})
+        return sendJson(response, 200, {})
       }
     }
   }
@@ -261,11 +261,11 @@ export class FakeDoor {
   /** Where the task's job may store; null for the tests that have no task. */
   get #places() {
     const { task } = this
-    return task && placesOf(task.config, task.input_name, attemptDirectory(task.job_id, task.attempt))
+    return task && allowedOutputsOf(task.config, task.input_name, attemptDirectory(task.job_id, task.attempt))
   }
 
-  #place(sent: Sending, path: string, type: string): void {
-    const refusal = this.#places?.refusal(sent, path, type)
+  #place(sent: UploadMethod, path: string, type: string): void {
+    const refusal = this.#places?.violation(sent, path, type)
     if (refusal) this.breaches.push(`${path} (${type}), sent as ${sent}, is no output of the job: its ${refusal}`)
   }
 
@@ -280,26 +280,26 @@ export class FakeDoor {
     const length = Number(request.headers['content-length'] ?? Number.NaN)
     if (!upload) this.breaches.push(`unknown upload ${id}`)
     if (!(length > 0)) this.breaches.push(`part ${n} without a length`)
-    if (length > MAX_DOOR_BODY_BYTES || length > (upload?.partSize ?? 0)) this.breaches.push(`part ${n} too large`)
-    const bytes = await body(request)
+    if (length > MAX_TASK_BODY_BYTES || length > (upload?.partSize ?? 0)) this.breaches.push(`part ${n} too large`)
+    const bytes = await readBody(request)
     upload?.parts.set(n, bytes)
     upload?.order.push(n)
-    json(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
+    sendJson(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
   }
 
   async #output(request: IncomingMessage, response: ServerResponse, elements: string[]): Promise<void> {
     const length = Number(request.headers['content-length'] ?? Number.NaN)
-    const bytes = await body(request)
+    const bytes = await readBody(request)
     const path = elements.join('/')
     const own = this.task && attemptDirectory(this.task.job_id, this.task.attempt)
     if (!(length > 0) || length !== bytes.length) this.breaches.push(`${path} with another length than it said`)
-    if (length > MAX_DOOR_BODY_BYTES) this.breaches.push(`${path} is too large for one request`)
+    if (length > MAX_TASK_BODY_BYTES) this.breaches.push(`${path} is too large for one request`)
     if (!request.headers['content-type']) this.breaches.push(`${path} without a type`)
     if (!elements.slice(0, -1).includes(own ?? ''))
       this.breaches.push(`${path} is not below the attempt's own directory`)
     this.#place('put', path, request.headers['content-type'] ?? '')
     this.outputs.set(path, bytes)
-    json(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
+    sendJson(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
   }
 
   /** Honest bytes of the source; faults may call it with `cutAfter` to send only that many of them. */
@@ -310,7 +310,7 @@ export class FakeDoor {
     const condition = request.headers['if-match']
     if (condition !== undefined && condition !== etag) {
       response.setHeader('x-source-error', 'source_changed')
-      return json(response, 412, { error: { code: 'source_changed', message: 'The source has another version.' } })
+      return sendJson(response, 412, { error: { code: 'source_changed', message: 'The source has another version.' } })
     }
     let first = 0
     let last = bytes.length - 1
@@ -329,18 +329,18 @@ export class FakeDoor {
   }
 }
 
-export function json(response: ServerResponse, status: number, value: unknown): void {
+export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-export async function body(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }
 
 /** Reproducible bytes that repeat nowhere near a range's length. */
-export function noise(length: number, seed = 1): Buffer {
+export function pseudoRandomBytes(length: number, seed = 1): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let state = seed
   for (let at = 0; at < length; at++) {

@@ -4,12 +4,12 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 /** At once. */
-export const collect = runInNewContext('gc') as () => void
+export const gc = runInNewContext('gc') as () => void
 
 /** And lets come what comes of it: finalizers are told in turns of their own. */
 export async function collectGarbage(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) {
-    collect()
+    gc()
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -3,7 +3,7 @@
 import type { AudioProfile, JobSpec, PackagingSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../../transcoder/plan/model/mediaInfo.ts'
 
-export function job(change: Partial<JobSpec> = {}): JobSpec {
+export function jobSpec(change: Partial<JobSpec> = {}): JobSpec {
   return {
     container: 'mp4',
     packaging: null,
@@ -42,13 +42,13 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     maxSourceErrors: null,
     allowUpscaling: null,
     ladder: null,
-    video: [rendition()],
-    audio: [track()],
+    video: [videoProfile()],
+    audio: [audioProfile()],
     ...change,
   }
 }
 
-export function packaged(change: Partial<PackagingSpec> = {}): PackagingSpec {
+export function packagingSpec(change: Partial<PackagingSpec> = {}): PackagingSpec {
   return {
     hls: false,
     dash: false,
@@ -64,7 +64,7 @@ export function packaged(change: Partial<PackagingSpec> = {}): PackagingSpec {
   }
 }
 
-export function rendition(change: Partial<VideoProfile> = {}): VideoProfile {
+export function videoProfile(change: Partial<VideoProfile> = {}): VideoProfile {
   return {
     index: 0,
     rung: null,
@@ -80,7 +80,7 @@ export function rendition(change: Partial<VideoProfile> = {}): VideoProfile {
   }
 }
 
-export function track(change: Partial<AudioProfile> = {}): AudioProfile {
+export function audioProfile(change: Partial<AudioProfile> = {}): AudioProfile {
   return {
     index: 0,
     codec: 'aac',
@@ -95,7 +95,7 @@ export function track(change: Partial<AudioProfile> = {}): AudioProfile {
   }
 }
 
-export function source(video: Partial<VideoStream> = {}, change: Partial<MediaInfo> = {}): MediaInfo {
+export function mediaInfo(video: Partial<VideoStream> = {}, change: Partial<MediaInfo> = {}): MediaInfo {
   return {
     formats: ['mov', 'mp4'],
     durationSeconds: 10,
@@ -131,7 +131,7 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
       durationSeconds: 10,
       ...video,
     },
-    audio: [sound()],
+    audio: [audioStream()],
     other: [],
     program: null,
     programs: [],
@@ -139,7 +139,7 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
   }
 }
 
-export function sound(change: Partial<AudioStream> = {}): AudioStream {
+export function audioStream(change: Partial<AudioStream> = {}): AudioStream {
   return {
     index: 1,
     id: null,

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
-import { segmentsOf } from '../manifests/playlistSegments.ts'
-import type { FakeDoor } from './fakeTaskApi.ts'
+import { listSegments } from '../manifests/playlistSegments.ts'
+import type { FakeTaskApi } from './fakeTaskApi.ts'
 import { describeTask } from './attemptFixture.ts'
 
 /** `changes` as they stand in a job; below `out`, segments of 2 s, GOPs of 1 s. */
@@ -19,11 +19,11 @@ export function segmentedTask(changes: Partial<JobConfig>, bitrates: number[] = 
 }
 
 /** Every object as it lies in the destination after the commit, by path. */
-export function destination(door: FakeDoor): Map<string, Buffer> {
-  const written = door.finished?.written ?? []
+export function storedObjects(taskApi: FakeTaskApi): Map<string, Buffer> {
+  const written = taskApi.finished?.written ?? []
   return new Map([
-    ...door.outputs,
-    ...door.objects(),
+    ...taskApi.outputs,
+    ...taskApi.objects(),
     ...written.map(({ path, body }) => [path, Buffer.from(body)] as const),
   ])
 }
@@ -33,7 +33,7 @@ export function joinedSegments(objects: ReadonlyMap<string, Buffer>, playlist: s
   const text = objects.get(playlist)?.toString('utf8')
   if (text === undefined) throw new Error(`no ${playlist} among ${[...objects.keys()].join(' ')}`)
   return Buffer.concat(
-    segmentsOf(text).map(({ uri, range }) => {
+    listSegments(text).map(({ uri, range }) => {
       const bytes = objects.get(join(dirname(playlist), decodeURIComponent(uri)))
       if (bytes === undefined) throw new Error(`${playlist} names ${uri}, which is not there`)
       return range === null ? bytes : bytes.subarray(range.offset, range.offset + range.bytes)
@@ -42,7 +42,7 @@ export function joinedSegments(objects: ReadonlyMap<string, Buffer>, playlist: s
 }
 
 /** Pictures that decode, of a file with or without sound. Throws where the decoder complains. */
-export async function pictures(engine: Engine, file: string): Promise<number> {
+export async function countFrames(engine: Engine, file: string): Promise<number> {
   const words = [
     '-nostdin',
     '-v',
@@ -63,7 +63,7 @@ export async function pictures(engine: Engine, file: string): Promise<number> {
 }
 
 /** Seconds of sound that decodes. Throws where the decoder complains. */
-export async function sound(engine: Engine, file: string): Promise<number> {
+export async function countAudioSamples(engine: Engine, file: string): Promise<number> {
   const words = ['-nostdin', '-v', 'error', '-i', file, '-map', '0:a', '-f', 's16le', '-ac', '1', '-ar', '8000', '-']
   const options = { encoding: 'buffer', maxBuffer: 2 ** 28 } as const
   const { stdout, stderr } = await promisify(execFile)(engine.ffmpeg, words, options)

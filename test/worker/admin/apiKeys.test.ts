@@ -1,17 +1,17 @@
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
-import { call, post } from '../support/apiClient.ts'
+import { apiRequest, postJson } from '../support/apiClient.ts'
 
 const ADMIN = 'test-only-admin-key'
 
 test('a key is issued once, works, and stands in the ledger only as a keyed hash', async () => {
-  const made = await post('/api/v0/keys', { account: 'films', label: 'ingest' }, { key: ADMIN })
+  const made = await postJson('/api/v0/keys', { account: 'films', label: 'ingest' }, { key: ADMIN })
   expect(made.status).toBe(201)
   const { id, key, scopes } = await made.json<any>()
   expect(key).toMatch(/^sp_[\w-]{12}\.[\w-]{43}$/)
   expect(scopes).toEqual(['jobs'])
-  expect((await call('/api/v0/job', { key })).status).toBe(200)
-  const listed = await (await call('/api/v0/keys', { key: ADMIN })).text()
+  expect((await apiRequest('/api/v0/job', { key })).status).toBe(200)
+  const listed = await (await apiRequest('/api/v0/keys', { key: ADMIN })).text()
   expect(listed).toContain(id)
   const secret = key.split('.')[1]
   expect(listed).not.toContain(secret)
@@ -19,50 +19,50 @@ test('a key is issued once, works, and stands in the ledger only as a keyed hash
 })
 
 test('a right id with a wrong secret is refused like an unknown key', async () => {
-  const { id } = await (await post('/api/v0/keys', {}, { key: ADMIN })).json<any>()
+  const { id } = await (await postJson('/api/v0/keys', {}, { key: ADMIN })).json<any>()
   for (const key of [`${id}.${'A'.repeat(43)}`, `sp_AAAAAAAAAAAA.${'A'.repeat(43)}`, id]) {
-    expect((await call('/api/v0/job', { key })).status, key).toBe(401)
+    expect((await apiRequest('/api/v0/job', { key })).status, key).toBe(401)
   }
 })
 
 test('a rotated key is replaced by one of the same account', async () => {
-  const { id } = await (await post('/api/v0/keys', { account: 'films', label: 'x' }, { key: ADMIN })).json<any>()
-  const rotated = await post(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })
+  const { id } = await (await postJson('/api/v0/keys', { account: 'films', label: 'x' }, { key: ADMIN })).json<any>()
+  const rotated = await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })
   expect(rotated.status).toBe(201)
   const { account, key, id: next } = await rotated.json<any>()
   expect(account).toBe('films')
   expect(next).not.toBe(id)
-  expect((await call('/api/v0/job', { key })).status).toBe(200)
-  expect((await post(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })).status).toBe(404)
+  expect((await apiRequest('/api/v0/job', { key })).status).toBe(200)
+  expect((await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })).status).toBe(404)
 })
 
 test('a revoked key that was never looked up before does not work', async () => {
-  const { id, key } = await (await post('/api/v0/keys', {}, { key: ADMIN })).json<any>()
-  expect((await call(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })).status).toBe(204)
-  expect((await call('/api/v0/job', { key })).status).toBe(401)
+  const { id, key } = await (await postJson('/api/v0/keys', {}, { key: ADMIN })).json<any>()
+  expect((await apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })).status).toBe(204)
+  expect((await apiRequest('/api/v0/job', { key })).status).toBe(401)
 })
 
 test('a revoked key and a rotated one stop within a minute, also where they were in use', async () => {
   const clock = vi.spyOn(Date, 'now')
   const now = Date.now()
   for (const end of [
-    (id: string) => call(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN }),
-    (id: string) => post(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN }),
+    (id: string) => apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN }),
+    (id: string) => postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN }),
   ]) {
     clock.mockReturnValue(now)
-    const { id, key } = await (await post('/api/v0/keys', {}, { key: ADMIN })).json<any>()
-    expect((await call('/api/v0/job', { key })).status).toBe(200)
+    const { id, key } = await (await postJson('/api/v0/keys', {}, { key: ADMIN })).json<any>()
+    expect((await apiRequest('/api/v0/job', { key })).status).toBe(200)
     await end(id)
     clock.mockReturnValue(now + 60_001)
-    expect((await call('/api/v0/job', { key })).status).toBe(401)
+    expect((await apiRequest('/api/v0/job', { key })).status).toBe(401)
   }
   clock.mockRestore()
 })
 
 test('keys are for admins, jobs are not', async () => {
-  expect((await call('/api/v0/keys')).status).toBe(403)
-  expect((await call('/api/v0/job', { key: ADMIN })).status).toBe(403)
+  expect((await apiRequest('/api/v0/keys')).status).toBe(403)
+  expect((await apiRequest('/api/v0/job', { key: ADMIN })).status).toBe(403)
   for (const body of [{ account: 'Not A Name' }, { scopes: [] }, { scopes: ['root'] }, { extra: 1 }]) {
-    expect((await post('/api/v0/keys', body, { key: ADMIN })).status, JSON.stringify(body)).toBe(400)
+    expect((await postJson('/api/v0/keys', body, { key: ADMIN })).status, JSON.stringify(body)).toBe(400)
   }
 })

@@ -1,11 +1,11 @@
 // In charge of: what happens to a key while it is changed or replaced, and where its address is lost.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { reseal } from '../../../worker/admin/resealSecrets.ts'
-import { open } from '../../../worker/secrets/vault.ts'
-import { ask } from '../support/appRequest.ts'
-import { call, job, post } from '../support/apiClient.ts'
-import { before } from '../support/raceBefore.ts'
+import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
+import { unseal } from '../../../worker/secrets/vault.ts'
+import { requestWithEnv } from '../support/appRequest.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { runBefore } from '../support/raceBefore.ts'
 
 const ADMIN = 'test-only-admin-key'
 const HOOK = 'https://hooks.test/in?token=HOOKSECRET'
@@ -13,7 +13,7 @@ const NEWER = 'k2:YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXowMTIzNDU='
 const other = (change: Partial<Env>): Env => ({ ...env, ...change })
 
 async function issue(change: Record<string, unknown>) {
-  const made = await post('/api/v0/keys', change, { key: ADMIN })
+  const made = await postJson('/api/v0/keys', change, { key: ADMIN })
   expect(made.status).toBe(201)
   return made.json<{ id: string; key: string }>()
 }
@@ -23,24 +23,24 @@ const rowOf = (id: string) => env.DB.prepare('SELECT * FROM api_keys WHERE id = 
 test('a change of a key undoes neither another one nor a new sealing that come in between', async () => {
   const { id } = await issue({ account: 'race', webhook_url: HOOK })
   const meanwhile = async () => {
-    await reseal(other({ VAULT_KEYS: `${NEWER},${env.VAULT_KEYS}` }), { job: 0, key: '' }, 100)
-    await ask(env, 'PATCH', `/api/v0/keys/${id}`, { priority: 4 })
+    await resealSecrets(other({ VAULT_KEYS: `${NEWER},${env.VAULT_KEYS}` }), { job: 0, key: '' }, 100)
+    await requestWithEnv(env, 'PATCH', `/api/v0/keys/${id}`, { priority: 4 })
   }
-  const raced = other({ DB: before(env.DB, 'UPDATE api_keys SET', meanwhile) })
-  const [status, answer] = await ask(raced, 'PATCH', `/api/v0/keys/${id}`, { label: 'late' })
+  const raced = other({ DB: runBefore(env.DB, 'UPDATE api_keys SET', meanwhile) })
+  const [status, answer] = await requestWithEnv(raced, 'PATCH', `/api/v0/keys/${id}`, { label: 'late' })
   expect([status, answer.label, answer.priority]).toEqual([200, 'late', 4])
   const row = await rowOf(id)
   expect([row.label, row.priority]).toEqual(['late', 4])
-  expect(await open(other({ VAULT_KEYS: NEWER }), 'race', id, 'webhook_url', row.webhook_sealed)).toBe(HOOK)
+  expect(await unseal(other({ VAULT_KEYS: NEWER }), 'race', id, 'webhook_url', row.webhook_sealed)).toBe(HOOK)
   // Nothing to change is no error.
-  expect(await ask(env, 'PATCH', `/api/v0/keys/${id}`, {})).toMatchObject([200, { id, label: 'late' }])
-  await call(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })
+  expect(await requestWithEnv(env, 'PATCH', `/api/v0/keys/${id}`, {})).toMatchObject([200, { id, label: 'late' }])
+  await apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })
 })
 
 test('a job of a key whose address is lost is made without it, and says so', async () => {
   const { key } = await issue({ account: 'lost', webhook_url: HOOK })
   const ringless = other({ VAULT_KEYS: NEWER })
-  const [status, answer] = await ask(ringless, 'POST', '/api/v0/job', job(), key)
+  const [status, answer] = await requestWithEnv(ringless, 'POST', '/api/v0/job', jobBody(), key)
   expect([status, answer.warnings]).toEqual([
     200,
     [{ code: 'webhook_left_out', field: 'webhook_url', message: expect.stringContaining('no webhook will be sent') }],
@@ -50,19 +50,22 @@ test('a job of a key whose address is lost is made without it, and says so', asy
   expect([JSON.parse(config).webhook_url, webhook]).toEqual([undefined, 0])
   // A job that names somebody, or nobody, has nothing to warn of.
   for (const webhook_url of ['', 'https://hooks.test/own']) {
-    expect(await ask(ringless, 'POST', '/api/v0/job', job({ webhook_url }), key)).toMatchObject([200, { warnings: [] }])
+    expect(await requestWithEnv(ringless, 'POST', '/api/v0/job', jobBody({ webhook_url }), key)).toMatchObject([
+      200,
+      { warnings: [] },
+    ])
   }
 })
 
 test('a key whose address is lost can be replaced: the new one tells nobody, and the answer says so', async () => {
   const { id } = await issue({ account: 'lost', label: 'x', webhook_url: HOOK })
-  const [status, made] = await ask(other({ VAULT_KEYS: NEWER }), 'POST', `/api/v0/keys/${id}/rotate`, {})
+  const [status, made] = await requestWithEnv(other({ VAULT_KEYS: NEWER }), 'POST', `/api/v0/keys/${id}/rotate`, {})
   expect([status, made.webhook_url, made.label]).toEqual([201, null, 'x'])
   expect(made.warnings).toMatchObject([{ code: 'webhook_left_out', field: 'webhook_url' }])
   expect((await rowOf(id)).revoked_at).not.toBeNull()
   // One that is not lost goes with it, without a word.
   const whole = await issue({ account: 'lost', webhook_url: HOOK })
-  expect(await ask(env, 'POST', `/api/v0/keys/${whole.id}/rotate`, {})).toMatchObject([
+  expect(await requestWithEnv(env, 'POST', `/api/v0/keys/${whole.id}/rotate`, {})).toMatchObject([
     201,
     { webhook_url: 'https://hooks.test/in?…', warnings: [] },
   ])
@@ -70,7 +73,7 @@ test('a key whose address is lost can be replaced: the new one tells nobody, and
 
 test('a ring that is not there is no reason to take a key’s address from it', async () => {
   const { id } = await issue({ account: 'lost', webhook_url: HOOK })
-  expect((await ask(other({ VAULT_KEYS: '' }), 'POST', `/api/v0/keys/${id}/rotate`, {}))[0]).toBe(500)
+  expect((await requestWithEnv(other({ VAULT_KEYS: '' }), 'POST', `/api/v0/keys/${id}/rotate`, {}))[0]).toBe(500)
   expect(await rowOf(id)).toMatchObject({ revoked_at: null, webhook_url: 'https://hooks.test/in?…' })
 })
 
@@ -86,37 +89,42 @@ test('keys that cannot be read do not hide those behind them from a rotation of 
       .run()
   }
   const both = other({ VAULT_KEYS: `${NEWER},${env.VAULT_KEYS}` })
-  const first = await reseal(both, { job: 0, key: '' }, 2)
+  const first = await resealSecrets(both, { job: 0, key: '' }, 2)
   expect(first).toMatchObject({ resealed: 0, done: false, unreadable_keys: [a, b], next_key: b })
-  const second = await reseal(both, { job: first.next, key: first.next_key }, 2)
+  const second = await resealSecrets(both, { job: first.next, key: first.next_key }, 2)
   expect(second).toMatchObject({ resealed: 1, done: false, unreadable_keys: [d], next_key: d })
-  const third = await reseal(both, { job: second.next, key: second.next_key }, 2)
+  const third = await resealSecrets(both, { job: second.next, key: second.next_key }, 2)
   expect(third).toMatchObject({ resealed: 1, done: true, unreadable_keys: [], next_key: last })
   for (const id of [c, last]) {
     const { webhook_sealed } = await rowOf(id)
-    expect(await open(other({ VAULT_KEYS: NEWER }), 'many', id, 'webhook_url', webhook_sealed)).toBe(HOOK)
+    expect(await unseal(other({ VAULT_KEYS: NEWER }), 'many', id, 'webhook_url', webhook_sealed)).toBe(HOOK)
   }
   // The same by the API, which asks for the place.
-  const [status, answer] = await ask(env, 'POST', `/api/v0/vault/rotate?after_key=${d}`, {})
+  const [status, answer] = await requestWithEnv(env, 'POST', `/api/v0/vault/rotate?after_key=${d}`, {})
   expect([status, answer.resealed, answer.next_key]).toEqual([200, 0, last])
-  expect((await ask(env, 'POST', '/api/v0/vault/rotate?after_key=x', {}))[1].error.field).toBe('after_key')
+  expect((await requestWithEnv(env, 'POST', '/api/v0/vault/rotate?after_key=x', {}))[1].error.field).toBe('after_key')
   await env.DB.prepare('UPDATE api_keys SET webhook_sealed = NULL').run()
 })
 
 test('the key before a replaced one stores nothing more, also where it is still trusted', async () => {
   const send = (key: string, bytes: number, headers: Record<string, string> = {}) => {
     const body = headers['tus-resumable'] === undefined ? { body: new Uint8Array(bytes) } : {}
-    return call('/uploads', { method: 'POST', key, headers: { 'content-length': String(bytes), ...headers }, ...body })
+    return apiRequest('/uploads', {
+      method: 'POST',
+      key,
+      headers: { 'content-length': String(bytes), ...headers },
+      ...body,
+    })
   }
   for (const end of [
-    (id: string) => call(`/api/v0/keys/${id}/rotate`, { method: 'POST', key: ADMIN }),
-    (id: string) => call(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN }),
+    (id: string) => apiRequest(`/api/v0/keys/${id}/rotate`, { method: 'POST', key: ADMIN }),
+    (id: string) => apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN }),
   ]) {
     const { id, key } = await issue({ account: 'turn', max_stored_upload_bytes: 10 })
     expect((await send(key, 4)).status).toBe(201)
     expect((await end(id)).ok).toBe(true)
     // Reading is trusted for a minute, which costs nobody anything.
-    expect((await call('/uploads', { key })).status).toBe(200)
+    expect((await apiRequest('/uploads', { key })).status).toBe(200)
     const refused = await send(key, 4)
     expect([refused.status, (await refused.json<any>()).error.code]).toEqual([401, 'unauthorized'])
     const begun = await send(key, 0, { 'tus-resumable': '1.0.0', 'upload-length': '4' })
@@ -129,9 +137,9 @@ test('the key before a replaced one stores nothing more, also where it is still 
 test('what begins to be stored while its key is replaced counts for the one in its place', async () => {
   const { id, key } = await issue({ account: 'between', max_stored_upload_bytes: 10 })
   const meanwhile = () =>
-    call('/uploads', { method: 'POST', key, headers: { 'content-length': '6' }, body: new Uint8Array(6) })
-  const raced = other({ DB: before(env.DB, 'UPDATE api_keys SET revoked_at', meanwhile) })
-  const [status, made] = await ask(raced, 'POST', `/api/v0/keys/${id}/rotate`, {})
+    apiRequest('/uploads', { method: 'POST', key, headers: { 'content-length': '6' }, body: new Uint8Array(6) })
+  const raced = other({ DB: runBefore(env.DB, 'UPDATE api_keys SET revoked_at', meanwhile) })
+  const [status, made] = await requestWithEnv(raced, 'POST', `/api/v0/keys/${id}/rotate`, {})
   expect(status).toBe(201)
   const owners = env.DB.prepare(`SELECT DISTINCT key_id FROM uploads WHERE account = 'between'`)
   expect((await owners.all<any>()).results.map((row) => row.key_id)).toEqual([made.id])

@@ -1,24 +1,24 @@
 // The ledger's SQL on D1: what a large table must not make slow.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { apply } from '../../../worker/scheduler/applyEvent.ts'
+import { applyEvent } from '../../../worker/scheduler/applyEvent.ts'
 import {
   deleteOldJobs,
   findJob,
-  findJobByBackendId,
-  forgetIdempotency,
-  forgetSecrets,
+  findJobByJobId,
+  deleteExpiredIdempotencyKeys,
+  clearExpiredSecrets,
   insertJob,
   insertTask,
   listDeletedJobs,
   listExpiredOutputs,
   listOverdueJobs,
-  type NewJob,
-  setWarnings,
+  type NewJobRow,
+  updateWarnings,
 } from '../../../worker/db/jobs.ts'
-import { findTask, listBusySlots, listNeglectedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
+import { findTask, listBusySlots, listUnattendedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
 
-const wish = (jobId: string, priority = 0): NewJob => ({
+const wish = (jobId: string, priority = 0): NewJobRow => ({
   jobId,
   account: 'a',
   config: '{}',
@@ -95,13 +95,13 @@ test('what is asked with every request and every minute reads no table from end 
   await findTask(explaining, 'x')
   await listBusySlots(explaining, 1)
   await listWaitingTasks(explaining, 1, 1)
-  await listNeglectedTasks(explaining, 1, 1, 1, 1)
+  await listUnattendedTasks(explaining, 1, 1, 1, 1)
   await listOverdueJobs(explaining, 1, 1)
   await listExpiredOutputs(explaining, 1, 1)
   await listDeletedJobs(explaining, 1)
   await deleteOldJobs(explaining, 1, 1)
-  await forgetSecrets(explaining, 1)
-  await forgetIdempotency(explaining, 1)
+  await clearExpiredSecrets(explaining, 1)
+  await deleteExpiredIdempotencyKeys(explaining, 1)
   await insertJob(explaining, wish('x'), null).all()
   const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other)\b(?!.* INDEX )/.test(plan))
   expect(scans).toEqual([])
@@ -123,10 +123,10 @@ test('the warnings of a job that has ended do not change, whoever still had some
   const job = wish('ended')
   await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'ended-0', 'transcode')])
   const warnings = () => env.DB.prepare(`SELECT warnings FROM jobs WHERE job_id = 'ended'`).first('warnings')
-  await setWarnings(env.DB, 'ended', '[1]')
+  await updateWarnings(env.DB, 'ended', '[1]')
   expect(await warnings()).toBe('[1]')
-  expect((await apply(env, { id: 'ended-0', jobId: 'ended' }, { type: 'cancel' })).ok).toBe(true)
-  await setWarnings(env.DB, 'ended', '[1,2]')
+  expect((await applyEvent(env, { id: 'ended-0', jobId: 'ended' }, { type: 'cancel' })).ok).toBe(true)
+  await updateWarnings(env.DB, 'ended', '[1,2]')
   expect(await warnings()).toBe('[1]')
 })
 
@@ -148,7 +148,7 @@ test('a row that an older version stored reads as a typed job, with every member
     poster: null,
     lost_to: null,
   }
-  expect(await findJobByBackendId(env.DB, 'older')).toMatchObject({
+  expect(await findJobByJobId(env.DB, 'older')).toMatchObject({
     config,
     warnings: [{ code: 'no_effect', message: 'x' }],
     ...empty,
@@ -167,5 +167,5 @@ test('a row that an older version stored reads as a typed job, with every member
   await env.DB.prepare(`UPDATE jobs SET outputs = ?1, error = ?2, input_name = NULL WHERE job_id = 'older'`)
     .bind(JSON.stringify(stored), JSON.stringify(error))
     .run()
-  expect(await findJobByBackendId(env.DB, 'older')).toMatchObject({ outputs: stored, error, input_name: null })
+  expect(await findJobByJobId(env.DB, 'older')).toMatchObject({ outputs: stored, error, input_name: null })
 })

@@ -2,25 +2,27 @@
 // Not in charge of: what other programs make of it (test/node/service/archive.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { measure, streamArchive } from '../../../worker/delivery/tarArchive.ts'
-import { sign } from '../../../worker/secrets/hmac.ts'
-import { BASE, call } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { create, moveClock, started, status } from '../support/jobFixture.ts'
+import { measureArchive, streamArchive } from '../../../worker/delivery/tarArchive.ts'
+import { hmacSign } from '../../../worker/secrets/hmac.ts'
+import { BASE_URL, apiRequest } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { createJob, advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
 
 const DAY_MS = 86_400_000
 const film = new Uint8Array(1000).map((_, n) => n % 251)
 
-async function completed(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: Attempt; url: string }> {
-  const id = await create(change)
-  const attempt = await started()
-  await attempt.finish([await attempt.store('film.mp4', film)])
-  return { id, attempt, url: (await status(id)).archive_url }
+async function completed(
+  change: Record<string, unknown> = {},
+): Promise<{ id: number; attempt: FakeAttempt; url: string }> {
+  const id = await createJob(change)
+  const attempt = await startNextAttempt()
+  await attempt.finish([await attempt.storeObject('film.mp4', film)])
+  return { id, attempt, url: (await readStatus(id)).archive_url }
 }
 
 /** Without a key, as a visitor. */
 const read = (address: string, init: RequestInit = {}) =>
-  call(address.slice(BASE.length), { ...init, headers: { ...(init.headers as object), authorization: '' } })
+  apiRequest(address.slice(BASE_URL.length), { ...init, headers: { ...(init.headers as object), authorization: '' } })
 const bytesOf = async (answer: Response) => new Uint8Array(await answer.arrayBuffer())
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\0.*$/s, '')
 
@@ -83,7 +85,7 @@ test('more objects than one page of the store lists, in one order', async () => 
     const batch = Array.from({ length: Math.min(100, count - n) }, (_, k) => String(n + k).padStart(5, '0'))
     await Promise.all(batch.map((name) => env.BUCKET.put(`out/default/job-pages/${name}.m4s`, name)))
   }
-  const measured = await measure(env, archived)
+  const measured = await measureArchive(env, archived)
   expect(measured?.size).toBe(count * 1024 + 1024)
   const bytes = await bytesOf(new Response(streamArchive(env, archived, { offset: 0, length: measured!.size })))
   const found = Array.from({ length: count }, (_, n) => text(bytes.subarray(n * 1024 + 512, n * 1024 + 517)))
@@ -95,14 +97,14 @@ test('what a lost attempt left is not in it', async () => {
   const before = await bytesOf(await read(url))
   await env.BUCKET.put(`out/default/${attempt.job}/video_0/${attempt.job}-9/00001.m4s`, film)
   expect(await bytesOf(await read(url))).toEqual(before)
-  await env.BUCKET.put(`out/default/${attempt.job}/video_0/${attempt.own}/00001.m4s`, film)
+  await env.BUCKET.put(`out/default/${attempt.job}/video_0/${attempt.attemptDirectory}/00001.m4s`, film)
   expect((await bytesOf(await read(url))).length).toBe(before.length + 512 + 1024)
 })
 
 test('an object that is replaced or removed while it is read breaks the archive off', async () => {
   const archived = { account: 'default', jobId: 'job-race', attempt: 1, directory: 'd', finishedAt: 0 }
   await env.BUCKET.put('out/default/job-race/a', film)
-  const measured = await measure(env, archived)
+  const measured = await measureArchive(env, archived)
   await env.BUCKET.delete('out/default/job-race/a')
   const stream = streamArchive(env, archived, { offset: 0, length: measured!.size })
   await expect(new Response(stream).arrayBuffer()).rejects.toThrow()
@@ -112,8 +114,8 @@ test('whatever is not a signature in force gets one and the same answer', async 
   const { url, attempt } = await completed()
   const other = await completed()
   const expiry = Math.floor(Date.now() / 1000) + 60
-  const grant = async (label: string, of: string) => `${expiry}.${await sign(env, label, of)}`
-  const at = (it: string, path = `default/${attempt.job}/a.tar`) => `${BASE}/a/${it}/${path}`
+  const grant = async (label: string, of: string) => `${expiry}.${await hmacSign(env, label, of)}`
+  const at = (it: string, path = `default/${attempt.job}/a.tar`) => `${BASE_URL}/a/${it}/${path}`
   const refused = [
     url.replace(attempt.job, other.attempt.job),
     url.replace('/default/', '/stranger/'),
@@ -123,7 +125,7 @@ test('whatever is not a signature in force gets one and the same answer', async 
     url.replace(/\.[\w-]{43}\//, `.${'A'.repeat(43)}/`),
     at(await grant('object', `default/${attempt.job}/${expiry}`)),
     at(await grant('archive', `default/${attempt.job}/a.tar/${expiry}`)),
-    at(`1.${await sign(env, 'archive', JSON.stringify(['default', attempt.job, 'a.tar', '1']))}`),
+    at(`1.${await hmacSign(env, 'archive', JSON.stringify(['default', attempt.job, 'a.tar', '1']))}`),
     at('x'),
   ]
   const bodies = new Set<string>()
@@ -134,28 +136,29 @@ test('whatever is not a signature in force gets one and the same answer', async 
     bodies.add(await answer.text())
   }
   expect(bodies.size).toBe(1)
-  for (const path of ['/a', '/a/', `/a/x/default/${attempt.job}`]) expect((await read(BASE + path)).status).toBe(404)
+  for (const path of ['/a', '/a/', `/a/x/default/${attempt.job}`])
+    expect((await read(BASE_URL + path)).status).toBe(404)
 })
 
 test('it is gone with the job, and its address ends with the outputs', async () => {
   const { id, url } = await completed()
   const kept = await completed()
-  expect((await call(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
+  expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
   expect((await read(url)).status).toBe(404)
-  moveClock(30 * DAY_MS + 1000)
+  advanceClock(30 * DAY_MS + 1000)
   expect((await read(kept.url)).status).toBe(403)
 })
 
 test('jobs without finished outputs in the own store have none', async () => {
-  const running = await create()
-  expect((await status(running)).archive_url).toBeNull()
-  await call(`/api/v0/job/${running}/cancel`, { method: 'POST' })
-  expect((await status(running)).archive_url).toBeNull()
+  const running = await createJob()
+  expect((await readStatus(running)).archive_url).toBeNull()
+  await apiRequest(`/api/v0/job/${running}/cancel`, { method: 'POST' })
+  expect((await readStatus(running)).archive_url).toBeNull()
   const { id } = await completed()
   await env.DB.prepare(
     `UPDATE jobs SET config = json_set(config, '$.cloud_credentials.output.cloud_provider', 'aws') WHERE id = ?1`,
   )
     .bind(id)
     .run()
-  expect((await status(id)).archive_url).toBeNull()
+  expect((await readStatus(id)).archive_url).toBeNull()
 })

@@ -3,19 +3,19 @@ import { env } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { beforeAll, expect, test } from 'vitest'
 import type { AppEnv } from '../../../worker/http/context.ts'
-import { answerError } from '../../../worker/http/requestError.ts'
+import { handleError } from '../../../worker/http/requestError.ts'
 import { contentRange, parseContentRange, parseRange } from '../../../worker/util/byteRange.ts'
-import { objectAddress, objects } from '../../../worker/delivery/objectRoutes.ts'
+import { signedObjectUrl, objectRoutes } from '../../../worker/delivery/objectRoutes.ts'
 import { openSink } from '../../../worker/storage/registry.ts'
-import { sample } from '../storage/conformance.ts'
+import { SAMPLE_BYTES } from '../storage/conformance.ts'
 
 const BASE = 'https://service.test'
-const app = new Hono<AppEnv>().onError(answerError).route('/o', objects)
+const app = new Hono<AppEnv>().onError(handleError).route('/o', objectRoutes)
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600
 const get = async (address: string, init: RequestInit = {}): Promise<Response> =>
   app.request(new Request(address, init), undefined, env)
 const address = (path: string, expiry = inAnHour(), job = 'job-1') =>
-  objectAddress(env, BASE, { account: 'alice', jobId: job, path }, { expiresAt: expiry, scope: 'object' })
+  signedObjectUrl(env, BASE, { account: 'alice', jobId: job, path }, { expiresAt: expiry, scope: 'object' })
 
 const PLAYLIST = '#EXTM3U\n'
 const LARGE = 40 * 1024 * 1024 + 5
@@ -24,10 +24,10 @@ beforeAll(async () => {
   const sink = openSink(env, 'vendor-store', { account: 'alice', jobId: 'job-1', root: null, credentials: {} })
   const text = new TextEncoder().encode(PLAYLIST)
   await sink.put('hls/master.m3u8', text, text.length, 'application/vnd.apple.mpegurl', 'manifest')
-  await sink.put('hls/video_0/a b#1%.ts', sample, sample.length, 'video/mp2t', 'segment')
+  await sink.put('hls/video_0/a b#1%.ts', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp2t', 'segment')
   await sink.put('page.html', text, text.length, 'text/html')
   const other = openSink(env, 'vendor-store', { account: 'alice', jobId: 'job-2', root: null, credentials: {} })
-  await other.put('secret.mp4', sample, sample.length, 'video/mp4')
+  await other.put('secret.mp4', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4')
   const part = new Uint8Array(20 * 1024 * 1024).map((_, i) => i % 253)
   const upload = await sink.beginUpload('large.mp4', 'video/mp4')
   const parts = []
@@ -76,7 +76,7 @@ test.each<[string, string | undefined, 'segment' | 'manifest' | 'file', number, 
       credentials: {},
       cacheControl: chosen,
     })
-    await sink.put('kept.bin', sample, sample.length, 'video/mp4', kind)
+    await sink.put('kept.bin', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4', kind)
     const response = await get(await address('kept.bin', Math.floor(Date.now() / 1000) + left, 'job-3'), {
       method: 'HEAD',
     })
@@ -85,7 +85,7 @@ test.each<[string, string | undefined, 'segment' | 'manifest' | 'file', number, 
 )
 
 test('an object of an older version, and none, are kept for a moment and not at all', async () => {
-  await env.BUCKET.put('out/alice/job-4/old.bin', sample)
+  await env.BUCKET.put('out/alice/job-4/old.bin', SAMPLE_BYTES)
   const of = async (path: string) => (await get(await address(path, inAnHour(), 'job-4'))).headers.get('cache-control')
   expect([await of('old.bin'), await of('none.bin')]).toEqual(['private, max-age=300', 'no-store'])
 })
@@ -94,7 +94,7 @@ test('an address relative to a playlist keeps the signature', async () => {
   const segment = new URL(`video_0/${encodeURIComponent('a b#1%.ts')}`, await address('hls/master.m3u8'))
   expect(segment.href).toBe(await address('hls/video_0/a b#1%.ts', Number(/o\/(\d+)/.exec(segment.href)?.[1])))
   const response = await get(segment.href)
-  expect(new Uint8Array(await response.arrayBuffer())).toEqual(sample)
+  expect(new Uint8Array(await response.arrayBuffer())).toEqual(SAMPLE_BYTES)
 })
 
 test('a customer’s page is never a page of ours', async () => {

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { FakeS3 } from '../../fakes/s3.ts'
-import { call, job, post } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 
 const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'canary/secret+KEY/of/the/store/EXAMPLEKEY' }
 const REGION = 'eu-west-1'
@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const audioProfiles = [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }]
 const toS3 = (output: object = aws): Record<string, unknown> =>
-  job({
+  jobBody({
     audioProfiles,
     bucket_output_path: 's3://films/2026',
     audio_output_path: 's3://sound',
@@ -37,7 +37,7 @@ const AUDIO = stored('@sound/a_audio_0.m4a', 's3://sound/a_audio_0.m4a')
 
 /** A job that ended so: what made it is not looked at here. */
 async function ended(body: unknown, outputs: readonly object[]): Promise<number> {
-  const created = await post('/api/v0/job', body)
+  const created = await postJson('/api/v0/job', body)
   expect(created.status).toBe(200)
   const { _auto_generated_id_: id } = await created.json<any>()
   const now = Date.now()
@@ -48,7 +48,7 @@ async function ended(body: unknown, outputs: readonly object[]): Promise<number>
 }
 
 const outputsOf = async (path: string): Promise<any[]> => {
-  const answer = await call(path)
+  const answer = await apiRequest(path)
   const text = await answer.text()
   expect(text).not.toContain('canary')
   const { status, jobs } = JSON.parse(text)
@@ -90,7 +90,7 @@ test('temporary credentials have none: their token would be in it', async () => 
 
 test('a server by http has none of its own, and never one of the service', async () => {
   const id = await ended(
-    job({
+    jobBody({
       bucket_output_path: 'https://put.test/films',
       cloud_credentials: {
         input: { cloud_provider: 'http' },

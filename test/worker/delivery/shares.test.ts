@@ -4,37 +4,37 @@ import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import { app } from '../../../worker/app.ts'
-import { sign } from '../../../worker/secrets/hmac.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { ask } from '../support/appRequest.ts'
-import { BASE, basic, call, KEY, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { before } from '../support/raceBefore.ts'
-import { create, moveClock, started, status } from '../support/jobFixture.ts'
+import { hmacSign } from '../../../worker/secrets/hmac.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { requestWithEnv } from '../support/appRequest.ts'
+import { BASE_URL, basicAuth, apiRequest, API_KEY, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { runBefore } from '../support/raceBefore.ts'
+import { createJob, advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
 
 const DAY = 86_400
 const film = new Uint8Array(600).fill(7)
 /** Its frame header is all that is looked at. */
 const JPEG = Uint8Array.from([0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 36, 0, 64, 1, 1, 0x11, 0, 0xff, 0xd9])
 
-async function completed(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: Attempt }> {
-  const id = await create(change)
-  const attempt = await started()
-  expect((await attempt.finish([await attempt.store('film.mp4', film)])).status).toBe(200)
+async function completed(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: FakeAttempt }> {
+  const id = await createJob(change)
+  const attempt = await startNextAttempt()
+  expect((await attempt.finish([await attempt.storeObject('film.mp4', film)])).status).toBe(200)
   return { id, attempt }
 }
 
 async function share(id: number, body: unknown = {}): Promise<any> {
-  const answer = await post(`/api/v0/job/${id}/share`, body)
+  const answer = await postJson(`/api/v0/job/${id}/share`, body)
   expect(answer.status, await answer.clone().text()).toBe(200)
   return answer.json()
 }
 
-const pathOf = (address: string): string => address.slice(BASE.length)
+const pathOf = (address: string): string => address.slice(BASE_URL.length)
 /** Without a key, as a visitor. */
 const visit = (address: string, init: RequestInit = {}) =>
-  call(pathOf(address), { ...init, headers: { ...(init.headers as object), authorization: '' } })
-const list = async (id: number) => (await (await call(`/api/v0/job/${id}/share`)).json<any>()).shares
+  apiRequest(pathOf(address), { ...init, headers: { ...(init.headers as object), authorization: '' } })
+const list = async (id: number) => (await (await apiRequest(`/api/v0/job/${id}/share`)).json<any>()).shares
 const code = async (answer: Response) => [answer.status, (await answer.json<any>()).error.code]
 
 test('a share gives a page, a player and the addresses that they play, without a key', async () => {
@@ -73,7 +73,7 @@ test('a share gives a page, a player and the addresses that they play, without a
 
 test('a share opens what it plays, and not the report with the owner’s settings', async () => {
   const { id } = await completed()
-  const [output] = (await status(id)).outputs
+  const [output] = (await readStatus(id)).outputs
   const [, , account = '', jobId = ''] = new URL(output.url).pathname.split('/').slice(1).map(decodeURIComponent)
   await env.BUCKET.put(`out/${account}/${jobId}/job.json`, '{"configuration":{}}')
   const report = (address: string) => address.replace(/film\.mp4$/, 'job.json')
@@ -85,15 +85,15 @@ test('a share opens what it plays, and not the report with the owner’s setting
 })
 
 test('no address that a share gives outlives it', async () => {
-  const id = await create()
-  const attempt = await started()
-  expect((await attempt.door('PUT', '/preview', JPEG)).status).toBe(200)
-  expect((await attempt.finish([await attempt.store('film.mp4', film)])).status).toBe(200)
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  expect((await attempt.taskApi('PUT', '/preview', JPEG)).status).toBe(200)
+  expect((await attempt.finish([await attempt.storeObject('film.mp4', film)])).status).toBe(200)
   const made = await share(id, { expires_in_seconds: 60 })
   const { poster_url: poster, sources } = await (await visit(`${made.url}/data`)).json<any>()
   const addresses: string[] = [poster, sources[0].url]
   for (const address of addresses) expect((await visit(address)).status).toBe(200)
-  moveClock(61_000)
+  advanceClock(61_000)
   for (const address of addresses) expect((await visit(address)).status).toBe(403)
 })
 
@@ -119,14 +119,14 @@ test('the page may not be framed, the player by every page; both have a policy t
 test('forged, unknown, expired, revoked, and of a deleted job: one and the same 404', async () => {
   const { id } = await completed()
   const [good, revoked, expired] = [await share(id), await share(id), await share(id, { expires_in_seconds: 60 })]
-  expect((await call(`/api/v0/job/${id}/share/${revoked.share_id}`, { method: 'DELETE' })).status).toBe(204)
+  expect((await apiRequest(`/api/v0/job/${id}/share/${revoked.share_id}`, { method: 'DELETE' })).status).toBe(204)
   const gone = await completed()
   const deleted = await share(gone.id)
-  expect((await call(`/api/v0/job/${gone.id}`, { method: 'DELETE' })).status).toBe(204)
-  moveClock(61_000)
+  expect((await apiRequest(`/api/v0/job/${gone.id}`, { method: 'DELETE' })).status).toBe(204)
+  advanceClock(61_000)
 
   const [, , signature = ''] = /(sh_[\w-]+)\.([\w-]{43})$/.exec(good.url) ?? []
-  const at = (token: string): string => `${BASE}/s/${token}`
+  const at = (token: string): string => `${BASE_URL}/s/${token}`
   const refused = [
     revoked.url,
     expired.url,
@@ -134,8 +134,8 @@ test('forged, unknown, expired, revoked, and of a deleted job: one and the same 
     at(`${good.share_id}.${'A'.repeat(43)}`),
     at(`${revoked.share_id}.${signature}`),
     // Signed by the service for another purpose.
-    at(`${good.share_id}.${await sign(env, 'object', good.share_id)}`),
-    at(`sh_AAAAAAAAAAAAAAAA.${await sign(env, 'share', 'sh_AAAAAAAAAAAAAAAA')}`),
+    at(`${good.share_id}.${await hmacSign(env, 'object', good.share_id)}`),
+    at(`sh_AAAAAAAAAAAAAAAA.${await hmacSign(env, 'share', 'sh_AAAAAAAAAAAAAAAA')}`),
     good.url.slice(0, -1),
     `${good.url}x`,
     at(good.share_id),
@@ -165,19 +165,22 @@ test('forged, unknown, expired, revoked, and of a deleted job: one and the same 
 })
 
 test('another account can neither share, nor list, nor revoke; and no share opens another job’s files', async () => {
-  const [, { key }] = await ask(env, 'POST', '/api/v0/keys', { account: 'stranger' })
+  const [, { key }] = await requestWithEnv(env, 'POST', '/api/v0/keys', { account: 'stranger' })
   const { id } = await completed()
   const made = await share(id)
   const path = `/api/v0/job/${id}/share`
-  expect(await code(await post(path, {}, { key }))).toEqual([404, 'not_found'])
-  expect(await code(await call(path, { key }))).toEqual([404, 'not_found'])
-  expect(await code(await call(`${path}/${made.share_id}`, { key, method: 'DELETE' }))).toEqual([404, 'not_found'])
-  const other = await completed()
-  expect(await code(await call(`/api/v0/job/${other.id}/share/${made.share_id}`, { method: 'DELETE' }))).toEqual([
+  expect(await code(await postJson(path, {}, { key }))).toEqual([404, 'not_found'])
+  expect(await code(await apiRequest(path, { key }))).toEqual([404, 'not_found'])
+  expect(await code(await apiRequest(`${path}/${made.share_id}`, { key, method: 'DELETE' }))).toEqual([
     404,
     'not_found',
   ])
-  expect(await code(await visit(BASE + path))).toEqual([401, 'unauthorized'])
+  const other = await completed()
+  expect(await code(await apiRequest(`/api/v0/job/${other.id}/share/${made.share_id}`, { method: 'DELETE' }))).toEqual([
+    404,
+    'not_found',
+  ])
+  expect(await code(await visit(BASE_URL + path))).toEqual([401, 'unauthorized'])
   const [source] = (await (await visit(`${made.url}/data`)).json<any>()).sources
   const { attempt } = other
   expect((await visit(source.url.replace(/[0-9a-f-]{36}/, attempt.job))).status).toBe(403)
@@ -194,7 +197,7 @@ test('the addresses of a share end with it, and are short-lived where it is not'
   expect(short.addresses_expire_at).toBe(short.expires_at)
   const expiry = (media: any) => Number(/\/o\/(\d+)s\./.exec(media.sources[0].url)?.[1]) * 1000
   expect(expiry(long)).toBe(Date.parse(long.addresses_expire_at))
-  moveClock(601_000)
+  advanceClock(601_000)
   expect((await visit(short.sources[0].url)).status).toBe(403)
   expect((await visit(long.sources[0].url)).status).toBe(200)
 })
@@ -243,17 +246,17 @@ test.each<[string, unknown, string]>([
   ['a list', [], ''],
 ])('%s is refused with the field', async (_, body, field) => {
   const { id } = await completed()
-  const answer = await post(`/api/v0/job/${id}/share`, body)
+  const answer = await postJson(`/api/v0/job/${id}/share`, body)
   expect(answer.status).toBe(400)
   expect((await answer.json<any>()).error).toMatchObject({ code: 'invalid_request', field })
   expect(await list(id)).toEqual([])
 })
 
 test('only a completed job with outputs in the own store can be shared, and says so', async () => {
-  const running = await create()
-  expect(await code(await post(`/api/v0/job/${running}/share`, {}))).toEqual([409, 'not_shareable'])
-  await call(`/api/v0/job/${running}/cancel`, { method: 'POST' })
-  expect(await code(await post(`/api/v0/job/${running}/share`, {}))).toEqual([409, 'not_shareable'])
+  const running = await createJob()
+  expect(await code(await postJson(`/api/v0/job/${running}/share`, {}))).toEqual([409, 'not_shareable'])
+  await apiRequest(`/api/v0/job/${running}/cancel`, { method: 'POST' })
+  expect(await code(await postJson(`/api/v0/job/${running}/share`, {}))).toEqual([409, 'not_shareable'])
 
   const { id } = await completed()
   await env.DB.prepare(
@@ -261,7 +264,7 @@ test('only a completed job with outputs in the own store can be shared, and says
   )
     .bind(id)
     .run()
-  const answer = await post(`/api/v0/job/${id}/share`, {})
+  const answer = await postJson(`/api/v0/job/${id}/share`, {})
   expect(await answer.json()).toEqual({
     error: {
       code: 'not_shareable',
@@ -272,34 +275,34 @@ test('only a completed job with outputs in the own store can be shared, and says
 
 test('a share never outlives the outputs, and is gone with them', async () => {
   const { id } = await completed()
-  moveClock((RETENTION_DAYS.outputs - 1) * DAY * 1000)
+  advanceClock((RETENTION_DAYS.outputs - 1) * DAY * 1000)
   const made = await share(id)
   expect((Date.parse(made.expires_at) - Date.now()) / 1000).toBeLessThanOrEqual(DAY)
-  moveClock((DAY - 30) * 1000)
-  expect(await code(await post(`/api/v0/job/${id}/share`, {}))).toEqual([409, 'not_shareable'])
-  moveClock(60_000)
+  advanceClock((DAY - 30) * 1000)
+  expect(await code(await postJson(`/api/v0/job/${id}/share`, {}))).toEqual([409, 'not_shareable'])
+  advanceClock(60_000)
   expect((await visit(made.url)).status).toBe(404)
-  await sweep(env)
-  expect(await code(await post(`/api/v0/job/${id}/share`, {}))).toEqual([409, 'not_shareable'])
+  await reconcile(env)
+  expect(await code(await postJson(`/api/v0/job/${id}/share`, {}))).toEqual([409, 'not_shareable'])
   const left = await env.DB.prepare('SELECT COUNT(*) AS n FROM shares WHERE job = ?1').bind(id).first<{ n: number }>()
   expect(left?.n).toBe(0)
 })
 
 test('a job that is deleted while it is shared is not there', async () => {
   const { id } = await completed()
-  const remove = () => call(`/api/v0/job/${id}`, { method: 'DELETE' })
-  const bindings = { ...env, DB: before(env.DB, 'INSERT INTO shares', remove) }
-  const init = { method: 'POST', headers: { authorization: basic(KEY) } }
-  const answer = await app.request(`${BASE}/api/v0/job/${id}/share`, init, bindings)
+  const remove = () => apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })
+  const bindings = { ...env, DB: runBefore(env.DB, 'INSERT INTO shares', remove) }
+  const init = { method: 'POST', headers: { authorization: basicAuth(API_KEY) } }
+  const answer = await app.request(`${BASE_URL}/api/v0/job/${id}/share`, init, bindings)
   expect(await code(answer)).toEqual([404, 'not_found'])
 })
 
 test('the rows of a deleted job’s shares are removed with it', async () => {
   const { id } = await completed()
   await share(id)
-  await call(`/api/v0/job/${id}`, { method: 'DELETE' })
-  moveClock(26 * 3600_000)
-  await sweep(env)
+  await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })
+  advanceClock(26 * 3600_000)
+  await reconcile(env)
   const left = await env.DB.prepare('SELECT COUNT(*) AS n FROM shares WHERE job = ?1').bind(id).first<{ n: number }>()
   expect(left?.n).toBe(0)
 })
@@ -312,17 +315,17 @@ test('a job has 100 shares at most, also when they are asked for at once; expire
       env.DB.prepare('INSERT INTO shares VALUES (?1, ?2, ?3, ?4, ?5)').bind(`sh_${n}`, id, 'x', now, now + 60_000),
     ),
   )
-  const answers = await Promise.all(Array.from({ length: 6 }, () => post(`/api/v0/job/${id}/share`, {})))
+  const answers = await Promise.all(Array.from({ length: 6 }, () => postJson(`/api/v0/job/${id}/share`, {})))
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429, 429, 429])
   expect(await list(id)).toHaveLength(100)
-  moveClock(61_000)
-  expect((await post(`/api/v0/job/${id}/share`, {})).status).toBe(200)
+  advanceClock(61_000)
+  expect((await postJson(`/api/v0/job/${id}/share`, {})).status).toBe(200)
 })
 
 test('with BASE_URL, all addresses begin with it, whatever the request says of itself', async () => {
   const { id } = await completed()
   const where = { ...env, BASE_URL: 'https://video.example.com/' } as Env
-  const [, made] = await ask(where, 'POST', `/api/v0/job/${id}/share`, {}, KEY)
+  const [, made] = await requestWithEnv(where, 'POST', `/api/v0/job/${id}/share`, {}, API_KEY)
   expect(made.url).toMatch(/^https:\/\/video\.example\.com\/s\//)
   expect(made.embed_html).toContain('src="https://video.example.com/s/')
 })

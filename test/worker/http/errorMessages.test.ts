@@ -1,6 +1,6 @@
 // In charge of: what the service says to the natural mistakes of a newcomer: each answer names what would be right.
 import { expect, test } from 'vitest'
-import { call, job, post } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 
 const ADMIN = 'test-only-admin-key'
 
@@ -12,7 +12,7 @@ test.each([
   ['created_from=yesterday', 'created_from', 'such as 2026-11-21T10:00:00Z; "yesterday" was given'],
   ['page=2', 'page', 'page is not known here; there is limit, cursor, search, metadata, state'],
 ])('GET /api/v0/job?%s', async (query, field, message) => {
-  const answer = await call(`/api/v0/job?${query}`)
+  const answer = await apiRequest(`/api/v0/job?${query}`)
   expect(answer.status).toBe(400)
   const { error } = await answer.json<any>()
   expect(error).toMatchObject({ code: 'invalid_request', field, details: [{ field }] })
@@ -23,7 +23,7 @@ test.each([
   ['dry_run=1', 'dry_run must be true or false; "1" was given'],
   ['dryrun=true', 'dryrun is not known here; there is dry_run'],
 ])('POST /api/v0/job?%s makes no job', async (query, message) => {
-  const answer = await post(`/api/v0/job?${query}`, job())
+  const answer = await postJson(`/api/v0/job?${query}`, jobBody())
   expect(answer.status).toBe(400)
   expect((await answer.json<any>()).error.message).toContain(message)
 })
@@ -36,7 +36,7 @@ test.each([
   ['/api/v0/vault/rotate?after=x', 'POST', {}, 'after must be the next of the last answer'],
 ])('%s by %s with %j', async (path, method, body, message) => {
   const headers = { 'content-type': 'application/json' }
-  const answer = await call(path, { method, key: ADMIN, headers, body: JSON.stringify(body) })
+  const answer = await apiRequest(path, { method, key: ADMIN, headers, body: JSON.stringify(body) })
   expect(answer.status).toBe(400)
   expect((await answer.json<any>()).error.message).toContain(message)
 })
@@ -49,7 +49,7 @@ test.each([
   ['POST', '/api/v0/limits', 'GET, HEAD'],
   ['POST', '/health', 'GET, HEAD'],
 ])('%s %s is told the methods that there are', async (method, path, allow) => {
-  const answer = await call(path, { method })
+  const answer = await apiRequest(path, { method })
   expect(answer.status).toBe(405)
   expect(answer.headers.get('allow')).toBe(allow)
   expect((await answer.json<any>()).error).toEqual({
@@ -59,7 +59,7 @@ test.each([
 })
 
 test('an address that does not exist is told from a thing that is not there', async () => {
-  const absent = async (path: string) => (await (await call(path)).json<any>()).error
+  const absent = async (path: string) => (await (await apiRequest(path)).json<any>()).error
   expect(await absent('/api/v1/job')).toEqual({
     code: 'not_found',
     message: 'There is no such route in this version. /docs lists all of them.',
@@ -68,5 +68,5 @@ test('an address that does not exist is told from a thing that is not there', as
 })
 
 test('nobody is told of methods without a key', async () => {
-  expect((await call('/api/v0/job', { method: 'PATCH', key: 'wrong' })).status).toBe(401)
+  expect((await apiRequest('/api/v0/job', { method: 'PATCH', key: 'wrong' })).status).toBe(401)
 })

@@ -5,8 +5,8 @@ import { createExecutionContext } from 'cloudflare:test'
 import { expect, test } from 'vitest'
 import { app } from '../../../worker/app.ts'
 import { forwardedOrigin } from '../../../worker/http/forwardedOrigin.ts'
-import { ask } from '../support/appRequest.ts'
-import { basic, KEY } from '../support/apiClient.ts'
+import { requestWithEnv } from '../support/appRequest.ts'
+import { basicAuth, API_KEY } from '../support/apiClient.ts'
 
 const INSIDE = 'http://127.0.0.1:8787/uploads'
 
@@ -47,7 +47,7 @@ const evil = {
 async function uploaded(where: Env, headers: Record<string, string>): Promise<{ input: string; location: string }> {
   const request = new Request(INSIDE, {
     method: 'POST',
-    headers: { authorization: basic(KEY), 'tus-resumable': '1.0.0', 'upload-length': '5', ...headers },
+    headers: { authorization: basicAuth(API_KEY), 'tus-resumable': '1.0.0', 'upload-length': '5', ...headers },
   })
   const answer = await app.fetch(request, where, createExecutionContext())
   expect(answer.status).toBe(201)
@@ -66,7 +66,7 @@ test.each<[string, Record<string, string>, string]>([
 })
 
 test('a TRUST_PROXY that is neither 1 nor empty is said, and nothing is guessed', async () => {
-  const [status, body] = await ask({ ...env, TRUST_PROXY: 'yes' }, 'GET', '/api/v0/job', undefined, KEY)
+  const [status, body] = await requestWithEnv({ ...env, TRUST_PROXY: 'yes' }, 'GET', '/api/v0/job', undefined, API_KEY)
   expect([status, body.error.code]).toEqual([503, 'unavailable'])
   expect(body.error.message).toContain('TRUST_PROXY must be 1 or empty')
 })

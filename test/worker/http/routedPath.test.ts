@@ -1,32 +1,34 @@
 // In charge of: paths with a slash too many: they are the route that was meant, with its key, its method and its limits.
 import { expect, test } from 'vitest'
 import { routedPath } from '../../../worker/http/routedPath.ts'
-import { call, job, KEY, post } from '../support/apiClient.ts'
+import { apiRequest, jobBody, API_KEY, postJson } from '../support/apiClient.ts'
 
 const anonymous = { headers: { authorization: 'Basic bm9ib2R5Og==' } }
 
 test('a slash at the end and doubled slashes are tolerated, also with a query', async () => {
-  const created = await post('/api/v0/job/', job())
+  const created = await postJson('/api/v0/job/', jobBody())
   expect(created.status).toBe(200)
   const { _auto_generated_id_: id } = await created.json<any>()
   for (const path of [`/api/v0/job/${id}/`, `/api//v0/job/${id}`, `//api/v0//job/${id}//`, `/api/v0/job//${id}?x=/`]) {
-    const read = await call(path)
+    const read = await apiRequest(path)
     expect([path, read.status]).toEqual([path, 200])
     expect((await read.json<any>()).status.job_completed).toBe(false)
   }
-  expect((await (await call('/api/v0/job/?limit=1')).json<any>()).jobs).toHaveLength(1)
+  expect((await (await apiRequest('/api/v0/job/?limit=1')).json<any>()).jobs).toHaveLength(1)
   for (const path of ['/api/v0/limits/', '//api/v0/limits', '/health/', '/uploads/', '//uploads?limit=1'])
-    expect([path, (await call(path)).status]).toEqual([path, 200])
-  expect((await post(`/api/v0//job/${id}/cancel/`, {})).status).toBe(200)
+    expect([path, (await apiRequest(path)).status]).toEqual([path, 200])
+  expect((await postJson(`/api/v0//job/${id}/cancel/`, {})).status).toBe(200)
 })
 
 test('the key and the method are asked for all the same', async () => {
   for (const path of ['/api/v0/job/', '//api/v0/job', '/uploads//', '/api/v0//keys/', '//metrics/'])
-    expect([path, (await call(path, anonymous)).status]).toEqual([path, 401])
-  expect((await call('/api/v0//keys/', { key: KEY })).status).toBe((await call('/api/v0/keys', { key: KEY })).status)
-  const wrong = await call('/api/v0/limits/', { method: 'POST' })
+    expect([path, (await apiRequest(path, anonymous)).status]).toEqual([path, 401])
+  expect((await apiRequest('/api/v0//keys/', { key: API_KEY })).status).toBe(
+    (await apiRequest('/api/v0/keys', { key: API_KEY })).status,
+  )
+  const wrong = await apiRequest('/api/v0/limits/', { method: 'POST' })
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-  expect((await call('/api/v0/jobs/')).status).toBe(404)
+  expect((await apiRequest('/api/v0/jobs/')).status).toBe(404)
 })
 
 test('the paths of objects are names, and stay as they are', () => {

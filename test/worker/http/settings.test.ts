@@ -2,8 +2,8 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, expect, test, vi } from 'vitest'
 import { settings } from '../../../worker/env.ts'
-import { ask } from '../support/appRequest.ts'
-import { job, KEY } from '../support/apiClient.ts'
+import { requestWithEnv } from '../support/appRequest.ts'
+import { jobBody, API_KEY } from '../support/apiClient.ts'
 
 const other = (change: Record<string, unknown>): Env => ({ ...env, ...change })
 const spoken = vi.spyOn(console, 'error')
@@ -21,10 +21,10 @@ test.each([
 ])('%s = %j is refused: no request of a key is taken, /health and the log say why', async (name, value, expects) => {
   const where = other({ TRANSCODER_URLS: '', [name]: value })
   const sentence = `${name} must be ${expects}`
-  const [status, health] = await ask(where, 'GET', '/health')
+  const [status, health] = await requestWithEnv(where, 'GET', '/health')
   expect([status, health.status]).toEqual([503, 'not_ready'])
   expect(health.missing).toEqual([expect.stringContaining(sentence)])
-  const [refused, answer] = await ask(where, 'GET', '/api/v0/job', undefined, KEY)
+  const [refused, answer] = await requestWithEnv(where, 'GET', '/api/v0/job', undefined, API_KEY)
   expect([refused, answer.error.code]).toEqual([503, 'unavailable'])
   expect(answer.error.message).toContain(sentence)
   // Once, not with every request.
@@ -50,12 +50,12 @@ test.each([
   'D1_ERROR: Network connection lost.',
 ])('a database that says “%s” is away: 503 for reads and writes, and /health says so', async (message) => {
   const where = other({ DB: failing(message) })
-  const read = await ask(where, 'GET', '/api/v0/job/1', undefined, KEY)
-  const list = await ask(where, 'GET', '/api/v0/job', undefined, KEY)
-  const written = await ask(where, 'POST', '/api/v0/job', job(), KEY)
+  const read = await requestWithEnv(where, 'GET', '/api/v0/job/1', undefined, API_KEY)
+  const list = await requestWithEnv(where, 'GET', '/api/v0/job', undefined, API_KEY)
+  const written = await requestWithEnv(where, 'POST', '/api/v0/job', jobBody(), API_KEY)
   for (const [status, answer] of [read, list, written])
     expect([status, answer.error.code]).toEqual([503, 'unavailable'])
-  const [status, health] = await ask(where, 'GET', '/health')
+  const [status, health] = await requestWithEnv(where, 'GET', '/health')
   expect([status, health.missing]).toEqual([
     503,
     ['the database cannot be read or written now (is its disk full?); the log has what it answered'],
@@ -65,16 +65,16 @@ test.each([
 
 test('a database without tables is told as that', async () => {
   const where = other({ DB: failing('D1_ERROR: no such table: jobs: SQLITE_ERROR') })
-  const [status, health] = await ask(where, 'GET', '/health')
+  const [status, health] = await requestWithEnv(where, 'GET', '/health')
   expect([status, health.missing]).toEqual([503, [expect.stringContaining('has no tables (npm run migrate')]])
 })
 
 test('0 bytes of uploads are a bound, and so are 0 jobs', async () => {
   const where = other({ MAX_STORED_UPLOAD_BYTES: '0', MAX_ACTIVE_JOBS: '0' })
-  expect((await ask(where, 'GET', '/health'))[0]).toBe(200)
-  const [, limits] = await ask(where, 'GET', '/api/v0/limits')
+  expect((await requestWithEnv(where, 'GET', '/health'))[0]).toBe(200)
+  const [, limits] = await requestWithEnv(where, 'GET', '/api/v0/limits')
   expect(limits.quotas).toMatchObject({ stored_upload_bytes: 0, active_jobs: 0 })
-  const [status, answer] = await ask(where, 'POST', '/uploads', 'x', KEY)
+  const [status, answer] = await requestWithEnv(where, 'POST', '/uploads', 'x', API_KEY)
   expect([status, answer.error.code]).toEqual([429, 'quota_exceeded'])
 })
 

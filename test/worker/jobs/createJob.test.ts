@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openSource } from '../../../worker/storage/registry.ts'
 import type { StoreError } from '../../../worker/storage/objectStore.ts'
-import { basic, call, job, KEY, post } from '../support/apiClient.ts'
+import { basicAuth, apiRequest, jobBody, API_KEY, postJson } from '../support/apiClient.ts'
 import { FakeTranscoders } from '../support/fakeTranscoder.ts'
 
 beforeEach(() => {
@@ -13,7 +13,7 @@ afterEach(() => vi.unstubAllGlobals())
 const CANARY = 'canary-secret-5f2b9c'
 
 test('a job is created with 200 and the members of 2.5', async () => {
-  const response = await post('/api/v0/job', job())
+  const response = await postJson('/api/v0/job', jobBody())
   expect(response.status).toBe(200)
   const body = await response.json<any>()
   expect(Number.isInteger(body._auto_generated_id_)).toBe(true)
@@ -26,9 +26,11 @@ test('a job is created with 200 and the members of 2.5', async () => {
 
 test('a read answers {status, config}: the stored request with its defaults, and separate_audio', async () => {
   const { _auto_generated_id_: id } = await (
-    await post('/api/v0/job', job({ scte35_passthrough: false, mine: 1 }))
+    await postJson('/api/v0/job', jobBody({ scte35_passthrough: false, mine: 1 }))
   ).json<any>()
-  const read = await (await call(`/api/v0/job/${id}`, { headers: { 'content-type': 'application/json' } })).json<any>()
+  const read = await (
+    await apiRequest(`/api/v0/job/${id}`, { headers: { 'content-type': 'application/json' } })
+  ).json<any>()
   expect(Object.keys(read)).toEqual(['status', 'config'])
   expect(read.status.job_completed).toBe(false)
   expect(read.config).toMatchObject({
@@ -45,30 +47,30 @@ test('a read answers {status, config}: the stored request with its defaults, and
 })
 
 test.each([
-  ['an empty password', basic(KEY, '')],
-  ['a password of one character', basic(KEY, 'x')],
+  ['an empty password', basicAuth(API_KEY, '')],
+  ['a password of one character', basicAuth(API_KEY, 'x')],
 ])('the key is the user name; %s is accepted for every endpoint (5.3)', async (_title, authorization) => {
-  const created = await post('/api/v0/job', job(), { headers: { authorization } })
+  const created = await postJson('/api/v0/job', jobBody(), { headers: { authorization } })
   expect(created.status).toBe(200)
   const { _auto_generated_id_: id } = await created.json<any>()
-  expect((await call(`/api/v0/job/${id}`, { headers: { authorization } })).status).toBe(200)
+  expect((await apiRequest(`/api/v0/job/${id}`, { headers: { authorization } })).status).toBe(200)
 })
 
 test.each([
   ['no header', ''],
-  ['a wrong key', basic('wrong')],
-  ['an empty key', basic('')],
-  ['a bearer token', `Bearer ${KEY}`],
+  ['a wrong key', basicAuth('wrong')],
+  ['an empty key', basicAuth('')],
+  ['a bearer token', `Bearer ${API_KEY}`],
   ['no base64', 'Basic ***'],
 ])('%s: 401 that asks for Basic', async (_title, authorization) => {
-  const response = await call('/api/v0/job/1', { headers: { authorization } })
+  const response = await apiRequest('/api/v0/job/1', { headers: { authorization } })
   expect(response.status).toBe(401)
   expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm=/)
   expect((await response.json<any>()).error.code).toBe('unauthorized')
 })
 
 test('a page that fetches is not interrupted by the dialog of the browser', async () => {
-  const response = await call('/api/v0/job/1', { headers: { authorization: '', 'sec-fetch-mode': 'cors' } })
+  const response = await apiRequest('/api/v0/job/1', { headers: { authorization: '', 'sec-fetch-mode': 'cors' } })
   expect(response.status).toBe(401)
   expect(response.headers.has('www-authenticate')).toBe(false)
 })
@@ -80,7 +82,7 @@ test.each([
   [2400, 200],
 ])('1920x1080 h.264 cbr at %d kbps: %d (8)', async (video_bitrate, status) => {
   const videoProfiles = [{ output: '', width: 1920, height: 1080, video_bitrate_mode: 'cbr', video_bitrate }]
-  const response = await post('/api/v0/job', job({ videoProfiles }))
+  const response = await postJson('/api/v0/job', jobBody({ videoProfiles }))
   expect(response.status).toBe(status)
   if (status === 200) return
   const { error } = await response.json<any>()
@@ -100,7 +102,7 @@ test.each([
   ['300 KB', `{"input":"${'x'.repeat(300_000)}"}`, { 'content-type': 'application/json' }, 413, 'too_large'],
 ])('a body that is %s: its status and code, and nothing is stored', async (_title, body, headers, status, code) => {
   const before = await env.DB.prepare('SELECT COUNT(*) AS n FROM jobs').first('n')
-  const response = await call('/api/v0/job', { method: 'POST', body, headers })
+  const response = await apiRequest('/api/v0/job', { method: 'POST', body, headers })
   expect(response.status).toBe(status)
   const { error } = await response.json<any>()
   expect(error.code).toBe(code)
@@ -109,7 +111,7 @@ test.each([
 })
 
 test('every problem is told at once, each with its path', async () => {
-  const response = await post('/api/v0/job', {
+  const response = await postJson('/api/v0/job', {
     input: true,
     videoProfiles: [{ width: 640, height: 360, video_bitrate: 600, video_framerate: '3x' }],
     audioProfiles: [{ audio_codec: 'opus' }],
@@ -128,17 +130,17 @@ test('every problem is told at once, each with its path', async () => {
 
 test('what makes no sense is refused, not ignored', async () => {
   for (const path of ['/api/v0/job?dry_run=maybe', '/api/v0/job?x=1']) {
-    expect((await post(path, job())).status, path).toBe(400)
+    expect((await postJson(path, jobBody())).status, path).toBe(400)
   }
-  const response = await post('/api/v0/job', job({ thumbnails: {} }))
+  const response = await postJson('/api/v0/job', jobBody({ thumbnails: {} }))
   expect(response.status).toBe(400)
   expect((await response.json<any>()).error.details[0].code).toBe('invalid_type')
 })
 
 test('an upload that is not there is said at creation', async () => {
-  const response = await post(
+  const response = await postJson(
     '/api/v0/job',
-    job({ input: '77', cloud_credentials: { input: { cloud_provider: 'file-upload' } } }),
+    jobBody({ input: '77', cloud_credentials: { input: { cloud_provider: 'file-upload' } } }),
   )
   expect(response.status).toBe(400)
   expect((await response.json<any>()).error).toMatchObject({ field: 'input', details: [{ code: 'upload_not_found' }] })
@@ -149,12 +151,17 @@ test('secrets leave by no answer and stand in no row in clear (I15)', async () =
     input: { cloud_provider: 'http', access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: CANARY, extra_token: CANARY },
   }
   const input = `https://media.test/a.mp4?signature=${CANARY}`
-  const created = await post('/api/v0/job', job({ input, cloud_credentials }))
+  const created = await postJson('/api/v0/job', jobBody({ input, cloud_credentials }))
   const text = await created.text()
   const { _auto_generated_id_: id } = JSON.parse(text)
-  const read = await (await call(`/api/v0/job/${id}`)).text()
+  const read = await (await apiRequest(`/api/v0/job/${id}`)).text()
   const row = JSON.stringify(await env.DB.prepare('SELECT * FROM jobs WHERE id = ?').bind(id).first())
-  for (const [where, shown] of Object.entries({ text, read, row, list: await (await call('/api/v0/job')).text() })) {
+  for (const [where, shown] of Object.entries({
+    text,
+    read,
+    row,
+    list: await (await apiRequest('/api/v0/job')).text(),
+  })) {
     expect(shown.includes(CANARY), where).toBe(false)
     expect(shown.includes('IOSFODNN7'), where).toBe(false)
   }
@@ -162,14 +169,14 @@ test('secrets leave by no answer and stand in no row in clear (I15)', async () =
 })
 
 test('user info in an address is refused', async () => {
-  const response = await post('/api/v0/job', job({ input: `https://user:${CANARY}@media.test/a.mp4` }))
+  const response = await postJson('/api/v0/job', jobBody({ input: `https://user:${CANARY}@media.test/a.mp4` }))
   expect(response.status).toBe(400)
   expect(await response.text()).not.toContain(CANARY)
 })
 
 test('another account cannot tell a job of ours from a missing one (I16)', async () => {
-  const { _auto_generated_id_: id } = await (await post('/api/v0/job', job())).json<any>()
-  const made = await post('/api/v0/keys', { account: 'other', label: 'test' }, { key: 'test-only-admin-key' })
+  const { _auto_generated_id_: id } = await (await postJson('/api/v0/job', jobBody())).json<any>()
+  const made = await postJson('/api/v0/keys', { account: 'other', label: 'test' }, { key: 'test-only-admin-key' })
   const { key } = await made.json<any>()
   const every = [
     ['GET', ''],
@@ -181,20 +188,20 @@ test('another account cannot tell a job of ours from a missing one (I16)', async
     ['POST', '/webhooks/msg_1/replay'],
   ] as const
   for (const [method, suffix] of every) {
-    const foreign = await call(`/api/v0/job/${id}${suffix}`, { method, key })
-    const missing = await call(`/api/v0/job/999999${suffix}`, { method, key })
+    const foreign = await apiRequest(`/api/v0/job/${id}${suffix}`, { method, key })
+    const missing = await apiRequest(`/api/v0/job/999999${suffix}`, { method, key })
     expect([foreign.status, await foreign.text()], suffix).toEqual([404, await missing.text()])
     expect([...foreign.headers], suffix).toEqual([...missing.headers])
   }
   for (const query of ['', `?search=${id}`, '?search=a.mp4', '?state=queued']) {
-    expect((await (await call(`/api/v0/job${query}`, { key })).json<any>()).jobs, query).toEqual([])
+    expect((await (await apiRequest(`/api/v0/job${query}`, { key })).json<any>()).jobs, query).toEqual([])
   }
   // Nor by naming what is another's as one's own: an upload, an output, a key of idempotency.
-  const stored = await (await call('/uploads', { method: 'POST', body: 'film' })).json<any>()
+  const stored = await (await apiRequest('/uploads', { method: 'POST', body: 'film' })).json<any>()
   const fromUpload = (number: number) =>
-    post(
+    postJson(
       '/api/v0/job',
-      job({
+      jobBody({
         input: String(number),
         cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
       }),
@@ -207,8 +214,8 @@ test('another account cannot tell a job of ours from a missing one (I16)', async
   ])
   const headers = { 'idempotency-key': 'shared' }
   const [ours, theirs] = [
-    await post('/api/v0/job', job(), { headers }),
-    await post('/api/v0/job', job(), { headers, key }),
+    await postJson('/api/v0/job', jobBody(), { headers }),
+    await postJson('/api/v0/job', jobBody(), { headers, key }),
   ]
   expect((await theirs.json<any>())._auto_generated_id_).not.toBe((await ours.json<any>())._auto_generated_id_)
   const jobId = crypto.randomUUID()
@@ -225,38 +232,39 @@ test('another account cannot tell a job of ours from a missing one (I16)', async
   expect(nothing).toMatchObject(['not_found', expect.any(String)])
   for (const owner of ['default', 'other']) expect(await ask('other', owner)).toEqual(nothing)
   // It is there, for whoever it belongs to.
-  expect((await call(`/api/v0/job/${id}`)).status).toBe(200)
+  expect((await apiRequest(`/api/v0/job/${id}`)).status).toBe(200)
 })
 
 test('the list is newest first, in pages, filtered by state and time', async () => {
   const ids: number[] = []
-  for (let n = 0; n < 5; n++) ids.push((await (await post('/api/v0/job', job())).json<any>())._auto_generated_id_)
-  await post(`/api/v0/job/${ids[1]}/cancel`, {})
-  const first = await (await call('/api/v0/job?limit=2')).json<any>()
+  for (let n = 0; n < 5; n++)
+    ids.push((await (await postJson('/api/v0/job', jobBody())).json<any>())._auto_generated_id_)
+  await postJson(`/api/v0/job/${ids[1]}/cancel`, {})
+  const first = await (await apiRequest('/api/v0/job?limit=2')).json<any>()
   expect(first.jobs.map((entry: any) => entry._auto_generated_id_)).toEqual([ids[4], ids[3]])
-  const second = await (await call(`/api/v0/job?limit=2&cursor=${first.next_cursor}`)).json<any>()
+  const second = await (await apiRequest(`/api/v0/job?limit=2&cursor=${first.next_cursor}`)).json<any>()
   expect(second.jobs.map((entry: any) => entry._auto_generated_id_)).toEqual([ids[2], ids[1]])
-  const cancelled = await (await call('/api/v0/job?state=cancelled')).json<any>()
+  const cancelled = await (await apiRequest('/api/v0/job?state=cancelled')).json<any>()
   expect(cancelled).toMatchObject({
     jobs: [{ _auto_generated_id_: ids[1], status: { state: 'cancelled' } }],
     next_cursor: null,
   })
-  expect((await (await call('/api/v0/job?created_to=2020-01-01T00:00:00Z')).json<any>()).jobs).toEqual([])
+  expect((await (await apiRequest('/api/v0/job?created_to=2020-01-01T00:00:00Z')).json<any>()).jobs).toEqual([])
   for (const query of ['limit=0', 'limit=101', 'limit=x', 'state=odd', 'cursor=-1', 'created_from=today', 'sort=up']) {
-    expect((await call(`/api/v0/job?${query}`)).status, query).toBe(400)
+    expect((await apiRequest(`/api/v0/job?${query}`)).status, query).toBe(400)
   }
 })
 
 test('the same Idempotency-Key is the same job, even raced; another body is refused (I10)', async () => {
   const headers = { 'idempotency-key': 'abc-1' }
-  const raced = await Promise.all(Array.from({ length: 50 }, () => post('/api/v0/job', job(), { headers })))
+  const raced = await Promise.all(Array.from({ length: 50 }, () => postJson('/api/v0/job', jobBody(), { headers })))
   const answers = new Set(await Promise.all(raced.map((response) => response.text())))
   expect(answers.size).toBe(1)
   const n = await env.DB.prepare(`SELECT COUNT(*) AS n FROM idempotency WHERE key = 'abc-1'`).first('n')
   expect(n).toBe(1)
-  const other = await post('/api/v0/job', job({ gop_length: 2 }), { headers })
+  const other = await postJson('/api/v0/job', jobBody({ gop_length: 2 }), { headers })
   expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
-  expect((await post('/api/v0/job', job(), { headers: { 'idempotency-key': 'é' } })).status).toBe(400)
+  expect((await postJson('/api/v0/job', jobBody(), { headers: { 'idempotency-key': 'é' } })).status).toBe(400)
 })
 
 test('unknown addresses and ids answer one 404 in the one error shape', async () => {
@@ -267,14 +275,14 @@ test('unknown addresses and ids answer one 404 in the one error shape', async ()
     '/api/v0/job/99999999999999999',
     '/nowhere',
   ]) {
-    const response = await call(path)
+    const response = await apiRequest(path)
     expect(response.status, path).toBe(404)
     expect((await response.json<any>()).error.code).toBe('not_found')
   }
 })
 
 test('a page of any origin may call the API; credentials of a browser are never shared', async () => {
-  const preflight = await call('/api/v0/job', {
+  const preflight = await apiRequest('/api/v0/job', {
     method: 'OPTIONS',
     headers: { authorization: '', origin: 'https://app.example', 'access-control-request-method': 'POST' },
   })
@@ -284,13 +292,13 @@ test('a page of any origin may call the API; credentials of a browser are never 
 })
 
 test('limits are published, with the table of bitrates', async () => {
-  const limits = await (await call('/api/v0/limits', { headers: { authorization: '' } })).json<any>()
+  const limits = await (await apiRequest('/api/v0/limits', { headers: { authorization: '' } })).json<any>()
   const fullHd = limits.video_bitrate_kbps.sizes.find((entry: any) => entry.height === 1080)
   expect(fullHd['h.264'].minimum.cbr).toBe(2300)
   expect(limits.retention_days).toEqual({ unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 })
 })
 
 test('health says that jobs can be taken', async () => {
-  const response = await call('/health', { headers: { authorization: '' } })
+  const response = await apiRequest('/health', { headers: { authorization: '' } })
   expect([response.status, (await response.json<any>()).status]).toEqual([200, 'ok'])
 })

@@ -2,25 +2,25 @@ import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
-import { apply } from '../../../worker/scheduler/applyEvent.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { call, job, post } from '../support/apiClient.ts'
+import { applyEvent } from '../../../worker/scheduler/applyEvent.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 import { estimate as found } from '../support/taskPlan.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
-import { moveClock, started, status, transcoders } from '../support/jobFixture.ts'
+import { advanceClock, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
 
 const DRY = '/api/v0/job?dry_run=true'
 
 async function create(path = DRY, init: { headers?: Record<string, string> } = {}): Promise<any> {
-  const response = await post(path, job(), init)
+  const response = await postJson(path, jobBody(), init)
   return { http: response.status, ...(await response.json<any>()) }
 }
 
-function estimate(attempt: Attempt, change: Record<string, unknown> = {}): Promise<Response> {
+function estimate(attempt: FakeAttempt, change: Record<string, unknown> = {}): Promise<Response> {
   const warnings = [{ code: 'deinterlaced', field: 'videoProfiles[0]', message: 'so it is' }]
   const progress = { ...noProgress, phase: 'probing' }
-  return attempt.door('POST', '/estimate', { estimate: found, warnings, progress, ...change })
+  return attempt.taskApi('POST', '/estimate', { estimate: found, warnings, progress, ...change })
 }
 
 async function objects(): Promise<string[]> {
@@ -32,16 +32,21 @@ test('a dry run ends with its estimate, and nothing is in the store', async () =
   const created = await create()
   expect(created).toMatchObject({ http: 200, dry_run: true, status: { dry_run: true, estimate: null, state: 'ready' } })
   const id = created._auto_generated_id_
-  const attempt = await transcoders.next()
+  const attempt = await transcoders.nextAttempt()
   // A transcoder of before knows protocol 1 only, and refuses instead of encoding.
   expect(attempt.run.protocol).toBe(2)
-  expect(await (await attempt.door('GET', '')).json()).toMatchObject({ kind: 'plan', protocol: 2, plan: null })
-  await attempt.beat({ phase: 'probing' })
-  expect(await status(id)).toMatchObject({ phase: 'probing', tcode_progress: '0', xfer_progress: '0', dry_run: true })
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ kind: 'plan', protocol: 2, plan: null })
+  await attempt.heartbeat({ phase: 'probing' })
+  expect(await readStatus(id)).toMatchObject({
+    phase: 'probing',
+    tcode_progress: '0',
+    xfer_progress: '0',
+    dry_run: true,
+  })
 
   const answer = await estimate(attempt)
   expect([answer.status, await answer.json()]).toEqual([200, { state: 'completed' }])
-  const end = await status(id)
+  const end = await readStatus(id)
   expect(end).toMatchObject({
     state: 'ready',
     job_completed: true,
@@ -57,23 +62,23 @@ test('a dry run ends with its estimate, and nothing is in the store', async () =
     estimate: found,
     warnings: [{ code: 'deinterlaced' }],
   })
-  const { jobs } = await (await call('/api/v0/job?limit=1')).json<any>()
+  const { jobs } = await (await apiRequest('/api/v0/job?limit=1')).json<any>()
   expect(jobs[0]).toMatchObject({ _auto_generated_id_: id, status: { dry_run: true, estimate: found } })
   expect(await objects()).toEqual(before)
   // Said again after a lost answer: answered again. Said otherwise: not changed.
   expect((await estimate(attempt, { estimate: { version: 9 } })).status).toBe(200)
-  expect((await status(id)).estimate).toEqual(found)
-  expect((await call(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(409)
+  expect((await readStatus(id)).estimate).toEqual(found)
+  expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(409)
   // The slot is free again.
   await create('/api/v0/job')
-  await started()
+  await startNextAttempt()
 })
 
 test('the door takes no output of a dry run, and no estimate of a job', async () => {
   const before = await objects()
   await create()
-  const dry = await started()
-  const upload = await dry.door('POST', '/uploads', { path: 'a.mp4', content_type: 'video/mp4', expected_size: 5 })
+  const dry = await startNextAttempt()
+  const upload = await dry.taskApi('POST', '/uploads', { path: 'a.mp4', content_type: 'video/mp4', expected_size: 5 })
   expect(upload.status).toBe(409)
   const object = { path: 'a.mp4', upload: btoa('["a.mp4","x"]').replaceAll('=', ''), size: 1, sha256: '0'.repeat(64) }
   const finish = await dry.finish([
@@ -84,53 +89,53 @@ test('the door takes no output of a dry run, and no estimate of a job', async ()
   expect((await estimate(dry)).status).toBe(200)
 
   const { _auto_generated_id_: id } = await create('/api/v0/job?dry_run=false')
-  const real = await started()
+  const real = await startNextAttempt()
   expect((await estimate(real)).status).toBe(409)
-  expect(await status(id)).toMatchObject({ state: 'running', dry_run: false, estimate: null })
+  expect(await readStatus(id)).toMatchObject({ state: 'running', dry_run: false, estimate: null })
 })
 
 test('an attempt that lost its lease estimates nothing; the next one does', async () => {
   const { _auto_generated_id_: id } = await create()
-  const first = await started()
-  moveClock(10 * 60_000)
+  const first = await startNextAttempt()
+  advanceClock(10 * 60_000)
   await runDurableObjectAlarm(env.MONITOR.get(env.MONITOR.idFromName(first.run.task_id.slice(0, -2))))
-  moveClock(2 * 60_000)
-  await sweep(env)
-  const second = await started()
+  advanceClock(2 * 60_000)
+  await reconcile(env)
+  const second = await startNextAttempt()
   expect(second.run).toMatchObject({ attempt: 2, protocol: 2 })
   expect((await estimate(first, { estimate: { version: 0 } })).status).toBe(409)
-  expect(await status(id)).toMatchObject({ job_completed: false, estimate: null })
+  expect(await readStatus(id)).toMatchObject({ job_completed: false, estimate: null })
   expect((await estimate(second)).status).toBe(200)
-  expect(await status(id)).toMatchObject({ job_completed: true, estimate: found })
+  expect(await readStatus(id)).toMatchObject({ job_completed: true, estimate: found })
 })
 
 test('a dry run is given up after as many lost attempts as a job', async () => {
   const { _auto_generated_id_: id } = await create()
   for (let n = 1; n <= MAX_LOST_ATTEMPTS; n++) {
-    const attempt = await started()
+    const attempt = await startNextAttempt()
     expect(attempt.run.attempt).toBe(n)
     const task = { id: attempt.run.task_id, jobId: attempt.run.task_id.replace(/-0$/, '') }
-    await apply(env, task, { type: 'lost', attempt: n, ranMs: 0 })
-    moveClock(2 * 60_000)
-    await sweep(env)
+    await applyEvent(env, task, { type: 'lost', attempt: n, ranMs: 0 })
+    advanceClock(2 * 60_000)
+    await reconcile(env)
   }
-  expect(await status(id)).toMatchObject({ state: 'error', error: { code: 'attempts_exhausted' }, estimate: null })
+  expect(await readStatus(id)).toMatchObject({ state: 'error', error: { code: 'attempts_exhausted' }, estimate: null })
 })
 
 test('a dry run that is cancelled tells its transcoder and keeps no estimate', async () => {
   const { _auto_generated_id_: id } = await create()
-  const attempt = await started()
-  expect((await call(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
-  expect(await attempt.beat()).toBe('cancel')
+  const attempt = await startNextAttempt()
+  expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+  expect(await attempt.heartbeat()).toBe('cancel')
   expect((await estimate(attempt)).status).toBe(409)
-  expect(await status(id)).toMatchObject({ state: 'cancelled', job_completed: true, dry_run: true, estimate: null })
+  expect(await readStatus(id)).toMatchObject({ state: 'cancelled', job_completed: true, dry_run: true, estimate: null })
 })
 
 test('what would end the job ends its dry run, with the same error', async () => {
   const { _auto_generated_id_: id } = await create()
-  const attempt = await started()
-  await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'no_video', message: 'none' } })
-  const end = await status(id)
+  const attempt = await startNextAttempt()
+  await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'no_video', message: 'none' } })
+  const end = await readStatus(id)
   expect(end).toMatchObject({ state: 'error', job_completed: true, error: { code: 'no_video' }, estimate: null })
   expect(end.tcode_progress).not.toBe('100')
 })
@@ -157,7 +162,7 @@ test.each(['dry_run=', 'dry_run=1', 'dry_run=TRUE', 'dryrun=true', 'dry_run=true
 
 test('an estimate that is no object, or too large to keep, is refused', async () => {
   await create()
-  const attempt = await started()
+  const attempt = await startNextAttempt()
   expect((await estimate(attempt, { estimate: 'x' })).status).toBe(400)
   expect((await estimate(attempt, { estimate: { text: 'x'.repeat(600_000) } })).status).toBe(413)
   expect((await estimate(attempt)).status).toBe(200)

@@ -1,9 +1,9 @@
 // Jobs that are settled by their source, seen from the Worker: which transcoders take them, and which plan and paths they may have.
 // Not in charge of: the rungs (test/node/transcoder/plan/ladder.test.ts).
 import { expect, test } from 'vitest'
-import { call, job, post } from '../support/apiClient.ts'
-import { plan } from '../support/taskPlan.ts'
-import { create, started } from '../support/jobFixture.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { taskPlan } from '../support/taskPlan.ts'
+import { createJob, startNextAttempt } from '../support/jobFixture.ts'
 
 const auto = { ladder: 'auto', videoProfiles: [] }
 const optional = { audioProfiles: [{ source_stream: 1, optional: true }] }
@@ -15,29 +15,29 @@ test.each<[string, Record<string, unknown>, number]>([
   ['upscaling, as it always was', { allow_upscaling: true }, 1],
   ['none of it', {}, 1],
 ])('a job with %s is given to transcoders that know it', async (_what, change, protocol) => {
-  await create(change)
-  const attempt = await started()
+  await createJob(change)
+  const attempt = await startNextAttempt()
   expect(attempt.run.protocol).toBe(protocol)
-  expect(await (await attempt.door('GET', '')).json()).toMatchObject({ protocol })
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ protocol })
 })
 
 test('so is its dry run', async () => {
-  expect((await post('/api/v0/job?dry_run=true', job(auto))).status).toBe(200)
-  expect((await started()).run.protocol).toBe(3)
+  expect((await postJson('/api/v0/job?dry_run=true', jobBody(auto))).status).toBe(200)
+  expect((await startNextAttempt()).run.protocol).toBe(3)
 })
 
 test('the job is read as it was sent, with the GOP that it has', async () => {
-  const id = await create({ ...auto, videoProfiles: undefined })
-  const { config } = await (await call(`/api/v0/job/${id}`)).json<any>()
+  const id = await createJob({ ...auto, videoProfiles: undefined })
+  const { config } = await (await apiRequest(`/api/v0/job/${id}`)).json<any>()
   expect(config).toMatchObject({ ladder: 'auto', videoProfiles: [], gop_length: 2 })
 })
 
 test('its plan has the files of rungs that were not known before, and no others', async () => {
-  await create(auto)
-  const attempt = await started()
+  await createJob(auto)
+  const attempt = await startNextAttempt()
   const planned = (...paths: string[]) => {
-    const outputs = paths.map((path, profile) => ({ ...plan(path).outputs[0]!, profile }))
-    return attempt.door('POST', '/plan', { plan: plan('', { outputs }), warnings: [] })
+    const outputs = paths.map((path, profile) => ({ ...taskPlan(path).outputs[0]!, profile }))
+    return attempt.taskApi('POST', '/plan', { plan: taskPlan('', { outputs }), warnings: [] })
   }
   expect((await planned('a_0_1080p.mp4', 'film.mp4')).status).toBe(403)
   expect((await planned('a_0_1080p.mp4', '../a_1_720p.mp4')).status).toBe(403)
@@ -45,17 +45,17 @@ test('its plan has the files of rungs that were not known before, and no others'
 })
 
 test('segments go into the directories of rungs, and into no others', async () => {
-  await create({ ...auto, output_container: 'hls', bucket_output_path: 'show' })
-  const attempt = await started()
-  const put = async (path: string) => (await attempt.put(path, 'abc')).status
-  expect(await put(`show/video_720p/${attempt.own}/00001.m4s`)).toBe(200)
-  expect(await put(`show/video_0/${attempt.own}/00001.m4s`)).toBe(403)
-  expect(await put(`show/video_/${attempt.own}/00001.m4s`)).toBe(403)
-  expect(await put(`other/video_720p/${attempt.own}/00001.m4s`)).toBe(403)
+  await createJob({ ...auto, output_container: 'hls', bucket_output_path: 'show' })
+  const attempt = await startNextAttempt()
+  const put = async (path: string) => (await attempt.putObject(path, 'abc')).status
+  expect(await put(`show/video_720p/${attempt.attemptDirectory}/00001.m4s`)).toBe(200)
+  expect(await put(`show/video_0/${attempt.attemptDirectory}/00001.m4s`)).toBe(403)
+  expect(await put(`show/video_/${attempt.attemptDirectory}/00001.m4s`)).toBe(403)
+  expect(await put(`other/video_720p/${attempt.attemptDirectory}/00001.m4s`)).toBe(403)
 })
 
 test('video profiles beside a ladder are refused', async () => {
-  const response = await post('/api/v0/job', job({ ladder: 'auto' }))
+  const response = await postJson('/api/v0/job', jobBody({ ladder: 'auto' }))
   expect([response.status, await response.json<any>()]).toMatchObject([
     400,
     { error: { details: [{ code: 'conflict', field: 'videoProfiles' }] } },

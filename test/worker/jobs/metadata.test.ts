@@ -3,40 +3,43 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { listJobs } from '../../../worker/db/jobList.ts'
 import { deleteJob } from '../../../worker/db/jobs.ts'
-import { call, job, post } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 
 beforeEach(async () => {
   await env.DB.batch(['slots', 'jobs'].map((table) => env.DB.prepare(`DELETE FROM ${table}`)))
 })
 
 async function create(metadata: Record<string, string>, key?: string): Promise<number> {
-  const made = await post('/api/v0/job', job({ metadata }), key === undefined ? {} : { key })
+  const made = await postJson('/api/v0/job', jobBody({ metadata }), key === undefined ? {} : { key })
   return (await made.json<any>())._auto_generated_id_
 }
 
 async function found(query: Record<string, string> | [string, string][], key?: string): Promise<number[]> {
-  const response = await call(`/api/v0/job?${new URLSearchParams(query).toString()}`, key === undefined ? {} : { key })
+  const response = await apiRequest(
+    `/api/v0/job?${new URLSearchParams(query).toString()}`,
+    key === undefined ? {} : { key },
+  )
   expect(response.status, JSON.stringify(query)).toBe(200)
   return (await response.json<any>()).jobs.map((entry: any) => entry._auto_generated_id_)
 }
 
 async function otherKey(): Promise<string> {
-  const made = await post('/api/v0/keys', { account: 'other' }, { key: 'test-only-admin-key' })
+  const made = await postJson('/api/v0/keys', { account: 'other' }, { key: 'test-only-admin-key' })
   return (await made.json<any>()).key
 }
 
 test('it is kept as given: in the configuration, in lists and in a repetition; without it lists say {}', async () => {
   const metadata = { customer: '42', 'ticket.id': 'ABC-7', note: '', constructor: 'x' }
   const id = await create(metadata)
-  const plain = await (await post('/api/v0/job', job())).json<any>()
-  expect((await (await call(`/api/v0/job/${id}`)).json<any>()).config.metadata).toEqual(metadata)
-  const { jobs } = await (await call('/api/v0/job')).json<any>()
+  const plain = await (await postJson('/api/v0/job', jobBody())).json<any>()
+  expect((await (await apiRequest(`/api/v0/job/${id}`)).json<any>()).config.metadata).toEqual(metadata)
+  const { jobs } = await (await apiRequest('/api/v0/job')).json<any>()
   expect(jobs.map((each: any) => [each._auto_generated_id_, each.metadata])).toEqual([
     [plain._auto_generated_id_, {}],
     [id, metadata],
   ])
-  await post(`/api/v0/job/${id}/cancel`, {})
-  const again = await (await post(`/api/v0/job/${id}/retry`, {})).json<any>()
+  await postJson(`/api/v0/job/${id}/cancel`, {})
+  const again = await (await postJson(`/api/v0/job/${id}/retry`, {})).json<any>()
   expect(await found({ metadata: 'customer:42' })).toEqual([again._auto_generated_id_, id])
 })
 
@@ -49,7 +52,7 @@ test('every mistake is named, with its path', async () => {
     bell: '\u0007',
     half: '\ud800',
   }
-  const refused = await (await post('/api/v0/job', job({ metadata }))).json<any>()
+  const refused = await (await postJson('/api/v0/job', jobBody({ metadata }))).json<any>()
   expect(refused.error.details.map(({ code, field }: any) => `${code} ${field}`)).toEqual([
     'invalid_value metadata.a b',
     `invalid_value metadata.n${'x'.repeat(40)}`,
@@ -58,9 +61,9 @@ test('every mistake is named, with its path', async () => {
     'invalid_value metadata.bell',
     'invalid_value metadata.half',
   ])
-  const text = JSON.stringify(job()).replace(/^\{/, '{"metadata":{"__proto__":"polluted"},')
+  const text = JSON.stringify(jobBody()).replace(/^\{/, '{"metadata":{"__proto__":"polluted"},')
   const headers = { 'content-type': 'application/json' }
-  const polluting = await (await call('/api/v0/job', { method: 'POST', body: text, headers })).json<any>()
+  const polluting = await (await apiRequest('/api/v0/job', { method: 'POST', body: text, headers })).json<any>()
   expect(polluting.error.details).toMatchObject([{ code: 'invalid_value', field: 'metadata.__proto__' }])
   expect(({} as any).polluted).toBeUndefined()
 })
@@ -97,12 +100,12 @@ test('the filter is exact, takes several, and stays within the account', async (
     expect(await found({ metadata: pair }), pair).toEqual([])
   expect(await found({ metadata: 'customer:42' }, key)).toEqual([foreign])
   for (const odd of ['customer', ':42', '__proto__:x', 'a b:c', `n:${'x'.repeat(501)}`, 'n:\0']) {
-    const response = await call(`/api/v0/job?metadata=${encodeURIComponent(odd)}`)
+    const response = await apiRequest(`/api/v0/job?metadata=${encodeURIComponent(odd)}`)
     expect(response.status, odd).toBe(400)
     expect((await response.json<any>()).error).toMatchObject({ field: 'metadata' })
   }
   const many = Array.from({ length: 21 }, (_, n): [string, string] => ['metadata', `n${n}:x`])
-  expect((await call(`/api/v0/job?${new URLSearchParams(many).toString()}`)).status).toBe(400)
+  expect((await apiRequest(`/api/v0/job?${new URLSearchParams(many).toString()}`)).status).toBe(400)
   expect(await found(many.slice(1))).toEqual([])
 })
 
@@ -121,7 +124,7 @@ test('it goes with the job’s record', async () => {
   const id = await create({ customer: '42' })
   const rows = () => env.DB.prepare('SELECT name FROM job_metadata WHERE job = ?').bind(id).all()
   expect((await rows()).results).toHaveLength(1)
-  await post(`/api/v0/job/${id}/cancel`, {})
+  await postJson(`/api/v0/job/${id}/cancel`, {})
   await env.DB.prepare('UPDATE jobs SET deleted_at = 1 WHERE id = ?').bind(id).run()
   await deleteJob(env.DB, id)
   expect((await rows()).results).toEqual([])

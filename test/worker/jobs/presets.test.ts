@@ -2,19 +2,19 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
-import { call, job, post } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 
 beforeEach(async () => {
   await env.DB.batch(['slots', 'jobs', 'presets'].map((table) => env.DB.prepare(`DELETE FROM ${table}`)))
 })
 
-const { videoProfiles, audioProfiles } = job()
+const { videoProfiles, audioProfiles } = jobBody()
 const small = { videoProfiles, audioProfiles, h264_quality: 'best', gop_length: 4 }
 const save = (change: Record<string, unknown> = {}, key?: string) =>
-  post('/api/v0/presets', { name: 'Small', job: small, ...change }, key === undefined ? {} : { key })
+  postJson('/api/v0/presets', { name: 'Small', job: small, ...change }, key === undefined ? {} : { key })
 const saved = async (change: Record<string, unknown> = {}, key?: string) => (await save(change, key)).json<any>()
 const put = (id: string, value: unknown, key?: string) =>
-  call(`/api/v0/presets/${id}`, {
+  apiRequest(`/api/v0/presets/${id}`, {
     method: 'PUT',
     body: JSON.stringify(value),
     headers: { 'content-type': 'application/json' },
@@ -22,17 +22,17 @@ const put = (id: string, value: unknown, key?: string) =>
   })
 /** The job without what a preset brings. */
 const bare = (change: Record<string, unknown> = {}) => {
-  const { videoProfiles: _video, audioProfiles: _audio, ...rest } = job()
+  const { videoProfiles: _video, audioProfiles: _audio, ...rest } = jobBody()
   return { ...rest, ...change }
 }
 
 async function otherKey(): Promise<string> {
-  const made = await post('/api/v0/keys', { account: 'other' }, { key: 'test-only-admin-key' })
+  const made = await postJson('/api/v0/keys', { account: 'other' }, { key: 'test-only-admin-key' })
   return (await made.json<any>()).key
 }
 async function configOf(answer: Response): Promise<any> {
   const { _auto_generated_id_: id } = await answer.json<any>()
-  return (await (await call(`/api/v0/job/${id}`)).json<any>()).config
+  return (await (await apiRequest(`/api/v0/job/${id}`)).json<any>()).config
 }
 async function problems(answer: Response): Promise<string[]> {
   expect(answer.status).toBe(400)
@@ -52,20 +52,20 @@ test('it is saved, listed behind the built-in ones, read, replaced and deleted',
     updated_at: expect.any(String),
   })
   expect(answer.headers.get('location')).toBe(`https://service.test/api/v0/presets/${made.preset_id}`)
-  const { presets } = await (await call('/api/v0/presets')).json<any>()
+  const { presets } = await (await apiRequest('/api/v0/presets')).json<any>()
   expect(presets).toEqual([...builtInPresets, made])
-  expect(await (await call(`/api/v0/presets/${made.preset_id}`)).json()).toEqual(made)
-  expect(await (await call('/api/v0/presets/hls')).json()).toMatchObject({ preset_id: 'hls', built_in: true })
+  expect(await (await apiRequest(`/api/v0/presets/${made.preset_id}`)).json()).toEqual(made)
+  expect(await (await apiRequest('/api/v0/presets/hls')).json()).toMatchObject({ preset_id: 'hls', built_in: true })
   const replaced = await put(made.preset_id, { name: 'SMALL', description: null, job: { ...small, gop_length: 2 } })
   expect(await replaced.json()).toMatchObject({ name: 'SMALL', description: '', job: { gop_length: 2 } })
-  expect((await call(`/api/v0/presets/${made.preset_id}`, { method: 'DELETE' })).status).toBe(204)
-  expect((await call(`/api/v0/presets/${made.preset_id}`)).status).toBe(404)
+  expect((await apiRequest(`/api/v0/presets/${made.preset_id}`, { method: 'DELETE' })).status).toBe(204)
+  expect((await apiRequest(`/api/v0/presets/${made.preset_id}`)).status).toBe(404)
 })
 
 test('built-in ones cannot be changed, nor their names be taken', async () => {
   for (const answer of [
     await put('hls', { name: 'x', job: small }),
-    await call('/api/v0/presets/hls', { method: 'DELETE' }),
+    await apiRequest('/api/v0/presets/hls', { method: 'DELETE' }),
   ])
     expect(answer.status).toBe(403)
   for (const name of ['hls', 'HLS and DASH', ' mp4 ', 'pre_123'])
@@ -97,7 +97,7 @@ test('the job is judged as a job is, and all that is wrong is said with its path
   expect(await problems(await save({ job: { ...small, videoBitrate: 1 } }))).toEqual(['unknown_field job.videoBitrate'])
   expect(await problems(await save({ job: [] }))).toEqual(['invalid_type job'])
   expect(await problems(await save({ job: {} }))).toEqual(['required job.videoProfiles', 'required job.audioProfiles'])
-  expect(await problems(await post('/api/v0/presets', []))).toEqual(['invalid_type '])
+  expect(await problems(await postJson('/api/v0/presets', []))).toEqual(['invalid_type '])
 })
 
 test('no credential and no address with a query gets into a preset', async () => {
@@ -113,22 +113,22 @@ test('no credential and no address with a query gets into a preset', async () =>
 test('members that would reach a prototype are refused, and reach none', async () => {
   const text = `{"name":"P","job":${JSON.stringify(small).replace('{', '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},')}}`
   const headers = { 'content-type': 'application/json' }
-  const answer = await call('/api/v0/presets', { method: 'POST', body: text, headers })
+  const answer = await apiRequest('/api/v0/presets', { method: 'POST', body: text, headers })
   expect(await problems(answer)).toEqual(['unknown_field job.__proto__', 'unknown_field job.constructor'])
   // A row that an older version, or a hand, wrote.
   const made = await saved()
   await env.DB.prepare('UPDATE presets SET job = ?')
     .bind(text.slice(text.indexOf('"job":') + 6, -1))
     .run()
-  expect((await configOf(await post('/api/v0/job', bare({ preset: made.preset_id })))).gop_length).toBe(4)
+  expect((await configOf(await postJson('/api/v0/job', bare({ preset: made.preset_id })))).gop_length).toBe(4)
   for (const preset of ['__proto__', 'constructor', 'toString'])
-    expect(await problems(await post('/api/v0/job', bare({ preset }))), preset).toEqual(['preset_not_found preset'])
+    expect(await problems(await postJson('/api/v0/job', bare({ preset }))), preset).toEqual(['preset_not_found preset'])
   expect(({} as any).polluted).toBeUndefined()
 })
 
 test('a job that names one, by id or name, has its members where the body has none', async () => {
   const { preset_id: id } = await saved()
-  const config = await configOf(await post('/api/v0/job', bare({ preset: id })))
+  const config = await configOf(await postJson('/api/v0/job', bare({ preset: id })))
   expect(config).toMatchObject({
     preset: id,
     h264_quality: 'best',
@@ -137,10 +137,10 @@ test('a job that names one, by id or name, has its members where the body has no
   })
   const [first] = videoProfiles as any[]
   const own = { preset: ' sMALL', gop_length: 2, videoProfiles: [{ ...first, output: 'mine.mp4' }] }
-  const merged = await configOf(await post('/api/v0/job', bare(own)))
+  const merged = await configOf(await postJson('/api/v0/job', bare(own)))
   expect(merged).toMatchObject({ h264_quality: 'best', gop_length: 2, videoProfiles: [{ output: 'mine.mp4' }] })
   expect(merged.videoProfiles).toHaveLength(1)
-  const builtIn = await configOf(await post('/api/v0/job', bare({ preset: 'hls', audioProfiles: [] })))
+  const builtIn = await configOf(await postJson('/api/v0/job', bare({ preset: 'hls', audioProfiles: [] })))
   expect(builtIn).toMatchObject({ preset: 'hls', segmented_output_dash: true, audioProfiles: [] })
 })
 
@@ -149,44 +149,46 @@ test('second names and alternatives of a member in the body replace the presetâ€
     job: { ...small, scte35_passthough: true, master_variant_mode: true, loudness_lufs: -16, output_container: 'hls' },
   })
   const change = { preset: 'small', scte35_passthrough: false, separate_audio: false, audio_volume: 50 }
-  const config = await configOf(await post('/api/v0/job', bare(change)))
+  const config = await configOf(await postJson('/api/v0/job', bare(change)))
   expect(config).toMatchObject({ scte35_passthough: false, master_variant_mode: false, audio_volume: 50 })
   expect(config).not.toHaveProperty('loudness_lufs')
 })
 
 test('an unknown preset is named together with the bodyâ€™s own mistakes, and not with what it would have brought', async () => {
-  expect(await problems(await post('/api/v0/job', bare({ preset: 'nothing', audio_volume: 201 })))).toEqual([
+  expect(await problems(await postJson('/api/v0/job', bare({ preset: 'nothing', audio_volume: 201 })))).toEqual([
     'preset_not_found preset',
     'out_of_range audio_volume',
   ])
-  expect(await problems(await post('/api/v0/job', job({ preset: 7 })))).toEqual(['invalid_type preset'])
-  expect(await problems(await post('/api/v0/job', bare({ preset: '' })))).toContain('invalid_length preset')
+  expect(await problems(await postJson('/api/v0/job', jobBody({ preset: 7 })))).toEqual(['invalid_type preset'])
+  expect(await problems(await postJson('/api/v0/job', bare({ preset: '' })))).toContain('invalid_length preset')
 })
 
 test('the same idempotency key answers the same job after its preset was deleted', async () => {
   const { preset_id: id } = await saved()
-  const send = () => post('/api/v0/job', bare({ preset: id }), { headers: { 'idempotency-key': 'preset-once' } })
+  const send = () => postJson('/api/v0/job', bare({ preset: id }), { headers: { 'idempotency-key': 'preset-once' } })
   const first = await (await send()).json<any>()
-  await call(`/api/v0/presets/${id}`, { method: 'DELETE' })
+  await apiRequest(`/api/v0/presets/${id}`, { method: 'DELETE' })
   const second = await send()
   expect(second.status).toBe(200)
   expect((await second.json<any>())._auto_generated_id_).toBe(first._auto_generated_id_)
-  await post(`/api/v0/job/${first._auto_generated_id_}/cancel`, {})
-  expect((await post(`/api/v0/job/${first._auto_generated_id_}/retry`, {})).status).toBe(200)
+  await postJson(`/api/v0/job/${first._auto_generated_id_}/cancel`, {})
+  expect((await postJson(`/api/v0/job/${first._auto_generated_id_}/retry`, {})).status).toBe(200)
 })
 
 test('another account sees, changes, deletes and uses none of them', async () => {
   const { preset_id: id } = await saved()
   const key = await otherKey()
-  expect((await (await call('/api/v0/presets', { key })).json<any>()).presets).toEqual(builtInPresets)
-  expect((await call(`/api/v0/presets/${id}`, { key })).status).toBe(404)
+  expect((await (await apiRequest('/api/v0/presets', { key })).json<any>()).presets).toEqual(builtInPresets)
+  expect((await apiRequest(`/api/v0/presets/${id}`, { key })).status).toBe(404)
   expect((await put(id, { name: 'Stolen', job: small }, key)).status).toBe(404)
-  expect((await call(`/api/v0/presets/${id}`, { method: 'DELETE', key })).status).toBe(404)
+  expect((await apiRequest(`/api/v0/presets/${id}`, { method: 'DELETE', key })).status).toBe(404)
   for (const preset of [id, 'Small'])
-    expect(await problems(await post('/api/v0/job', bare({ preset }), { key }))).toEqual(['preset_not_found preset'])
+    expect(await problems(await postJson('/api/v0/job', bare({ preset }), { key }))).toEqual([
+      'preset_not_found preset',
+    ])
   // A name is taken within its account alone.
   expect((await save({}, key)).status).toBe(201)
-  expect((await call(`/api/v0/presets/${id}`)).status).toBe(200)
+  expect((await apiRequest(`/api/v0/presets/${id}`)).status).toBe(200)
 })
 
 test('a name is one in any case; two that want it at once get one', async () => {

@@ -1,22 +1,22 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
-import { PATIENCE_MS } from '../../support/timeouts.ts'
-import { openSourceOf, secretsOf } from '../../../worker/storage/jobStores.ts'
-import { findJobByBackendId } from '../../../worker/db/jobs.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { call, job, post } from '../support/apiClient.ts'
-import { create, moveClock, replaceTranscoders, started } from '../support/jobFixture.ts'
+import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
+import { openJobSource, openJobSecrets } from '../../../worker/storage/jobStores.ts'
+import { findJobByJobId } from '../../../worker/db/jobs.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { createJob, advanceClock, resetTranscoders, startNextAttempt } from '../support/jobFixture.ts'
 
 const HOUR = 3600_000
 
-const read = async (id: number) => (await call(`/api/v0/job/${id}`)).json<any>()
+const read = async (id: number) => (await apiRequest(`/api/v0/job/${id}`)).json<any>()
 const rowOf = (id: number) => env.DB.prepare('SELECT * FROM jobs WHERE id = ?').bind(id).first<any>()
 
 async function failed(change: Record<string, unknown> = {}): Promise<number> {
-  const id = await create(change)
-  const attempt = await started()
-  await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+  const id = await createJob(change)
+  const attempt = await startNextAttempt()
+  await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
   return id
 }
 
@@ -29,7 +29,7 @@ test('a retry is a new job of the same request, whose sealed part opens under it
   const id = await failed({ ...secretInput, gop_length: 2 })
   // null is the same as leaving it out.
   const nothing = { cloud_credentials: null, input: null, logo_url: null, webhook_url: null }
-  const answer = await post(`/api/v0/job/${id}/retry`, nothing)
+  const answer = await postJson(`/api/v0/job/${id}/retry`, nothing)
   expect(answer.status).toBe(200)
   const made = await answer.json<any>()
   expect(made).toMatchObject({ retry_of: id, status: { retry_of: id, state: 'ready' } })
@@ -40,159 +40,166 @@ test('a retry is a new job of the same request, whose sealed part opens under it
   expect(after.sealed).not.toBe(before.sealed)
   // The first one is as it ended, and the second starts from its whole address.
   expect((await read(id)).status).toMatchObject({ state: 'error', retry_of: null })
-  const repeated = (await findJobByBackendId(env.DB, made.job_id))!
-  await expect(openSourceOf(env, repeated)).resolves.toBeDefined()
-  await expect(openSourceOf(env, { ...repeated, sealed: before.sealed })).rejects.toThrow()
-  const [listed] = (await (await call('/api/v0/job?limit=1')).json<any>()).jobs
+  const repeated = (await findJobByJobId(env.DB, made.job_id))!
+  await expect(openJobSource(env, repeated)).resolves.toBeDefined()
+  await expect(openJobSource(env, { ...repeated, sealed: before.sealed })).rejects.toThrow()
+  const [listed] = (await (await apiRequest('/api/v0/job?limit=1')).json<any>()).jobs
   expect(listed.status.retry_of).toBe(id)
-  const attempt = await started()
+  const attempt = await startNextAttempt()
   expect(attempt.job).toBe(made.job_id)
-  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
   expect((await read(next)).status).toMatchObject({ job_completed: true, error: null, retry_of: id })
 })
 
 test('only what failed or was cancelled is repeated, and one Idempotency-Key repeats it once', async () => {
-  const waiting = await create()
-  const early = await post(`/api/v0/job/${waiting}/retry`, {})
+  const waiting = await createJob()
+  const early = await postJson(`/api/v0/job/${waiting}/retry`, {})
   expect([early.status, (await early.json<any>()).error.code]).toEqual([409, 'job_active'])
-  await post(`/api/v0/job/${waiting}/cancel`, {})
+  await postJson(`/api/v0/job/${waiting}/cancel`, {})
   const headers = { 'idempotency-key': 'again-1' }
   const answers = await Promise.all(
-    Array.from({ length: 10 }, () => call(`/api/v0/job/${waiting}/retry`, { method: 'POST', headers })),
+    Array.from({ length: 10 }, () => apiRequest(`/api/v0/job/${waiting}/retry`, { method: 'POST', headers })),
   )
   const texts = new Set(await Promise.all(answers.map((response) => response.text())))
   expect(texts.size).toBe(1)
   const count = env.DB.prepare('SELECT COUNT(*) AS n FROM jobs WHERE retry_of = ?').bind(waiting)
   expect(await count.first('n')).toBe(1)
   // The same key for another request of the account is refused.
-  const other = await post('/api/v0/job', job(), { headers })
+  const other = await postJson('/api/v0/job', jobBody(), { headers })
   expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
 
-  await post(`/api/v0/job/${JSON.parse([...texts][0]!)._auto_generated_id_}/cancel`, {})
-  replaceTranscoders()
-  const done = await create()
-  const attempt = await started()
-  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
-  const late = await post(`/api/v0/job/${done}/retry`, {})
+  await postJson(`/api/v0/job/${JSON.parse([...texts][0]!)._auto_generated_id_}/cancel`, {})
+  resetTranscoders()
+  const done = await createJob()
+  const attempt = await startNextAttempt()
+  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  const late = await postJson(`/api/v0/job/${done}/retry`, {})
   expect([late.status, (await late.json<any>()).error.code]).toEqual([409, 'job_finished'])
 })
 
 test('a retry without a body, or with an empty one of unknown length, repeats the job as it was', async () => {
   for (const body of [undefined, '', new Blob([]).stream()]) {
     const id = await failed()
-    const answer = await call(`/api/v0/job/${id}/retry`, { method: 'POST', ...(body === undefined ? {} : { body }) })
+    const answer = await apiRequest(`/api/v0/job/${id}/retry`, {
+      method: 'POST',
+      ...(body === undefined ? {} : { body }),
+    })
     expect(answer.status, await answer.clone().text()).toBe(200)
     const made = await answer.json<any>()
     expect(made.retry_of).toBe(id)
-    await post(`/api/v0/job/${made._auto_generated_id_}/cancel`, {})
+    await postJson(`/api/v0/job/${made._auto_generated_id_}/cancel`, {})
   }
 })
 
 test('72 hours after the end a retry needs its credentials anew', async () => {
   const id = await failed(secretInput)
-  moveClock(73 * HOUR)
-  await sweep(env)
+  advanceClock(73 * HOUR)
+  await reconcile(env)
   const { cloud_credentials, input } = secretInput
-  const refused = await post(`/api/v0/job/${id}/retry`, {})
+  const refused = await postJson(`/api/v0/job/${id}/retry`, {})
   expect([refused.status, (await refused.json<any>()).error]).toMatchObject([409, { code: 'credentials_expired' }])
   // The full address was sealed too.
-  const half = await post(`/api/v0/job/${id}/retry`, { cloud_credentials })
+  const half = await postJson(`/api/v0/job/${id}/retry`, { cloud_credentials })
   expect((await half.json<any>()).error).toMatchObject({ code: 'credentials_expired', field: 'input' })
-  const answer = await post(`/api/v0/job/${id}/retry`, { cloud_credentials, input })
+  const answer = await postJson(`/api/v0/job/${id}/retry`, { cloud_credentials, input })
   expect(answer.status).toBe(200)
   expect(JSON.stringify(await answer.json())).not.toMatch(/TOPSECRET|PASSWORD/)
   for (const body of [{ cloud_credentials: 'x' }, { gop_length: 2 }, { cloud_credentials: { input: {} }, input }, []]) {
-    expect((await post(`/api/v0/job/${id}/retry`, body)).status, JSON.stringify(body)).toBe(400)
+    expect((await postJson(`/api/v0/job/${id}/retry`, body)).status, JSON.stringify(body)).toBe(400)
   }
 })
 
 test('72 hours after the end a retry tells the address of the key again, where the first job had it of the key', async () => {
   const HOOK = 'https://hooks.test/in?token=HOOKSECRET'
   const admin = { key: 'test-only-admin-key' }
-  const issued = await post('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
+  const issued = await postJson('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
   const { id: keyId, key } = await issued.json<{ id: string; key: string }>()
   const ended = async (change: Record<string, unknown>): Promise<number> => {
-    const made = await post('/api/v0/job', job(change), { key })
+    const made = await postJson('/api/v0/job', jobBody(change), { key })
     const { _auto_generated_id_: id } = await made.json<any>()
-    expect((await post(`/api/v0/job/${id}/cancel`, {}, { key })).status).toBe(200)
+    expect((await postJson(`/api/v0/job/${id}/cancel`, {}, { key })).status).toBe(200)
     return id
   }
   const again = async (id: number): Promise<[number, any]> => {
-    const answer = await post(`/api/v0/job/${id}/retry`, { cloud_credentials: job()['cloud_credentials'] }, { key })
+    const answer = await postJson(
+      `/api/v0/job/${id}/retry`,
+      { cloud_credentials: jobBody()['cloud_credentials'] },
+      { key },
+    )
     return [answer.status, await answer.json<any>()]
   }
   const ofKey = await ended({})
   const own = await ended({ webhook_url: 'https://hooks.test/in?token=OWN' })
   // What is repeated in time keeps the address, and whose it is.
-  const early = await (await post(`/api/v0/job/${ofKey}/retry`, {}, { key })).json<any>()
-  await post(`/api/v0/job/${early._auto_generated_id_}/cancel`, {}, { key })
-  moveClock(73 * HOUR)
-  await sweep(env)
+  const early = await (await postJson(`/api/v0/job/${ofKey}/retry`, {}, { key })).json<any>()
+  await postJson(`/api/v0/job/${early._auto_generated_id_}/cancel`, {}, { key })
+  advanceClock(73 * HOUR)
+  await reconcile(env)
   for (const id of [ofKey, early._auto_generated_id_]) {
     const [status, made] = await again(id)
     expect([status, made.warnings]).toEqual([200, []])
     const row = await rowOf(made._auto_generated_id_)
     expect(JSON.parse(row.config).webhook_url).toBe('https://hooks.test/in?…')
-    expect((await secretsOf(env, (await findJobByBackendId(env.DB, row.job_id))!)).addresses.webhook_url).toBe(HOOK)
-    await post(`/api/v0/job/${made._auto_generated_id_}/cancel`, {}, { key })
+    expect((await openJobSecrets(env, (await findJobByJobId(env.DB, row.job_id))!)).addresses.webhook_url).toBe(HOOK)
+    await postJson(`/api/v0/job/${made._auto_generated_id_}/cancel`, {}, { key })
   }
   // Looks the same, and is another: only the caller has it.
   const [refused, { error }] = await again(own)
   expect([refused, error.code, error.field]).toEqual([409, 'credentials_expired', 'webhook_url'])
   // The key has none any more: nobody is asked for what nobody sent.
-  await call(`/api/v0/keys/${keyId}`, {
+  await apiRequest(`/api/v0/keys/${keyId}`, {
     ...admin,
     method: 'PATCH',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ webhook_url: null }),
   })
-  moveClock(2 * 60_000)
+  advanceClock(2 * 60_000)
   const [status, made] = await again(ofKey)
   expect([status, made.warnings]).toMatchObject([200, [{ code: 'webhook_left_out', field: 'webhook_url' }]])
 })
 
 test('a retry that is sent again behind the end of its credentials has its first answer (I10)', async () => {
   const id = await failed(secretInput)
-  moveClock(71 * HOUR)
+  advanceClock(71 * HOUR)
   const headers = { 'idempotency-key': 'kept-1' }
-  const first = await post(`/api/v0/job/${id}/retry`, {}, { headers })
+  const first = await postJson(`/api/v0/job/${id}/retry`, {}, { headers })
   expect(first.status).toBe(200)
-  moveClock(2 * HOUR)
-  await sweep(env)
+  advanceClock(2 * HOUR)
+  await reconcile(env)
   expect((await rowOf(id)).sealed).toBeNull()
-  const again = await post(`/api/v0/job/${id}/retry`, {}, { headers })
+  const again = await postJson(`/api/v0/job/${id}/retry`, {}, { headers })
   expect([again.status, await again.text()]).toEqual([200, await first.text()])
   // Another request with that key, and the same one without, are judged by what is there now.
-  const other = await post(`/api/v0/job/${id}/retry`, { webhook_url: '' }, { headers })
+  const other = await postJson(`/api/v0/job/${id}/retry`, { webhook_url: '' }, { headers })
   expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
-  expect((await post(`/api/v0/job/${id}/retry`, {})).status).toBe(409)
+  expect((await postJson(`/api/v0/job/${id}/retry`, {})).status).toBe(409)
 })
 
 test('a job that is sent again behind the end of its upload has its first answer (I10)', async () => {
-  const stored = await call('/uploads', { method: 'POST', body: 'film' })
+  const stored = await apiRequest('/uploads', { method: 'POST', body: 'film' })
   const { uploaded_file_number: number } = await stored.json<any>()
-  const body = job({
+  const body = jobBody({
     input: String(number),
     cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
   })
   const headers = { 'idempotency-key': 'upload-1' }
-  const first = await post('/api/v0/job', body, { headers })
+  const first = await postJson('/api/v0/job', body, { headers })
   expect(first.status).toBe(200)
-  expect((await call(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
-  const again = await post('/api/v0/job', body, { headers })
+  expect((await apiRequest(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
+  const again = await postJson('/api/v0/job', body, { headers })
   expect([again.status, await again.text()]).toEqual([200, await first.text()])
-  expect((await post('/api/v0/job', body)).status).toBe(400)
+  expect((await postJson('/api/v0/job', body)).status).toBe(400)
 })
 
 test('a deleted job is gone: record, secrets and own objects; an active one is not deleted', async () => {
-  const id = await create()
-  const early = await call(`/api/v0/job/${id}`, { method: 'DELETE' })
+  const id = await createJob()
+  const early = await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })
   expect([early.status, (await early.json<any>()).error.code]).toEqual([409, 'job_active'])
-  const attempt = await started()
-  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  const attempt = await startNextAttempt()
+  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
   const keep = `out/default/${attempt.job}0/film.mp4`
   await env.BUCKET.put(keep, 'of another job')
-  expect((await call(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
+  expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
   for (const [path, method] of [
     ['', 'GET'],
     ['', 'DELETE'],
@@ -200,11 +207,11 @@ test('a deleted job is gone: record, secrets and own objects; an active one is n
     ['/cancel', 'POST'],
     ['/events', 'GET'],
   ] as const) {
-    expect((await call(`/api/v0/job/${id}${path}`, { method })).status, path).toBe(404)
+    expect((await apiRequest(`/api/v0/job/${id}${path}`, { method })).status, path).toBe(404)
   }
-  moveClock(HOUR)
-  await sweep(env)
-  await vi.waitUntil(async () => (await rowOf(id)) === null, { timeout: PATIENCE_MS, interval: 20 })
+  advanceClock(HOUR)
+  await reconcile(env)
+  await vi.waitUntil(async () => (await rowOf(id)) === null, { timeout: STEP_TIMEOUT_MS, interval: 20 })
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM tasks WHERE job = ?').bind(id).first('n')).toBe(0)
   expect((await env.BUCKET.list({ prefix: `out/default/${attempt.job}/` })).objects).toEqual([])
   expect(await env.BUCKET.head(keep)).not.toBeNull()
@@ -215,40 +222,40 @@ test('a deletion that stops half way is taken up by the sweep', async () => {
   const { job_id } = await rowOf(id)
   await Promise.all([1, 2, 3].map((n) => env.BUCKET.put(`out/default/${job_id}/${n}`, 'x')))
   vi.spyOn(env.BUCKET, 'delete').mockRejectedValue(new Error('We are unable to do that. (10001)'))
-  expect((await call(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
-  expect((await call(`/api/v0/job/${id}`)).status).toBe(404)
+  expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
+  expect((await apiRequest(`/api/v0/job/${id}`)).status).toBe(404)
   vi.restoreAllMocks()
   expect(await rowOf(id)).not.toBeNull()
-  moveClock(26 * HOUR)
-  await sweep(env)
+  advanceClock(26 * HOUR)
+  await reconcile(env)
   expect(await rowOf(id)).toBeNull()
   expect((await env.BUCKET.list({ prefix: `out/default/${job_id}/` })).objects).toEqual([])
 })
 
 test('another account can neither repeat, delete nor follow a job (I16)', async () => {
   const id = await failed()
-  const made = await post('/api/v0/keys', { account: 'strangers' }, { key: 'test-only-admin-key' })
+  const made = await postJson('/api/v0/keys', { account: 'strangers' }, { key: 'test-only-admin-key' })
   const { key } = await made.json<any>()
   for (const [path, method] of [
     ['', 'DELETE'],
     ['/retry', 'POST'],
     ['/events', 'GET'],
   ] as const) {
-    const foreign = await call(`/api/v0/job/${id}${path}`, { method, key })
-    const missing = await call(`/api/v0/job/999999${path}`, { method, key })
+    const foreign = await apiRequest(`/api/v0/job/${id}${path}`, { method, key })
+    const missing = await apiRequest(`/api/v0/job/999999${path}`, { method, key })
     expect([foreign.status, await foreign.text()]).toEqual([404, await missing.text()])
   }
   expect((await rowOf(id)).deleted_at).toBeNull()
 })
 
 test('a commit that can never be carried out ends the job after its deadline, not never (I1)', async () => {
-  const id = await create()
-  const attempt = await started()
-  const object = await attempt.store('film.mp4', new Uint8Array(6))
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
   vi.spyOn(env.BUCKET, 'get').mockRejectedValue(new Error('not today'))
   await attempt.finish([object])
   expect((await read(id)).status).toMatchObject({ phase: 'committing', job_completed: false })
-  moveClock(26 * HOUR)
+  advanceClock(26 * HOUR)
   await runDurableObjectAlarm(env.MONITOR.get(env.MONITOR.idFromName(attempt.job)))
   expect((await read(id)).status).toMatchObject({ state: 'error', error: { code: 'deadline_exceeded' } })
 })

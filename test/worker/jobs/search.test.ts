@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { listJobs } from '../../../worker/db/jobList.ts'
-import { call, job, post } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 
 const ADMIN = 'test-only-admin-key'
 
@@ -11,24 +11,24 @@ beforeEach(async () => {
 })
 
 async function create(change: Record<string, unknown> = {}): Promise<{ id: number; jobId: string }> {
-  const made = await (await post('/api/v0/job', job(change))).json<any>()
+  const made = await (await postJson('/api/v0/job', jobBody(change))).json<any>()
   return { id: made._auto_generated_id_, jobId: made.job_id }
 }
 
 async function upload(name: string): Promise<number> {
   const init = { method: 'POST', body: 'abc', headers: { 'content-length': '3' } }
-  return (await (await call(`/uploads?name=${encodeURIComponent(name)}`, init)).json<any>()).uploaded_file_number
+  return (await (await apiRequest(`/uploads?name=${encodeURIComponent(name)}`, init)).json<any>()).uploaded_file_number
 }
 
 async function found(query: string, key?: string): Promise<number[]> {
-  const response = await call(`/api/v0/job?${query}`, key === undefined ? {} : { key })
+  const response = await apiRequest(`/api/v0/job?${query}`, key === undefined ? {} : { key })
   expect(response.status, query).toBe(200)
   return (await response.json<any>()).jobs.map((entry: any) => entry._auto_generated_id_)
 }
 const search = (text: string) => found(new URLSearchParams({ search: text }).toString())
 
 async function otherKey(): Promise<string> {
-  const made = await post('/api/v0/keys', { account: 'other', label: '', scopes: ['jobs'] }, { key: ADMIN })
+  const made = await postJson('/api/v0/keys', { account: 'other', label: '', scopes: ['jobs'] }, { key: ADMIN })
   return (await made.json<any>()).key
 }
 
@@ -49,23 +49,23 @@ test('a job is found by its number, its job_id, and by any part of the name and 
   expect(await search(fromWeb.jobId.slice(0, 7))).toEqual([])
   expect(await search('%')).toEqual([fromWeb.id])
   for (const odd of ['SECRET', '_', '*', "' OR 1=1 --", 'film.mp4https']) expect(await search(odd), odd).toEqual([])
-  const { jobs } = await (await call('/api/v0/job')).json<any>()
+  const { jobs } = await (await apiRequest('/api/v0/job')).json<any>()
   expect(jobs.map((each: any) => each.status.input_name)).toEqual(['a.mp4', 'Holiday Film.mp4', 'Große Übung (2).mov'])
 })
 
 test('the name of an upload outlives the upload, and a repetition has it too', async () => {
   const number = await upload('film.mp4')
   const { id } = await create({ input: `${number}`, cloud_credentials: { input: { cloud_provider: 'file-upload' } } })
-  expect((await call(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
-  expect((await (await call(`/api/v0/job/${id}`)).json<any>()).status.input_name).toBe('film.mp4')
+  expect((await apiRequest(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
+  expect((await (await apiRequest(`/api/v0/job/${id}`)).json<any>()).status.input_name).toBe('film.mp4')
   expect(await search('film.mp4')).toEqual([id])
 })
 
 test('a search goes on page by page, with the other conditions, and never leaves the account', async () => {
   const ids: number[] = []
   for (let n = 0; n < 5; n++) ids.push((await create({ input: `https://x.test/part-${n % 2}.mp4` })).id)
-  await post(`/api/v0/job/${ids[4]}/cancel`, {})
-  const first = await (await call('/api/v0/job?search=part-0&limit=2')).json<any>()
+  await postJson(`/api/v0/job/${ids[4]}/cancel`, {})
+  const first = await (await apiRequest('/api/v0/job?search=part-0&limit=2')).json<any>()
   expect(first.jobs.map((entry: any) => entry._auto_generated_id_)).toEqual([ids[4], ids[2]])
   // Made in between, at the other end of the list.
   await create({ input: 'https://x.test/part-0.mp4' })
@@ -75,11 +75,11 @@ test('a search goes on page by page, with the other conditions, and never leaves
   const key = await otherKey()
   expect(await found('search=part', key)).toEqual([])
   expect(await found(`search=${ids[0]}`, key)).toEqual([])
-  await post(`/api/v0/job/${ids[3]}/cancel`, {})
-  await call(`/api/v0/job/${ids[3]}`, { method: 'DELETE' })
+  await postJson(`/api/v0/job/${ids[3]}/cancel`, {})
+  await apiRequest(`/api/v0/job/${ids[3]}`, { method: 'DELETE' })
   expect(await found('search=part-1')).toEqual([ids[1]])
   for (const query of ['search=', 'search=%20', `search=${'x'.repeat(201)}`]) {
-    expect((await call(`/api/v0/job?${query}`)).status, query).toBe(400)
+    expect((await apiRequest(`/api/v0/job?${query}`)).status, query).toBe(400)
   }
 })
 
@@ -101,25 +101,25 @@ test('jobs of before have a name too, and are found by their address', async () 
     /UPDATE jobs SET sought/.test(query),
   )
   await env.DB.prepare(migration!).run()
-  const { jobs } = await (await call('/api/v0/job?search=OLD%2520FILM')).json<any>()
+  const { jobs } = await (await apiRequest('/api/v0/job?search=OLD%2520FILM')).json<any>()
   expect(jobs).toMatchObject([{ status: { input_name: 'Old film.mp4' } }])
 })
 
 test('uploads are listed newest first, in pages, with what is stored of unfinished ones; others’ and expired ones are not', async () => {
   const small = await upload('a.mp4')
-  const begun = await call('/uploads', {
+  const begun = await apiRequest('/uploads', {
     method: 'POST',
     headers: { 'tus-resumable': '1.0.0', 'upload-length': '10', 'upload-metadata': `filename ${btoa('large.mov')}` },
   })
   const { uploaded_file_number: large } = await begun.json<any>()
   const chunk = { 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
-  const sent = await call(`/uploads/${large}`, { method: 'PATCH', headers: chunk, body: 'abcd' })
+  const sent = await apiRequest(`/uploads/${large}`, { method: 'PATCH', headers: chunk, body: 'abcd' })
   expect(sent.status).toBe(204)
   const expired = await upload('gone.mp4')
   await env.DB.prepare('UPDATE uploads SET expires_at = 1 WHERE number = ?').bind(expired).run()
 
   const list = async (query: string, key?: string) =>
-    (await call(`/uploads?${query}`, key === undefined ? {} : { key })).json<any>()
+    (await apiRequest(`/uploads?${query}`, key === undefined ? {} : { key })).json<any>()
   const first = await list('limit=1')
   expect(first).toEqual({
     uploads: [
@@ -145,10 +145,10 @@ test('uploads are listed newest first, in pages, with what is stored of unfinish
   })
   expect((await list('state=ready')).uploads).toHaveLength(1)
   expect((await list('', await otherKey())).uploads).toEqual([])
-  expect((await call('/uploads?state=odd')).status).toBe(400)
-  expect((await call('/uploads', { key: 'wrong' })).status).toBe(401)
+  expect((await apiRequest('/uploads?state=odd')).status).toBe(400)
+  expect((await apiRequest('/uploads', { key: 'wrong' })).status).toBe(401)
 
   const remove = { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } }
-  for (const number of [large, small]) expect((await call(`/uploads/${number}`, remove)).status).toBe(204)
+  for (const number of [large, small]) expect((await apiRequest(`/uploads/${number}`, remove)).status).toBe(204)
   expect((await list('')).uploads).toEqual([])
 })

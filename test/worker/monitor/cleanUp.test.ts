@@ -1,7 +1,7 @@
 // Removing what an ended job left, where the store refuses a part of it.
 import { expect, test } from 'vitest'
-import type { Journal } from '../../../worker/monitor/writeJournal.ts'
-import { removeLeft } from '../../../worker/monitor/cleanUp.ts'
+import type { WriteJournal } from '../../../worker/monitor/writeJournal.ts'
+import { cleanUpStep } from '../../../worker/monitor/cleanUp.ts'
 import { StoreError } from '../../../worker/storage/objectStore.ts'
 
 function journalThatCannotAbort(code: 'forbidden' | 'unreachable') {
@@ -13,7 +13,7 @@ function journalThatCannotAbort(code: 'forbidden' | 'unreachable') {
       discarded.push(pass)
       return Promise.resolve(true)
     },
-  } as unknown as Journal
+  } as unknown as WriteJournal
   return { journal, discarded }
 }
 
@@ -21,14 +21,14 @@ const noSink = () => Promise.resolve(null)
 
 test('an upload whose abort is refused does not keep the segments', async () => {
   const { journal, discarded } = journalThatCannotAbort('forbidden')
-  const next = await removeLeft(journal, noSink, { jobId: 'j' }, null)
+  const next = await cleanUpStep(journal, noSink, { jobId: 'j' }, null)
   expect(discarded).toEqual(['end'])
   expect(next?.over.pass).toBe('late')
 })
 
 test('an abort that fails for now is tried again, behind the removal of the segments', async () => {
   const { journal, discarded } = journalThatCannotAbort('unreachable')
-  const next = await removeLeft(journal, noSink, { jobId: 'j' }, null)
+  const next = await cleanUpStep(journal, noSink, { jobId: 'j' }, null)
   expect(discarded).toEqual(['end'])
   expect(next?.over).toMatchObject({ pass: 'end', tries: 1 })
 })

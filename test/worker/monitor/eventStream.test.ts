@@ -3,15 +3,15 @@ import { runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import { publicEvent } from '#contract/api/answers.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
-import { PATIENCE_MS } from '../../support/timeouts.ts'
+import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import type { JobMonitor } from '../../../worker/monitor/jobMonitor.ts'
-import { call, job, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { plan } from '../support/taskPlan.ts'
-import { create, started, transcoders } from '../support/jobFixture.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { taskPlan } from '../support/taskPlan.ts'
+import { createJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
 
 function follow(id: number, lastEventId?: number): Promise<Response> {
-  return call(`/api/v0/job/${id}/events`, {
+  return apiRequest(`/api/v0/job/${id}/events`, {
     headers: {
       accept: 'text/event-stream',
       ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }),
@@ -58,20 +58,20 @@ class Stream {
   }
 }
 
-const listenersOf = (attempt: Attempt) =>
+const listenersOf = (attempt: FakeAttempt) =>
   runInDurableObject(env.MONITOR.get(env.MONITOR.idFromName(attempt.job)), (monitor: JobMonitor) =>
     Promise.resolve(monitor.listeners.count),
   )
 
 test('a follower is told what happened before, what happens, and the end; then the stream closes', async () => {
-  const id = await create()
-  const attempt = await started()
+  const id = await createJob()
+  const attempt = await startNextAttempt()
   const stream = new Stream(await follow(id))
   expect(await stream.next()).toMatchObject({ id: '1', event: 'job.created' })
   expect(await stream.next()).toMatchObject({ id: '2', event: 'attempt.started', data: { attempt: 1 } })
-  await attempt.door('POST', '/plan', { plan: plan(), warnings: [] })
+  await attempt.taskApi('POST', '/plan', { plan: taskPlan(), warnings: [] })
   expect(await stream.next()).toMatchObject({ id: '3', event: 'job.planned' })
-  await attempt.beat({ transcoded: 0.42, speed: 2 })
+  await attempt.heartbeat({ transcoded: 0.42, speed: 2 })
   expect(await stream.next()).toEqual({
     id: null,
     event: 'progress',
@@ -86,7 +86,7 @@ test('a follower is told what happened before, what happens, and the end; then t
       xfer_speed: '-1.0',
     },
   })
-  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
   expect(await stream.until('job.committing')).toMatchObject({ id: '4' })
   expect(await stream.until('job.completed')).toMatchObject({ id: '5', data: { type: 'job.completed', attempt: 1 } })
   expect(await stream.next()).toBeNull()
@@ -94,16 +94,16 @@ test('a follower is told what happened before, what happens, and the end; then t
 })
 
 test('the timeline of a finished job is there as JSON, in its published shape, with every lost attempt', async () => {
-  const id = await create()
-  const first = await started()
-  await first.door('POST', '/fail', { reason: 'interrupted' })
+  const id = await createJob()
+  const first = await startNextAttempt()
+  await first.taskApi('POST', '/fail', { reason: 'interrupted' })
   await env.DB.prepare('UPDATE tasks SET not_before = 0').run()
-  await post('/api/v0/job', job())
-  await started()
-  const timeline = await (await call(`/api/v0/job/${id}/events`)).json<any>()
+  await postJson('/api/v0/job', jobBody())
+  await startNextAttempt()
+  const timeline = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
   expect(timeline.job_completed).toBe(false)
-  await post(`/api/v0/job/${id}/cancel`, {})
-  const { events, job_completed } = await (await call(`/api/v0/job/${id}/events`)).json<any>()
+  await postJson(`/api/v0/job/${id}/cancel`, {})
+  const { events, job_completed } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
   expect(job_completed).toBe(true)
   const types = events.map((event: any) => event.type)
   expect(types.slice(0, 3)).toEqual(['job.created', 'attempt.started', 'attempt.evicted'])
@@ -115,12 +115,15 @@ test('the timeline of a finished job is there as JSON, in its published shape, w
 })
 
 test('who comes again with Last-Event-ID is told the rest only, also of a finished job, and 204 when there is none', async () => {
-  const id = await create()
-  const attempt = await started()
+  const id = await createJob()
+  const attempt = await startNextAttempt()
   const stream = new Stream(await follow(id, 1))
   expect(await stream.next()).toMatchObject({ id: '2', event: 'attempt.started' })
   await stream.reader.cancel()
-  await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'No media.' } })
+  await attempt.taskApi('POST', '/fail', {
+    reason: 'failed',
+    error: { code: 'source_not_media', message: 'No media.' },
+  })
   const late = new Stream(await follow(id, 2))
   expect(await late.next()).toMatchObject({
     id: '3',
@@ -132,21 +135,21 @@ test('who comes again with Last-Event-ID is told the rest only, also of a finish
 })
 
 test('a client that is gone is noticed, and not too many may follow one job', async () => {
-  const id = await create()
-  const attempt = await started()
+  const id = await createJob()
+  const attempt = await startNextAttempt()
   const streams = await Promise.all(Array.from({ length: MAX_FOLLOWERS }, async () => new Stream(await follow(id))))
   expect(await listenersOf(attempt)).toBe(MAX_FOLLOWERS)
   const refused = await follow(id)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '15'])
   expect((await refused.json<any>()).error.code).toBe('quota_exceeded')
   await Promise.all(streams.map((stream) => stream.reader.cancel()))
-  await vi.waitUntil(async () => (await listenersOf(attempt)) === 0, { timeout: PATIENCE_MS, interval: 20 })
+  await vi.waitUntil(async () => (await listenersOf(attempt)) === 0, { timeout: STEP_TIMEOUT_MS, interval: 20 })
 })
 
 test('a start that fails again and again adds nothing to the timeline', async () => {
   transcoders.answer = () => 503
-  const id = await create()
+  const id = await createJob()
   await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
-  const { events } = await (await call(`/api/v0/job/${id}/events`)).json<any>()
+  const { events } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
   expect(events).toMatchObject([{ id: 1, type: 'job.created', attempt: null, error: null }])
 })

@@ -2,8 +2,8 @@
 // follows when it ends, hangs or never listens. test/containers runs the same with a real engine.
 import { beforeEach, expect, test } from 'vitest'
 import type { RunRequest } from '#contract/task/protocol.ts'
-import type { Serving } from '../../../worker/scheduler/containerInstance.ts'
-import { Instance } from '../../../worker/scheduler/containerInstance.ts'
+import type { ContainerAttempt } from '../../../worker/scheduler/containerInstance.ts'
+import { ContainerInstance } from '../../../worker/scheduler/containerInstance.ts'
 
 /** As ctx.container: it runs from start() on, whether its process listens or not. */
 class FakeContainer {
@@ -59,15 +59,15 @@ class FakeContainer {
 
 let container: FakeContainer
 let stored: Map<string, unknown>
-let lost: Serving[]
-let current: Serving | null
-let instance: Instance
+let lost: ContainerAttempt[]
+let current: ContainerAttempt | null
+let instance: ContainerInstance
 
 const LIMITS = { startMs: 300, callMs: 50, pollMs: 1, checkMs: 1000 }
 
 /** As after an eviction: the same container and storage, another memory. */
-function wake(): Instance {
-  return new Instance(
+function wake(): ContainerInstance {
+  return new ContainerInstance(
     {
       container: container as unknown as Container,
       storage: {
@@ -76,9 +76,9 @@ function wake(): Instance {
         delete: async (key: string) => stored.delete(key),
         setAlarm: async () => undefined,
       } as never,
-      openWayOut: async () => undefined,
+      routeOutbound: async () => undefined,
       isCurrent: async (serving) => serving.task === current?.task && serving.attempt === current.attempt,
-      lost: async (serving) => void lost.push(serving),
+      attemptLost: async (serving) => void lost.push(serving),
     },
     LIMITS,
   )
@@ -92,18 +92,18 @@ beforeEach(() => {
   instance = wake()
 })
 
-const serving = (job: string, attempt = 1): Serving => ({ jobId: job, task: `${job}-0`, attempt })
+const serving = (job: string, attempt = 1): ContainerAttempt => ({ jobId: job, task: `${job}-0`, attempt })
 
-function run(of: Serving) {
+function run(of: ContainerAttempt) {
   const request: RunRequest = {
     protocol: 1,
     task_id: of.task,
     attempt: of.attempt,
     token: 'token',
-    door: 'http://door.splicepoint.internal',
+    taskApi: 'http://door.splicepoint.internal',
   }
   current = of
-  return instance.run(of, request)
+  return instance.startAttempt(of, request)
 }
 
 test('a change of job on a slot gets a fresh container, and loses no attempt of either job (I14)', async () => {
@@ -138,14 +138,14 @@ test('a container that ended while its Durable Object was not in memory is notic
   await run(serving('job'))
   instance = wake()
   container.running = false
-  await instance.check()
+  await instance.checkAlive()
   expect(lost).toEqual([serving('job')])
 })
 
 test('a Durable Object that comes back into memory watches its container again', async () => {
   await run(serving('job'))
   instance = wake()
-  await instance.resume()
+  await instance.reattach()
   container.end(new Error('gone'))
   await expect.poll(() => lost).toEqual([serving('job')])
 })
@@ -182,7 +182,7 @@ test('cancel of a start that is under way ends it at once', async () => {
   await instance.cancel('job-0', 1)
   expect(await started).toMatchObject({ detail: expect.stringContaining('cancelled') })
   current = null
-  await instance.check()
+  await instance.checkAlive()
   expect(container.running).toBe(false)
 })
 
@@ -208,10 +208,10 @@ test('cancel of another attempt, and of one whose container is gone, starts and 
 
 test('a container whose attempt is over is destroyed by the next check, one that works is not', async () => {
   await run(serving('job'))
-  await instance.check()
+  await instance.checkAlive()
   expect(container.running).toBe(true)
   current = null
-  await instance.check()
+  await instance.checkAlive()
   expect(container.running).toBe(false)
   expect(lost).toEqual([])
 })

@@ -4,42 +4,47 @@ import { expect, test, vi } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { consume } from '../../../worker/scheduler/queueConsumer.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { call, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { plan } from '../support/taskPlan.ts'
-import { create, moveClock, started, status, transcoders } from '../support/jobFixture.ts'
+import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { apiRequest, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { taskPlan } from '../support/taskPlan.ts'
+import { createJob, advanceClock, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
 
-function monitor(attempt: Attempt) {
+function monitor(attempt: FakeAttempt) {
   return env.MONITOR.get(env.MONITOR.idFromName(attempt.run.task_id.slice(0, -2)))
 }
 
 /** The attempt is silent for longer than its lease. */
-async function expireLease(attempt: Attempt): Promise<void> {
-  moveClock(10 * 60_000)
+async function expireLease(attempt: FakeAttempt): Promise<void> {
+  advanceClock(10 * 60_000)
   await runDurableObjectAlarm(monitor(attempt))
 }
 
 /** The cron's sweep, late enough for every back-off to be over. */
 async function sweepLater(): Promise<void> {
-  moveClock(3 * 60_000)
-  await sweep(env)
+  advanceClock(3 * 60_000)
+  await reconcile(env)
 }
 
 test('a job goes from the queue to a file behind a signed address', async () => {
   const sent = vi.spyOn(Object.getPrototypeOf(env.QUEUE) as Queue, 'sendBatch')
-  const id = await create()
-  const attempt = await transcoders.next()
+  const id = await createJob()
+  const attempt = await transcoders.nextAttempt()
   expect(attempt.run.attempt).toBe(1)
-  const task = await (await attempt.door('GET', '')).json<any>()
+  const task = await (await attempt.taskApi('GET', '')).json<any>()
   // For transcoders of before, the configuration too; neither has a secret.
   expect(task).toMatchObject({ spec: toSpec(task.config, task.input_name), spec_version: SPEC_VERSION })
   expect(task).toMatchObject({ protocol: 1, attempt: 1, kind: 'transcode', plan: null, input_name: 'a' })
-  expect(await status(id)).toMatchObject({ state: 'running', phase: 'starting', tcode_speed: '-1', xfer_speed: '-1.0' })
+  expect(await readStatus(id)).toMatchObject({
+    state: 'running',
+    phase: 'starting',
+    tcode_speed: '-1',
+    xfer_speed: '-1.0',
+  })
 
-  expect(await attempt.beat({ transcoded: 0.5, speed: 1.5, transcode_seconds: 2 })).toBe('continue')
-  expect(await status(id)).toMatchObject({
+  expect(await attempt.heartbeat({ transcoded: 0.5, speed: 1.5, transcode_seconds: 2 })).toBe('continue')
+  expect(await readStatus(id)).toMatchObject({
     phase: 'transcoding',
     tcode_progress: '50',
     tcode_speed: '1.5',
@@ -47,9 +52,9 @@ test('a job goes from the queue to a file behind a signed address', async () => 
     xfer_progress: '0',
     job_completed: false,
   })
-  const object = await attempt.store('film.mp4', new TextEncoder().encode('not really a film'))
-  expect(await attempt.beat({ transcoded: 1, bytes_produced: 100, bytes_stored: 100 })).toBe('continue')
-  expect(await status(id)).toMatchObject({ tcode_progress: '99', xfer_progress: '99', job_completed: false })
+  const object = await attempt.storeObject('film.mp4', new TextEncoder().encode('not really a film'))
+  expect(await attempt.heartbeat({ transcoded: 1, bytes_produced: 100, bytes_stored: 100 })).toBe('continue')
+  expect(await readStatus(id)).toMatchObject({ tcode_progress: '99', xfer_progress: '99', job_completed: false })
 
   const finished = await attempt.finish([object])
   // What went through the queue names the attempt, and nothing of the job (I15).
@@ -59,7 +64,7 @@ test('a job goes from the queue to a file behind a signed address', async () => 
   expect(messages.length).toBeGreaterThan(0)
   for (const members of messages) expect(members).toEqual(['attempt', 'task'])
   expect(await finished.json()).toEqual({ state: 'completed' })
-  const end = await status(id)
+  const end = await readStatus(id)
   expect(end).toMatchObject({
     state: 'ready',
     phase: 'done',
@@ -70,7 +75,7 @@ test('a job goes from the queue to a file behind a signed address', async () => 
     error: null,
   })
   expect(end.outputs).toMatchObject([{ path: 'film.mp4', size: 17, sha256: object.sha256, role: 'media', profile: 0 }])
-  const file = await call(new URL(end.outputs[0].url).pathname, { headers: { authorization: '' } })
+  const file = await apiRequest(new URL(end.outputs[0].url).pathname, { headers: { authorization: '' } })
   expect(await file.text()).toBe('not really a film')
   expect((await env.BUCKET.list({ prefix: 'work/' })).objects).toEqual([])
 })
@@ -85,11 +90,11 @@ test('a job costs at most 12 writing statements, one more per task, attempt and 
   const costs: number[] = []
   for (const posts of [10, 7200]) {
     writes = 0
-    await create()
-    const attempt = await started()
-    await attempt.door('POST', '/plan', { plan: plan(), warnings: [{ code: 'x', message: 'y' }] })
-    for (let n = 0; n < posts; n++) await attempt.beat({ transcoded: n / posts })
-    await attempt.finish([await attempt.store('film.mp4', new Uint8Array(10))])
+    await createJob()
+    const attempt = await startNextAttempt()
+    await attempt.taskApi('POST', '/plan', { plan: taskPlan(), warnings: [{ code: 'x', message: 'y' }] })
+    for (let n = 0; n < posts; n++) await attempt.heartbeat({ transcoded: n / posts })
+    await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(10))])
     costs.push(writes)
   }
   expect(costs[0]).toBeLessThanOrEqual(12 + 1 + 1 + 1)
@@ -97,86 +102,86 @@ test('a job costs at most 12 writing statements, one more per task, attempt and 
 }, 120_000)
 
 test('an attempt whose lease expires is given back, and its late writes change nothing (I3)', async () => {
-  const id = await create()
-  const first = await started()
-  await first.beat({ transcoded: 0.4 })
-  const orphan = await first.store('film.mp4', new Uint8Array(5))
+  const id = await createJob()
+  const first = await startNextAttempt()
+  await first.heartbeat({ transcoded: 0.4 })
+  const orphan = await first.storeObject('film.mp4', new Uint8Array(5))
   await expireLease(first)
-  expect(await status(id)).toMatchObject({ state: 'ready', phase: 'queued', job_completed: false })
+  expect(await readStatus(id)).toMatchObject({ state: 'ready', phase: 'queued', job_completed: false })
   await sweepLater()
-  const second = await started()
+  const second = await startNextAttempt()
   expect(second.run.attempt).toBe(2)
 
-  expect(await first.beat({ transcoded: 0.9 })).toBe('stop')
+  expect(await first.heartbeat({ transcoded: 0.9 })).toBe('stop')
   for (const [path, body] of [
-    ['/plan', { plan: plan(), warnings: [] }],
+    ['/plan', { plan: taskPlan(), warnings: [] }],
     ['/uploads', { path: 'film.mp4', content_type: 'video/mp4', expected_size: 5 }],
     ['/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } }],
   ] as const) {
-    expect((await first.door('POST', path, body)).status, path).toBe(409)
+    expect((await first.taskApi('POST', path, body)).status, path).toBe(409)
   }
   expect((await first.finish([orphan])).status).toBe(409)
   // I4: what was shown does not go back, although the second attempt starts from nothing.
-  await second.beat({ transcoded: 0.1 })
-  expect((await status(id)).tcode_progress).toBe('40')
-  await second.finish([await second.store('film.mp4', new Uint8Array(6))])
-  expect(await status(id)).toMatchObject({ job_completed: true, error: null, outputs: [{ size: 6 }] })
+  await second.heartbeat({ transcoded: 0.1 })
+  expect((await readStatus(id)).tcode_progress).toBe('40')
+  await second.finish([await second.storeObject('film.mp4', new Uint8Array(6))])
+  expect(await readStatus(id)).toMatchObject({ job_completed: true, error: null, outputs: [{ size: 6 }] })
 })
 
 test('a job whose attempts are lost too often fails with a sentence, not in a loop', async () => {
-  const id = await create()
+  const id = await createJob()
   for (let n = 1; n <= MAX_LOST_ATTEMPTS; n++) {
-    const attempt = await started()
+    const attempt = await startNextAttempt()
     expect(attempt.run.attempt).toBe(n)
     await expireLease(attempt)
     if (n < MAX_LOST_ATTEMPTS) await sweepLater()
   }
-  const end = await status(id)
+  const end = await readStatus(id)
   expect(end).toMatchObject({ state: 'error', job_completed: true })
   // Ten minutes each by the test's clock: too long for a container's life.
   expect(end.error.code).toBe('too_long_for_one_attempt')
 })
 
 test('a source that is away is waited for in the queue: another job has the slot, and it is told why', async () => {
-  const id = await create()
-  const first = await started()
+  const id = await createJob()
+  const first = await startNextAttempt()
   const away = { code: 'source_unreachable', message: 'media.test cannot deliver the file at the moment (500).' }
-  await first.door('POST', '/fail', { reason: 'failed', error: { ...away, details: { status: 500 } } })
+  await first.taskApi('POST', '/fail', { reason: 'failed', error: { ...away, details: { status: 500 } } })
   // Whoever comes meanwhile is served: nothing is held for the one that waits.
   for (let n = 0; n < 3; n++) {
-    const other = await create()
-    const attempt = await started()
+    const other = await createJob()
+    const attempt = await startNextAttempt()
     expect(attempt.job).not.toBe(first.job)
-    await attempt.finish([await attempt.store('film.mp4', new Uint8Array(1))])
-    expect(await status(other)).toMatchObject({ job_completed: true, error: null })
+    await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(1))])
+    expect(await readStatus(other)).toMatchObject({ job_completed: true, error: null })
   }
-  const waiting = await status(id)
+  const waiting = await readStatus(id)
   expect(waiting).toMatchObject({ state: 'ready', phase: 'queued', error: null, waiting_for: away })
   expect(Date.parse(waiting.waiting_for.next_try_at)).toBeGreaterThan(Date.now())
-  const { events } = await (await call(`/api/v0/job/${id}/events`)).json<any>()
+  const { events } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
   expect(events.at(-1)).toMatchObject({
     type: 'attempt.lost',
     error: away,
     message: `Attempt 1 ended without a result (${away.message}); another attempt follows in 15 s.`,
   })
   await sweepLater()
-  const second = await started()
+  const second = await startNextAttempt()
   expect([second.job, second.run.attempt]).toEqual([first.job, 2])
-  expect((await status(id)).waiting_for).toBe(null)
+  expect((await readStatus(id)).waiting_for).toBe(null)
   // It is back.
-  await second.finish([await second.store('film.mp4', new Uint8Array(1))])
-  expect(await status(id)).toMatchObject({ job_completed: true, error: null })
+  await second.finish([await second.storeObject('film.mp4', new Uint8Array(1))])
+  expect(await readStatus(id)).toMatchObject({ job_completed: true, error: null })
 })
 
 test('a source that stays away ends the job with its sentence after four attempts', async () => {
-  const id = await create()
+  const id = await createJob()
   for (let n = 1; n <= MAX_LOST_ATTEMPTS; n++) {
-    const attempt = await started()
+    const attempt = await startNextAttempt()
     const error = { code: 'source_unreachable', message: 'It is away.' }
-    await attempt.door('POST', '/fail', { reason: 'failed', error })
+    await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
     if (n < MAX_LOST_ATTEMPTS) await sweepLater()
   }
-  expect(await status(id)).toMatchObject({
+  expect(await readStatus(id)).toMatchObject({
     state: 'error',
     error: { code: 'source_unreachable', message: 'It is away.' },
     waiting_for: null,
@@ -186,84 +191,90 @@ test('a source that stays away ends the job with its sentence after four attempt
 test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
   '%s ends the job with its first attempt',
   async (code) => {
-    const id = await create()
-    const attempt = await started()
-    await attempt.door('POST', '/fail', { reason: 'failed', error: { code, message: 'It is so.', field: 'input' } })
-    expect(await status(id)).toMatchObject({ state: 'error', error: { code, message: 'It is so.', field: 'input' } })
+    const id = await createJob()
+    const attempt = await startNextAttempt()
+    await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code, message: 'It is so.', field: 'input' } })
+    expect(await readStatus(id)).toMatchObject({
+      state: 'error',
+      error: { code, message: 'It is so.', field: 'input' },
+    })
   },
 )
 
 test('a transcoder that gives its task back on SIGTERM makes room for another attempt at once', async () => {
-  const id = await create()
-  const first = await started()
-  expect(await (await first.door('POST', '/fail', { reason: 'interrupted' })).json()).toEqual({ state: 'queued' })
+  const id = await createJob()
+  const first = await startNextAttempt()
+  expect(await (await first.taskApi('POST', '/fail', { reason: 'interrupted' })).json()).toEqual({ state: 'queued' })
   await sweepLater()
-  const second = await started()
-  await second.finish([await second.store('film.mp4', new Uint8Array(6))])
-  expect((await status(id)).job_completed).toBe(true)
+  const second = await startNextAttempt()
+  await second.finish([await second.storeObject('film.mp4', new Uint8Array(6))])
+  expect((await readStatus(id)).job_completed).toBe(true)
 })
 
 test('a permanent error ends the job at once, with code, sentence and field', async () => {
-  const id = await create()
-  const attempt = await started()
+  const id = await createJob()
+  const attempt = await startNextAttempt()
   const error = {
     code: 'audio_stream_missing',
     message: 'The source has 1 audio stream.',
     field: 'audioProfiles[0].source_stream',
   }
-  await attempt.door('POST', '/fail', { reason: 'failed', error })
-  expect(await status(id)).toMatchObject({ state: 'error', job_completed: true, phase: 'done', error })
-  expect(await attempt.beat()).toBe('stop')
+  await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
+  expect(await readStatus(id)).toMatchObject({ state: 'error', job_completed: true, phase: 'done', error })
+  expect(await attempt.heartbeat()).toBe('stop')
 })
 
 test('a transcoder that refuses or is away costs a start, never the job', async () => {
   transcoders.answer = () => 503
-  const id = await create()
+  const id = await createJob()
   await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
   transcoders.answer = () => 202
   await sweepLater()
-  const attempt = await started()
+  const attempt = await startNextAttempt()
   expect(attempt.run.attempt).toBeGreaterThan(1)
-  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
-  expect((await status(id)).error).toBeNull()
+  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  expect((await readStatus(id)).error).toBeNull()
 })
 
 test('cancel ends a waiting job, stops a running one, and cannot be followed by success (I9)', async () => {
-  const running = await create()
-  const attempt = await started()
-  const object = await attempt.store('film.mp4', new Uint8Array(6))
-  const answer = await post(`/api/v0/job/${running}/cancel`, {})
+  const running = await createJob()
+  const attempt = await startNextAttempt()
+  const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
+  const answer = await postJson(`/api/v0/job/${running}/cancel`, {})
   expect(answer.status).toBe(200)
   expect((await answer.json<any>()).status).toMatchObject({ state: 'cancelled', job_completed: true })
   expect(transcoders.cancels).toEqual([{ task_id: attempt.run.task_id, attempt: 1 }])
-  expect(await attempt.beat()).toBe('cancel')
+  expect(await attempt.heartbeat()).toBe('cancel')
   expect((await attempt.finish([object])).status).toBe(409)
-  expect((await status(running)).state).toBe('cancelled')
+  expect((await readStatus(running)).state).toBe('cancelled')
   // Again: the same answer. After an end of another kind: 409.
-  expect((await post(`/api/v0/job/${running}/cancel`, {})).status).toBe(200)
-  const done = await create()
-  const second = await started()
-  await second.finish([await second.store('film.mp4', new Uint8Array(6))])
-  const refused = await post(`/api/v0/job/${done}/cancel`, {})
+  expect((await postJson(`/api/v0/job/${running}/cancel`, {})).status).toBe(200)
+  const done = await createJob()
+  const second = await startNextAttempt()
+  await second.finish([await second.storeObject('film.mp4', new Uint8Array(6))])
+  const refused = await postJson(`/api/v0/job/${done}/cancel`, {})
   expect(refused.status).toBe(409)
   expect((await refused.json<any>()).error.code).toBe('job_finished')
 })
 
 test('a cancelled job leaves no object and no open upload behind (I8)', async () => {
-  const id = await create()
-  const attempt = await started()
-  const object = await attempt.store('film.mp4', new Uint8Array(6))
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
   const prefix = `out/default/${attempt.run.task_id.slice(0, -2)}/`
-  await post(`/api/v0/job/${id}/cancel`, {})
+  await postJson(`/api/v0/job/${id}/cancel`, {})
   expect((await env.BUCKET.list({ prefix })).objects).toEqual([])
-  expect((await attempt.door('PUT', `/uploads/${object.upload}/2`, new Uint8Array(6))).status).toBe(409)
+  expect((await attempt.taskApi('PUT', `/uploads/${object.upload}/2`, new Uint8Array(6))).status).toBe(409)
 })
 
 test('a commit that broke off is resumed without the transcoder, from its record', async () => {
   const profile = { width: 640, height: 360, video_bitrate: 600 }
-  const id = await create({ videoProfiles: ['a.mp4', 'b.mp4'].map((output) => ({ ...profile, output })) })
-  const attempt = await started()
-  const objects = [await attempt.store('a.mp4', new Uint8Array(6)), await attempt.store('b.mp4', new Uint8Array(7))]
+  const id = await createJob({ videoProfiles: ['a.mp4', 'b.mp4'].map((output) => ({ ...profile, output })) })
+  const attempt = await startNextAttempt()
+  const objects = [
+    await attempt.storeObject('a.mp4', new Uint8Array(6)),
+    await attempt.storeObject('b.mp4', new Uint8Array(7)),
+  ]
   // The store fails between the first and the second complete, as it would for a Worker that dies there.
   const head = env.BUCKET.head.bind(env.BUCKET)
   const broken = vi.spyOn(env.BUCKET, 'head').mockImplementation(async (key) => {
@@ -272,11 +283,11 @@ test('a commit that broke off is resumed without the transcoder, from its record
   })
   // The transcoder is done: everything that the commit needs is stored.
   expect(await (await attempt.finish(objects)).json()).toEqual({ state: 'committing' })
-  expect(await status(id)).toMatchObject({ phase: 'committing', job_completed: false, xfer_progress: '99' })
-  expect((await post(`/api/v0/job/${id}/cancel`, {})).status).toBe(409)
+  expect(await readStatus(id)).toMatchObject({ phase: 'committing', job_completed: false, xfer_progress: '99' })
+  expect((await postJson(`/api/v0/job/${id}/cancel`, {})).status).toBe(409)
   broken.mockRestore()
   await runDurableObjectAlarm(monitor(attempt))
-  const end = await status(id)
+  const end = await readStatus(id)
   expect(end).toMatchObject({ job_completed: true, error: null })
   expect(end.outputs.map((output: any) => output.path)).toEqual(['a.mp4', 'b.mp4'])
   // The transcoder that never got its answer asks again: the same answer.
@@ -284,10 +295,10 @@ test('a commit that broke off is resumed without the transcoder, from its record
 })
 
 test('each message delivered five times starts an attempt once (I11)', async () => {
-  await create()
-  const attempt = await transcoders.next()
+  await createJob()
+  const attempt = await transcoders.nextAttempt()
   const body = { task: attempt.run.task_id, attempt: 1 }
-  await attempt.door('GET', '')
+  await attempt.taskApi('GET', '')
   const messages = Array.from({ length: 5 }, (_, n) => ({
     id: String(n),
     timestamp: new Date(),
@@ -296,66 +307,70 @@ test('each message delivered five times starts an attempt once (I11)', async () 
     ack() {},
     retry() {},
   }))
-  await consume({ queue: 'splicepoint-tasks', messages, ackAll() {}, retryAll() {} } as never, env)
+  await consumeQueue({ queue: 'splicepoint-tasks', messages, ackAll() {}, retryAll() {} } as never, env)
   expect(transcoders.runs).toHaveLength(1)
 })
 
 test('two transcoders run two jobs; a third waits, knows its place, and starts when a slot is free', async () => {
-  const [, second, third] = [await create(), await create(), await create()]
-  const a = await started()
-  await started()
-  expect(await status(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
-  expect((await status(second)).queue_position).toBeNull()
-  await a.finish([await a.store('film.mp4', new Uint8Array(6))])
-  await started()
-  expect((await status(third)).phase).toBe('starting')
+  const [, second, third] = [await createJob(), await createJob(), await createJob()]
+  const a = await startNextAttempt()
+  await startNextAttempt()
+  expect(await readStatus(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
+  expect((await readStatus(second)).queue_position).toBeNull()
+  await a.finish([await a.storeObject('film.mp4', new Uint8Array(6))])
+  await startNextAttempt()
+  expect((await readStatus(third)).phase).toBe('starting')
 })
 
 test('what is over is removed in its time: outputs after 30 days, credentials after 3, records after 90', async () => {
-  const id = await create()
-  const attempt = await started()
-  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
   const prefix = `out/default/${attempt.run.task_id.slice(0, -2)}/`
   const sealed = () => env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(id).first('sealed')
   const day = 86_400_000
-  moveClock(2 * day)
-  await sweep(env)
+  advanceClock(2 * day)
+  await reconcile(env)
   expect(await sealed()).not.toBeNull()
-  moveClock(2 * day)
-  await sweep(env)
+  advanceClock(2 * day)
+  await reconcile(env)
   expect(await sealed()).toBeNull()
   expect((await env.BUCKET.list({ prefix })).objects).toHaveLength(1)
-  moveClock(27 * day)
-  await sweep(env)
+  advanceClock(27 * day)
+  await reconcile(env)
   expect((await env.BUCKET.list({ prefix })).objects).toEqual([])
-  expect(await status(id)).toMatchObject({ job_completed: true, outputs: [] })
-  moveClock(60 * day)
-  await sweep(env)
-  expect((await call(`/api/v0/job/${id}`)).status).toBe(404)
+  expect(await readStatus(id)).toMatchObject({ job_completed: true, outputs: [] })
+  advanceClock(60 * day)
+  await reconcile(env)
+  expect((await apiRequest(`/api/v0/job/${id}`)).status).toBe(404)
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM tasks WHERE job = ?').bind(id).first('n')).toBe(0)
 })
 
 test('a job that no transcoder takes ends at its deadline, not never (I1)', async () => {
   transcoders.answer = () => 503
-  const id = await create()
+  const id = await createJob()
   await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
-  moveClock(25 * 3600_000)
-  await sweep(env)
-  expect(await status(id)).toMatchObject({ state: 'error', job_completed: true, error: { code: 'deadline_exceeded' } })
+  advanceClock(25 * 3600_000)
+  await reconcile(env)
+  expect(await readStatus(id)).toMatchObject({
+    state: 'error',
+    job_completed: true,
+    error: { code: 'deadline_exceeded' },
+  })
 })
 
 test('the first plan stays: a later attempt is given it', async () => {
-  await create()
-  const first = await started()
+  await createJob()
+  const first = await startNextAttempt()
   // What a newer transcoder has beside it is kept.
-  const stored = { ...plan(), newer: 'member' }
-  expect(await (await first.door('POST', '/plan', { plan: stored, warnings: [] })).json()).toEqual({ plan: stored })
+  const stored = { ...taskPlan(), newer: 'member' }
+  expect(await (await first.taskApi('POST', '/plan', { plan: stored, warnings: [] })).json()).toEqual({ plan: stored })
   await expireLease(first)
   await sweepLater()
-  const second = await transcoders.next()
-  expect(await (await second.door('GET', '')).json()).toMatchObject({ plan: stored })
-  const other = plan('film.mp4', { durationSeconds: 20 })
-  expect(await (await second.door('POST', '/plan', { plan: other, warnings: [] })).json()).toEqual({ plan: stored })
+  const second = await transcoders.nextAttempt()
+  expect(await (await second.taskApi('GET', '')).json()).toMatchObject({ plan: stored })
+  const other = taskPlan('film.mp4', { durationSeconds: 20 })
+  expect(await (await second.taskApi('POST', '/plan', { plan: other, warnings: [] })).json()).toEqual({ plan: stored })
 })
 
 /** Another character that base64 reads as the same bits: the last one of 43 has two bits that mean nothing. */
@@ -365,8 +380,8 @@ function equivalent(last: string): string {
 }
 
 test('the door takes tokens of that task only, never API keys', async () => {
-  await create()
-  const attempt = await started()
+  await createJob()
+  const attempt = await startNextAttempt()
   const [n, expiry, mac] = attempt.run.token.split('.')
   for (const token of [
     '',
@@ -378,16 +393,16 @@ test('the door takes tokens of that task only, never API keys', async () => {
     `${n}.${expiry}.${mac}.anything`,
     `${n}.${expiry}.${mac?.slice(0, -1)}${equivalent(mac?.at(-1) ?? '')}`,
   ]) {
-    const forged = Object.assign(Object.create(attempt), { run: { ...attempt.run, token } }) as Attempt
-    expect((await forged.door('GET', '')).status, token).toBe(401)
+    const forged = Object.assign(Object.create(attempt), { run: { ...attempt.run, token } }) as FakeAttempt
+    expect((await forged.taskApi('GET', '')).status, token).toBe(401)
   }
-  expect((await call(`/task/${attempt.run.task_id}`)).status).toBe(401)
-  await create()
-  const other = await started()
+  expect((await apiRequest(`/task/${attempt.run.task_id}`)).status).toBe(401)
+  await createJob()
+  const other = await startNextAttempt()
   const crossed = Object.assign(Object.create(attempt), {
     run: { ...attempt.run, task_id: other.run.task_id },
-  }) as Attempt
-  expect((await crossed.door('GET', '')).status).toBe(401)
+  }) as FakeAttempt
+  expect((await crossed.taskApi('GET', '')).status).toBe(401)
 })
 
 test.each([
@@ -397,10 +412,10 @@ test.each([
   ['Too large. (100100)', 413, 'output_too_large'],
   ['The name is not valid. (10020)', 400, 'output_refused'],
 ])('what the store says of a part is told to the transcoder: %s', async (message, httpStatus, code) => {
-  await create()
-  const attempt = await started()
+  await createJob()
+  const attempt = await startNextAttempt()
   vi.spyOn(env.BUCKET, 'createMultipartUpload').mockRejectedValue(new Error(message))
   const asked = { path: 'film.mp4', content_type: 'video/mp4', expected_size: 5 }
-  const answer = await attempt.door('POST', '/uploads', asked)
+  const answer = await attempt.taskApi('POST', '/uploads', asked)
   expect([answer.status, (await answer.json<any>()).error.code]).toEqual([httpStatus, code])
 })

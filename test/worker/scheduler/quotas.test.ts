@@ -3,14 +3,14 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { advance } from '../../../worker/scheduler/transitionTask.ts'
+import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
 import { app } from '../../../worker/app.ts'
 import { insertJob, insertTask } from '../../../worker/db/jobs.ts'
 import { listWaitingTasks } from '../../../worker/db/tasks.ts'
-import { reseal } from '../../../worker/admin/resealSecrets.ts'
-import { addressesOf } from '../../../worker/storage/jobStores.ts'
-import { open, seal } from '../../../worker/secrets/vault.ts'
-import { BASE, basic, call, job, post } from '../support/apiClient.ts'
+import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
+import { boundAddresses } from '../../../worker/storage/jobStores.ts'
+import { unseal, seal } from '../../../worker/secrets/vault.ts'
+import { BASE_URL, basicAuth, apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 import { FakeTranscoders } from '../support/fakeTranscoder.ts'
 
 const ADMIN = 'test-only-admin-key'
@@ -31,7 +31,7 @@ afterEach(() => {
 })
 
 function put(account: string, body: unknown): Promise<Response> {
-  return call(`/api/v0/accounts/${account}`, {
+  return apiRequest(`/api/v0/accounts/${account}`, {
     method: 'PUT',
     key: ADMIN,
     headers: { 'content-type': 'application/json' },
@@ -40,7 +40,7 @@ function put(account: string, body: unknown): Promise<Response> {
 }
 
 async function issue(change: Record<string, unknown>): Promise<string> {
-  const made = await post('/api/v0/keys', change, { key: ADMIN })
+  const made = await postJson('/api/v0/keys', change, { key: ADMIN })
   expect(made.status).toBe(201)
   return (await made.json<any>()).key
 }
@@ -76,7 +76,7 @@ async function dispatch(slots: number): Promise<Record<string, number>> {
   for (let k = busy ?? 0; k < slots; k++) {
     const [task] = await listWaitingTasks(env.DB, Date.now(), 1)
     if (!task) break
-    expect((await advance(env, task.id, { type: 'claim' }, { slot: k })).ok).toBe(true)
+    expect((await transitionTask(env, task.id, { type: 'claim' }, { slot: k })).ok).toBe(true)
   }
   const { results } = await env.DB.prepare('SELECT account, COUNT(*) AS n FROM slots GROUP BY account').all<any>()
   return Object.fromEntries(results.map((row) => [row.account, row.n]))
@@ -93,10 +93,10 @@ test('an account with 1,000 waiting jobs does not keep one with a single job wai
 async function serveOne(): Promise<{ id: string; account: string; attempt: number }> {
   const [task] = await listWaitingTasks(env.DB, Date.now(), 1)
   if (!task) throw new Error('nothing waits')
-  const claimed = await advance(env, task.id, { type: 'claim' }, { slot: 0 })
+  const claimed = await transitionTask(env, task.id, { type: 'claim' }, { slot: 0 })
   if (!claimed.ok) throw new Error(`not claimed: ${claimed.refusal}`)
   const { attempt } = claimed.next
-  expect((await advance(env, task.id, { type: 'started', attempt })).ok).toBe(true)
+  expect((await transitionTask(env, task.id, { type: 'started', attempt })).ok).toBe(true)
   return { id: task.id, account: task.account, attempt }
 }
 
@@ -105,7 +105,7 @@ async function end(task: { id: string; attempt: number }, well: boolean): Promis
   const { attempt } = task
   const error = { code: 'output_unreachable', message: 'x' } as const
   const said = well ? ({ type: 'finish', attempt } as const) : ({ type: 'attempt_failed', attempt, error } as const)
-  expect((await advance(env, task.id, said)).ok).toBe(true)
+  expect((await transitionTask(env, task.id, said)).ok).toBe(true)
 }
 
 /** Each step takes a while: what happened first has the earlier time. */
@@ -178,47 +178,54 @@ test('slots are shared by weight, priority goes before, and max_running bounds a
   const third = await env.DB.prepare(`SELECT id FROM tasks WHERE account = 'c' AND state = 'queued'`).first<string>(
     'id',
   )
-  expect((await advance(env, third!, { type: 'claim' }, { slot: 90 })).ok).toBe(false)
+  expect((await transitionTask(env, third!, { type: 'claim' }, { slot: 90 })).ok).toBe(false)
 })
 
 test('active jobs are bounded by one statement, also raced; an end makes room; a repeated key is answered all the same', async () => {
   const key = await issue({ account: 'bounded' })
   await put('bounded', { max_active_jobs: 3 })
   const headers = { 'idempotency-key': 'first' }
-  const first = await (await post('/api/v0/job', job(), { key, headers })).json<any>()
-  const raced = await Promise.all(Array.from({ length: 20 }, () => post('/api/v0/job', job(), { key })))
+  const first = await (await postJson('/api/v0/job', jobBody(), { key, headers })).json<any>()
+  const raced = await Promise.all(Array.from({ length: 20 }, () => postJson('/api/v0/job', jobBody(), { key })))
   expect(raced.filter((response) => response.status === 200)).toHaveLength(2)
   const refused = raced.find((response) => response.status !== 200)!
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30'])
   expect((await refused.json<any>()).error.code).toBe('quota_exceeded')
-  const other = await post('/api/v0/job', job(), { key, headers: { 'idempotency-key': 'second' } })
+  const other = await postJson('/api/v0/job', jobBody(), { key, headers: { 'idempotency-key': 'second' } })
   expect(other.status).toBe(429)
-  expect(await (await post('/api/v0/job', job(), { key, headers })).json()).toEqual(first)
-  await post(`/api/v0/job/${first._auto_generated_id_}/cancel`, {}, { key })
+  expect(await (await postJson('/api/v0/job', jobBody(), { key, headers })).json()).toEqual(first)
+  await postJson(`/api/v0/job/${first._auto_generated_id_}/cancel`, {}, { key })
   // The refused key was not used up.
-  expect((await post('/api/v0/job', job(), { key, headers: { 'idempotency-key': 'second' } })).status).toBe(200)
+  expect((await postJson('/api/v0/job', jobBody(), { key, headers: { 'idempotency-key': 'second' } })).status).toBe(200)
 })
 
 test('a key sends as many requests a minute as it may, then is told when to come again', async () => {
   const key = await issue({ account: 'slow', requests_per_minute: 5 })
   const now = Date.now()
   const clock = vi.spyOn(Date, 'now').mockReturnValue(now)
-  for (let n = 0; n < 5; n++) expect((await call('/api/v0/job', { key })).status).toBe(200)
-  const refused = await call('/api/v0/job', { key })
+  for (let n = 0; n < 5; n++) expect((await apiRequest('/api/v0/job', { key })).status).toBe(200)
+  const refused = await apiRequest('/api/v0/job', { key })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '12'])
   expect((await refused.json<any>()).error.code).toBe('rate_limited')
   clock.mockReturnValue(now + 12_000)
-  expect((await call('/api/v0/job', { key })).status).toBe(200)
-  expect((await call('/api/v0/job', { key })).status).toBe(429)
+  expect((await apiRequest('/api/v0/job', { key })).status).toBe(200)
+  expect((await apiRequest('/api/v0/job', { key })).status).toBe(429)
 })
 
 test('stored uploads of an account and of a key are bounded in bytes by one statement, also raced; a deletion makes room', async () => {
   const admin = { key: ADMIN }
-  const first = await (await post('/api/v0/keys', { account: 'films', max_stored_upload_bytes: 30 }, admin)).json<any>()
+  const first = await (
+    await postJson('/api/v0/keys', { account: 'films', max_stored_upload_bytes: 30 }, admin)
+  ).json<any>()
   const second = await issue({ account: 'films' })
   await put('films', { max_stored_upload_bytes: 100 })
   const send = (key: string, bytes: number) =>
-    call('/uploads', { method: 'POST', key, body: new Uint8Array(bytes), headers: { 'content-length': String(bytes) } })
+    apiRequest('/uploads', {
+      method: 'POST',
+      key,
+      body: new Uint8Array(bytes),
+      headers: { 'content-length': String(bytes) },
+    })
   const raced = await Promise.all(Array.from({ length: 8 }, () => send(first.key, 10)))
   expect(raced.filter(({ status }) => status === 201)).toHaveLength(3)
   const refused = raced.find(({ status }) => status !== 201)!
@@ -231,7 +238,7 @@ test('stored uploads of an account and of a key are bounded in bytes by one stat
   })
   // The other key of the account has no bound of its own, but shares the account's; a resumable one counts from its start.
   const tus = (length: number) =>
-    call('/uploads', {
+    apiRequest('/uploads', {
       method: 'POST',
       key: second,
       headers: { 'tus-resumable': '1.0.0', 'upload-length': String(length) },
@@ -245,9 +252,9 @@ test('stored uploads of an account and of a key are bounded in bytes by one stat
   ])
   expect((await tus(10)).status).toBe(201)
   const { uploaded_file_number: number } = await raced.find(({ status }) => status === 201)!.json<any>()
-  expect((await call(`/uploads/${number}`, { method: 'DELETE', key: first.key })).status).toBe(204)
+  expect((await apiRequest(`/uploads/${number}`, { method: 'DELETE', key: first.key })).status).toBe(204)
   // What a key sent counts for the one in its place.
-  const { key: next } = await (await post(`/api/v0/keys/${first.id}/rotate`, {}, admin)).json<any>()
+  const { key: next } = await (await postJson(`/api/v0/keys/${first.id}/rotate`, {}, admin)).json<any>()
   expect((await send(next, 11)).status).toBe(429)
   expect((await send(next, 10)).status).toBe(201)
   // Another account is none of that.
@@ -258,7 +265,7 @@ test('a form is counted by its length while it comes, and by its file when it is
   const key = await issue({ account: 'forms', max_stored_upload_bytes: 1000 })
   const form = () => {
     const body = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp4"\r\n\r\n${'x'.repeat(400)}\r\n--b--\r\n`
-    return call('/uploads', {
+    return apiRequest('/uploads', {
       method: 'POST',
       key,
       body,
@@ -275,7 +282,7 @@ test('where the platform’s rate limit is bound, it is asked for each key', asy
   const bound = { ...env, RATE_LIMIT: env.TEST_RATE_LIMIT } as unknown as Env
   const ask = async (key: string): Promise<Response> => {
     const context = createExecutionContext()
-    const request = new Request('https://service.test/api/v0/job', { headers: { authorization: basic(key) } })
+    const request = new Request('https://service.test/api/v0/job', { headers: { authorization: basicAuth(key) } })
     const response = await app.fetch(request, bound, context)
     await waitOnExecutionContext(context)
     return response
@@ -286,21 +293,21 @@ test('where the platform’s rate limit is bound, it is asked for each key', asy
   expect((await refused.json<any>()).error.code).toBe('rate_limited')
   expect((await ask(other)).status).toBe(200)
   // Without it the service counts for itself.
-  expect((await call('/api/v0/job', { key: one })).status).toBe(200)
+  expect((await apiRequest('/api/v0/job', { key: one })).status).toBe(200)
 })
 
 test('the priority of a key is that of its jobs, and survives its rotation', async () => {
-  const made = await post('/api/v0/keys', { account: 'urgent', priority: 7 }, { key: ADMIN })
+  const made = await postJson('/api/v0/keys', { account: 'urgent', priority: 7 }, { key: ADMIN })
   const { id } = await made.json<any>()
-  const { key, priority } = await (await post(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })).json<any>()
+  const { key, priority } = await (await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })).json<any>()
   expect(priority).toBe(7)
-  await post('/api/v0/job', job(), { key })
+  await postJson('/api/v0/job', jobBody(), { key })
   const row = env.DB.prepare(`SELECT priority FROM tasks WHERE account = 'urgent'`)
   expect(await row.first('priority')).toBe(7)
 })
 
 test('accounts are for admins, and only known quotas are taken', async () => {
-  expect((await call('/api/v0/accounts')).status).toBe(403)
+  expect((await apiRequest('/api/v0/accounts')).status).toBe(403)
   expect((await put('x', { weight: 0 })).status).toBe(400)
   expect((await put('x', { slots: 3 })).status).toBe(400)
   expect((await put('Not-A-Name', {})).status).toBe(404)
@@ -314,9 +321,9 @@ test('accounts are for admins, and only known quotas are taken', async () => {
 })
 
 test('metrics are for admins, in the text format of Prometheus', async () => {
-  expect((await call('/metrics')).status).toBe(403)
+  expect((await apiRequest('/metrics')).status).toBe(403)
   await insert('m', 2)
-  const response = await call('/metrics', { key: ADMIN })
+  const response = await apiRequest('/metrics', { key: ADMIN })
   expect(response.headers.get('content-type')).toContain('version=0.0.4')
   const text = await response.text()
   expect(text).toContain('splicepoint_jobs_active{state="queued"} 2\n')
@@ -327,7 +334,7 @@ test('metrics are for admins, in the text format of Prometheus', async () => {
 })
 
 function checkedConfig(): JobConfig {
-  const checked = validateJob(job(), { baseUrl: BASE })
+  const checked = validateJob(jobBody(), { baseUrl: BASE_URL })
   if (!checked.ok) throw new Error(JSON.stringify(checked.problems))
   return checked.config
 }
@@ -338,7 +345,7 @@ test('what an older key sealed is sealed again by the newest, in batches, and op
   await insert('v', 5)
   const config = checkedConfig()
   await env.DB.prepare('UPDATE jobs SET config = ?').bind(JSON.stringify(config)).run()
-  const addresses = addressesOf(config)
+  const addresses = boundAddresses(config)
   const { results } = await env.DB.prepare('SELECT id, job_id FROM jobs ORDER BY id').all<any>()
   for (const row of results) {
     const sealed = await seal(env, 'v', row.job_id, 'secrets', { of: row.job_id }, addresses)
@@ -346,23 +353,23 @@ test('what an older key sealed is sealed again by the newest, in batches, and op
   }
   const both = { ...env, VAULT_KEYS: `${newer},${older}` } as Env
   const start = { job: 0, key: '' }
-  const first = await reseal(both, start, 3)
+  const first = await resealSecrets(both, start, 3)
   expect(first).toMatchObject({ key_id: 'k2', resealed: 3, done: false, unreadable: [] })
-  expect(await reseal(both, { ...start, job: first.next }, 3)).toMatchObject({ resealed: 2, done: true })
-  expect(await reseal(both, start, 3)).toMatchObject({ resealed: 0, done: true })
+  expect(await resealSecrets(both, { ...start, job: first.next }, 3)).toMatchObject({ resealed: 2, done: true })
+  expect(await resealSecrets(both, start, 3)).toMatchObject({ resealed: 0, done: true })
   // Addresses of keys are sealed with the same ring.
   const hooked = await issue({ account: 'v', webhook_url: 'https://hooks.test/in?token=HOOKSECRET' })
   const id = hooked.split('.')[0]!
-  expect(await reseal(both, start, 3)).toMatchObject({ resealed: 1, done: true, unreadable_keys: [] })
+  expect(await resealSecrets(both, start, 3)).toMatchObject({ resealed: 1, done: true, unreadable_keys: [] })
   const row = (await env.DB.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first<any>())!
   expect(JSON.stringify(row)).not.toContain('HOOKSECRET')
   const alone = { ...env, VAULT_KEYS: newer } as Env
-  expect(await open(alone, 'v', id, 'webhook_url', row.webhook_sealed)).toBe('https://hooks.test/in?token=HOOKSECRET')
+  expect(await unseal(alone, 'v', id, 'webhook_url', row.webhook_sealed)).toBe('https://hooks.test/in?token=HOOKSECRET')
   await env.DB.prepare('UPDATE api_keys SET webhook_sealed = NULL WHERE id = ?').bind(id).run()
   for (const row of results) {
     const sealed = await env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(row.id).first<string>('sealed')
-    expect(await open(alone, 'v', row.job_id, 'secrets', sealed!, addresses)).toEqual({ of: row.job_id })
+    expect(await unseal(alone, 'v', row.job_id, 'secrets', sealed!, addresses)).toEqual({ of: row.job_id })
   }
-  expect((await post('/api/v0/vault/rotate', {})).status).toBe(403)
-  expect(await (await post('/api/v0/vault/rotate', {}, { key: ADMIN })).json()).toMatchObject({ key_id: 'k1' })
+  expect((await postJson('/api/v0/vault/rotate', {})).status).toBe(403)
+  expect(await (await postJson('/api/v0/vault/rotate', {}, { key: ADMIN })).json()).toMatchObject({ key_id: 'k1' })
 })

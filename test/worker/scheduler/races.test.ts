@@ -2,24 +2,24 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
-import { PATIENCE_MS } from '../../support/timeouts.ts'
-import { advance } from '../../../worker/scheduler/transitionTask.ts'
-import { storeRecord } from '../../../worker/monitor/commitOutputs.ts'
-import { consume } from '../../../worker/scheduler/queueConsumer.ts'
-import { schedule } from '../../../worker/scheduler/assignSlots.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { job, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
+import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
+import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
+import { storeCommitRecord } from '../../../worker/monitor/commitOutputs.ts'
+import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
+import { assignSlots } from '../../../worker/scheduler/assignSlots.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { jobBody, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
-import { plan } from '../support/taskPlan.ts'
-import { create, started, status, transcoders } from '../support/jobFixture.ts'
+import { taskPlan } from '../support/taskPlan.ts'
+import { createJob, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
 
 /** The long form is `npm run repeat`; docs/reliability.md has its figures. */
 const JOBS = Number(env.REPEAT_JOBS || 20)
 const KEYS = Number(env.IDEMPOTENCY_KEYS || 20)
 const TRIES = 50
 
-function monitor(attempt: Attempt) {
+function monitor(attempt: FakeAttempt) {
   return env.MONITOR.get(env.MONITOR.idFromName(attempt.job))
 }
 
@@ -32,7 +32,7 @@ function deliver(body: { task: string; attempt: number }, times: number): Promis
     ack() {},
     retry() {},
   }))
-  return consume({ queue: 'splicepoint-tasks', messages, ackAll() {}, retryAll() {} } as never, env)
+  return consumeQueue({ queue: 'splicepoint-tasks', messages, ackAll() {}, retryAll() {} } as never, env)
 }
 
 /** The same request three times at once. */
@@ -44,16 +44,16 @@ test(`each message five times, each post three times, ${JOBS} jobs: as many atte
   const ids: number[] = []
   const seen = new Set<string>()
   for (let n = 0; n < JOBS; n++) {
-    ids.push(await create())
-    let attempt = await transcoders.next()
+    ids.push(await createJob())
+    let attempt = await transcoders.nextAttempt()
     // The starts that were sent again for the job before are passed over.
-    while (seen.has(attempt.job)) attempt = await transcoders.next()
+    while (seen.has(attempt.job)) attempt = await transcoders.nextAttempt()
     seen.add(attempt.job)
     await deliver({ task: attempt.run.task_id, attempt: 1 }, 5)
-    for (const answer of await thrice(() => attempt.door('GET', ''))) expect(answer.status).toBe(200)
-    await thrice(() => attempt.door('POST', '/plan', { plan: plan(), warnings: [] }))
-    await thrice(() => attempt.beat({ transcoded: 0.5 }))
-    const object = await attempt.store('film.mp4', new Uint8Array(6))
+    for (const answer of await thrice(() => attempt.taskApi('GET', ''))) expect(answer.status).toBe(200)
+    await thrice(() => attempt.taskApi('POST', '/plan', { plan: taskPlan(), warnings: [] }))
+    await thrice(() => attempt.heartbeat({ transcoded: 0.5 }))
+    const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
     const ends = await thrice(() => attempt.finish([object]))
     for (const end of ends) expect(end.status).toBe(200)
     await deliver({ task: attempt.run.task_id, attempt: 1 }, 5)
@@ -77,7 +77,7 @@ test(`${KEYS} keys × ${TRIES} concurrent tries: ${KEYS} jobs (I10)`, async () =
   for (let key = 0; key < KEYS; key++) {
     const answers = await Promise.all(
       Array.from({ length: TRIES }, async () => {
-        const response = await post('/api/v0/job', job(), { headers: { 'idempotency-key': `key-${key}` } })
+        const response = await postJson('/api/v0/job', jobBody(), { headers: { 'idempotency-key': `key-${key}` } })
         expect(response.status).toBe(200)
         return (await response.json<any>())._auto_generated_id_ as number
       }),
@@ -90,99 +90,101 @@ test(`${KEYS} keys × ${TRIES} concurrent tries: ${KEYS} jobs (I10)`, async () =
 }, 7_200_000)
 
 test('a batch that lost its race does not free the slot of the attempt that runs (I3)', async () => {
-  await create()
-  const attempt = await transcoders.next()
+  await createJob()
+  const attempt = await transcoders.nextAttempt()
   const id = attempt.run.task_id
   const batch = env.DB.batch.bind(env.DB)
   // The answer to the start was lost, and between that verdict's read and its write the transcoder asks for its task.
   const raced = vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
     raced.mockRestore()
-    expect((await attempt.door('GET', '')).status).toBe(200)
+    expect((await attempt.taskApi('GET', '')).status).toBe(200)
     return batch(statements) as never
   })
-  expect(await advance(env, id, { type: 'start_failed', attempt: 1, reason: 'no_answer' })).toMatchObject({ ok: false })
+  expect(await transitionTask(env, id, { type: 'start_failed', attempt: 1, reason: 'no_answer' })).toMatchObject({
+    ok: false,
+  })
   const slots = await env.DB.prepare('SELECT task, attempt FROM slots WHERE task IS NOT NULL').all()
   expect(slots.results).toEqual([{ task: id, attempt: 1 }])
 })
 
 test('figures that were shown survive the memory of the monitor (I4)', async () => {
-  const id = await create()
-  const attempt = await started()
-  await attempt.beat({ transcoded: 0.1 })
-  await attempt.beat({ transcoded: 0.6 })
-  expect((await status(id)).tcode_progress).toBe('60')
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  await attempt.heartbeat({ transcoded: 0.1 })
+  await attempt.heartbeat({ transcoded: 0.6 })
+  expect((await readStatus(id)).tcode_progress).toBe('60')
   await runInDurableObject(monitor(attempt), async (_instance, state) => {
     expect(await state.storage.get('mark')).toMatchObject({ transcoded: 0.6 })
   })
 })
 
 test('a commit that fails for good shows the last figures, not zero (I4)', async () => {
-  const id = await create()
-  const attempt = await started()
-  await attempt.beat({ transcoded: 0.9, bytes_produced: 100, bytes_stored: 90 })
-  const before = await status(id)
-  const object = await attempt.store('film.mp4', new Uint8Array(6))
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  await attempt.heartbeat({ transcoded: 0.9, bytes_produced: 100, bytes_stored: 90 })
+  const before = await readStatus(id)
+  const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
   await attempt.finish([{ ...object, size: 7 }])
-  const end = await status(id)
+  const end = await readStatus(id)
   expect(end).toMatchObject({ state: 'error', job_completed: true })
   expect(Number(end.tcode_progress)).toBeGreaterThanOrEqual(Number(before.tcode_progress))
   expect(Number(end.xfer_progress)).toBeGreaterThanOrEqual(Number(before.xfer_progress))
 })
 
 test('while a job is ended, nobody is shown more than what it ends with (I4)', async () => {
-  const id = await create()
-  const attempt = await started()
-  await attempt.beat({ transcoded: 0.2 })
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  await attempt.heartbeat({ transcoded: 0.2 })
   const batch = env.DB.batch.bind(env.DB)
   let shown = ''
   const raced = vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
     raced.mockRestore()
-    await attempt.beat({ transcoded: 0.8 })
-    shown = (await status(id)).tcode_progress
+    await attempt.heartbeat({ transcoded: 0.8 })
+    shown = (await readStatus(id)).tcode_progress
     return batch(statements) as never
   })
-  expect((await post(`/api/v0/job/${id}/cancel`, {})).status).toBe(200)
-  expect([shown, (await status(id)).tcode_progress]).toEqual(['20', '20'])
+  expect((await postJson(`/api/v0/job/${id}/cancel`, {})).status).toBe(200)
+  expect([shown, (await readStatus(id)).tcode_progress]).toEqual(['20', '20'])
 })
 
 test('a request for the task that was overtaken does not lower the fence of the monitor (I3)', async () => {
-  await create()
-  const first = await started()
-  await first.door('POST', '/fail', { reason: 'interrupted' })
+  await createJob()
+  const first = await startNextAttempt()
+  await first.taskApi('POST', '/fail', { reason: 'interrupted' })
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000)
-  await sweep(env)
-  const second = await started()
+  await reconcile(env)
+  const second = await startNextAttempt()
   const { job: jobId, run } = first
-  await monitor(first).running({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
-  expect(await second.beat()).toBe('continue')
-  expect(await first.beat()).toBe('stop')
+  await monitor(first).attemptRunning({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
+  expect(await second.heartbeat()).toBe('continue')
+  expect(await first.heartbeat()).toBe('stop')
 })
 
 test('a request for the task that arrives behind the end does not bring the job back to life (I8)', async () => {
-  const id = await create()
-  const attempt = await started()
-  await post(`/api/v0/job/${id}/cancel`, {})
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  await postJson(`/api/v0/job/${id}/cancel`, {})
   const { job: jobId, run } = attempt
   // As after an eviction: nothing is remembered.
   await runInDurableObject(monitor(attempt), (instance) =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- private at compile time only
     Object.assign((instance as unknown as { fence: object }).fence, { life: null, ended: null }),
   )
-  await monitor(attempt).running({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
-  expect(await monitor(attempt).standing(1)).toBe('stale')
+  await monitor(attempt).attemptRunning({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
+  expect(await monitor(attempt).attemptState(1)).toBe('stale')
 })
 
 test('a task that waits for its next attempt is still watched: its end is not missed (I8)', async () => {
-  await create()
-  const attempt = await started()
-  await attempt.store('film.mp4', new Uint8Array(6))
-  await attempt.door('POST', '/fail', { reason: 'interrupted' })
+  await createJob()
+  const attempt = await startNextAttempt()
+  await attempt.storeObject('film.mp4', new Uint8Array(6))
+  await attempt.taskApi('POST', '/fail', { reason: 'interrupted' })
   transcoders.answer = () => 503
   await env.DB.prepare('UPDATE tasks SET not_before = 0').run()
   // No free slot, so the alarm changes nothing; then the job is ended by a Worker that dies before it says so.
   await env.DB.prepare(`INSERT INTO slots (k, free_at) VALUES (0, 9e15), (1, 9e15)`).run()
   await runDurableObjectAlarm(monitor(attempt))
-  expect(await advance(env, attempt.run.task_id, { type: 'cancel' })).toMatchObject({ ok: true })
+  expect(await transitionTask(env, attempt.run.task_id, { type: 'cancel' })).toMatchObject({ ok: true })
   expect(await runDurableObjectAlarm(monitor(attempt))).toBe(true)
   await runInDurableObject(monitor(attempt), async (_instance, state) => {
     expect((await state.storage.list({ prefix: 'upload/' })).size).toBe(0)
@@ -190,23 +192,26 @@ test('a task that waits for its next attempt is still watched: its end is not mi
 })
 
 test('a commit record that a request stored and did not live to use is removed at the end (I8)', async () => {
-  const id = await create()
-  const attempt = await started()
-  await storeRecord(env, attempt.job, 1, { objects: [], written: [], warnings: [], progress: noProgress })
-  await post(`/api/v0/job/${id}/cancel`, {})
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  await storeCommitRecord(env, attempt.job, 1, { objects: [], written: [], warnings: [], progress: noProgress })
+  await postJson(`/api/v0/job/${id}/cancel`, {})
   expect((await env.BUCKET.list({ prefix: `work/${attempt.job}/` })).objects).toEqual([])
-  await schedule(env)
+  await assignSlots(env)
 })
 
 test('of two finish posts at once, the later one leaves no record behind the end, also where it dies there (I8)', async () => {
-  const id = await create()
-  const attempt = await started()
-  const object = await attempt.store('film.mp4', new Uint8Array(6))
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
   const answered = { done: false }
   const ended = async () => {
-    await vi.waitUntil(async () => (await status(id)).job_completed === true, { timeout: PATIENCE_MS, interval: 5 })
+    await vi.waitUntil(async () => (await readStatus(id)).job_completed === true, {
+      timeout: STEP_TIMEOUT_MS,
+      interval: 5,
+    })
     // Behind the end the monitor cleans up; it may not be done with that before this record is there.
-    for (let n = 0; n < 50 && !answered.done; n++) await status(id)
+    for (let n = 0; n < 50 && !answered.done; n++) await readStatus(id)
   }
   const prototype = Object.getPrototypeOf(env.BUCKET) as R2Bucket
   // oxlint-disable-next-line typescript/unbound-method -- called with the bucket of the caller below
@@ -225,6 +230,6 @@ test('of two finish posts at once, the later one leaves no record behind the end
   await first.then(() => (answered.done = true))
   await second
   expect(records).toBe(2)
-  expect((await status(id)).error).toBeNull()
+  expect((await readStatus(id)).error).toBeNull()
   expect((await env.BUCKET.list({ prefix: `work/${attempt.job}/` })).objects).toEqual([])
 })

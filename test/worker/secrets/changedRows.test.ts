@@ -3,14 +3,14 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { findJobByBackendId } from '../../../worker/db/jobs.ts'
-import { reseal } from '../../../worker/admin/resealSecrets.ts'
-import { addressesOf, secretsOf } from '../../../worker/storage/jobStores.ts'
-import { open } from '../../../worker/secrets/vault.ts'
-import { addressOf } from '../../../worker/webhooks/webhookDelivery.ts'
-import { call, job, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { moveClock, started, status } from '../support/jobFixture.ts'
+import { findJobByJobId } from '../../../worker/db/jobs.ts'
+import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
+import { boundAddresses, openJobSecrets } from '../../../worker/storage/jobStores.ts'
+import { unseal } from '../../../worker/secrets/vault.ts'
+import { webhookAddress } from '../../../worker/webhooks/webhookDelivery.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
 
 /** Both may be reached; a client named the first. */
 const NAMED = 'logo.test'
@@ -35,11 +35,11 @@ beforeEach(() => {
 const http = { cloud_provider: 'http', access_key: 'victim', secret_key: SECRET }
 const aws = { cloud_provider: 'aws', access_key: 'AKIAVICTIM', secret_key: SECRET, endpoint: `https://${NAMED}` }
 
-async function start(change: Record<string, unknown>): Promise<{ id: number; attempt: Attempt }> {
-  const answer = await post('/api/v0/job', job(change))
+async function start(change: Record<string, unknown>): Promise<{ id: number; attempt: FakeAttempt }> {
+  const answer = await postJson('/api/v0/job', jobBody(change))
   expect(answer.status).toBe(200)
   const { _auto_generated_id_: id } = await answer.json<{ _auto_generated_id_: number }>()
-  return { id, attempt: await started() }
+  return { id, attempt: await startNextAttempt() }
 }
 
 /** As the finding had it: one statement. */
@@ -51,10 +51,10 @@ async function change(id: number, from: string, to: string): Promise<void> {
 }
 
 /** What the transcoder is told, and what becomes of the job when it tells that. */
-async function told(id: number, attempt: Attempt, answer: Response): Promise<unknown> {
+async function told(id: number, attempt: FakeAttempt, answer: Response): Promise<unknown> {
   const { error } = await answer.json<any>()
-  await attempt.door('POST', '/fail', { reason: 'failed', error })
-  return [answer.status, error.code, error.message, (await status(id)).state]
+  await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
+  return [answer.status, error.code, error.message, (await readStatus(id)).state]
 }
 
 const refused = [
@@ -72,9 +72,9 @@ describe('an address that was changed in the row of a job', () => {
       cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
     })
     await change(id, `https://${NAMED}/film.mp4`, `https://${THIEF}/thief`)
-    expect(await told(id, attempt, await attempt.door('GET', '/input'))).toEqual(refused)
+    expect(await told(id, attempt, await attempt.taskApi('GET', '/input'))).toEqual(refused)
     expect(asked).toEqual([])
-    const { error } = await status(id)
+    const { error } = await readStatus(id)
     expect(error).toMatchObject({ code: 'credentials_invalid', field: 'cloud_credentials.input' })
   })
 
@@ -84,7 +84,7 @@ describe('an address that was changed in the row of a job', () => {
       input,
       cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
     })
-    expect(await (await attempt.door('GET', '/input')).text()).toBe('film')
+    expect(await (await attempt.taskApi('GET', '/input')).text()).toBe('film')
     expect(asked).toEqual([{ host: NAMED, authorization: `Basic ${btoa(`victim:${SECRET}`)}` }])
   })
 
@@ -103,7 +103,7 @@ describe('an address that was changed in the row of a job', () => {
     })
     await change(id, from, to)
     const begin = { path: 'june/film.mp4', content_type: 'video/mp4', expected_size: 5 }
-    expect(await told(id, attempt, await attempt.door('POST', '/uploads', begin))).toEqual(refused)
+    expect(await told(id, attempt, await attempt.taskApi('POST', '/uploads', begin))).toEqual(refused)
     expect(asked).toEqual([])
   })
 
@@ -112,15 +112,15 @@ describe('an address that was changed in the row of a job', () => {
     ['with a sealed query', { webhook_url: `https://${NAMED}/in?token=SEALED` }],
   ])('is not told of the end: %s', async (_, change_) => {
     const { id, attempt } = await start(change_)
-    const row = (await findJobByBackendId(env.DB, attempt.job))!
-    expect(await addressOf(env, row)).toBe(change_['webhook_url'])
+    const row = (await findJobByJobId(env.DB, attempt.job))!
+    expect(await webhookAddress(env, row)).toBe(change_['webhook_url'])
     await change(id, `https://${NAMED}/in`, `https://${THIEF}/in`)
-    await post(`/api/v0/job/${id}/cancel`, {})
-    const courier = env.COURIER.get(env.COURIER.idFromName(attempt.job))
-    moveClock(60_000)
-    await runDurableObjectAlarm(courier)
+    await postJson(`/api/v0/job/${id}/cancel`, {})
+    const webhookScheduler = env.COURIER.get(env.COURIER.idFromName(attempt.job))
+    advanceClock(60_000)
+    await runDurableObjectAlarm(webhookScheduler)
     expect(asked).toEqual([])
-    const { deliveries } = await (await call(`/api/v0/job/${id}/webhooks`)).json<any>()
+    const { deliveries } = await (await apiRequest(`/api/v0/job/${id}/webhooks`)).json<any>()
     expect(deliveries[0].attempts[0].error).toContain('differ from those that its credentials were given for')
   })
 
@@ -130,9 +130,9 @@ describe('an address that was changed in the row of a job', () => {
       input,
       cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
     })
-    await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+    await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
     await change(id, NAMED, THIEF)
-    const answer = await post(`/api/v0/job/${id}/retry`, {})
+    const answer = await postJson(`/api/v0/job/${id}/retry`, {})
     expect([answer.status, (await answer.json<any>()).error]).toEqual([
       409,
       { code: 'credentials_expired', field: 'cloud_credentials', message: expect.stringContaining('Create a new job') },
@@ -163,28 +163,32 @@ describe('what an older version sealed, for its job alone', () => {
     const { id, attempt } = await start({
       cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
     })
-    const row = (await findJobByBackendId(env.DB, attempt.job))!
-    const secrets = await secretsOf(env, row)
+    const row = (await findJobByJobId(env.DB, attempt.job))!
+    const secrets = await openJobSecrets(env, row)
     const before = await sealedBefore(row.account, row.job_id, secrets)
     await env.DB.prepare('UPDATE jobs SET sealed = ?2 WHERE id = ?1').bind(id, before).run()
-    const old = (await findJobByBackendId(env.DB, attempt.job))!
-    expect(await secretsOf(env, old)).toEqual(secrets)
+    const old = (await findJobByJobId(env.DB, attempt.job))!
+    expect(await openJobSecrets(env, old)).toEqual(secrets)
     // With the same key: what is older is sealed again all the same.
-    expect(await reseal(env, { job: id - 1, key: '' }, 10)).toMatchObject({ resealed: 1, unreadable: [], key_id: 'k1' })
-    const fresh = (await findJobByBackendId(env.DB, attempt.job))!
+    expect(await resealSecrets(env, { job: id - 1, key: '' }, 10)).toMatchObject({
+      resealed: 1,
+      unreadable: [],
+      key_id: 'k1',
+    })
+    const fresh = (await findJobByJobId(env.DB, attempt.job))!
     expect(JSON.parse(fresh.sealed ?? '')).toMatchObject({ v: 2 })
-    expect(await secretsOf(env, fresh)).toEqual(secrets)
+    expect(await openJobSecrets(env, fresh)).toEqual(secrets)
     const changed = { ...fresh, config: { ...fresh.config, input: fresh.config.input.replace('media.test', THIEF) } }
-    await expect(secretsOf(env, changed)).rejects.toMatchObject({ code: 'credentials_invalid' })
-    expect(await reseal(env, { job: id - 1, key: '' }, 10)).toMatchObject({ resealed: 0, done: true })
+    await expect(openJobSecrets(env, changed)).rejects.toMatchObject({ code: 'credentials_invalid' })
+    expect(await resealSecrets(env, { job: id - 1, key: '' }, 10)).toMatchObject({ resealed: 0, done: true })
   })
 
   test('nothing of this version opens as one of that', async () => {
     const { attempt } = await start({ cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } } })
-    const row = (await findJobByBackendId(env.DB, attempt.job))!
+    const row = (await findJobByJobId(env.DB, attempt.job))!
     const lowered = JSON.stringify({ ...JSON.parse(row.sealed ?? ''), v: 1 })
-    const addresses = addressesOf(row.config)
-    await expect(open(env, row.account, row.job_id, 'secrets', lowered, addresses)).rejects.toThrow(/something else/)
-    await expect(open(env, row.account, row.job_id, 'secrets', row.sealed ?? '')).rejects.toThrow(/something else/)
+    const addresses = boundAddresses(row.config)
+    await expect(unseal(env, row.account, row.job_id, 'secrets', lowered, addresses)).rejects.toThrow(/something else/)
+    await expect(unseal(env, row.account, row.job_id, 'secrets', row.sealed ?? '')).rejects.toThrow(/something else/)
   })
 })

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Check, Diagnosis } from '#contract/api/diagnosis.ts'
 import { checkQueue } from '../../../worker/diagnosis/bindingChecks.ts'
 import worker from '../../../worker/index.ts'
-import { ask } from '../support/appRequest.ts'
-import { basic, BASE, call, KEY } from '../support/apiClient.ts'
+import { requestWithEnv } from '../support/appRequest.ts'
+import { basicAuth, BASE_URL, apiRequest, API_KEY } from '../support/apiClient.ts'
 
 const health = { state: 'idle', version: '1.2.3', ffmpeg: '7.1' }
 const answering = vi.spyOn(globalThis, 'fetch')
@@ -19,13 +19,13 @@ afterEach(() => answering.mockReset())
 const other = (change: object): Env => ({ ...env, EGRESS: 'platform', ALLOW_PRIVATE_HOSTS: '', ...change })
 
 async function diagnose(where: Env): Promise<Diagnosis> {
-  const [status, answer] = await ask(where, 'POST', '/api/v0/diagnosis')
+  const [status, answer] = await requestWithEnv(where, 'POST', '/api/v0/diagnosis')
   expect(status, JSON.stringify(answer)).toBe(200)
   return answer
 }
 
 const isSecond = (address: RequestInfo | URL) => new Request(address).url.includes('transcoder-1')
-const sweep = () => worker.scheduled({} as ScheduledController, env)
+const reconciler = () => worker.scheduled({} as ScheduledController, env)
 const named = (diagnosis: Diagnosis, name: string): Check => diagnosis.checks.find((one) => one.name === name)!
 const wrong = ({ checks }: Diagnosis) =>
   checks.flatMap(({ name, verdict }) => (['ok', 'skipped'].includes(verdict) ? [] : [name]))
@@ -38,7 +38,7 @@ async function kept(): Promise<unknown> {
 }
 
 test('a whole service is whole, and nothing stays behind', async () => {
-  await sweep()
+  await reconciler()
   const found = await diagnose(other({}))
   expect(wrong(found)).toEqual(['secrets']) // the admin key of the tests is a short one
   expect(found.checks.map(({ name }) => name).join(' ')).toBe(
@@ -62,10 +62,13 @@ test('no secret is in it', async () => {
 })
 
 test('it is the admin’s: a key of jobs is refused, and so is nobody; it is no GET', async () => {
-  expect((await call('/api/v0/diagnosis', { method: 'POST', key: KEY })).status).toBe(403)
-  const nobody = await call('/api/v0/diagnosis', { method: 'POST', headers: { authorization: basic('wrong') } })
+  expect((await apiRequest('/api/v0/diagnosis', { method: 'POST', key: API_KEY })).status).toBe(403)
+  const nobody = await apiRequest('/api/v0/diagnosis', {
+    method: 'POST',
+    headers: { authorization: basicAuth('wrong') },
+  })
   expect(nobody.status).toBe(401)
-  const read = await call('/api/v0/diagnosis', { key: 'test-only-admin-key' })
+  const read = await apiRequest('/api/v0/diagnosis', { key: 'test-only-admin-key' })
   expect([read.status, read.headers.get('allow')]).toEqual([405, 'POST'])
   expect(await kept()).toEqual({ marks: [], objects: [] })
 })
@@ -117,7 +120,7 @@ test('a cron that never rang, and one that stopped', async () => {
     verdict: 'fault',
     remedy: expect.stringContaining('[triggers] crons'),
   })
-  await sweep()
+  await reconciler()
   expect(named(await diagnose(other({})), 'cron').verdict).toBe('ok')
   await env.DB.prepare('UPDATE marks SET seen_at = seen_at - 600000').run()
   expect(named(await diagnose(other({})), 'cron')).toMatchObject({ verdict: 'fault' })
@@ -165,14 +168,14 @@ test('a transcoder that is away, and two of different versions', async () => {
 
 test('a missing secret is told by /health, with the command', async () => {
   for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY']) {
-    const [status, answer] = await ask(other({ [name]: undefined }), 'GET', '/health')
+    const [status, answer] = await requestWithEnv(other({ [name]: undefined }), 'GET', '/health')
     expect(status).toBe(503)
     expect(answer.missing).toEqual([expect.stringContaining(`wrangler secret put ${name}`)])
   }
 })
 
 test('BASE_URL as the client calls it is right; API_KEY beside containers is told', async () => {
-  expect(named(await diagnose(other({ BASE_URL: BASE })), 'settings').verdict).toBe('ok')
+  expect(named(await diagnose(other({ BASE_URL: BASE_URL })), 'settings').verdict).toBe('ok')
   const containers = await diagnose(other({ TRANSCODER_URLS: '', MAX_SLOTS: '1' }))
   expect(named(containers, 'settings')).toMatchObject({
     verdict: 'warning',

@@ -3,14 +3,14 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../../scripts/openapi/operations.ts'
 import { app } from '../../../worker/app.ts'
-import { dashboard } from '../../../worker/service/dashboardRoutes.ts'
-import { door } from '../../../worker/taskApi/taskRoutes.ts'
-import { call } from '../support/apiClient.ts'
+import { dashboardRoutes } from '../../../worker/service/dashboardRoutes.ts'
+import { taskApi } from '../../../worker/taskApi/taskRoutes.ts'
+import { apiRequest } from '../support/apiClient.ts'
 
 /** Spoken by middleware, which app.routes does not tell from any other (worker/uploads/tus/tusRoutes.ts). */
 const TUS = ['HEAD /uploads/{}', 'PATCH /uploads/{}']
 /** Pages of the dashboard, and the door, whose addresses a transcoder is given with its token. */
-const apart = new Set([...dashboard.routes, ...door.routes].map(({ path }) => path))
+const apart = new Set([...dashboardRoutes.routes, ...taskApi.routes].map(({ path }) => path))
 
 /** Parameters by their place alone: `:id{[1-9]+}`, `{id}` and what ends in `*` are one. */
 const plain = (path: string): string =>
@@ -41,7 +41,10 @@ test('every operation that is described is a route of the app', () => {
 test('what tus adds is served', async () => {
   for (const operation of TUS) {
     const [method = ''] = operation.split(' ')
-    const answer = await call('/uploads/999', { method, headers: { 'tus-resumable': '1.0.0', 'upload-offset': '0' } })
+    const answer = await apiRequest('/uploads/999', {
+      method,
+      headers: { 'tus-resumable': '1.0.0', 'upload-offset': '0' },
+    })
     expect([400, 404, 415], operation).toContain(answer.status)
   }
 })

@@ -1,16 +1,16 @@
 // In charge of: which addresses the guard lets pass, form by form.
 import { describe, expect, test } from 'vitest'
-import { checkAddress, isPublicAddress } from '../../../worker/storage/addressPolicy.ts'
-import { forbidden } from './forbiddenAddresses.ts'
+import { requireAllowedAddress, isPublicAddress } from '../../../worker/storage/addressPolicy.ts'
+import { FORBIDDEN_ADDRESSES } from './forbiddenAddresses.ts'
 
 const platform = { egress: 'platform', allowPrivateHosts: new Set<string>() } as const
 
 test('the table has the sixty forms that it promises', () => {
-  expect(forbidden.length).toBeGreaterThanOrEqual(60)
+  expect(FORBIDDEN_ADDRESSES.length).toBeGreaterThanOrEqual(60)
 })
 
-test.each(forbidden)('refused: %s', (_, address) => {
-  expect(() => checkAddress(address, platform)).toThrow(expect.objectContaining({ name: 'AddressRefused' }))
+test.each(FORBIDDEN_ADDRESSES)('refused: %s', (_, address) => {
+  expect(() => requireAllowedAddress(address, platform)).toThrow(expect.objectContaining({ name: 'AddressRefused' }))
 })
 
 const allowed = [
@@ -26,8 +26,8 @@ const allowed = [
   'https://my.notlocal/x',
 ]
 test.each(allowed)('allowed: %s', (address) => {
-  expect(checkAddress(address, platform).href).toBe(new URL(address).href)
-  expect(checkAddress(address, { ...platform, egress: 'pinned' }).href).toBe(new URL(address).href)
+  expect(requireAllowedAddress(address, platform).href).toBe(new URL(address).href)
+  expect(requireAllowedAddress(address, { ...platform, egress: 'pinned' }).href).toBe(new URL(address).href)
 })
 
 describe('hosts that a deployment allows', () => {
@@ -37,7 +37,7 @@ describe('hosts that a deployment allows', () => {
   } as const
   test.each(['http://127.0.0.1:9000/x', 'http://0x7f.1:9000/x', 'http://[::1]/', 'https://minio/', 'https://MINIO./'])(
     'allowed: %s',
-    (address) => expect(checkAddress(address, policy).href).toBe(new URL(address).href),
+    (address) => expect(requireAllowedAddress(address, policy).href).toBe(new URL(address).href),
   )
   test.each([
     'http://127.0.0.1:9001/',
@@ -46,25 +46,25 @@ describe('hosts that a deployment allows', () => {
     'https://[::1]/',
     'http://127.0.0.2:9000/',
   ])('refused, since host and port must both match: %s', (address) =>
-    expect(() => checkAddress(address, policy)).toThrow(/not a public/),
+    expect(() => requireAllowedAddress(address, policy)).toThrow(/not a public/),
   )
   test('user info is refused even there', () => {
-    expect(() => checkAddress('http://u:p@127.0.0.1:9000/', policy)).toThrow(/access_key/)
+    expect(() => requireAllowedAddress('http://u:p@127.0.0.1:9000/', policy)).toThrow(/access_key/)
   })
 })
 
 test('egress "listed" refuses every other host, and says what to do', () => {
   const policy = { egress: 'listed', allowPrivateHosts: new Set(['files.test:80']) } as const
-  expect(checkAddress('http://files.test/x', policy).host).toBe('files.test')
-  expect(() => checkAddress('https://files.example.com/', policy)).toThrow(
+  expect(requireAllowedAddress('http://files.test/x', policy).host).toBe('files.test')
+  expect(() => requireAllowedAddress('https://files.example.com/', policy)).toThrow(
     'files.example.com:443 is not in ALLOW_PRIVATE_HOSTS, and this deployment reaches listed hosts only.',
   )
-  expect(() => checkAddress('https://1.1.1.1/', policy)).toThrow(/ALLOW_PRIVATE_HOSTS/)
+  expect(() => requireAllowedAddress('https://1.1.1.1/', policy)).toThrow(/ALLOW_PRIVATE_HOSTS/)
 })
 
 test('a refusal never repeats the query', () => {
   for (const address of ['http://127.0.0.1/?sig=hunter2', 'nonsense?sig=hunter2', 'http://u:hunter2@x.example.com/']) {
-    expect(() => checkAddress(address, platform)).toThrow(/^(?!.*hunter2)/)
+    expect(() => requireAllowedAddress(address, platform)).toThrow(/^(?!.*hunter2)/)
   }
 })
 

@@ -2,13 +2,13 @@
 // The checks are values, so that plantedFaults.test.ts can run them against planted faults and see them fail.
 import { describe, expect, test } from 'vitest'
 import type { Sink, Source, StoreError, StoreErrorCode } from '../../../worker/storage/objectStore.ts'
-import type { Caching } from '../../../worker/storage/cacheControl.ts'
-import { MAX_DELETE } from '../../../worker/storage/objectStore.ts'
+import type { CacheControlByKind } from '../../../worker/storage/cacheControl.ts'
+import { MAX_DELETE_BATCH } from '../../../worker/storage/objectStore.ts'
 
-export const sample = Uint8Array.from({ length: 70_001 }, (_, i) => (i * 31 + (i >> 8)) % 251)
+export const SAMPLE_BYTES = Uint8Array.from({ length: 70_001 }, (_, i) => (i * 31 + (i >> 8)) % 251)
 
 /** A value of its own for each kind of object. */
-export const caching: Caching = {
+export const caching: CacheControlByKind = {
   segment: 'public, max-age=31536000, immutable',
   manifest: 'no-cache',
   file: 'private, max-age=7, x-note="a, b"',
@@ -56,12 +56,12 @@ async function codeOf(call: Promise<unknown>): Promise<StoreErrorCode | 'no erro
 }
 
 /** A body of unknown length, in pieces of odd sizes. */
-export function inPieces(bytes: Uint8Array, piece = 4093): ReadableStream<Uint8Array> {
+export function chunked(bytes: Uint8Array, chunkSize = 4093): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
     pull(controller) {
       if (at >= bytes.length) return controller.close()
-      controller.enqueue(bytes.slice(at, (at += piece)))
+      controller.enqueue(bytes.slice(at, (at += chunkSize)))
     },
   })
 }
@@ -77,18 +77,18 @@ function collect() {
   return { checks, check, each }
 }
 
-export function sourceChecks(fixture: SourceFixture): Check[] {
+export function sourceConformance(fixture: SourceFixture): Check[] {
   const { checks, check, each } = collect()
   check('stat tells size, tag and that ranges work', async () => {
-    const stat = await (await fixture.open(sample)).stat()
-    expect(stat).toMatchObject({ size: sample.length, ranges: true })
+    const stat = await (await fixture.open(SAMPLE_BYTES)).stat()
+    expect(stat).toMatchObject({ size: SAMPLE_BYTES.length, ranges: true })
     expect(stat.etag).toMatch(/^".+"$/)
   })
 
   check('a read without a range is the whole object', async () => {
-    const read = await (await fixture.open(sample)).read(null)
-    expect(read).toMatchObject({ partial: false, offset: 0, length: sample.length, size: sample.length })
-    expect(same(await bytesOf(read.body), sample)).toBe(true)
+    const read = await (await fixture.open(SAMPLE_BYTES)).read(null)
+    expect(read).toMatchObject({ partial: false, offset: 0, length: SAMPLE_BYTES.length, size: SAMPLE_BYTES.length })
+    expect(same(await bytesOf(read.body), SAMPLE_BYTES)).toBe(true)
   })
 
   const spans: [string, number, number | undefined][] = [
@@ -96,19 +96,19 @@ export function sourceChecks(fixture: SourceFixture): Check[] {
     ['the middle', 1000, 50_000],
     ['from an offset to the end', 60_000, undefined],
     ['all of it by a range', 0, undefined],
-    ['the last byte', sample.length - 1, 1],
+    ['the last byte', SAMPLE_BYTES.length - 1, 1],
     ['more than there is', 70_000, 1000],
   ]
   each(spans)('a range:', async (_, offset, length) => {
-    const read = await (await fixture.open(sample)).read(length === undefined ? { offset } : { offset, length })
-    const expected = sample.subarray(offset, length === undefined ? undefined : offset + length)
-    expect(read).toMatchObject({ partial: true, offset, length: expected.length, size: sample.length })
+    const read = await (await fixture.open(SAMPLE_BYTES)).read(length === undefined ? { offset } : { offset, length })
+    const expected = SAMPLE_BYTES.subarray(offset, length === undefined ? undefined : offset + length)
+    expect(read).toMatchObject({ partial: true, offset, length: expected.length, size: SAMPLE_BYTES.length })
     expect(same(await bytesOf(read.body), expected)).toBe(true)
   })
 
   check('a range behind the end is not satisfiable', async () => {
-    const source = await fixture.open(sample)
-    expect(await codeOf(source.read({ offset: sample.length, length: 1 }))).toBe('range_not_satisfiable')
+    const source = await fixture.open(SAMPLE_BYTES)
+    expect(await codeOf(source.read({ offset: SAMPLE_BYTES.length, length: 1 }))).toBe('range_not_satisfiable')
   })
 
   check('an empty object can be read', async () => {
@@ -119,19 +119,19 @@ export function sourceChecks(fixture: SourceFixture): Check[] {
   })
 
   check('the tag of stat, and that of a read, pin the object', async () => {
-    const source = await fixture.open(sample)
+    const source = await fixture.open(SAMPLE_BYTES)
     const { etag } = await source.stat()
     const read = await source.read({ offset: 5, length: 10 }, etag ?? undefined)
     expect(read.etag).toBe(etag)
-    expect(same(await bytesOf(read.body), sample.subarray(5, 15))).toBe(true)
+    expect(same(await bytesOf(read.body), SAMPLE_BYTES.subarray(5, 15))).toBe(true)
   })
 
   each<[string, number]>([
-    ['of the same size', sample.length],
+    ['of the same size', SAMPLE_BYTES.length],
     ['shorter', 100],
-    ['longer', sample.length * 2],
+    ['longer', SAMPLE_BYTES.length * 2],
   ])('an object replaced is noticed at the next read:', async (_, size) => {
-    const source = await fixture.open(sample)
+    const source = await fixture.open(SAMPLE_BYTES)
     const first = await source.read({ offset: 0, length: 100 })
     await first.body.cancel()
     await fixture.replace(new Uint8Array(size).fill(7))
@@ -148,25 +148,30 @@ export function sourceChecks(fixture: SourceFixture): Check[] {
   return checks
 }
 
-export function sinkChecks(fixture: SinkFixture): Check[] {
+export function sinkConformance(fixture: SinkFixture): Check[] {
   const { checks, check, each } = collect()
   check('a put from memory, and one from a stream, become visible with their type', async () => {
     const sink = await fixture.sink()
-    await sink.put('a/one.bin', sample, sample.length, 'video/mp2t')
-    const { etag } = await sink.put('a/two.m3u8', inPieces(sample), sample.length, 'application/vnd.apple.mpegurl')
-    expect(same(await fixture.stored('a/one.bin'), sample)).toBe(true)
-    expect(same(await fixture.stored('a/two.m3u8'), sample)).toBe(true)
+    await sink.put('a/one.bin', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp2t')
+    const { etag } = await sink.put(
+      'a/two.m3u8',
+      chunked(SAMPLE_BYTES),
+      SAMPLE_BYTES.length,
+      'application/vnd.apple.mpegurl',
+    )
+    expect(same(await fixture.stored('a/one.bin'), SAMPLE_BYTES)).toBe(true)
+    expect(same(await fixture.stored('a/two.m3u8'), SAMPLE_BYTES)).toBe(true)
     expect(await fixture.contentType('a/two.m3u8')).toBe('application/vnd.apple.mpegurl')
-    expect(await sink.stat('a/two.m3u8')).toEqual({ size: sample.length, etag })
+    expect(await sink.stat('a/two.m3u8')).toEqual({ size: SAMPLE_BYTES.length, etag })
   })
 
   check('an object has the Cache-Control of its kind, whichever way it came', async () => {
     const sink = await fixture.sink()
-    await sink.put('k/segment.m4s', sample, sample.length, 'video/mp4', 'segment')
-    await sink.put('k/streamed.m4s', inPieces(sample), sample.length, 'video/mp4', 'segment')
-    await sink.put('k/master.m3u8', sample, sample.length, 'application/vnd.apple.mpegurl', 'manifest')
+    await sink.put('k/segment.m4s', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4', 'segment')
+    await sink.put('k/streamed.m4s', chunked(SAMPLE_BYTES), SAMPLE_BYTES.length, 'video/mp4', 'segment')
+    await sink.put('k/master.m3u8', SAMPLE_BYTES, SAMPLE_BYTES.length, 'application/vnd.apple.mpegurl', 'manifest')
     const upload = await sink.beginUpload('k/film.mp4', 'video/mp4')
-    const etag = await sink.uploadPart('k/film.mp4', upload, 1, sample, sample.length)
+    const etag = await sink.uploadPart('k/film.mp4', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length)
     await sink.completeUpload('k/film.mp4', upload, [{ n: 1, etag }])
     const found: Record<string, string | null> = {}
     for (const name of ['segment.m4s', 'streamed.m4s', 'master.m3u8', 'film.mp4']) {
@@ -182,8 +187,8 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
 
   check('a put replaces, a delete removes, a second delete is no error', async () => {
     const sink = await fixture.sink()
-    await sink.put('b.bin', sample, sample.length, 'video/mp4')
-    await sink.put('b.bin', sample.subarray(0, 10), 10, 'video/mp4')
+    await sink.put('b.bin', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4')
+    await sink.put('b.bin', SAMPLE_BYTES.subarray(0, 10), 10, 'video/mp4')
     expect((await sink.stat('b.bin'))?.size).toBe(10)
     await sink.delete('b.bin')
     await sink.delete('b.bin')
@@ -194,20 +199,21 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
     const sink = await fixture.sink()
     const paths = ['m/1.m4s', 'm/2.m4s', 'm/QualityLevels(500000)/Fragments(video=0)', 'm/a b & ü+%.vtt']
     for (const path of [...paths, 'm/1.m4', 'm/11.m4s', 'm/a b'])
-      await sink.put(path, sample, sample.length, 'video/mp4')
+      await sink.put(path, SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4')
     await sink.deleteMany([])
     await sink.deleteMany([...paths, 'm/never.m4s'])
     await sink.deleteMany(paths)
     for (const path of paths) expect([path, await fixture.stored(path)]).toEqual([path, null])
-    for (const path of ['m/1.m4', 'm/11.m4s', 'm/a b']) expect(same(await fixture.stored(path), sample)).toBe(true)
+    for (const path of ['m/1.m4', 'm/11.m4s', 'm/a b'])
+      expect(same(await fixture.stored(path), SAMPLE_BYTES)).toBe(true)
   })
 
-  check(`${MAX_DELETE} are deleted at once`, async () => {
+  check(`${MAX_DELETE_BATCH} are deleted at once`, async () => {
     const sink = await fixture.sink()
-    const paths = Array.from({ length: MAX_DELETE }, (_, n) => `n/${n}.ts`)
-    const last = `n/${MAX_DELETE - 1}.ts`
-    await sink.put('n/0.ts', sample, sample.length, 'video/mp2t')
-    await sink.put(last, sample, sample.length, 'video/mp2t')
+    const paths = Array.from({ length: MAX_DELETE_BATCH }, (_, n) => `n/${n}.ts`)
+    const last = `n/${MAX_DELETE_BATCH - 1}.ts`
+    await sink.put('n/0.ts', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp2t')
+    await sink.put(last, SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp2t')
     await sink.deleteMany(paths)
     expect([await fixture.stored('n/0.ts'), await fixture.stored(last)]).toEqual([null, null])
   })
@@ -217,11 +223,11 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
     ['longer', -10],
   ])('a body of another length than announced leaves nothing:', async (_, difference) => {
     const sink = await fixture.sink()
-    const announced = sample.length + difference
+    const announced = SAMPLE_BYTES.length + difference
     // Over a network a body that ends early looks like a connection that breaks.
-    const streamed = await codeOf(sink.put('c.bin', inPieces(sample), announced, 'video/mp4'))
+    const streamed = await codeOf(sink.put('c.bin', chunked(SAMPLE_BYTES), announced, 'video/mp4'))
     expect(['body_broken', 'unreachable']).toContain(streamed)
-    expect(await codeOf(sink.put('c.bin', sample, announced, 'video/mp4'))).toBe('invalid')
+    expect(await codeOf(sink.put('c.bin', SAMPLE_BYTES, announced, 'video/mp4'))).toBe('invalid')
     expect(await fixture.stored('c.bin')).toBe(null)
   })
 
@@ -229,7 +235,7 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
     const sink = await fixture.sink()
     const part = new Uint8Array(fixture.minPartBytes).fill(1)
     const upload = await sink.beginUpload('d/movie.mp4', 'video/mp4')
-    const second = await sink.uploadPart('d/movie.mp4', upload, 2, inPieces(sample), sample.length)
+    const second = await sink.uploadPart('d/movie.mp4', upload, 2, chunked(SAMPLE_BYTES), SAMPLE_BYTES.length)
     const first = await sink.uploadPart('d/movie.mp4', upload, 1, part, part.length)
     expect(await fixture.stored('d/movie.mp4')).toBe(null)
     const parts = [
@@ -237,9 +243,9 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
       { n: 1, etag: first },
     ]
     const { etag } = await sink.completeUpload('d/movie.mp4', upload, parts)
-    expect(await sink.stat('d/movie.mp4')).toEqual({ size: part.length + sample.length, etag })
+    expect(await sink.stat('d/movie.mp4')).toEqual({ size: part.length + SAMPLE_BYTES.length, etag })
     const stored = await fixture.stored('d/movie.mp4')
-    expect(same(stored?.subarray(part.length) ?? null, sample)).toBe(true)
+    expect(same(stored?.subarray(part.length) ?? null, SAMPLE_BYTES)).toBe(true)
     expect(await fixture.contentType('d/movie.mp4')).toBe('video/mp4')
     // S3 answers the same again for a while.
     const again = await sink.completeUpload('d/movie.mp4', upload, parts).catch((error: StoreError) => error.code)
@@ -249,25 +255,25 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
   check('a part that is sent again replaces itself', async () => {
     const sink = await fixture.sink()
     const upload = await sink.beginUpload('e.mp4', 'video/mp4')
-    await sink.uploadPart('e.mp4', upload, 1, sample.subarray(0, 20), 20)
-    const etag = await sink.uploadPart('e.mp4', upload, 1, sample, sample.length)
+    await sink.uploadPart('e.mp4', upload, 1, SAMPLE_BYTES.subarray(0, 20), 20)
+    const etag = await sink.uploadPart('e.mp4', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length)
     await sink.completeUpload('e.mp4', upload, [{ n: 1, etag }])
-    expect(same(await fixture.stored('e.mp4'), sample)).toBe(true)
+    expect(same(await fixture.stored('e.mp4'), SAMPLE_BYTES)).toBe(true)
   })
 
   check('a part of another length than announced is refused', async () => {
     const sink = await fixture.sink()
     const upload = await sink.beginUpload('f.mp4', 'video/mp4')
-    const streamed = await codeOf(sink.uploadPart('f.mp4', upload, 1, inPieces(sample), sample.length + 1))
+    const streamed = await codeOf(sink.uploadPart('f.mp4', upload, 1, chunked(SAMPLE_BYTES), SAMPLE_BYTES.length + 1))
     expect(['body_broken', 'unreachable']).toContain(streamed)
-    expect(await codeOf(sink.uploadPart('f.mp4', upload, 1, sample, sample.length + 1))).toBe('invalid')
+    expect(await codeOf(sink.uploadPart('f.mp4', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length + 1))).toBe('invalid')
     await sink.abortUpload('f.mp4', upload)
   })
 
   check('an aborted upload is gone, and aborting it again is no error', async () => {
     const sink = await fixture.sink()
     const upload = await sink.beginUpload('g.mp4', 'video/mp4')
-    const etag = await sink.uploadPart('g.mp4', upload, 1, sample, sample.length)
+    const etag = await sink.uploadPart('g.mp4', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length)
     await sink.abortUpload('g.mp4', upload)
     await sink.abortUpload('g.mp4', upload)
     expect(await codeOf(sink.completeUpload('g.mp4', upload, [{ n: 1, etag }]))).toBe('no_such_upload')
@@ -277,10 +283,10 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
   check('a completed upload survives a late abort', async () => {
     const sink = await fixture.sink()
     const upload = await sink.beginUpload('h.mp4', 'video/mp4')
-    const etag = await sink.uploadPart('h.mp4', upload, 1, sample, sample.length)
+    const etag = await sink.uploadPart('h.mp4', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length)
     await sink.completeUpload('h.mp4', upload, [{ n: 1, etag }])
     await sink.abortUpload('h.mp4', upload)
-    expect(same(await fixture.stored('h.mp4'), sample)).toBe(true)
+    expect(same(await fixture.stored('h.mp4'), SAMPLE_BYTES)).toBe(true)
   })
 
   const paths = [
@@ -300,7 +306,7 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
   for (const path of paths) {
     check(`the path ${JSON.stringify(path).slice(0, 20)} is refused`, async () => {
       const sink = await fixture.sink()
-      expect(await codeOf(sink.put(path, sample, sample.length, 'video/mp4'))).toBe('invalid')
+      expect(await codeOf(sink.put(path, SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4'))).toBe('invalid')
       expect(await codeOf(sink.beginUpload(path, 'video/mp4'))).toBe('invalid')
       expect(await codeOf(sink.delete(path))).toBe('invalid')
       expect(await codeOf(sink.deleteMany(['ok', path]))).toBe('invalid')
@@ -311,23 +317,23 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
 }
 
 /** Names of the checks that fail. */
-export async function red(checks: Check[]): Promise<string[]> {
+export async function failingChecks(checks: Check[]): Promise<string[]> {
   const failed: string[] = []
   for (const { name, run } of checks) await run().catch(() => failed.push(name))
   return failed
 }
 
 /** Registers the checks with vitest. */
-export function describeSource(name: string, fixture: SourceFixture): void {
+export function describeSourceConformance(name: string, fixture: SourceFixture): void {
   describe(`${name} as a source`, () => {
     // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title
-    for (const { name: title, run } of sourceChecks(fixture)) test(title, run)
+    for (const { name: title, run } of sourceConformance(fixture)) test(title, run)
   })
 }
 
-export function describeSink(name: string, fixture: SinkFixture): void {
+export function describeSinkConformance(name: string, fixture: SinkFixture): void {
   describe(`${name} as a sink`, () => {
     // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title
-    for (const { name: title, run } of sinkChecks(fixture)) test(title, run)
+    for (const { name: title, run } of sinkConformance(fixture)) test(title, run)
   })
 }

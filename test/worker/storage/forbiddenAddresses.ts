@@ -1,7 +1,7 @@
 // In charge of: forms of addresses that no field of a job may reach, with their names.
 // Not in charge of: which code refuses them.
 
-export const forbidden: [string, string][] = [
+export const FORBIDDEN_ADDRESSES: [string, string][] = [
   ['loopback', 'http://127.0.0.1/'],
   ['loopback, another of its addresses', 'http://127.8.9.10/'],
   ['loopback with a port', 'https://127.0.0.1:8443/x'],

@@ -2,29 +2,37 @@
 // is made of Google's refusals.
 import { describe, expect, test } from 'vitest'
 import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'
-import type { GoogleManner } from '../../fakes/googleStorage.ts'
+import type { FakeGoogleOptions } from '../../fakes/googleStorage.ts'
 import { FakeGoogle } from '../../fakes/googleStorage.ts'
-import { makeKey } from '../../fakes/rsaKeys.ts'
-import { transportOf } from '../../fakes/fetchTransport.ts'
+import { generateRsaKey } from '../../fakes/rsaKeys.ts'
+import { fetchFrom } from '../../fakes/fetchTransport.ts'
 import type { GoogleKey } from '../../../worker/storage/google/gcsStore.ts'
-import { googleStore } from '../../../worker/storage/google/gcsStore.ts'
-import { assertion } from '../../../worker/storage/google/accessToken.ts'
-import { rsaSha256 } from '../../../worker/storage/rsaSignature.ts'
-import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
-import { xmlSource } from '../../../worker/storage/s3/s3Source.ts'
+import { gcsStore } from '../../../worker/storage/google/gcsStore.ts'
+import { jwtAssertion } from '../../../worker/storage/google/accessToken.ts'
+import { rsaSha256Signer } from '../../../worker/storage/rsaSignature.ts'
+import { s3Sink } from '../../../worker/storage/s3/s3Sink.ts'
+import { s3Source } from '../../../worker/storage/s3/s3Source.ts'
 import type { Sink, StoreError } from '../../../worker/storage/objectStore.ts'
-import type { Transport } from '../../../worker/storage/guardedFetch.ts'
-import { caching, describeSink, describeSource, red, sample, sinkChecks, sourceChecks } from './conformance.ts'
-import { sinkFaults } from './plantedSinkFaults.ts'
+import type { FetchFunction } from '../../../worker/storage/guardedFetch.ts'
+import {
+  caching,
+  describeSinkConformance,
+  describeSourceConformance,
+  failingChecks,
+  SAMPLE_BYTES,
+  sinkConformance,
+  sourceConformance,
+} from './conformance.ts'
+import { PLANTED_SINK_FAULTS } from './plantedSinkFaults.ts'
 
 const bucket = 'films.example_1'
 const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
 const email = 'transcoder@project-1.iam.gserviceaccount.com'
-const mine = await makeKey()
-const anothers = await makeKey()
-const fresh = await makeKey()
-const unknown = await makeKey()
-const spare = await makeKey()
+const mine = await generateRsaKey()
+const anothers = await generateRsaKey()
+const fresh = await generateRsaKey()
+const unknown = await generateRsaKey()
+const spare = await generateRsaKey()
 const pair = { kind: 'pair', accessKey: 'GOOG1EEXAMPLEKEY', secretKey: 'sEcReT+/key=' } as const
 
 function accountWith(pem: string, change: object = {}): GoogleKey {
@@ -33,7 +41,7 @@ function accountWith(pem: string, change: object = {}): GoogleKey {
   return read.key
 }
 
-function fakeOf(manner: Partial<GoogleManner> = {}): FakeGoogle {
+function fakeOf(manner: Partial<FakeGoogleOptions> = {}): FakeGoogle {
   return new FakeGoogle({
     bucket,
     accounts: [{ email, keyId: 'kid1', publicKey: mine.publicKey }],
@@ -43,9 +51,9 @@ function fakeOf(manner: Partial<GoogleManner> = {}): FakeGoogle {
 }
 
 /** Counts what goes where. */
-function counted(fake: FakeGoogle): { transport: Transport; asked: string[] } {
+function counted(fake: FakeGoogle): { transport: FetchFunction; asked: string[] } {
   const asked: string[] = []
-  const send = transportOf(fake.handle)
+  const send = fetchFrom(fake.handle)
   return { asked, transport: (url, init) => (asked.push(new URL(url).host), send(url, init)) }
 }
 
@@ -55,22 +63,22 @@ for (const [name, key, publicKey] of [
   ['gcloud with a service account', accountWith(anothers.pem), anothers.publicKey],
 ] as const) {
   const fake = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey }] })
-  const store = googleStore(bucket, key, transportOf(fake.handle))
+  const store = gcsStore(bucket, key, fetchFrom(fake.handle))
   let object = ''
-  describeSource(name, {
+  describeSourceConformance(name, {
     async open(bytes) {
       object = `${NAMES}/${crypto.randomUUID()}`
       fake.store.put(`${bucket}/${object}`, bytes)
-      return xmlSource(store, object)
+      return s3Source(store, object)
     },
     replace: async (bytes) => fake.store.put(`${bucket}/${object}`, bytes),
-    missing: async () => xmlSource(store, 'nothing'),
+    missing: async () => s3Source(store, 'nothing'),
   })
   let prefix = ''
-  describeSink(name, {
+  describeSinkConformance(name, {
     async sink() {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return xmlSink(store, prefix, caching)
+      return s3Sink(store, prefix, caching)
     },
     stored: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.bytes ?? null,
     contentType: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.type ?? null,
@@ -80,93 +88,93 @@ for (const [name, key, publicKey] of [
   test(`${name} is left without an upload, and asks for one token at most`, () => {
     expect([...fake.store.uploads.keys()]).toEqual([])
     expect(fake.tokens.size).toBe(key.kind === 'pair' ? 0 : 1)
-    expect(xmlSink(store, 'x/').location('a.ts')).toBe('gs://films.example_1/x/a.ts')
+    expect(s3Sink(store, 'x/').location('a.ts')).toBe('gs://films.example_1/x/a.ts')
   })
 }
 
 describe('a token', () => {
   test('is one for all requests that come after it, and renewed before it ends', async () => {
-    const key = await makeKey()
+    const key = await generateRsaKey()
     let now = Date.now()
-    const manner = { accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }], now: () => now }
-    const fake = fakeOf(manner)
+    const options = { accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }], now: () => now }
+    const fake = fakeOf(options)
     const { transport, asked } = counted(fake)
-    const store = googleStore(bucket, accountWith(key.pem), transport, () => now)
-    fake.store.put(`${bucket}/a`, sample)
-    await xmlSource(store, 'a').stat()
-    await Promise.all([1, 2, 3].map(() => xmlSource(store, 'a').stat()))
+    const store = gcsStore(bucket, accountWith(key.pem), transport, () => now)
+    fake.store.put(`${bucket}/a`, SAMPLE_BYTES)
+    await s3Source(store, 'a').stat()
+    await Promise.all([1, 2, 3].map(() => s3Source(store, 'a').stat()))
     // Another opening of the same credentials.
-    await xmlSource(
-      googleStore(bucket, accountWith(key.pem), transport, () => now),
+    await s3Source(
+      gcsStore(bucket, accountWith(key.pem), transport, () => now),
       'a',
     ).stat()
     expect(asked.filter((host) => host === 'oauth2.googleapis.com')).toHaveLength(1)
     now += 3_599_000 - 5 * 60_000 + 1000
-    await xmlSource(store, 'a').stat()
-    await Promise.all([1, 2, 3].map(() => xmlSource(store, 'a').stat()))
+    await s3Source(store, 'a').stat()
+    await Promise.all([1, 2, 3].map(() => s3Source(store, 'a').stat()))
     expect(asked.filter((host) => host === 'oauth2.googleapis.com')).toHaveLength(2)
   })
 
   test('that a cancelled request asked for keeps nobody waiting', async () => {
-    const key = await makeKey()
+    const key = await generateRsaKey()
     const fake = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }] })
-    fake.store.put(`${bucket}/a`, sample)
+    fake.store.put(`${bucket}/a`, SAMPLE_BYTES)
     const { promise: asked, resolve: told } = Promise.withResolvers<void>()
-    const never = googleStore(bucket, accountWith(key.pem), () => {
+    const never = gcsStore(bucket, accountWith(key.pem), () => {
       told()
       return new Promise(() => undefined)
     })
-    void xmlSource(never, 'a').stat()
+    void s3Source(never, 'a').stat()
     await asked
-    const store = googleStore(bucket, accountWith(key.pem), transportOf(fake.handle))
-    expect((await xmlSource(store, 'a').stat()).size).toBe(sample.length)
+    const store = gcsStore(bucket, accountWith(key.pem), fetchFrom(fake.handle))
+    expect((await s3Source(store, 'a').stat()).size).toBe(SAMPLE_BYTES.length)
   })
 
   test('of another key is not used for this one', async () => {
-    const key = await makeKey()
+    const key = await generateRsaKey()
     const fake = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }] })
-    const transport = transportOf(fake.handle)
-    fake.store.put(`${bucket}/a`, sample)
-    await xmlSource(googleStore(bucket, accountWith(key.pem), transport), 'a').stat()
-    const wrong = xmlSource(googleStore(bucket, accountWith((await makeKey()).pem), transport), 'a')
+    const transport = fetchFrom(fake.handle)
+    fake.store.put(`${bucket}/a`, SAMPLE_BYTES)
+    await s3Source(gcsStore(bucket, accountWith(key.pem), transport), 'a').stat()
+    const wrong = s3Source(gcsStore(bucket, accountWith((await generateRsaKey()).pem), transport), 'a')
     await expect(wrong.stat()).rejects.toMatchObject({ code: 'credentials_invalid' })
   })
 
   test('that was taken and is withdrawn is an accident; one that never was taken is a verdict', async () => {
-    const key = await makeKey()
+    const key = await generateRsaKey()
     const fake = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }] })
-    fake.store.put(`${bucket}/a`, sample)
-    const store = googleStore(bucket, accountWith(key.pem), transportOf(fake.handle))
-    const source = xmlSource(store, 'a')
+    fake.store.put(`${bucket}/a`, SAMPLE_BYTES)
+    const store = gcsStore(bucket, accountWith(key.pem), fetchFrom(fake.handle))
+    const source = s3Source(store, 'a')
     await source.stat()
     fake.tokens.clear()
-    await expect(xmlSink(store, '').put('b', sample, sample.length, 'video/mp4')).rejects.toMatchObject({
+    await expect(s3Sink(store, '').put('b', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4')).rejects.toMatchObject({
       code: 'unreachable',
     })
-    expect((await source.stat()).size).toBe(sample.length)
+    expect((await source.stat()).size).toBe(SAMPLE_BYTES.length)
     const deaf = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey: spare.publicKey }], seconds: -1 })
-    const refused = xmlSource(googleStore(bucket, accountWith(spare.pem), transportOf(deaf.handle)), 'a')
+    const refused = s3Source(gcsStore(bucket, accountWith(spare.pem), fetchFrom(deaf.handle)), 'a')
     await expect(refused.stat()).rejects.toMatchObject({ code: 'credentials_invalid' })
   })
 
   test('that was refused is asked for again', async () => {
-    const key = await makeKey()
+    const key = await generateRsaKey()
     const fake = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }] })
-    const send = transportOf(fake.handle)
+    const send = fetchFrom(fake.handle)
     let away = true
-    const transport: Transport = (url, init) =>
+    const transport: FetchFunction = (url, init) =>
       away && String(url).includes('oauth2') ? Promise.resolve(new Response('', { status: 503 })) : send(url, init)
-    fake.store.put(`${bucket}/a`, sample)
-    const source = xmlSource(googleStore(bucket, accountWith(key.pem), transport), 'a')
+    fake.store.put(`${bucket}/a`, SAMPLE_BYTES)
+    const source = s3Source(gcsStore(bucket, accountWith(key.pem), transport), 'a')
     await expect(source.stat()).rejects.toMatchObject({ code: 'unreachable' })
     away = false
-    expect((await source.stat()).size).toBe(sample.length)
+    expect((await source.stat()).size).toBe(SAMPLE_BYTES.length)
   })
 
   test('is asked for with an assertion that says what RFC 7523 wants, under the header of RFC 7515', async () => {
     const read = readGoogleKey({ client_email: email, private_key: mine.pem })
     if (!read.ok || read.key.kind !== 'service-account') throw new Error('no key')
-    const made = await assertion(read.key, rsaSha256('gcloud', read.key.key), 1_300_815_780)
+    const made = await jwtAssertion(read.key, rsaSha256Signer('gcloud', read.key.key), 1_300_815_780)
     const [head, claims, signature] = made.split('.')
     expect(head).toBe('eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9')
     expect(JSON.parse(atob(claims!.replaceAll('-', '+').replaceAll('_', '/')))).toEqual({
@@ -183,9 +191,9 @@ describe('a token', () => {
 })
 
 describe('what Google refuses', () => {
-  async function refusal(manner: Partial<GoogleManner>, key: GoogleKey, name = bucket): Promise<StoreError> {
-    const store = googleStore(name, key, transportOf(fakeOf(manner).handle))
-    return xmlSource(store, 'a.mp4')
+  async function refusal(manner: Partial<FakeGoogleOptions>, key: GoogleKey, name = bucket): Promise<StoreError> {
+    const store = gcsStore(name, key, fetchFrom(fakeOf(manner).handle))
+    return s3Source(store, 'a.mp4')
       .stat()
       .then(
         () => Promise.reject(new Error('it was taken')),
@@ -195,7 +203,7 @@ describe('what Google refuses', () => {
   const accounts = [{ email, keyId: 'kid1', publicKey: fresh.publicKey }]
   const ahead = () => Date.now() + 7_200_000
 
-  test.each<[string, string, Partial<GoogleManner>, GoogleKey, string?]>([
+  test.each<[string, string, Partial<FakeGoogleOptions>, GoogleKey, string?]>([
     ['another private key', 'credentials_invalid', { accounts }, accountWith(unknown.pem)],
     ['another id of the key', 'credentials_invalid', { accounts }, accountWith(fresh.pem, { private_key_id: 'kid2' })],
     ['another account', 'credentials_invalid', { accounts }, accountWith(fresh.pem, { client_email: 'b@c.example' })],
@@ -227,26 +235,26 @@ describe('what Google refuses', () => {
     [200, { access_token: 'a\r\nb', expires_in: 3599 }, 'unreachable'],
     [200, [], 'unreachable'],
   ])('a token: %i %j is %s', async (status, answer, code) => {
-    const key = accountWith((await makeKey()).pem)
-    const transport: Transport = async () => Response.json(answer, { status })
-    await expect(xmlSource(googleStore(bucket, key, transport), 'a').stat()).rejects.toMatchObject({ code })
+    const key = accountWith((await generateRsaKey()).pem)
+    const transport: FetchFunction = async () => Response.json(answer, { status })
+    await expect(s3Source(gcsStore(bucket, key, transport), 'a').stat()).rejects.toMatchObject({ code })
   })
 })
 
 describe('planted faults turn the suite red', () => {
   const faults: [string, (good: Sink) => Partial<Sink>, Partial<GoogleKey>?][] = [
-    ...sinkFaults,
+    ...PLANTED_SINK_FAULTS,
     ['a wrong signature', () => ({}), { secretKey: 'wrong' }],
   ]
   test.each(faults)('sink: %s', async (name, fault, key = {}) => {
     const fake = fakeOf()
-    const store = googleStore(bucket, { ...pair, ...key } as GoogleKey, transportOf(fake.handle))
+    const store = gcsStore(bucket, { ...pair, ...key } as GoogleKey, fetchFrom(fake.handle))
     let prefix = ''
-    const failed = await red(
-      sinkChecks({
+    const failed = await failingChecks(
+      sinkConformance({
         async sink() {
           prefix = `${crypto.randomUUID()}/`
-          const good = xmlSink(store, prefix, caching)
+          const good = s3Sink(store, prefix, caching)
           return { ...good, ...fault(good) }
         },
         stored: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.bytes ?? null,
@@ -271,15 +279,15 @@ describe('planted faults turn the suite red', () => {
             body: answer.body.subarray(0, answer.body.length - missing),
           }
         : answer
-    const store = googleStore(bucket, pair, transportOf(fake.handle))
-    const failed = await red(
-      sourceChecks({
+    const store = gcsStore(bucket, pair, fetchFrom(fake.handle))
+    const failed = await failingChecks(
+      sourceConformance({
         async open(bytes) {
           fake.store.put(`${bucket}/k`, bytes)
-          return xmlSource(store, 'k')
+          return s3Source(store, 'k')
         },
         replace: async (bytes) => fake.store.put(`${bucket}/k`, bytes),
-        missing: async () => xmlSource(store, 'nothing'),
+        missing: async () => s3Source(store, 'nothing'),
       }),
     )
     expect([name, failed.length > 0]).toEqual([name, missing > 0])

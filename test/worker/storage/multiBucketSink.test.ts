@@ -2,10 +2,10 @@
 // and presigned addresses, as a strict server takes them.
 import { beforeEach, expect, test } from 'vitest'
 import { FakeS3 } from '../../fakes/s3.ts'
-import { placedSink } from '../../../worker/storage/multiBucketSink.ts'
-import { s3Place } from '../../../worker/storage/s3/bucketAddress.ts'
-import { presigned, sigV4 } from '../../../worker/storage/s3/sigV4.ts'
-import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
+import { multiBucketSink } from '../../../worker/storage/multiBucketSink.ts'
+import { s3BucketAddress } from '../../../worker/storage/s3/bucketAddress.ts'
+import { sigV4Presigner, sigV4Signer } from '../../../worker/storage/s3/sigV4.ts'
+import { s3Sink } from '../../../worker/storage/s3/s3Sink.ts'
 import type { Sink } from '../../../worker/storage/objectStore.ts'
 
 const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
@@ -17,13 +17,13 @@ beforeEach(() => {
   now = Date.UTC(2026, 10, 22, 9)
   fake = new FakeS3({ accounts: [keys], buckets: ['films', 'sound', 'more'], region: 'eu-west-1', now: () => now })
   const open = (bucket: string): Sink => {
-    const place = s3Place(bucket, 'eu-west-1', null)
+    const place = s3BucketAddress(bucket, 'eu-west-1', null)
     const clock = () => now
-    const sign = sigV4(keys, place.region, clock)
-    const presign = presigned(keys, place.region, clock)
-    return xmlSink({ provider: 'aws', place, sign, presign, transport: fake.fetch, deletesMany: true }, '')
+    const sign = sigV4Signer(keys, place.region, clock)
+    const presign = sigV4Presigner(keys, place.region, clock)
+    return s3Sink({ provider: 'aws', place, sign, presign, transport: fake.fetch, deletesMany: true }, '')
   }
-  sink = placedSink(
+  sink = multiBucketSink(
     open('films'),
     new Map([
       ['@sound', open('sound')],
@@ -58,7 +58,7 @@ test('objects, uploads and deletions reach the bucket that their path is marked 
 test('each directory is tried out in its own bucket, and what is left is named with its mark', async () => {
   const kept: string[] = []
   for (const directory of ['a', '@sound', '@more/b'])
-    await sink.tryOut?.(directory, async (_upload, path) => void kept.push(path))
+    await sink.probeWrite?.(directory, async (_upload, path) => void kept.push(path))
   expect(kept).toEqual(['a/.splicepoint', '@sound/.splicepoint', '@more/b/.splicepoint'])
   expect(fake.log.filter((line) => line.startsWith('CreateMultipartUpload'))).toEqual([
     'CreateMultipartUpload films/a/.splicepoint',
@@ -76,7 +76,7 @@ test('a mark that is none of the job’s is a directory like any other, and no p
 
 test('a presigned address reads its object for an hour, no other object, and nothing else', async () => {
   await sink.put('@sound/ü (1)/x+y.m4a', bytes, 16, 'audio/mp4')
-  const address = (await sink.address?.('@sound/ü (1)/x+y.m4a'))!
+  const address = (await sink.presignedUrl?.('@sound/ü (1)/x+y.m4a'))!
   expect(address).toContain('https://sound.s3.eu-west-1.amazonaws.com/')
   const read = (url: string, init?: RequestInit) => fake.fetch(url, init)
   expect(new Uint8Array(await (await read(address)).arrayBuffer())).toEqual(bytes)

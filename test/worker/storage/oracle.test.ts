@@ -2,41 +2,41 @@
 // signatures; and what is made of its refusals.
 import { describe, expect, test } from 'vitest'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
-import { makeKey } from '../../fakes/rsaKeys.ts'
-import type { OracleManner } from '../../fakes/oracleStorage.ts'
+import { generateRsaKey } from '../../fakes/rsaKeys.ts'
+import type { FakeOracleOptions } from '../../fakes/oracleStorage.ts'
 import { FakeOracle } from '../../fakes/oracleStorage.ts'
-import { transportOf } from '../../fakes/fetchTransport.ts'
+import { fetchFrom } from '../../fakes/fetchTransport.ts'
 import { FakeS3 } from '../../fakes/s3.ts'
-import type { NativeStore } from '../../../worker/storage/oracle/ociClient.ts'
-import { compatibleBase, nativeBase } from '../../../worker/storage/oracle/ociAddress.ts'
-import { nativeSink } from '../../../worker/storage/oracle/ociSink.ts'
-import { nativeSource } from '../../../worker/storage/oracle/ociSource.ts'
+import type { OciStore } from '../../../worker/storage/oracle/ociClient.ts'
+import { ociS3Endpoint, ociEndpoint } from '../../../worker/storage/oracle/ociAddress.ts'
+import { ociSink } from '../../../worker/storage/oracle/ociSink.ts'
+import { ociSource } from '../../../worker/storage/oracle/ociSource.ts'
 import { readOracleKey, type OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
-import { oracleSign, signingString } from '../../../worker/storage/oracle/ociSignature.ts'
-import { compatibleStore } from '../../../worker/storage/oracle/ociS3Store.ts'
-import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
-import { xmlSource } from '../../../worker/storage/s3/s3Source.ts'
-import { rsaSha256, toBase64 } from '../../../worker/storage/rsaSignature.ts'
+import { ociSigner, ociSigningString } from '../../../worker/storage/oracle/ociSignature.ts'
+import { ociS3Store } from '../../../worker/storage/oracle/ociS3Store.ts'
+import { s3Sink } from '../../../worker/storage/s3/s3Sink.ts'
+import { s3Source } from '../../../worker/storage/s3/s3Source.ts'
+import { rsaSha256Signer, toBase64 } from '../../../worker/storage/rsaSignature.ts'
 import type { Sink, Source, StoreError } from '../../../worker/storage/objectStore.ts'
 import {
   caching,
-  describeSink,
-  describeSource,
-  inPieces,
-  red,
-  sample,
-  sinkChecks,
-  sourceChecks,
+  describeSinkConformance,
+  describeSourceConformance,
+  chunked,
+  failingChecks,
+  SAMPLE_BYTES,
+  sinkConformance,
+  sourceConformance,
 } from './conformance.ts'
-import { sinkFaults } from './plantedSinkFaults.ts'
+import { PLANTED_SINK_FAULTS } from './plantedSinkFaults.ts'
 
 const place = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
 const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
 const tenancy = 'ocid1.tenancy.oc1..aaaaaaaaba3pv6wkcr4jqae5f15p2b2m2yt2j6rx32uzr4h25vqstifsfdsq'
 const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqedqw3rynjq'
 
-const mine = await makeKey()
-const anothers = await makeKey()
+const mine = await generateRsaKey()
+const anothers = await generateRsaKey()
 
 function accessWith(pem: string): OracleApiKey {
   const read = readPem(pem)
@@ -50,14 +50,14 @@ function accessWith(pem: string): OracleApiKey {
 const access = accessWith(mine.pem)
 const keyId = `${tenancy}/${user}/${access.fingerprint}`
 
-function fakeOf(manner: Partial<OracleManner> = {}): FakeOracle {
+function fakeOf(options: Partial<FakeOracleOptions> = {}): FakeOracle {
   const keys = new Map([[keyId, mine.publicKey]])
   const host = 'objectstorage.eu-frankfurt-1.oraclecloud.com'
-  return new FakeOracle({ namespace: place.namespace, bucket: place.bucket, host, keys, ...manner })
+  return new FakeOracle({ namespace: place.namespace, bucket: place.bucket, host, keys, ...options })
 }
 
-function storeOf(fake: FakeOracle, change: Partial<NativeStore> = {}): NativeStore {
-  return { place, sign: oracleSign(access), transport: transportOf(fake.handle), ...change }
+function storeOf(fake: FakeOracle, change: Partial<OciStore> = {}): OciStore {
+  return { place, sign: ociSigner(access), transport: fetchFrom(fake.handle), ...change }
 }
 
 for (const [name, noBatch] of [
@@ -67,20 +67,20 @@ for (const [name, noBatch] of [
   const fake = fakeOf({ noBatch })
   const store = storeOf(fake)
   let key = ''
-  describeSource(name, {
+  describeSourceConformance(name, {
     async open(bytes) {
       key = `${NAMES}/${crypto.randomUUID()}`
       fake.put(key, bytes)
-      return nativeSource(store, key)
+      return ociSource(store, key)
     },
     replace: async (bytes) => fake.put(key, bytes),
-    missing: async () => nativeSource(store, 'nothing'),
+    missing: async () => ociSource(store, 'nothing'),
   })
   let prefix = ''
-  describeSink(name, {
+  describeSinkConformance(name, {
     async sink() {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return nativeSink(store, prefix, caching)
+      return ociSink(store, prefix, caching)
     },
     stored: async (path) => fake.objects.get(prefix + path)?.bytes ?? null,
     contentType: async (path) => fake.objects.get(prefix + path)?.type ?? null,
@@ -97,22 +97,22 @@ describe("Oracle's door for S3", () => {
     secretKey: 'sEcReT+/key=',
   } as const
   const fake = new FakeS3({ accounts: [pair], buckets: [place.bucket], region: place.region })
-  const store = compatibleStore(place, pair, fake.fetch)
+  const store = ociS3Store(place, pair, fake.fetch)
   let key = ''
-  describeSource('compatible', {
+  describeSourceConformance('compatible', {
     async open(bytes) {
       key = `${NAMES}/${crypto.randomUUID()}`
       fake.put(`${place.bucket}/${key}`, bytes)
-      return xmlSource(store, key)
+      return s3Source(store, key)
     },
     replace: async (bytes) => fake.put(`${place.bucket}/${key}`, bytes),
-    missing: async () => xmlSource(store, 'nothing'),
+    missing: async () => s3Source(store, 'nothing'),
   })
   let prefix = ''
-  describeSink('compatible', {
+  describeSinkConformance('compatible', {
     async sink() {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return xmlSink(store, prefix, caching)
+      return s3Sink(store, prefix, caching)
     },
     stored: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.bytes ?? null,
     contentType: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.type ?? null,
@@ -120,8 +120,8 @@ describe("Oracle's door for S3", () => {
     minPartBytes: 5 * 1024 * 1024,
   })
   test('names itself as the others do', () => {
-    expect(xmlSink(store, 'x/').location('a.ts')).toBe('oci://axaxnpcrorw5/Films_1/x/a.ts')
-    expect(compatibleBase(place)).toBe(
+    expect(s3Sink(store, 'x/').location('a.ts')).toBe('oci://axaxnpcrorw5/Films_1/x/a.ts')
+    expect(ociS3Endpoint(place)).toBe(
       'https://axaxnpcrorw5.compat.objectstorage.eu-frankfurt-1.oraclecloud.com/Films_1',
     )
   })
@@ -134,7 +134,7 @@ test.each([
   ['eu-frankfurt-2', 'https://objectstorage.eu-frankfurt-2.oraclecloud.eu'],
   ['us-future-9', 'https://objectstorage.us-future-9.oraclecloud.com'],
 ])('%s is at %s', (region, origin) => {
-  expect(nativeBase({ ...place, region })).toBe(`${origin}/n/axaxnpcrorw5/b/Films_1`)
+  expect(ociEndpoint({ ...place, region })).toBe(`${origin}/n/axaxnpcrorw5/b/Films_1`)
 })
 
 describe('the examples in Oracle\'s documentation ("Request Signatures", Test Values)', () => {
@@ -161,14 +161,14 @@ G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
   const read = readPem(pem)
   if (!read.ok) throw new Error(read.why)
   const { key } = read
-  const sign = rsaSha256('oracle', key)
+  const sign = rsaSha256Signer('oracle', key)
 
   test('the fingerprint of its key', () =>
     expect(key.fingerprint).toBe('73:61:a2:21:67:e0:df:be:7e:4b:93:1e:15:98:a5:b7'))
 
   test('GET with a query', async () => {
     const query = `availabilityDomain=Pjwf%3A%20PHX-AD-1&compartmentId=${compartment}&displayName=TeamXInstances&volumeId=${volume}`
-    const text = signingString([
+    const text = ociSigningString([
       ['date', date],
       ['(request-target)', `get /20160918/instances?${query}`],
       ['host', host],
@@ -186,7 +186,7 @@ G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
 }`
     const hash = toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))))
     expect(hash).toBe('V9Z20UJTvkvpJ50flBzKE32+6m2zJjweHpDMX/U4Uy0=')
-    const text = signingString([
+    const text = ociSigningString([
       ['date', date],
       ['(request-target)', 'post /20160918/volumeAttachments'],
       ['host', host],
@@ -204,8 +204,8 @@ G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
     const at = new Date('2014-01-05T21:31:40Z')
     const body = new TextEncoder().encode('{}')
     const url = `https://${host}/20160918/volumeAttachments?a=b%20c`
-    const headers = await oracleSign(access, () => at)({ method: 'POST', url, body, contentType: 'application/json' })
-    const text = signingString([
+    const headers = await ociSigner(access, () => at)({ method: 'POST', url, body, contentType: 'application/json' })
+    const text = ociSigningString([
       ['x-date', 'Sun, 05 Jan 2014 21:31:40 GMT'],
       ['(request-target)', 'post /20160918/volumeAttachments?a=b%20c'],
       ['host', host],
@@ -221,8 +221,8 @@ G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
 })
 
 describe('what Oracle refuses', () => {
-  async function refusal(manner: Partial<OracleManner>, change: Partial<NativeStore> = {}): Promise<StoreError> {
-    const source = nativeSource(storeOf(fakeOf(manner), change), 'a.mp4')
+  async function refusal(manner: Partial<FakeOracleOptions>, change: Partial<OciStore> = {}): Promise<StoreError> {
+    const source = ociSource(storeOf(fakeOf(manner), change), 'a.mp4')
     return source.stat().then(
       () => Promise.reject(new Error('it was taken')),
       (error: StoreError) => error,
@@ -230,9 +230,9 @@ describe('what Oracle refuses', () => {
   }
   const wrong = { ...access, key: accessWith(anothers.pem).key }
 
-  test.each<[string, string, Partial<OracleManner>, Partial<NativeStore>]>([
-    ['another private key', 'credentials_invalid', {}, { sign: oracleSign(wrong) }],
-    ['another user', 'credentials_invalid', {}, { sign: oracleSign({ ...access, user: `${user}x` }) }],
+  test.each<[string, string, Partial<FakeOracleOptions>, Partial<OciStore>]>([
+    ['another private key', 'credentials_invalid', {}, { sign: ociSigner(wrong) }],
+    ['another user', 'credentials_invalid', {}, { sign: ociSigner({ ...access, user: `${user}x` }) }],
     ['a clock of an hour ago', 'clock_skew', { now: () => Date.now() + 3_600_000 }, {}],
     ['another bucket', 'no_such_bucket', {}, { place: { ...place, bucket: 'other' } }],
     ['another namespace', 'no_such_bucket', {}, { place: { ...place, namespace: 'other' } }],
@@ -257,7 +257,9 @@ describe('what Oracle refuses', () => {
   ])('%i %s of a put: %s', async (status, code, expected) => {
     const fake = fakeOf()
     fake.fault = () => ({ status, code })
-    await expect(nativeSink(storeOf(fake), '').put('a', sample, sample.length, 'video/mp4')).rejects.toMatchObject({
+    await expect(
+      ociSink(storeOf(fake), '').put('a', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4'),
+    ).rejects.toMatchObject({
       code: expected,
       status,
     })
@@ -267,8 +269,8 @@ describe('what Oracle refuses', () => {
     const pkcs8 = access.key.pkcs8.slice()
     pkcs8.fill(0, pkcs8.length - 600)
     const fake = fakeOf()
-    const sign = oracleSign({ ...access, key: { ...access.key, pkcs8 } })
-    await expect(nativeSource(storeOf(fake, { sign }), 'a').stat()).rejects.toMatchObject({
+    const sign = ociSigner({ ...access, key: { ...access.key, pkcs8 } })
+    await expect(ociSource(storeOf(fake, { sign }), 'a').stat()).rejects.toMatchObject({
       code: 'credentials_invalid',
       transient: false,
     })
@@ -276,16 +278,16 @@ describe('what Oracle refuses', () => {
   })
 
   test('a part that is not the one uploaded', async () => {
-    const sink = nativeSink(storeOf(fakeOf()), '')
+    const sink = ociSink(storeOf(fakeOf()), '')
     const upload = await sink.beginUpload('a', 'video/mp4')
-    const one = await sink.uploadPart('a', upload, 1, sample, sample.length)
-    const two = await sink.uploadPart('a', upload, 2, inPieces(sample), sample.length)
+    const one = await sink.uploadPart('a', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length)
+    const two = await sink.uploadPart('a', upload, 2, chunked(SAMPLE_BYTES), SAMPLE_BYTES.length)
     const swapped = [
       { n: 1, etag: two },
       { n: 2, etag: one },
     ]
     await expect(sink.completeUpload('a', upload, swapped)).rejects.toMatchObject({ code: 'invalid' })
-    await expect(sink.uploadPart('b', upload, 1, sample, sample.length)).rejects.toMatchObject({
+    await expect(sink.uploadPart('b', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length)).rejects.toMatchObject({
       code: 'no_such_upload',
     })
     await sink.abortUpload('a', upload)
@@ -294,26 +296,26 @@ describe('what Oracle refuses', () => {
   test('trying out leaves nothing, tells of what it makes, and meets what the first write would', async () => {
     const fake = fakeOf()
     const kept: string[] = []
-    await nativeSink(storeOf(fake), '').tryOut!('dir', async (_, path) => void kept.push(path))
+    await ociSink(storeOf(fake), '').probeWrite!('dir', async (_, path) => void kept.push(path))
     expect([fake.uploads.size, fake.objects.size, kept]).toEqual([0, 0, ['dir/.splicepoint']])
-    const refusing = nativeSink(storeOf(fakeOf({ denied: ['CreateMultipartUpload'] })), '')
-    await expect(refusing.tryOut!('', async () => undefined)).rejects.toMatchObject({ code: 'forbidden' })
+    const refusing = ociSink(storeOf(fakeOf({ denied: ['CreateMultipartUpload'] })), '')
+    await expect(refusing.probeWrite!('', async () => undefined)).rejects.toMatchObject({ code: 'forbidden' })
   })
 })
 
 describe('planted faults turn the suite red', () => {
   const faults: [string, (good: Sink, fake: FakeOracle) => Partial<Sink>][] = [
-    ...sinkFaults,
+    ...PLANTED_SINK_FAULTS,
     ['deletions that are left out', () => ({ deleteMany: async () => undefined })],
   ]
   test.each(faults)('sink: %s', async (name, fault) => {
     const fake = fakeOf()
     let prefix = ''
-    const failed = await red(
-      sinkChecks({
+    const failed = await failingChecks(
+      sinkConformance({
         async sink() {
           prefix = `${crypto.randomUUID()}/`
-          const good = nativeSink(storeOf(fake), prefix, caching)
+          const good = ociSink(storeOf(fake), prefix, caching)
           return { ...good, ...fault(good, fake) }
         },
         stored: async (path) => fake.objects.get(prefix + path)?.bytes ?? null,
@@ -325,21 +327,21 @@ describe('planted faults turn the suite red', () => {
     expect([name, failed.length > 0]).toEqual([name, name !== 'none'])
   })
 
-  const sourceFaults: [string, (fake: FakeOracle) => Partial<NativeStore>][] = [
+  const sourceFaults: [string, (fake: FakeOracle) => Partial<OciStore>][] = [
     ['none', () => ({})],
-    ['a wrong signature', () => ({ sign: oracleSign({ ...access, key: accessWith(anothers.pem).key }) })],
+    ['a wrong signature', () => ({ sign: ociSigner({ ...access, key: accessWith(anothers.pem).key }) })],
     ['a read that is cut short', (fake) => ((fake.cutShort = 1), {})],
     [
       'a query that is not signed',
-      (fake) => ({ transport: (url, init) => transportOf(fake.handle)(`${String(url)}?x=1`, init) }),
+      (fake) => ({ transport: (url, init) => fetchFrom(fake.handle)(`${String(url)}?x=1`, init) }),
     ],
   ]
   test.each(sourceFaults)('source: %s', async (name, fault) => {
     const fake = fakeOf()
     const change = fault(fake)
-    const opened = (): Source => nativeSource(storeOf(fake, change), 'k')
-    const failed = await red(
-      sourceChecks({
+    const opened = (): Source => ociSource(storeOf(fake, change), 'k')
+    const failed = await failingChecks(
+      sourceConformance({
         async open(bytes) {
           fake.put('k', bytes)
           return opened()

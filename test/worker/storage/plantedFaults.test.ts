@@ -2,8 +2,8 @@
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import type { Sink, Source } from '../../../worker/storage/objectStore.ts'
-import { vendorSink, vendorSource } from '../../../worker/storage/r2/r2Store.ts'
-import { caching, red, sinkChecks, sourceChecks } from './conformance.ts'
+import { r2Sink, r2Source } from '../../../worker/storage/r2/r2Store.ts'
+import { caching, failingChecks, sinkConformance, sourceConformance } from './conformance.ts'
 
 function withoutLastByte(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let held: Uint8Array | null = null
@@ -44,11 +44,11 @@ const sourceFaults: [string, (good: Source) => Partial<Source>][] = [
 test.each(sourceFaults)('source: %s', async (name, fault) => {
   let key = ''
   const broken = (): Source => {
-    const good = vendorSource(env.BUCKET, key)
+    const good = r2Source(env.BUCKET, key)
     return { ...good, ...fault(good) }
   }
-  const failed = await red(
-    sourceChecks({
+  const failed = await failingChecks(
+    sourceConformance({
       async open(bytes) {
         key = `in/${crypto.randomUUID()}`
         await env.BUCKET.put(key, bytes)
@@ -150,11 +150,11 @@ const sinkFaults: [string, (good: Sink) => Partial<Sink>][] = [
 
 test.each(sinkFaults)('sink: %s', async (name, fault) => {
   let prefix = ''
-  const failed = await red(
-    sinkChecks({
+  const failed = await failingChecks(
+    sinkConformance({
       async sink() {
         prefix = `out/${crypto.randomUUID()}/`
-        const good = vendorSink(env.BUCKET, prefix, caching)
+        const good = r2Sink(env.BUCKET, prefix, caching)
         return { ...good, ...fault(good) }
       },
       async stored(path) {

@@ -2,7 +2,7 @@
 import type { Sink } from '../../../worker/storage/objectStore.ts'
 
 /** What every sink must be caught at: each replaces what it names of a good one. The first leaves it good. */
-export const sinkFaults: [name: string, plant: (good: Sink) => Partial<Sink>][] = [
+export const PLANTED_SINK_FAULTS: [name: string, plant: (good: Sink) => Partial<Sink>][] = [
   ['none', () => ({})],
   [
     'parts that are swapped',

@@ -3,61 +3,61 @@
 // Not in charge of: names that resolve to such addresses (test/node/scripts/egress.test.ts, where sockets are).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { openPiece, openPresentation } from '../../../worker/taskApi/hlsSource/hlsPresentation.ts'
+import { openResource, openHlsPresentation } from '../../../worker/taskApi/hlsSource/hlsPresentation.ts'
 import { httpSource } from '../../../worker/storage/http/httpSource.ts'
 import { httpSink } from '../../../worker/storage/http/httpSink.ts'
-import { s3Place } from '../../../worker/storage/s3/bucketAddress.ts'
-import { sigV4 } from '../../../worker/storage/s3/sigV4.ts'
-import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
-import { xmlSource } from '../../../worker/storage/s3/s3Source.ts'
-import type { Transport } from '../../../worker/storage/guardedFetch.ts'
-import { hookProblem } from '../../../worker/webhooks/webhookAddress.ts'
+import { s3BucketAddress } from '../../../worker/storage/s3/bucketAddress.ts'
+import { sigV4Signer } from '../../../worker/storage/s3/sigV4.ts'
+import { s3Sink } from '../../../worker/storage/s3/s3Sink.ts'
+import { s3Source } from '../../../worker/storage/s3/s3Source.ts'
+import type { FetchFunction } from '../../../worker/storage/guardedFetch.ts'
+import { webhookProblem } from '../../../worker/webhooks/webhookAddress.ts'
 import { guardedFetch, guardedTransport } from '../../../worker/storage/guardedFetch.ts'
-import { vendorSink, vendorSource } from '../../../worker/storage/r2/r2Store.ts'
-import { forbidden } from './forbiddenAddresses.ts'
+import { r2Sink, r2Source } from '../../../worker/storage/r2/r2Store.ts'
+import { FORBIDDEN_ADDRESSES } from './forbiddenAddresses.ts'
 
 const START = 'https://public.example.com/start'
 const bytes = new Uint8Array(8)
-const store = (endpoint: string, transport: Transport) => ({
+const store = (endpoint: string, transport: FetchFunction) => ({
   provider: 'aws',
-  place: s3Place('films', 'us-east-1', endpoint),
+  place: s3BucketAddress('films', 'us-east-1', endpoint),
   transport,
   deletesMany: true,
-  sign: sigV4({ accessKey: 'A', secretKey: 'B' }, 'us-east-1'),
+  sign: sigV4Signer({ accessKey: 'A', secretKey: 'B' }, 'us-east-1'),
 })
 
 /** What each field makes of its address; all of it must fail. */
-const fields: Record<string, (address: string, transport: Transport) => Promise<unknown>[]> = {
+const fields: Record<string, (address: string, transport: FetchFunction) => Promise<unknown>[]> = {
   input: (address, transport) => [
     httpSource(address, {}, transport).stat(),
     httpSource(address, {}, transport).read({ offset: 0, length: 1 }),
   ],
   'input, a playlist and what it names': (address, transport) => [
-    openPresentation(address, {}, transport),
-    (async () => openPiece(address, START, {}, transport).read(null))(),
+    openHlsPresentation(address, {}, transport),
+    (async () => openResource(address, START, {}, transport).read(null))(),
   ],
   logo_url: (address, transport) => [transport(address)],
   // As webhooks.ts delivers; a job that names such an address is not even created (below).
   webhook_url: (address, transport) => [transport(address, { method: 'POST', headers: {}, body: '{}' })],
   endpoint: (address, transport) => [
-    xmlSource(store(address, transport), 'k').read(null),
-    xmlSink(store(address, transport), '').put('k', bytes, 8, 'video/mp4'),
-    xmlSink(store(address, transport), '').beginUpload('k', 'video/mp4'),
+    s3Source(store(address, transport), 'k').read(null),
+    s3Sink(store(address, transport), '').put('k', bytes, 8, 'video/mp4'),
+    s3Sink(store(address, transport), '').beginUpload('k', 'video/mp4'),
   ],
   bucket_output_path: (address, transport) => {
-    const staging = { sink: vendorSink(env.BUCKET, 'work/x/'), open: (path: string) => vendorSource(env.BUCKET, path) }
+    const staging = { sink: r2Sink(env.BUCKET, 'work/x/'), open: (path: string) => r2Source(env.BUCKET, path) }
     const sink = httpSink({ root: address.replace(/\/+$/, ''), access: {}, transport, staging })
     return [
       sink.put('k', bytes, 8, 'video/mp4'),
       sink.stat('k'),
       sink.delete('k'),
-      sink.tryOut!('d', async () => undefined),
+      sink.probeWrite!('d', async () => undefined),
     ]
   },
 }
 
 test('the table has the hundred forms that it promises', () => {
-  expect(forbidden.length).toBeGreaterThanOrEqual(100)
+  expect(FORBIDDEN_ADDRESSES.length).toBeGreaterThanOrEqual(100)
 })
 
 for (const policy of ['platform', 'pinned']) {
@@ -69,7 +69,7 @@ for (const policy of ['platform', 'pinned']) {
       return new Response('canary')
     }
     const passed: string[] = []
-    for (const [title, address] of forbidden) {
+    for (const [title, address] of FORBIDDEN_ADDRESSES) {
       for (const call of calls(address, guardedTransport(vars, { fetch }))) {
         await call.then(
           () => passed.push(title),
@@ -82,15 +82,15 @@ for (const policy of ['platform', 'pinned']) {
   })
 
   test(`${policy}: webhook_url: none of them is accepted from a job or a key`, () => {
-    const accepted = forbidden.filter(([, address]) => hookProblem(vars, address) === null)
+    const accepted = FORBIDDEN_ADDRESSES.filter(([, address]) => webhookProblem(vars, address) === null)
     // No address at all: nobody is told.
     expect(accepted).toEqual([['nothing', '']])
-    expect(hookProblem(vars, 'https://hooks.example.com/in')).toBeNull()
+    expect(webhookProblem(vars, 'https://hooks.example.com/in')).toBeNull()
   })
 
   test(`${policy}: no redirect leads to one`, async () => {
     const hits: string[] = []
-    for (const [, address] of forbidden) {
+    for (const [, address] of FORBIDDEN_ADDRESSES) {
       // What is no address at all is relative to the one that redirects, which is public; and a header holds ASCII.
       if (URL.parse(address) === null || /[^ -~]/.test(address)) continue
       const fetch = async (url: string) => {

@@ -2,30 +2,30 @@
 import { exports } from 'cloudflare:workers'
 import { expectDescribed } from '../../../scripts/openapi/strictAnswers.ts'
 
-export const KEY = 'test-only-api-key'
-export const BASE = 'https://service.test'
+export const API_KEY = 'test-only-api-key'
+export const BASE_URL = 'https://service.test'
 
-export function basic(user: string, password = ''): string {
+export function basicAuth(user: string, password = ''): string {
   return `Basic ${btoa(`${user}:${password}`)}`
 }
 
 /** Each JSON answer is held against the document: no test sees a member that it does not list. */
-export async function call(path: string, init: RequestInit & { key?: string } = {}): Promise<Response> {
+export async function apiRequest(path: string, init: RequestInit & { key?: string } = {}): Promise<Response> {
   const headers = new Headers(init.headers)
-  if (!headers.has('authorization')) headers.set('authorization', basic(init.key ?? KEY))
-  const response = await exports.default.fetch(new Request(BASE + path, { ...init, headers, redirect: 'manual' }))
+  if (!headers.has('authorization')) headers.set('authorization', basicAuth(init.key ?? API_KEY))
+  const response = await exports.default.fetch(new Request(BASE_URL + path, { ...init, headers, redirect: 'manual' }))
   await expectDescribed(init.method ?? 'GET', path, response)
   return response
 }
 
-export function post(path: string, body: unknown, init: RequestInit & { key?: string } = {}): Promise<Response> {
+export function postJson(path: string, body: unknown, init: RequestInit & { key?: string } = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('content-type', 'application/json')
-  return call(path, { ...init, method: 'POST', body: JSON.stringify(body), headers })
+  return apiRequest(path, { ...init, method: 'POST', body: JSON.stringify(body), headers })
 }
 
 /** A job with an input that exists: small, valid, and nothing special. */
-export function job(change: Record<string, unknown> = {}): Record<string, unknown> {
+export function jobBody(change: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     input: 'https://media.test/a.mp4',
     videoProfiles: [{ output: 'film.mp4', width: 640, height: 360, video_bitrate_mode: 'vbr', video_bitrate: 600 }],

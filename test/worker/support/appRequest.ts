@@ -1,10 +1,10 @@
 // In charge of: asking the real app with another environment than the configured one.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { app } from '../../../worker/app.ts'
-import { BASE, basic } from './apiClient.ts'
+import { BASE_URL, basicAuth } from './apiClient.ts'
 
 /** With the admin key, unless another is given. → the status, and the JSON of the answer */
-export async function ask(
+export async function requestWithEnv(
   where: Env,
   method: string,
   path: string,
@@ -12,11 +12,11 @@ export async function ask(
   key = 'test-only-admin-key',
 ): Promise<[number, any]> {
   const context = createExecutionContext()
-  const headers = new Headers({ authorization: basic(key), 'content-type': 'application/json' })
+  const headers = new Headers({ authorization: basicAuth(key), 'content-type': 'application/json' })
   const text = body === undefined ? null : JSON.stringify(body)
   if (text !== null) headers.set('content-length', String(new TextEncoder().encode(text).length))
   const init = { method, headers, body: text }
-  const response = await app.fetch(new Request(BASE + path, init), where, context)
+  const response = await app.fetch(new Request(BASE_URL + path, init), where, context)
   await waitOnExecutionContext(context)
   return [response.status, await response.json<any>()]
 }

@@ -4,8 +4,8 @@ import { exports } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'
-import { PATIENCE_MS } from '../../support/timeouts.ts'
-import { BASE } from './apiClient.ts'
+import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
+import { BASE_URL } from './apiClient.ts'
 
 export const noProgress: ProgressPost = {
   phase: 'transcoding',
@@ -45,24 +45,24 @@ export class FakeTranscoders {
   }
 
   /** The next attempt that the service starts. */
-  async next(): Promise<Attempt> {
+  async nextAttempt(): Promise<FakeAttempt> {
     // Polled, because workerd does not let one request's context wake another's.
-    const run = await vi.waitUntil(() => this.runs[this.taken], { timeout: PATIENCE_MS, interval: 5 })
+    const run = await vi.waitUntil(() => this.runs[this.taken], { timeout: STEP_TIMEOUT_MS, interval: 5 })
     this.taken++
-    return new Attempt(run.request)
+    return new FakeAttempt(run.request)
   }
 }
 
-export class Attempt {
+export class FakeAttempt {
   readonly run: RunRequest
   constructor(run: RunRequest) {
     this.run = run
   }
 
-  async door(method: string, path: string, body?: unknown): Promise<Response> {
+  async taskApi(method: string, path: string, body?: unknown): Promise<Response> {
     const bytes = body instanceof Uint8Array
     return exports.default.fetch(
-      new Request(`${BASE}/task/${this.run.task_id}${path}`, {
+      new Request(`${BASE_URL}/task/${this.run.task_id}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${this.run.token}`,
@@ -78,11 +78,11 @@ export class Attempt {
   }
 
   /** One object at the door's output address; `path` as a real client encodes it. */
-  put(path: string, bytes: Uint8Array | string, type = 'video/mp4', headers: Record<string, string> = {}) {
+  putObject(path: string, bytes: Uint8Array | string, type = 'video/mp4', headers: Record<string, string> = {}) {
     const body = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
     const encoded = path.split('/').map(encodeURIComponent).join('/')
     return exports.default.fetch(
-      new Request(`${BASE}/task/${this.run.task_id}/output/${encoded}`, {
+      new Request(`${BASE_URL}/task/${this.run.task_id}/output/${encoded}`, {
         method: 'PUT',
         headers: {
           authorization: `Bearer ${this.run.token}`,
@@ -101,25 +101,25 @@ export class Attempt {
   }
 
   /** The directory below which this attempt stores. */
-  get own(): string {
+  get attemptDirectory(): string {
     return attemptDirectory(this.job, this.run.attempt)
   }
 
-  async beat(change: Partial<ProgressPost> = {}): Promise<string> {
-    return (await (await this.door('POST', '/progress', { ...noProgress, ...change })).json<{ verdict: string }>())
+  async heartbeat(change: Partial<ProgressPost> = {}): Promise<string> {
+    return (await (await this.taskApi('POST', '/progress', { ...noProgress, ...change })).json<{ verdict: string }>())
       .verdict
   }
 
   /** Stores one small object in one part; → what `finish` says of it. */
-  async store(path: string, bytes: Uint8Array, type = 'video/mp4'): Promise<FinishPost['objects'][number]> {
-    const begun = await this.door('POST', '/uploads', {
+  async storeObject(path: string, bytes: Uint8Array, type = 'video/mp4'): Promise<FinishPost['objects'][number]> {
+    const begun = await this.taskApi('POST', '/uploads', {
       path,
       content_type: type,
       expected_size: bytes.byteLength,
     })
     if (!begun.ok) throw new Error(`begin: ${begun.status}`)
     const { upload } = await begun.json<UploadReply>()
-    const part = await this.door('PUT', `/uploads/${upload}/1`, bytes)
+    const part = await this.taskApi('PUT', `/uploads/${upload}/1`, bytes)
     if (!part.ok) throw new Error(`part: ${part.status} ${await part.text()}`)
     const { etag } = await part.json<{ etag: string }>()
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
@@ -136,7 +136,7 @@ export class Attempt {
   }
 
   finish(objects: FinishPost['objects'], change: Partial<FinishPost> = {}): Promise<Response> {
-    return this.door('POST', '/finish', {
+    return this.taskApi('POST', '/finish', {
       objects,
       warnings: [],
       progress: {

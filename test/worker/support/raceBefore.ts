@@ -1,10 +1,10 @@
 // In charge of: races that always happen: something that is done just before a statement runs.
 
-type Then = () => Promise<unknown>
+type Intervention = () => Promise<unknown>
 
 /** The database, where `then` is done once, just before the first statement, or batch, that begins with these words runs. */
-export function before(db: D1Database, begins: string, then: Then): D1Database {
-  let due: Then | null = then
+export function runBefore(db: D1Database, begins: string, then: Intervention): D1Database {
+  let due: Intervention | null = then
   const late = new WeakMap<D1PreparedStatement, D1PreparedStatement>()
   const race = async (): Promise<void> => {
     const first = due

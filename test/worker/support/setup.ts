@@ -5,5 +5,5 @@ await applyD1Migrations(env.DB, env.TEST_MIGRATIONS)
 
 // Nothing in these tests may leave the process: what a test does not answer itself is away.
 /** The network, for tests of a server that was started for them. */
-export const network = globalThis.fetch.bind(globalThis)
+export const realFetch = globalThis.fetch.bind(globalThis)
 globalThis.fetch = async () => new Response(null, { status: 503 })

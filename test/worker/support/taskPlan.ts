@@ -1,8 +1,8 @@
 // In charge of: a plan and an estimate as a transcoder posts them, for jobs of the tests.
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
-import type { TaskPlan } from '#contract/task/planSchema.ts'
+import type { PostedPlan } from '#contract/task/planSchema.ts'
 
-const video: TaskPlan['outputs'][number]['video'] = {
+const video: PostedPlan['outputs'][number]['video'] = {
   turn: 0,
   mirror: 'none',
   cropWidth: 1280,
@@ -32,7 +32,7 @@ const video: TaskPlan['outputs'][number]['video'] = {
 }
 
 /** Of one file. */
-export function plan(path = 'film.mp4', change: Partial<TaskPlan> = {}): TaskPlan {
+export function taskPlan(path = 'film.mp4', change: Partial<PostedPlan> = {}): PostedPlan {
   return {
     version: 2,
     packaging: null,

@@ -2,14 +2,14 @@
 // refused, and nothing of it is stored. Which places a job has: test/node/contract/task/allowedOutputs.test.ts.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { jobErrors } from '#contract/errorCodes.ts'
+import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import type { FinishPost, WrittenObject } from '#contract/task/protocol.ts'
 import { MAX_PLAN_BYTES } from '#contract/task/protocol.ts'
-import { answerTo } from '../../../worker/storage/jobErrorMapping.ts'
+import { jobErrorFor } from '../../../worker/storage/jobErrorMapping.ts'
 import { StoreError } from '../../../worker/storage/objectStore.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { plan } from '../support/taskPlan.ts'
-import { create, started, status } from '../support/jobFixture.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { taskPlan } from '../support/taskPlan.ts'
+import { createJob, startNextAttempt, readStatus } from '../support/jobFixture.ts'
 
 const HLS = 'application/vnd.apple.mpegurl'
 const OTHER = '11111111-2222-4333-8444-555555555555'
@@ -20,9 +20,9 @@ const segmented = {
   videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate: 600 }],
 }
 
-async function begin(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: Attempt }> {
-  const id = await create(change)
-  return { id, attempt: await started() }
+async function begin(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: FakeAttempt }> {
+  const id = await createJob(change)
+  return { id, attempt: await startNextAttempt() }
 }
 
 /** Everything in the store that is not the record of an attempt. */
@@ -38,10 +38,14 @@ const written = (path: string, type = HLS): WrittenObject => {
   return { path, body: 'x', stage: 2, content_type: type, profile: null, role: 'manifest' }
 }
 
-test.each<[string, Record<string, unknown>, (attempt: Attempt) => Partial<FinishPost>]>([
+test.each<[string, Record<string, unknown>, (attempt: FakeAttempt) => Partial<FinishPost>]>([
   ['another job’s directory', {}, () => ({ written: [written(`${OTHER}-1/x`)] })],
   ['another job’s directory in its own', segmented, () => ({ written: [written(`films/june/${OTHER}-1/x.m3u8`)] })],
-  ['its own directory', segmented, ({ own }) => ({ written: [written(`films/june/video_0/${own}/00001.m4s`)] })],
+  [
+    'its own directory',
+    segmented,
+    ({ attemptDirectory: own }) => ({ written: [written(`films/june/video_0/${own}/00001.m4s`)] }),
+  ],
   ['another film', segmented, () => ({ written: [written('films/july/master.m3u8')] })],
   ['a page', segmented, () => ({ written: [written('films/june/index.html', 'text/html')] })],
   ['a playlist as a page', segmented, () => ({ written: [written('films/june/master.m3u8', 'text/html')] })],
@@ -52,19 +56,19 @@ test.each<[string, Record<string, unknown>, (attempt: Attempt) => Partial<Finish
   const before = await stored()
   expect(await refusal(await attempt.finish([], change(attempt)))).toEqual([403, 'forbidden'])
   expect(await stored()).toEqual(before)
-  expect(await status(id)).toMatchObject({ state: 'running', outputs: [] })
+  expect(await readStatus(id)).toMatchObject({ state: 'running', outputs: [] })
 })
 
 test('finish may not give an output another type', async () => {
   const { id, attempt } = await begin()
-  const film = await attempt.store('film.mp4', new Uint8Array(6))
+  const film = await attempt.storeObject('film.mp4', new Uint8Array(6))
   expect(await refusal(await attempt.finish([{ ...film, content_type: 'text/html' }]))).toEqual([403, 'forbidden'])
   expect(await refusal(await attempt.finish([{ ...film, content_type: 'video/mp4\r\nx: y' }]))).toEqual([
     400,
     'invalid_request',
   ])
   expect((await attempt.finish([film])).status).toBe(200)
-  expect((await status(id)).outputs).toMatchObject([{ path: 'film.mp4', content_type: 'video/mp4' }])
+  expect((await readStatus(id)).outputs).toMatchObject([{ path: 'film.mp4', content_type: 'video/mp4' }])
 })
 
 test.each<[string, string, [number, string]]>([
@@ -79,7 +83,7 @@ test.each<[string, string, [number, string]]>([
   ['film.mp4\u0000', 'video/mp4', [400, 'invalid_request']],
 ])('no upload of %j as %j begins', async (path, type, expected) => {
   const { attempt } = await begin()
-  const answer = await attempt.door('POST', '/uploads', { path, content_type: type, expected_size: 5 })
+  const answer = await attempt.taskApi('POST', '/uploads', { path, content_type: type, expected_size: 5 })
   expect(await refusal(answer)).toEqual(expected)
 })
 
@@ -91,7 +95,7 @@ test('no part goes to an upload that a handle of its own making names', async ()
     ['other.mp4', [403, 'forbidden']],
     ['../../other.mp4', [400, 'invalid_request']],
   ] as const) {
-    const part = await attempt.door('PUT', `/uploads/${forged(path)}/1`, new Uint8Array(6))
+    const part = await attempt.taskApi('PUT', `/uploads/${forged(path)}/1`, new Uint8Array(6))
     expect(await refusal(part)).toEqual(expected)
   }
 })
@@ -106,9 +110,9 @@ test.each<[string, (own: string) => string, string, number]>([
 ])('no object is put %s', async (_, path, type, expected) => {
   const { attempt } = await begin(segmented)
   const before = await stored()
-  expect((await attempt.put(path(attempt.own), 'abc', type)).status).toBe(expected)
+  expect((await attempt.putObject(path(attempt.attemptDirectory), 'abc', type)).status).toBe(expected)
   expect(await stored()).toEqual(before)
-  expect((await attempt.put(`films/june/video_0/${attempt.own}/00001.m4s`, 'abc')).status).toBe(200)
+  expect((await attempt.putObject(`films/june/video_0/${attempt.attemptDirectory}/00001.m4s`, 'abc')).status).toBe(200)
 })
 
 test.each<[string, unknown, [number, string]]>([
@@ -116,20 +120,20 @@ test.each<[string, unknown, [number, string]]>([
   ['null', null, [400, 'invalid_request']],
   ['an empty object', {}, [400, 'invalid_request']],
   ['a text', 'rm -rf /', [400, 'invalid_request']],
-  ['a filter', { ...plan(), scaler: 'scale,movie=/etc/passwd' }, [400, 'invalid_request']],
-  ['a plan of another file', plan('other.mp4'), [403, 'forbidden']],
-  ['a plan for more than is kept', { ...plan(), more: 'x'.repeat(MAX_PLAN_BYTES) }, [413, 'too_large']],
+  ['a filter', { ...taskPlan(), scaler: 'scale,movie=/etc/passwd' }, [400, 'invalid_request']],
+  ['a plan of another file', taskPlan('other.mp4'), [403, 'forbidden']],
+  ['a plan for more than is kept', { ...taskPlan(), more: 'x'.repeat(MAX_PLAN_BYTES) }, [413, 'too_large']],
 ])('%s is no plan', async (_, value, expected) => {
   const { attempt } = await begin()
-  expect(await refusal(await attempt.door('POST', '/plan', { plan: value, warnings: [] }))).toEqual(expected)
-  expect(await (await attempt.door('GET', '')).json()).toMatchObject({ plan: null })
-  expect((await attempt.door('POST', '/plan', { plan: plan(), warnings: [] })).status).toBe(200)
+  expect(await refusal(await attempt.taskApi('POST', '/plan', { plan: value, warnings: [] }))).toEqual(expected)
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ plan: null })
+  expect((await attempt.taskApi('POST', '/plan', { plan: taskPlan(), warnings: [] })).status).toBe(200)
 })
 
 test('what a store does not take ends the job; a body that broke off on its way is sent again', () => {
   const said = (code: 'invalid' | 'body_broken') => {
-    const answer = answerTo('output', new StoreError(code, 'aws', 'put', 'x'))
-    return [answer.status, answer.code, jobErrors[answer.code].permanent]
+    const answer = jobErrorFor('output', new StoreError(code, 'aws', 'put', 'x'))
+    return [answer.status, answer.code, jobErrorPolicies[answer.code].permanent]
   }
   expect(said('invalid')).toEqual([400, 'output_refused', true])
   expect(said('body_broken')).toEqual([502, 'output_unreachable', false])
@@ -138,6 +142,6 @@ test('what a store does not take ends the job; a body that broke off on its way 
 test('what the task API does not take ends the job with its sentence, not an attempt of four', async () => {
   const { id, attempt } = await begin()
   const error = { code: 'task_refused', message: 'The plan has other.mp4, which is no output of this job.' }
-  await attempt.door('POST', '/fail', { reason: 'failed', error })
-  expect(await status(id)).toMatchObject({ state: 'error', job_completed: true, error })
+  await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
+  expect(await readStatus(id)).toMatchObject({ state: 'error', job_completed: true, error })
 })

@@ -1,8 +1,8 @@
 // `/task/:id/logo`: which answers of a stranger's server become a logo, and what the transcoder is told of the others.
 import { beforeEach, expect, test, vi } from 'vitest'
-import { call, job, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { started, transcoders } from '../support/jobFixture.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { startNextAttempt, transcoders } from '../support/jobFixture.ts'
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])
 let asked: string[]
@@ -19,22 +19,22 @@ beforeEach(() => {
   })
 })
 
-async function start(logo_url: string): Promise<{ attempt: Attempt; id: number }> {
-  const response = await post('/api/v0/job', job({ logo_url }))
+async function start(logo_url: string): Promise<{ attempt: FakeAttempt; id: number }> {
+  const response = await postJson('/api/v0/job', jobBody({ logo_url }))
   expect(response.status).toBe(200)
   const { _auto_generated_id_: id } = await response.json<{ _auto_generated_id_: number }>()
-  return { attempt: await started(), id }
+  return { attempt: await startNextAttempt(), id }
 }
 
 test('the full address is asked, with its signature, which no reader of the job sees', async () => {
   respond = () => new Response(PNG, { headers: { 'content-type': 'text/plain' } })
   const { attempt, id } = await start('https://logo.test/l.png?X-Amz-Signature=SECRETSIGNATURE')
-  const response = await attempt.door('GET', '/logo')
+  const response = await attempt.taskApi('GET', '/logo')
   expect(response.headers.get('content-type')).toBe('image/png')
   expect(new Uint8Array(await response.arrayBuffer())).toEqual(PNG)
   expect(asked).toEqual(['https://logo.test/l.png?X-Amz-Signature=SECRETSIGNATURE'])
-  expect(await (await call(`/api/v0/job/${id}`)).text()).not.toContain('SECRETSIGNATURE')
-  expect(await (await attempt.door('GET', '')).text()).not.toContain('SECRETSIGNATURE')
+  expect(await (await apiRequest(`/api/v0/job/${id}`)).text()).not.toContain('SECRETSIGNATURE')
+  expect(await (await attempt.taskApi('GET', '')).text()).not.toContain('SECRETSIGNATURE')
 })
 
 const cases: [string, () => Response, number, string][] = [
@@ -54,18 +54,18 @@ const cases: [string, () => Response, number, string][] = [
 test.each(cases)('%s is no logo', async (_title, answer, status, code) => {
   respond = answer
   const { attempt } = await start('https://logo.test/l.png')
-  const response = await attempt.door('GET', '/logo')
+  const response = await attempt.taskApi('GET', '/logo')
   expect(response.status).toBe(status)
   expect(await response.json()).toMatchObject({ error: { code, field: 'logo_url' } })
   expect(asked).toHaveLength(1)
 })
 
 test('a job without a logo has none, and a wrong token gets nothing', async () => {
-  const response = await post('/api/v0/job', job())
+  const response = await postJson('/api/v0/job', jobBody())
   expect(response.status).toBe(200)
-  const attempt = await transcoders.next()
-  await attempt.door('GET', '')
-  expect((await attempt.door('GET', '/logo')).status).toBe(422)
+  const attempt = await transcoders.nextAttempt()
+  await attempt.taskApi('GET', '')
+  expect((await attempt.taskApi('GET', '/logo')).status).toBe(422)
   attempt.run.token = 'x'
-  expect((await attempt.door('GET', '/logo')).status).toBe(401)
+  expect((await attempt.taskApi('GET', '/logo')).status).toBe(401)
 })

@@ -6,26 +6,26 @@ import { expect, test, vi } from 'vitest'
 import { OUTPUT_PATH_BYTES } from '#contract/limits.ts'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { MAX_UPLOAD_HANDLE } from '#contract/task/protocol.ts'
-import { googleStore } from '../../../worker/storage/google/gcsStore.ts'
+import { gcsStore } from '../../../worker/storage/google/gcsStore.ts'
 import { httpSink } from '../../../worker/storage/http/httpSink.ts'
 import { openSink } from '../../../worker/storage/registry.ts'
 import { ownPrefix } from '../../../worker/storage/keyBelow.ts'
 import { readOracleKey, type OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
-import { oracleSign } from '../../../worker/storage/oracle/ociSignature.ts'
-import { nativeSink } from '../../../worker/storage/oracle/ociSink.ts'
-import { compatibleStore } from '../../../worker/storage/oracle/ociS3Store.ts'
-import { s3Place } from '../../../worker/storage/s3/bucketAddress.ts'
-import { sigV4 } from '../../../worker/storage/s3/sigV4.ts'
-import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
+import { ociSigner } from '../../../worker/storage/oracle/ociSignature.ts'
+import { ociSink } from '../../../worker/storage/oracle/ociSink.ts'
+import { ociS3Store } from '../../../worker/storage/oracle/ociS3Store.ts'
+import { s3BucketAddress } from '../../../worker/storage/s3/bucketAddress.ts'
+import { sigV4Signer } from '../../../worker/storage/s3/sigV4.ts'
+import { s3Sink } from '../../../worker/storage/s3/s3Sink.ts'
 import type { Sink } from '../../../worker/storage/objectStore.ts'
-import { vendorSink, vendorSource } from '../../../worker/storage/r2/r2Store.ts'
+import { r2Sink, r2Source } from '../../../worker/storage/r2/r2Store.ts'
 import { FakeGoogle } from '../../fakes/googleStorage.ts'
-import { makeKey } from '../../fakes/rsaKeys.ts'
+import { generateRsaKey } from '../../fakes/rsaKeys.ts'
 import { FakeOracle } from '../../fakes/oracleStorage.ts'
-import { transportOf } from '../../fakes/fetchTransport.ts'
+import { fetchFrom } from '../../fakes/fetchTransport.ts'
 import { FakeS3 } from '../../fakes/s3.ts'
-import { call, job, post } from '../support/apiClient.ts'
-import { started, status } from '../support/jobFixture.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { startNextAttempt, readStatus } from '../support/jobFixture.ts'
 
 const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const HOST = 'logo.test'
@@ -80,32 +80,32 @@ test.each(['vendor-store', 'aws', 'http'] as const)(
     const root = { 'vendor-store': '', aws: 's3://films', http: `https://${HOST}` }
     const limit = OUTPUT_PATH_BYTES[provider]
     const wish = (output: string) =>
-      job({
+      jobBody({
         bucket_output_path: root[provider],
         videoProfiles: [{ output, width: 640, height: 360, video_bitrate: 600 }],
         cloud_credentials: { input: { cloud_provider: 'http' }, output: credentials[provider] },
       })
-    const refused = await post('/api/v0/job', wish(awkward(limit + 1)))
+    const refused = await postJson('/api/v0/job', wish(awkward(limit + 1)))
     expect([refused.status, (await refused.json<any>()).error.field]).toEqual([400, expect.stringMatching(/output/)])
 
     const path = awkward(limit)
-    const made = await post('/api/v0/job', wish(path))
+    const made = await postJson('/api/v0/job', wish(path))
     expect(made.status).toBe(200)
     const { _auto_generated_id_: id } = await made.json<any>()
-    const attempt = await started()
+    const attempt = await startNextAttempt()
     const bytes = new TextEncoder().encode('a film')
-    const object = await attempt.store(path, bytes)
+    const object = await attempt.storeObject(path, bytes)
     const finished = await attempt.finish([object])
     expect([finished.status, await finished.json()]).toEqual([200, { state: 'completed' }])
-    const { outputs, error } = await status(id)
+    const { outputs, error } = await readStatus(id)
     expect(error).toBeNull()
     expect(outputs).toMatchObject([{ path, size: 6 }])
     if (provider === 'aws') expect(s3.objects.get(`films/${path}`)?.bytes).toEqual(bytes)
     else if (provider === 'http') expect(web.files.get(path)).toEqual(bytes)
     else
-      expect(await (await call(new URL(outputs[0].url).pathname, { headers: { authorization: '' } })).text()).toBe(
-        'a film',
-      )
+      expect(
+        await (await apiRequest(new URL(outputs[0].url).pathname, { headers: { authorization: '' } })).text(),
+      ).toBe('a film')
   },
 )
 
@@ -114,7 +114,7 @@ const place = { namespace: 'axaxnpcrorw5', bucket: 'films', region: 'eu-frankfur
 
 const tenancy = 'ocid1.tenancy.oc1..aaaaaaaaba3pv6wkcr4jqae5f15p2b2m2yt2j6rx32uzr4h25vqstifsfdsq'
 const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqedqw3rynjq'
-const mine = await makeKey()
+const mine = await generateRsaKey()
 const access = accessWith(mine.pem)
 
 function accessWith(pem: string): OracleApiKey {
@@ -137,9 +137,9 @@ const sinks: [string, keyof typeof OUTPUT_PATH_BYTES, () => Sink][] = [
     'aws',
     () => {
       const fake = new FakeS3({ accounts: [keys], buckets: ['films'] })
-      const where = s3Place('films', null, null)
-      const sign = sigV4(keys, where.region)
-      return xmlSink({ provider: 'aws', place: where, sign, transport: fake.fetch, deletesMany: true }, '')
+      const where = s3BucketAddress('films', null, null)
+      const sign = sigV4Signer(keys, where.region)
+      return s3Sink({ provider: 'aws', place: where, sign, transport: fake.fetch, deletesMany: true }, '')
     },
   ],
   [
@@ -148,7 +148,7 @@ const sinks: [string, keyof typeof OUTPUT_PATH_BYTES, () => Sink][] = [
     () => {
       const pair = { kind: 'pair', ...keys } as const
       const fake = new FakeGoogle({ bucket: 'films', accounts: [], pairs: [pair] })
-      return xmlSink(googleStore('films', pair, transportOf(fake.handle)), '')
+      return s3Sink(gcsStore('films', pair, fetchFrom(fake.handle)), '')
     },
   ],
   [
@@ -158,7 +158,7 @@ const sinks: [string, keyof typeof OUTPUT_PATH_BYTES, () => Sink][] = [
       const host = 'objectstorage.eu-frankfurt-1.oraclecloud.com'
       const known = new Map([[`${tenancy}/${user}/${access.fingerprint}`, mine.publicKey]])
       const fake = new FakeOracle({ namespace: place.namespace, bucket: place.bucket, host, keys: known })
-      return nativeSink({ place, sign: oracleSign(access), transport: transportOf(fake.handle) }, '')
+      return ociSink({ place, sign: ociSigner(access), transport: fetchFrom(fake.handle) }, '')
     },
   ],
   [
@@ -167,7 +167,7 @@ const sinks: [string, keyof typeof OUTPUT_PATH_BYTES, () => Sink][] = [
     () => {
       const pair = { kind: 'pair', ...keys } as const
       const fake = new FakeS3({ accounts: [pair], buckets: [place.bucket], region: place.region })
-      return xmlSink(compatibleStore(place, pair, fake.fetch), '')
+      return s3Sink(ociS3Store(place, pair, fake.fetch), '')
     },
   ],
   [
@@ -180,8 +180,8 @@ const sinks: [string, keyof typeof OUTPUT_PATH_BYTES, () => Sink][] = [
         access: { username: null, password: null },
         transport: webServer().fetch,
         staging: {
-          sink: vendorSink(env.BUCKET, staged),
-          open: (path) => vendorSource(env.BUCKET, staged + path),
+          sink: r2Sink(env.BUCKET, staged),
+          open: (path) => r2Source(env.BUCKET, staged + path),
         },
       })
     },
@@ -213,7 +213,7 @@ test.each(sinks)(
       await sink.delete(path)
     }
     const keep = async (): Promise<void> => undefined
-    await sink.tryOut?.('d'.repeat(limit - '/.splicepoint'.length), keep)
+    await sink.probeWrite?.('d'.repeat(limit - '/.splicepoint'.length), keep)
 
     const longer = awkward(limit + 1)
     const invalid = { code: 'invalid' }
@@ -222,8 +222,8 @@ test.each(sinks)(
     await expect(sink.delete(longer)).rejects.toMatchObject(invalid)
     await expect(sink.deleteMany([longer])).rejects.toMatchObject(invalid)
     await expect(sink.beginUpload(longer, TYPE)).rejects.toMatchObject(invalid)
-    if (sink.tryOut) {
-      await expect(sink.tryOut('d'.repeat(limit - '/.splicepoint'.length + 1), keep)).rejects.toMatchObject(invalid)
+    if (sink.probeWrite) {
+      await expect(sink.probeWrite('d'.repeat(limit - '/.splicepoint'.length + 1), keep)).rejects.toMatchObject(invalid)
     }
   },
 )
@@ -233,13 +233,13 @@ test('the own store’s prefix is what the limit takes off', () => {
 })
 
 test('a store that names its uploads by more than a handle can carry is told at once, and left without an upload', async () => {
-  const made = await post('/api/v0/job', job())
+  const made = await postJson('/api/v0/job', jobBody())
   expect(made.status).toBe(200)
-  const attempt = await started()
+  const attempt = await startNextAttempt()
   const abort = vi.fn<() => Promise<void>>(async () => undefined)
   vi.spyOn(env.BUCKET, 'createMultipartUpload').mockResolvedValue({ uploadId: 'x'.repeat(10_000) } as R2MultipartUpload)
   vi.spyOn(env.BUCKET, 'resumeMultipartUpload').mockReturnValue({ abort } as unknown as R2MultipartUpload)
-  const answer = await attempt.door('POST', '/uploads', { path: 'film.mp4', content_type: TYPE, expected_size: 5 })
+  const answer = await attempt.taskApi('POST', '/uploads', { path: 'film.mp4', content_type: TYPE, expected_size: 5 })
   expect([answer.status, (await answer.json<any>()).error.code]).toEqual([400, 'output_refused'])
   expect(abort).toHaveBeenCalledOnce()
 })

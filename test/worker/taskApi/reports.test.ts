@@ -5,11 +5,11 @@ import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 import { MAX_LOG_BYTES, MAX_LOGS, MAX_PREVIEW_BYTES } from '#contract/task/reportSchemas.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import { estimate } from '../support/taskPlan.ts'
-import { call, job, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { create, moveClock, started, status, transcoders } from '../support/jobFixture.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { createJob, advanceClock, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
 
 const DAY_MS = 86_400_000
 const source = {
@@ -55,52 +55,52 @@ function jpeg(width = 640, height = 360, filling = 0): Uint8Array<ArrayBuffer> {
   return Uint8Array.from([0xff, 0xd8, ...tables, ...frame, ...scan, ...new Uint8Array(filling), 0xff, 0xd9])
 }
 
-function tellSource(attempt: Attempt, change: Record<string, unknown> = {}): Promise<Response> {
-  return attempt.door('POST', '/source', { source: { ...source, ...change } })
+function tellSource(attempt: FakeAttempt, change: Record<string, unknown> = {}): Promise<Response> {
+  return attempt.taskApi('POST', '/source', { source: { ...source, ...change } })
 }
 
-function tellPreview(attempt: Attempt, bytes: Uint8Array = jpeg()): Promise<Response> {
-  return attempt.door('PUT', '/preview', bytes)
+function tellPreview(attempt: FakeAttempt, bytes: Uint8Array = jpeg()): Promise<Response> {
+  return attempt.taskApi('PUT', '/preview', bytes)
 }
 
-function tellLog(attempt: Attempt, change: Partial<AttemptLog> = {}): Promise<Response> {
-  return attempt.door('PUT', '/log', { ...log, ...change })
+function tellLog(attempt: FakeAttempt, change: Partial<AttemptLog> = {}): Promise<Response> {
+  return attempt.taskApi('PUT', '/log', { ...log, ...change })
 }
 
 async function about(jobId: string): Promise<string[]> {
   return (await env.BUCKET.list({ prefix: `about/${jobId}/` })).objects.map(({ key }) => key.split('/').at(-1) ?? '')
 }
 
-async function everything(attempt: Attempt): Promise<void> {
+async function everything(attempt: FakeAttempt): Promise<void> {
   for (const answer of [await tellSource(attempt), await tellPreview(attempt), await tellLog(attempt)])
     expect(answer.status).toBe(200)
 }
 
-const fail = (attempt: Attempt, code = 'source_damaged'): Promise<Response> =>
-  attempt.door('POST', '/fail', { reason: 'failed', error: { code, message: 'no' } })
+const fail = (attempt: FakeAttempt, code = 'source_damaged'): Promise<Response> =>
+  attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code, message: 'no' } })
 
 test('the source is in the status as soon as it was probed, in lists as well, and stays when the job fails', async () => {
-  const id = await create()
-  const attempt = await started()
-  expect(await status(id)).toMatchObject({ source: null })
-  expect(await (await attempt.door('GET', '')).json()).toMatchObject({
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  expect(await readStatus(id)).toMatchObject({ source: null })
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({
     takes: { source: true, preview: true, log: true },
   })
   expect((await tellSource(attempt)).status).toBe(200)
-  expect((await status(id)).source).toEqual(source)
-  const { jobs } = await (await call('/api/v0/job?limit=1')).json<any>()
+  expect((await readStatus(id)).source).toEqual(source)
+  const { jobs } = await (await apiRequest('/api/v0/job?limit=1')).json<any>()
   expect(jobs[0].status.source).toEqual(source)
-  expect(await (await attempt.door('GET', '')).json()).toMatchObject({ takes: { source: false } })
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ takes: { source: false } })
   await fail(attempt)
-  expect(await status(id)).toMatchObject({ state: 'error', source })
+  expect(await readStatus(id)).toMatchObject({ state: 'error', source })
   // What has ended does not change.
   expect((await tellSource(attempt, { size_bytes: 1 })).status).toBe(409)
-  expect((await status(id)).source).toEqual(source)
+  expect((await readStatus(id)).source).toEqual(source)
 })
 
 test('a report of a source has the form of one, and a size', async () => {
-  const id = await create()
-  const attempt = await started()
+  const id = await createJob()
+  const attempt = await startNextAttempt()
   const many = Array.from({ length: 64 }, () => ({ type: 'x'.repeat(200), codec: 'x'.repeat(200), language: null }))
   for (const [change, code] of [
     [{ formats: 'mp4' }, 400],
@@ -109,7 +109,7 @@ test('a report of a source has the form of one, and a size', async () => {
     [{ other: many, formats: many.map(({ type }) => type) }, 413],
   ] as const)
     expect((await tellSource(attempt, change)).status).toBe(code)
-  expect(await status(id)).toMatchObject({ source: null })
+  expect(await readStatus(id)).toMatchObject({ source: null })
 })
 
 test('the poster has a signed address of its own, whatever store the outputs go to', async () => {
@@ -119,19 +119,19 @@ test('the poster has a signed address of its own, whatever store the outputs go 
     secret_key: 'canary-secret',
     region: 'us-east-1',
   }
-  const id = await create({
+  const id = await createJob({
     videoProfiles: [{ output: 's3://bucket/film.mp4', width: 640, height: 360, video_bitrate: 600 }],
     cloud_credentials: { input: { cloud_provider: 'http' }, output: aws },
   })
-  const attempt = await started()
-  expect(await status(id)).toMatchObject({ poster: null })
+  const attempt = await startNextAttempt()
+  expect(await readStatus(id)).toMatchObject({ poster: null })
   expect((await tellPreview(attempt, jpeg(360, 640))).status).toBe(200)
-  const { poster } = await status(id)
+  const { poster } = await readStatus(id)
   expect(poster).toMatchObject({ width: 360, height: 640 })
-  const { jobs } = await (await call('/api/v0/job?limit=1')).json<any>()
+  const { jobs } = await (await apiRequest('/api/v0/job?limit=1')).json<any>()
   expect(jobs[0].status.poster).toEqual(poster)
 
-  const read = (path: string, init = {}) => call(path, { ...init, headers: { authorization: '', ...init } })
+  const read = (path: string, init = {}) => apiRequest(path, { ...init, headers: { authorization: '', ...init } })
   const path = new URL(poster.url).pathname
   const answer = await read(path)
   expect([answer.status, new Uint8Array(await answer.arrayBuffer())]).toEqual([200, jpeg(360, 640)])
@@ -142,7 +142,7 @@ test('the poster has a signed address of its own, whatever store the outputs go 
     'access-control-allow-origin': '*',
   })
   expect(headers['cache-control']).toMatch(/^private, max-age=\d+, immutable$/)
-  expect((await call(path, { method: 'HEAD' })).status).toBe(200)
+  expect((await apiRequest(path, { method: 'HEAD' })).status).toBe(200)
 
   // The signature is of this picture of this job, until then.
   const [, p, grant = '', jobId, name] = path.split('/')
@@ -156,13 +156,13 @@ test('the poster has a signed address of its own, whatever store the outputs go 
     `/${p}/x/${jobId}/${name}`,
   ])
     expect((await read(forged)).status, forged).toBe(403)
-  moveClock((RETENTION_DAYS.outputs + 2) * DAY_MS)
+  advanceClock((RETENTION_DAYS.outputs + 2) * DAY_MS)
   expect((await read(path)).status).toBe(403)
 })
 
 test('a poster is one whole JPEG of 1 MiB at most, of the current attempt', async () => {
-  const id = await create()
-  const attempt = await started()
+  const id = await createJob()
+  const attempt = await startNextAttempt()
   const whole = jpeg()
   for (const [bytes, code] of [
     [new TextEncoder().encode('<script>alert(1)</script>'), 400],
@@ -177,34 +177,34 @@ test('a poster is one whole JPEG of 1 MiB at most, of the current attempt', asyn
   await fail(attempt)
   expect((await tellPreview(attempt)).status).toBe(409)
   expect(await about(attempt.job)).toEqual([])
-  expect(await status(id)).toMatchObject({ poster: null })
+  expect(await readStatus(id)).toMatchObject({ poster: null })
 })
 
 test('a job that says preview: false asks for none', async () => {
-  await create({ preview: false })
-  const attempt = await started()
-  expect(await (await attempt.door('GET', '')).json()).toMatchObject({ takes: { preview: false, source: true } })
+  await createJob({ preview: false })
+  const attempt = await startNextAttempt()
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ takes: { preview: false, source: true } })
 })
 
 test('what is kept of a job goes with it: completed, failed, cancelled and dry run alike', async () => {
-  const endings: Record<string, (attempt: Attempt, id: number) => Promise<unknown>> = {
-    completed: async (attempt) => attempt.finish([await attempt.store('film.mp4', new Uint8Array(10))]),
+  const endings: Record<string, (attempt: FakeAttempt, id: number) => Promise<unknown>> = {
+    completed: async (attempt) => attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(10))]),
     failed: (attempt) => fail(attempt),
-    cancelled: (_attempt, id) => call(`/api/v0/job/${id}/cancel`, { method: 'POST' }),
-    planned: (attempt) => attempt.door('POST', '/estimate', { estimate, warnings: [], progress: noProgress }),
+    cancelled: (_attempt, id) => apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' }),
+    planned: (attempt) => attempt.taskApi('POST', '/estimate', { estimate, warnings: [], progress: noProgress }),
   }
   for (const [ending, end] of Object.entries(endings)) {
     const path = ending === 'planned' ? '/api/v0/job?dry_run=true' : '/api/v0/job'
-    const { _auto_generated_id_: id } = await (await post(path, job())).json<any>()
-    const attempt = await started()
+    const { _auto_generated_id_: id } = await (await postJson(path, jobBody())).json<any>()
+    const attempt = await startNextAttempt()
     await everything(attempt)
     await end(attempt, id)
-    expect((await status(id)).job_completed, ending).toBe(true)
+    expect((await readStatus(id)).job_completed, ending).toBe(true)
     expect(await about(attempt.job), ending).toEqual(['log-000001.json', 'poster-1.jpg'])
-    expect((await status(id)).poster, ending).not.toBeNull()
-    expect((await call(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await readStatus(id)).poster, ending).not.toBeNull()
+    expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
     // The purge runs behind the answer, and the sweep goes on where it could not.
-    await sweep(env)
+    await reconcile(env)
     expect(await about(attempt.job), ending).toEqual([])
     // Late, with a token that is still good: nothing comes back.
     expect((await tellLog(attempt)).status, ending).toBe(409)
@@ -214,21 +214,21 @@ test('what is kept of a job goes with it: completed, failed, cancelled and dry r
 })
 
 test('and with the outputs, when they have been kept long enough', async () => {
-  const id = await create()
-  const attempt = await started()
+  const id = await createJob()
+  const attempt = await startNextAttempt()
   await everything(attempt)
   await fail(attempt)
-  moveClock(RETENTION_DAYS.outputs * DAY_MS + 60_000)
-  await sweep(env)
+  advanceClock(RETENTION_DAYS.outputs * DAY_MS + 60_000)
+  await reconcile(env)
   expect(await about(attempt.job)).toEqual([])
-  expect(await status(id)).toMatchObject({ poster: null, source })
-  expect(await (await call(`/api/v0/job/${id}/log`)).json()).toEqual({ attempts: [] })
+  expect(await readStatus(id)).toMatchObject({ poster: null, source })
+  expect(await (await apiRequest(`/api/v0/job/${id}/log`)).json()).toEqual({ attempts: [] })
 })
 
 test('the log is read as JSON and as text, by its owner alone', async () => {
-  const id = await create()
-  const attempt = await started()
-  const read = (init = {}) => call(`/api/v0/job/${id}/log`, init)
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  const read = (init = {}) => apiRequest(`/api/v0/job/${id}/log`, init)
   expect(await (await read()).json()).toEqual({ attempts: [] })
   expect((await tellLog(attempt, { commands: [] })).status).toBe(200)
   // Each time whole: the later one is in its place.
@@ -246,13 +246,13 @@ ffmpeg -i http://loopback/*** out/0.mp4
 `,
   )
   expect((await read({ headers: { authorization: '' } })).status).toBe(401)
-  const other = await post('/api/v0/keys', { account: 'other', label: 'test' }, { key: 'test-only-admin-key' })
+  const other = await postJson('/api/v0/keys', { account: 'other', label: 'test' }, { key: 'test-only-admin-key' })
   expect((await read({ key: (await other.json<{ key: string }>()).key })).status).toBe(404)
 })
 
 test('a log is bounded, and the newest attempts’ are kept', async () => {
-  const id = await create()
-  const attempt = await started()
+  const id = await createJob()
+  const attempt = await startNextAttempt()
   const line = { ...log.lines[0]!, message: 'x'.repeat(8000) }
   const lines = Array.from({ length: Math.ceil(MAX_LOG_BYTES / 8000) }, () => line)
   expect((await tellLog(attempt, { lines })).status).toBe(413)
@@ -264,16 +264,16 @@ test('a log is bounded, and the newest attempts’ are kept', async () => {
       JSON.stringify({ attempt: n, ...log }),
     )
   expect((await tellLog(attempt)).status).toBe(200)
-  const { attempts } = await (await call(`/api/v0/job/${id}/log`)).json<any>()
+  const { attempts } = await (await apiRequest(`/api/v0/job/${id}/log`)).json<any>()
   expect(attempts.map((each: any) => each.attempt)).toEqual([3, 4, 5, 6, 7])
 })
 
 test('an attempt that was cancelled still says what it did; one that is to come says nothing', async () => {
-  const id = await create()
-  const attempt = await started()
-  await call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+  const id = await createJob()
+  const attempt = await startNextAttempt()
+  await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })
   expect((await tellLog(attempt)).status).toBe(200)
-  expect((await (await call(`/api/v0/job/${id}/log`)).json<any>()).attempts).toHaveLength(1)
+  expect((await (await apiRequest(`/api/v0/job/${id}/log`)).json<any>()).attempts).toHaveLength(1)
   await env.DB.prepare('UPDATE tasks SET attempt = 0 WHERE id = ?1').bind(attempt.run.task_id).run()
   expect((await tellLog(attempt)).status).toBe(409)
 })
@@ -285,7 +285,7 @@ test('no secret of the job is in its log, nor where its source lies', async () =
     session_token: 'canary-session-token',
   }
   const input = 'https://canary-host.test:8443/canary-path/film.mp4?token=canary-query'
-  const id = await create({
+  const id = await createJob({
     input,
     webhook_url: 'https://hooks.test/canary-hook?key=canary-hook-key',
     videoProfiles: [{ output: 's3://bucket/film.mp4', width: 640, height: 360, video_bitrate: 600 }],
@@ -294,7 +294,7 @@ test('no secret of the job is in its log, nor where its source lies', async () =
       output: { cloud_provider: 'aws', region: 'us-east-1', ...canaries },
     },
   })
-  const attempt = await started()
+  const attempt = await startNextAttempt()
   const secrets = [
     ...Object.values(canaries),
     encodeURIComponent(canaries.secret_key),
@@ -313,7 +313,7 @@ test('no secret of the job is in its log, nor where its source lies', async () =
   })
   expect(answer.status).toBe(200)
   const kept = await env.BUCKET.get(`about/${attempt.job}/log-000001.json`)
-  const shown = await (await call(`/api/v0/job/${id}/log`)).text()
+  const shown = await (await apiRequest(`/api/v0/job/${id}/log`)).text()
   for (const text of [(await kept?.text()) ?? 'canary', shown]) {
     expect(text).not.toMatch(/canary/i)
     expect(text).toContain('http://loopback/***')
@@ -321,9 +321,9 @@ test('no secret of the job is in its log, nor where its source lies', async () =
 })
 
 test('what was measured in an output is with it; an older transcoder says nothing of it', async () => {
-  const id = await create({ videoProfiles: [{ output: 'a.mp4', width: 640, height: 360, video_bitrate: 600 }] })
-  const attempt = await started()
-  const object = await attempt.store('a.mp4', new Uint8Array(10))
+  const id = await createJob({ videoProfiles: [{ output: 'a.mp4', width: 640, height: 360, video_bitrate: 600 }] })
+  const attempt = await startNextAttempt()
+  const object = await attempt.storeObject('a.mp4', new Uint8Array(10))
   for (const wrong of [
     { ...media, duration_seconds: -1 },
     { ...media, audio: 'none' },
@@ -331,21 +331,21 @@ test('what was measured in an output is with it; an older transcoder says nothin
   ])
     expect((await attempt.finish([{ ...object, media: wrong as never }])).status).toBe(400)
   expect((await attempt.finish([{ ...object, media }])).status).toBe(200)
-  expect((await status(id)).outputs).toMatchObject([{ path: 'a.mp4', media }])
+  expect((await readStatus(id)).outputs).toMatchObject([{ path: 'a.mp4', media }])
 
-  const old = await create()
-  const former = await started()
-  await former.finish([await former.store('film.mp4', new Uint8Array(10))])
-  expect((await status(old)).outputs).toMatchObject([{ path: 'film.mp4', media: null }])
-  expect(await status(old)).toMatchObject({ source: null, poster: null })
+  const old = await createJob()
+  const former = await startNextAttempt()
+  await former.finish([await former.storeObject('film.mp4', new Uint8Array(10))])
+  expect((await readStatus(old)).outputs).toMatchObject([{ path: 'film.mp4', media: null }])
+  expect(await readStatus(old)).toMatchObject({ source: null, poster: null })
 })
 
 test('the messages of another attempt, or without a token, are refused', async () => {
-  await create()
-  const attempt = await started()
-  await attempt.door('POST', '/fail', { reason: 'interrupted' })
-  const next = await transcoders.next()
-  await next.door('GET', '')
+  await createJob()
+  const attempt = await startNextAttempt()
+  await attempt.taskApi('POST', '/fail', { reason: 'interrupted' })
+  const next = await transcoders.nextAttempt()
+  await next.taskApi('GET', '')
   expect((await tellSource(attempt)).status).toBe(409)
   expect((await tellPreview(attempt)).status).toBe(409)
   for (const [method, path] of [
@@ -353,5 +353,5 @@ test('the messages of another attempt, or without a token, are refused', async (
     ['PUT', 'preview'],
     ['PUT', 'log'],
   ] as const)
-    expect((await call(`/task/${attempt.run.task_id}/${path}`, { method, body: '{}' })).status).toBe(401)
+    expect((await apiRequest(`/task/${attempt.run.task_id}/${path}`, { method, body: '{}' })).status).toBe(401)
 })

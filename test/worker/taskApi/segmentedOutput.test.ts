@@ -4,12 +4,12 @@ import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import type { FinishPost, WrittenObject } from '#contract/task/protocol.ts'
-import { MAX_DOOR_BODY_BYTES } from '#contract/task/protocol.ts'
-import { inParallel } from '../../../worker/util/mapConcurrent.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { call, job, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { moveClock, started, status } from '../support/jobFixture.ts'
+import { MAX_TASK_BODY_BYTES } from '#contract/task/protocol.ts'
+import { mapConcurrent } from '../../../worker/util/mapConcurrent.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
 
 const HLS_JOB = {
   output_container: 'hls',
@@ -20,30 +20,30 @@ const HLS_JOB = {
   audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }],
 }
 
-async function start(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: Attempt }> {
-  const response = await post('/api/v0/job', job({ ...HLS_JOB, ...change }))
+async function start(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: FakeAttempt }> {
+  const response = await postJson('/api/v0/job', jobBody({ ...HLS_JOB, ...change }))
   expect(response.status).toBe(200)
   const { _auto_generated_id_: id } = await response.json<{ _auto_generated_id_: number }>()
-  return { id, attempt: await started() }
+  return { id, attempt: await startNextAttempt() }
 }
 
 /** The attempt falls silent, and the next one of its job starts. */
-async function lose(attempt: Attempt): Promise<Attempt> {
-  moveClock(10 * 60_000)
+async function lose(attempt: FakeAttempt): Promise<FakeAttempt> {
+  advanceClock(10 * 60_000)
   await alarm(attempt)
-  moveClock(2 * 60_000)
-  await sweep(env)
-  return started()
+  advanceClock(2 * 60_000)
+  await reconcile(env)
+  return startNextAttempt()
 }
 
-function monitor(attempt: Attempt) {
+function monitor(attempt: FakeAttempt) {
   return env.MONITOR.get(env.MONITOR.idFromName(attempt.job))
 }
 
-const alarm = (attempt: Attempt) => runDurableObjectAlarm(monitor(attempt))
+const alarm = (attempt: FakeAttempt) => runDurableObjectAlarm(monitor(attempt))
 
 /** Paths of the job's objects in the service's own store, in order. */
-async function stored(attempt: Attempt): Promise<string[]> {
+async function stored(attempt: FakeAttempt): Promise<string[]> {
   const prefix = `out/default/${attempt.job}/`
   const paths: string[] = []
   let cursor: string | undefined
@@ -64,15 +64,15 @@ function written(path: string, body: string, stage: 1 | 2, change: Partial<Writt
 }
 
 /** Two playlists and what points at them. */
-function manifests(attempt: Attempt): WrittenObject[] {
+function manifests(attempt: FakeAttempt): WrittenObject[] {
   return [
     written('hls/master.m3u8', '#EXTM3U\nvideo_0/playlist.m3u8\n', 2),
     written('hls/manifest.mpd', '<MPD/>', 2, { content_type: 'application/dash+xml' }),
-    written('hls/video_0/playlist.m3u8', `#EXTM3U\n${attempt.own}/00001.m4s\n`, 1, {
+    written('hls/video_0/playlist.m3u8', `#EXTM3U\n${attempt.attemptDirectory}/00001.m4s\n`, 1, {
       profile: 0,
       segments: { count: 1, bytes: 3 },
     }),
-    written('hls/audio_0/playlist.m3u8', `#EXTM3U\n${attempt.own}/00001.m4s\n`, 1, {
+    written('hls/audio_0/playlist.m3u8', `#EXTM3U\n${attempt.attemptDirectory}/00001.m4s\n`, 1, {
       segments: { count: 1, bytes: 3 },
     }),
   ]
@@ -80,13 +80,13 @@ function manifests(attempt: Attempt): WrittenObject[] {
 
 const AT_ONCE = 16
 
-async function segments(attempt: Attempt, count = 2): Promise<string[]> {
+async function segments(attempt: FakeAttempt, count = 2): Promise<string[]> {
   const paths = Array.from(
     { length: count },
-    (_, n) => `hls/video_0/${attempt.own}/${String(n + 1).padStart(5, '0')}.m4s`,
+    (_, n) => `hls/video_0/${attempt.attemptDirectory}/${String(n + 1).padStart(5, '0')}.m4s`,
   )
-  await inParallel(paths, AT_ONCE, async (path) => {
-    expect((await attempt.put(path, 'abc', 'video/mp4')).status).toBe(200)
+  await mapConcurrent(paths, AT_ONCE, async (path) => {
+    expect((await attempt.putObject(path, 'abc', 'video/mp4')).status).toBe(200)
   })
   return paths
 }
@@ -97,27 +97,27 @@ async function code(response: Response): Promise<string> {
 
 test('segments go to the attempt’s own directory, manifests to their names, and a player finds its way', async () => {
   const { id, attempt } = await start()
-  const film = await attempt.store(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
+  const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   const paths = await segments(attempt)
-  expect(await attempt.put(paths[0] ?? '', 'abc', 'video/mp4').then((r) => r.json())).toEqual({
+  expect(await attempt.putObject(paths[0] ?? '', 'abc', 'video/mp4').then((r) => r.json())).toEqual({
     etag: expect.stringMatching(/^".+"$/),
   })
   expect(await stored(attempt)).toEqual(paths)
   const finished = await attempt.finish([film], { written: manifests(attempt) })
   expect(await finished.json()).toEqual({ state: 'completed' })
-  const { outputs, error } = await status(id)
+  const { outputs, error } = await readStatus(id)
   expect(error).toBeNull()
   expect(outputs.map(({ path, role, size, segments: list }: any) => [path, role, size, list])).toEqual([
     [TAR, 'media', 6, undefined],
-    ['hls/video_0/playlist.m3u8', 'playlist', 8 + attempt.own.length + 11, { count: 1, bytes: 3 }],
-    ['hls/audio_0/playlist.m3u8', 'playlist', 8 + attempt.own.length + 11, { count: 1, bytes: 3 }],
+    ['hls/video_0/playlist.m3u8', 'playlist', 8 + attempt.attemptDirectory.length + 11, { count: 1, bytes: 3 }],
+    ['hls/audio_0/playlist.m3u8', 'playlist', 8 + attempt.attemptDirectory.length + 11, { count: 1, bytes: 3 }],
     ['hls/master.m3u8', 'manifest', 30, undefined],
     ['hls/manifest.mpd', 'manifest', 6, undefined],
   ])
   // printf '<MPD/>' | sha256sum
   expect(outputs[4].sha256).toBe('a7220cbfb2aad31e19ff3ec129d0c5da5b66af3266e4d3cd996e1047f3840cb5')
   const read = async (address: URL) => {
-    const answer = await call(address.pathname, { headers: { authorization: '' } })
+    const answer = await apiRequest(address.pathname, { headers: { authorization: '' } })
     return { type: answer.headers.get('content-type'), lines: (await answer.text()).split('\n') }
   }
   const master = new URL(outputs[3].url)
@@ -133,7 +133,7 @@ test('segments go to the attempt’s own directory, manifests to their names, an
 
 test('an attempt writes below its own directory only: no fixed name, no other attempt’s, no climbing', async () => {
   const { attempt } = await start()
-  const { own, job: jobId } = attempt
+  const { attemptDirectory: own, job: jobId } = attempt
   const refused: [string, number][] = [
     ['hls/master.m3u8', 403],
     ['job.json', 403],
@@ -152,11 +152,11 @@ test('an attempt writes below its own directory only: no fixed name, no other at
     [`${own}/${'x'.repeat(1024)}`, 400],
   ]
   for (const [path, expected] of refused) {
-    const answer = await attempt.put(path, 'abc')
+    const answer = await attempt.putObject(path, 'abc')
     expect([path, answer.status]).toEqual([path, expected])
   }
   for (const path of [`${own}%2F..%2Fmaster.m3u8`, `${own}/%E0%A4%A`, `${own}/..%2f..%2fx`]) {
-    const answer = await attempt.door('PUT', `/output/${path}`, new Uint8Array(3))
+    const answer = await attempt.taskApi('PUT', `/output/${path}`, new Uint8Array(3))
     expect([path, answer.status]).toEqual([path, 400])
   }
   expect(await stored(attempt)).toEqual([])
@@ -164,18 +164,24 @@ test('an attempt writes below its own directory only: no fixed name, no other at
 
 test('an object needs its type and its exact length, and has 32 MiB at most', async () => {
   const { attempt } = await start()
-  const path = `hls/video_0/${attempt.own}/00001.m4s`
-  expect(await code(await attempt.put(path, '', 'video/mp4'))).toBe('length_required')
-  expect((await attempt.put(path, 'abc', '')).status).toBe(400)
+  const path = `hls/video_0/${attempt.attemptDirectory}/00001.m4s`
+  expect(await code(await attempt.putObject(path, '', 'video/mp4'))).toBe('length_required')
+  expect((await attempt.putObject(path, 'abc', '')).status).toBe(400)
   expect(
-    await code(await attempt.put(path, 'abc', 'video/mp4', { 'content-length': String(MAX_DOOR_BODY_BYTES + 1) })),
+    await code(
+      await attempt.putObject(path, 'abc', 'video/mp4', { 'content-length': String(MAX_TASK_BODY_BYTES + 1) }),
+    ),
   ).toBe('too_large')
-  expect((await attempt.put(path, 'abc', 'video/mp4', { 'content-length': '4' })).status).toBeGreaterThanOrEqual(400)
-  expect((await attempt.put(path, 'abc', 'video/mp4', { 'content-length': '2' })).status).toBeGreaterThanOrEqual(400)
+  expect((await attempt.putObject(path, 'abc', 'video/mp4', { 'content-length': '4' })).status).toBeGreaterThanOrEqual(
+    400,
+  )
+  expect((await attempt.putObject(path, 'abc', 'video/mp4', { 'content-length': '2' })).status).toBeGreaterThanOrEqual(
+    400,
+  )
   expect(await stored(attempt)).toEqual([])
-  const largest = new Uint8Array(MAX_DOOR_BODY_BYTES).fill(7)
-  expect((await attempt.put(path, largest)).status).toBe(200)
-  expect((await env.BUCKET.head(`out/default/${attempt.job}/${path}`))?.size).toBe(MAX_DOOR_BODY_BYTES)
+  const largest = new Uint8Array(MAX_TASK_BODY_BYTES).fill(7)
+  expect((await attempt.putObject(path, largest)).status).toBe(200)
+  expect((await env.BUCKET.head(`out/default/${attempt.job}/${path}`))?.size).toBe(MAX_TASK_BODY_BYTES)
 })
 
 test('a job with 1,000 segments costs no more writing statements than one with a single file', async () => {
@@ -201,41 +207,41 @@ test('what a lost attempt stored is deleted while the next one runs, and again f
   const { id, attempt: first } = await start()
   const old = await segments(first)
   const second = await lose(first)
-  expect(second.own).toBe(`${first.job}-2`)
+  expect(second.attemptDirectory).toBe(`${first.job}-2`)
   await alarm(second)
   expect(await stored(second)).toEqual([])
-  expect((await first.put(old[0] ?? '', 'abc')).status).toBe(409)
-  expect((await first.put(`hls/video_0/${second.own}/00001.m4s`, 'abc')).status).toBe(403)
+  expect((await first.putObject(old[0] ?? '', 'abc')).status).toBe(409)
+  expect((await first.putObject(`hls/video_0/${second.attemptDirectory}/00001.m4s`, 'abc')).status).toBe(403)
   const kept = await segments(second)
   // A PUT of the first attempt that was in flight all the time arrives now.
   await env.BUCKET.put(`out/default/${first.job}/${old[1]}`, 'late')
   await second.finish([], { written: manifests(second) })
-  expect((await status(id)).error).toBeNull()
+  expect((await readStatus(id)).error).toBeNull()
   const expected = [...manifests(second).map(({ path }) => path), ...kept].toSorted()
   expect(await stored(second)).toEqual(expected)
   // And another one after the end.
   await env.BUCKET.put(`out/default/${first.job}/${old[0]}`, 'late')
-  moveClock(3 * 60_000)
+  advanceClock(3 * 60_000)
   expect(await alarm(second)).toBe(true)
   while (await alarm(second));
   expect(await stored(second)).toEqual(expected)
   expect(await remembered(second)).toEqual([])
 })
 
-async function remembered(attempt: Attempt): Promise<string[]> {
+async function remembered(attempt: FakeAttempt): Promise<string[]> {
   return runInDurableObject(monitor(attempt), async (_, state) => [...(await state.storage.list()).keys()])
 }
 
 test('a PUT that arrives after its attempt was replaced is taken back, whatever the journal says', async () => {
   const { attempt: first } = await start()
-  const path = `hls/video_0/${first.own}/00001.m4s`
+  const path = `hls/video_0/${first.attemptDirectory}/00001.m4s`
   const put = env.BUCKET.put.bind(env.BUCKET)
-  let second: Attempt | undefined
+  let second: FakeAttempt | undefined
   const spy = vi.spyOn(env.BUCKET, 'put').mockImplementation((async (key: string, ...rest: any[]) => {
     if (key.endsWith('/00001.m4s') && !second) second = await lose(first)
     return (put as any)(key, ...rest)
   }) as never)
-  expect((await first.put(path, 'abc')).status).toBe(409)
+  expect((await first.putObject(path, 'abc')).status).toBe(409)
   spy.mockRestore()
   expect(second?.run.attempt).toBe(2)
   expect(await stored(first)).toEqual([])
@@ -253,19 +259,19 @@ test('a repeated PUT that arrives after success deletes nothing', async () => {
     }
     return (put as any)(key, ...rest)
   }) as never)
-  expect((await attempt.put(path, 'abc')).status).toBe(409)
+  expect((await attempt.putObject(path, 'abc')).status).toBe(409)
   expect(await stored(attempt)).toContain(path)
 })
 
 test('cancel between the segments and finish leaves nothing (I7, I8, I9)', async () => {
   const { id, attempt } = await start()
   const [path = ''] = await segments(attempt)
-  expect((await post(`/api/v0/job/${id}/cancel`, {})).status).toBe(200)
+  expect((await postJson(`/api/v0/job/${id}/cancel`, {})).status).toBe(200)
   expect(await stored(attempt)).toEqual([])
-  expect((await attempt.put(path, 'abc')).status).toBe(409)
+  expect((await attempt.putObject(path, 'abc')).status).toBe(409)
   expect((await attempt.finish([], { written: manifests(attempt) })).status).toBe(409)
   await env.BUCKET.put(`out/default/${attempt.job}/${path}`, 'late')
-  moveClock(3 * 60_000)
+  advanceClock(3 * 60_000)
   while (await alarm(attempt));
   expect(await stored(attempt)).toEqual([])
   expect(await remembered(attempt)).toEqual([])
@@ -274,11 +280,14 @@ test('cancel between the segments and finish leaves nothing (I7, I8, I9)', async
 
 test('2,500 objects of a failed attempt are deleted in batches, resumed by the alarm, through a store that is away at times', async () => {
   const { id, attempt } = await start()
-  const paths = Array.from({ length: 2500 }, (_, n) => `hls/video_0/${attempt.own}/${String(n).padStart(5, '0')}.m4s`)
+  const paths = Array.from(
+    { length: 2500 },
+    (_, n) => `hls/video_0/${attempt.attemptDirectory}/${String(n).padStart(5, '0')}.m4s`,
+  )
   // The journal as 2,500 PUTs leave it; the objects at its ends and at the ends of its batches.
-  await inParallel(paths, 50, (path) => monitor(attempt).journalObject(1, path))
+  await mapConcurrent(paths, 50, (path) => monitor(attempt).journalObject(1, path))
   const some = [0, 999, 1000, 1999, 2000, 2499].map((n) => paths[n] ?? '')
-  for (const path of some) expect((await attempt.put(path, 'abc')).status).toBe(200)
+  for (const path of some) expect((await attempt.putObject(path, 'abc')).status).toBe(200)
   const remove = env.BUCKET.delete.bind(env.BUCKET)
   const sizes: number[] = []
   let away = false
@@ -288,19 +297,19 @@ test('2,500 objects of a failed attempt are deleted in batches, resumed by the a
     return remove(keys)
   })
   const error = { code: 'encoder_failed', message: 'x' }
-  await attempt.door('POST', '/fail', { reason: 'failed', error })
-  expect(await status(id)).toMatchObject({ state: 'error', job_completed: true })
+  await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
+  expect(await readStatus(id)).toMatchObject({ state: 'error', job_completed: true })
   expect(sizes[0]).toBe(1000)
-  expect(await attempt.beat()).toBe('stop')
+  expect(await attempt.heartbeat()).toBe('stop')
   away = true
   await alarm(attempt)
   away = false
-  moveClock(60_000)
+  advanceClock(60_000)
   while (sizes.reduce((sum, size) => sum + size) < 2500) expect(await alarm(attempt)).toBe(true)
   expect(sizes).toEqual([1000, 1000, 500])
   expect(await stored(attempt)).toEqual([])
   // Once more for PUTs that were in flight, when those are over.
-  moveClock(180_000)
+  advanceClock(180_000)
   while (await alarm(attempt));
   expect(sizes).toEqual([1000, 1000, 500, 1000, 1000, 500])
   expect(await remembered(attempt)).toEqual([])
@@ -342,14 +351,14 @@ test.each<[string, Failing, boolean]>([
   ['after everything was put', { method: 'put', key: /manifest\.mpd$/, message: AWAY }, true],
 ])('a commit broken off %s is resumed without the transcoder', async (_, failing, late) => {
   const { id, attempt } = await start()
-  const film = await attempt.store(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
+  const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   const kept = await segments(attempt)
   const planted: { mockRestore(): void } = plant(failing, 1, late)
   expect(await (await attempt.finish([film], { written: manifests(attempt) })).json()).toEqual({ state: 'committing' })
   planted.mockRestore()
-  expect(await status(id)).toMatchObject({ phase: 'committing', job_completed: false, outputs: [] })
+  expect(await readStatus(id)).toMatchObject({ phase: 'committing', job_completed: false, outputs: [] })
   expect(await alarm(attempt)).toBe(true)
-  const end = await status(id)
+  const end = await readStatus(id)
   expect(end).toMatchObject({ job_completed: true, error: null })
   expect(end.outputs).toHaveLength(5)
   expect(await stored(attempt)).toEqual([TAR, ...manifests(attempt).map(({ path }) => path), ...kept].toSorted())
@@ -358,7 +367,7 @@ test.each<[string, Failing, boolean]>([
 
 test('no reader meets a manifest before what it points at (I5)', async () => {
   const { attempt } = await start()
-  const film = await attempt.store(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
+  const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   const order: string[] = []
   const put = env.BUCKET.put.bind(env.BUCKET)
   vi.spyOn(env.BUCKET, 'put').mockImplementation((async (key: string, ...rest: any[]) => {
@@ -380,7 +389,7 @@ test('no reader meets a manifest before what it points at (I5)', async () => {
 
 test('a final write that fails for good: what replaced nothing is deleted, the rest is told (I7)', async () => {
   const { id, attempt } = await start()
-  const film = await attempt.store(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
+  const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   await segments(attempt)
   const older = (path: string) => `out/default/${attempt.job}/${path}`
   // Of an earlier job: one is replaced before the failure, one is not reached, one is no output of this job.
@@ -394,7 +403,7 @@ test('a final write that fails for good: what replaced nothing is deleted, the r
   const failing = plant({ method: 'put', key: /hls\/(master|manifest)/, message: 'Invalid name. (10020)' }, 9)
   await alarm(attempt)
   failing.mockRestore()
-  expect(await status(id)).toMatchObject({
+  expect(await readStatus(id)).toMatchObject({
     state: 'error',
     job_completed: true,
     outputs: [],
@@ -421,10 +430,10 @@ test('a store that stays away is asked again with growing pauses, until the job�
     await alarm(attempt)
   }
   expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 300, 300])
-  expect(await status(id)).toMatchObject({ phase: 'committing', job_completed: false })
-  moveClock(25 * 3600_000)
+  expect(await readStatus(id)).toMatchObject({ phase: 'committing', job_completed: false })
+  advanceClock(25 * 3600_000)
   await alarm(attempt)
-  expect(await status(id)).toMatchObject({
+  expect(await readStatus(id)).toMatchObject({
     state: 'error',
     job_completed: true,
     error: { code: 'output_unreachable', message: expect.stringContaining('deadline') },
@@ -433,7 +442,7 @@ test('a store that stays away is asked again with growing pauses, until the job�
   expect(await stored(attempt)).toEqual([])
 })
 
-test.each<[string, (attempt: Attempt) => Partial<FinishPost>, number]>([
+test.each<[string, (attempt: FakeAttempt) => Partial<FinishPost>, number]>([
   ['nothing', () => ({}), 400],
   ['a path twice', () => ({ written: [written('hls/master.m3u8', 'x', 1), written('hls/master.m3u8', 'x', 2)] }), 400],
   ['a path that climbs', () => ({ written: [written('../hls/master.m3u8', 'x', 1)] }), 400],
@@ -441,14 +450,14 @@ test.each<[string, (attempt: Attempt) => Partial<FinishPost>, number]>([
 ])('finish with %s is refused', async (_, change, expected) => {
   const { id, attempt } = await start()
   expect((await attempt.finish([], change(attempt))).status).toBe(expected)
-  expect(await status(id)).toMatchObject({ state: 'running' })
+  expect(await readStatus(id)).toMatchObject({ state: 'running' })
 })
 
 test('finish with more paths than a row of the ledger holds is refused', async () => {
   const directory = `${'d'.repeat(700)}/june`
   const { id, attempt } = await start({ bucket_output_path: directory })
   const objects = Array.from({ length: 400 }, (_, n) => {
-    const path = `${directory}/video_0/${attempt.own}/${String(n).padStart(5, '0')}.m4s`
+    const path = `${directory}/video_0/${attempt.attemptDirectory}/${String(n).padStart(5, '0')}.m4s`
     const upload = btoa(JSON.stringify([path, 'x']))
       .replaceAll('+', '-')
       .replaceAll('/', '_')
@@ -466,12 +475,12 @@ test('finish with more paths than a row of the ledger holds is refused', async (
     }
   })
   expect((await attempt.finish(objects)).status).toBe(413)
-  expect(await status(id)).toMatchObject({ state: 'running' })
+  expect(await readStatus(id)).toMatchObject({ state: 'running' })
 })
 
 test('finish with one upload twice is refused, and so is one as a body', async () => {
   const { attempt } = await start()
-  const object = await attempt.store(TAR, new Uint8Array(5), 'application/x-tar')
+  const object = await attempt.storeObject(TAR, new Uint8Array(5), 'application/x-tar')
   expect((await attempt.finish([object, object])).status).toBe(400)
   expect((await attempt.finish([object], { written: [written(TAR, 'x', 1)] })).status).toBe(403)
 })
@@ -497,33 +506,33 @@ test.each<[string, Record<string, unknown>, string, string]>([
   ['thumbnails/<own>/00001.jpg', { thumbnails: true }, 'x', 'image/jpeg'],
 ])('an object named %s is written, and read by its address and in ranges', async (name, change, directory, type) => {
   const { id, attempt } = await start({ ...change, bucket_output_path: directory })
-  const below = name.replace('<own>', attempt.own)
+  const below = name.replace('<own>', attempt.attemptDirectory)
   const path = `${directory}/${below}`
-  expect((await attempt.put(path, 'abcdef', type)).status).toBe(200)
+  expect((await attempt.putObject(path, 'abcdef', type)).status).toBe(200)
   expect(await stored(attempt)).toEqual([path])
   await attempt.finish([], {
     written: [written(`${directory}/job.json`, 'x', 2, { content_type: 'application/json' })],
   })
-  const { outputs } = await status(id)
+  const { outputs } = await readStatus(id)
   const relative = below.split('/').map(encodeURIComponent).join('/')
   const { pathname } = new URL(relative, outputs[0].url)
-  const whole = await call(pathname, { headers: { authorization: '' } })
+  const whole = await apiRequest(pathname, { headers: { authorization: '' } })
   expect([whole.status, whole.headers.get('content-type'), await whole.text()]).toEqual([200, type, 'abcdef'])
-  const part = await call(pathname, { headers: { authorization: '', range: 'bytes=2-3' } })
+  const part = await apiRequest(pathname, { headers: { authorization: '', range: 'bytes=2-3' } })
   expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 2-3/6', 'cd'])
 })
 
 test('a Smooth client’s own addresses are found as they are', async () => {
   const { id, attempt } = await start({ ...smooth, bucket_output_path: 'f' })
-  const fragment = `${attempt.own}/QualityLevels(500000)/Fragments(video=0)`
-  expect((await attempt.put(`f/f.ism/${fragment}`, 'fragment')).status).toBe(200)
+  const fragment = `${attempt.attemptDirectory}/QualityLevels(500000)/Fragments(video=0)`
+  expect((await attempt.putObject(`f/f.ism/${fragment}`, 'fragment')).status).toBe(200)
   const manifest = written('f/f.ism/Manifest', '<SmoothStreamingMedia/>', 2, {
     content_type: 'application/vnd.ms-sstr+xml',
   })
   await attempt.finish([], { written: [manifest] })
-  const { outputs } = await status(id)
+  const { outputs } = await readStatus(id)
   // The client puts the numbers into the manifest's pattern and encodes nothing.
-  const answer = await call(new URL(fragment, outputs[0].url).pathname, { headers: { authorization: '' } })
+  const answer = await apiRequest(new URL(fragment, outputs[0].url).pathname, { headers: { authorization: '' } })
   expect([answer.status, await answer.text()]).toEqual([200, 'fragment'])
 })
 
@@ -533,14 +542,14 @@ test('segments and records of jobs are swept with their outputs, also of jobs th
   await good.attempt.finish([], { written: manifests(good.attempt) })
   const bad = await start()
   const [path = ''] = await segments(bad.attempt, 1)
-  await bad.attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'encoder_failed', message: 'x' } })
-  expect((await status(bad.id)).outputs).toEqual([])
+  await bad.attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'encoder_failed', message: 'x' } })
+  expect((await readStatus(bad.id)).outputs).toEqual([])
   // Whatever was left in spite of everything.
   await env.BUCKET.put(`out/default/${bad.attempt.job}/${path}`, 'late')
   await env.BUCKET.put(`work/${bad.attempt.job}/commit-1.json`, 'late')
-  moveClock(31 * 86_400_000)
-  await sweep(env)
+  advanceClock(31 * 86_400_000)
+  await reconcile(env)
   expect([await stored(good.attempt), await stored(bad.attempt)]).toEqual([[], []])
   expect((await env.BUCKET.list({ prefix: `work/${bad.attempt.job}/` })).objects).toEqual([])
-  expect((await status(good.id)).outputs).toEqual([])
+  expect((await readStatus(good.id)).outputs).toEqual([])
 })

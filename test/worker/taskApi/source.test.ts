@@ -2,24 +2,24 @@
 // Not in charge of: providers (storage/).
 import { exports } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { BASE, call } from '../support/apiClient.ts'
-import { create, started } from '../support/jobFixture.ts'
+import { BASE_URL, apiRequest } from '../support/apiClient.ts'
+import { createJob, startNextAttempt } from '../support/jobFixture.ts'
 
 test('who has no token of the task is told which kind of key it takes (RFC 9110, 15.5.2)', async () => {
-  const refused = await call('/task/none/input')
+  const refused = await apiRequest('/task/none/input')
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
 })
 
 test.each(['"a"', '"abcde"', '"AAAA"', '"____"'])(
   'If-Match %s, no tag of ours, is another object than this one',
   async (tag) => {
-    const upload = await call('/uploads', { method: 'POST', body: 'hello', headers: { 'content-length': '5' } })
+    const upload = await apiRequest('/uploads', { method: 'POST', body: 'hello', headers: { 'content-length': '5' } })
     const { uploaded_file_number: number } = await upload.json<{ uploaded_file_number: number }>()
-    await create({ input: String(number), cloud_credentials: { input: { cloud_provider: 'file-upload' } } })
-    const { run } = await started()
+    await createJob({ input: String(number), cloud_credentials: { input: { cloud_provider: 'file-upload' } } })
+    const { run } = await startNextAttempt()
     const ask = (headers: Record<string, string>) =>
       exports.default.fetch(
-        new Request(`${BASE}/task/${run.task_id}/input`, {
+        new Request(`${BASE_URL}/task/${run.task_id}/input`, {
           headers: { authorization: `Bearer ${run.token}`, ...headers },
         }),
       )

@@ -2,9 +2,9 @@
 // they end; each limit attacked.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { sign } from '../../../worker/secrets/hmac.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { call, job, post } from '../support/apiClient.ts'
+import { hmacSign } from '../../../worker/secrets/hmac.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 
 const ADMIN = 'test-only-admin-key'
 const BYTES = 'visitor’s bytes'
@@ -22,28 +22,28 @@ afterEach(async () => {
 })
 
 const issue = (wish: Record<string, unknown> = {}, key?: string) =>
-  post('/api/v0/uploads/tokens', wish, key === undefined ? {} : { key })
+  postJson('/api/v0/uploads/tokens', wish, key === undefined ? {} : { key })
 async function issued(wish: Record<string, unknown> = {}, key?: string): Promise<{ token: string; token_id: string }> {
   const answer = await issue(wish, key)
   expect(answer.status).toBe(201)
   return answer.json()
 }
 async function newKey(terms: Record<string, unknown> = {}): Promise<{ key: string; id: string }> {
-  return (await post('/api/v0/keys', { account: 'other', ...terms }, { key: ADMIN })).json()
+  return (await postJson('/api/v0/keys', { account: 'other', ...terms }, { key: ADMIN })).json()
 }
 
 const as = (token: string, headers: Record<string, string> = {}) => ({ authorization: `Bearer ${token}`, ...headers })
 const raw = (token: string, body: string = BYTES) =>
-  call('/uploads?name=holiday.mp4', {
+  apiRequest('/uploads?name=holiday.mp4', {
     method: 'POST',
     body,
     headers: as(token, { 'content-length': String(new TextEncoder().encode(body).length) }),
   })
 const tus = { 'tus-resumable': '1.0.0' }
 const begin = (token: string, length: number) =>
-  call('/uploads', { method: 'POST', headers: as(token, { ...tus, 'upload-length': String(length) }) })
+  apiRequest('/uploads', { method: 'POST', headers: as(token, { ...tus, 'upload-length': String(length) }) })
 const chunk = (token: string, number: number, body: string, offset = 0) =>
-  call(`/uploads/${number}`, {
+  apiRequest(`/uploads/${number}`, {
     method: 'PATCH',
     body,
     headers: as(token, { ...tus, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' }),
@@ -56,11 +56,11 @@ function form(token: string, bytes: string, padding = ''): Promise<Response> {
     'content-type': 'multipart/form-data; boundary=b',
     'content-length': String(new TextEncoder().encode(body).length),
   })
-  return call('/uploads', { method: 'POST', body, headers })
+  return apiRequest('/uploads', { method: 'POST', body, headers })
 }
 const numberOf = async (answer: Response): Promise<number> => (await answer.json<any>()).uploaded_file_number
 const codeOf = async (answer: Response): Promise<string> => `${answer.status} ${(await answer.json<any>()).error.code}`
-const uploads = async (query = '') => (await (await call(`/uploads?${query}`)).json<any>()).uploads
+const uploads = async (query = '') => (await (await apiRequest(`/uploads?${query}`)).json<any>()).uploads
 const objects = async () => (await env.BUCKET.list({ prefix: 'uploads/' })).objects.length
 const filesOf = (id: string) => env.DB.prepare('SELECT files FROM upload_tokens WHERE id = ?').bind(id).first('files')
 
@@ -82,7 +82,7 @@ test('a token is issued with its limits, and is not stored', async () => {
   expect(left).toBeLessThanOrEqual(600_000)
   const rows = JSON.stringify((await env.DB.prepare('SELECT * FROM upload_tokens').all()).results)
   expect(rows).not.toContain(made.token.split('.')[2])
-  const plain = await (await call('/api/v0/uploads/tokens', { method: 'POST' })).json<any>()
+  const plain = await (await apiRequest('/api/v0/uploads/tokens', { method: 'POST' })).json<any>()
   expect(plain).toMatchObject({ max_bytes: 100_000_000_000, max_files: 1, name: '' })
 })
 
@@ -103,7 +103,7 @@ test('limits that are none are refused, all at once', async () => {
 
 test('it uploads from any origin: raw, as a form and by tus; the files are the account’s, listed by their token', async () => {
   const { token, token_id } = await issued({ max_files: 3, name: 'visitor' })
-  const preflight = await call('/uploads', {
+  const preflight = await apiRequest('/uploads', {
     method: 'OPTIONS',
     headers: {
       origin: 'https://visitor.test',
@@ -118,7 +118,7 @@ test('it uploads from any origin: raw, as a form and by tus; the files are the a
   expect(begun.headers.get('access-control-allow-origin')).toBe('*')
   const third = await numberOf(begun)
   expect((await chunk(token, third, BYTES.slice(0, 4))).status).toBe(204)
-  const standing = await call(`/uploads/${third}`, { method: 'HEAD', headers: as(token, tus) })
+  const standing = await apiRequest(`/uploads/${third}`, { method: 'HEAD', headers: as(token, tus) })
   expect(standing.headers.get('upload-offset')).toBe('4')
   expect((await chunk(token, third, BYTES.slice(4), 4)).status).toBe(204)
   const listed = await uploads(`token=${token_id}`)
@@ -126,13 +126,13 @@ test('it uploads from any origin: raw, as a form and by tus; the files are the a
     [third, ...numbers.toReversed()].map((number) => [number, 'ready', { token_id, name: 'visitor' }]),
   )
   expect(await uploads('token=ut_AAAAAAAAAAAA')).toEqual([])
-  expect((await call('/uploads?token=x')).status).toBe(400)
-  expect(await (await call(`/uploads/${third}`)).text()).toBe(BYTES)
+  expect((await apiRequest('/uploads?token=x')).status).toBe(400)
+  expect(await (await apiRequest(`/uploads/${third}`)).text()).toBe(BYTES)
   const input = { input: String(third), cloud_credentials: { input: { cloud_provider: 'file-upload' } } }
-  expect((await post('/api/v0/job', job(input))).status).toBe(200)
+  expect((await postJson('/api/v0/job', jobBody(input))).status).toBe(200)
   // Of the account alone.
   const { key } = await newKey()
-  expect((await (await call(`/uploads?token=${token_id}`, { key })).json<any>()).uploads).toEqual([])
+  expect((await (await apiRequest(`/uploads?token=${token_id}`, { key })).json<any>()).uploads).toEqual([])
 })
 
 test('nothing else: no reading, no lists, no jobs, no tokens, by no method and no override', async () => {
@@ -152,7 +152,7 @@ test('nothing else: no reading, no lists, no jobs, no tokens, by no method and n
     ['POST', `/uploads/${number}`, { ...tus, 'x-http-method-override': 'GET' }],
   ]
   for (const [method, path, headers = {}] of asks) {
-    const answer = await call(path, { method, headers: as(token, headers) })
+    const answer = await apiRequest(path, { method, headers: as(token, headers) })
     const text = await answer.text()
     const what = `${method} ${path} ${JSON.stringify(headers)}`
     expect([400, 403, 404, 405, 412, 415], what).toContain(answer.status)
@@ -168,12 +168,14 @@ test('nothing else: no reading, no lists, no jobs, no tokens, by no method and n
     `/api/v0/job/1`,
   ]
   for (const path of others)
-    expect(await codeOf(await call(path, { headers: as(token) })), path).toBe('401 unauthorized')
+    expect(await codeOf(await apiRequest(path, { headers: as(token) })), path).toBe('401 unauthorized')
   for (const path of ['/api/v0/job', '/api/v0/uploads/tokens', '/api/v0/presets'])
-    expect(await codeOf(await post(path, job(), { headers: as(token) })), path).toBe('401 unauthorized')
-  expect((await call(`/api/v0/uploads/tokens/${token_id}`, { method: 'DELETE', headers: as(token) })).status).toBe(401)
+    expect(await codeOf(await postJson(path, jobBody(), { headers: as(token) })), path).toBe('401 unauthorized')
+  expect(
+    (await apiRequest(`/api/v0/uploads/tokens/${token_id}`, { method: 'DELETE', headers: as(token) })).status,
+  ).toBe(401)
   // Nor as the user name of Basic.
-  expect((await call('/uploads', { key: token })).status).toBe(401)
+  expect((await apiRequest('/uploads', { key: token })).status).toBe(401)
 })
 
 test('uploads of others are not there: of a key, of another token, of another account', async () => {
@@ -181,25 +183,25 @@ test('uploads of others are not there: of a key, of another token, of another ac
   const { token: second } = await issued({ max_files: 5 })
   const { key } = await newKey()
   const { token: foreign } = await issued({ max_files: 5 }, key)
-  const byKey = await call('/uploads', { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
+  const byKey = await apiRequest('/uploads', { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
   const numbers = [await numberOf(byKey)]
   for (const other of [second, foreign])
     numbers.push(await numberOf(await begin(other, 9)), await numberOf(await raw(other)))
   for (const number of numbers) {
     expect((await chunk(token, number, 'x')).status).toBe(404)
-    expect((await call(`/uploads/${number}`, { method: 'HEAD', headers: as(token, tus) })).status).toBe(404)
+    expect((await apiRequest(`/uploads/${number}`, { method: 'HEAD', headers: as(token, tus) })).status).toBe(404)
     for (const headers of [as(token), as(token, tus)])
-      expect((await call(`/uploads/${number}`, { method: 'DELETE', headers })).status).toBe(404)
+      expect((await apiRequest(`/uploads/${number}`, { method: 'DELETE', headers })).status).toBe(404)
     for (const odd of [`%3${String(number)[0]}`, `${number}/`, `0${number}`, `${number}.0`, `1/../${number}`])
       expect(
-        (await call(`/uploads/${odd}`, { method: 'DELETE', headers: as(token) })).status,
+        (await apiRequest(`/uploads/${odd}`, { method: 'DELETE', headers: as(token) })).status,
         odd,
       ).toBeGreaterThanOrEqual(400)
   }
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM uploads').first('n')).toBe(5)
   // Its own goes.
   const own = await numberOf(await begin(token, 9))
-  expect((await call(`/uploads/${own}`, { method: 'DELETE', headers: as(token, tus) })).status).toBe(204)
+  expect((await apiRequest(`/uploads/${own}`, { method: 'DELETE', headers: as(token, tus) })).status).toBe(204)
 })
 
 test('forged and altered tokens are refused', async () => {
@@ -207,7 +209,7 @@ test('forged and altered tokens are refused', async () => {
   const [id, expiry, signature] = token.split('.') as [string, string, string]
   const later = String(Number(expiry) + 1)
   const flipped = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
-  const ofAnotherLabel = await sign(env, 'api-key', `${id}|${expiry}`)
+  const ofAnotherLabel = await hmacSign(env, 'api-key', `${id}|${expiry}`)
   const forged = [
     `${id}.${expiry}.${flipped}`,
     `${id}.${later}.${signature}`,
@@ -223,7 +225,7 @@ test('forged and altered tokens are refused', async () => {
   for (const each of forged) expect(await codeOf(await raw(each)), each.slice(0, 80)).toBe('401 unauthorized')
   // Rightly signed, of a token that never was.
   const none = `ut_AAAAAAAAAAAA|${expiry}`
-  const ghost = `ut_AAAAAAAAAAAA.${expiry}.${await sign(env, 'upload token', none)}`
+  const ghost = `ut_AAAAAAAAAAAA.${expiry}.${await hmacSign(env, 'upload token', none)}`
   expect(await codeOf(await raw(ghost))).toBe('401 unauthorized')
   expect(await objects()).toBe(0)
   expect((await raw(token)).status).toBe(201)
@@ -236,13 +238,13 @@ test('after its time it does nothing, not even for what it began; the sweep remo
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
   expect(await codeOf(await raw(token))).toBe('401 unauthorized')
   expect(await codeOf(await chunk(token, open, 'x'))).toBe('401 unauthorized')
-  expect((await call(`/uploads/${open}`, { method: 'DELETE', headers: as(token, tus) })).status).toBe(401)
-  await sweep(env)
+  expect((await apiRequest(`/uploads/${open}`, { method: 'DELETE', headers: as(token, tus) })).status).toBe(401)
+  await reconcile(env)
   expect(await filesOf(token_id)).toBeNull()
   expect((await uploads(`token=${token_id}`)).map((each: any) => each.uploaded_file_number)).toEqual([open, done])
   // With an API key it goes on.
   const headers = { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
-  expect((await call(`/uploads/${open}`, { method: 'PATCH', body: 'x', headers })).status).toBe(204)
+  expect((await apiRequest(`/uploads/${open}`, { method: 'PATCH', body: 'x', headers })).status).toBe(204)
 })
 
 test('no file is larger than max_bytes, whatever its length says', async () => {
@@ -253,7 +255,7 @@ test('no file is larger than max_bytes, whatever its length says', async () => {
   expect(await codeOf(await form(token, more))).toBe('413 too_large')
   expect(await codeOf(await form(token, BYTES, 'x'.repeat(200_000)))).toBe('413 too_large')
   // A length that lies: shorter than the body, none at all, and by tus.
-  const short = await call('/uploads', {
+  const short = await apiRequest('/uploads', {
     method: 'POST',
     body: more,
     headers: as(token, { 'content-length': String(LENGTH) }),
@@ -266,7 +268,7 @@ test('no file is larger than max_bytes, whatever its length says', async () => {
       controller.close()
     },
   })
-  const chunked = await call('/uploads', { method: 'POST', body: stream, headers: as(token) })
+  const chunked = await apiRequest('/uploads', { method: 'POST', body: stream, headers: as(token) })
   expect(await codeOf(chunked)).toBe('411 length_required')
   const open = await numberOf(await begin(token, LENGTH))
   expect(await codeOf(await chunk(token, open, more))).toBe('413 too_large')
@@ -289,12 +291,12 @@ test('of many that race for the last file one gets it; what failed or was given 
   const one = await issued()
   const first = await numberOf(await begin(one.token, 9))
   expect((await raw(one.token)).status).toBe(429)
-  await call(`/uploads/${first}`, { method: 'DELETE', headers: as(one.token, tus) })
+  await apiRequest(`/uploads/${first}`, { method: 'DELETE', headers: as(one.token, tus) })
   expect(await filesOf(one.token_id)).toBe(0)
   expect(await codeOf(await form(one.token, ''))).toBe('400 invalid_request')
   expect(await filesOf(one.token_id)).toBe(0)
   const stored = await numberOf(await raw(one.token))
-  expect((await call(`/uploads/${stored}`, { method: 'DELETE', headers: as(one.token) })).status).toBe(204)
+  expect((await apiRequest(`/uploads/${stored}`, { method: 'DELETE', headers: as(one.token) })).status).toBe(204)
   expect(await filesOf(one.token_id)).toBe(1)
   expect((await raw(one.token)).status).toBe(429)
 })
@@ -314,7 +316,7 @@ test('it has a rate limit of its own, as wide as its key’s', async () => {
   const answers = [await raw(token), await raw(token), await raw(token), await raw(token)]
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429])
   // The key has lost nothing by it.
-  expect((await call('/uploads', { key })).status).toBe(200)
+  expect((await apiRequest('/uploads', { key })).status).toBe(200)
 })
 
 test('it ends with its key, at once: revoked or replaced; a revoked key issues none', async () => {
@@ -322,8 +324,8 @@ test('it ends with its key, at once: revoked or replaced; a revoked key issues n
     const { key, id } = await newKey()
     const { token } = await issued({ max_files: 9 }, key)
     const open = await numberOf(await begin(token, 9))
-    if (end === 'revoke') await call(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })
-    else await post(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })
+    if (end === 'revoke') await apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })
+    else await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })
     expect(await codeOf(await raw(token)), end).toBe('401 unauthorized')
     expect(await codeOf(await chunk(token, open, 'x')), end).toBe('401 unauthorized')
     // This isolate still trusts the key; the statement does not.
@@ -341,7 +343,10 @@ test('it is revoked by its id, by its account alone', async () => {
   const { token, token_id } = await issued()
   const { key } = await newKey()
   const revoke = (asker?: string) =>
-    call(`/api/v0/uploads/tokens/${token_id}`, { method: 'DELETE', ...(asker === undefined ? {} : { key: asker }) })
+    apiRequest(`/api/v0/uploads/tokens/${token_id}`, {
+      method: 'DELETE',
+      ...(asker === undefined ? {} : { key: asker }),
+    })
   expect((await revoke(key)).status).toBe(404)
   expect((await revoke()).status).toBe(204)
   expect((await revoke()).status).toBe(404)

@@ -3,23 +3,23 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { PATIENCE_MS } from '../../support/timeouts.ts'
+import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { insertUpload, listExpiredUploads } from '../../../worker/db/uploads.ts'
 import type { AppEnv } from '../../../worker/http/context.ts'
-import { answerError } from '../../../worker/http/requestError.ts'
-import { uploads } from '../../../worker/uploads/uploadRoutes.ts'
+import { handleError } from '../../../worker/http/requestError.ts'
+import { uploadRoutes } from '../../../worker/uploads/uploadRoutes.ts'
 import { openUpload } from '../support/openUpload.ts'
-import { inPieces, sample } from '../storage/conformance.ts'
+import { chunked, SAMPLE_BYTES } from '../storage/conformance.ts'
 
 // The route alone, behind an account that the test names; authentication has tests of its own.
 const app = new Hono<AppEnv>()
-  .onError(answerError)
+  .onError(handleError)
   .use(async (c, next) => {
     c.set('account', c.req.header('x-account') ?? 'alice')
     c.set('keyId', 'of-the-test')
     await next()
   })
-  .route('/uploads', uploads)
+  .route('/uploads', uploadRoutes)
 
 const BASE = 'https://service.test'
 
@@ -32,7 +32,7 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
 
 function send(body: Uint8Array, headers: Record<string, string> = {}, path = '/uploads'): Promise<Response> {
   const length = { 'content-length': String(body.length) }
-  return call(path, { method: 'POST', body: inPieces(body, 65_521), headers: { ...length, ...headers } })
+  return call(path, { method: 'POST', body: chunked(body, 65_521), headers: { ...length, ...headers } })
 }
 
 interface Answer {
@@ -75,18 +75,18 @@ function form(file: Uint8Array, filename = 'filename="trailer.mp4"', tail = `\r\
 
 describe('a raw body', () => {
   test('is stored, and its number is ready to be a job’s input', async () => {
-    const response = await send(sample, { 'content-type': 'video/mp4' }, '/uploads?name=My%20film.mp4')
+    const response = await send(SAMPLE_BYTES, { 'content-type': 'video/mp4' }, '/uploads?name=My%20film.mp4')
     expect(response.status).toBe(201)
     const answer = await answerOf(response)
-    expect(answer).toMatchObject({ size: sample.length, name: 'My film.mp4' })
+    expect(answer).toMatchObject({ size: SAMPLE_BYTES.length, name: 'My film.mp4' })
     expect(answer.input).toBe(`${BASE}/uploads/${answer.uploaded_file_number}`)
     expect(response.headers.get('location')).toBe(answer.input)
     const days = (Date.parse(answer.expires_at) - Date.now()) / (24 * 3600 * 1000)
     expect(Math.round(days)).toBe(7)
     const read = await call(`/uploads/${answer.uploaded_file_number}`)
-    expect(new Uint8Array(await read.arrayBuffer())).toEqual(sample)
+    expect(new Uint8Array(await read.arrayBuffer())).toEqual(SAMPLE_BYTES)
     const source = await openUpload('alice', answer.uploaded_file_number)
-    expect((await source.stat()).size).toBe(sample.length)
+    expect((await source.stat()).size).toBe(SAMPLE_BYTES.length)
   })
 
   test.each([
@@ -97,7 +97,7 @@ describe('a raw body', () => {
     ['attachment; filename=".."', 'upload'],
     ['attachment', 'upload'],
   ])('takes its name from Content-Disposition: %s', async (disposition, name) => {
-    expect((await answerOf(await send(sample, { 'content-disposition': disposition }))).name).toBe(name)
+    expect((await answerOf(await send(SAMPLE_BYTES, { 'content-disposition': disposition }))).name).toBe(name)
   })
 })
 
@@ -122,7 +122,7 @@ describe('a form', () => {
     const answer = await answerOf(
       await call('/uploads', {
         method: 'POST',
-        body: inPieces(body, piece),
+        body: chunked(body, piece),
         headers: { ...FORM, 'content-length': String(body.length) },
       }),
     )
@@ -135,11 +135,11 @@ describe('a form', () => {
     ["filename*=UTF-8''%E0%A4%A; filename=plain.mp4", 'plain.mp4'],
     ['filename=""', 'upload'],
   ])('with the name %s', async (disposition, name) => {
-    expect((await answerOf(await send(form(sample, disposition), FORM))).name).toBe(name)
+    expect((await answerOf(await send(form(SAMPLE_BYTES, disposition), FORM))).name).toBe(name)
   })
 
   const bad: [string, Uint8Array, Record<string, string>][] = [
-    ['no boundary', form(sample), { 'content-type': 'multipart/form-data' }],
+    ['no boundary', form(SAMPLE_BYTES), { 'content-type': 'multipart/form-data' }],
     [
       'no file',
       new TextEncoder().encode(
@@ -148,12 +148,12 @@ describe('a form', () => {
       FORM,
     ],
     ['an empty file', form(new Uint8Array(0)), FORM],
-    ['no closing boundary', form(sample, undefined, ''), FORM],
-    ['half a closing boundary', form(sample, undefined, `\r\n--${BOUNDARY}-`), FORM],
+    ['no closing boundary', form(SAMPLE_BYTES, undefined, ''), FORM],
+    ['half a closing boundary', form(SAMPLE_BYTES, undefined, `\r\n--${BOUNDARY}-`), FORM],
     [
       'two files',
       form(
-        sample,
+        SAMPLE_BYTES,
         undefined,
         `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="b"; filename="b"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`,
       ),
@@ -179,8 +179,8 @@ describe('a body that breaks off', () => {
   }
 
   test.each<[string, Uint8Array, Record<string, string>]>([
-    ['raw', sample, { 'content-type': 'video/mp4' }],
-    ['in a form', form(sample).subarray(0, 50_000), FORM],
+    ['raw', SAMPLE_BYTES, { 'content-type': 'video/mp4' }],
+    ['in a form', form(SAMPLE_BYTES).subarray(0, 50_000), FORM],
     ['in a form after two parts', form(new Uint8Array(18_000_000)).subarray(0, 17_500_000), FORM],
   ])('%s leaves no row, no object and no upload', async (_, bytes, headers) => {
     const begun: R2MultipartUpload[] = []
@@ -215,8 +215,8 @@ describe('a body that breaks off', () => {
   })
 
   test('a raw body of another length than announced leaves nothing', async () => {
-    for (const length of [sample.length - 1, sample.length + 1]) {
-      const response = await send(sample, { 'content-length': String(length) })
+    for (const length of [SAMPLE_BYTES.length - 1, SAMPLE_BYTES.length + 1]) {
+      const response = await send(SAMPLE_BYTES, { 'content-length': String(length) })
       expect(await errorOf(response)).toMatchObject({ status: 400, code: 'invalid_request' })
     }
     expect(await leftovers()).toEqual({ rows: 0, objects: 0 })
@@ -231,12 +231,12 @@ describe('what is refused before the first byte', () => {
     ['a compressed body', { 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
     ['a length that is no number', { 'content-length': '1e3' }, 411, 'length_required'],
   ])('%s', async (_, headers, status, code) => {
-    expect(await errorOf(await send(sample, headers))).toMatchObject({ status, code })
+    expect(await errorOf(await send(SAMPLE_BYTES, headers))).toMatchObject({ status, code })
     expect(await leftovers()).toEqual({ rows: 0, objects: 0 })
   })
 
   test('a chunked body, with a sentence that helps', async () => {
-    const error = await errorOf(await call('/uploads', { method: 'POST', body: inPieces(sample) }))
+    const error = await errorOf(await call('/uploads', { method: 'POST', body: chunked(SAMPLE_BYTES) }))
     expect(error).toMatchObject({ status: 411, code: 'length_required' })
     expect(error.message).toMatch(/--data-binary @file/)
   })
@@ -244,7 +244,7 @@ describe('what is refused before the first byte', () => {
 
 describe('reading back', () => {
   async function stored(type = 'video/mp4'): Promise<string> {
-    const response = await send(sample, { 'content-type': type }, '/uploads?name=caf%C3%A9%20%22x%22.mp4')
+    const response = await send(SAMPLE_BYTES, { 'content-type': type }, '/uploads?name=caf%C3%A9%20%22x%22.mp4')
     return `/uploads/${(await answerOf(response)).uploaded_file_number}`
   }
 
@@ -252,7 +252,7 @@ describe('reading back', () => {
     const response = await call(await stored('text/html'))
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/html',
-      'content-length': String(sample.length),
+      'content-length': String(SAMPLE_BYTES.length),
       'accept-ranges': 'bytes',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "sandbox; default-src 'none'",
@@ -266,7 +266,7 @@ describe('reading back', () => {
     const head = await call(path, { method: 'HEAD', headers: { range: 'bytes=0-1' } })
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
       200,
-      String(sample.length),
+      String(SAMPLE_BYTES.length),
       '',
     ])
   })
@@ -275,16 +275,16 @@ describe('reading back', () => {
     ['bytes=0-0', 0, 1],
     ['bytes=100-199', 100, 100],
     ['bytes=70000-', 70_000, 1],
-    ['bytes=-10', sample.length - 10, 10],
+    ['bytes=-10', SAMPLE_BYTES.length - 10, 10],
     ['bytes=69990-99999999', 69_990, 11],
   ])('Range: %s', async (range, offset, length) => {
     const response = await call(await stored(), { headers: { range } })
     expect([response.status, response.headers.get('content-range'), response.headers.get('content-length')]).toEqual([
       206,
-      `bytes ${offset}-${offset + length - 1}/${sample.length}`,
+      `bytes ${offset}-${offset + length - 1}/${SAMPLE_BYTES.length}`,
       String(length),
     ])
-    expect(new Uint8Array(await response.arrayBuffer())).toEqual(sample.subarray(offset, offset + length))
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(SAMPLE_BYTES.subarray(offset, offset + length))
   })
 
   test('a range that cannot be satisfied', async () => {
@@ -333,7 +333,7 @@ describe('reading back', () => {
       maxStored: null,
       token: null,
     })
-    await env.BUCKET.put('uploads/alice/y', sample)
+    await env.BUCKET.put('uploads/alice/y', SAMPLE_BYTES)
     const others: [string, RequestInit][] = [
       [path, { headers: { 'x-account': 'bob' } }],
       [path, { method: 'DELETE', headers: { 'x-account': 'bob' } }],
@@ -380,7 +380,7 @@ describe('one that is not whole', () => {
       maxStored: null,
       token: null,
     }
-    await env.BUCKET.put(key, sample)
+    await env.BUCKET.put(key, SAMPLE_BYTES)
     const number = await insertUpload(env.DB, { ...row, created_at: Date.now(), expires_at: Date.now() + 60_000 })
     return number ?? 0
   }
@@ -405,7 +405,7 @@ describe('one that is not whole', () => {
     sender.enqueue(new Uint8Array(3))
     const number = await vi.waitUntil(
       () => env.DB.prepare(`SELECT number FROM uploads WHERE state = 'receiving'`).first<number>('number'),
-      { timeout: PATIENCE_MS },
+      { timeout: STEP_TIMEOUT_MS },
     )
     expect((await call(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
     sender.enqueue(new Uint8Array(3))

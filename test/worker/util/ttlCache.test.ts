@@ -1,9 +1,9 @@
 // What requests share of one attempt: never a promise that only another request can settle.
 import { expect, test, vi } from 'vitest'
-import { Kept } from '../../../worker/util/ttlCache.ts'
+import { TtlCache } from '../../../worker/util/ttlCache.ts'
 
 test('what is open is kept for a while, what failed is not', async () => {
-  const kept = new Kept<number>()
+  const kept = new TtlCache<number>()
   let opened = 0
   const open = async () => ++opened
   expect([await kept.get('a', open), await kept.get('a', open), await kept.get('b', open)]).toEqual([1, 1, 2])
@@ -18,7 +18,7 @@ test('what is open is kept for a while, what failed is not', async () => {
 })
 
 test('a request that is cancelled while it opens keeps nobody waiting', async () => {
-  const kept = new Kept<number>()
+  const kept = new TtlCache<number>()
   void kept.get('a', () => new Promise<never>(() => undefined))
   expect(await kept.get('a', async () => 1)).toBe(1)
 })

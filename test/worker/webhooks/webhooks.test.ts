@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { nextTryIn } from '#contract/api/webhookMessage.ts'
-import { PATIENCE_MS } from '../../support/timeouts.ts'
-import { sweep } from '../../../worker/reconciler.ts'
-import { call, job, post } from '../support/apiClient.ts'
-import type { Attempt } from '../support/fakeTranscoder.ts'
-import { ahead, create as createJob, moveClock, started } from '../support/jobFixture.ts'
+import { retryDelayMs } from '#contract/api/webhookMessage.ts'
+import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { clockOffsetMs, createJob, advanceClock, startNextAttempt } from '../support/jobFixture.ts'
 
 const HOOK = 'https://hooks.test/in?token=TOPSECRET'
 const HOUR = 3600_000
@@ -41,20 +41,23 @@ afterEach(async () => void (await env.DB.prepare('DELETE FROM webhooks').run()))
 
 const create = (change: Record<string, unknown> = { webhook_url: HOOK }) => createJob(change)
 
-async function finished(change?: Record<string, unknown>): Promise<[number, Attempt]> {
+async function finished(change?: Record<string, unknown>): Promise<[number, FakeAttempt]> {
   const id = await create(change)
-  const attempt = await started()
-  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  const attempt = await startNextAttempt()
+  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
   return [id, attempt]
 }
 
-const deliveries = async (id: number) => (await (await call(`/api/v0/job/${id}/webhooks`)).json<any>()).deliveries
-const courier = (attempt: Attempt) => env.COURIER.get(env.COURIER.idFromName(attempt.job))
+const deliveries = async (id: number) => (await (await apiRequest(`/api/v0/job/${id}/webhooks`)).json<any>()).deliveries
+const webhookScheduler = (attempt: FakeAttempt) => env.COURIER.get(env.COURIER.idFromName(attempt.job))
 const settled = (id: number, tries: number) =>
-  vi.waitUntil(async () => (await deliveries(id))[0]?.attempts.length === tries, { timeout: PATIENCE_MS, interval: 20 })
+  vi.waitUntil(async () => (await deliveries(id))[0]?.attempts.length === tries, {
+    timeout: STEP_TIMEOUT_MS,
+    interval: 20,
+  })
 
 async function rotate(): Promise<string> {
-  const response = await post('/api/v0/webhooks/secret/rotate', {})
+  const response = await postJson('/api/v0/webhooks/secret/rotate', {})
   expect(response.status).toBe(201)
   return (await response.json<any>()).secret
 }
@@ -86,7 +89,7 @@ test('the end of a job is told once, signed as an independent verifier expects, 
     },
   ])
   // The address is shown without its query; nothing of the secret stands in the ledger.
-  expect(await (await call(`/api/v0/job/${id}`)).text()).not.toContain('TOPSECRET')
+  expect(await (await apiRequest(`/api/v0/job/${id}`)).text()).not.toContain('TOPSECRET')
   expect(JSON.stringify((await env.DB.prepare('SELECT * FROM accounts').all()).results)).not.toContain(secret.slice(6))
 })
 
@@ -97,9 +100,9 @@ test('after a rotation both secrets verify for a day, then only the new one', as
   const [id, attempt] = await finished()
   await settled(id, 1)
   for (const secret of [old, now]) new Webhook(secret).verify(received[0]!.body, received[0]!.headers)
-  moveClock(25 * HOUR)
-  await post(`/api/v0/job/${id}/webhooks/${received[0]!.headers['webhook-id']}/replay`, {})
-  await runDurableObjectAlarm(courier(attempt))
+  advanceClock(25 * HOUR)
+  await postJson(`/api/v0/job/${id}/webhooks/${received[0]!.headers['webhook-id']}/replay`, {})
+  await runDurableObjectAlarm(webhookScheduler(attempt))
   await settled(id, 2)
   expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id'])
   expect(received[1]?.headers['webhook-signature']?.split(' ')).toHaveLength(1)
@@ -112,24 +115,24 @@ test('what is not answered with success is tried again with back-off for a day, 
   for (let n = 2; n <= 11; n++) {
     expect((await deliveries(id))[0]).toMatchObject({ state: 'pending', tries: n - 1 })
     // Not before its time.
-    await runDurableObjectAlarm(courier(attempt))
+    await runDurableObjectAlarm(webhookScheduler(attempt))
     expect(received).toHaveLength(n - 1)
-    moveClock(nextTryIn(n - 1, 500)! + 1000)
-    await runDurableObjectAlarm(courier(attempt))
+    advanceClock(retryDelayMs(n - 1, 500)! + 1000)
+    await runDurableObjectAlarm(webhookScheduler(attempt))
     expect(received).toHaveLength(n)
   }
   const [failed] = await deliveries(id)
   expect(failed).toMatchObject({ state: 'failed', tries: 11 })
   expect(failed.attempts.at(-1)).toMatchObject({ status: 500, error: 'The receiver answered 500.' })
-  expect(ahead).toBeGreaterThan(23 * HOUR)
+  expect(clockOffsetMs).toBeGreaterThan(23 * HOUR)
   expect(new Set(received.map((message) => message.headers['webhook-id'])).size).toBe(1)
   answer = () => new Response(null, { status: 204 })
-  const replayed = await post(`/api/v0/job/${id}/webhooks/${failed.id}/replay`, {})
+  const replayed = await postJson(`/api/v0/job/${id}/webhooks/${failed.id}/replay`, {})
   expect(replayed.status).toBe(202)
-  await runDurableObjectAlarm(courier(attempt))
+  await runDurableObjectAlarm(webhookScheduler(attempt))
   await settled(id, 12)
   expect((await deliveries(id))[0]).toMatchObject({ state: 'delivered', tries: 1 })
-  expect((await post(`/api/v0/job/${id}/webhooks/msg_other/replay`, {})).status).toBe(404)
+  expect((await postJson(`/api/v0/job/${id}/webhooks/msg_other/replay`, {})).status).toBe(404)
 })
 
 test('a redirect is not followed, and an address that is not public is not called', async () => {
@@ -144,12 +147,12 @@ test('a redirect is not followed, and an address that is not public is not calle
     await env.DB.prepare(`UPDATE jobs SET config = json_set(config, '$.webhook_url', ?2) WHERE id = ?1`)
       .bind(hidden, address)
       .run()
-    await post(`/api/v0/job/${hidden}/cancel`, {})
+    await postJson(`/api/v0/job/${hidden}/cancel`, {})
     await settled(hidden, 1)
     expect((await deliveries(hidden))[0].attempts[0]).toMatchObject({ status: null })
   }
   expect(received).toHaveLength(1)
-  expect((await post('/api/v0/job', job({ webhook_url: 'https://u:p@hooks.test/' }))).status).toBe(400)
+  expect((await postJson('/api/v0/job', jobBody({ webhook_url: 'https://u:p@hooks.test/' }))).status).toBe(400)
 })
 
 test('an address that is not public is refused when the job is created, behind a query and with a retry too', async () => {
@@ -159,7 +162,7 @@ test('an address that is not public is refused when the job is created, behind a
     'https://metadata.internal/',
     'http://10.1.2.3:8080/',
   ]) {
-    const refused = await post('/api/v0/job', job({ webhook_url: address }))
+    const refused = await postJson('/api/v0/job', jobBody({ webhook_url: address }))
     expect(refused.status).toBe(400)
     expect((await refused.json<any>()).error).toMatchObject({
       code: 'invalid_request',
@@ -168,11 +171,11 @@ test('an address that is not public is refused when the job is created, behind a
     })
   }
   for (const none of [null, '']) {
-    expect((await post('/api/v0/job', job({ webhook_url: none }))).status).toBe(200)
+    expect((await postJson('/api/v0/job', jobBody({ webhook_url: none }))).status).toBe(200)
   }
   const id = await create({})
-  await post(`/api/v0/job/${id}/cancel`, {})
-  const again = await post(`/api/v0/job/${id}/retry`, { webhook_url: 'http://192.168.0.1/' })
+  await postJson(`/api/v0/job/${id}/cancel`, {})
+  const again = await postJson(`/api/v0/job/${id}/retry`, { webhook_url: 'http://192.168.0.1/' })
   expect([again.status, (await again.json<any>()).error.field]).toEqual([400, 'webhook_url'])
   // A private address that the deployment allows is none of that.
   await create({ webhook_url: 'https://logo.test/hook' })
@@ -180,20 +183,20 @@ test('an address that is not public is refused when the job is created, behind a
 
 test('a job that names nobody tells its key’s address, and null is no name; an empty one tells nobody; it is sealed, changed by admins, and goes with its key', async () => {
   const admin = { key: 'test-only-admin-key' }
-  const made = await post('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
+  const made = await postJson('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
   expect(made.status).toBe(201)
   const { id: keyId, key, webhook_url } = await made.json<any>()
   expect(webhook_url).toBe('https://hooks.test/in?…')
   expect(JSON.stringify((await env.DB.prepare('SELECT * FROM api_keys').all()).results)).not.toContain('TOPSECRET')
   const cancelled = async (change: Record<string, unknown>, by = key): Promise<number> => {
-    const { _auto_generated_id_: id } = await (await post('/api/v0/job', job(change), { key: by })).json<any>()
-    await post(`/api/v0/job/${id}/cancel`, {})
+    const { _auto_generated_id_: id } = await (await postJson('/api/v0/job', jobBody(change), { key: by })).json<any>()
+    await postJson(`/api/v0/job/${id}/cancel`, {})
     return id
   }
   const told = await cancelled({})
   await settled(told, 1)
   expect(received.map(({ url }) => url)).toEqual([HOOK])
-  const { config } = await (await call(`/api/v0/job/${told}`)).json<any>()
+  const { config } = await (await apiRequest(`/api/v0/job/${told}`)).json<any>()
   expect(config.webhook_url).toBe('https://hooks.test/in?…')
   expect(await deliveries(await cancelled({ webhook_url: null }))).toHaveLength(1)
   expect(await deliveries(await cancelled({ webhook_url: '' }))).toEqual([])
@@ -202,7 +205,7 @@ test('a job that names nobody tells its key’s address, and null is no name; an
   expect(received.at(-1)?.url).toBe('https://hooks.test/own')
 
   // A rotated key keeps it; a revoked one keeps nothing that opens.
-  const rotated = await (await post(`/api/v0/keys/${keyId}/rotate`, {}, admin)).json<any>()
+  const rotated = await (await postJson(`/api/v0/keys/${keyId}/rotate`, {}, admin)).json<any>()
   expect(rotated.webhook_url).toBe(webhook_url)
   const sealed = env.DB.prepare('SELECT webhook_sealed FROM api_keys WHERE id = ?')
   expect(await sealed.bind(keyId).first('webhook_sealed')).toBeNull()
@@ -210,7 +213,7 @@ test('a job that names nobody tells its key’s address, and null is no name; an
   expect(received.at(-1)?.url).toBe(HOOK)
 
   const patch = (id: string, body: unknown, who = admin) =>
-    call(`/api/v0/keys/${id}`, {
+    apiRequest(`/api/v0/keys/${id}`, {
       method: 'PATCH',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -229,7 +232,7 @@ test('a job that names nobody tells its key’s address, and null is no name; an
   ]) {
     const refused = await patch(rotated.id, bad)
     expect([refused.status, (await refused.json<any>()).error.field]).toEqual([400, 'webhook_url'])
-    expect((await post('/api/v0/keys', bad, admin)).status).toBe(400)
+    expect((await postJson('/api/v0/keys', bad, admin)).status).toBe(400)
   }
   for (const bad of [{ account: 'x' }, { scopes: ['admin'] }, { priority: 11 }, { max_stored_upload_bytes: -1 }]) {
     expect((await patch(rotated.id, bad)).status, JSON.stringify(bad)).toBe(400)
@@ -241,24 +244,24 @@ test('a job that names nobody tells its key’s address, and null is no name; an
 test('410 ends the tries, a cancelled job tells of it, and raced ends tell once', async () => {
   answer = () => new Response(null, { status: 410 })
   const id = await create()
-  await started()
-  await Promise.all(Array.from({ length: 5 }, () => post(`/api/v0/job/${id}/cancel`, {})))
+  await startNextAttempt()
+  await Promise.all(Array.from({ length: 5 }, () => postJson(`/api/v0/job/${id}/cancel`, {})))
   await settled(id, 1)
   expect(await deliveries(id)).toMatchObject([{ event: 'job.cancelled', state: 'failed', tries: 1 }])
 })
 
 test('a courier that was lost is woken by the sweep', async () => {
   const id = await create()
-  const attempt = await started()
+  const attempt = await startNextAttempt()
   vi.spyOn(env.COURIER, 'get').mockImplementation(() => {
     throw new Error('lost')
   })
-  await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+  await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
   vi.restoreAllMocks()
   expect(await deliveries(id)).toMatchObject([{ event: 'job.failed', state: 'pending', tries: 0 }])
-  moveClock(3 * 60_000)
-  await sweep(env)
-  await runDurableObjectAlarm(courier(attempt))
+  advanceClock(3 * 60_000)
+  await reconcile(env)
+  await runDurableObjectAlarm(webhookScheduler(attempt))
   await settled(id, 1)
   expect(JSON.parse(received[0]!.body).data.error).toEqual({ code: 'source_not_media', message: 'x' })
 })
@@ -294,23 +297,23 @@ test('a courier that is woken while it ends its work does not forget it: no swee
   })
   const id = await create()
   of = id
-  const attempt = await started()
+  const attempt = await startNextAttempt()
   afterLast = async () => {
     const { results } = await env.DB.prepare('SELECT id FROM webhooks WHERE job = ?').bind(id).all<{ id: string }>()
-    expect((await post(`/api/v0/job/${id}/webhooks/${results[0]!.id}/replay`, {})).status).toBe(202)
+    expect((await postJson(`/api/v0/job/${id}/webhooks/${results[0]!.id}/replay`, {})).status).toBe(202)
   }
-  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
   // Nobody else may read until then.
-  await vi.waitUntil(() => afterLast === null, { timeout: PATIENCE_MS, interval: 5 })
+  await vi.waitUntil(() => afterLast === null, { timeout: STEP_TIMEOUT_MS, interval: 5 })
   await settled(id, 2)
   expect(received).toHaveLength(2)
   await expect
-    .poll(() => runInDurableObject(courier(attempt), async (_, state) => (await state.storage.list()).size))
+    .poll(() => runInDurableObject(webhookScheduler(attempt), async (_, state) => (await state.storage.list()).size))
     .toBe(0)
 })
 
 test('a job without webhook_url makes no delivery', async () => {
   const id = await create({})
-  await post(`/api/v0/job/${id}/cancel`, {})
+  await postJson(`/api/v0/job/${id}/cancel`, {})
   expect(await deliveries(id)).toEqual([])
 })

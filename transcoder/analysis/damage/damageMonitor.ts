@@ -10,16 +10,23 @@ import { toNumber } from '../../formats/rational.ts'
 import { cutEnd, EDGE_SECONDS, withoutCutEnd, type End, type Event } from './cutEnd.ts'
 import type { LastPacket } from './streamEnding.ts'
 import {
-  beginsDecoding,
+  isDecodingStart,
   filteredStream,
-  isWorthKeeping,
+  isDiagnostic,
   readDamage,
   type Damage,
-  type Reading,
+  type LogContext,
 } from './ffmpegMessages.ts'
-import { limitError, totalOf, undecodable, type Counted, type Findings, type Gap } from './damageReport.ts'
+import {
+  tooManyErrors,
+  totalEvents,
+  undecodableVideo,
+  type EventCount,
+  type DamageSummary,
+  type Gap,
+} from './damageReport.ts'
 
-export interface WatchOptions {
+export interface DamageMonitorOptions {
   media: MediaInfo
   plan: Plan
   /** Where on the source's clock the outputs begin. */
@@ -44,17 +51,17 @@ const SILENCE_STEP = 16_384
 const SAME_GAP = 0.1
 const SAME_MOMENT_SECONDS = 5
 /** Formats that have neither a header nor an end: a recording may be cut off anywhere, and what that does to the last packet is no damage. */
-const ENDLESS = new Set(['mpegts', 'mpeg', 'mpegvideo', 'h264', 'hevc', 'aac', 'ac3', 'eac3', 'mp3', 'dv'])
+const HEADERLESS_FORMATS = new Set(['mpegts', 'mpeg', 'mpegvideo', 'h264', 'hevc', 'aac', 'ac3', 'eac3', 'mp3', 'dv'])
 /** Decoding is ahead of what the encoders have written by their look-ahead. */
 const LOOK_AHEAD_SECONDS = 3
 /** ffmpeg's own limit (-max_error_rate), which version 5 applies to all streams together. */
-const MOST_LOST = 2 / 3
+const MAX_LOST_SHARE = 2 / 3
 /** A hostile source may have any number: all are counted, and so many kept. */
-const MOST_EVENTS = 2000
+const MAX_EVENTS = 2000
 
-export class DamageWatch {
-  readonly #options: WatchOptions
-  readonly #reading: Reading
+export class DamageMonitor {
+  readonly #options: DamageMonitorOptions
+  readonly #reading: LogContext
   readonly #sampleRate: number
   readonly #now: () => number
   #isDecoding = false
@@ -73,17 +80,17 @@ export class DamageWatch {
   #position = { seconds: 0, speed: 0, at: 0 }
   #hasExceeded = false
 
-  constructor(options: WatchOptions, now = () => performance.now()) {
+  constructor(options: DamageMonitorOptions, now = () => performance.now()) {
     const { media, plan } = options
     this.#options = options
     this.#now = now
-    this.#reading = readingOf(media, plan)
+    this.#reading = logContextOf(media, plan)
     this.#sampleRate = tracksOf(plan)[0]?.sampleRate ?? 48_000
-    this.begin()
+    this.reset()
   }
 
   /** An encode begins: what an earlier one met counts no more. */
-  begin(): void {
+  reset(): void {
     this.#isDecoding = false
     this.#isFiltering = false
     this.#decoded.clear()
@@ -99,19 +106,19 @@ export class DamageWatch {
 
   /** One line of ffmpeg's. Returns whether it may explain a bad end. */
   readonly line = (text: string): boolean => {
-    if (beginsDecoding(text)) this.#isDecoding = true
+    if (isDecodingStart(text)) this.#isDecoding = true
     const decoded = filteredStream(text)
     if (decoded !== null) {
       this.#isFiltering = true
       this.#decoded.add(decoded)
     }
     const damage = readDamage(text, this.#reading, this.#isDecoding)
-    if (damage !== null) this.#take(damage)
-    return isWorthKeeping(text)
+    if (damage !== null) this.#record(damage)
+    return isDiagnostic(text)
   }
 
-  progress({ outSeconds, speed }: { outSeconds: number; speed: number | null }): void {
-    this.#place(outSeconds)
+  onProgress({ outSeconds, speed }: { outSeconds: number; speed: number | null }): void {
+    this.#assignTimes(outSeconds)
     this.#position = { seconds: outSeconds, speed: speed ?? 0, at: this.#now() }
     const { limit } = this.#options
     if (limit === null || this.#hasExceeded) return
@@ -119,7 +126,7 @@ export class DamageWatch {
     const found = this.#findings(this.#events.filter(({ latestSeconds }) => latestSeconds < end))
     if (found.total <= limit) return
     this.#hasExceeded = true
-    this.#options.onExceeded(limitError(found, limit))
+    this.#options.onExceeded(tooManyErrors(found, limit))
   }
 
   /** Errors that the cut end of a transport stream may explain, and its last bytes may show that it does not. */
@@ -136,7 +143,7 @@ export class DamageWatch {
   }
 
   /** What tells damage from other lines. */
-  get reading(): Reading {
+  get reading(): LogContext {
     return this.#reading
   }
 
@@ -146,13 +153,13 @@ export class DamageWatch {
   }
 
   /** So far. Once ffmpeg has ended: all of it. */
-  findings(): Findings {
-    for (const context of this.#silences.keys()) this.#close(context)
+  summary(): DamageSummary {
+    for (const context of this.#silences.keys()) this.#closeSilence(context)
     return this.#findings(this.#withoutCutEnd())
   }
 
   #withoutCutEnd(): readonly Event[] {
-    if (!this.#options.media.formats.some((format) => ENDLESS.has(format))) return this.#events
+    if (!this.#options.media.formats.some((format) => HEADERLESS_FORMATS.has(format))) return this.#events
     return withoutCutEnd(this.#events, this.#ends(), this.#endOf(null))
   }
 
@@ -164,28 +171,28 @@ export class DamageWatch {
   }
 
   /** Once ffmpeg has ended well. Throws too_many_source_errors, and source_damaged where most of the video is lost, as ffmpeg 7 does. */
-  requireFew(): void {
+  requireWithinLimit(): void {
     const { limit, media } = this.#options
-    const found = this.findings()
+    const found = this.summary()
     const { video } = media
     const seconds = video?.durationSeconds ?? media.durationSeconds
     if (video !== null && video.frameRate !== null && seconds !== null) {
       const lost = this.#events.filter(({ kind, stream }) => kind === 'packet' && stream === video.index).length
-      if (lost > 1 && lost > seconds * toNumber(video.frameRate) * MOST_LOST) throw undecodable(lost)
+      if (lost > 1 && lost > seconds * toNumber(video.frameRate) * MAX_LOST_SHARE) throw undecodableVideo(lost)
     }
-    if (limit !== null && found.total > limit) throw limitError(found, limit)
+    if (limit !== null && found.total > limit) throw tooManyErrors(found, limit)
   }
 
-  #take(damage: Damage): void {
+  #record(damage: Damage): void {
     if (damage.kind === 'silence') {
-      this.#fill(damage)
+      this.#addSilence(damage)
       return
     }
     const { media, plan, startSeconds } = this.#options
     const stream = damage.kind === 'message' ? this.#decodedBy(damage.name) : damage.stream
     if (stream !== null && !usedStreams(media, plan).some(({ index }) => index === stream)) return
     if (stream !== null && this.#isCutBeginning(stream)) return
-    if (this.#events.length >= MOST_EVENTS) {
+    if (this.#events.length >= MAX_EVENTS) {
       this.#uncounted[damage.kind] += 1
       return
     }
@@ -197,7 +204,7 @@ export class DamageWatch {
       this.#events = [...this.#events.filter((event) => event !== known), known]
       return
     }
-    const seconds = ticks === null ? this.#here() : ticks / TICKS_PER_SECOND - startSeconds
+    const seconds = ticks === null ? this.#currentSeconds() : ticks / TICKS_PER_SECOND - startSeconds
     const text = damage.kind === 'message' ? damage.text : ''
     const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), ticks, text }
     if (ticks !== null) {
@@ -227,7 +234,7 @@ export class DamageWatch {
   }
 
   /** What was met since the last report lies between that one and this one, `until`. */
-  #place(until: number): void {
+  #assignTimes(until: number): void {
     const { seconds: from, at: began } = this.#position
     const passed = Math.max(1, this.#now() - began)
     const step = Math.max(0, until - from)
@@ -240,27 +247,27 @@ export class DamageWatch {
   }
 
   /** Where the encode stands: what was said at the last report, and what it did since at the same speed. */
-  #here(): number {
+  #currentSeconds(): number {
     const { seconds, speed, at } = this.#position
     return Math.min(seconds + (speed * (this.#now() - at)) / 1000, this.#endOf(null))
   }
 
-  #fill({ context, samples }: Extract<Damage, { kind: 'silence' }>): void {
+  #addSilence({ context, samples }: Extract<Damage, { kind: 'silence' }>): void {
     const silence = this.#silences.get(context) ?? {
       samples: 0,
-      seconds: this.#here(),
+      seconds: this.#currentSeconds(),
       isFirst: !this.#contexts.has(context),
     }
     this.#contexts.add(context)
     silence.samples += samples
     this.#silences.set(context, silence)
-    if (samples !== SILENCE_STEP) this.#close(context)
+    if (samples !== SILENCE_STEP) this.#closeSilence(context)
   }
 
-  #close(context: string): void {
+  #closeSilence(context: string): void {
     const silence = this.#silences.get(context)
     this.#silences.delete(context)
-    if (silence === undefined || this.#gaps.length >= MOST_EVENTS) return
+    if (silence === undefined || this.#gaps.length >= MAX_EVENTS) return
     const lengthSeconds = silence.samples / this.#sampleRate
     if (silence.isFirst && this.#isBeginning(lengthSeconds)) return
     const { seconds } = silence
@@ -293,8 +300,8 @@ export class DamageWatch {
     return seconds === null ? Number.POSITIVE_INFINITY : begin + seconds - startSeconds
   }
 
-  #findings(events: readonly Event[]): Findings {
-    const counted = (kind: Event['kind']): Counted => {
+  #findings(events: readonly Event[]): DamageSummary {
+    const counted = (kind: Event['kind']): EventCount => {
       const own = events.filter((event) => event.kind === kind)
       return { count: own.length + this.#uncounted[kind], seconds: own.map(({ seconds }) => seconds) }
     }
@@ -304,7 +311,7 @@ export class DamageWatch {
       messages: { ...counted('message'), first: events.find(({ text }) => text !== '')?.text ?? '' },
       gaps: this.#gaps,
     }
-    return { ...found, total: totalOf(found) }
+    return { ...found, total: totalEvents(found) }
   }
 }
 
@@ -324,7 +331,7 @@ function tracksOf(plan: Plan): AudioPlan[] {
 }
 
 /** ffmpeg's decoders are called after their codec, and so are some of its encoders. */
-function readingOf(media: MediaInfo, plan: Plan): Reading {
+function logContextOf(media: MediaInfo, plan: Plan): LogContext {
   const videos = [
     ...plan.outputs.map(({ video }) => video.codec),
     ...(plan.packaging?.renditions ?? []).flatMap(({ video }) => video?.codec ?? []),

@@ -11,66 +11,66 @@ export interface Gap {
   lengthSeconds: number
 }
 
-export interface Findings {
+export interface DamageSummary {
   /** Damaged or undecodable packets: how many, and where (a part of them where there are very many). */
-  packets: Counted
-  frames: Counted
+  packets: EventCount
+  frames: EventCount
   /** Other errors of the demuxer and the decoders. */
-  messages: Counted & { first: string }
+  messages: EventCount & { first: string }
   gaps: readonly Gap[]
   /** What `max_source_errors` is compared with. */
   total: number
 }
 
-export interface Counted {
+export interface EventCount {
   count: number
   seconds: readonly number[]
 }
 
 export const LIMIT_FIELD = 'max_source_errors'
-const MOST_TIMES = 10
+const MAX_TIMES = 10
 
 /** Packets and frames are the two ends of one damage and may both be there; messages are told where neither is. */
-export function totalOf({ packets, frames, messages, gaps }: Omit<Findings, 'total'>): number {
+export function totalEvents({ packets, frames, messages, gaps }: Omit<DamageSummary, 'total'>): number {
   return Math.max(packets.count + frames.count, messages.count) + gaps.length
 }
 
 /** Empty for a source that is whole. */
-export function damageWarnings(found: Findings): Warning[] {
+export function damageWarnings(found: DamageSummary): Warning[] {
   const { packets, frames, messages, gaps } = found
   const warnings: Warning[] = []
   if (packets.count > 0)
     warnings.push({
       code: 'decode_errors',
-      message: `The source is damaged: ${some(packets.count, 'packet')} could not be decoded, or arrived damaged, at about ${times(packets.seconds)}.`,
+      message: `The source is damaged: ${plural(packets.count, 'packet')} could not be decoded, or arrived damaged, at about ${listTimes(packets.seconds)}.`,
     })
   else if (messages.count > frames.count)
     warnings.push({
       code: 'decode_errors',
-      message: `The source is damaged: reading it gave ${some(messages.count, 'error')} (the first: ${messages.first}) at about ${times(messages.seconds)}.`,
+      message: `The source is damaged: reading it gave ${plural(messages.count, 'error')} (the first: ${messages.first}) at about ${listTimes(messages.seconds)}.`,
     })
   if (frames.count > 0)
     warnings.push({
       code: 'frames_concealed',
-      message: `The source is damaged: parts of ${some(frames.count, 'frame')} were lost and are concealed, at about ${times(frames.seconds)}.`,
+      message: `The source is damaged: parts of ${plural(frames.count, 'frame')} were lost and are concealed, at about ${listTimes(frames.seconds)}.`,
     })
   if (gaps.length > 0) {
     const length = gaps.reduce((sum, gap) => sum + gap.lengthSeconds, 0).toFixed(2)
     warnings.push({
       code: 'audio_gaps_filled',
-      message: `The source’s audio has ${some(gaps.length, 'gap')} of ${length} s in total, filled with silence, at about ${times(gaps.map(({ seconds }) => seconds))}.`,
+      message: `The source’s audio has ${plural(gaps.length, 'gap')} of ${length} s in total, filled with silence, at about ${listTimes(gaps.map(({ seconds }) => seconds))}.`,
     })
   }
   return warnings
 }
 
 /** One line for the log. */
-export function summary({ packets, frames, messages, gaps }: Findings): string {
-  return `${some(packets.count, 'packet')}, ${some(frames.count, 'frame')}, ${some(messages.count, 'message')}, ${some(gaps.length, 'gap')}`
+export function describeDamage({ packets, frames, messages, gaps }: DamageSummary): string {
+  return `${plural(packets.count, 'packet')}, ${plural(frames.count, 'frame')}, ${plural(messages.count, 'message')}, ${plural(gaps.length, 'gap')}`
 }
 
-export function limitError(found: Findings, limit: number): TaskError {
-  const message = `The source has more errors than ${LIMIT_FIELD} allows (${limit}): ${found.total} were found when the job was ended (${summary(found)}).`
+export function tooManyErrors(found: DamageSummary, limit: number): TaskError {
+  const message = `The source has more errors than ${LIMIT_FIELD} allows (${limit}): ${found.total} were found when the job was ended (${describeDamage(found)}).`
   return new TaskError('too_many_source_errors', message, {
     field: LIMIT_FIELD,
     details: {
@@ -83,22 +83,22 @@ export function limitError(found: Findings, limit: number): TaskError {
   })
 }
 
-export function undecodable(packets: number): TaskError {
+export function undecodableVideo(packets: number): TaskError {
   return new TaskError(
     'source_damaged',
     `The source is damaged: most of its video, ${packets} packets, could not be decoded.`,
   )
 }
 
-function some(count: number, noun: string): string {
+function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Each second once, and no more of them than a person reads. */
-function times(seconds: readonly number[]): string {
+function listTimes(seconds: readonly number[]): string {
   const whole = [...new Set(seconds.map((each) => Math.max(0, Math.floor(each))))].toSorted((a, b) => a - b)
-  const shown = whole.slice(0, MOST_TIMES).map(clock).join(', ')
-  return whole.length > MOST_TIMES ? `${shown} and at later times until ${clock(whole.at(-1)!)}` : shown
+  const shown = whole.slice(0, MAX_TIMES).map(clock).join(', ')
+  return whole.length > MAX_TIMES ? `${shown} and at later times until ${clock(whole.at(-1)!)}` : shown
 }
 
 function clock(seconds: number): string {

@@ -8,17 +8,17 @@ import type { Attempt } from '../../pipeline/attempt.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { runFfmpeg } from '../../ffmpeg/run.ts'
 import { ENDING_BYTES, lastPackets, transportPackets, type LastPacket } from './streamEnding.ts'
-import { beginsDecoding, readDamage } from './ffmpegMessages.ts'
-import type { DamageWatch } from './damageMonitor.ts'
+import { isDecodingStart, readDamage } from './ffmpegMessages.ts'
+import type { DamageMonitor } from './damageMonitor.ts'
 
 type Place = Pick<Attempt, 'engine' | 'gateway' | 'workspace' | 'halt'>
 
 /** Tells `damage`. It knows nothing more where the source cannot be read in ranges. */
-export async function lookAtEnd(place: Place, damage: DamageWatch): Promise<void> {
+export async function lookAtEnd(place: Place, damage: DamageMonitor): Promise<void> {
   if (!damage.isInDoubt) return
   const { gateway, halt } = place
   const { size } = await gateway.open()
-  const bytes = await gateway.bytes(Math.max(0, (size ?? 0) - ENDING_BYTES), ENDING_BYTES, halt.signal)
+  const bytes = await gateway.readRange(Math.max(0, (size ?? 0) - ENDING_BYTES), ENDING_BYTES, halt.signal)
   const ending = lastPackets(bytes)
   damage.endsWith(ending)
   for (const pid of damage.doubtfulPids()) {
@@ -31,7 +31,7 @@ export async function lookAtEnd(place: Place, damage: DamageWatch): Promise<void
 /** What is said with the cut packet, and not without it. Empty where that cannot be found out. */
 async function explanation(
   place: Place,
-  damage: DamageWatch,
+  damage: DamageMonitor,
   bytes: Uint8Array,
   pid: number,
   from: number,
@@ -54,7 +54,7 @@ interface Counts {
 /** Errors of one stream; null where no frame of it can be decoded. */
 async function decode(
   { engine, workspace, halt }: Place,
-  { reading }: DamageWatch,
+  { reading }: DamageMonitor,
   pid: number,
   packets: readonly { bytes: Uint8Array }[],
 ): Promise<Counts | null> {
@@ -64,7 +64,7 @@ async function decode(
   const errors: Counts = { packet: 0, frame: 0, message: 0 }
   let isDecoding = false
   const onLine = (line: string): boolean => {
-    isDecoding ||= beginsDecoding(line)
+    isDecoding ||= isDecodingStart(line)
     const found = isDecoding ? readDamage(line, reading, true) : null
     if (found !== null && found.kind !== 'silence') errors[found.kind] += 1
     return true

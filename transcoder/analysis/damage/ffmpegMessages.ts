@@ -12,7 +12,7 @@ export type Damage =
   /** Anything else that a demuxer or decoder calls an error. `name`: the demuxer or decoder. */
   | { kind: 'message'; name: string; text: string }
 
-export interface Reading {
+export interface LogContext {
   /** ffmpeg's names of the source's container, as one: "mov,mp4,m4a,3gp,3g2,mj2". */
   format: string
   /** Names of decoders that are not also those of an encoder at work. */
@@ -32,13 +32,13 @@ const LINE = /^((?:\[[^\]]+\] )*)\[(fatal|error|warning|info|verbose)\] (.*)$/
 const SERIOUS = new Set(['fatal', 'error', 'warning'])
 
 /** False for a line that only this reader needs: it would push what explains a bad end out of the last kilobytes. */
-export function isWorthKeeping(line: string): boolean {
+export function isDiagnostic(line: string): boolean {
   const level = LINE.exec(line)?.[2]
   return level === undefined || SERIOUS.has(level)
 }
 
 /** Before it, a decoder's errors are those of the probing: the same packets are decoded again. */
-export function beginsDecoding(line: string): boolean {
+export function isDecodingStart(line: string): boolean {
   return line.startsWith('[info] Stream mapping:')
 }
 
@@ -47,11 +47,11 @@ export function beginsDecoding(line: string): boolean {
  * first of them is of the source's beginning.
  */
 export function filteredStream(line: string): number | null {
-  return whole(/^\[graph[ _]\d+[ _]in(?:put from stream |_)0[:_](\d+) @/.exec(line)?.[1])
+  return parseInteger(/^\[graph[ _]\d+[ _]in(?:put from stream |_)0[:_](\d+) @/.exec(line)?.[1])
 }
 
 /** null = a line that tells of no damage. `isDecoding`: `beginsDecoding` was seen. */
-export function readDamage(text: string, { format, decoders }: Reading, isDecoding: boolean): Damage | null {
+export function readDamage(text: string, { format, decoders }: LogContext, isDecoding: boolean): Damage | null {
   const line = parse(text)
   if (line === null) return null
   const silence = / adding (\d+) audio samples of silence$/.exec(` ${line.text}`)
@@ -74,7 +74,7 @@ function packet({ contexts, text }: Line, format: string): Extract<Damage, { kin
   if (format === 'mpegts') {
     // ffmpeg says it again of each frame that it cuts out of the packet.
     const [, stream, ticks] = /^Packet corrupt \(stream = (\d+), dts = (\w+|-\d+)\)/.exec(text) ?? []
-    if (stream !== undefined) return { kind: 'packet', stream: Number(stream), ticks: whole(ticks) }
+    if (stream !== undefined) return { kind: 'packet', stream: Number(stream), ticks: parseInteger(ticks) }
   } else {
     const corrupt = /corrupt input packet in stream (\d+)$/.exec(text)
     if (corrupt !== null) return { kind: 'packet', stream: Number(corrupt[1]), ticks: null }
@@ -88,7 +88,7 @@ function packet({ contexts, text }: Line, format: string): Extract<Damage, { kin
 
 function frame({ contexts, text }: Line): Damage | null {
   if (!/\bcorrupt decoded frame\b/.test(text)) return null
-  return { kind: 'frame', stream: whole(/in stream (\d+)$/.exec(text)?.[1]) ?? streamOf(contexts) }
+  return { kind: 'frame', stream: parseInteger(/in stream (\d+)$/.exec(text)?.[1]) ?? streamOf(contexts) }
 }
 
 /** Said of streams that were edited, or that begin within a group of pictures, and seen of no frame. */
@@ -100,7 +100,7 @@ const HARMLESS = [
   /^Warning MVs not available/,
 ]
 
-function message({ contexts, level, text }: Line, reading: Reading, isDecoding: boolean): Damage | null {
+function message({ contexts, level, text }: Line, reading: LogContext, isDecoding: boolean): Damage | null {
   if (level === 'warning' || contexts.length !== 1 || HARMLESS.some((pattern) => pattern.test(text))) return null
   const [context = ''] = contexts
   const isHere = context === reading.format || (isDecoding && reading.decoders.has(context))
@@ -109,9 +109,11 @@ function message({ contexts, level, text }: Line, reading: Reading, isDecoding: 
 
 /** Of the first input: `vist#0:2/h264`. The logo is the second one. */
 function streamOf(contexts: readonly string[]): number | null {
-  return whole(contexts.map((name) => /^[a-z]+ist#0:(\d+)\//.exec(name)?.[1]).find((found) => found !== undefined))
+  return parseInteger(
+    contexts.map((name) => /^[a-z]+ist#0:(\d+)\//.exec(name)?.[1]).find((found) => found !== undefined),
+  )
 }
 
-function whole(text: string | undefined): number | null {
+function parseInteger(text: string | undefined): number | null {
   return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : null
 }

@@ -1,8 +1,8 @@
 // In charge of: which streams of a recording begin within a frame of audio or a group of pictures, as its first bytes show: what a
 // decoder refuses before its first frame is then no damage.
 // Not in charge of: how a recording ends (streamEnding.ts), what is left out (damageMonitor.ts).
-import { pesStamps } from '../../formats/mpegts/clock.ts'
-import { PacketReader, payloadOf, pidOf, startsUnit } from '../../formats/mpegts/packet.ts'
+import { readPesTimestamps } from '../../formats/mpegts/clock.ts'
+import { PacketReader, payloadOf, pidOf, isPayloadStart } from '../../formats/mpegts/packet.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../plan/model/mediaInfo.ts'
 
 /** The first packet of each stream, at 50 Mb/s too: 40 ms of it. */
@@ -60,8 +60,8 @@ function ofTransport(bytes: Uint8Array, pid: number): Uint8Array {
   for (const packet of reader.push(bytes)) {
     const payload = payloadOf(packet)
     if (pidOf(packet) !== pid || payload.length === 0) continue
-    if (startsUnit(packet) && parts.length > 0) break
-    if (startsUnit(packet) && pesStamps(payload) !== null) parts.push(payload.subarray(9 + payload[8]!))
+    if (isPayloadStart(packet) && parts.length > 0) break
+    if (isPayloadStart(packet) && readPesTimestamps(payload) !== null) parts.push(payload.subarray(9 + payload[8]!))
     else if (parts.length > 0) parts.push(payload)
   }
   return Buffer.concat(parts)

@@ -1,8 +1,8 @@
 // In charge of: how the streams of a transport stream end, as its last bytes show: with a whole PES packet, or with one that may be cut
 // off by the end of the recording (ISO/IEC 13818-1, 2.4.3).
 // Not in charge of: what that makes of an error (cutEnd.ts).
-import { pesStamps } from '../../formats/mpegts/clock.ts'
-import { PacketReader, payloadOf, pidOf, startsUnit } from '../../formats/mpegts/packet.ts'
+import { readPesTimestamps } from '../../formats/mpegts/clock.ts'
+import { PacketReader, payloadOf, pidOf, isPayloadStart } from '../../formats/mpegts/packet.ts'
 
 /** A second of 16 Mb/s: the last packets of every stream that lasts until the end. */
 export const ENDING_BYTES = 2 * 1024 * 1024
@@ -50,8 +50,8 @@ export function lastPackets(bytes: Uint8Array): Map<number, LastPacket> {
   const streams = new Map<number, Stream>()
   for (const [index, { pid, bytes: packet }] of transportPackets(bytes).entries()) {
     const payload = payloadOf(packet)
-    const stamps = startsUnit(packet) ? pesStamps(payload) : null
-    if (payload.length === 0 || (startsUnit(packet) && stamps === null)) continue
+    const stamps = isPayloadStart(packet) ? readPesTimestamps(payload) : null
+    if (payload.length === 0 || (isPayloadStart(packet) && stamps === null)) continue
     const stream = streams.get(pid) ?? { units: [], isStuffed: false }
     if (stamps !== null) stream.units.push({ ...unitOf(payload), ticks: stamps.dts, index })
     else if (stream.units.length > 0) stream.units.at(-1)!.read += payload.length

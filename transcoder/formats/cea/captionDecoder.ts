@@ -29,7 +29,7 @@ export class CaptionDecoder {
       if (type < 2) this.#fields[type as 0 | 1].push(first, second)
       else this.#blocks(type === 3 ? this.#packets.start(first, second) : this.#packets.more(first, second))
     }
-    this.#look()
+    this.#updateLogs()
   }
 
   /** `end`: seconds that the pictures last. Channels that said nothing are left out; 608 first. */
@@ -37,7 +37,7 @@ export class CaptionDecoder {
     const logs = [...this.#logs].map(([channel, log]) => ({ channel, log, cues: log.end(end) }))
     return {
       channels: logs
-        .map(({ channel, cues }) => ({ channel, cues: cues.flatMap((cue) => within(cue, end)) }))
+        .map(({ channel, cues }) => ({ channel, cues: cues.flatMap((cue) => clipCue(cue, end)) }))
         .filter(({ cues }) => cues.length > 0)
         .toSorted((a, b) => rank(a.channel) - rank(b.channel)),
       flooded: logs.some(({ log }) => log.flooded),
@@ -52,13 +52,15 @@ export class CaptionDecoder {
     }
   }
 
-  #look(): void {
+  #updateLogs(): void {
     for (const [field, { channels }] of this.#fields.entries())
-      for (const [second, memory] of channels.entries()) this.#log(`CC${field * 2 + second + 1}`, memory.take())
-    for (const [service, decoder] of this.#services) this.#log(`SERVICE${service}`, decoder.take(this.#time))
+      for (const [second, memory] of channels.entries())
+        this.#logScreen(`CC${field * 2 + second + 1}`, memory.takeChange())
+    for (const [service, decoder] of this.#services)
+      this.#logScreen(`SERVICE${service}`, decoder.takeChange(this.#time))
   }
 
-  #log(channel: string, seen: ReturnType<Service708['take']>): void {
+  #logScreen(channel: string, seen: ReturnType<Service708['takeChange']>): void {
     if (seen === null) return
     const log = this.#logs.get(channel) ?? new ScreenLog()
     this.#logs.set(channel, log)
@@ -70,6 +72,6 @@ function rank(name: string): number {
   return (name.startsWith('CC') ? 0 : 100) + Number(name.replace(/\D+/, ''))
 }
 
-function within(cue: CaptionCue, end: number): CaptionCue[] {
+function clipCue(cue: CaptionCue, end: number): CaptionCue[] {
   return cue.start >= end ? [] : [{ ...cue, end: Math.min(cue.end, end) }]
 }

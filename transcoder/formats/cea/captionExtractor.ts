@@ -1,14 +1,14 @@
 // In charge of: the caption bytes in a transport stream of one video, picture by picture in the order of presentation.
 // Not in charge of: what they say (captionDecoder.ts), where the stream comes from (plan/argv/segmentArgs.ts).
-import { joined } from '../concatBytes.ts'
-import { pesStamps, ticksBetween, TICKS_PER_SECOND, type Stamps } from '../mpegts/clock.ts'
+import { concatBytes } from '../concatBytes.ts'
+import { readPesTimestamps, ticksBetween, TICKS_PER_SECOND, type Timestamps } from '../mpegts/clock.ts'
 import { videoCodecOf, type VideoCodec } from '../codecs.ts'
-import { PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
+import { PacketReader, payloadOf, pidOf, isPayloadStart } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
 import { readPat, readPmt } from '../mpegts/programTables.ts'
 import { readUserData } from '../video/userData.ts'
 
-export interface CaptionedPicture {
+export interface CaptionedFrame {
   /** Seconds; 0 = the clock's `origin`. May be negative for what lies before. */
   time: number
   /** Triplets as they stand in the picture; may be empty. */
@@ -16,11 +16,11 @@ export interface CaptionedPicture {
 }
 
 /** Of one coded picture. Larger ones are no pictures. */
-const LARGEST_PICTURE = 32 * 1024 * 1024
+const MAX_FRAME_BYTES = 32 * 1024 * 1024
 /** H.264 and HEVC reorder 16 pictures at most, of two fields each. */
-const MOST_WAITING = 64
+const REORDER_DEPTH = 64
 
-export class CaptionSource {
+export class CaptionExtractor {
   readonly #packets = new PacketReader()
   readonly #pat = new SectionAssembler()
   #pmt: { pid: number; sections: SectionAssembler } | null = null
@@ -28,7 +28,7 @@ export class CaptionSource {
   #parts: Uint8Array[] = []
   #bytes = 0
   /** Pictures that may still be shown after one that is to come, by time. */
-  readonly #waiting: CaptionedPicture[] = []
+  readonly #waiting: CaptionedFrame[] = []
   #newest: { clock: number; ticks: number }
 
   /** `origin`: ticks of 90 kHz at presentation time 0. */
@@ -36,16 +36,16 @@ export class CaptionSource {
     this.#newest = { clock: origin, ticks: 0 }
   }
 
-  push(chunk: Uint8Array): CaptionedPicture[] {
+  push(chunk: Uint8Array): CaptionedFrame[] {
     return [...this.#packets.push(chunk)].flatMap((packet) => this.#packet(packet))
   }
 
-  end(): CaptionedPicture[] {
+  end(): CaptionedFrame[] {
     const last = [...this.#packets.end()].flatMap((packet) => this.#packet(packet))
-    return [...last, ...this.#picture(), ...this.#waiting.splice(0)]
+    return [...last, ...this.#finishFrame(), ...this.#waiting.splice(0)]
   }
 
-  #packet(packet: Uint8Array): CaptionedPicture[] {
+  #packet(packet: Uint8Array): CaptionedFrame[] {
     const pid = pidOf(packet)
     if (pid === this.#video?.pid) return this.#media(packet)
     if (pid === 0) for (const section of this.#pat.push(packet)) this.#programs(section)
@@ -65,33 +65,33 @@ export class CaptionSource {
     }
   }
 
-  #media(packet: Uint8Array): CaptionedPicture[] {
-    const done = startsUnit(packet) ? this.#picture() : []
+  #media(packet: Uint8Array): CaptionedFrame[] {
+    const done = isPayloadStart(packet) ? this.#finishFrame() : []
     const payload = payloadOf(packet)
     this.#bytes += payload.length
-    if (this.#bytes <= LARGEST_PICTURE) this.#parts.push(payload)
+    if (this.#bytes <= MAX_FRAME_BYTES) this.#parts.push(payload)
     return done
   }
 
   /** The picture that is complete now, and with it those that it shows to be next. */
-  #picture(): CaptionedPicture[] {
-    const unit = joined(this.#parts.splice(0))
+  #finishFrame(): CaptionedFrame[] {
+    const unit = concatBytes(this.#parts.splice(0))
     this.#bytes = 0
-    const stamps = pesStamps(unit)
+    const stamps = readPesTimestamps(unit)
     if (stamps === null || this.#video === null) return []
     const { captions } = readUserData(unit.subarray(9 + unit[8]!), this.#video.codec)
     const decoded = this.#ticks(stamps)
     const time = (decoded + ticksBetween(stamps.dts, stamps.pts)) / TICKS_PER_SECOND
     const later = this.#waiting.findIndex((each) => each.time > time)
-    this.#waiting.splice(later < 0 ? this.#waiting.length : later, 0, { time, bytes: joined(captions) })
+    this.#waiting.splice(later < 0 ? this.#waiting.length : later, 0, { time, bytes: concatBytes(captions) })
     // Whatever is decoded from now on is shown at its own decoding time at the earliest.
     const ready = this.#waiting.findIndex((each) => each.time * TICKS_PER_SECOND > decoded)
-    const count = Math.max(ready < 0 ? this.#waiting.length : ready, this.#waiting.length - MOST_WAITING)
+    const count = Math.max(ready < 0 ? this.#waiting.length : ready, this.#waiting.length - REORDER_DEPTH)
     return this.#waiting.splice(0, count)
   }
 
   /** Decoding time on a clock that does not wrap. */
-  #ticks({ dts }: Stamps): number {
+  #ticks({ dts }: Timestamps): number {
     const ticks = this.#newest.ticks + ticksBetween(this.#newest.clock, dts)
     this.#newest = { clock: dts, ticks }
     return ticks

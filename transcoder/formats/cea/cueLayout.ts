@@ -1,6 +1,6 @@
 // In charge of: where text stands, as cue settings of WebVTT.
 // Not in charge of: which text stands there.
-import type { Block } from './captionScreen.ts'
+import type { TextBlock } from './captionScreen.ts'
 
 /** A row of text with the column of its first character. */
 export interface Line {
@@ -18,7 +18,7 @@ const COLUMNS = 32
 const OFF_CENTRE = 1
 
 /** Rows of CEA-608 (1 to 15) as blocks: those that lie together are one. */
-export function blocksOf(lines: readonly Line[]): Block[] {
+export function blocksOf(lines: readonly Line[]): TextBlock[] {
   const groups: Line[][] = []
   for (const line of lines) {
     const last = groups.at(-1)
@@ -28,13 +28,13 @@ export function blocksOf(lines: readonly Line[]): Block[] {
   return groups.map(blockOf)
 }
 
-function blockOf(lines: readonly Line[]): Block {
-  const { text, place } = across(lines)
-  return { text, settings: `${down(lines[0]!.row, lines.at(-1)!.row)} ${place}` }
+function blockOf(lines: readonly Line[]): TextBlock {
+  const { text, place } = horizontalSettings(lines)
+  return { text, settings: `${verticalSettings(lines[0]!.row, lines.at(-1)!.row)} ${place}` }
 }
 
 /** Rows with one beginning, rows with one middle, or else rows with their indents. */
-function across(lines: readonly Line[]): { text: string; place: string } {
+function horizontalSettings(lines: readonly Line[]): { text: string; place: string } {
   const left = Math.min(...lines.map(({ column }) => column))
   const plain = lines.map(({ text }) => text).join('\n')
   const start = `position:${percent(left, COLUMNS)} align:start`
@@ -49,7 +49,7 @@ function across(lines: readonly Line[]): { text: string; place: string } {
 }
 
 /** From above in the upper half, from below in the lower one: fonts of players differ in height. */
-function down(first: number, last: number): string {
+function verticalSettings(first: number, last: number): string {
   return first + last <= ROWS ? `line:${percent(first - 1, ROWS)}` : `line:${percent(last, ROWS)},end`
 }
 

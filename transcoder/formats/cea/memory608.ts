@@ -1,7 +1,7 @@
 // In charge of: the two memories of one CEA-608 channel, the seen and the unseen one, and what commands do to them.
 // Not in charge of: reading commands out of bytes (cea608.ts), when that is (captionScreen.ts).
 import { blocksOf, type Line } from './cueLayout.ts'
-import type { Block, Change } from './captionScreen.ts'
+import type { TextBlock, ScreenChange } from './captionScreen.ts'
 
 const ROWS = 15
 const COLUMNS = 32
@@ -32,10 +32,10 @@ export class Memory608 {
   #row = ROWS
   #column = 0
   #depth = 2
-  #change: Change | null = null
+  #change: ScreenChange | null = null
 
   /** What the screen shows, and how it came there since this was last asked; null = it did not change. */
-  take(): { blocks: Block[]; change: Change } | null {
+  takeChange(): { blocks: TextBlock[]; change: ScreenChange } | null {
     const change = this.#change
     this.#change = null
     return change === null ? null : { change, blocks: blocksOf(this.#lines()) }
@@ -55,7 +55,7 @@ export class Memory608 {
         return
       case COMMAND.eraseDisplayed:
         this.#seen = []
-        this.#touch('cut')
+        this.#markChanged('cut')
         return
       case COMMAND.eraseNonDisplayed:
         this.#unseen = []
@@ -63,7 +63,7 @@ export class Memory608 {
       case COMMAND.endOfCaption:
         this.#style = 'pop-on'
         ;[this.#seen, this.#unseen] = [this.#unseen, this.#seen]
-        this.#touch('cut')
+        this.#markChanged('cut')
         return
       case COMMAND.carriageReturn:
         if (this.#style === 'roll-up') this.#rollUp()
@@ -114,7 +114,7 @@ export class Memory608 {
     this.#seen = []
     this.#row = row
     for (const [up, cells] of rows.entries()) if (row - up >= 1) this.#seen[row - up] = cells
-    this.#touch('cut')
+    this.#markChanged('cut')
   }
 
   get #page(): Page | null {
@@ -122,11 +122,11 @@ export class Memory608 {
     return this.#style === 'roll-up' || this.#style === 'paint-on' ? this.#seen : null
   }
 
-  #written(change: Change): void {
-    if (this.#page === this.#seen) this.#touch(change)
+  #written(change: ScreenChange): void {
+    if (this.#page === this.#seen) this.#markChanged(change)
   }
 
-  #touch(change: Change): void {
+  #markChanged(change: ScreenChange): void {
     if (this.#change !== 'cut') this.#change = change
   }
 
@@ -145,10 +145,10 @@ export class Memory608 {
       this.#unseen = []
       this.#row = ROWS
       this.#column = 0
-      this.#touch('cut')
+      this.#markChanged('cut')
     }
     this.#style = 'roll-up'
-    if (depth < this.#depth) this.#touch('cut')
+    if (depth < this.#depth) this.#markChanged('cut')
     this.#depth = depth
     this.#trim(this.#window())
   }
@@ -156,7 +156,7 @@ export class Memory608 {
   #rollUp(): void {
     this.#trim([[], ...this.#window().slice(0, this.#depth - 1)])
     this.#column = 0
-    this.#touch('cut')
+    this.#markChanged('cut')
   }
 
   /** Rows of the window, the base row first. */

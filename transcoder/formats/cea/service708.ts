@@ -1,12 +1,12 @@
 // In charge of: the commands of one CEA-708 service (ANSI/CTA-708-E 8) and what its eight windows show.
 // Not in charge of: packets and blocks (packets708.ts), one window (window708.ts).
 import { character708, extendedCharacter708 } from './characters708.ts'
-import type { Block, Change } from './captionScreen.ts'
+import type { TextBlock, ScreenChange } from './captionScreen.ts'
 import { Window708, type WindowShape } from './window708.ts'
 
 const WINDOWS = 8
 /** A service's input buffer (8.10.5.12): a delay ends once it is full. */
-const MOST_WAITING = 128
+const MAX_DELAYED = 128
 
 const C1 = {
   clear: 0x88,
@@ -28,7 +28,7 @@ const PARAMETERS = '00000000111111002320000466666666'
 export class Service708 {
   #windows: (Window708 | null)[] = Array.from({ length: WINDOWS }, () => null)
   #current = -1
-  #change: Change | null = null
+  #change: ScreenChange | null = null
   #waiting: number[] = []
   /** Seconds until which a delay holds; null = none. */
   #until: number | null = null
@@ -38,13 +38,13 @@ export class Service708 {
     if (this.#until === null) this.#run(bytes, time)
     else {
       this.#waiting.push(...bytes)
-      if (this.#waiting.length >= MOST_WAITING || bytes.includes(C1.delayCancel) || bytes.includes(C1.reset))
+      if (this.#waiting.length >= MAX_DELAYED || bytes.includes(C1.delayCancel) || bytes.includes(C1.reset))
         this.#resume(time)
     }
   }
 
   /** What the screen shows at `time`, and how it came there since this was last asked; null = it did not change. */
-  take(time: number): { blocks: Block[]; change: Change } | null {
+  takeChange(time: number): { blocks: TextBlock[]; change: ScreenChange } | null {
     if (this.#until !== null && time >= this.#until) this.#resume(time)
     const change = this.#change
     this.#change = null
@@ -105,7 +105,7 @@ export class Service708 {
     if (code === 0x0c) window.home()
     if (code === 0x0e) window.eraseRow()
     const lost = code === 0x0d ? window.carriageReturn() : code === 0x0c || code === 0x0e
-    if (window.visible && (lost || code === 0x08)) this.#touch(lost ? 'cut' : 'grow')
+    if (window.visible && (lost || code === 0x08)) this.#markChanged(lost ? 'cut' : 'grow')
   }
 
   #command(code: number, parameters: readonly number[], time: number): void {
@@ -125,11 +125,11 @@ export class Service708 {
     else if (code === C1.reset) {
       this.#windows = this.#windows.map(() => null)
       this.#current = -1
-      this.#touch('cut')
+      this.#markChanged('cut')
     } else if (code === C1.penLocation) this.#window?.moveTo(parameters[0]! & 15, parameters[1]! & 63)
     else if (code === C1.windowAttributes && this.#window !== null) {
       this.#window.justify = parameters[2]! & 3
-      if (this.#window.visible) this.#touch('grow')
+      if (this.#window.visible) this.#markChanged('grow')
     }
   }
 
@@ -146,7 +146,7 @@ export class Service708 {
       if (this.#current === id) this.#current = -1
     }
     const goes = wasVisible && code !== C1.display
-    if (!wasEmpty && (goes || wasVisible !== window.visible)) this.#touch('cut')
+    if (!wasEmpty && (goes || wasVisible !== window.visible)) this.#markChanged('cut')
   }
 
   #define(id: number, parameters: readonly number[]): void {
@@ -165,7 +165,7 @@ export class Service708 {
     else {
       const touched = !window.isEmpty && (window.visible || shape.visible)
       window.reshape(shape)
-      if (touched) this.#touch('cut')
+      if (touched) this.#markChanged('cut')
     }
   }
 
@@ -177,10 +177,10 @@ export class Service708 {
     const window = this.#window
     if (window === null) return
     const lost = window.write(character)
-    if (window.visible) this.#touch(lost ? 'cut' : 'grow')
+    if (window.visible) this.#markChanged(lost ? 'cut' : 'grow')
   }
 
-  #touch(change: Change): void {
+  #markChanged(change: ScreenChange): void {
     if (this.#change !== 'cut') this.#change = change
   }
 }

@@ -1,7 +1,7 @@
 // In charge of: one window of a CEA-708 service: its text, its pen, its place.
 // Not in charge of: reading commands out of bytes (service708.ts).
 import { percent } from './cueLayout.ts'
-import type { Block } from './captionScreen.ts'
+import type { TextBlock } from './captionScreen.ts'
 
 /** What DefineWindow says (8.10.5.2). */
 export interface WindowShape {
@@ -20,7 +20,7 @@ export interface WindowShape {
 const GRID_ROWS = 75
 const GRID_COLUMNS = 210
 /** No row of a service is longer, whatever the window says: encoders announce less than they write. */
-const LONGEST_ROW = 42
+const MAX_ROW = 42
 const ALIGNMENTS = ['start', 'end', 'center', 'start'] as const
 const EDGES = ['start', 'center', 'end'] as const
 
@@ -56,7 +56,7 @@ export class Window708 {
     while (row.length < this.#column) row.push(' ')
     const before = row[this.#column]
     row[this.#column] = character
-    this.#column = Math.min(this.#column + 1, LONGEST_ROW - 1)
+    this.#column = Math.min(this.#column + 1, MAX_ROW - 1)
     return before !== undefined && before !== ' ' && before !== character
   }
 
@@ -94,20 +94,20 @@ export class Window708 {
 
   moveTo(row: number, column: number): void {
     this.#row = Math.min(row, this.#shape.rows - 1)
-    this.#column = Math.min(column, LONGEST_ROW - 1)
+    this.#column = Math.min(column, MAX_ROW - 1)
   }
 
-  get block(): Block | null {
+  get block(): TextBlock | null {
     const lines = Array.from(this.#rows, (row) => (row ?? []).join('').trimEnd()).filter((line) => line.trim() !== '')
     if (!this.visible || lines.length === 0) return null
     // What all lines have in front is the writer's margin; the rest is an indent, kept by spaces that are shown.
     const indents = lines.map((line) => line.length - line.trimStart().length)
     const margin = this.justify === 0 || this.justify === 3 ? Math.min(...indents) : Infinity
     const text = lines.map((line, at) => '\u00a0'.repeat(Math.max(0, indents[at]! - margin)) + line.trimStart())
-    return { text: text.join('\n'), settings: this.#place() }
+    return { text: text.join('\n'), settings: this.#position() }
   }
 
-  #place(): string {
+  #position(): string {
     const { relative, vertical, horizontal, anchor } = this.#shape
     const line = percent(vertical, relative ? 100 : GRID_ROWS)
     const position = percent(horizontal, relative ? 100 : GRID_COLUMNS)

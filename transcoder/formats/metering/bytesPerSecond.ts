@@ -2,22 +2,22 @@
 // Not in charge of: where bytes and times come from (sampleTables.ts, tsMeter.ts).
 
 /** A time stamp of ours beyond ten days is none. */
-const LONGEST_SECONDS = 864_000
+const MAX_SECONDS = 864_000
 
-export class Seconds {
+export class BytesPerSecond {
   readonly #bytes: number[] = []
 
   /** At one moment; seconds from the first one. */
   add(at: number, bytes: number): void {
     const second = Math.floor(at)
-    if (second < 0 || second > LONGEST_SECONDS) return
+    if (second < 0 || second > MAX_SECONDS) return
     this.#bytes[second] = (this.#bytes[second] ?? 0) + bytes
   }
 
   /** Evenly from one moment to another. */
-  spread(from: number, to: number, bytes: number): void {
+  addInterval(from: number, to: number, bytes: number): void {
     if (to <= from) return this.add(from, bytes)
-    if (to > LONGEST_SECONDS) return
+    if (to > MAX_SECONDS) return
     for (let at = from; at < to;) {
       const next = Math.min(to, Math.floor(at) + 1)
       this.add(at, (bytes * (next - at)) / (to - from))

@@ -1,7 +1,7 @@
 // In charge of: counting the media in a fragmented mp4 of one track as the encoder writes it.
 // Not in charge of: cutting it (package/fmp4).
 import { BoxReader } from '../mp4/boxReader.ts'
-import type { Counts } from './byteCounts.ts'
+import type { MediaCounts } from './byteCounts.ts'
 
 export class FragmentMeter {
   readonly #reader = new BoxReader()
@@ -12,7 +12,7 @@ export class FragmentMeter {
     for (const event of this.#reader.push(chunk)) if (event.kind === 'mdat') this.#bytes += event.bytes
   }
 
-  end(): Counts {
+  end(): MediaCounts {
     return { tracks: [{ id: null, bytes: this.#bytes, seconds: null }], seconds: null, codecString: null }
   }
 }

@@ -1,19 +1,19 @@
 // In charge of: counting a transport stream of ours as it leaves: bytes of each stream, and of all of it by the second.
 // Not in charge of: cutting it (package/ts), whether it is whole.
-import { clockReference, pesStamps, TICKS_PER_SECOND, ticksBetween } from '../mpegts/clock.ts'
-import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
+import { readPcr, readPesTimestamps, TICKS_PER_SECOND, ticksBetween } from '../mpegts/clock.ts'
+import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, isPayloadStart } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
 import { isVideo, readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
-import { joined } from '../concatBytes.ts'
-import { codecStringOf } from '../video/annexB.ts'
-import type { Counts, TrackCount } from './byteCounts.ts'
-import { Seconds } from './bytesPerSecond.ts'
+import { concatBytes } from '../concatBytes.ts'
+import { codecString } from '../video/annexB.ts'
+import type { MediaCounts, TrackCount } from './byteCounts.ts'
+import { BytesPerSecond } from './bytesPerSecond.ts'
 
 /** Bytes of the first picture in which its parameter sets are looked for. */
 const HEAD_BYTES = 64 * 1024
 
 /** One PID so far. */
-interface Passed {
+interface StreamCount {
   bytes: number
   /** From the first time stamp to the last, and the bytes before that one. */
   ticks: number
@@ -25,8 +25,8 @@ export class TsMeter {
   readonly #reader = new PacketReader()
   readonly #pat = new SectionAssembler()
   readonly #pmt = new SectionAssembler()
-  readonly #seconds = new Seconds()
-  readonly #streams = new Map<number, Passed>()
+  readonly #seconds = new BytesPerSecond()
+  readonly #streams = new Map<number, StreamCount>()
   #mapPid: number | null = null
   #map: ProgramMap | null = null
   #videoPid: number | null = null
@@ -40,7 +40,7 @@ export class TsMeter {
     for (const packet of this.#reader.push(chunk)) this.#packet(packet)
   }
 
-  end(): Counts {
+  end(): MediaCounts {
     for (const packet of this.#reader.end()) this.#packet(packet)
     // What is behind the last clock reference belongs to its second.
     if (this.#clock !== null)
@@ -50,7 +50,7 @@ export class TsMeter {
     return {
       tracks: streams.map(({ pid }) => ({ id: pid, ...lengthOf(this.#streams.get(pid)) })),
       seconds: this.#seconds,
-      codecString: video === undefined ? null : codecStringOf(video.type, joined(this.#head)),
+      codecString: video === undefined ? null : codecString(video.type, concatBytes(this.#head)),
     }
   }
 
@@ -62,7 +62,7 @@ export class TsMeter {
     } else if (pid === this.#mapPid) {
       for (const section of this.#pmt.push(packet)) this.#read(readPmt(section))
     } else this.#count(pid, packet)
-    if (pid === this.#map?.clockPid) this.#tick(packet)
+    if (pid === this.#map?.clockPid) this.#readClock(packet)
     this.#position += PACKET_BYTES
   }
 
@@ -74,9 +74,9 @@ export class TsMeter {
 
   #count(pid: number, packet: Uint8Array): void {
     const payload = payloadOf(packet)
-    const media = startsUnit(packet) ? payload.subarray(headerBytes(payload)) : payload
+    const media = isPayloadStart(packet) ? payload.subarray(headerBytes(payload)) : payload
     const passed = this.#streams.get(pid) ?? { bytes: 0, ticks: 0, upTo: 0, last: null }
-    const stamps = startsUnit(packet) ? pesStamps(payload) : null
+    const stamps = isPayloadStart(packet) ? readPesTimestamps(payload) : null
     if (stamps !== null) {
       passed.ticks += passed.last === null ? 0 : Math.max(0, ticksBetween(passed.last, stamps.dts))
       passed.upTo = passed.bytes
@@ -90,13 +90,13 @@ export class TsMeter {
   }
 
   /** Bytes between two readings of the clock are spread over the time between them. */
-  #tick(packet: Uint8Array): void {
-    const ticks = clockReference(packet)
+  #readClock(packet: Uint8Array): void {
+    const ticks = readPcr(packet)
     if (ticks === null) return
     const before = this.#clock
     const elapsed = before === null ? 0 : before.elapsed + Math.max(0, ticksBetween(before.ticks, ticks))
     if (before !== null)
-      this.#seconds.spread(
+      this.#seconds.addInterval(
         before.elapsed / TICKS_PER_SECOND,
         elapsed / TICKS_PER_SECOND,
         this.#position - before.position,
@@ -107,7 +107,7 @@ export class TsMeter {
 
 /** The last packet has a beginning and no end: it lasts as long for its bytes as all before it. */
 function lengthOf(
-  { bytes, ticks, upTo }: Passed = { bytes: 0, ticks: 0, upTo: 0, last: null },
+  { bytes, ticks, upTo }: StreamCount = { bytes: 0, ticks: 0, upTo: 0, last: null },
 ): Omit<TrackCount, 'id'> {
   return { bytes, seconds: upTo === 0 ? null : (ticks / TICKS_PER_SECOND) * (bytes / upTo) }
 }

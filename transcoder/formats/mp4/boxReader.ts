@@ -1,12 +1,12 @@
 // In charge of: the boxes of an mp4 as they come out of a pipe, in pieces of any size (ISO/IEC 14496-12, 4.2).
 // Not in charge of: what is inside of them (initSegment.ts, movieFragment.ts).
-import { joined } from '../concatBytes.ts'
-import { StreamError } from '../streamError.ts'
+import { concatBytes } from '../concatBytes.ts'
+import { FormatError } from '../streamError.ts'
 
 /** A moov of ours has 1 KiB, the moof of a minute at 60 pictures per second 60 KiB. */
-const LARGEST_BOX = 4 * 1024 * 1024
+const MAX_BOX_BYTES = 4 * 1024 * 1024
 /** One group of pictures: a minute at 100 Mb/s is three quarters of this. */
-const LARGEST_MEDIA = 2 ** 30
+const MAX_MDAT_BYTES = 2 ** 30
 /** Four printable characters; Apple's begin with ©. */
 export const BOX_TYPE = /^[\u0020-\u007e\u00a9]{4}$/
 
@@ -43,14 +43,14 @@ export class BoxReader {
 
   end(): void {
     if (this.#left > 0 || this.#heldBytes > 0)
-      throw new StreamError('cut off', 'A stream of the encoder ends in the middle of a box.')
+      throw new FormatError('cut off', 'A stream of the encoder ends in the middle of a box.')
   }
 
   *#reached(): Generator<BoxEvent> {
-    const bytes = joined(this.#held)
+    const bytes = concatBytes(this.#held)
     this.#held = [bytes]
     const view = viewOf(bytes)
-    const name = nameAt(bytes, 4)
+    const name = boxType(bytes, 4)
     const short = view.getUint32(0)
     if (short === 1 && bytes.length < 16) {
       this.#wanted = 16
@@ -58,9 +58,9 @@ export class BoxReader {
     }
     const header = short === 1 ? 16 : 8
     const size = short === 1 ? Number(view.getBigUint64(8)) : short
-    const largest = name === 'mdat' ? LARGEST_MEDIA : LARGEST_BOX
+    const largest = name === 'mdat' ? MAX_MDAT_BYTES : MAX_BOX_BYTES
     if (!BOX_TYPE.test(name) || size < header || size > largest)
-      throw new StreamError('damaged', `A box of the encoder claims ${size} bytes.`)
+      throw new FormatError('damaged', `A box of the encoder claims ${size} bytes.`)
     if (name !== 'mdat' && bytes.length < size) {
       this.#wanted = size
       return
@@ -81,7 +81,7 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-export function nameAt(bytes: Uint8Array, at: number): string {
+export function boxType(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at, at + 4))
 }
 
@@ -91,14 +91,14 @@ export function* children(bytes: Uint8Array, from: number): Generator<{ name: st
   for (let at = from; at + 8 <= bytes.length;) {
     const size = view.getUint32(at)
     if (size < 8 || at + size > bytes.length)
-      throw new StreamError('damaged', 'A box reaches beyond the one around it.')
-    yield { name: nameAt(bytes, at + 4), body: bytes.subarray(at + 8, at + size) }
+      throw new FormatError('damaged', 'A box reaches beyond the one around it.')
+    yield { name: boxType(bytes, at + 4), body: bytes.subarray(at + 8, at + size) }
     at += size
   }
 }
 
 /** The body of the box at a path of names, the first one of each; null where there is none. `bytes` begins with a child. */
-export function find(bytes: Uint8Array, ...path: string[]): Uint8Array | null {
+export function findBox(bytes: Uint8Array, ...path: string[]): Uint8Array | null {
   let inside: Uint8Array | null = bytes
   for (const name of path) {
     if (inside === null) return null
@@ -108,8 +108,8 @@ export function find(bytes: Uint8Array, ...path: string[]): Uint8Array | null {
 }
 
 /** As find, where the box must be. */
-export function need(bytes: Uint8Array, ...path: string[]): Uint8Array {
-  const body = find(bytes, ...path)
-  if (body === null) throw new StreamError('damaged', `The encoder wrote no ${path.join('/')}.`)
+export function requireBox(bytes: Uint8Array, ...path: string[]): Uint8Array {
+  const body = findBox(bytes, ...path)
+  if (body === null) throw new FormatError('damaged', `The encoder wrote no ${path.join('/')}.`)
   return body
 }

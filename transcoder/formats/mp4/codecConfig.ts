@@ -1,11 +1,11 @@
 // In charge of: the codecs' own configuration records: RFC 6381 names, channels, [MS-SSTR] CodecPrivateData.
 // Not in charge of: finding the records (initSegment.ts).
-import { StreamError } from '../streamError.ts'
+import { FormatError } from '../streamError.ts'
 import { hex } from '../encodeBytes.ts'
 import type { NalFamily } from '../video/keyFrameScan.ts'
 import { viewOf } from './boxReader.ts'
 
-export interface Coding {
+export interface CodecConfig {
   /** null for audio. */
   nalFamily: NalFamily | null
   /** RFC 6381. */
@@ -16,17 +16,17 @@ export interface Coding {
   codecPrivateData: string
 }
 
-export interface AudioCoding extends Coding {
+export interface AudioCodecConfig extends CodecConfig {
   channels: number
   /** Hz. */
   sampleRate: number
 }
 
-const damaged = (what: string): StreamError => new StreamError('damaged', `The encoder wrote a broken ${what}.`)
+const brokenConfig = (what: string): FormatError => new FormatError('damaged', `The encoder wrote a broken ${what}.`)
 
 /** ISO/IEC 14496-15, 5.3.3.1. */
-export function avcFrom(avcC: Uint8Array): Coding {
-  if (avcC.length < 7) throw damaged('avcC')
+export function avcFrom(avcC: Uint8Array): CodecConfig {
+  if (avcC.length < 7) throw brokenConfig('avcC')
   const view = viewOf(avcC)
   let at = 5
   let sets = ''
@@ -34,9 +34,9 @@ export function avcFrom(avcC: Uint8Array): Coding {
     const count = (avcC[at] ?? 0) & mask
     at += 1
     for (let n = 0; n < count; n++) {
-      if (at + 2 > avcC.length) throw damaged('avcC')
+      if (at + 2 > avcC.length) throw brokenConfig('avcC')
       const end = at + 2 + view.getUint16(at)
-      if (end > avcC.length) throw damaged('avcC')
+      if (end > avcC.length) throw brokenConfig('avcC')
       sets += `00000001${hex(avcC.subarray(at + 2, end))}`
       at = end
     }
@@ -55,8 +55,8 @@ export function avcName(profile: Uint8Array): string {
 }
 
 /** ISO/IEC 14496-15, 8.3.3.1. */
-export function hevcFrom(hvcC: Uint8Array): Coding {
-  if (hvcC.length < 23) throw damaged('hvcC')
+export function hevcFrom(hvcC: Uint8Array): CodecConfig {
+  if (hvcC.length < 23) throw brokenConfig('hvcC')
   const name = hevcName(hvcC.subarray(1, 13))
   return { nalFamily: 'hevc', codec: name, nalLengthBytes: (hvcC[21]! & 3) + 1, codecPrivateData: '' }
 }
@@ -83,13 +83,13 @@ const SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16
 const AAC_CHANNELS = [0, 1, 2, 3, 4, 5, 6, 8]
 
 /** ISO/IEC 14496-14, 5.6 and 14496-3, 1.6.2.1. */
-export function aacFrom(esds: Uint8Array): AudioCoding {
+export function aacFrom(esds: Uint8Array): AudioCodecConfig {
   const config = decoderSpecific(esds)
   const type = (config[0] ?? 0) >> 3
   const rate = SAMPLE_RATES[(((config[0] ?? 0) & 7) << 1) | ((config[1] ?? 0) >> 7)]
   const channels = AAC_CHANNELS[((config[1] ?? 0) >> 3) & 15]
   if (config.length < 2 || type === 0 || type === 31 || rate === undefined || channels === undefined)
-    throw damaged('AudioSpecificConfig')
+    throw brokenConfig('AudioSpecificConfig')
   const sound = { channels, sampleRate: rate }
   return { nalFamily: null, codec: `mp4a.40.${type}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...sound }
 }
@@ -102,19 +102,19 @@ function decoderSpecific(esds: Uint8Array): Uint8Array {
     [4, 13],
     [5, 0],
   ] as const) {
-    if (esds[at] !== tag) throw damaged('esds')
+    if (esds[at] !== tag) throw brokenConfig('esds')
     let length = 0
     let more = true
     for (at += 1; more; at++) {
       const byte = esds[at]
-      if (byte === undefined || length > 2 ** 20) throw damaged('esds')
+      if (byte === undefined || length > 2 ** 20) throw brokenConfig('esds')
       length = length * 128 + (byte & 127)
       more = (byte & 128) !== 0
     }
     if (tag === 5) return esds.subarray(at, at + length)
     at += skipped
   }
-  throw damaged('esds')
+  throw brokenConfig('esds')
 }
 
 const AC3_RATES = [48000, 44100, 32000]
@@ -122,9 +122,9 @@ const AC3_RATES = [48000, 44100, 32000]
 const AC3_CHANNELS = [2, 1, 2, 3, 3, 4, 4, 5]
 
 /** ETSI TS 102 366, F.4: fscod 2, bsid 5, bsmod 3, acmod 3, lfeon 1 bits. */
-export function ac3From(dac3: Uint8Array): AudioCoding {
+export function ac3From(dac3: Uint8Array): AudioCodecConfig {
   const sampleRate = AC3_RATES[(dac3[0] ?? 255) >> 6]
-  if (dac3.length < 3 || sampleRate === undefined) throw damaged('dac3')
+  if (dac3.length < 3 || sampleRate === undefined) throw brokenConfig('dac3')
   const acmod = (dac3[1]! >> 3) & 7
   const channels = AC3_CHANNELS[acmod]! + ((dac3[1]! >> 2) & 1)
   return { nalFamily: null, codec: 'ac-3', nalLengthBytes: 0, codecPrivateData: '', channels, sampleRate }

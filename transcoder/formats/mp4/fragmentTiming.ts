@@ -1,9 +1,9 @@
 // In charge of: from when to when the tracks of one segment of fragmented MP4 last (ISO/IEC 14496-12, 8.8), as somebody else wrote it.
 // Not in charge of: what lacks between two segments (formats/mpegts/segmentTiming.ts), boxes that are cut (mp4FileCheck.ts).
 import { TICKS_PER_SECOND } from '../mpegts/clock.ts'
-import type { Span } from '../mpegts/segmentTiming.ts'
-import { StreamError } from '../streamError.ts'
-import { BoxReader, children, find, nameAt, viewOf } from './boxReader.ts'
+import type { StreamTiming } from '../mpegts/segmentTiming.ts'
+import { FormatError } from '../streamError.ts'
+import { BoxReader, children, findBox, boxType, viewOf } from './boxReader.ts'
 
 interface Track {
   /** Ticks per second. */
@@ -21,10 +21,10 @@ export type Tracks = ReadonlyMap<number, Track>
 
 export function tracksOf(init: Uint8Array): Tracks {
   try {
-    const moov = find(init, 'moov')
-    if (moov === null || find(init, 'moof') !== null) return new Map()
+    const moov = findBox(init, 'moov')
+    if (moov === null || findBox(init, 'moof') !== null) return new Map()
     const extended = new Map(
-      [...children(find(moov, 'mvex') ?? new Uint8Array(), 0)].flatMap(({ name, body }) =>
+      [...children(findBox(moov, 'mvex') ?? new Uint8Array(), 0)].flatMap(({ name, body }) =>
         name === 'trex' && body.length >= 16 ? [[viewOf(body).getUint32(4), viewOf(body).getUint32(12)] as const] : [],
       ),
     )
@@ -35,21 +35,21 @@ export function tracksOf(init: Uint8Array): Tracks {
       }),
     )
   } catch (error) {
-    if (error instanceof StreamError || error instanceof RangeError) return new Map()
+    if (error instanceof FormatError || error instanceof RangeError) return new Map()
     throw error
   }
 }
 
 function trackOf(trak: Uint8Array): { id: number; timescale: number; isSound: boolean } | null {
-  const [tkhd, mdhd, hdlr] = [find(trak, 'tkhd'), find(trak, 'mdia', 'mdhd'), find(trak, 'mdia', 'hdlr')]
+  const [tkhd, mdhd, hdlr] = [findBox(trak, 'tkhd'), findBox(trak, 'mdia', 'mdhd'), findBox(trak, 'mdia', 'hdlr')]
   if (tkhd === null || mdhd === null || hdlr === null) return null
-  const kind = nameAt(hdlr, 8)
+  const kind = boxType(hdlr, 8)
   const timescale = viewOf(mdhd).getUint32(mdhd[0] === 1 ? 20 : 12)
   if ((kind !== 'vide' && kind !== 'soun') || timescale === 0) return null
   return { id: viewOf(tkhd).getUint32(tkhd[0] === 1 ? 20 : 12), timescale, isSound: kind === 'soun' }
 }
 
-interface Extent {
+interface TrackTiming {
   /** Ticks of the track. */
   first: number
   end: number
@@ -57,10 +57,10 @@ interface Extent {
 }
 
 /** Reads the headers of fragments as they pass. */
-export class FragmentSpanReader {
+export class FragmentTimingReader {
   readonly #tracks: Tracks
   readonly #boxes = new BoxReader()
-  readonly #extents = new Map<number, Extent>()
+  readonly #extents = new Map<number, TrackTiming>()
   #isUnreadable = false
 
   constructor(tracks: Tracks) {
@@ -74,13 +74,13 @@ export class FragmentSpanReader {
         if (event.kind === 'box' && event.name === 'moof') this.#read(event.bytes)
     } catch (error) {
       // What it is, and whether it is whole, others judge; here only times are looked for.
-      if (!(error instanceof StreamError || error instanceof RangeError)) throw error
+      if (!(error instanceof FormatError || error instanceof RangeError)) throw error
       this.#isUnreadable = true
     }
   }
 
   /** null = nothing can be said. */
-  end(): Map<number, Span> | null {
+  end(): Map<number, StreamTiming> | null {
     if (this.#isUnreadable || this.#tracks.size === 0) return null
     return new Map(
       [...this.#extents].map(([id, { first, end, step }]) => {
@@ -107,7 +107,7 @@ export class FragmentSpanReader {
   #read(moof: Uint8Array): void {
     for (const { name, body: traf } of children(moof, 8)) {
       if (name !== 'traf') continue
-      const [tfhd, tfdt] = [find(traf, 'tfhd'), find(traf, 'tfdt')]
+      const [tfhd, tfdt] = [findBox(traf, 'tfhd'), findBox(traf, 'tfdt')]
       const id = tfhd === null ? null : viewOf(tfhd).getUint32(4)
       const track = id === null ? undefined : this.#tracks.get(id)
       if (tfhd === null || tfdt === null || id === null || track === undefined) continue

@@ -1,11 +1,11 @@
 // In charge of: what an init segment says about its one track (ISO/IEC 14496-12, 8; 14496-15; ETSI TS 102 366, annex F).
 // Not in charge of: the descriptions' bits (codecConfig.ts), fragments.
 import type { Rational } from '../rational.ts'
-import { StreamError } from '../streamError.ts'
-import { children, find, nameAt, need, viewOf } from './boxReader.ts'
-import { aacFrom, ac3From, avcFrom, hevcFrom, type Coding } from './codecConfig.ts'
+import { FormatError } from '../streamError.ts'
+import { children, findBox, boxType, requireBox, viewOf } from './boxReader.ts'
+import { aacFrom, ac3From, avcFrom, hevcFrom, type CodecConfig } from './codecConfig.ts'
 
-export interface TrackInfo extends Coding {
+export interface TrackInfo extends CodecConfig {
   kind: 'video' | 'audio'
   id: number
   /** Ticks per second. */
@@ -35,17 +35,17 @@ const AUDIO_ENTRY = 28
 export function readInit(moov: Uint8Array): TrackInfo {
   const body = moov.subarray(8)
   const tracks = [...children(body, 0)].filter(({ name }) => name === 'trak')
-  if (tracks.length !== 1) throw new StreamError('damaged', `The encoder wrote ${tracks.length} tracks instead of one.`)
+  if (tracks.length !== 1) throw new FormatError('damaged', `The encoder wrote ${tracks.length} tracks instead of one.`)
   const trak = tracks[0]!.body
-  const tkhd = need(trak, 'tkhd')
-  const mdhd = need(trak, 'mdia', 'mdhd')
-  const handler = nameAt(need(trak, 'mdia', 'hdlr'), 8)
-  const stsd = need(trak, 'mdia', 'minf', 'stbl', 'stsd')
+  const tkhd = requireBox(trak, 'tkhd')
+  const mdhd = requireBox(trak, 'mdia', 'mdhd')
+  const handler = boxType(requireBox(trak, 'mdia', 'hdlr'), 8)
+  const stsd = requireBox(trak, 'mdia', 'minf', 'stbl', 'stsd')
   const entry = children(stsd, 8).next().value
   if (entry === undefined || !['vide', 'soun'].includes(handler))
-    throw new StreamError('damaged', 'The encoder wrote neither video nor audio.')
+    throw new FormatError('damaged', 'The encoder wrote neither video nor audio.')
   const timescale = wordAt(mdhd, mdhd[0] === 1 ? 20 : 12)
-  if (timescale === 0) throw new StreamError('damaged', 'A track of the encoder has no timescale.')
+  if (timescale === 0) throw new FormatError('damaged', 'A track of the encoder has no timescale.')
   const common = { id: wordAt(tkhd, tkhd[0] === 1 ? 20 : 12), timescale, defaults: defaultsOf(body) }
   return handler === 'vide'
     ? { ...common, ...video(entry.name, entry.body) }
@@ -53,31 +53,33 @@ export function readInit(moov: Uint8Array): TrackInfo {
 }
 
 function defaultsOf(moov: Uint8Array): SampleDefaults {
-  const trex = need(moov, 'mvex', 'trex')
+  const trex = requireBox(moov, 'mvex', 'trex')
   return { duration: wordAt(trex, 12), size: wordAt(trex, 16), flags: wordAt(trex, 20) }
 }
 
 function video(name: string, entry: Uint8Array): Omit<TrackInfo, 'id' | 'timescale' | 'defaults'> {
-  if (entry.length < VISUAL_ENTRY) throw new StreamError('damaged', 'A sample description is too short.')
+  if (entry.length < VISUAL_ENTRY) throw new FormatError('damaged', 'A sample description is too short.')
   const boxes = entry.subarray(VISUAL_ENTRY)
   const view = viewOf(entry)
-  const pasp = find(boxes, 'pasp')
+  const pasp = findBox(boxes, 'pasp')
   const sar = pasp === null ? { num: 1, den: 1 } : { num: wordAt(pasp, 0), den: wordAt(pasp, 4) }
   const size = { width: view.getUint16(24), height: view.getUint16(26) }
-  const coding = name === 'avc1' ? avcFrom(need(boxes, 'avcC')) : name === 'hvc1' ? hevcFrom(need(boxes, 'hvcC')) : null
-  if (coding === null) throw new StreamError('damaged', `Video of the kind ${name} is not segmented.`)
+  const coding =
+    name === 'avc1' ? avcFrom(requireBox(boxes, 'avcC')) : name === 'hvc1' ? hevcFrom(requireBox(boxes, 'hvcC')) : null
+  if (coding === null) throw new FormatError('damaged', `Video of the kind ${name} is not segmented.`)
   return { kind: 'video', ...coding, ...size, sar, channels: 0, sampleRate: 0 }
 }
 
 function audio(name: string, entry: Uint8Array): Omit<TrackInfo, 'id' | 'timescale' | 'defaults'> {
-  if (entry.length < AUDIO_ENTRY) throw new StreamError('damaged', 'A sample description is too short.')
+  if (entry.length < AUDIO_ENTRY) throw new FormatError('damaged', 'A sample description is too short.')
   const boxes = entry.subarray(AUDIO_ENTRY)
-  const found = name === 'mp4a' ? aacFrom(need(boxes, 'esds')) : name === 'ac-3' ? ac3From(need(boxes, 'dac3')) : null
-  if (found === null) throw new StreamError('damaged', `Audio of the kind ${name} is not segmented.`)
+  const found =
+    name === 'mp4a' ? aacFrom(requireBox(boxes, 'esds')) : name === 'ac-3' ? ac3From(requireBox(boxes, 'dac3')) : null
+  if (found === null) throw new FormatError('damaged', `Audio of the kind ${name} is not segmented.`)
   return { kind: 'audio', ...found, width: 0, height: 0, sar: { num: 1, den: 1 } }
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {
-  if (at + 4 > bytes.length) throw new StreamError('damaged', 'A box of the encoder is too short.')
+  if (at + 4 > bytes.length) throw new FormatError('damaged', 'A box of the encoder is too short.')
   return viewOf(bytes).getUint32(at)
 }

@@ -1,8 +1,8 @@
 // In charge of: one movie fragment, read and written: its time and its samples (ISO/IEC 14496-12, 8.8).
 // Not in charge of: which samples belong together (cmafVideoCutter.ts, refragmentingCutter.ts).
-import { joined } from '../concatBytes.ts'
-import { StreamError } from '../streamError.ts'
-import { children, find, need, viewOf } from './boxReader.ts'
+import { concatBytes } from '../concatBytes.ts'
+import { FormatError } from '../streamError.ts'
+import { children, findBox, requireBox, viewOf } from './boxReader.ts'
 import type { SampleDefaults } from './initSegment.ts'
 
 export interface Sample {
@@ -25,8 +25,8 @@ export const SMOOTH_TIMESCALE = 10_000_000
 /** sample_is_non_sync_sample. */
 const NON_SYNC = 0x10000
 /** A minute of audio at the shortest frames is far below. */
-const MOST_SAMPLES = 100_000
-const damaged = (): StreamError => new StreamError('damaged', 'The encoder wrote a broken movie fragment.')
+const MAX_SAMPLES = 100_000
+const brokenFragment = (): FormatError => new FormatError('damaged', 'The encoder wrote a broken movie fragment.')
 
 export function isSync(sample: Sample): boolean {
   return (sample.flags & NON_SYNC) === 0
@@ -38,33 +38,33 @@ export function isSync(sample: Sample): boolean {
  */
 export function readFragment(moof: Uint8Array, defaults: SampleDefaults, mdatHeaderBytes = 8): Fragment {
   const trafs = [...children(moof, 8)].filter(({ name }) => name === 'traf')
-  if (trafs.length !== 1) throw damaged()
+  if (trafs.length !== 1) throw brokenFragment()
   const traf = trafs[0]!.body
-  const own = trackDefaults(need(traf, 'tfhd'), defaults)
+  const own = trackDefaults(requireBox(traf, 'tfhd'), defaults)
   const samples: Sample[] = []
   let at = moof.length + mdatHeaderBytes
   for (const { name, body } of children(traf, 0)) {
     if (name !== 'trun') continue
     const run = readRun(body, own)
-    if (run.dataOffset !== null && run.dataOffset !== at) throw damaged()
+    if (run.dataOffset !== null && run.dataOffset !== at) throw brokenFragment()
     samples.push(...run.samples)
-    if (samples.length > MOST_SAMPLES) throw damaged()
+    if (samples.length > MAX_SAMPLES) throw brokenFragment()
     at += run.samples.reduce((sum, { size }) => sum + size, 0)
   }
-  if (samples.length === 0) throw damaged()
+  if (samples.length === 0) throw brokenFragment()
   return { decodeTime: timeOf(traf), samples }
 }
 
 /** tfdt, or tfxd where the encoder wrote fragments of Smooth. */
 function timeOf(traf: Uint8Array): number {
-  const tfdt = find(traf, 'tfdt')
+  const tfdt = findBox(traf, 'tfdt')
   const uuid = [...children(traf, 0)].find(
     ({ name, body }) => name === 'uuid' && TFXD.every((byte, at) => body[at] === byte),
   )
   const body = tfdt ?? uuid?.body.subarray(TFXD.length)
-  if (body === undefined || body.length < (body[0] === 1 ? 12 : 8)) throw damaged()
+  if (body === undefined || body.length < (body[0] === 1 ? 12 : 8)) throw brokenFragment()
   const time = body[0] === 1 ? Number(viewOf(body).getBigUint64(4)) : viewOf(body).getUint32(4)
-  if (!Number.isSafeInteger(time)) throw damaged()
+  if (!Number.isSafeInteger(time)) throw brokenFragment()
   return time
 }
 
@@ -72,14 +72,14 @@ function fields(bytes: Uint8Array): () => number {
   const view = viewOf(bytes)
   let at = 4
   return () => {
-    if (at + 4 > bytes.length) throw damaged()
+    if (at + 4 > bytes.length) throw brokenFragment()
     at += 4
     return view.getUint32(at - 4)
   }
 }
 
 function flagsOf(bytes: Uint8Array): number {
-  if (bytes.length < 4) throw damaged()
+  if (bytes.length < 4) throw brokenFragment()
   return viewOf(bytes).getUint32(0) & 0xffffff
 }
 
@@ -88,7 +88,7 @@ function trackDefaults(tfhd: Uint8Array, defaults: SampleDefaults): SampleDefaul
   const next = fields(tfhd)
   next() // track_ID
   // base_data_offset counts from the beginning of the file; ours are relative to their moof.
-  if ((flags & 0x1) !== 0) throw damaged()
+  if ((flags & 0x1) !== 0) throw brokenFragment()
   if ((flags & 0x2) !== 0) next()
   return {
     duration: (flags & 0x8) === 0 ? defaults.duration : next(),
@@ -101,7 +101,7 @@ function readRun(trun: Uint8Array, defaults: SampleDefaults): { dataOffset: numb
   const flags = flagsOf(trun)
   const next = fields(trun)
   const count = next()
-  if (count > MOST_SAMPLES) throw damaged()
+  if (count > MAX_SAMPLES) throw brokenFragment()
   const dataOffset = (flags & 0x1) === 0 ? null : next() | 0
   const firstFlags = (flags & 0x4) === 0 ? null : next()
   const samples = Array.from({ length: count }, (_, index) => ({
@@ -159,12 +159,12 @@ export function writeFragment({ sequence, trackId, fragment, time }: FragmentOpt
     return box('moof', full('mfhd', 0, 0, [sequence]), traf)
   }
   const size = moof(0).length
-  return joined([moof(size + 8), words([bytes + 8]), text('mdat')])
+  return concatBytes([moof(size + 8), words([bytes + 8]), text('mdat')])
 }
 
 function box(name: string, ...parts: Uint8Array[]): Uint8Array {
   const size = parts.reduce((sum, part) => sum + part.length, 8)
-  return joined([words([size]), text(name), ...parts])
+  return concatBytes([words([size]), text(name), ...parts])
 }
 
 function full(name: string, version: number, flags: number, fieldsOf: readonly number[]): Uint8Array {

@@ -9,7 +9,7 @@ const SAMPLES = 1024
 const HEADER_BYTES = 7
 
 /** Ticks of the whole frames in `bytes`, which begin with one; null for anything else, and where the last one is cut. */
-export function adtsTicks(bytes: Uint8Array): number | null {
+export function adtsDuration(bytes: Uint8Array): number | null {
   let ticks = 0
   let at = 0
   while (at + HEADER_BYTES <= bytes.length) {

@@ -10,11 +10,11 @@ export function captionLanguages(map: ProgramMap, videoPid: number): Record<stri
   const video = map.streams.find(({ pid }) => pid === videoPid)
   const found: Record<string, string> = {}
   for (const loop of [map.descriptors, video?.descriptors ?? new Uint8Array()])
-    for (const { tag, body } of readDescriptors(loop)) if (tag === TAG) readServices(body, found)
+    for (const { tag, body } of readDescriptors(loop)) if (tag === TAG) readCaptionServices(body, found)
   return found
 }
 
-function readServices(body: Uint8Array, found: Record<string, string>): void {
+function readCaptionServices(body: Uint8Array, found: Record<string, string>): void {
   const count = (body[0] ?? 0) & 31
   for (let service = 0; service < count; service += 1) {
     const entry = body.subarray(1 + service * SERVICE_BYTES, 1 + (service + 1) * SERVICE_BYTES)

@@ -8,19 +8,19 @@ export const TICKS_PER_SECOND = 90_000
 export const ROUNDING_TICKS = 150
 
 /** Any number of ticks as the clock shows it. */
-export function onClock(ticks: number): number {
+export function wrapTicks(ticks: number): number {
   const rest = ticks % PERIOD
   return rest < 0 ? rest + PERIOD : rest
 }
 
 /** Ticks from one time to another by the shorter way round: −2^32 … 2^32 − 1. */
 export function ticksBetween(from: number, to: number): number {
-  const ahead = onClock(to - from)
+  const ahead = wrapTicks(to - from)
   return ahead >= PERIOD / 2 ? ahead - PERIOD : ahead
 }
 
 /** PCR of a packet in ticks of 90 kHz (the extension of 27 MHz is left out); null where it carries none. */
-export function clockReference(packet: Uint8Array): number | null {
+export function readPcr(packet: Uint8Array): number | null {
   const hasField = (packet[3]! & 0x20) !== 0 && packet[4]! >= 7 && (packet[5]! & 0x10) !== 0
   return hasField ? readBase(packet) : null
 }
@@ -30,13 +30,13 @@ function readBase(packet: Uint8Array): number {
 }
 
 /** The packet with its PCR moved by ticks of 27 MHz; itself where it has none, or for 0. */
-export function laterClock(packet: Uint8Array, ticks: number): Uint8Array {
-  if (ticks === 0 || clockReference(packet) === null) return packet
+export function delayPcr(packet: Uint8Array, ticks: number): Uint8Array {
+  if (ticks === 0 || readPcr(packet) === null) return packet
   // Not slice(): a Buffer’s is a view.
   const later = Uint8Array.from(packet)
   // 2.4.3.5: PCR = base × 300 + extension.
   const sum = readBase(packet) * 300 + (((packet[10]! & 1) << 8) | packet[11]!) + ticks
-  const base = onClock(Math.floor(sum / 300))
+  const base = wrapTicks(Math.floor(sum / 300))
   const extension = ((sum % 300) + 300) % 300
   new DataView(later.buffer).setUint32(6, Math.floor(base / 2))
   later[10] = ((base % 2) << 7) | 0x7e | (extension >> 8)
@@ -44,21 +44,21 @@ export function laterClock(packet: Uint8Array, ticks: number): Uint8Array {
   return later
 }
 
-export interface Stamps {
+export interface Timestamps {
   pts: number
   dts: number
 }
 
 /** Time stamps of a PES header at the beginning of `payload` (ISO/IEC 13818-1, 2.4.3.6); null where there is none. */
-export function pesStamps(payload: Uint8Array): Stamps | null {
+export function readPesTimestamps(payload: Uint8Array): Timestamps | null {
   if (payload.length < 14 || payload[0] !== 0 || payload[1] !== 0 || payload[2] !== 1) return null
   const flags = payload[7]! >> 6
   if (flags < 2) return null
-  const pts = readStamp(payload, 9)
-  return { pts, dts: flags === 3 && payload.length >= 19 ? readStamp(payload, 14) : pts }
+  const pts = readTimestamp(payload, 9)
+  return { pts, dts: flags === 3 && payload.length >= 19 ? readTimestamp(payload, 14) : pts }
 }
 
-function readStamp(bytes: Uint8Array, at: number): number {
+function readTimestamp(bytes: Uint8Array, at: number): number {
   const high = (bytes[at]! >> 1) & 7
   const middle = ((bytes[at + 1]! << 8) | bytes[at + 2]!) >> 1
   const low = ((bytes[at + 3]! << 8) | bytes[at + 4]!) >> 1

@@ -9,20 +9,20 @@ export const NULL_PID = 0x1fff
 
 /** Bytes from one packet to the next: plain, with a time stamp in front (M2TS), with error correction behind. */
 const STRIDES = [188, 192, 204] as const
-const LONGEST_STRIDE = 204
+const MAX_STRIDE = 204
 /** Sync bytes in a row that make a stream; garbage agrees that often once in 2^32 places. */
-const PROOF = 4
+const SYNC_CHECKS = 4
 
 export function pidOf(packet: Uint8Array): number {
   return ((packet[1]! & 0x1f) << 8) | packet[2]!
 }
 
 /** payload_unit_start_indicator. */
-export function startsUnit(packet: Uint8Array): boolean {
+export function isPayloadStart(packet: Uint8Array): boolean {
   return (packet[1]! & 0x40) !== 0
 }
 
-export function counterOf(packet: Uint8Array): number {
+export function continuityCounter(packet: Uint8Array): number {
   return packet[3]! & 15
 }
 
@@ -57,7 +57,7 @@ export class PacketReader {
       }
       const found = findSync(bytes, at)
       this.#stride = found?.stride ?? null
-      at = found?.at ?? Math.max(at, bytes.length - PROOF * LONGEST_STRIDE)
+      at = found?.at ?? Math.max(at, bytes.length - SYNC_CHECKS * MAX_STRIDE)
       if (found === null) break
     }
     this.#gap = Math.max(0, at - bytes.length)
@@ -76,13 +76,13 @@ export class PacketReader {
 }
 
 function findSync(bytes: Uint8Array, from: number): { at: number; stride: number } | null {
-  for (let at = from; at + PROOF * PACKET_BYTES <= bytes.length; at++) {
+  for (let at = from; at + SYNC_CHECKS * PACKET_BYTES <= bytes.length; at++) {
     if (bytes[at] !== SYNC_BYTE) continue
     for (const stride of STRIDES) {
-      if (at + (PROOF - 1) * stride >= bytes.length) continue
+      if (at + (SYNC_CHECKS - 1) * stride >= bytes.length) continue
       let agreed = 1
-      while (agreed < PROOF && bytes[at + agreed * stride] === SYNC_BYTE) agreed += 1
-      if (agreed === PROOF) return { at, stride }
+      while (agreed < SYNC_CHECKS && bytes[at + agreed * stride] === SYNC_BYTE) agreed += 1
+      if (agreed === SYNC_CHECKS) return { at, stride }
     }
   }
   return null

@@ -6,7 +6,7 @@ import { crc32, sealSection } from './crc.ts'
 const PAT = 0
 const PMT = 2
 /** Longest section of a table: section_length is at most 1021. */
-const LONGEST_TABLE = 1024
+const MAX_TABLE_BYTES = 1024
 
 export interface ElementaryStream {
   type: number
@@ -87,7 +87,7 @@ export function writePmt(map: ProgramMap): Uint8Array {
     ]),
   ]
   const length = body.length + 4
-  if (length + 3 > LONGEST_TABLE) throw new RangeError('a program map is longer than a table can be')
+  if (length + 3 > MAX_TABLE_BYTES) throw new RangeError('a program map is longer than a table can be')
   return sealSection(Uint8Array.from([PMT, 0xb0 | (length >> 8), length & 0xff, ...body, 0, 0, 0, 0]))
 }
 

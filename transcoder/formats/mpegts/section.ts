@@ -1,9 +1,9 @@
 // In charge of: sections in packets: putting one PID's together, and cutting one up (ISO/IEC 13818-1, 2.4.4).
 // Not in charge of: their content (programTables.ts, spliceInfo.ts).
-import { counterOf, isDiscontinuity, PACKET_BYTES, payloadOf, startsUnit } from './packet.ts'
+import { continuityCounter, isDiscontinuity, PACKET_BYTES, payloadOf, isPayloadStart } from './packet.ts'
 
 /** section_length has 12 bits; private sections may use 4093 of it. */
-const LONGEST_SECTION = 4096
+const MAX_SECTION_BYTES = 4096
 const STUFFING = 0xff
 
 /** Puts the sections of one PID together. Damaged ones come out as they are: the CRC is the reader's to check. */
@@ -15,7 +15,7 @@ export class SectionAssembler {
   push(packet: Uint8Array): Uint8Array[] {
     const payload = payloadOf(packet)
     if (payload.length === 0) return []
-    const counter = counterOf(packet)
+    const counter = continuityCounter(packet)
     const expected = this.#counter === null ? counter : (this.#counter + 1) & 15
     // 2.4.3.3: a packet may be sent twice, with the same counter.
     if (counter === this.#counter && !isDiscontinuity(packet)) return []
@@ -23,7 +23,7 @@ export class SectionAssembler {
     this.#counter = counter
 
     const sections: Uint8Array[] = []
-    if (!startsUnit(packet)) {
+    if (!isPayloadStart(packet)) {
       this.#take(payload, sections)
       return sections
     }
@@ -46,7 +46,7 @@ export class SectionAssembler {
       this.#bytes.push(byte)
       if (this.#bytes.length < 3) continue
       const length = 3 + (((this.#bytes[1]! & 15) << 8) | this.#bytes[2]!)
-      if (length > LONGEST_SECTION) {
+      if (length > MAX_SECTION_BYTES) {
         this.#bytes = null
         return
       }

@@ -1,12 +1,12 @@
 // In charge of: from when to when the streams of one transport stream segment last, and whether media is missing between two of them.
 // Not in charge of: packets that are cut, the rest of an HLS source (source/hls/hlsDownload.ts).
-import { adtsTicks } from './adts.ts'
-import { pesStamps, TICKS_PER_SECOND, ticksBetween } from './clock.ts'
-import { joined } from '../concatBytes.ts'
-import { counterOf, PacketReader, payloadOf, pidOf, startsUnit } from './packet.ts'
+import { adtsDuration } from './adts.ts'
+import { readPesTimestamps, TICKS_PER_SECOND, ticksBetween } from './clock.ts'
+import { concatBytes } from '../concatBytes.ts'
+import { continuityCounter, PacketReader, payloadOf, pidOf, isPayloadStart } from './packet.ts'
 
 /** PTS in ticks. */
-export interface Span {
+export interface StreamTiming {
   first: number
   last: number
   /** The longest time from one unit to the next: what the last one may last. 0 where there is only one. */
@@ -27,7 +27,7 @@ interface Counters {
   last: number
 }
 
-interface Seen {
+interface StreamState {
   isSound: boolean
   stamps: number[]
   /** Bytes that the unit under way still has to come; −Infinity where it does not say. */
@@ -38,9 +38,9 @@ interface Seen {
 }
 
 /** Reads PES headers of pictures and sounds as they pass. */
-export class SpanReader {
+export class TsTimingReader {
   readonly #packets = new PacketReader()
-  readonly #seen = new Map<number, Seen>()
+  readonly #seen = new Map<number, StreamState>()
   readonly #inside = new Set<number>()
   readonly #counters = new Map<number, Counters>()
   #stamps = 0
@@ -52,14 +52,14 @@ export class SpanReader {
   }
 
   /** null = nothing can be said. */
-  end(): Map<number, Span> | null {
+  end(): Map<number, StreamTiming> | null {
     for (const packet of this.#packets.end()) this.#read(packet)
     if (this.#isTooMuch) return null
     return new Map(
       [...this.#seen].map(([pid, { isSound, stamps, owes, startsInside, unit }]) => {
-        const lastStep = isSound ? adtsTicks(joined(unit)) : null
+        const lastStep = isSound ? adtsDuration(concatBytes(unit)) : null
         const counters = this.#counters.get(pid) ?? null
-        return [pid, { ...spanOf(stamps), lastStep, isSound, isOpen: owes > 0, startsInside, counters }]
+        return [pid, { ...timingOf(stamps), lastStep, isSound, isOpen: owes > 0, startsInside, counters }]
       }),
     )
   }
@@ -68,26 +68,26 @@ export class SpanReader {
     const pid = pidOf(packet)
     const payload = payloadOf(packet)
     // It only counts packets with a payload.
-    const counter = counterOf(packet)
+    const counter = continuityCounter(packet)
     if (payload.length > 0) this.#counters.set(pid, { first: this.#counters.get(pid)?.first ?? counter, last: counter })
-    if (!startsUnit(packet)) {
+    if (!isPayloadStart(packet)) {
       const seen = this.#seen.get(pid)
       if (seen !== undefined) {
         seen.owes -= payload.length
         // A unit of sound has 64 KiB at most: its length has 16 bits.
-        if (seen.isSound && seen.unit.length < MOST_PACKETS) seen.unit.push(Uint8Array.from(payload))
+        if (seen.isSound && seen.unit.length < MAX_UNIT_PACKETS) seen.unit.push(Uint8Array.from(payload))
       } else if (payload.length > 0) this.#inside.add(pid)
       return
     }
     const id = payload[3] ?? 0
     // stream_id of ISO/IEC 13818-1, table 2-22: audio and video. What else there is may pause.
     if (id < 0xc0 || id > 0xef) return
-    const stamps = pesStamps(payload)
+    const stamps = readPesTimestamps(payload)
     if (stamps === null) return
     const length = (payload[4]! << 8) | payload[5]!
     const owes = length === 0 ? Number.NEGATIVE_INFINITY : length + 6 - payload.length
     this.#stamps += 1
-    this.#isTooMuch ||= this.#stamps > MOST_STAMPS || this.#seen.size > MOST_STREAMS
+    this.#isTooMuch ||= this.#stamps > MAX_TIMESTAMPS || this.#seen.size > MAX_STREAMS
     if (this.#isTooMuch) {
       this.#seen.clear()
       return
@@ -107,27 +107,27 @@ export class SpanReader {
 }
 
 /** Pictures are not in the order in which they are shown; distances to the first one are. */
-function spanOf(stamps: readonly number[]): Pick<Span, 'first' | 'last' | 'step'> {
+function timingOf(stamps: readonly number[]): Pick<StreamTiming, 'first' | 'last' | 'step'> {
   const [anchor = 0] = stamps
   const sorted = stamps.map((pts) => ticksBetween(anchor, pts)).toSorted((a, b) => a - b)
   const steps = sorted.map((at, n) => (n === 0 ? 0 : at - sorted[n - 1]!))
-  return { first: anchor + sorted[0]!, last: anchor + sorted.at(-1)!, step: Math.max(...steps.slice(-MOST_STEPS)) }
+  return { first: anchor + sorted[0]!, last: anchor + sorted.at(-1)!, step: Math.max(...steps.slice(-MAX_INTERVALS)) }
 }
 
 /** More of both than an hour of anything has; of what has more, nothing is said. */
-const MOST_STAMPS = 500_000
-const MOST_STREAMS = 64
-const MOST_PACKETS = 400
-const MOST_STEPS = 1000
+const MAX_TIMESTAMPS = 500_000
+const MAX_STREAMS = 64
+const MAX_UNIT_PACKETS = 400
+const MAX_INTERVALS = 1000
 /** Gaps below these are rounding, a picture that a camera dropped, or one that stands until something moves. */
 /** A frame of AAC at 48 kHz and rounding. */
-const EXACT_SOUND_TICKS = 0.025 * TICKS_PER_SECOND
-const LEAST_SOUND_TICKS = 0.05 * TICKS_PER_SECOND
-const LEAST_PICTURE_TICKS = 0.1 * TICKS_PER_SECOND
-const LEAST_SILENT_PICTURE_TICKS = 0.5 * TICKS_PER_SECOND
+const AUDIO_TOLERANCE_TICKS = 0.025 * TICKS_PER_SECOND
+const MIN_AUDIO_GAP_TICKS = 0.05 * TICKS_PER_SECOND
+const MIN_VIDEO_GAP_TICKS = 0.1 * TICKS_PER_SECOND
+const MIN_VIDEO_ONLY_GAP_TICKS = 0.5 * TICKS_PER_SECOND
 
 /** Seconds that a segment lasts, by its pictures where it has some: units of sound are longer, and less exact. */
-function lastingSeconds(spans: ReadonlyMap<number, Span>): number {
+function segmentSeconds(spans: ReadonlyMap<number, StreamTiming>): number {
   const pictures = [...spans.values()].filter(({ isSound }) => !isSound)
   const ticks = (pictures.length > 0 ? pictures : [...spans.values()]).map(
     ({ first, last, step }) => last - first + step,
@@ -140,10 +140,10 @@ function lastingSeconds(spans: ReadonlyMap<number, Span>): number {
  * A pause in the time stamps alone is no proof, nor is a playlist that rounds: both must say so. Pictures may pause where sound goes
  * on, unless packets lack of them and none of the sound.
  */
-export function lackingSeconds(
-  spans: ReadonlyMap<number, Span>,
+export function missingSeconds(
+  spans: ReadonlyMap<number, StreamTiming>,
   seconds: number,
-  next: ReadonlyMap<number, Span>,
+  next: ReadonlyMap<number, StreamTiming>,
 ): number {
   if (spans.size === 0) return next.size === 0 ? 0 : seconds
   const gaps = [...spans].flatMap(([pid, span]) => {
@@ -153,15 +153,15 @@ export function lackingSeconds(
     const gap = ticksBetween(span.last, after.first) - step
     // Bytes that are announced and do not come in the next segment either.
     if (span.isOpen && !after.startsInside)
-      return [{ isSound: true, slack: 0, gap: Math.max(gap, step, LEAST_PICTURE_TICKS), follows: false }]
+      return [{ isSound: true, slack: 0, gap: Math.max(gap, step, MIN_VIDEO_GAP_TICKS), follows: false }]
     const short = seconds * TICKS_PER_SECOND - (span.last - span.first + step)
     // Where the end is exact there is nothing to allow for.
     const slack = span.lastStep === null ? step : 0
-    return [{ isSound: span.isSound, slack, gap: short > gap / 2 ? gap : 0, follows: follows(span, after) }]
+    return [{ isSound: span.isSound, slack, gap: short > gap / 2 ? gap : 0, follows: isContinuous(span, after) }]
   })
   const sounds = gaps.filter(({ isSound }) => isSound)
-  const cut = sounds.filter(({ gap, slack }) => gap > Math.max(LEAST_SOUND_TICKS, slack / 2))
-  const least = sounds.length === 0 ? LEAST_SILENT_PICTURE_TICKS : LEAST_PICTURE_TICKS
+  const cut = sounds.filter(({ gap, slack }) => gap > Math.max(MIN_AUDIO_GAP_TICKS, slack / 2))
+  const least = sounds.length === 0 ? MIN_VIDEO_ONLY_GAP_TICKS : MIN_VIDEO_GAP_TICKS
   const pictures = gaps.filter(({ isSound, gap, slack }) => !isSound && gap > Math.max(least, 2 * slack))
   const goesOn = sounds.length > cut.length
   const isCounted = sounds.some((sound) => sound.follows)
@@ -170,31 +170,31 @@ export function lackingSeconds(
 }
 
 /** Whether the counter goes on from one segment to the next; many packagers begin anew in each. */
-function follows(span: Span, after: Span): boolean {
+function isContinuous(span: StreamTiming, after: StreamTiming): boolean {
   if (span.counters === null || after.counters === null) return false
   return after.counters.first === ((span.counters.last + 1) & 0xf)
 }
 
 /** How far the playlist is from what a segment is: none of it where it rounds. */
-export function roundingOf(spans: ReadonlyMap<number, Span>, seconds: number): number {
-  return Math.abs(seconds - lastingSeconds(spans))
+export function playlistRounding(spans: ReadonlyMap<number, StreamTiming>, seconds: number): number {
+  return Math.abs(seconds - segmentSeconds(spans))
 }
 
 /** The same for the last segment of a stretch, whose length only the playlist knows, `rounding` seconds more or less. */
-export function lackingAtEnd(spans: ReadonlyMap<number, Span>, seconds: number, rounding: number): number {
+export function missingAtEnd(spans: ReadonlyMap<number, StreamTiming>, seconds: number, rounding: number): number {
   const streams = [...spans.values()]
   const pictures = streams.filter(({ isSound }) => !isSound)
   const step = Math.max(0, ...(pictures.length > 0 ? pictures : streams).map((span) => span.step)) / TICKS_PER_SECOND
-  const least = Math.max(LEAST_PICTURE_TICKS / TICKS_PER_SECOND, rounding, step)
-  const short = seconds - lastingSeconds(spans)
+  const least = Math.max(MIN_VIDEO_GAP_TICKS / TICKS_PER_SECOND, rounding, step)
+  const short = seconds - segmentSeconds(spans)
   if (streams.some(({ isOpen }) => isOpen)) return Math.max(short, step)
-  if (streams.some((span) => soundReaches(span, pictures[0]?.first ?? span.first, seconds))) return 0
+  if (streams.some((span) => audioReaches(span, pictures[0]?.first ?? span.first, seconds))) return 0
   return short > least ? short : 0
 }
 
 /** A longer sound may be what the playlist counts. Nothing that belongs in front of its last unit comes behind it. */
-function soundReaches(span: Span, from: number, seconds: number): boolean {
+function audioReaches(span: StreamTiming, from: number, seconds: number): boolean {
   if (!span.isSound || span.lastStep === null) return false
   const lasting = ticksBetween(from, span.last) + span.lastStep
-  return Math.abs(lasting - seconds * TICKS_PER_SECOND) < EXACT_SOUND_TICKS
+  return Math.abs(lasting - seconds * TICKS_PER_SECOND) < AUDIO_TOLERANCE_TICKS
 }

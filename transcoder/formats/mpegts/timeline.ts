@@ -1,6 +1,6 @@
 // In charge of: where the source's clock stands on the output's time, across wraps and jumps of the clock.
 // Not in charge of: reading the clock (clock.ts), what happens at a time (cueScan.ts).
-import { onClock, TICKS_PER_SECOND, ticksBetween, type Stamps } from './clock.ts'
+import { wrapTicks, TICKS_PER_SECOND, ticksBetween, type Timestamps } from './clock.ts'
 
 /**
  * ffmpeg takes a larger step of the time stamps as a jump of the clock and goes on as if there had been none
@@ -8,7 +8,7 @@ import { onClock, TICKS_PER_SECOND, ticksBetween, type Stamps } from './clock.ts
  */
 export const JUMP_TICKS = 10 * TICKS_PER_SECOND
 /** What a picture lasts where no two have been seen yet. */
-const FIRST_PICTURE_TICKS = 3600
+const FIRST_FRAME_TICKS = 3600
 
 /** Ticks of the output's time, 0 = its first picture. Not wrapped: a source may be longer than the clock's period. */
 export class Timeline {
@@ -16,15 +16,15 @@ export class Timeline {
   #clock: number
   #output = 0
   #decoded: number | null = null
-  #step = FIRST_PICTURE_TICKS
+  #step = FIRST_FRAME_TICKS
 
   /** `origin`: the source's clock at the output's first picture. */
   constructor(origin: number) {
-    this.#clock = onClock(origin)
+    this.#clock = wrapTicks(origin)
   }
 
   /** A picture begins. Returns when it is shown. */
-  picture({ pts, dts }: Stamps): number {
+  setFrame({ pts, dts }: Timestamps): number {
     const step = this.#decoded === null ? 0 : ticksBetween(this.#decoded, dts)
     if (Math.abs(step) > JUMP_TICKS) {
       // The pictures go on at the distance that they had.
@@ -45,6 +45,6 @@ export class Timeline {
 
   /** Ticks to add to the source's clock for the output's time, on the clock's own period. */
   get shift(): number {
-    return onClock(this.#output - this.#clock)
+    return wrapTicks(this.#output - this.#clock)
   }
 }

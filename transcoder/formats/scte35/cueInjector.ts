@@ -1,12 +1,12 @@
 // In charge of: putting cues into a transport stream while it is being written: its program map, and each cue in its place.
 // Not in charge of: finding them (cueScan.ts), bytes in and out (transcoder/analysis/findCues.ts). The stream has one program: it is our own encoder's.
-import { joined } from '../concatBytes.ts'
-import { clockReference, laterClock, pesStamps, ROUNDING_TICKS, ticksBetween } from '../mpegts/clock.ts'
+import { concatBytes } from '../concatBytes.ts'
+import { readPcr, delayPcr, readPesTimestamps, ROUNDING_TICKS, ticksBetween } from '../mpegts/clock.ts'
 import { withCueStream } from './cueStream.ts'
-import { NULL_PID, PACKET_BYTES, PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
+import { NULL_PID, PACKET_BYTES, PacketReader, payloadOf, pidOf, isPayloadStart } from '../mpegts/packet.ts'
 import type { Cue } from './cueScan.ts'
 import { SectionAssembler, toPackets } from '../mpegts/section.ts'
-import { moveSplice } from './spliceInfo.ts'
+import { shiftSpliceTimes } from './spliceInfo.ts'
 import { isVideo, readPat, readPmt, writePmt, type ProgramMap } from '../mpegts/programTables.ts'
 
 export interface InjectorOptions {
@@ -50,17 +50,17 @@ export class CueInjector {
   push(chunk: Uint8Array): Uint8Array {
     const out: Uint8Array[] = []
     for (const packet of this.#reader.push(chunk)) this.#packet(packet, out)
-    return joined(out)
+    return concatBytes(out)
   }
 
   /** What is left: a stream's last packets, and cues that come after its end. */
   end(): Uint8Array {
     const out: Uint8Array[] = []
     for (const packet of this.#reader.end()) this.#packet(packet, out)
-    this.#release('clock', Infinity)
-    this.#release('picture', Infinity)
+    this.#releaseDue('clock', Infinity)
+    this.#releaseDue('picture', Infinity)
     this.#add(out)
-    return joined(out)
+    return concatBytes(out)
   }
 
   #packet(packet: Uint8Array, out: Uint8Array[]): void {
@@ -70,9 +70,9 @@ export class CueInjector {
       this.#added -= 1
       this.#readMap(packet)
     } else {
-      if (pid === this.#videoPid && startsUnit(packet)) this.#picture(packet)
+      if (pid === this.#videoPid && isPayloadStart(packet)) this.#onFrame(packet)
       this.#add(out)
-      if (pid !== NULL_PID || this.#added <= 0) out.push(this.#delayed(packet))
+      if (pid !== NULL_PID || this.#added <= 0) out.push(this.#delayPcr(packet))
       else this.#added -= 1
       if (pid === this.#map?.clockPid) this.#readClock(packet)
     }
@@ -85,9 +85,9 @@ export class CueInjector {
   }
 
   /** At a constant rate, a packet that stands later says a later time, for as long as nothing was left out for what was added. */
-  #delayed(packet: Uint8Array): Uint8Array {
+  #delayPcr(packet: Uint8Array): Uint8Array {
     const { rateKbps } = this.#options
-    return rateKbps === null ? packet : laterClock(packet, Math.round((this.#added * PACKET_BITS * 27_000) / rateKbps))
+    return rateKbps === null ? packet : delayPcr(packet, Math.round((this.#added * PACKET_BITS * 27_000) / rateKbps))
   }
 
   #readPat(packet: Uint8Array): void {
@@ -107,20 +107,20 @@ export class CueInjector {
     }
   }
 
-  #picture(packet: Uint8Array): void {
-    const stamps = pesStamps(payloadOf(packet))
+  #onFrame(packet: Uint8Array): void {
+    const stamps = readPesTimestamps(payloadOf(packet))
     if (stamps === null) return
     // GOPs are closed: the first picture of the file is the first one shown.
     this.#origin ??= stamps.pts
     // Pictures come out of order; only the anchors' order matters, and a place is a key frame's.
-    this.#release('picture', this.#unwrap(stamps.pts) + ROUNDING_TICKS)
+    this.#releaseDue('picture', this.#unwrap(stamps.pts) + ROUNDING_TICKS)
   }
 
   #readClock(packet: Uint8Array): void {
-    const read = clockReference(packet)
+    const read = readPcr(packet)
     if (read === null || this.#origin === null) return
     this.#clock = { ticks: this.#unwrap(read), read }
-    this.#release('clock', this.#clock.ticks)
+    this.#releaseDue('clock', this.#clock.ticks)
   }
 
   /** Ticks of the output's time, which goes on where the clock wraps. */
@@ -129,11 +129,11 @@ export class CueInjector {
     return this.#clock.ticks + ticksBetween(this.#clock.read, read)
   }
 
-  #release(by: Cue['place']['by'], until: number): void {
+  #releaseDue(by: Cue['place']['by'], until: number): void {
     const waiting = this.#waiting[by]
     while (waiting.length > 0 && waiting.at(-1)!.place.ticks <= until) {
       const cue = waiting.pop()!
-      const section = moveSplice(cue.section, cue.shift + (this.#origin ?? 0))
+      const section = shiftSpliceTimes(cue.section, cue.shift + (this.#origin ?? 0))
       const packets = toPackets(section, this.#options.pid, this.#cueCounter)
       this.#cueCounter += packets.length
       this.#due.push(...packets)

@@ -1,8 +1,8 @@
 // In charge of: finding a program's cues in a source, one packet after another: where each arrives, and when it splices.
 // Not in charge of: getting the bytes (transcoder/analysis/findCues.ts), what follows from them (plan/streams/cuePlan.ts, cueInjector.ts).
-import { clockReference, pesStamps } from '../mpegts/clock.ts'
+import { readPcr, readPesTimestamps } from '../mpegts/clock.ts'
 import { cueStreamType, isCueStream } from './cueStream.ts'
-import { pidOf, payloadOf, startsUnit } from '../mpegts/packet.ts'
+import { pidOf, payloadOf, isPayloadStart } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
 import { readSplice, SPLICE_TABLE, type SpliceInfo } from './spliceInfo.ts'
 import { readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
@@ -35,7 +35,7 @@ export interface CueFindings {
 }
 
 /** Far beyond a day of one cue a second; more is not a broadcast but an attack on memory. */
-const MOST_CUE_BYTES = 32 * 1024 * 1024
+const MAX_CUE_BYTES = 32 * 1024 * 1024
 
 export class CueScan {
   readonly found: CueFindings = {
@@ -75,26 +75,26 @@ export class CueScan {
 
   /** More cues than memory is for. */
   get isFlooded(): boolean {
-    return this.#bytes > MOST_CUE_BYTES
+    return this.#bytes > MAX_CUE_BYTES
   }
 
   push(packet: Uint8Array): void {
     const pid = pidOf(packet)
     if (this.#map?.clockPid === pid) {
-      const clock = clockReference(packet)
+      const clock = readPcr(packet)
       const arrived = clock === null ? null : this.#timeline.at(clock)
       // Farther off, the clock has jumped and the first picture behind the jump is still to come.
       if (arrived !== null && Math.abs(arrived - this.#picture) <= JUMP_TICKS) this.#arrived = arrived
     }
-    if (pid === this.#videoPid && startsUnit(packet)) {
-      const stamps = pesStamps(payloadOf(packet))
-      if (stamps !== null) this.#begin(this.#timeline.picture(stamps))
+    if (pid === this.#videoPid && isPayloadStart(packet)) {
+      const stamps = readPesTimestamps(payloadOf(packet))
+      if (stamps !== null) this.#beginFrame(this.#timeline.setFrame(stamps))
     }
     for (const section of this.#tables.get(pid)?.push(packet) ?? []) this.#table(section)
     for (const section of this.#cues.get(pid)?.push(packet) ?? []) this.#cue(section)
   }
 
-  #begin(picture: number): void {
+  #beginFrame(picture: number): void {
     this.#picture = picture
     for (const { cue, offsets } of this.#atOnce.splice(0)) {
       cue.place = { by: 'picture', ticks: picture }
@@ -133,7 +133,7 @@ export class CueScan {
     if (info.command.kind === 'schedule') this.found.schedules += 1
     if (info.command.kind !== 'insert' && info.command.kind !== 'signal') return
     const offsets = [0, ...segmentTicks(info)]
-    if (splicesAtOnce(info)) this.#atOnce.push({ cue, offsets })
+    if (isImmediate(info)) this.#atOnce.push({ cue, offsets })
     for (const time of info.command.times)
       for (const offset of offsets) this.found.splicePoints.add(this.#timeline.at(time) + offset)
   }
@@ -146,7 +146,7 @@ function segmentTicks({ command, segmentations }: SpliceInfo): number[] {
   return segmentations.flatMap(({ durationTicks }) => durationTicks ?? [])
 }
 
-function splicesAtOnce({ command }: SpliceInfo): boolean {
+function isImmediate({ command }: SpliceInfo): boolean {
   if (command.kind === 'signal') return command.times.length === 0
   return command.kind === 'insert' && !command.cancelled && command.times.length === 0
 }

@@ -1,7 +1,7 @@
 // In charge of: splice_info_sections (ANSI/SCTE 35, section 9): what they say, and moving them to another clock.
 // Not in charge of: their packets (section.ts), which of them a program has (cueScan.ts).
 import { BitReader } from '../bitReader.ts'
-import { onClock } from '../mpegts/clock.ts'
+import { wrapTicks } from '../mpegts/clock.ts'
 import { crc32, sealSection } from '../mpegts/crc.ts'
 
 /** table_id (9.6.1). */
@@ -17,13 +17,13 @@ const CUEI = 0x43554549
 /** Times are on the stream's clock of 33 bits, `pts_adjustment` included. An empty `times` means at once. */
 export type SpliceCommand =
   | { kind: 'null' | 'schedule' | 'reservation' }
-  | { kind: 'insert'; eventId: number; cancelled: boolean; out: boolean; times: number[]; break: SpliceBreak | null }
+  | { kind: 'insert'; eventId: number; cancelled: boolean; out: boolean; times: number[]; break: BreakDuration | null }
   | { kind: 'signal'; times: number[] }
   | { kind: 'private'; identifier: number }
   /** Encrypted, of another protocol version, or of a type that this standard does not have. */
   | { kind: 'opaque' }
 
-export interface SpliceBreak {
+export interface BreakDuration {
   /** break_duration() in ticks. */
   ticks: number
   autoReturn: boolean
@@ -104,7 +104,7 @@ function readTime(field: BitReader, adjustment: number): number[] {
   const given = field.flag()
   field.skip(given ? 6 : 7)
   // 9.6.1: pts_adjustment is added to every pts_time, and a carry is ignored.
-  return given ? [onClock(field.read(33) + adjustment)] : []
+  return given ? [wrapTicks(field.read(33) + adjustment)] : []
 }
 
 /** splice_insert() (9.7.3). */
@@ -132,7 +132,7 @@ function readInsert(field: BitReader, adjustment: number): SpliceCommand {
   return { kind: 'insert', eventId, cancelled, out, times, break: pause }
 }
 
-function readBreak(field: BitReader): SpliceBreak {
+function readBreak(field: BitReader): BreakDuration {
   const autoReturn = field.flag()
   field.skip(6)
   return { autoReturn, ticks: field.read(33) }
@@ -167,10 +167,10 @@ function readSegmentation(field: BitReader): Segmentation {
  * The section for a clock that is ahead of its own by `ticks`. Everything but pts_adjustment and CRC_32 stays as it is:
  * both are outside of the encrypted part (9.6.1), whose own E_CRC_32 therefore stays true.
  */
-export function moveSplice(section: Uint8Array, ticks: number): Uint8Array {
+export function shiftSpliceTimes(section: Uint8Array, ticks: number): Uint8Array {
   const field = new BitReader(section, 4)
   field.skip(7)
-  const adjustment = onClock(field.read(33) + ticks)
+  const adjustment = wrapTicks(field.read(33) + ticks)
   const moved = Uint8Array.from(section)
   moved[4] = (moved[4]! & 0xfe) | (adjustment >= 2 ** 32 ? 1 : 0)
   new DataView(moved.buffer).setUint32(5, adjustment % 2 ** 32)

@@ -1,12 +1,12 @@
 // In charge of: an encoder's transport stream taken apart into PES packets of one access unit each.
 // Not in charge of: when they are sent (multiplexer.ts).
-import { pesStamps, ticksBetween } from '../mpegts/clock.ts'
-import { PacketReader, PAT_PID, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
+import { readPesTimestamps, ticksBetween } from '../mpegts/clock.ts'
+import { PacketReader, PAT_PID, payloadOf, pidOf, isPayloadStart } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
 import { readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
 
 /** One PES packet: a picture, an audio frame, or a unit of data. Times in ticks of 90 kHz, which do not wrap. */
-export interface Unit {
+export interface AccessUnit {
   pid: number
   pts: number
   dts: number
@@ -18,14 +18,14 @@ export interface Unit {
   headerBytes: number
 }
 
-export class UnitReader {
+export class AccessUnitReader {
   readonly #reader = new PacketReader()
   readonly #pat = new SectionAssembler()
   readonly #pmt = new SectionAssembler()
   readonly #pids = new Set<number>()
   #mapPid: number | null = null
   #map: ProgramMap | null = null
-  #open: Unit | null = null
+  #open: AccessUnit | null = null
   /** The newest time stamp, as it was read and without wrapping. */
   #clock: { read: number; ticks: number } | null = null
 
@@ -34,20 +34,20 @@ export class UnitReader {
     return this.#map
   }
 
-  push(chunk: Uint8Array): Unit[] {
-    const units: Unit[] = []
+  push(chunk: Uint8Array): AccessUnit[] {
+    const units: AccessUnit[] = []
     for (const packet of this.#reader.push(chunk)) this.#packet(packet, units)
     return units
   }
 
-  end(): Unit[] {
-    const units: Unit[] = []
+  end(): AccessUnit[] {
+    const units: AccessUnit[] = []
     for (const packet of this.#reader.end()) this.#packet(packet, units)
     this.#close(units)
     return units
   }
 
-  #packet(packet: Uint8Array, units: Unit[]): void {
+  #packet(packet: Uint8Array, units: AccessUnit[]): void {
     const pid = pidOf(packet)
     if (this.#pids.has(pid)) return this.#media(pid, packet, units)
     if (pid === PAT_PID && this.#mapPid === null)
@@ -60,12 +60,12 @@ export class UnitReader {
   }
 
   /** ffmpeg writes a PES packet in one go: whatever begins next ends it, whether or not it said its length. */
-  #media(pid: number, packet: Uint8Array, units: Unit[]): void {
+  #media(pid: number, packet: Uint8Array, units: AccessUnit[]): void {
     const payload = payloadOf(packet)
     if (payload.length === 0) return
-    if (startsUnit(packet)) {
+    if (isPayloadStart(packet)) {
       this.#close(units)
-      const stamps = pesStamps(payload)
+      const stamps = readPesTimestamps(payload)
       if (stamps === null) return
       const dts = this.#unwrap(stamps.dts)
       const isKey = (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x40) !== 0
@@ -77,7 +77,7 @@ export class UnitReader {
     this.#open.bytes += payload.length
   }
 
-  #close(units: Unit[]): void {
+  #close(units: AccessUnit[]): void {
     if (this.#open !== null) units.push(this.#open)
     this.#open = null
   }

@@ -1,11 +1,11 @@
 // In charge of: the decoder's buffers that a multiplex must not overflow (ISO/IEC 13818-1, 2.4.2 and 2.14; ETSI TS 101 154; ATSC A/53-3).
 // Not in charge of: keeping to them (streamQueue.ts).
-import { codecStringOf } from '../video/annexB.ts'
+import { codecString } from '../video/annexB.ts'
 import { videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
 import { mpeg2Level } from '../video/mpeg2Level.ts'
 
 /** Of one elementary stream. */
-export interface Limits {
+export interface BufferLimits {
   /** The transport buffer, and its leak rate in bits per second. */
   transportBytes: number
   transportRate: number
@@ -75,7 +75,7 @@ const PACKET_SHARE = 188 / 184
 /** 2.14.3.1: a stream with HRD parameters leaks at 1.2 × the rate that they state. */
 const HRD_SHARE = 1.2
 /** The header of a PES packet and, on average, half a packet of stuffing. */
-const PICTURE_BITS = 8 * 120
+const FRAME_OVERHEAD_BITS = 8 * 120
 /** Where a stream states no level that is known. */
 const UNKNOWN_LEVEL_SHARE = 2
 
@@ -90,10 +90,10 @@ export interface VideoLimits {
 }
 
 /** `level` as the stream states it; null = unknown. Below the rate at which bytes leave the second buffer, that one stays empty. */
-export function videoLimits(
+export function videoBufferLimits(
   { codec, maxKbps, bufferBits, framesPerSecond, hasHrd }: VideoLimits,
   level: number | null,
-): Limits {
+): BufferLimits {
   const stated = hasHrd ? maxKbps * 1000 * HRD_SHARE : Infinity
   const own = Math.min(
     (level === null ? undefined : levels[codec].rate(level, maxKbps)) ?? maxKbps * 1000 * UNKNOWN_LEVEL_SHARE,
@@ -102,7 +102,7 @@ export function videoLimits(
   return {
     transportBytes: TRANSPORT_BYTES,
     // Whatever a level says: below this the pictures could not be delivered at all.
-    transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE + framesPerSecond * PICTURE_BITS),
+    transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE + framesPerSecond * FRAME_OVERHEAD_BITS),
     bufferBytes: Math.floor(
       Math.min(bufferBits, hasHrd || level === null ? Infinity : levels[codec].buffer(level)) / 8,
     ),
@@ -143,7 +143,7 @@ const levels: Record<VideoCodec, LevelLimits> = {
 
 /** The level in the head of a stream. */
 export function statedLevel(codec: VideoCodec, bytes: Uint8Array): number | null {
-  return levels[codec].stated(bytes, codecStringOf(videoStreams[codec].streamType, bytes))
+  return levels[codec].stated(bytes, codecString(videoStreams[codec].streamType, bytes))
 }
 
 /** Which system a stream is for, where that is said. */
@@ -154,7 +154,7 @@ const AC3_DVB_BYTES = 5696
 const AC3_ATSC_BYTES = 2592
 
 /** AC-3 of a stream for no system in particular is declared as in ATSC. */
-export function audioLimits(codec: AudioCodec, channels: number, profile: TsProfile | null): Limits {
+export function audioBufferLimits(codec: AudioCodec, channels: number, profile: TsProfile | null): BufferLimits {
   const isWide = codec === 'aac' && channels > 2
   const sizes = { aac: isWide ? 8976 : 3584, mp2: 3584, ac3: profile === 'dvb' ? AC3_DVB_BYTES : AC3_ATSC_BYTES }
   // 2.4.2.3.
@@ -166,7 +166,7 @@ export function audioLimits(codec: AudioCodec, channels: number, profile: TsProf
 }
 
 /** Teletext (EN 300 472, clause 5), DVB subtitles (EN 300 743, clause 5.1), anything else. */
-export function dataLimits(kind: 'teletext' | 'subtitles'): Limits {
+export function dataBufferLimits(kind: 'teletext' | 'subtitles'): BufferLimits {
   return kind === 'teletext'
     ? { transportBytes: 480, transportRate: 6_750_000, bufferBytes: 65_536 }
     : { transportBytes: TRANSPORT_BYTES, transportRate: 192_000, bufferBytes: 65_536 }

@@ -3,10 +3,10 @@
 import { ROUNDING_TICKS } from '../mpegts/clock.ts'
 import type { Cue } from '../scte35/cueScan.ts'
 import { toPackets } from '../mpegts/section.ts'
-import { moveSplice } from '../scte35/spliceInfo.ts'
+import { shiftSpliceTimes } from '../scte35/spliceInfo.ts'
 import type { PacketWriter } from './packetWriter.ts'
 
-export class CueLane {
+export class CueQueue {
   readonly #pid: number
   readonly #origin: number
   readonly #waiting: Record<Cue['place']['by'], Cue[]>
@@ -24,21 +24,21 @@ export class CueLane {
 
   /** Packets that are due when the clock stands at `ticks`, and before a picture of `pts` where one is next. */
   count(ticks: number, pts: number | null): number {
-    this.#release('clock', ticks - this.#origin)
-    if (pts !== null) this.#release('picture', pts - this.#origin + ROUNDING_TICKS)
+    this.#releaseDue('clock', ticks - this.#origin)
+    if (pts !== null) this.#releaseDue('picture', pts - this.#origin + ROUNDING_TICKS)
     return this.#due.length
   }
 
   send(out: PacketWriter): void {
-    out.ready(this.#due.shift()!, this.#counter)
+    out.copyPacket(this.#due.shift()!, this.#counter)
     this.#counter = (this.#counter + 1) & 15
   }
 
-  #release(by: Cue['place']['by'], until: number): void {
+  #releaseDue(by: Cue['place']['by'], until: number): void {
     const waiting = this.#waiting[by]
     while (waiting.length > 0 && waiting.at(-1)!.place.ticks <= until) {
       const { section, shift } = waiting.pop()!
-      this.#due.push(...toPackets(moveSplice(section, shift + this.#origin), this.#pid, 0))
+      this.#due.push(...toPackets(shiftSpliceTimes(section, shift + this.#origin), this.#pid, 0))
     }
   }
 }

@@ -2,9 +2,9 @@
 // Not in charge of: their sizes and rates (bufferLimits.ts).
 
 /** Time is counted in ticks of 27 MHz. */
-export const SYSTEM_CLOCK = 27_000_000
+export const SYSTEM_CLOCK_HZ = 27_000_000
 
-export class Bucket {
+export class LeakyBucket {
   readonly #bytes: number
   readonly #bytesPerTick: number
   #fill = 0
@@ -12,7 +12,7 @@ export class Bucket {
 
   constructor(bytes: number, bitsPerSecond: number) {
     this.#bytes = bytes
-    this.#bytesPerTick = bitsPerSecond / 8 / SYSTEM_CLOCK
+    this.#bytesPerTick = bitsPerSecond / 8 / SYSTEM_CLOCK_HZ
   }
 
   hasRoom(time: number, bytes: number): boolean {

@@ -4,29 +4,29 @@
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { frameSamples, videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
 import { withCueStream } from '../scte35/cueStream.ts'
-import { joined } from '../concatBytes.ts'
+import { concatBytes } from '../concatBytes.ts'
 import type { Cue } from '../scte35/cueScan.ts'
 import { isVideo, readDescriptors, writePmt, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
 import { PACKET_BYTES, PAT_PID } from '../mpegts/packet.ts'
-import { SYSTEM_CLOCK } from './leakyBucket.ts'
-import { CueLane } from './cueQueue.ts'
-import { Lane, timeOf } from './streamQueue.ts'
+import { SYSTEM_CLOCK_HZ } from './leakyBucket.ts'
+import { CueQueue } from './cueQueue.ts'
+import { StreamQueue, decodeTime } from './streamQueue.ts'
 import {
-  audioLimits,
-  dataLimits,
+  audioBufferLimits,
+  dataBufferLimits,
   statedLevel,
-  videoLimits,
-  type Limits,
+  videoBufferLimits,
+  type BufferLimits,
   type TsProfile,
   type VideoLimits,
 } from './bufferLimits.ts'
 import { PacketWriter } from './packetWriter.ts'
 import { PSIP_PID, writeMgt, writeTvct } from './psip.ts'
-import { Repeats, type Repeated } from './tableRepeater.ts'
-import { declaredProgram, declaredSound } from './streamDescriptors.ts'
+import { TableRepeater, type RepeatedTable } from './tableRepeater.ts'
+import { describeProgram, describeAudioStream } from './streamDescriptors.ts'
 import { shownAt } from './subtitleQueue.ts'
 import { SDT_PID, writePat, writeSdt, type Service } from './serviceTables.ts'
-import { UnitReader, type Unit } from './accessUnitReader.ts'
+import { AccessUnitReader, type AccessUnit } from './accessUnitReader.ts'
 
 export interface MultiplexOptions {
   /** Constant rate; null = variable. */
@@ -43,10 +43,10 @@ export interface MultiplexOptions {
   cues: { pid: number; streamType: number; list: readonly Cue[] } | null
 }
 
-const MS = SYSTEM_CLOCK / 1000
+const MS = SYSTEM_CLOCK_HZ / 1000
 /** ISO/IEC 13818-1 asks for a clock every 100 ms, TS 101 154 for 40 ms. Earlier where a packet goes there anyway. */
-const CLOCK_LATEST = 38 * MS
-const CLOCK_WANTED = 20 * MS
+const PCR_MAX_INTERVAL = 38 * MS
+const PCR_INTERVAL = 20 * MS
 /** TR 101 290 asks for 500 ms, TS 101 154 advises 100 ms. */
 const TABLE_MS = 80
 /** At a variable rate they go at the beginning of a span: a little more than two of them, so that it is not every one. */
@@ -55,9 +55,9 @@ const TABLE_VARIABLE_MS = 68
 const SERVICE_MS = 1000
 /** A/65, 7.1: 150 and 400 ms. */
 const GUIDE_MS = { mgt: 120, tvct: 320 }
-const AUDIO_HOLD = 400 * MS
+const MAX_AUDIO_LEAD = 400 * MS
 /** Teletext is shown 40 ms after its packet by many receivers, whatever its PTS. A page of subtitles takes long at the rate of its decoder. */
-const DATA_HOLD = { teletext: 100 * MS, subtitles: 700 * MS }
+const MAX_DATA_LEAD = { teletext: 100 * MS, subtitles: 700 * MS }
 /**
  * At the beginning, data waits for some PES packets of each track: GStreamer's playbin3 hangs over HTTP on subtitles that come before its parser
  * knows the audio, which takes three of MP2 (measured). Not longer than until so long before the first frame.
@@ -66,9 +66,9 @@ const FIRST_PACKETS = 4
 const DATA_LATEST = 250 * MS
 /** The encoders' own buffer is that full when the first picture leaves it. */
 const START_FULLNESS = 0.9
-const SHORTEST_START = 200 * MS
+const MIN_START_DELAY = 200 * MS
 /** Where a peak is allowed: a player that has read a second of the clock (VLC) has more frames than its decoder keeps to itself. */
-const WANTED_START = 695 * MS
+const START_DELAY = 695 * MS
 /** What is left of a level's rate beside headers and stuffing. */
 const LEVEL_SHARE = 0.9
 /** The share of the encoder's rate that a variable multiplex may need for pictures, if it starts that much later. */
@@ -76,8 +76,8 @@ const PEAK = 2
 /** Beside the pictures themselves: headers and stuffing. */
 const FLOOR_SHARE = 1.08
 /** Of a variable rate: it is constant for that long. */
-const LONGEST_SPAN = 33 * MS
-const SHORTEST_SPAN = 4 * MS
+const MAX_INTERVAL = 33 * MS
+const MIN_INTERVAL = 4 * MS
 /** Between the tables before the first clock, in whole ticks: no faster than their transport buffer is emptied. */
 const LEAD_STEP = PACKET_BYTES * 8 * 27
 /** Before its deadline: audio goes first; audio goes first in every other packet. */
@@ -86,16 +86,16 @@ const URGENT = 40 * MS
 /** Bytes of PES headers and stuffing of an audio frame. */
 const AUDIO_EXTRA_BYTES = 30
 /** Media that must be there before a packet can be chosen. */
-const AHEAD = 2000 * MS + 2 * LONGEST_SPAN
+const LOOKAHEAD = 2000 * MS + 2 * MAX_INTERVAL
 const PACKET_TICKS_KBPS = PACKET_BYTES * 8 * 27_000
 const HEAD_BYTES = 4096
 const frameSeconds = (codec: AudioCodec): number => frameSamples[codec] / 48_000
 
-interface Running {
-  lanes: Lane[]
-  video: Lane
-  repeats: Repeats
-  cues: CueLane | null
+interface MultiplexState {
+  lanes: StreamQueue[]
+  video: StreamQueue
+  repeats: TableRepeater
+  cues: CueQueue | null
   span: number
   /** Of a variable rate: packets of pictures for a span where there are any to send. */
   floor: number
@@ -103,15 +103,15 @@ interface Running {
 
 export class Multiplexer {
   readonly #options: MultiplexOptions
-  readonly #reader = new UnitReader()
+  readonly #reader = new AccessUnitReader()
   readonly #out = new PacketWriter()
-  readonly #early: Unit[] = []
-  readonly #lanes = new Map<number, Lane>()
-  #running: Running | null = null
+  readonly #early: AccessUnit[] = []
+  readonly #lanes = new Map<number, StreamQueue>()
+  #running: MultiplexState | null = null
   #ended = false
   /** Units are there up to this time. */
   #until = -Infinity
-  #firstVideo: Unit | null = null
+  #firstVideo: AccessUnit | null = null
   /** The time of the next packet; of a constant rate: where it began, and packets since. */
   #now = 0
   #base = 0
@@ -148,8 +148,8 @@ export class Multiplexer {
     yield* this.#run()
   }
 
-  #add(unit: Unit): void {
-    this.#until = Math.max(this.#until, timeOf(unit))
+  #add(unit: AccessUnit): void {
+    this.#until = Math.max(this.#until, decodeTime(unit))
     if (this.#running !== null) {
       const lane = this.#lanes.get(unit.pid)
       if (lane?.kind !== 'data' || unit.pts >= this.#firstVideo!.pts) lane?.add(unit)
@@ -165,61 +165,67 @@ export class Multiplexer {
 
   *#run(): Generator<Uint8Array> {
     if (this.#running === null) {
-      if (this.#firstVideo === null || !this.#isKnown(timeOf(this.#firstVideo) + AHEAD)) return
+      if (this.#firstVideo === null || !this.#isKnown(decodeTime(this.#firstVideo) + LOOKAHEAD)) return
       this.#running = this.#start(this.#reader.map!, this.#firstVideo)
     }
     const { lanes, cues } = this.#running
     const isConstant = this.#options.rateKbps !== null
-    while (this.#isKnown(this.#now + AHEAD)) {
+    while (this.#isKnown(this.#now + LOOKAHEAD)) {
       if (this.#ended && lanes.every(({ isEmpty }) => isEmpty)) {
         // Cues that come after the end.
         for (let left = cues?.count(Infinity, Infinity) ?? 0; left > 0; left--) cues?.send(this.#out)
         // Without it, the packets of the last span would be timed at the rate of the one before, which may be far lower.
-        if (!isConstant) this.#out.clock(this.#running.video.pid, this.#running.video.counter, this.#now)
+        if (!isConstant) this.#out.writePcr(this.#running.video.pid, this.#running.video.counter, this.#now)
         break
       }
-      if (isConstant) this.#slotOfConstant(this.#running)
-      else this.#spanOfVariable(this.#running)
-      if (this.#out.isFull) yield* this.#out.taken()
+      if (isConstant) this.#runConstantSlot(this.#running)
+      else this.#runVariableInterval(this.#running)
+      if (this.#out.isFull) yield* this.#out.takeBlocks()
     }
-    yield* this.#out.taken()
+    yield* this.#out.takeBlocks()
   }
 
   #isKnown(time: number): boolean {
     return this.#ended || this.#until >= time
   }
 
-  #start(map: ProgramMap, first: Unit): Running {
+  #start(map: ProgramMap, first: AccessUnit): MultiplexState {
     const { video, audio, profile, service, mapPid, videoPid, audioPid, cues } = this.#options
-    const limits = videoLimits(video, levelOf(video.codec, first))
+    const limits = videoBufferLimits(video, codecLevel(video.codec, first))
     const delay = startDelay(this.#options, limits)
     let track = 0
     const streams: ElementaryStream[] = []
-    const lanes = map.streams.map((stream): Lane => {
+    const lanes = map.streams.map((stream): StreamQueue => {
       if (isVideo(stream)) {
         streams.push({ ...stream, pid: videoPid })
-        return new Lane({ pid: videoPid, kind: 'video', limits, hold: delay })
+        return new StreamQueue({ pid: videoPid, kind: 'video', limits, hold: delay })
       }
       const sound = audio[track]
       const pid = audioPid + track
       track += 1
       if (sound === undefined) {
         streams.push({ ...stream, pid })
-        return new Lane({ pid, kind: 'data', limits: dataLimits(kindOf(stream)), hold: DATA_HOLD[kindOf(stream)] })
+        return new StreamQueue({
+          pid,
+          kind: 'data',
+          limits: dataBufferLimits(kindOf(stream)),
+          hold: MAX_DATA_LEAD[kindOf(stream)],
+        })
       }
-      streams.push(declaredSound({ ...stream, pid }, sound, profile))
-      const own = audioLimits(sound.codec, sound.channels, profile)
-      return new Lane({ pid, kind: 'audio', limits: own, hold: AUDIO_HOLD })
+      streams.push(describeAudioStream({ ...stream, pid }, sound, profile))
+      const own = audioBufferLimits(sound.codec, sound.channels, profile)
+      return new StreamQueue({ pid, kind: 'audio', limits: own, hold: MAX_AUDIO_LEAD })
     })
     for (const [index, { pid }] of map.streams.entries()) this.#lanes.set(pid, lanes[index]!)
     const sounds = new Set(lanes.flatMap(({ kind }, at) => (kind === 'audio' ? [map.streams[at]!.pid] : [])))
-    const firsts = this.#early.filter(({ pid }) => sounds.has(pid)).map(timeOf)
+    const firsts = this.#early.filter(({ pid }) => sounds.has(pid)).map(decodeTime)
     // Whole ticks of 90 kHz, and a table or two before the first picture.
-    this.#now = 300 * Math.floor(Math.min(timeOf(first) - delay, ...firsts.map((time) => time - SHORTEST_START)) / 300)
+    this.#now =
+      300 * Math.floor(Math.min(decodeTime(first) - delay, ...firsts.map((time) => time - MIN_START_DELAY)) / 300)
     this.#base = this.#now
-    this.#dataBy = timeOf(first) - DATA_LATEST
+    this.#dataBy = decodeTime(first) - DATA_LATEST
     for (const unit of this.#begun(map, first)) this.#lanes.get(unit.pid)?.add(unit)
-    const own = declaredProgram({ ...map, program: service.id, clockPid: videoPid, streams }, profile)
+    const own = describeProgram({ ...map, program: service.id, clockPid: videoPid, streams }, profile)
     const declared = cues === null ? own : withCueStream(own, cues.pid, cues.streamType)
     const tableMs = this.#options.rateKbps === null ? TABLE_VARIABLE_MS : TABLE_MS
     const repeated = [
@@ -227,7 +233,7 @@ export class Multiplexer {
       { pid: mapPid, section: writePmt(declared), everyMs: tableMs },
       ...(profile === 'atsc' ? psip(service, videoPid, streams) : [sdt(service)]),
     ]
-    const span = spanOf(audio, lanes)
+    const span = intervalFor(audio, lanes)
     const pictures = lanes.find(({ kind }) => kind === 'video')!
     // A receiver reads the tables before anything else.
     const repeats = this.#options.rateKbps === null ? this.#leadIn(repeated, pictures) : this.#firstSlots(repeated)
@@ -235,27 +241,27 @@ export class Multiplexer {
       lanes,
       video: pictures,
       repeats,
-      cues: cues === null ? null : new CueLane(cues.pid, cues.list, first.pts),
+      cues: cues === null ? null : new CueQueue(cues.pid, cues.list, first.pts),
       span,
       // Without peaks nothing can be made up for later.
-      floor: hasPeaks(this.#options, limits)
+      floor: allowsPeaks(this.#options, limits)
         ? 0
-        : (video.maxKbps * 1000 * FLOOR_SHARE * span) / SYSTEM_CLOCK / (8 * 184),
+        : (video.maxKbps * 1000 * FLOOR_SHARE * span) / SYSTEM_CLOCK_HZ / (8 * 184),
     }
   }
 
   /** What came before the multiplex could begin. No teletext and no subtitles are earlier than the first frame (subtitleQueue.ts). */
-  #begun(map: ProgramMap, { pts }: Unit): Unit[] {
+  #begun(map: ProgramMap, { pts }: AccessUnit): AccessUnit[] {
     const units = this.#early.splice(0)
-    const isEarly = (unit: Unit): boolean => this.#lanes.get(unit.pid)?.kind === 'data' && unit.pts < pts
+    const isEarly = (unit: AccessUnit): boolean => this.#lanes.get(unit.pid)?.kind === 'data' && unit.pts < pts
     const kept = units.filter((unit) => !isEarly(unit))
     const earlier = Map.groupBy(units.filter(isEarly), ({ pid }) => pid)
     const subtitles = map.streams.filter((stream) => !isTeletext(stream))
     return [...subtitles.flatMap(({ pid }) => shownAt(pts, earlier.get(pid) ?? [])), ...kept]
   }
 
-  #firstSlots(tables: readonly Repeated[]): Repeats {
-    const repeats = new Repeats(tables, this.#now)
+  #firstSlots(tables: readonly RepeatedTable[]): TableRepeater {
+    const repeats = new TableRepeater(tables, this.#now)
     while (repeats.send(this.#out, this.#now)) this.#advance()
     this.#clocked = this.#now
     return repeats
@@ -265,19 +271,19 @@ export class Multiplexer {
    * Tables and a clock before the first span, equally spaced up to its own clock. What comes before the first clock is timed at the rate
    * from there to the next one: directly before a span of few packets, the tables would seem to have come long before.
    */
-  #leadIn(tables: readonly Repeated[], video: Lane): Repeats {
-    const packets = new Repeats(tables, this.#now).count(this.#now)
+  #leadIn(tables: readonly RepeatedTable[], video: StreamQueue): TableRepeater {
+    const packets = new TableRepeater(tables, this.#now).count(this.#now)
     let time = this.#now - (packets + 1) * LEAD_STEP
-    const repeats = new Repeats(tables, time)
+    const repeats = new TableRepeater(tables, time)
     for (; repeats.send(this.#out, time); time += LEAD_STEP);
-    this.#out.clock(video.pid, video.counter, time)
+    this.#out.writePcr(video.pid, video.counter, time)
     this.#clocked = time
     return repeats
   }
 
-  #slotOfConstant(running: Running): void {
-    const isLast = this.#following - this.#clocked > CLOCK_LATEST
-    if (!this.#send(running, this.#now, isLast)) this.#out.stuffing()
+  #runConstantSlot(running: MultiplexState): void {
+    const isLast = this.#following - this.#clocked > PCR_MAX_INTERVAL
+    if (!this.#send(running, this.#now, isLast)) this.#out.writeNull()
     this.#advance()
   }
 
@@ -296,16 +302,16 @@ export class Multiplexer {
   }
 
   /** Equally spaced packets, as many as are wanted now, the first one with the clock: between two clocks the rate is constant (2.4.2.2). */
-  #spanOfVariable(running: Running): void {
+  #runVariableInterval(running: MultiplexState): void {
     const { lanes, video, repeats, cues, span } = running
     const now = this.#now
-    let wanted = repeats.count(now + span) + (cues?.count(Math.floor(now / 300), upcoming(video)) ?? 0)
-    for (const lane of lanes) if (lane !== video) wanted += lane.room(now)
-    const pictures = this.#pictures(video, now, span)
+    let wanted = repeats.count(now + span) + (cues?.count(Math.floor(now / 300), nextFramePts(video)) ?? 0)
+    for (const lane of lanes) if (lane !== video) wanted += lane.packetsThatFit(now)
+    const pictures = this.#videoPackets(video, now, span)
     wanted += pictures
     this.#now += span
     // Only behind a clock alone: packets before it would be taken to be spread over the pause as well.
-    if (wanted === 0 && this.#isIdle && now + span - this.#clocked <= CLOCK_LATEST) return
+    if (wanted === 0 && this.#isIdle && now + span - this.#clocked <= PCR_MAX_INTERVAL) return
     this.#isIdle = wanted === 0
     // The first one is the clock's, whether or not a picture goes with it.
     const hasPicture = video.deadline(now) !== null
@@ -313,7 +319,7 @@ export class Multiplexer {
     const packets = wanted + (hasPicture && pictures > 0 ? 0 : 1)
     for (let packet = 0; packet < packets; packet++) {
       const time = now + Math.floor((packet * span) / packets)
-      if (!this.#send(running, time, packet === 0, now + span) && packet > 0) this.#out.stuffing()
+      if (!this.#send(running, time, packet === 0, now + span) && packet > 0) this.#out.writeNull()
     }
     // What found no room in the transport buffer comes later. What went beyond it is no longer part of the next pace: as a debt, it
     // would be counted twice, and pictures would come late.
@@ -321,27 +327,30 @@ export class Multiplexer {
   }
 
   /** Packets of pictures for a span: no more than needed, so that there is one for every clock. */
-  #pictures(video: Lane, now: number, span: number): number {
-    this.#owed = Math.min(video.room(now), this.#owed + Math.max(video.pace(now, span), this.#running!.floor))
+  #videoPackets(video: StreamQueue, now: number, span: number): number {
+    this.#owed = Math.min(
+      video.packetsThatFit(now),
+      this.#owed + Math.max(video.requiredPackets(now, span), this.#running!.floor),
+    )
     const packets = Math.max(0, Math.floor(this.#owed))
     this.#owed -= packets
     return packets
   }
 
   /** One packet at `now`; false where nothing may be sent. `clock`: it has to be one with the clock. */
-  #send({ lanes, video, repeats, cues }: Running, now: number, clock: boolean, until = now): boolean {
-    if (clock) return this.#sendClock(video, now)
+  #send({ lanes, video, repeats, cues }: MultiplexState, now: number, clock: boolean, until = now): boolean {
+    if (clock) return this.#sendPcr(video, now)
     if (repeats.send(this.#out, now, until)) return true
     if (cues !== null && cues.count(Math.floor(now / 300), null) > 0) {
       cues.send(this.#out)
       return true
     }
-    const chosen = this.#balanced(lanes, video, now)
+    const chosen = this.#chooseQueue(lanes, video, now)
     if (chosen === null) return false
     this.#wasAudio = chosen !== video
     if (chosen !== video) chosen.send(this.#out, now, null)
-    else if (cues !== null && cues.count(-Infinity, upcoming(video)) > 0) cues.send(this.#out)
-    else this.#sendPicture(video, now, now - this.#clocked >= CLOCK_WANTED || (video.begins && video.next!.isKey))
+    else if (cues !== null && cues.count(-Infinity, nextFramePts(video)) > 0) cues.send(this.#out)
+    else this.#sendVideo(video, now, now - this.#clocked >= PCR_INTERVAL || (video.begins && video.next!.isKey))
     return true
   }
 
@@ -349,47 +358,47 @@ export class Multiplexer {
    * Pictures whenever their transport buffer has room, which is hardly emptied faster than they are used up: a row of audio packets
    * would cost them time that never comes back. Audio in between, and first only where it is urgent.
    */
-  #balanced(lanes: readonly Lane[], video: Lane, now: number): Lane | null {
+  #chooseQueue(lanes: readonly StreamQueue[], video: StreamQueue, now: number): StreamQueue | null {
     const isDataDue = this.#isDataDue(lanes, now)
     const others = lanes.filter((lane) => lane !== video && (lane.kind !== 'data' || isDataDue))
     return (
-      earliest(others, now, now + CRITICAL) ??
-      (this.#wasAudio ? null : earliest(others, now, now + URGENT)) ??
+      earliestDeadline(others, now, now + CRITICAL) ??
+      (this.#wasAudio ? null : earliestDeadline(others, now, now + URGENT)) ??
       (this.#quota <= 0 || video.deadline(now) === null ? null : video) ??
-      earliest(others, now) ??
+      earliestDeadline(others, now) ??
       (video.deadline(now) === null ? null : video)
     )
   }
 
-  #isDataDue(lanes: readonly Lane[], now: number): boolean {
+  #isDataDue(lanes: readonly StreamQueue[], now: number): boolean {
     this.#hasAudio ||=
       now >= this.#dataBy || lanes.every(({ kind, sentPackets }) => kind !== 'audio' || sentPackets >= FIRST_PACKETS)
     return this.#hasAudio
   }
 
-  #sendClock(video: Lane, now: number): boolean {
+  #sendPcr(video: StreamQueue, now: number): boolean {
     // Where cues stand before the next picture, it waits for them.
-    const waits = video.begins && (this.#running?.cues?.count(-Infinity, upcoming(video)) ?? 0) > 0
-    if (video.deadline(now) !== null && !waits) this.#sendPicture(video, now, true)
+    const waits = video.begins && (this.#running?.cues?.count(-Infinity, nextFramePts(video)) ?? 0) > 0
+    if (video.deadline(now) !== null && !waits) this.#sendVideo(video, now, true)
     else {
-      this.#out.clock(video.pid, video.counter, now)
+      this.#out.writePcr(video.pid, video.counter, now)
       this.#clocked = now
     }
     return true
   }
 
-  #sendPicture(video: Lane, now: number, withClock: boolean): void {
+  #sendVideo(video: StreamQueue, now: number, withClock: boolean): void {
     this.#quota -= 1
     video.send(this.#out, now, withClock ? now : null)
     if (withClock) this.#clocked = now
   }
 }
 
-function sdt(service: Service): Repeated {
+function sdt(service: Service): RepeatedTable {
   return { pid: SDT_PID, section: writeSdt(service), everyMs: SERVICE_MS }
 }
 
-function psip(service: Service, clockPid: number, streams: readonly ElementaryStream[]): Repeated[] {
+function psip(service: Service, clockPid: number, streams: readonly ElementaryStream[]): RepeatedTable[] {
   const located = streams.map(({ type, pid, descriptors }) => ({ type, pid, language: languageOf(descriptors) }))
   const section = writeTvct(service, clockPid, located)
   return [
@@ -415,8 +424,8 @@ function languageOf(descriptors: Uint8Array): string | null {
 }
 
 /** The one of which a packet is due first, and before `limit`; null where none may be sent. */
-function earliest(lanes: readonly Lane[], now: number, limit = Infinity): Lane | null {
-  let chosen: Lane | null = null
+function earliestDeadline(lanes: readonly StreamQueue[], now: number, limit = Infinity): StreamQueue | null {
+  let chosen: StreamQueue | null = null
   let soonest = limit
   for (const lane of lanes) {
     const deadline = lane.deadline(now)
@@ -428,43 +437,43 @@ function earliest(lanes: readonly Lane[], now: number, limit = Infinity): Lane |
 }
 
 /** PTS of a picture that begins with the next packet of its stream. */
-function upcoming(video: Lane): number | null {
+function nextFramePts(video: StreamQueue): number | null {
   return video.begins ? (video.next?.pts ?? null) : null
 }
 
 /** A variable rate may be higher than the encoder's for a while, where the level allows that. */
-function hasPeaks({ rateKbps, video }: MultiplexOptions, { transportRate }: Limits): boolean {
+function allowsPeaks({ rateKbps, video }: MultiplexOptions, { transportRate }: BufferLimits): boolean {
   return rateKbps === null && transportRate > PEAK * video.maxKbps * 1000
 }
 
 /** From the first packet to the first picture: until the decoder's buffer is as full as the encoder's model has it. */
-function startDelay(options: MultiplexOptions, limits: Limits): number {
+function startDelay(options: MultiplexOptions, limits: BufferLimits): number {
   const { codec, bufferBits, maxKbps } = options.video
   const within = (kbps: number): number => (START_FULLNESS * bufferBits * 27_000) / kbps
-  const filling = hasPeaks(options, limits)
+  const filling = allowsPeaks(options, limits)
     ? Math.max(
         within((LEVEL_SHARE * limits.transportRate) / 1000),
-        Math.min(within(PEAK * LEVEL_SHARE * maxKbps), WANTED_START),
+        Math.min(within(PEAK * LEVEL_SHARE * maxKbps), START_DELAY),
       )
     : within(maxKbps)
-  return Math.min(Math.max(filling, SHORTEST_START), videoStreams[codec].longestHoldMs * MS)
+  return Math.min(Math.max(filling, MIN_START_DELAY), videoStreams[codec].longestHoldMs * MS)
 }
 
 /** So short that no audio buffer runs dry between two of them. */
-function spanOf(audio: MultiplexOptions['audio'], lanes: readonly Lane[]): number {
+function intervalFor(audio: MultiplexOptions['audio'], lanes: readonly StreamQueue[]): number {
   const sounds = lanes.filter(({ kind }) => kind === 'audio')
   const longest = audio.map(({ codec, bitrateKbps }, track) => {
     const frame = bitrateKbps * 125 * frameSeconds(codec) + AUDIO_EXTRA_BYTES
     const spare = sounds[track]!.limits.bufferBytes - frame - PACKET_BYTES
-    return ((spare / frame) * frameSeconds(codec) * SYSTEM_CLOCK) / 1.5
+    return ((spare / frame) * frameSeconds(codec) * SYSTEM_CLOCK_HZ) / 1.5
   })
-  return Math.floor(Math.max(SHORTEST_SPAN, Math.min(LONGEST_SPAN, ...longest)))
+  return Math.floor(Math.max(MIN_INTERVAL, Math.min(MAX_INTERVAL, ...longest)))
 }
 
-function levelOf(codec: VideoCodec, { pieces }: Unit): number | null {
+function codecLevel(codec: VideoCodec, { pieces }: AccessUnit): number | null {
   const head: Uint8Array[] = []
   for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < pieces.length; bytes += pieces[at]!.length, at++)
     head.push(pieces[at]!)
-  const bytes = joined(head)
+  const bytes = concatBytes(head)
   return statedLevel(codec, bytes)
 }

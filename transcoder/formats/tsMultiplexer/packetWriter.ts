@@ -1,6 +1,6 @@
 // In charge of: writing transport packets one behind another (ISO/IEC 13818-1, 2.4.3.2).
 // Not in charge of: which one comes next (multiplexer.ts).
-import { onClock } from '../mpegts/clock.ts'
+import { wrapTicks } from '../mpegts/clock.ts'
 import { PACKET_BYTES, SYNC_BYTE } from '../mpegts/packet.ts'
 
 const BLOCK_BYTES = 512 * PACKET_BYTES
@@ -30,7 +30,7 @@ export class PacketWriter {
   #full: Uint8Array[] = []
 
   /** As many bytes of the payload as fit in. Returns how many those are. */
-  payload({ pid, counter, begins, isKey, clock, left, copy }: PayloadPacket): number {
+  writePayload({ pid, counter, begins, isKey, clock, left, copy }: PayloadPacket): number {
     const [block, at] = this.#next()
     const wanted = clock !== null ? FIELD_BYTES + CLOCK_BYTES : isKey ? FIELD_BYTES : 0
     const bytes = Math.min(left, PACKET_BYTES - 4 - wanted)
@@ -42,20 +42,20 @@ export class PacketWriter {
   }
 
   /** A clock without a payload, which leaves the counter as it was. */
-  clock(pid: number, counter: number, clock: number): void {
+  writePcr(pid: number, counter: number, clock: number): void {
     const [block, at] = this.#next()
     header(block, at, false, pid, 0x20 | counter)
     adaptation(block, at + 4, PACKET_BYTES - 4, false, clock)
   }
 
   /** A packet of a section, as it is but for its counter. */
-  ready(packet: Uint8Array, counter: number): void {
+  copyPacket(packet: Uint8Array, counter: number): void {
     const [block, at] = this.#next()
     block.set(packet, at)
     block[at + 3] = (block[at + 3]! & 0xf0) | counter
   }
 
-  stuffing(): void {
+  writeNull(): void {
     const [block, at] = this.#next()
     header(block, at, false, 0x1fff, 0x10)
     block.fill(STUFFING, at + 4, at + PACKET_BYTES)
@@ -67,7 +67,7 @@ export class PacketWriter {
   }
 
   /** What was written since the last time. */
-  taken(): Uint8Array[] {
+  takeBlocks(): Uint8Array[] {
     const parts = this.#full
     if (this.#at > 0) parts.push(this.#block.subarray(0, this.#at))
     this.#block = this.#block.subarray(this.#at)
@@ -102,7 +102,7 @@ function adaptation(block: Uint8Array, at: number, bytes: number, isKey: boolean
   block[at + 1] = (isKey ? RANDOM_ACCESS : 0) | (clock === null ? 0 : HAS_CLOCK)
   let from = at + FIELD_BYTES
   if (clock !== null) {
-    const base = onClock(Math.floor(clock / 300))
+    const base = wrapTicks(Math.floor(clock / 300))
     const extension = clock % 300
     block[from] = Math.floor(base / 2 ** 25)
     block[from + 1] = Math.floor(base / 2 ** 17) & 0xff

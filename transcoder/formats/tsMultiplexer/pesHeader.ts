@@ -1,8 +1,8 @@
 // In charge of: writing the header of a PES packet of whole audio frames (ISO/IEC 13818-1, 2.4.3.6), and other time stamps into a given one.
 // Not in charge of: what is in it (streamQueue.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
-import { onClock } from '../mpegts/clock.ts'
-import type { Unit } from './accessUnitReader.ts'
+import { wrapTicks } from '../mpegts/clock.ts'
+import type { AccessUnit } from './accessUnitReader.ts'
 
 const STAMP_BYTES = 5
 const FIRST_STAMP = 9
@@ -22,7 +22,7 @@ export function pesHeader(streamId: number, pts: number, payloadBytes: number): 
 }
 
 /** The same unit at another time, which is also that of its decoding. */
-export function restamped(unit: Unit, pts: number): Unit {
+export function restamped(unit: AccessUnit, pts: number): AccessUnit {
   const [first, ...rest] = unit.pieces
   const head = Uint8Array.from(first!)
   const hasBoth = head[7]! >> 6 === PTS_FIRST
@@ -32,7 +32,7 @@ export function restamped(unit: Unit, pts: number): Unit {
 }
 
 function stamp(kind: number, ticks: number): number[] {
-  const shown = onClock(ticks)
+  const shown = wrapTicks(ticks)
   const high = Math.floor(shown / 2 ** 30)
   const low = shown % 2 ** 30
   return [

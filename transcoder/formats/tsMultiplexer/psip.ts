@@ -19,13 +19,17 @@ const SERVICE_TYPE = 0x02
 const SOURCE = 1
 const SERVICE_LOCATION = 0xa1
 
-export interface Located {
+export interface ListedStream {
   type: number
   pid: number
   language: string | null
 }
 
-export function writeTvct({ stream, id, name }: Service, clockPid: number, streams: readonly Located[]): Uint8Array {
+export function writeTvct(
+  { stream, id, name }: Service,
+  clockPid: number,
+  streams: readonly ListedStream[],
+): Uint8Array {
   const short = Array.from({ length: SHORT_NAME_UNITS }, (_, at) => (at < name.length ? name.charCodeAt(at) : 0))
   const location = [
     ...[0xe0 | (clockPid >> 8), clockPid & 0xff, streams.length],

@@ -56,17 +56,17 @@ export function writeSdt({ stream, id, name, provider, type }: Service): Uint8Ar
 }
 
 /** Longest name or provider in bytes: two of them fit in one descriptor. */
-export const LONGEST_NAME_BYTES = 120
+export const MAX_NAME_BYTES = 120
 /** Annex A, table A.4: UTF-8. */
 const UTF8 = 0x15
 
 /** Plain characters need no sign of their table, which the first byte is else. */
 function text(value: string): number[] {
-  if (/^[\x20-\x7e]*$/.test(value)) return [...new TextEncoder().encode(value).subarray(0, LONGEST_NAME_BYTES)]
+  if (/^[\x20-\x7e]*$/.test(value)) return [...new TextEncoder().encode(value).subarray(0, MAX_NAME_BYTES)]
   const bytes: number[] = []
   for (const sign of value) {
     const own = new TextEncoder().encode(sign)
-    if (bytes.length + own.length > LONGEST_NAME_BYTES) break
+    if (bytes.length + own.length > MAX_NAME_BYTES) break
     bytes.push(...own)
   }
   return [UTF8, ...bytes]

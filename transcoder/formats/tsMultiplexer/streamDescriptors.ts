@@ -4,7 +4,7 @@ import type { AudioCodec } from '../codecs.ts'
 import { readDescriptors, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
 import type { TsProfile } from './bufferLimits.ts'
 
-export interface Sound {
+export interface AudioFormat {
   codec: AudioCodec
   channels: number
   bitrateKbps: number
@@ -27,7 +27,11 @@ const AC3_VERSION = 8
 /** Of ATSC programs. */
 const GA94 = [0x47, 0x41, 0x39, 0x34] as const
 
-export function declaredSound(stream: ElementaryStream, sound: Sound, profile: TsProfile | null): ElementaryStream {
+export function describeAudioStream(
+  stream: ElementaryStream,
+  sound: AudioFormat,
+  profile: TsProfile | null,
+): ElementaryStream {
   if (profile === null) return stream
   const isStereo = sound.channels <= 2
   if (profile === 'dvb') {
@@ -54,7 +58,7 @@ export function declaredSound(stream: ElementaryStream, sound: Sound, profile: T
 }
 
 /** The program's own descriptors. */
-export function declaredProgram(map: ProgramMap, profile: TsProfile | null): ProgramMap {
+export function describeProgram(map: ProgramMap, profile: TsProfile | null): ProgramMap {
   if (profile !== 'atsc') return map
   return { ...map, descriptors: Uint8Array.of(REGISTRATION, GA94.length, ...GA94, ...map.descriptors) }
 }

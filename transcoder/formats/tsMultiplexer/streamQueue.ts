@@ -2,22 +2,22 @@
 // Not in charge of: the order among streams (multiplexer.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { PACKET_BYTES } from '../mpegts/packet.ts'
-import { Bucket, SYSTEM_CLOCK } from './leakyBucket.ts'
-import type { Limits } from './bufferLimits.ts'
+import { LeakyBucket, SYSTEM_CLOCK_HZ } from './leakyBucket.ts'
+import type { BufferLimits } from './bufferLimits.ts'
 import type { PacketWriter } from './packetWriter.ts'
 import { pesHeader } from './pesHeader.ts'
-import type { Unit } from './accessUnitReader.ts'
+import type { AccessUnit } from './accessUnitReader.ts'
 
 const TICK = 300
 /** From the second buffer of video to the last one, and half a packet at low rates: 5 ms. */
-const TRANSFER = SYSTEM_CLOCK / 200
+const TRANSFER_TICKS = SYSTEM_CLOCK_HZ / 200
 /** Payload of a packet without an adaptation field. */
 export const PAYLOAD_BYTES = 184
 /** Audio frames share a PES packet up to this size: 16 packets, with little stuffing. */
 const GROUP_BYTES = 16 * PAYLOAD_BYTES
 
 /** The PES packet that is being sent. */
-interface Sending {
+interface PesInProgress {
   pieces: Uint8Array[]
   bytes: number
   /** Position: piece, offset in it, and bytes altogether. */
@@ -32,25 +32,25 @@ interface Sending {
   counted: number
 }
 
-export interface LaneOptions {
+export interface StreamQueueOptions {
   /** Of the output. */
   pid: number
   kind: 'video' | 'audio' | 'data'
-  limits: Limits
+  limits: BufferLimits
   /** How long before its time a unit may be sent, in ticks of 27 MHz. */
   hold: number
 }
 
-export class Lane {
+export class StreamQueue {
   readonly pid: number
-  readonly kind: LaneOptions['kind']
+  readonly kind: StreamQueueOptions['kind']
   readonly hold: number
-  readonly limits: Limits
-  readonly #transport: Bucket
+  readonly limits: BufferLimits
+  readonly #transport: LeakyBucket
   readonly #margin: number
-  readonly #queue: Unit[] = []
+  readonly #queue: AccessUnit[] = []
   #head = 0
-  #sending: Sending | null = null
+  #sending: PesInProgress | null = null
   #counter = 0
   /** Bytes that the decoder holds, and when it takes them out. */
   #held = 0
@@ -61,17 +61,17 @@ export class Lane {
   /** Whole PES packets. */
   sentPackets = 0
 
-  constructor({ pid, kind, limits, hold }: LaneOptions) {
+  constructor({ pid, kind, limits, hold }: StreamQueueOptions) {
     this.pid = pid
     this.kind = kind
     this.limits = limits
     this.hold = hold
-    this.#transport = new Bucket(limits.transportBytes, limits.transportRate)
+    this.#transport = new LeakyBucket(limits.transportBytes, limits.transportRate)
     // What lies in the transport buffer has not arrived where it is decoded.
-    this.#margin = Math.ceil((limits.transportBytes * 8 * SYSTEM_CLOCK) / limits.transportRate) + TRANSFER
+    this.#margin = Math.ceil((limits.transportBytes * 8 * SYSTEM_CLOCK_HZ) / limits.transportRate) + TRANSFER_TICKS
   }
 
-  add(unit: Unit): void {
+  add(unit: AccessUnit): void {
     this.#queue.push(unit)
   }
 
@@ -80,7 +80,7 @@ export class Lane {
   }
 
   /** The next unit that has not begun; null where there is none. */
-  get next(): Unit | null {
+  get next(): AccessUnit | null {
     return this.#queue[this.#head] ?? null
   }
 
@@ -93,7 +93,7 @@ export class Lane {
   deadline(now: number): number | null {
     const due = this.#due()
     if (due === null || (this.#sending === null && due - this.hold > now)) return null
-    this.#decode(now)
+    this.#removeDecoded(now)
     const left =
       this.#sending === null ? PAYLOAD_BYTES : Math.min(PAYLOAD_BYTES, this.#sending.bytes - this.#sending.sent)
     if (!this.#transport.hasRoom(now, PACKET_BYTES)) return null
@@ -104,29 +104,29 @@ export class Lane {
 
   #due(): number | null {
     if (this.#sending !== null) return this.#sending.ends[this.#sending.reached]!.time
-    return this.next === null ? null : timeOf(this.next)
+    return this.next === null ? null : decodeTime(this.next)
   }
 
   /** Packets that may be sent at once: as many as the buffer has room for. */
-  room(now: number): number {
-    this.#decode(now)
+  packetsThatFit(now: number): number {
+    this.#removeDecoded(now)
     const room = Math.max(this.limits.bufferBytes - this.#held, (this.#due() ?? Infinity) <= now ? PAYLOAD_BYTES : 0)
-    return Math.floor(Math.min(room, this.#known(now)) / PAYLOAD_BYTES + 0.999)
+    return Math.floor(Math.min(room, this.#eligibleBytes(now)) / PAYLOAD_BYTES + 0.999)
   }
 
   /** Bytes of units whose time to be sent has come. */
-  #known(now: number): number {
+  #eligibleBytes(now: number): number {
     let bytes = this.#sending === null ? 0 : this.#sending.bytes - this.#sending.sent
     for (let at = this.#head; at < this.#queue.length; at++) {
       const unit = this.#queue[at]!
-      if (timeOf(unit) - this.hold > now || bytes > this.limits.bufferBytes) break
+      if (decodeTime(unit) - this.hold > now || bytes > this.limits.bufferBytes) break
       bytes += unit.bytes
     }
     return bytes
   }
 
   /** The lowest constant rate, in packets for `span`, at which everything known arrives in time. */
-  pace(now: number, span: number): number {
+  requiredPackets(now: number, span: number): number {
     let packets = 0
     let fastest = 0
     const count = (bytes: number, time: number): void => {
@@ -137,25 +137,25 @@ export class Lane {
     if (this.#sending !== null) count(this.#sending.bytes - this.#sending.sent, this.#due()!)
     for (let at = this.#head; at < this.#queue.length; at++) {
       const unit = this.#queue[at]!
-      if (timeOf(unit) - this.hold > now) break
-      count(unit.bytes, timeOf(unit))
+      if (decodeTime(unit) - this.hold > now) break
+      count(unit.bytes, decodeTime(unit))
     }
     return fastest
   }
 
   /** Writes the next packet, with the clock where that is given. */
   send(out: PacketWriter, now: number, clock: number | null): void {
-    this.#sending ??= this.#begin(now)
+    this.#sending ??= this.#beginPes(now)
     const sending = this.#sending
     const begins = sending.sent === 0
-    const written = out.payload({
+    const written = out.writePayload({
       pid: this.pid,
       counter: this.#counter,
       begins,
       isKey: begins && sending.isKey,
       clock,
       left: sending.bytes - sending.sent,
-      copy: (target, at, bytes) => take(sending, target, at, bytes),
+      copy: (target, at, bytes) => copyPayload(sending, target, at, bytes),
     })
     this.#counter = (this.#counter + 1) & 15
     this.#transport.add(now, PACKET_BYTES)
@@ -178,12 +178,12 @@ export class Lane {
     return (this.#counter + 15) & 15
   }
 
-  #begin(now: number): Sending {
-    const first = this.#take()
+  #beginPes(now: number): PesInProgress {
+    const first = this.#shift()
     const { pieces } = first
-    const sending: Sending = {
+    const sending: PesInProgress = {
       ...{ pieces, bytes: first.bytes, piece: 0, offset: 0, sent: 0, isKey: first.isKey && this.kind === 'video' },
-      ...{ ends: [{ at: first.bytes, time: timeOf(first) }], reached: 0, counted: 0 },
+      ...{ ends: [{ at: first.bytes, time: decodeTime(first) }], reached: 0, counted: 0 },
     }
     if (this.kind === 'video') {
       // 2.4.3.7: the access unit begins with the payload.
@@ -194,15 +194,15 @@ export class Lane {
     if (this.kind !== 'audio') return sending
     const frames = [first]
     // No farther than frames may be sent: which ones are known beyond depends on how the bytes came.
-    for (let bytes = first.bytes; this.next !== null && timeOf(this.next) - this.hold <= now;) {
+    for (let bytes = first.bytes; this.next !== null && decodeTime(this.next) - this.hold <= now;) {
       bytes += this.next.bytes - this.next.headerBytes
       if (bytes > GROUP_BYTES) break
-      frames.push(this.#take())
+      frames.push(this.#shift())
     }
-    return { ...sending, ...grouped(frames) }
+    return { ...sending, ...groupFrames(frames) }
   }
 
-  #take(): Unit {
+  #shift(): AccessUnit {
     const unit = this.#queue[this.#head]!
     this.#head += 1
     if (this.#head > 64 && this.#head * 2 > this.#queue.length) {
@@ -213,7 +213,7 @@ export class Lane {
   }
 
   /** What the decoder has taken out by now. */
-  #decode(now: number): void {
+  #removeDecoded(now: number): void {
     while (this.#removed < this.#removals.length && this.#removals[this.#removed]!.time <= now) {
       this.#held -= this.#removals[this.#removed]!.bytes
       this.#removed += 1
@@ -225,27 +225,27 @@ export class Lane {
 }
 
 /** When a unit is decoded, in ticks of 27 MHz. */
-export function timeOf(unit: Unit): number {
+export function decodeTime(unit: AccessUnit): number {
   return unit.dts * TICK
 }
 
 /** Several frames as one PES packet. */
-function grouped(frames: readonly Unit[]): Pick<Sending, 'pieces' | 'bytes' | 'ends'> {
+function groupFrames(frames: readonly AccessUnit[]): Pick<PesInProgress, 'pieces' | 'bytes' | 'ends'> {
   const first = frames[0]!
   const media = frames.reduce((sum, frame) => sum + frame.bytes - frame.headerBytes, 0)
   const header = pesHeader(first.pieces[0]![3]!, first.pts, media)
   const pieces = [header]
-  const ends: Sending['ends'] = []
+  const ends: PesInProgress['ends'] = []
   let at = header.length
   for (const frame of frames) {
     pieces.push(frame.pieces[0]!.subarray(frame.headerBytes), ...frame.pieces.slice(1))
     at += frame.bytes - frame.headerBytes
-    ends.push({ at, time: timeOf(frame) })
+    ends.push({ at, time: decodeTime(frame) })
   }
   return { pieces, bytes: at, ends }
 }
 
-function take(sending: Sending, target: Uint8Array, at: number, bytes: number): void {
+function copyPayload(sending: PesInProgress, target: Uint8Array, at: number, bytes: number): void {
   for (let left = bytes; left > 0;) {
     const piece = sending.pieces[sending.piece]!
     const part = Math.min(left, piece.length - sending.offset)

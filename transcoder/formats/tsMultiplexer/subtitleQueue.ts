@@ -1,8 +1,8 @@
 // In charge of: DVB subtitles that are shown when the video begins, but began before it (ETSI EN 300 743, 7.2).
 // Not in charge of: when their packets are sent (streamQueue.ts), teletext, which every unit shows anew.
-import { joined } from '../concatBytes.ts'
+import { concatBytes } from '../concatBytes.ts'
 import { restamped } from './pesHeader.ts'
-import type { Unit } from './accessUnitReader.ts'
+import type { AccessUnit } from './accessUnitReader.ts'
 
 const DATA_IDENTIFIER = 0x20
 const SYNC = 0x0f
@@ -14,7 +14,7 @@ const TICKS_PER_SECOND = 90_000
  * Of a stream's units before the first frame, those of the page that is still shown then, with the frame's PTS: players count from the
  * lowest PTS, and would begin the file without video.
  */
-export function shownAt(pts: number, earlier: readonly Unit[]): Unit[] {
+export function shownAt(pts: number, earlier: readonly AccessUnit[]): AccessUnit[] {
   const last = Math.max(...earlier.map((unit) => unit.pts))
   // The segments of a display set have one PTS, whether or not they share a PES packet.
   const set = earlier.filter((unit) => unit.pts === last)
@@ -22,8 +22,8 @@ export function shownAt(pts: number, earlier: readonly Unit[]): Unit[] {
 }
 
 /** When the page that the unit begins disappears at the latest; −∞ where it clears the page or only changes the one before. */
-function showsUntil({ pts, pieces, headerBytes }: Unit): number {
-  const bytes = joined(pieces).subarray(headerBytes)
+function showsUntil({ pts, pieces, headerBytes }: AccessUnit): number {
+  const bytes = concatBytes(pieces).subarray(headerBytes)
   if (bytes[0] !== DATA_IDENTIFIER) return -Infinity
   let until = -Infinity
   for (let at = 2; at + SEGMENT_HEADER_BYTES <= bytes.length && bytes[at] === SYNC;) {

@@ -2,10 +2,10 @@
 // Not in charge of: what is in them (serviceTables.ts, psip.ts).
 import { PACKET_BYTES } from '../mpegts/packet.ts'
 import { toPackets } from '../mpegts/section.ts'
-import { Bucket, SYSTEM_CLOCK } from './leakyBucket.ts'
+import { LeakyBucket, SYSTEM_CLOCK_HZ } from './leakyBucket.ts'
 import type { PacketWriter } from './packetWriter.ts'
 
-export interface Repeated {
+export interface RepeatedTable {
   pid: number
   section: Uint8Array
   everyMs: number
@@ -24,16 +24,16 @@ interface Entry {
   left: number
 }
 
-export class Repeats {
-  readonly #bucket = new Bucket(SYSTEM_BYTES, SYSTEM_RATE)
+export class TableRepeater {
+  readonly #bucket = new LeakyBucket(SYSTEM_BYTES, SYSTEM_RATE)
   readonly #entries: Entry[]
   readonly #counters = new Map<number, number>()
 
-  constructor(tables: readonly Repeated[], start: number) {
+  constructor(tables: readonly RepeatedTable[], start: number) {
     this.#entries = tables.map(({ pid, section, everyMs }) => ({
       pid,
       packets: toPackets(section, pid, 0),
-      period: (everyMs * SYSTEM_CLOCK) / 1000,
+      period: (everyMs * SYSTEM_CLOCK_HZ) / 1000,
       due: start,
       left: 0,
     }))
@@ -56,7 +56,7 @@ export class Repeats {
       entry.due = now + entry.period
     }
     const counter = this.#counters.get(entry.pid) ?? 0
-    out.ready(entry.packets[entry.packets.length - entry.left]!, counter)
+    out.copyPacket(entry.packets[entry.packets.length - entry.left]!, counter)
     this.#counters.set(entry.pid, (counter + 1) & 15)
     this.#bucket.add(now, PACKET_BYTES)
     entry.left -= 1

@@ -9,14 +9,14 @@ const HEVC = videoStreams.hevc.streamType
 const HEVC_SET_BYTES = 13
 
 /** Null where the codec has no such name, or no parameter set was found. */
-export function codecStringOf(streamType: number, stream: Uint8Array): string | null {
+export function codecString(streamType: number, stream: Uint8Array): string | null {
   if (streamType !== AVC && streamType !== HEVC) return null
   for (let at = 0; at + 4 < stream.length; at++) {
     if (stream[at] !== 0 || stream[at + 1] !== 0 || stream[at + 2] !== 1) continue
     const unit = stream.subarray(at + 3)
     if (streamType === AVC && (unit[0]! & 31) === 7 && unit.length >= 4) return avcName(unit.subarray(1, 4))
     if (streamType === HEVC && ((unit[0]! >> 1) & 63) === 33) {
-      const set = plain(unit.subarray(2), HEVC_SET_BYTES)
+      const set = unescapeNal(unit.subarray(2), HEVC_SET_BYTES)
       return set.length < HEVC_SET_BYTES ? null : hevcName(set.subarray(1))
     }
   }
@@ -24,7 +24,7 @@ export function codecStringOf(streamType: number, stream: Uint8Array): string | 
 }
 
 /** Without emulation prevention: a 3 behind two zeros is no part of the data (ITU-T H.265, 7.4.2). */
-function plain(unit: Uint8Array, wanted: number): Uint8Array {
+function unescapeNal(unit: Uint8Array, wanted: number): Uint8Array {
   const bytes: number[] = []
   let zeros = 0
   for (const byte of unit) {

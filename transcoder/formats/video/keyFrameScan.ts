@@ -16,7 +16,7 @@ function idr(family: NalFamily, header: number): boolean | null {
 }
 
 /** Looks at NAL units with their length in front, in pieces of any size, up to the first part of a picture. */
-export class LengthScan {
+export class NalLengthScanner {
   readonly #family: NalFamily
   readonly #lengthBytes: number
   #skip = 0
@@ -50,7 +50,7 @@ export class LengthScan {
 }
 
 /** Looks at H.264 with start codes (annex B), in pieces of any size, up to the first part of a picture. */
-export class StartCodeScan {
+export class StartCodeScanner {
   #zeros = 0
   #header = false
   /** Bytes of a sequence parameter set that are still wanted. */

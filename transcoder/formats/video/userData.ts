@@ -28,7 +28,7 @@ function readSei(
   isSei: (header: number) => boolean,
   headerBytes: number,
 ): UserData {
-  for (const unit of units(stream)) if (isSei(unit[0]!)) readMessages(unescape(unit.subarray(headerBytes)), found)
+  for (const unit of units(stream)) if (isSei(unit[0]!)) readMessages(unescapeNal(unit.subarray(headerBytes)), found)
   return found
 }
 
@@ -63,14 +63,14 @@ const SEVERAL_FROM = 3
  * Whether pictures of H.264 carry their caption bytes in more than one message each, one for each field, say.
  * Decoders before ffmpeg 7 keep one of them (measured with 5.1): what comes out of the encoder is garbled.
  */
-export function hasSeveralMessages(stream: Uint8Array, codec: VideoCodec): boolean {
+export function hasMultipleCaptionMessages(stream: Uint8Array, codec: VideoCodec): boolean {
   if (codec !== 'h264') return false
   let [several, messages] = [0, 0]
   for (const unit of units(stream)) {
     const type = unit[0]! & 0x1f
     if (type === 6) {
       const found: UserData = { captions: [], activeFormat: false }
-      readMessages(unescape(unit.subarray(1)), found)
+      readMessages(unescapeNal(unit.subarray(1)), found)
       messages += found.captions.length
     } else if ((type === 1 || type === 5) && (unit[1]! & 0x80) !== 0) {
       // first_mb_in_slice is 0: a picture begins (H.264 7.4.1.2.4).
@@ -100,7 +100,7 @@ function startCode(bytes: Uint8Array, from: number): number {
 }
 
 /** Without the emulation prevention bytes (Rec. ITU-T H.264 7.4.1). */
-function unescape(unit: Uint8Array): Uint8Array {
+function unescapeNal(unit: Uint8Array): Uint8Array {
   const plain = new Uint8Array(unit.length)
   let [length, zeros] = [0, 0]
   for (const byte of unit) {

@@ -1,7 +1,7 @@
 // In charge of: adaptation sets and their representations: video by codec, every audio track, captions as files, thumbnails.
 // Not in charge of: where segments lie (segmentAddressing.ts), the rest of the MPD (mpd.ts).
-import { soundsOf } from '../presentation/audioGroups.ts'
-import { channelsOf } from '../presentation/embeddedCaptions.ts'
+import { audioRenditions } from '../presentation/audioGroups.ts'
+import { embeddedCaptionChannels } from '../presentation/embeddedCaptions.ts'
 import { numbering, type Addressing } from './segmentAddressing.ts'
 import { languageTag } from '../presentation/languageTags.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
 } from '../presentation/presentation.ts'
 import { multiply, ratio, toNumber } from '../../formats/rational.ts'
 import { averageRate, microseconds, peakRate } from '../presentation/segmentBitrates.ts'
-import { joinPath, uriOf } from '../presentation/relativeUri.ts'
+import { joinPath, encodeUriPath } from '../presentation/relativeUri.ts'
 import { element, type Xml } from '../../formats/xml.ts'
 
 const ROLE = 'urn:mpeg:dash:role:2011'
@@ -40,7 +40,7 @@ export function videoSets(presentation: Presentation, addressing: Addressing): V
   const sets = [...kinds.values()]
   return sets.map((tracks, id) => {
     const first = tracks[0]!
-    const shapes = new Set(tracks.map((track) => shape(track)))
+    const shapes = new Set(tracks.map((track) => sampleAspectText(track)))
     const fastest = tracks.toSorted((a, b) => toNumber(b.frameRate) - toNumber(a.frameRate))[0]!
     const alike = sets.flatMap((others, at) => (at !== id && kind(others[0]!) === kind(first) ? [at] : []))
     const switching = alike.length === 0 ? [] : [property(SWITCHING, alike.join(','))]
@@ -54,8 +54,8 @@ export function videoSets(presentation: Presentation, addressing: Addressing): V
         startWithSAP: 1,
         maxWidth: Math.max(...tracks.map(({ width }) => width)),
         maxHeight: Math.max(...tracks.map(({ height }) => height)),
-        maxFrameRate: fraction(fastest),
-        par: shapes.size === 1 ? shape(first) : null,
+        maxFrameRate: frameRateText(fastest),
+        par: shapes.size === 1 ? sampleAspectText(first) : null,
       },
       [
         ...color(first),
@@ -75,7 +75,7 @@ export function videoSets(presentation: Presentation, addressing: Addressing): V
       codecs: track.codecs.join(','),
       width: track.width,
       height: track.height,
-      frameRate: fraction(track),
+      frameRate: frameRateText(track),
       sar: `${track.sar.num}:${track.sar.den}`,
     }
     return element('Representation', attributes, [addressing(track)])
@@ -101,7 +101,7 @@ export function subsets(
 
 /** `all`: every audio track, to tell what is the main sound and what another one. */
 export function audioSet(track: AudioTrack, all: readonly AudioTrack[], id: number, addressing: Addressing): Xml {
-  const main = soundsOf(all)[0]!.tracks.includes(track)
+  const main = audioRenditions(all)[0]!.tracks.includes(track)
   const attributes = {
     id: track.id,
     bandwidth: peakRate(track),
@@ -132,7 +132,7 @@ const TEXT_ROLES = { captions: 'caption', subtitles: 'subtitle', forced: 'forced
 export function textSet(track: TextTrack, id: number): Xml {
   const length = track.segments.reduce((sum, { duration }) => sum + duration, 0) / track.timescale
   const bandwidth = Math.max(1, Math.ceil((track.whole.bytes * 8) / Math.max(1, length)))
-  const base = element('BaseURL', {}, uriOf(joinPath(track.directory, track.whole.uri)))
+  const base = element('BaseURL', {}, encodeUriPath(joinPath(track.directory, track.whole.uri)))
   return element(
     'AdaptationSet',
     { id, contentType: 'text', mimeType: 'text/vtt', lang: languageTag(track.language) },
@@ -181,7 +181,7 @@ function color({ range }: VideoTrack): Xml[] {
 
 /** ANSI/SCTE 214-1, 7.2: by channel for CEA-608, by service for CEA-708; each with its language. */
 function accessibility(tracks: readonly VideoTrack[], presentation: Presentation): Xml[] {
-  const found = channelsOf(tracks, presentation)
+  const found = embeddedCaptionChannels(tracks, presentation)
   const list = (standard: '608' | '708') => found.filter((channel) => channel.standard === standard)
   const values = {
     '608': list('608').map(({ id, language }) => `${id}=${language ?? 'und'}`),
@@ -220,11 +220,11 @@ function role(value: string): Xml {
 }
 
 /** Display aspect ratio. */
-function shape({ width, height, sar }: VideoTrack): string {
+function sampleAspectText({ width, height, sar }: VideoTrack): string {
   const { num, den } = multiply(ratio(width, height), sar)
   return `${num}:${den}`
 }
 
-function fraction({ frameRate: { num, den } }: VideoTrack): string {
+function frameRateText({ frameRate: { num, den } }: VideoTrack): string {
   return den === 1 ? String(num) : `${num}/${den}`
 }

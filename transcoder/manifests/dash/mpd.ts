@@ -2,15 +2,15 @@
 // Not in charge of: adaptation sets (adaptationSets.ts), where segments lie (segmentAddressing.ts).
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { base64 } from '../../formats/encodeBytes.ts'
-import { placedCues } from '../presentation/adBreaks.ts'
+import { cuesInPresentation } from '../presentation/adBreaks.ts'
 import { audioSet, imageSet, subsets, textSet, videoSets } from './adaptationSets.ts'
 import { filesByNumber, rangesOf, type Addressing } from './segmentAddressing.ts'
 import { seconds } from '../hls/playlistSyntax.ts'
 import type { Presentation } from '../presentation/presentation.ts'
-import { filesInTar, type TarIndex } from '../presentation/objectLocation.ts'
+import { locateInTar, type TarIndex } from '../presentation/objectLocation.ts'
 import { segmentDurations } from '../presentation/segmentBitrates.ts'
-import { uriOf } from '../presentation/relativeUri.ts'
-import { document, element, type Xml } from '../../formats/xml.ts'
+import { encodeUriPath } from '../presentation/relativeUri.ts'
+import { xmlDocument, element, type Xml } from '../../formats/xml.ts'
 
 const PROFILES = 'urn:mpeg:dash:profile:isoff-live:2011,urn:mpeg:dash:profile:cmaf:2019'
 /** SegmentList is none of the live profile's. */
@@ -20,7 +20,7 @@ const CUE_SCHEME = 'urn:scte:scte35:2014:xml+bin'
 const CUE_NAMESPACE = 'http://www.scte.org/schemas/35/2016'
 
 /** `manifest.mpd`. Throws for tracks that are not CMAF, or whose segments' names do not count up by one. */
-export function mpd(presentation: Presentation): string {
+export function dashManifest(presentation: Presentation): string {
   const { text, thumbnails } = presentation
   return manifest(
     presentation,
@@ -37,8 +37,13 @@ export function mpd(presentation: Presentation): string {
  * `tar.mpd`: the same tracks by byte ranges of the tar. Captions as files and thumbnails are left out: no element of DASH
  * places them inside of another file in a way that players read.
  */
-export function tarMpd(presentation: Presentation, tar: TarIndex): string {
-  return manifest(presentation, FULL_PROFILE, uriOf(tar.name), sets(presentation, rangesOf(filesInTar(tar)), []))
+export function tarDashManifest(presentation: Presentation, tar: TarIndex): string {
+  return manifest(
+    presentation,
+    FULL_PROFILE,
+    encodeUriPath(tar.name),
+    sets(presentation, rangesOf(locateInTar(tar)), []),
+  )
 }
 
 /** What a period has, by number: video, audio, the rest, and which of them go together. */
@@ -64,7 +69,7 @@ function manifest(presentation: Presentation, profiles: string, base: string | n
   const longest =
     [...video, ...audio].flatMap(segmentDurations).reduce((most, one) => Math.max(most, one), 0) / 1_000_000
   const period = element('Period', { id: '0', start: 'PT0S' }, [...eventStream(presentation), ...content])
-  return document(
+  return xmlDocument(
     element(
       'MPD',
       {
@@ -82,7 +87,7 @@ function manifest(presentation: Presentation, profiles: string, base: string | n
 }
 
 function eventStream(presentation: Presentation): Xml[] {
-  const cues = placedCues(presentation).filter(({ section }) => section.length > 0)
+  const cues = cuesInPresentation(presentation).filter(({ section }) => section.length > 0)
   // One section may tell of several segments; it is one event.
   const seen = new Set<string>()
   const events = cues.flatMap(({ start, duration, section }) => {

@@ -1,8 +1,8 @@
 // In charge of: telling where a track's segments lie and when they are shown: SegmentTemplate or SegmentList, with a SegmentTimeline.
 // Not in charge of: anything else of a representation (adaptationSets.ts).
 import type { AudioTrack, Segment, VideoTrack } from '../presentation/presentation.ts'
-import type { Locate, Place } from '../presentation/objectLocation.ts'
-import { joinPath, uriOf } from '../presentation/relativeUri.ts'
+import type { ObjectLocator, ObjectLocation } from '../presentation/objectLocation.ts'
+import { joinPath, encodeUriPath } from '../presentation/relativeUri.ts'
 import { element, type Xml } from '../../formats/xml.ts'
 
 /** The element of a track that leads to its segments. */
@@ -12,12 +12,17 @@ export type Addressing = (track: VideoTrack | AudioTrack) => Xml
 export const filesByNumber: Addressing = (track) => {
   const { directory, timescale, segments } = track
   const { media, first } = numbering(directory, segments)
-  const attributes = { timescale, initialization: uriOf(joinPath(directory, initOf(track))), media, startNumber: first }
+  const attributes = {
+    timescale,
+    initialization: encodeUriPath(joinPath(directory, initOf(track))),
+    media,
+    startNumber: first,
+  }
   return element('SegmentTemplate', attributes, [timeline(segments)])
 }
 
 /** 5.3.9.3: byte ranges of one file, which is the base URL. */
-export function rangesOf(locate: Locate): Addressing {
+export function rangesOf(locate: ObjectLocator): Addressing {
   return (track) => {
     const { directory, timescale, segments } = track
     return element('SegmentList', { timescale }, [
@@ -30,7 +35,7 @@ export function rangesOf(locate: Locate): Addressing {
 }
 
 /** Both ends are included (RFC 7233). */
-function range({ span }: Place): string {
+function range({ span }: ObjectLocation): string {
   if (span === null) throw new Error('A byte range is of a file that has several contents.')
   return `${span.offset}-${span.offset + span.bytes - 1}`
 }
@@ -51,7 +56,7 @@ export function numbering(directory: string, segments: readonly Segment[]): { me
       throw new Error(`The segment ${uri} is not the one after the last.`)
   })
   // 5.3.9.4.4: a width is a minimum, so that one more digit is no harm. Percent-encoded, no name holds a "$".
-  const media = `${uriOf(joinPath(directory, before))}$Number%0${digits.length}d$${uriOf(end)}`
+  const media = `${encodeUriPath(joinPath(directory, before))}$Number%0${digits.length}d$${encodeUriPath(end)}`
   return { media, first }
 }
 

@@ -1,7 +1,7 @@
 // In charge of: cues in media playlists: EXT-X-DATERANGE (RFC 8216bis, 4.4.5.1), and EXT-X-CUE-OUT/IN, which older players read.
 // Not in charge of: which cues there are (cueEvents.ts), pairing them (adBreaks.ts).
 import { hex } from '../../formats/encodeBytes.ts'
-import { breaksOf, pairCues, placedCues, type CuePair } from '../presentation/adBreaks.ts'
+import { adBreaks, pairCues, cuesInPresentation, type CuePair } from '../presentation/adBreaks.ts'
 import { date, quoted, seconds, tag } from './playlistSyntax.ts'
 import type { CueEvent, Presentation } from '../presentation/presentation.ts'
 
@@ -9,13 +9,13 @@ import type { CueEvent, Presentation } from '../presentation/presentation.ts'
 const SAME_TIME = 0.05
 
 /** Lines before each segment; `starts` are the segments' beginnings in seconds. */
-export function cueLines(presentation: Presentation, starts: readonly number[]): string[][] {
+export function cueTags(presentation: Presentation, starts: readonly number[]): string[][] {
   const lines: string[][] = starts.map(() => [])
   if (starts.length === 0) return lines
-  const cues = placedCues(presentation)
+  const cues = cuesInPresentation(presentation)
   for (const pair of pairCues(cues))
     lines[Math.min(segmentAt(starts, pair.cue.start), starts.length - 1)]!.push(dateRange(presentation, pair))
-  for (const { start, end, ends } of breaksOf(cues)) {
+  for (const { start, end, ends } of adBreaks(cues)) {
     const first = segmentAt(starts, start)
     const behind = end === null ? starts.length : segmentAt(starts, end)
     const duration = end === null ? null : end - start

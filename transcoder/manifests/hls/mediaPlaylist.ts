@@ -1,17 +1,17 @@
 // In charge of: media playlists (RFC 8216bis, 4.4.2 to 4.4.5): of video, audio, text, key frames, and of sheets of thumbnails.
 // Not in charge of: the multivariant playlist (multivariantPlaylist.ts), which files there are (hlsFiles.ts).
-import { cueLines } from './cueTags.ts'
+import { cueTags } from './cueTags.ts'
 import { date, decimal, playlist, quoted, seconds, tag } from './playlistSyntax.ts'
 import type {
   AudioTrack,
-  ByteSpan,
+  ByteRange,
   Presentation,
   TextTrack,
   ThumbnailTrack,
   VideoTrack,
 } from '../presentation/presentation.ts'
-import { filesFrom, type Locate, type Place } from '../presentation/objectLocation.ts'
-import { presentationTarget, segmentDurations, targetDuration } from '../presentation/segmentBitrates.ts'
+import { locateFiles, type ObjectLocator, type ObjectLocation } from '../presentation/objectLocation.ts'
+import { presentationTargetDuration, segmentDurations, targetDuration } from '../presentation/segmentBitrates.ts'
 import { joinPath } from '../presentation/relativeUri.ts'
 
 /** A track's media playlist, relative to the presentation's directory. */
@@ -34,7 +34,7 @@ const VERSION = { plain: 3, ranges: 4, mappedKeyFrames: 5, mapped: 6 } as const
 export function mediaPlaylist(
   track: VideoTrack | AudioTrack | TextTrack,
   presentation: Presentation,
-  locate: Locate = filesFrom(playlistPath(track)),
+  locate: ObjectLocator = locateFiles(playlistPath(track)),
 ): string {
   const { timescale, segments, directory } = track
   const init = track.kind === 'text' || track.init === null ? null : locate(directory, track.init.uri)
@@ -42,11 +42,11 @@ export function mediaPlaylist(
   const ranged = places.some(({ span }) => span !== null)
   const durations = segmentDurations(track)
   const starts = segments.map(({ start }) => start / timescale)
-  const cues = track.kind === 'text' ? segments.map(() => []) : cueLines(presentation, starts)
+  const cues = track.kind === 'text' ? segments.map(() => []) : cueTags(presentation, starts)
   // RFC 8216bis, 6.2.4: subtitles may have a target of their own.
-  const target = track.kind === 'text' ? targetDuration([track]) : presentationTarget(presentation)
+  const target = track.kind === 'text' ? targetDuration([track]) : presentationTargetDuration(presentation)
   return playlist([
-    ...head(init !== null ? VERSION.mapped : ranged ? VERSION.ranges : VERSION.plain, target),
+    ...playlistHeader(init !== null ? VERSION.mapped : ranged ? VERSION.ranges : VERSION.plain, target),
     // 4.4.2.1: every segment begins with a key frame; a sample of sound and a file of text stand alone anyway.
     '#EXT-X-INDEPENDENT-SEGMENTS',
     init === null ? null : mapTag(init),
@@ -65,14 +65,14 @@ export function mediaPlaylist(
 export function iframePlaylist(
   track: VideoTrack,
   presentation: Presentation,
-  locate: Locate = filesFrom(iframePlaylistPath(track)),
+  locate: ObjectLocator = locateFiles(iframePlaylistPath(track)),
 ): string {
   const { timescale, keyFrames, directory } = track
   const init = track.init === null ? null : locate(directory, track.init.uri)
   const frames = { timescale, segments: keyFrames }
   const durations = segmentDurations(frames)
   return playlist([
-    ...head(init === null ? VERSION.ranges : VERSION.mappedKeyFrames, targetDuration([frames])),
+    ...playlistHeader(init === null ? VERSION.ranges : VERSION.mappedKeyFrames, targetDuration([frames])),
     '#EXT-X-I-FRAMES-ONLY',
     init === null ? null : mapTag(init),
     ...keyFrames.flatMap((frame, at) => {
@@ -91,12 +91,12 @@ export function iframePlaylist(
 /** Sheets of small pictures as Roku's players and others read them (EXT-X-IMAGES-ONLY); not a part of RFC 8216bis. */
 export function imagePlaylist(track: ThumbnailTrack, presentation: Presentation): string {
   const { sheets, directory, width, height, columns, rows, intervalSeconds } = track
-  const locate = filesFrom(imagePlaylistPath(track))
+  const locate = locateFiles(imagePlaylistPath(track))
   const measured = { timescale: 1000, segments: sheets }
   const durations = segmentDurations(measured)
   const tiles = { RESOLUTION: `${width}x${height}`, LAYOUT: `${columns}x${rows}`, DURATION: seconds(intervalSeconds) }
   return playlist([
-    ...head(7, targetDuration([measured])),
+    ...playlistHeader(7, targetDuration([measured])),
     '#EXT-X-IMAGES-ONLY',
     ...sheets.flatMap(({ uri, start }, at) => [
       at === 0 ? dateTag(presentation, start / 1000) : null,
@@ -108,7 +108,7 @@ export function imagePlaylist(track: ThumbnailTrack, presentation: Presentation)
   ])
 }
 
-function head(version: number, target: number): string[] {
+function playlistHeader(version: number, target: number): string[] {
   return [
     '#EXTM3U',
     `#EXT-X-VERSION:${version}`,
@@ -124,13 +124,13 @@ function dateTag({ cues, programStart }: Presentation, start: number): string | 
   return `#EXT-X-PROGRAM-DATE-TIME:${date(programStart, start)}`
 }
 
-function mapTag({ uri, span }: Place): string {
+function mapTag({ uri, span }: ObjectLocation): string {
   return tag('EXT-X-MAP', {
     URI: quoted(uri),
     BYTERANGE: span === null ? null : quoted(`${span.bytes}@${span.offset}`),
   })
 }
 
-function rangeTag({ bytes, offset }: ByteSpan): string {
+function rangeTag({ bytes, offset }: ByteRange): string {
   return `#EXT-X-BYTERANGE:${bytes}@${offset}`
 }

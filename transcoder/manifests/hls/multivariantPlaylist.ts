@@ -1,13 +1,13 @@
 // In charge of: the multivariant playlist (RFC 8216bis, 4.4.6): variants, groups of renditions, what each needs.
 // Not in charge of: media playlists (mediaPlaylist.ts), which audio tracks make a group (audioGroups.ts).
 import { groupsOfSelections, type AudioGroup } from '../presentation/audioGroups.ts'
-import { channelsOf } from '../presentation/embeddedCaptions.ts'
+import { embeddedCaptionChannels } from '../presentation/embeddedCaptions.ts'
 import { iframePlaylistPath, imagePlaylistPath, playlistPath } from './mediaPlaylist.ts'
 import { playlist, quoted, tag } from './playlistSyntax.ts'
 import { languageTag } from '../presentation/languageTags.ts'
 import type { AudioTrack, Presentation, TextTrack, ThumbnailTrack, VideoTrack } from '../presentation/presentation.ts'
-import { averageRate, peakRate, presentationTarget } from '../presentation/segmentBitrates.ts'
-import { uriOf } from '../presentation/relativeUri.ts'
+import { averageRate, peakRate, presentationTargetDuration } from '../presentation/segmentBitrates.ts'
+import { encodeUriPath } from '../presentation/relativeUri.ts'
 
 /** Addresses of the media playlists, seen from the multivariant one; null = there is none. */
 export interface PlaylistNames {
@@ -16,14 +16,14 @@ export interface PlaylistNames {
   images: (track: ThumbnailTrack) => string | null
 }
 
-const IN_DIRECTORIES: PlaylistNames = { media: playlistPath, keyFrames: iframePlaylistPath, images: imagePlaylistPath }
+const DIRECTORY_NAMES: PlaylistNames = { media: playlistPath, keyFrames: iframePlaylistPath, images: imagePlaylistPath }
 const SUBTITLES = 'subs'
 const CAPTIONS = 'cc'
 /** What captions tell beyond speech, in Apple's terms. */
 const CAPTION_TRAITS = 'public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound'
 
 /** `master.m3u8`. Variants stand in the order of `videoProfiles`, each with every audio group of what its profile selects. */
-export function masterPlaylist(presentation: Presentation, names: PlaylistNames = IN_DIRECTORIES): string {
+export function multivariantPlaylist(presentation: Presentation, names: PlaylistNames = DIRECTORY_NAMES): string {
   const { video, audio, text, thumbnails } = presentation
   const selected = audio.filter(({ id }) => video.some(({ audioTracks }) => audioTracks.includes(id)))
   const groups = groupsOfSelections(
@@ -43,7 +43,7 @@ export function masterPlaylist(presentation: Presentation, names: PlaylistNames 
       const own = groups[at]!
       return (own.length === 0 ? [null] : own).flatMap((group) => [
         variant(presentation, track, group),
-        uriOf(names.media(track)),
+        encodeUriPath(names.media(track)),
       ])
     }),
     ...video.map((track) => keyFrameVariant(track, names)),
@@ -71,7 +71,7 @@ function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[]
       DEFAULT: at === 0 ? 'YES' : 'NO',
       AUTOSELECT: distinct ? 'YES' : 'NO',
       CHANNELS: quoted(String(track.format.channels)),
-      URI: quoted(uriOf(names.media(track))),
+      URI: quoted(encodeUriPath(names.media(track))),
     })
   })
 }
@@ -93,14 +93,14 @@ function textMedia(tracks: readonly TextTrack[], names: PlaylistNames): string[]
       AUTOSELECT: distinct ? 'YES' : 'NO',
       FORCED: track.purpose === 'forced' ? 'YES' : 'NO',
       CHARACTERISTICS: track.purpose === 'captions' ? quoted(CAPTION_TRAITS) : null,
-      URI: quoted(uriOf(names.media(track))),
+      URI: quoted(encodeUriPath(names.media(track))),
     })
   })
 }
 
 function captionMedia(presentation: Presentation): string[] {
   const seen = new Set<string | null>()
-  return channelsOf(presentation.video, presentation).map((channel) => {
+  return embeddedCaptionChannels(presentation.video, presentation).map((channel) => {
     const language = languageTag(channel.language)
     const distinct = !seen.has(language)
     seen.add(language)
@@ -118,7 +118,7 @@ function captionMedia(presentation: Presentation): string[] {
 
 function variant(presentation: Presentation, track: VideoTrack, group: AudioGroup | null): string {
   const { text } = presentation
-  const target = presentationTarget(presentation)
+  const target = presentationTargetDuration(presentation)
   const sounds = group?.members.map((member) => member.track) ?? []
   // 4.4.6.2: the largest sum of any combination of renditions that can be played together.
   const most = (rate: (one: VideoTrack | AudioTrack | TextTrack) => number) =>
@@ -138,8 +138,8 @@ function variant(presentation: Presentation, track: VideoTrack, group: AudioGrou
 
 /** 4.4.6.2: NONE stands on all variants or on none of them; without the attribute nothing is said. */
 function captionGroup(presentation: Presentation, track: VideoTrack): string | null {
-  if (channelsOf([track], presentation).length > 0) return quoted(CAPTIONS)
-  const others = channelsOf(presentation.video, presentation).length > 0
+  if (embeddedCaptionChannels([track], presentation).length > 0) return quoted(CAPTIONS)
+  const others = embeddedCaptionChannels(presentation.video, presentation).length > 0
   return others || presentation.hasCaptions ? null : 'NONE'
 }
 
@@ -158,7 +158,7 @@ function keyFrameVariant(track: VideoTrack, names: PlaylistNames): string | null
     CODECS: quoted(track.codecs[0]!),
     RESOLUTION: resolution(track),
     'VIDEO-RANGE': track.range,
-    URI: quoted(uriOf(uri)),
+    URI: quoted(encodeUriPath(uri)),
   })
 }
 
@@ -169,6 +169,6 @@ function imageVariant(track: ThumbnailTrack, names: PlaylistNames): string | nul
     BANDWIDTH: peakRate({ timescale: 1000, segments: track.sheets }),
     RESOLUTION: `${track.width}x${track.height}`,
     CODECS: quoted('jpeg'),
-    URI: quoted(uriOf(uri)),
+    URI: quoted(encodeUriPath(uri)),
   })
 }

@@ -3,7 +3,7 @@
 import type { CueEvent, Presentation } from './presentation.ts'
 
 /** Cues that fall into the presentation, by time. */
-export function placedCues({ cues, duration }: Presentation): CueEvent[] {
+export function cuesInPresentation({ cues, duration }: Presentation): CueEvent[] {
   return cues.filter(({ start }) => start >= 0 && start <= duration).toSorted((a, b) => a.start - b.start)
 }
 
@@ -37,7 +37,7 @@ function rank({ kind }: CueEvent): number {
 }
 
 /** A time in which the programme is away. Seconds. */
-export interface Break {
+export interface AdBreak {
   start: number
   /** null: nothing says when it ends. */
   end: number | null
@@ -46,13 +46,13 @@ export interface Break {
 }
 
 /** Breaks that do not overlap: what begins inside of another is a part of it. One that begins where another ends is not. */
-export function breaksOf(cues: readonly CueEvent[]): Break[] {
-  const breaks: Break[] = []
+export function adBreaks(cues: readonly CueEvent[]): AdBreak[] {
+  const breaks: AdBreak[] = []
   for (const { cue, end } of pairCues(cues)) {
     if (cue.kind !== 'out') continue
     const last = breaks.at(-1)
     const announced = cue.duration === null ? null : cue.start + cue.duration
-    const next: Break = { start: cue.start, end: end?.start ?? announced, ends: end !== null }
+    const next: AdBreak = { start: cue.start, end: end?.start ?? announced, ends: end !== null }
     if (last === undefined || (last.end !== null && last.end <= next.start)) breaks.push(next)
     else if (last.end !== null && next.end !== null && next.end > last.end) {
       last.end = next.end

@@ -4,7 +4,7 @@ import { languageName, languageTag } from './languageTags.ts'
 import type { AudioTrack } from './presentation.ts'
 
 /** One sound of the source, in each encoding that was asked for. */
-export interface Sound {
+export interface AudioRendition {
   /** Unique, for people. */
   name: string
   /** BCP 47; null where the source does not say. */
@@ -18,11 +18,11 @@ export interface AudioGroup {
   id: string
   /** RFC 6381; members in another one are lent, because every group has every sound. */
   codec: string
-  members: { sound: Sound; track: AudioTrack }[]
+  members: { sound: AudioRendition; track: AudioTrack }[]
 }
 
 /** In the order in which they first occur. */
-export function soundsOf(tracks: readonly AudioTrack[]): Sound[] {
+export function audioRenditions(tracks: readonly AudioTrack[]): AudioRendition[] {
   const found = new Map<string, AudioTrack[]>()
   for (const track of tracks) {
     const { language, sourceStream } = track.format
@@ -42,7 +42,7 @@ export function soundsOf(tracks: readonly AudioTrack[]): Sound[] {
     const name = language === null ? 'Audio' : languageName(language)
     const count = (names.get(name) ?? 0) + 1
     names.set(name, count)
-    return { name: count === 1 ? name : `${name} ${count}`, language, tracks: same.toSorted(byRichness) }
+    return { name: count === 1 ? name : `${name} ${count}`, language, tracks: same.toSorted(byQuality) }
   })
 }
 
@@ -50,7 +50,7 @@ function encoding({ format }: AudioTrack): string {
   return `${format.codec} ${format.channels} ${format.bitrateKbps}`
 }
 
-function byRichness(a: AudioTrack, b: AudioTrack): number {
+function byQuality(a: AudioTrack, b: AudioTrack): number {
   return b.format.channels - a.format.channels || b.format.bitrateKbps - a.format.bitrateKbps
 }
 
@@ -60,10 +60,10 @@ function byRichness(a: AudioTrack, b: AudioTrack): number {
  * selections of the same sounds; video profiles that select different sounds have groups of their own all the same.
  */
 export function groupsOfSelections(tracks: readonly AudioTrack[], selections: readonly string[][]): AudioGroup[][] {
-  const sounds = soundsOf(tracks)
+  const sounds = audioRenditions(tracks)
   const made = selections.map((ids) =>
     audioGroups(
-      sounds.flatMap((sound): Sound[] => {
+      sounds.flatMap((sound): AudioRendition[] => {
         const chosen = sound.tracks.filter(({ id }) => ids.includes(id))
         return chosen.length === 0 ? [] : [{ ...sound, tracks: chosen }]
       }),
@@ -84,7 +84,7 @@ export function groupsOfSelections(tracks: readonly AudioTrack[], selections: re
 }
 
 /** Groups of one codec each; a codec has as many as a sound has encodings in it. A sound without one in the codec is lent from another. */
-function audioGroups(sounds: readonly Sound[]): AudioGroup[] {
+function audioGroups(sounds: readonly AudioRendition[]): AudioGroup[] {
   // In the order of audioProfiles.
   const tracks = sounds.flatMap((sound) => sound.tracks).toSorted((a, b) => a.profile - b.profile)
   const codecs = [...new Set(tracks.map(({ format }) => format.codec))]
@@ -97,13 +97,13 @@ function audioGroups(sounds: readonly Sound[]): AudioGroup[] {
       return {
         id: count === 1 ? codecName(codec) : `${codecName(codec)}_${rank}`,
         codec,
-        members: sounds.map((sound, at) => ({ sound, track: own[at] ?? nearest(sound.tracks, lead) })),
+        members: sounds.map((sound, at) => ({ sound, track: own[at] ?? closestEncoding(sound.tracks, lead) })),
       }
     })
   })
 }
 
-function nearest(tracks: readonly AudioTrack[], to: AudioTrack): AudioTrack {
+function closestEncoding(tracks: readonly AudioTrack[], to: AudioTrack): AudioTrack {
   const distance = ({ format }: AudioTrack) =>
     Math.abs(format.channels - to.format.channels) * 10_000 + Math.abs(format.bitrateKbps - to.format.bitrateKbps)
   return tracks.toSorted((a, b) => distance(a) - distance(b))[0]!

@@ -1,9 +1,9 @@
 // In charge of: a source's cues as events of the presentation: out of the programme, into it, or something else.
 // Not in charge of: finding cues (transcoder/formats/mpegts), pairing them (adBreaks.ts), spelling them (cueTags.ts, mpd.ts).
 import type { Warning } from '#contract/errors.ts'
-import { onClock, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
+import { wrapTicks, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import type { Cue } from '../../formats/scte35/cueScan.ts'
-import { moveSplice, readSplice, type Segmentation, type SpliceInfo } from '../../formats/scte35/spliceInfo.ts'
+import { shiftSpliceTimes, readSplice, type Segmentation, type SpliceInfo } from '../../formats/scte35/spliceInfo.ts'
 import { pairCues } from './adBreaks.ts'
 import type { CueEvent } from './presentation.ts'
 
@@ -12,13 +12,13 @@ import type { CueEvent } from './presentation.ts'
  * advertisement, placement opportunity, advertisement block. The next number ends each. Overlays and promotions cover or
  * belong to the programme, chapters and programmes are no break: those are "other".
  */
-const STARTS = new Set([0x22, 0x30, 0x32, 0x34, 0x36, 0x44, 0x46])
+const AD_BREAK_STARTS = new Set([0x22, 0x30, 0x32, 0x34, 0x36, 0x44, 0x46])
 
 /** As many as splice points get key frames (plan/streams/cuePlan.ts). */
-const MOST_EVENTS = 2000
+const MAX_EVENTS = 2000
 
 /** What one section says of one segment, in ticks of the presentation. */
-interface Statement {
+interface CueStatement {
   kind: CueEvent['kind']
   eventId: number | null
   start: number
@@ -34,9 +34,9 @@ interface Statement {
  * one counts), what a later cue cancels. An end that no section tells gets an event with an empty section.
  */
 export function cueEvents(cues: readonly Cue[], firstPts = 0): CueEvent[] {
-  const statements = new Map<string, Statement>()
+  const statements = new Map<string, CueStatement>()
   // What may still be cancelled, by event id; a hostile source may have very many of both.
-  const pending = new Map<number, Map<string, Statement>>()
+  const pending = new Map<number, Map<string, CueStatement>>()
   for (const cue of cues) {
     const info = readSplice(cue.section)
     if (info === null) continue
@@ -45,17 +45,17 @@ export function cueEvents(cues: readonly Cue[], firstPts = 0): CueEvent[] {
       for (const [key, { start }] of pending.get(eventId) ?? []) if (start > cue.place.ticks) statements.delete(key)
       pending.delete(eventId)
     }
-    const section = moveSplice(cue.section, cue.shift + firstPts)
+    const section = shiftSpliceTimes(cue.section, cue.shift + firstPts)
     for (const said of statementsOf(cue, info, section)) {
       const key = `${said.kind} ${said.eventId ?? hash(cue.section)} ${said.start}`
       statements.set(key, said)
       if (said.eventId === null) continue
-      const same = pending.get(said.eventId) ?? new Map<string, Statement>()
+      const same = pending.get(said.eventId) ?? new Map<string, CueStatement>()
       pending.set(said.eventId, same.set(key, said))
     }
   }
   const all = [...statements.values()].toSorted(byTime)
-  return named([...all, ...endings(all)].toSorted(byTime))
+  return toCueEvents([...all, ...implicitEnds(all)].toSorted(byTime))
 }
 
 function cancellations({ command, segmentations }: SpliceInfo): number[] {
@@ -63,7 +63,7 @@ function cancellations({ command, segmentations }: SpliceInfo): number[] {
   return segmentations.filter(({ cancelled }) => cancelled).map(({ eventId }) => eventId)
 }
 
-function statementsOf(cue: Cue, info: SpliceInfo, section: Uint8Array): Statement[] {
+function statementsOf(cue: Cue, info: SpliceInfo, section: Uint8Array): CueStatement[] {
   const { command } = info
   const plain = { eventId: null, durationTicks: null, returns: false, section }
   switch (command.kind) {
@@ -96,21 +96,21 @@ function statementsOf(cue: Cue, info: SpliceInfo, section: Uint8Array): Statemen
 
 function kindOf(type: Segmentation['type']): CueEvent['kind'] {
   if (type === null) return 'other'
-  if (STARTS.has(type)) return 'out'
-  return STARTS.has(type - 1) ? 'in' : 'other'
+  if (AD_BREAK_STARTS.has(type)) return 'out'
+  return AD_BREAK_STARTS.has(type - 1) ? 'in' : 'other'
 }
 
 /** Ticks of the presentation, near to where the cue stood: the clock of 33 bits may have wrapped. Without a time: there. */
 function timeOf({ place, shift }: Cue, times: readonly number[]): number {
   if (times.length === 0) return place.ticks
   // Components may splice one after the other; the programme is left with the first.
-  return Math.min(...times.map((time) => place.ticks + ticksBetween(onClock(place.ticks), onClock(time + shift))))
+  return Math.min(...times.map((time) => place.ticks + ticksBetween(wrapTicks(place.ticks), wrapTicks(time + shift))))
 }
 
 /** An end for each "out" that returns by itself, unless the next that is said of its event is one. `all` by time. */
-function endings(all: readonly Statement[]): Statement[] {
-  const made: Statement[] = []
-  const next = new Map<number | null, Statement>()
+function implicitEnds(all: readonly CueStatement[]): CueStatement[] {
+  const made: CueStatement[] = []
+  const next = new Map<number | null, CueStatement>()
   for (const said of all.toReversed()) {
     const told = next.get(said.eventId)?.kind === 'in'
     if (said.kind === 'out' && said.returns && said.durationTicks !== null && !told)
@@ -127,7 +127,7 @@ function endings(all: readonly Statement[]): Statement[] {
 }
 
 /** Ids from what is said and when, so that they are the same in every run. */
-function named(statements: readonly Statement[]): CueEvent[] {
+function toCueEvents(statements: readonly CueStatement[]): CueEvent[] {
   const used = new Map<string, number>()
   return statements.map(({ kind, eventId, start, durationTicks, section }) => {
     const base = `${kind}-${eventId ?? 'none'}-${start}`
@@ -145,7 +145,7 @@ function named(statements: readonly Statement[]): CueEvent[] {
 }
 
 /** At one time, a segment ends before the next one begins. */
-function byTime(a: Statement, b: Statement): number {
+function byTime(a: CueStatement, b: CueStatement): number {
   return a.start - b.start || (a.kind === 'in' ? 0 : 1) - (b.kind === 'in' ? 0 : 1)
 }
 
@@ -154,8 +154,8 @@ function byTime(a: Statement, b: Statement): number {
  * An "out" whose "in" is left out is left out too: its break would last to the end.
  */
 export function limitedCues(events: readonly CueEvent[]): { events: CueEvent[]; warnings: Warning[] } {
-  if (events.length <= MOST_EVENTS) return { events: [...events], warnings: [] }
-  const kept = new Set(events.slice(0, MOST_EVENTS))
+  if (events.length <= MAX_EVENTS) return { events: [...events], warnings: [] }
+  const kept = new Set(events.slice(0, MAX_EVENTS))
   for (const { cue, end } of pairCues(events)) if (end !== null && !kept.has(end)) kept.delete(cue)
   const message = `Playlists and manifests list the first ${kept.size} of ${events.length} cues.`
   return { events: [...kept], warnings: [{ code: 'cues_limited', field: 'scte35_passthough', message }] }

@@ -13,7 +13,7 @@ export interface CaptionChannel {
 }
 
 /** Channels of these tracks together, in their order. */
-export function channelsOf(tracks: readonly VideoTrack[], { text }: Presentation): CaptionChannel[] {
+export function embeddedCaptionChannels(tracks: readonly VideoTrack[], { text }: Presentation): CaptionChannel[] {
   const ids = [...new Set(tracks.flatMap(({ captionChannels }) => captionChannels))]
   return ids.flatMap((id) => {
     const [, kind, number] = /^(CC|SERVICE)(\d+)$/.exec(id) ?? []

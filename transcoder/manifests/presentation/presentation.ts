@@ -4,7 +4,7 @@ import type { SegmentForm } from '#contract/codecs.ts'
 import type { Rational } from '../../formats/rational.ts'
 
 /** Bytes from `offset` on. Both absent = the whole object. */
-export interface ByteSpan {
+export interface ByteRange {
   offset: number
   bytes: number
 }

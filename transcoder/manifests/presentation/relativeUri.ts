@@ -5,7 +5,7 @@
  * A relative path as a URI reference (RFC 3986, 4.2): every element is percent-encoded, so that neither `#`, `?` and spaces
  * nor the `$` of DASH templates nor a quote of HLS attributes can mean anything.
  */
-export function uriOf(path: string): string {
+export function encodeUriPath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
 

@@ -2,7 +2,7 @@
 // Not in charge of: which tracks are played together.
 import type { Presentation } from './presentation.ts'
 
-interface Measured {
+interface MeasuredTrack {
   timescale: number
   segments: readonly { start: number; duration: number; bytes: number }[]
 }
@@ -17,7 +17,7 @@ export function microseconds(ticks: number, timescale: number): number {
  * Microseconds of each segment, from boundary to boundary, each rounded by itself: their sum is the time of any boundary,
  * and never drifts from the ticks.
  */
-export function segmentDurations({ timescale, segments }: Measured): number[] {
+export function segmentDurations({ timescale, segments }: MeasuredTrack): number[] {
   const last = segments.at(-1)
   if (last === undefined) return []
   const boundaries = [...segments.map(({ start }) => start), last.start + last.duration]
@@ -26,7 +26,7 @@ export function segmentDurations({ timescale, segments }: Measured): number[] {
 }
 
 /** EXT-X-TARGETDURATION of these tracks: every EXTINF, rounded, is at most this (RFC 8216bis, 4.4.3.1). Seconds. */
-export function targetDuration(tracks: readonly Measured[]): number {
+export function targetDuration(tracks: readonly MeasuredTrack[]): number {
   let longest = 1
   for (const track of tracks)
     for (const duration of segmentDurations(track)) longest = Math.max(longest, Math.round(duration / 1_000_000))
@@ -34,7 +34,7 @@ export function targetDuration(tracks: readonly Measured[]): number {
 }
 
 /** Of all media playlists but those of subtitles and key frames, which may differ (RFC 8216bis, 6.2.4). Seconds. */
-export function presentationTarget({ video, audio }: Presentation): number {
+export function presentationTargetDuration({ video, audio }: Presentation): number {
   return targetDuration([...video, ...audio])
 }
 
@@ -42,7 +42,7 @@ export function presentationTarget({ video, audio }: Presentation): number {
  * Peak segment bit rate in bits per second (RFC 8216bis, 4.1): the highest of any contiguous set of segments that lasts between
  * 0.5 and 1.5 times the target duration, so that a short last segment says nothing by itself. Of a shorter track: its average.
  */
-export function peakRate(track: Measured, target = targetDuration([track])): number {
+export function peakRate(track: MeasuredTrack, target = targetDuration([track])): number {
   const durations = segmentDurations(track)
   let peak = 0
   for (let first = 0; first < durations.length; first++) {
@@ -58,7 +58,7 @@ export function peakRate(track: Measured, target = targetDuration([track])): num
 }
 
 /** Average segment bit rate in bits per second. */
-export function averageRate(track: Measured): number {
+export function averageRate(track: MeasuredTrack): number {
   const time = segmentDurations(track).reduce((sum, duration) => sum + duration, 0)
   const bytes = track.segments.reduce((sum, segment) => sum + segment.bytes, 0)
   return time === 0 ? 0 : Math.ceil((bytes * 8_000_000) / time)

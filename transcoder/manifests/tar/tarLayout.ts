@@ -1,13 +1,13 @@
 // In charge of: where each member of the tar of a presentation lies.
 // Not in charge of: the bytes around members (contract/formats/tarHeader.ts), members' bytes, sending them anywhere (transcoder/segmenter).
 import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/formats/tarHeader.ts'
-import type { ByteSpan } from '../presentation/presentation.ts'
+import type { ByteRange } from '../presentation/presentation.ts'
 
 /** 1980-01-01: the same in every run; tar warns of anything before. */
 const TIME = 315_532_800
 
 export class TarLayout {
-  readonly spans = new Map<string, ByteSpan>()
+  readonly spans = new Map<string, ByteRange>()
   #at = 0
 
   /** Bytes of the whole up to now. */

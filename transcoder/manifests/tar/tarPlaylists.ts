@@ -1,12 +1,12 @@
 // In charge of: playlists over the contents of a tar, by byte ranges, so that it plays as it is.
 // Not in charge of: the MPD of the same (mpd.ts), the tar's bytes.
 import type { WrittenObject } from '#contract/task/protocol.ts'
-import { tarMpd } from '../dash/mpd.ts'
+import { tarDashManifest } from '../dash/mpd.ts'
 import { MPD_TYPE, PLAYLIST_TYPE } from '../manifestObjects.ts'
 import { iframePlaylist, mediaPlaylist } from '../hls/mediaPlaylist.ts'
-import { masterPlaylist, type PlaylistNames } from '../hls/multivariantPlaylist.ts'
+import { multivariantPlaylist, type PlaylistNames } from '../hls/multivariantPlaylist.ts'
 import type { AudioTrack, Presentation, TextTrack, VideoTrack } from '../presentation/presentation.ts'
-import { filesInTar, type TarIndex } from '../presentation/objectLocation.ts'
+import { locateInTar, type TarIndex } from '../presentation/objectLocation.ts'
 
 /** Beside the tar. Thumbnails are left out: image playlists know no byte ranges. */
 const NAMES: PlaylistNames = {
@@ -21,7 +21,7 @@ export function tarPlaylistName({ id }: Pick<VideoTrack | AudioTrack | TextTrack
 
 /** `tar.m3u8`. */
 export function tarMasterPlaylist(presentation: Presentation): string {
-  return masterPlaylist(presentation, NAMES)
+  return multivariantPlaylist(presentation, NAMES)
 }
 
 /** `tar_<id>.m3u8`. Throws where the tar lacks one of the track's files. */
@@ -30,7 +30,7 @@ export function tarMediaPlaylist(
   presentation: Presentation,
   tar: TarIndex,
 ): string {
-  return mediaPlaylist(track, presentation, filesInTar(tar))
+  return mediaPlaylist(track, presentation, locateInTar(tar))
 }
 
 /** All that makes a tar playable, to be put beside it: its paths are relative to the presentation's directory. */
@@ -54,13 +54,13 @@ export function tarDocuments(
     ...video
       .filter(({ keyFrames }) => keyFrames.length > 0)
       .map((track) => {
-        const body = iframePlaylist(track, presentation, filesInTar(tar))
+        const body = iframePlaylist(track, presentation, locateInTar(tar))
         return media(`tar_${track.id}_iframes.m3u8`, track.profile, body)
       }),
     last('tar.m3u8', PLAYLIST_TYPE, 'playlist', tarMasterPlaylist(presentation)),
   ]
   return [
     ...(wanted.hls ? hls() : []),
-    ...(wanted.dash ? [last('tar.mpd', MPD_TYPE, 'manifest', tarMpd(presentation, tar))] : []),
+    ...(wanted.dash ? [last('tar.mpd', MPD_TYPE, 'manifest', tarDashManifest(presentation, tar))] : []),
   ]
 }

@@ -7,7 +7,7 @@ const TIMES = /^(?:(\d+):)?(\d{2}):(\d{2}\.\d{3}) --> (?:(\d+):)?(\d{2}):(\d{2}\
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', nbsp: '\u00A0', lrm: '\u200E', rlm: '\u200F' }
 
 /** `origin`: seconds of the file's clock at presentation time 0. `end`: seconds that the video lasts; cues are cut to it. */
-export function readWebvtt(text: string, origin: number, end: number): VttCue[] {
+export function parseWebvtt(text: string, origin: number, end: number): VttCue[] {
   return text
     .split(/(?:\r\n|\r|\n){2,}/)
     .flatMap((block): VttCue[] => {
@@ -15,20 +15,20 @@ export function readWebvtt(text: string, origin: number, end: number): VttCue[] 
       const at = lines.findIndex((line) => TIMES.test(line))
       const times = TIMES.exec(lines[at] ?? '')
       if (times === null) return []
-      const [from, to] = [clock(times, 1), clock(times, 4)].map((seconds) => Math.max(0, seconds - origin))
-      const spoken = plain(lines.slice(at + 1).join('\n'))
+      const [from, to] = [parseTime(times, 1), parseTime(times, 4)].map((seconds) => Math.max(0, seconds - origin))
+      const spoken = plainText(lines.slice(at + 1).join('\n'))
       if (spoken === '' || from! >= end || to! <= from!) return []
       return [{ start: from!, end: Math.min(to!, end), text: spoken, settings: '' }]
     })
     .toSorted((a, b) => a.start - b.start)
 }
 
-function clock(found: RegExpExecArray, at: number): number {
+function parseTime(found: RegExpExecArray, at: number): number {
   return Number(found[at] ?? 0) * 3600 + Number(found[at + 1]) * 60 + Number(found[at + 2])
 }
 
 /** Without the markup that ffmpeg writes, whose other signs may or may not be escaped: italics are left out, as for captions. */
-function plain(text: string): string {
+function plainText(text: string): string {
   return text
     .replaceAll(/<\/?[biu]>/g, '')
     .replaceAll(/&(\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole)

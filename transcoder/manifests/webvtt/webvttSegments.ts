@@ -4,23 +4,23 @@ import { cuesBetween, webvtt } from './webvttWriter.ts'
 import type { CaptionChannelCues } from '../../formats/cea/captionDecoder.ts'
 
 /** A segment of the presentation. Milliseconds. */
-export interface TextSpan {
+export interface SegmentInterval {
   start: number
   duration: number
 }
 
-export interface TextFiles {
+export interface WebvttFiles {
   /** One for each span. */
   segments: string[]
   whole: string
 }
 
 /** `mapMpegts`: the PTS of presentation time 0 in the segments of media. A cue over a boundary is in both files. */
-export function textFiles(
+export function webvttFiles(
   { cues }: Pick<CaptionChannelCues, 'cues'>,
-  spans: readonly TextSpan[],
+  spans: readonly SegmentInterval[],
   mapMpegts: number,
-): TextFiles {
+): WebvttFiles {
   return {
     segments: spans.map(({ start, duration }) =>
       webvtt(cuesBetween(cues, start / 1000, (start + duration) / 1000), mapMpegts),

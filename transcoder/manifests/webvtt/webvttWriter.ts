@@ -1,7 +1,7 @@
 // In charge of: WebVTT: a file of captions, one segment of them, and the track that places thumbnails in their sheets.
 // Not in charge of: what the captions say.
 import type { ThumbnailTrack } from '../presentation/presentation.ts'
-import { joinPath, relativePath, uriOf } from '../presentation/relativeUri.ts'
+import { joinPath, relativePath, encodeUriPath } from '../presentation/relativeUri.ts'
 
 export interface VttCue {
   /** Seconds. */
@@ -21,7 +21,7 @@ export function webvtt(cues: readonly VttCue[], mapMpegts: number | null = null)
   const map = mapMpegts === null ? [] : [`X-TIMESTAMP-MAP=MPEGTS:${mapMpegts},LOCAL:00:00:00.000`]
   const blocks = cues
     .filter(({ start, end }) => Math.round(end * 1000) > Math.round(start * 1000))
-    .map(({ start, end, text, settings }) => block(start, end, settings, escape(text)))
+    .map(({ start, end, text, settings }) => cueBlock(start, end, settings, escape(text)))
   return `${[['WEBVTT', ...map].join('\n'), ...blocks].join('\n\n')}\n`
 }
 
@@ -38,20 +38,20 @@ export function thumbnailVtt(track: ThumbnailTrack, duration: number): string {
   const blocks = Array.from({ length: count }, (_, at) => {
     const place = at % perSheet
     const sheet = joinPath(directory, sheets[Math.floor(at / perSheet)]!.uri)
-    const uri = uriOf(relativePath(joinPath(directory, vtt.uri), sheet))
+    const uri = encodeUriPath(relativePath(joinPath(directory, vtt.uri), sheet))
     const [x, y] = [(place % columns) * width, Math.floor(place / columns) * height]
     const end = Math.min((at + 1) * intervalSeconds, duration)
-    return block(at * intervalSeconds, end, '', `${uri}#xywh=${x},${y},${width},${height}`)
+    return cueBlock(at * intervalSeconds, end, '', `${uri}#xywh=${x},${y},${width},${height}`)
   })
   return `${['WEBVTT', ...blocks].join('\n\n')}\n`
 }
 
-function block(start: number, end: number, settings: string, payload: string): string {
-  return `${clock(start)} --> ${clock(end)}${settings === '' ? '' : ` ${settings}`}\n${payload}`
+function cueBlock(start: number, end: number, settings: string, payload: string): string {
+  return `${formatTime(start)} --> ${formatTime(end)}${settings === '' ? '' : ` ${settings}`}\n${payload}`
 }
 
 /** hh:mm:ss.mmm; hours have as many digits as they need. */
-function clock(seconds: number): string {
+function formatTime(seconds: number): string {
   const ms = Math.round(seconds * 1000)
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
   const rest = String(ms % 1000).padStart(3, '0')

@@ -10,41 +10,41 @@ import type { AudioPlan, Plan, VideoPlan } from '../model/plan.ts'
  * Key frames at every GOP and at every splice point. The encoder's own count starts again at a splice point; the grid is forced
  * as well, so that one GOP is shorter and all others stay where they are.
  */
-function keyFrames(video: VideoPlan): string[] {
+function keyFrameArgs(video: VideoPlan): string[] {
   const { gopFrames, spliceFrames } = video
   const grid = `eq(mod(n,${gopFrames}),0)`
-  return ['-force_key_frames', `expr:${spliceFrames.length === 0 ? grid : `${grid}+${isOneOf(spliceFrames)}`}`]
+  return ['-force_key_frames', `expr:${spliceFrames.length === 0 ? grid : `${grid}+${frameExpression(spliceFrames)}`}`]
 }
 
 /** 1 where n is one of the ascending numbers: halved again and again, since ffmpeg evaluates it for every picture. */
-function isOneOf(frames: readonly number[]): string {
+function frameExpression(frames: readonly number[]): string {
   if (frames.length === 1) return `eq(n,${frames[0]})`
   const middle = frames.length >> 1
-  return `if(lt(n,${frames[middle]}),${isOneOf(frames.slice(0, middle))},${isOneOf(frames.slice(middle))})`
+  return `if(lt(n,${frames[middle]}),${frameExpression(frames.slice(0, middle))},${frameExpression(frames.slice(middle))})`
 }
 
 /** Flags for the output's only video stream. `cores`: see Ends (ffmpegArgs.ts). */
-export function videoEncoder(plan: Plan, video: VideoPlan, cores?: number): string[] {
-  return [...encoder(video), ...spellings[video.codec](plan, video, cores), ...tags(video)]
+export function videoEncoderArgs(plan: Plan, video: VideoPlan, cores?: number): string[] {
+  return [...encoder(video), ...ENCODER_ARGS[video.codec](plan, video, cores), ...colorTagArgs(video)]
 }
 
 function encoder({ codec, quality }: VideoPlan): string[] {
-  const { encoder: name, presets } = videoEncodings[codec]
-  return ['-c:v', name, ...(presets === null ? [] : ['-preset', presets[quality]])]
+  const { encoder: name, presets: PRESETS } = videoEncodings[codec]
+  return ['-c:v', name, ...(PRESETS === null ? [] : ['-preset', PRESETS[quality]])]
 }
 
-const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores?: number) => string[]> = {
+const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores?: number) => string[]> = {
   h264: (plan, video) => [
     ...['-profile:v', 'high'],
     // Exact GOPs: no key frame before or after its place, none at a scene cut.
     ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
     // Splice points: IDR pictures, where -forced-idr is not given an encoder may write any intra picture.
-    ...(video.spliceFrames.length === 0 ? [] : [...keyFrames(video), '-forced-idr', '1']),
+    ...(video.spliceFrames.length === 0 ? [] : [...keyFrameArgs(video), '-forced-idr', '1']),
     // Closed: no picture refers across a key frame, so that one can cut there.
-    ...['-flags', `+cgop${interlaced(video)}`],
+    ...['-flags', `+cgop${interlacedParams(video)}`],
     // b_strategy 0: anchors exactly ip_distance apart instead of where the encoder likes them.
     ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
-    ...rate(video),
+    ...rateControlArgs(video),
     // HRD-signalled CBR with filler; maxrate alone falls to 5 kbps on black.
     ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
     ...x264Params(plan, video),
@@ -65,21 +65,21 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores
       ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
       // Without it x265 writes half of its key frames as CRA, which is not a closed GOP.
       ...['-forced-idr', '1'],
-      ...(video.spliceFrames.length === 0 ? [] : keyFrames(video)),
+      ...(video.spliceFrames.length === 0 ? [] : keyFrameArgs(video)),
       // x265 prints a report at its default log level.
-      ...['-x265-params', `log-level=error${pool}:${gop}:${pictures}${constant}${brightness(plan)}`],
-      ...rate(video),
+      ...['-x265-params', `log-level=error${pool}:${gop}:${pictures}${constant}${hdrParams(plan)}`],
+      ...rateControlArgs(video),
       // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
       ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),
     ]
   },
   mpeg2: (plan, video) => [
     // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
-    ...['-g', '600', ...keyFrames(video)],
+    ...['-g', '600', ...keyFrameArgs(video)],
     ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
     // mpeg2video reads 0 as "decide by yourself".
-    ...['-sc_threshold', '1000000000', '-flags', `+cgop${interlaced(video)}`],
-    ...rate(video),
+    ...['-sc_threshold', '1000000000', '-flags', `+cgop${interlacedParams(video)}`],
+    ...rateControlArgs(video),
     ...(isShort(plan, video) ? ['-bt', `${video.bitrateKbps / SHORT.mpeg2Divisor}k`] : []),
     ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
     ...(video.captions ? [] : ['-a53cc', '0']),
@@ -97,7 +97,7 @@ function isShort(plan: Plan, video: VideoPlan): boolean {
 }
 
 /** Static metadata of HDR10, in the stream itself, where every container keeps it. */
-function brightness({ picture: { hdr } }: Plan): string {
+function hdrParams({ picture: { hdr } }: Plan): string {
   if (hdr === null) return ''
   const { masteringDisplay, contentLight } = hdr
   return [
@@ -109,7 +109,7 @@ function brightness({ picture: { hdr } }: Plan): string {
 }
 
 /** Both: motion between fields, and transforms within them. */
-function interlaced(video: VideoPlan): string {
+function interlacedParams(video: VideoPlan): string {
   return video.scan === 'progressive' ? '' : '+ilme+ildct'
 }
 
@@ -123,13 +123,14 @@ function x264Params(plan: Plan, video: VideoPlan): string[] {
   return params.length === 0 ? [] : ['-x264-params', params.join(':')]
 }
 
-function rate(video: VideoPlan): string[] {
-  const target = video.mode === 'qvbr' ? videoEncodings[video.codec].constantQuality : ['-b:v', `${video.bitrateKbps}k`]
+function rateControlArgs(video: VideoPlan): string[] {
+  const target =
+    video.mode === 'qvbr' ? videoEncodings[video.codec].CONSTANT_QUALITY : ['-b:v', `${video.bitrateKbps}k`]
   return [...target, '-maxrate', `${video.maxKbps}k`, '-bufsize', `${video.bufferBits}`]
 }
 
 /** The same tags as on the frames (filters.ts), so that no version's choice between the two can matter. */
-function tags(video: VideoPlan): string[] {
+function colorTagArgs(video: VideoPlan): string[] {
   const { matrix, primaries, transfer } = video.color
   return [
     ...['-colorspace', matrix, '-color_primaries', primaries],
@@ -144,7 +145,7 @@ export function mp4Tag({ codec }: VideoPlan): string[] {
 }
 
 /** Flags for the output's audio stream number `position`. */
-export function audioEncoder(audio: AudioPlan, position: number): string[] {
+export function audioEncoderArgs(audio: AudioPlan, position: number): string[] {
   return [
     ...[`-c:a:${position}`, audioEncodings[audio.codec].encoder, `-b:a:${position}`, `${audio.bitrateKbps}k`],
     // AC-3 states where dialogue lies; receivers turn the whole programme down by what is missing to 31.

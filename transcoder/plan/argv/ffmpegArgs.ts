@@ -2,26 +2,26 @@
 // Not in charge of: deciding anything, running anything.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
-import { audioEncoder, mp4Tag, videoEncoder } from './encoderArgs.ts'
+import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
-import { shareFilters } from './filterGraph.ts'
-import { audioPad, videoPad } from '../streams/programSelection.ts'
+import { buildSharedGraph } from './filterGraph.ts'
+import { audioSpecifier, videoSpecifier } from '../streams/programSelection.ts'
 import { plannedFiles } from '../model/plannedFiles.ts'
 import {
   captionArgs,
-  encoderStream,
+  encoderStreamArgs,
   segmentArgs,
-  segmentEncodes,
-  segmentOutputs,
+  plannedEncodes,
+  encodesPerProcess,
   subtitleArgs,
-  trimDelay,
+  encoderDelayTrim,
 } from './segmentArgs.ts'
-import { deepProbe } from '../streams/audioStreamCount.ts'
-import { streams } from '../model/plannedPipes.ts'
-import { pictureArgs, thumbnailBranches } from './thumbnailArgs.ts'
-import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, StreamPlan, VideoPlan } from '../model/plan.ts'
+import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
+import { plannedPipes } from '../model/plannedPipes.ts'
+import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan, VideoPlan } from '../model/plan.ts'
 
-export interface Ends {
+export interface ArgvTargets {
   /** Address or `file:` URL of the source. */
   input: string
   /** Security flags that belong before the input (ffmpeg/inputAllowlist.ts). */
@@ -39,7 +39,7 @@ export interface Ends {
   cores?: number
 }
 
-export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
+export function ffmpegArgs(plan: Plan, ends: ArgvTargets): string[] {
   const threads = ends.threads > 0 ? ['-threads', `${ends.threads}`] : []
   return [
     // Never ask, never wait for a key.
@@ -55,37 +55,37 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
     // Pictures start at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
     ...(plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)]),
     // As far as the probe looked, or a stream that begins late would be mapped in vain.
-    ...(plan.deepProbe ? deepProbe : []),
+    ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...['-i', ends.input],
     ...logoInput(plan, ends),
-    ...graphs(plan).flatMap((graph) => ['-filter_complex', graph]),
+    ...filterGraphs(plan).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position, ends.cores),
       ...threads,
-      target(ends.outputs[position]),
+      fileTarget(ends.outputs[position]),
     ]),
     // The same decode serves the audio files; they come behind the outputs (plannedFiles.ts).
     ...plan.audioFiles.flatMap((file, position) => [
       ...audioFileArgs(file, position),
       ...threads,
-      target(ends.outputs[plan.outputs.length + position]),
+      fileTarget(ends.outputs[plan.outputs.length + position]),
     ]),
-    ...segmented(plan, ends, threads),
+    ...segmentedArgs(plan, ends, threads),
   ]
 }
 
 /** Segmented output: one encode for each rendition's video and for each audio track, behind the files. */
-function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[] {
-  const listed = streams(plan)
+function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]): string[] {
+  const listed = plannedPipes(plan)
   const first = plannedFiles(plan).length
-  const pipe = (wanted: (stream: StreamPlan) => boolean) => {
+  const pipe = (wanted: (stream: PipePlan) => boolean) => {
     const target = ends.outputs[first + listed.findIndex(wanted)]
     // tee would read a path's characters in ways of its own.
     if (target === undefined || !/^pipe:\d+$/.test(target)) throw new TypeError('every stream needs a pipe')
     return target
   }
   return [
-    ...segmentOutputs(plan).flatMap((output) => [
+    ...encodesPerProcess(plan).flatMap((output) => [
       ...threads,
       ...segmentArgs(
         plan,
@@ -112,7 +112,7 @@ function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[]
       ),
     ),
     ...(plan.packaging?.thumbnails == null ? [] : (['thumbnails', 'poster'] as const)).flatMap((label) =>
-      pictureArgs(
+      jpegArgs(
         label,
         pipe(({ kind }) => kind === label),
       ),
@@ -121,16 +121,16 @@ function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[]
 }
 
 /** What the graph leads to: the outputs, or the renditions of segmented output. */
-function encodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]; trimmed: boolean }[] {
-  return plan.packaging === null ? plan.outputs.map((output) => ({ ...output, trimmed: false })) : segmentEncodes(plan)
+function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]; trimmed: boolean }[] {
+  return plan.packaging === null ? plan.outputs.map((output) => ({ ...output, trimmed: false })) : plannedEncodes(plan)
 }
 
 /**
  * One for the video and one for each audio stream: ffmpeg sets a graph up anew when the channels of its source change on the way, and
  * ffmpeg 7 ends with SIGABRT where one of several inputs has nothing to give.
  */
-function graphs(plan: Plan): string[] {
-  const wanted = encodes(plan)
+function filterGraphs(plan: Plan): string[] {
+  const wanted = muxedEncodes(plan)
   const pictures = wanted.flatMap(({ video }, position) => (video === null ? [] : [{ video, position }]))
   const video = pictures.map(({ video, position }) => ({
     filters: videoFilters(plan, video),
@@ -138,7 +138,11 @@ function graphs(plan: Plan): string[] {
   }))
   const tracks = [
     ...wanted.flatMap(({ audio, trimmed }, position) =>
-      audio.map((track, order) => ({ track, label: `a${position}_${order}`, more: trimmed ? trimDelay(track) : [] })),
+      audio.map((track, order) => ({
+        track,
+        label: `a${position}_${order}`,
+        more: trimmed ? encoderDelayTrim(track) : [],
+      })),
     ),
     ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}`, more: [] })),
   ]
@@ -146,8 +150,8 @@ function graphs(plan: Plan): string[] {
     logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
   const audio = plan.sourceAudio.map((stream) =>
-    shareFilters(
-      `[${audioPad(plan.pids, stream)}]`,
+    buildSharedGraph(
+      `[${audioSpecifier(plan.pids, stream)}]`,
       tracks
         .filter(({ track }) => track.sourceStream === stream)
         .map(({ track, label, more }) => ({ filters: [...audioFilters(track), ...more], label })),
@@ -156,9 +160,9 @@ function graphs(plan: Plan): string[] {
   )
   return [
     [
-      ...shareFilters(`[${videoPad(plan.pids)}]`, [...video, ...thumbnailBranches(plan)], 'split'),
+      ...buildSharedGraph(`[${videoSpecifier(plan.pids)}]`, [...video, ...thumbnailBranches(plan)], 'split'),
       // Over the finished picture, so that bars, turns and fields do not move it.
-      ...shareFilters('[1:v:0]', logos, 'split'),
+      ...buildSharedGraph('[1:v:0]', logos, 'split'),
       ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),
     ],
     ...audio,
@@ -166,11 +170,11 @@ function graphs(plan: Plan): string[] {
 }
 
 /** The logo is input 1: a file of our own, read by one demuxer and one decoder. */
-function logoInput(plan: Plan, ends: Ends): string[] {
-  if (encodes(plan).every(({ video }) => (video?.logo ?? null) === null)) return []
+function logoInput(plan: Plan, ends: ArgvTargets): string[] {
+  if (muxedEncodes(plan).every(({ video }) => (video?.logo ?? null) === null)) return []
   return [
     ...['-protocol_whitelist', 'file', '-format_whitelist', 'png_pipe', '-codec_whitelist', 'png', '-f', 'png_pipe'],
-    ...['-i', target(ends.logo)],
+    ...['-i', fileTarget(ends.logo)],
   ]
 }
 
@@ -181,8 +185,8 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
     ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
     // Nothing of the source's own text: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...videoEncoder(plan, output.video, cores),
-    ...output.audio.flatMap(audioEncoder),
+    ...videoEncoderArgs(plan, output.video, cores),
+    ...output.audio.flatMap(audioEncoderArgs),
     ...subtitles(plan),
     ...muxers[output.container](output),
   ]
@@ -191,7 +195,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
 function audioFileArgs(file: AudioFilePlan, position: number): string[] {
   return [
     ...['-map', `[f${position}]`, '-map_metadata', '-1', '-map_chapters', '-1'],
-    ...audioEncoder(file.audio, 0),
+    ...audioEncoderArgs(file.audio, 0),
     ...['-fflags', '+bitexact'],
     // ipod = mp4 with the brand that players of .m4a ask for. The other two are their frames, one after another.
     ...(file.container === 'm4a' ? ['-movflags', '+faststart', '-f', 'ipod'] : ['-f', file.container]),
@@ -211,11 +215,11 @@ function subtitles({ subtitles: copied = [] }: Plan): string[] {
 
 /** Transport streams are multiplexed again by this process. */
 const muxers: Readonly<Record<FileContainer, (output: OutputPlan) => readonly string[]>> = {
-  mp4,
-  ts: () => encoderStream,
+  mp4: mp4Flags,
+  ts: () => encoderStreamArgs,
 }
 
-function mp4(output: OutputPlan): string[] {
+function mp4Flags(output: OutputPlan): string[] {
   return [
     // No version of a tool and no clock in the file.
     ...['-fflags', '+bitexact'],
@@ -229,7 +233,7 @@ function mp4(output: OutputPlan): string[] {
 }
 
 /** `file:` and absolute, so that a name with a colon or a dash in front is a file and nothing else. */
-function target(path: string | undefined): string {
+function fileTarget(path: string | undefined): string {
   if (path !== undefined && /^pipe:\d+$/.test(path)) return path
   if (path === undefined || !path.startsWith('/')) throw new TypeError('every file needs an absolute path')
   return `file:${path}`

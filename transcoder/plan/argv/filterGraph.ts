@@ -12,7 +12,7 @@ export interface Branch {
  * Spells branches that start at one input pad (`[0:V:0]`) as filter chains. Equal beginnings are shared and then split:
  * one decode, one deinterlacer, one scaler for each distinct size.
  */
-export function shareFilters(input: string, branches: readonly Branch[], split: 'split' | 'asplit'): string[] {
+export function buildSharedGraph(input: string, branches: readonly Branch[], split: 'split' | 'asplit'): string[] {
   const [first] = branches
   if (first === undefined) return []
   if (branches.length === 1) return [`${input}${first.filters.join(',')}[${first.label}]`]
@@ -40,7 +40,7 @@ export function shareFilters(input: string, branches: readonly Branch[], split: 
   return [
     head,
     ...groups.flatMap((group, position) =>
-      group[0]?.filters.length === 0 ? [] : shareFilters(`[${labels[position]}]`, group, split),
+      group[0]?.filters.length === 0 ? [] : buildSharedGraph(`[${labels[position]}]`, group, split),
     ),
   ]
 }

@@ -1,14 +1,14 @@
 // In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
 // Not in charge of: size and colours (scaleFilters.ts), sharing them between outputs (filterGraph.ts).
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
-import { usualMix } from '../audio/downmix.ts'
-import { CEILING_DB } from '../audio/loudnessGain.ts'
+import { defaultMix } from '../audio/downmix.ts'
+import { TRUE_PEAK_CEILING_DB } from '../audio/loudnessGain.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
 import { audioEncodings } from '../codecs.ts'
 import type { AudioPlan, LogoPlan, Plan, VideoPlan } from '../model/plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { sameRatio } from '../../formats/rational.ts'
-import { scale, toneMap } from './scaleFilters.ts'
+import { scaleFilters, toneMapFilters } from './scaleFilters.ts'
 
 /** mode is always given: bwdif's default is one picture per field. */
 function deinterlacer(plan: Plan, video: VideoPlan): string[] {
@@ -31,21 +31,21 @@ function deinterlacer(plan: Plan, video: VideoPlan): string[] {
   }
 }
 
-const weaves = { tff: 'interleave_top', bff: 'interleave_bottom' } as const
+const WEAVE_MODES = { tff: 'interleave_top', bff: 'interleave_bottom' } as const
 
 /** Alternate lines of two pictures become one of half the rate; the low-pass keeps fine lines from flickering. */
-function weave(video: VideoPlan): string[] {
+function weaveFilter(video: VideoPlan): string[] {
   if (video.scan === 'progressive' || video.deinterlace !== 'fields') return []
-  return ['format=yuv420p', `tinterlace=mode=${weaves[video.scan]}:flags=low_pass_filter`]
+  return ['format=yuv420p', `tinterlace=mode=${WEAVE_MODES[video.scan]}:flags=low_pass_filter`]
 }
 
 /** Each picture twice, where the codec has no rate for half as many. */
-function repeat({ frameRate, pictureRate }: VideoPlan): string[] {
+function repeatFilter({ frameRate, pictureRate }: VideoPlan): string[] {
   return sameRatio(frameRate, pictureRate) ? [] : [`fps=${frameRate.num}/${frameRate.den}:start_time=0`]
 }
 
 /** The output's pictures in their number, as they come. */
-export function beginning(plan: Plan, video: VideoPlan): string[] {
+export function sourceFrameFilters(plan: Plan, video: VideoPlan): string[] {
   // Fields that are woven together again are pictures of their own until then.
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
   return [
@@ -56,8 +56,8 @@ export function beginning(plan: Plan, video: VideoPlan): string[] {
 }
 
 /** What is seen of a picture, and how it stands. */
-export function framing(plan: Plan, video: VideoPlan): string[] {
-  return [...turns[video.turn], ...mirrors[video.mirror], ...crop(plan, video)]
+export function frameRateFilters(plan: Plan, video: VideoPlan): string[] {
+  return [...TRANSPOSE[video.turn], ...FLIP[video.mirror], ...crop(plan, video)]
 }
 
 export function videoFilters(plan: Plan, video: VideoPlan): string[] {
@@ -65,18 +65,18 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
   const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
   const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
   return [
-    ...beginning(plan, video),
-    ...framing(plan, video),
-    ...toneMap(plan),
-    ...scale(plan, video),
+    ...sourceFrameFilters(plan, video),
+    ...frameRateFilters(plan, video),
+    ...toneMapFilters(plan),
+    ...scaleFilters(plan, video),
     // Even offsets: chroma has half the resolution.
     ...(bars
       ? [
-          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=${grey(plan, video.barPercent)}`,
+          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=${limitedRangeGrey(plan, video.barPercent)}`,
         ]
       : []),
-    ...weave(video),
-    ...repeat(video),
+    ...weaveFilter(video),
+    ...repeatFilter(video),
     // The default limit of 100 would round fractions such as 4096:3645.
     `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
     `format=${plan.picture.hdr === null ? 'yuv420p' : 'yuv420p10le'}`,
@@ -85,14 +85,14 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
   ]
 }
 
-const turns = {
+const TRANSPOSE = {
   0: [],
   90: ['transpose=dir=clock'],
   // Half a turn is both mirrors.
   180: ['hflip', 'vflip'],
   270: ['transpose=dir=cclock'],
 } as const
-const mirrors = { none: [], horizontal: ['hflip'], vertical: ['vflip'] } as const
+const FLIP = { none: [], horizontal: ['hflip'], vertical: ['vflip'] } as const
 
 /** Pixels of the upright source as it is turned. */
 function turnedSize(plan: Plan, video: VideoPlan): [width: number, height: number] {
@@ -107,7 +107,7 @@ function crop(plan: Plan, video: VideoPlan): string[] {
 }
 
 /** pad converts it to the picture's limited range: 0xffffff becomes a luma of 235. In HDR, that would glare: SDR white is the most. */
-function grey({ picture: { hdr } }: Plan, percent: number): string {
+function limitedRangeGrey({ picture: { hdr } }: Plan, percent: number): string {
   const white = hdr === null ? 1 : WHITE_SIGNAL[hdr.transfer]
   const level = Math.round((percent * 255 * white) / 100)
     .toString(16)
@@ -120,8 +120,8 @@ function centre(outer: number, inner: number): number {
 }
 
 export function audioFilters(audio: AudioPlan): string[] {
-  const { mix: gains = usualMix(audio.channels), silenceUntilSeconds = 0 } = audio
-  const [aligned, ...mixed] = mix(audio.sampleRate, gains, audioEncodings[audio.codec].surrounds)
+  const { mix: gains = defaultMix(audio.channels), silenceUntilSeconds = 0 } = audio
+  const [aligned, ...mixed] = panFilter(audio.sampleRate, gains, audioEncodings[audio.codec].surrounds)
   const silence = silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${silenceUntilSeconds}`]
   return [aligned, ...silence, ...mixed, ...volume(audio, gains.limited)]
 }
@@ -131,7 +131,7 @@ export function audioFilters(audio: AudioPlan): string[] {
  * In float and by gains of our own: a resampler that ffmpeg inserts would choose both by the encoder behind it.
  * `surrounds`: see plan/codecs.ts.
  */
-export function mix(
+export function panFilter(
   sampleRate: number,
   { gains }: ChannelMix,
   surrounds: 'side' | 'back',
@@ -142,12 +142,12 @@ export function mix(
   return [
     `aresample=${sampleRate}:async=1:first_pts=0`,
     'aformat=sample_fmts=fltp',
-    `pan=${[layout, ...outputs.map(([output, shares]) => `${named(output)}=${sum(shares)}`)].join('|')}`,
+    `pan=${[layout, ...outputs.map(([output, shares]) => `${named(output)}=${panTerms(shares)}`)].join('|')}`,
   ]
 }
 
 /** `FL+0.5*FC-0.5*SL`. */
-function sum(shares: Record<string, number>): string {
+function panTerms(shares: Record<string, number>): string {
   return Object.entries(shares)
     .map(([name, gain], index) => {
       const sign = gain < 0 ? '-' : index === 0 ? '' : '+'
@@ -159,12 +159,12 @@ function sum(shares: Record<string, number>): string {
 function volume(audio: AudioPlan, limited: boolean): string[] {
   if (audio.loudness !== null) {
     const { gainDb, limited: peaks } = audio.loudness
-    if (peaks) return limiter(gainDb, CEILING_DB, audio.sampleRate)
+    if (peaks) return limiter(gainDb, TRUE_PEAK_CEILING_DB, audio.sampleRate)
     return gainDb === 0 ? [] : [`volume=${gainDb}dB`]
   }
   const gain = audio.volumePercent === 100 ? [] : [`volume=${audio.volumePercent / 100}`]
   // What is added up may exceed full scale by 7.7 dB, and its codec adds to that.
-  if (limited && audio.volumePercent > 0) return [...gain, ...limit(CEILING_DB, audio.sampleRate)]
+  if (limited && audio.volumePercent > 0) return [...gain, ...limit(TRUE_PEAK_CEILING_DB, audio.sampleRate)]
   // Louder may clip.
   return audio.volumePercent > 100 ? [...gain, ...limit(-1, audio.sampleRate)] : gain
 }

@@ -1,11 +1,11 @@
 // In charge of: the filters that give pictures an output's size and colours.
 // Not in charge of: which colours these are (color.ts), the filters around them (filters.ts).
-import { keepsPixels, keepsSize, scaledFrom } from '../video/color.ts'
+import { preservesPixels, preservesSize, scaledFrom } from '../video/color.ts'
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
 import type { ColorTags, Plan, VideoPlan } from '../model/plan.ts'
 
 /** PQ and HLG to BT.709 in linear light; everything after it reads limited-range BT.709. */
-export function toneMap({ picture }: Pick<Plan, 'picture'>): string[] {
+export function toneMapFilters({ picture }: Pick<Plan, 'picture'>): string[] {
   if (picture.conversion !== 'toneMap') return []
   const range = picture.fullRange ? 'full' : 'limited'
   return [
@@ -20,10 +20,10 @@ export function toneMap({ picture }: Pick<Plan, 'picture'>): string[] {
 }
 
 /** An output's size and colours, in one step where nothing is lost by it. Empty where the pixels stay what they are. */
-export function scale(plan: Plan, video: VideoPlan): string[] {
+export function scaleFilters(plan: Plan, video: VideoPlan): string[] {
   const { picture } = plan
   const { color } = video
-  if (keepsPixels(picture, video, color)) return []
+  if (preservesPixels(picture, video, color)) return []
   const from = scaledFrom(picture)
   const range = from.fullRange ? 'full' : 'limited'
   const size = `w=${video.pictureWidth}:h=${video.pictureHeight}`
@@ -35,19 +35,19 @@ export function scale(plan: Plan, video: VideoPlan): string[] {
       // It knows no primaries.
       ...(from.primaries === color.primaries
         ? []
-        : ['format=yuv420p', recode({ ...from, matrix: color.matrix }, color)]),
+        : ['format=yuv420p', colorMatrixFilter({ ...from, matrix: color.matrix }, color)]),
     ]
   }
   // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
   const lanczos = `zscale=${size}:filter=lanczos`
   const isPlain = picture.conversion === 'toneMap' || (picture.plain && picture.conversion === 'none')
-  if (isPlain && !picture.rgb && recodes.has(from.matrix) && recodes.has(color.matrix)) {
+  if (isPlain && !picture.rgb && COLORMATRIX_NAMES.has(from.matrix) && COLORMATRIX_NAMES.has(color.matrix)) {
     const same = from.matrix === color.matrix && from.primaries === color.primaries
     const matrix = zscaleMatrix(from.matrix)
-    return inOrder(
+    return scaleThenConvert(
       video,
-      keepsSize(video) ? [] : [`${lanczos}:min=${matrix}:rin=limited:m=${matrix}:r=limited`],
-      same ? [] : [recode(from, color)],
+      preservesSize(video) ? [] : [`${lanczos}:min=${matrix}:rin=limited:m=${matrix}:r=limited`],
+      same ? [] : [colorMatrixFilter(from, color)],
     )
   }
   // Everything is named: a frame's own tags may be of a kind that zscale refuses. RGB has no matrix and is always full range.
@@ -56,34 +56,36 @@ export function scale(plan: Plan, video: VideoPlan): string[] {
   const [primaries, curve] = convert
     ? [color.primaries, picture.hdr === null ? 'bt709' : picture.hdr.transfer]
     : [from.primaries, 'bt709']
-  const colors = `pin=${from.primaries}:tin=${convert ? curveOf(picture.transfer) : curve}:m=${color.matrix}:r=limited:p=${primaries}:t=${curve}`
+  const colors = `pin=${from.primaries}:tin=${convert ? transferName(picture.transfer) : curve}:m=${color.matrix}:r=limited:p=${primaries}:t=${curve}`
   return [
     ...(picture.rgb ? ['format=gbrp'] : []),
     `${lanczos}${read}:rin=${range}:${colors}`,
-    ...(primaries === color.primaries ? [] : ['format=yuv420p', recode({ ...from, matrix: color.matrix }, color)]),
+    ...(primaries === color.primaries
+      ? []
+      : ['format=yuv420p', colorMatrixFilter({ ...from, matrix: color.matrix }, color)]),
   ]
 }
 
 /** SDR curves that are shown alike go by one name, or zscale would convert between them. */
-export function curveOf(transfer: string): string {
+export function transferName(transfer: string): string {
   return transfer === 'smpte170m' || transfer === 'bt470bg' ? 'bt709' : transfer
 }
 
 /** Colours are converted where there are fewer pixels. */
-function inOrder(video: VideoPlan, scaler: readonly string[], converter: readonly string[]): string[] {
+function scaleThenConvert(video: VideoPlan, scaler: readonly string[], converter: readonly string[]): string[] {
   const enlarges = video.pictureWidth * video.pictureHeight > video.cropWidth * video.cropHeight
   return enlarges ? [...converter, ...scaler] : [...scaler, ...converter]
 }
 
 /** Matrices of the filter `colorspace`. */
-const recodes = new Set(['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m'])
+const COLORMATRIX_NAMES = new Set(['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m'])
 
 /**
  * Other coefficients or primaries for 8-bit pictures of limited range: in integers, a sixth of what zscale takes for it by way of
  * floating-point R'G'B' at full chroma resolution. Flat colours come out the same; on saturated edges it is nearer to a picture
  * that was made with the other matrix, since chroma is not resampled: within 1 level (zscale: 23), luma within 19 (22).
  */
-function recode(from: { matrix: string; primaries: string }, to: ColorTags): string {
+function colorMatrixFilter(from: { matrix: string; primaries: string }, to: ColorTags): string {
   const spaces = `ispace=${from.matrix}:space=${to.matrix}:iprimaries=${from.primaries}:primaries=${to.primaries}`
   return `colorspace=${spaces}:itrc=bt709:trc=bt709:irange=tv:range=tv`
 }

@@ -2,10 +2,10 @@
 // Not in charge of: what comes before the outputs (ffmpegArgs.ts), the encoders (encoderArgs.ts), where segments end (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
-import { audioEncoder, mp4Tag, videoEncoder } from './encoderArgs.ts'
+import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
-import { videoPad } from '../streams/programSelection.ts'
+import { videoSpecifier } from '../streams/programSelection.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { AudioPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 
@@ -26,7 +26,7 @@ export interface SegmentEncode {
 }
 
 /** Video is encoded once for all forms. Audio again for transport streams, whose sound may begin before its pictures. */
-export function segmentEncodes(plan: Plan): SegmentEncode[] {
+export function plannedEncodes(plan: Plan): SegmentEncode[] {
   const firsts = new Map<string, number>()
   const encodes: SegmentEncode[] = []
   for (const [rendition, each] of (plan.packaging?.renditions ?? []).entries()) {
@@ -45,8 +45,8 @@ export function segmentEncodes(plan: Plan): SegmentEncode[] {
 }
 
 /** The encodes that leave in one output of ffmpeg, which has their audio once, each with its position among all. */
-export function segmentOutputs(plan: Plan): { encode: SegmentEncode; position: number }[][] {
-  const encodes = segmentEncodes(plan).map((encode, position) => ({ encode, position }))
+export function encodesPerProcess(plan: Plan): { encode: SegmentEncode; position: number }[][] {
+  const encodes = plannedEncodes(plan).map((encode, position) => ({ encode, position }))
   return encodes
     .filter(({ encode }) => encode.audioOf === null)
     .map((first) => [first, ...encodes.filter(({ encode }) => encode.audioOf === first.position)])
@@ -60,7 +60,7 @@ function audioEncodes({ forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | '
   ]
 }
 
-export function trimDelay(audio: AudioPlan): string[] {
+export function encoderDelayTrim(audio: AudioPlan): string[] {
   return [`atrim=start_sample=${audioEncodings[audio.codec].delaySamples}`, 'asetpts=PTS-STARTPTS']
 }
 
@@ -81,10 +81,10 @@ export function segmentArgs(
     ...maps.flatMap((label) => ['-map', `[${label}]`]),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...encodes.flatMap((encode, order) => {
-      const flags = pictures(plan, encode, cores)
-      return isOnly ? flags : ofStream(flags, `v:${order}`)
+      const flags = videoArgs(plan, encode, cores)
+      return isOnly ? flags : withSpecifier(flags, `v:${order}`)
     }),
-    ...audio.flatMap(audioEncoder),
+    ...audio.flatMap(audioEncoderArgs),
     ...(more.length === 0
       ? [
           ...Object.entries(muxer(first.form, first.encode)).flatMap(([name, value]) => [`-${name}`, value]),
@@ -99,16 +99,16 @@ export function segmentArgs(
                 ? audio.map((_track, number) => encodes.length + number)
                 : []
               const select = encode.video === null ? {} : { select: [order, ...tracks].join(',') }
-              return slave({ ...select, ...muxer(form, encode) }, pipe(encode, form))
+              return teeSlave({ ...select, ...muxer(form, encode) }, pipe(encode, form))
             })
             .join('|'),
         ]),
   ]
 }
 
-function pictures(plan: Plan, { video, forms }: SegmentEncode, cores: number | undefined): string[] {
+function videoArgs(plan: Plan, { video, forms }: SegmentEncode, cores: number | undefined): string[] {
   return [
-    ...(video === null ? [] : videoEncoder(plan, video, cores)),
+    ...(video === null ? [] : videoEncoderArgs(plan, video, cores)),
     ...(video === null ? [] : mp4Tag(video)),
     // tee does not ask the encoder for what its muxers need; mpegts puts it in front of each key frame again.
     ...(forms.length > 1 ? ['-flags', '+global_header'] : []),
@@ -116,11 +116,11 @@ function pictures(plan: Plan, { video, forms }: SegmentEncode, cores: number | u
 }
 
 /** Flags and values of the only video stream, for one of several: ffmpeg adds the values of equal flags together. */
-function ofStream(flags: readonly string[], specifier: string): string[] {
+function withSpecifier(flags: readonly string[], specifier: string): string[] {
   return flags.map((each, index) => (index % 2 === 0 ? `${each.replace(/:v$/, '')}:${specifier}` : each))
 }
 
-function slave(options: Record<string, string>, target: string): string {
+function teeSlave(options: Record<string, string>, target: string): string {
   // Else tee goes on with the others, and ffmpeg exits with 0.
   const spelled = Object.entries({ ...options, onfail: 'abort' }).map(([name, value]) => `${name}=${value}`)
   return `[${spelled.join(':')}]${target}`
@@ -151,7 +151,7 @@ function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, stri
         ...(video === null ? { avoid_negative_ts: 'make_zero' } : {}),
       }
     case 'ts':
-      return pesStream(common, LEAD_SECONDS)
+      return mpegtsOptions(common, LEAD_SECONDS)
   }
 }
 
@@ -159,7 +159,7 @@ function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, stri
 const LEAD_SECONDS = 0.1
 
 /** A variable rate also for cbr, whose filler is in the pictures: null packets would be downloaded for nothing. */
-function pesStream(common: Record<string, string>, leadSeconds: number): Record<string, string> {
+function mpegtsOptions(common: Record<string, string>, leadSeconds: number): Record<string, string> {
   return {
     ...common,
     f: 'mpegts',
@@ -175,7 +175,7 @@ function pesStream(common: Record<string, string>, leadSeconds: number): Record<
 }
 
 /** What a multiplexer of ours takes: a transport stream without delays, each access unit a PES packet of its own. */
-export const encoderStream: readonly string[] = Object.entries(pesStream({ fflags: '+bitexact' }, 0)).flatMap(
+export const encoderStreamArgs: readonly string[] = Object.entries(mpegtsOptions({ fflags: '+bitexact' }, 0)).flatMap(
   ([name, value]) => [`-${name}`, value],
 )
 /** One subtitle stream of the source as WebVTT, on the same clock: times before the first frame stay positive. */
@@ -189,8 +189,8 @@ export function subtitleArgs(stream: number, target: string): string[] {
 /** The source's pictures as they are, on the same clock as all transport streams. */
 export function captionArgs(plan: Plan, target: string): string[] {
   return [
-    ...['-map', videoPad(plan.pids), '-map_metadata', '-1', '-map_chapters', '-1', '-c:v', 'copy', '-copyinkf:v'],
-    ...encoderStream,
+    ...['-map', videoSpecifier(plan.pids), '-map_metadata', '-1', '-map_chapters', '-1', '-c:v', 'copy', '-copyinkf:v'],
+    ...encoderStreamArgs,
     target,
   ]
 }

@@ -2,10 +2,10 @@
 // Not in charge of: their sizes and times (thumbnailPlan.ts), taking them out of the pipes (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
-import { beginning, framing } from './filters.ts'
+import { sourceFrameFilters, frameRateFilters } from './filters.ts'
 import type { Plan, VideoPlan } from '../model/plan.ts'
 import type { Branch } from './filterGraph.ts'
-import { curveOf, toneMap } from './scaleFilters.ts'
+import { transferName, toneMapFilters } from './scaleFilters.ts'
 
 /** Of mjpeg, 2 (best) to 31. */
 const QUALITY = 4
@@ -22,7 +22,7 @@ export function thumbnailBranches(plan: Plan): Branch[] {
   return [
     {
       filters: [
-        ...picked(plan, video, `not(mod(n\\,${intervalFrames}))`, width, height),
+        ...sampledFilters(plan, video, `not(mod(n\\,${intervalFrames}))`, width, height),
         // The last sheet is filled up with black.
         `tile=layout=${columns}x${rows}`,
         ...JPEG,
@@ -30,13 +30,13 @@ export function thumbnailBranches(plan: Plan): Branch[] {
       label: 'thumbnails',
     },
     {
-      filters: [...picked(plan, video, `eq(n\\,${posterFrame})`, posterWidth, posterHeight), ...JPEG],
+      filters: [...sampledFilters(plan, video, `eq(n\\,${posterFrame})`, posterWidth, posterHeight), ...JPEG],
       label: 'poster',
     },
   ]
 }
 
-function picked(plan: Plan, video: VideoPlan, which: string, width: number, height: number): string[] {
+function sampledFilters(plan: Plan, video: VideoPlan, which: string, width: number, height: number): string[] {
   const small = {
     ...video,
     width,
@@ -48,9 +48,9 @@ function picked(plan: Plan, video: VideoPlan, which: string, width: number, heig
   const bars = small.pictureWidth !== width || small.pictureHeight !== height
   return [
     // Up to here as the rendition, with which it is shared; then almost everything is dropped before anything costs.
-    ...beginning(plan, video),
+    ...sourceFrameFilters(plan, video),
     `select=${which}`,
-    ...framing(plan, video),
+    ...frameRateFilters(plan, video),
     ...inRgb(sdr, small.pictureWidth, small.pictureHeight),
     ...(bars
       ? [
@@ -63,11 +63,11 @@ function picked(plan: Plan, video: VideoPlan, which: string, width: number, heig
 
 /** By way of RGB: from one matrix to another in one step, 7.0 leaves the matrix as it is (measured). */
 function inRgb(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
-  return [...toneMap(source), ...scale(source, width, height), 'format=gbrp']
+  return [...toneMapFilters(source), ...scale(source, width, height), 'format=gbrp']
 }
 
 /** A picture of the source as JPEG has it, for screens without HDR, in square pixels. */
-export function stillFilters(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
+export function previewFilters(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
   return [...inRgb(source, width, height), 'setsar=1', ...JPEG]
 }
 
@@ -87,17 +87,25 @@ function scale({ picture }: Pick<Plan, 'picture'>, width: number, height: number
       ? ''
       : `:in_color_matrix=${gamut ? 'bt709' : swscaleMatrix(matrix)}:in_range=${gamut ? 'limited' : range}`
   return [
-    ...(gamut ? narrower({ picture, range, matrix }) : []),
+    ...(gamut ? gamutFilters({ picture, range, matrix }) : []),
     `scale=w=${width}:h=${height}:flags=lanczos+accurate_rnd+full_chroma_int${read}`,
   ]
 }
 
 /** swscale knows no primaries. */
-function narrower({ picture, range, matrix }: { picture: Plan['picture']; range: string; matrix: string }): string[] {
+function gamutFilters({
+  picture,
+  range,
+  matrix,
+}: {
+  picture: Plan['picture']
+  range: string
+  matrix: string
+}): string[] {
   const read = picture.rgb ? '' : `min=${zscaleMatrix(matrix)}:`
   return [
     ...(picture.rgb ? ['format=gbrp'] : []),
-    `zscale=${read}rin=${range}:pin=${picture.primaries}:tin=${curveOf(picture.transfer)}:p=bt709:t=bt709:m=bt709:r=limited`,
+    `zscale=${read}rin=${range}:pin=${picture.primaries}:tin=${transferName(picture.transfer)}:p=bt709:t=bt709:m=bt709:r=limited`,
     'format=yuv420p',
   ]
 }
@@ -118,12 +126,12 @@ function grey(percent: number): string {
 }
 
 /** One JPEG behind the other. `label` is a result of the graph. */
-export function pictureArgs(label: 'thumbnails' | 'poster', target: string): string[] {
-  return stillArgs(`[${label}]`, [], target)
+export function jpegArgs(label: 'thumbnails' | 'poster', target: string): string[] {
+  return previewArgs(`[${label}]`, [], target)
 }
 
 /** `count`: options that say how many there are. */
-export function stillArgs(pad: string, count: readonly string[], target: string): string[] {
+export function previewArgs(pad: string, count: readonly string[], target: string): string[] {
   return [
     ...['-map', pad, ...count, '-map_metadata', '-1', '-map_chapters', '-1'],
     ...['-c:v', 'mjpeg', '-q:v', `${QUALITY}`],

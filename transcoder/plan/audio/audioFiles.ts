@@ -5,7 +5,7 @@ import { audioCodecs } from '#contract/codecs.ts'
 import { planTrack } from './audioTracks.ts'
 import type { AudioFilePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
-import { outputLength } from '../streams/outputTiming.ts'
+import { outputDuration } from '../streams/outputTiming.ts'
 
 /** ADTS-like framing and MP4 tables, generously. */
 const OVERHEAD = 1.1
@@ -20,8 +20,10 @@ export function planAudioFiles(context: PlanContext, startSeconds: number): Audi
     if (audio === null) return []
     const used = media.audio.filter(({ number }) => number === audio.sourceStream)
     // A stream may end before the film does, and silence is put before one that begins late.
-    const own = used.some((stream) => stream.durationSeconds === null) ? null : outputLength(media, used, startSeconds)
-    const source = own ?? outputLength(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
+    const own = used.some((stream) => stream.durationSeconds === null)
+      ? null
+      : outputDuration(media, used, startSeconds)
+    const source = own ?? outputDuration(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
     const estimate = Math.max(source, audio.silenceUntilSeconds ?? 0)
     return [
       {

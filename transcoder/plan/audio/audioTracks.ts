@@ -2,23 +2,23 @@
 // Not in charge of: legality of codec, channels and bitrate (judged when the job was created).
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planDialnorm } from './dialnorm.ts'
-import { planMix } from './downmix.ts'
+import { planChannelMix } from './downmix.ts'
 import { planLoudness } from './loudnessGain.ts'
 import type { AudioPlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { silenceUntil } from './silencePadding.ts'
+import { silencePaddingUntil } from './silencePadding.ts'
 
 const SAMPLE_RATE = 48000
 /** ISO 639-2, as containers write it; "und" says nothing. Nothing else of a source's text reaches an argv. */
 const LANGUAGE = /^[a-z]{3}$/
 
-export function countAudio(streams: number): string {
+export function describeAudioCount(streams: number): string {
   return streams === 0 ? 'no audio streams' : streams === 1 ? '1 audio stream' : `${streams} audio streams`
 }
 
 /** The audio of one output. Throws audio_stream_missing when a profile asks for a stream that the source does not have. */
-export function planAudio(context: PlanContext, profile: VideoProfile): AudioPlan[] {
+export function planAudioTracks(context: PlanContext, profile: VideoProfile): AudioPlan[] {
   const { spec } = context
   return profile.audioProfiles.flatMap((position) => {
     const audio = spec.audio.find((candidate) => candidate.index === position)
@@ -37,7 +37,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
   if (stream === undefined)
     throw new TaskError(
       'audio_stream_missing',
-      `source_stream ${audio.sourceStream} does not exist: the source has ${countAudio(media.audio.length)}; set optional on the audio profile to make the outputs without it`,
+      `source_stream ${audio.sourceStream} does not exist: the source has ${describeAudioCount(media.audio.length)}; set optional on the audio profile to make the outputs without it`,
       {
         field: `audioProfiles[${audio.index}].source_stream`,
         details: { source_stream: audio.sourceStream, audio_streams: media.audio.length },
@@ -45,7 +45,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     )
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
-  const mix = context.follow(planMix(audio, stream))
+  const mix = context.follow(planChannelMix(audio, stream))
   const loudness = planLoudness(context, { stream, mix })
   const normalisedLufs = loudness === null ? null : spec.loudnessLufs
   return {
@@ -57,7 +57,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     sourceStream: audio.sourceStream,
     language,
     mix,
-    silenceUntilSeconds: silenceUntil(context, stream, kind),
+    silenceUntilSeconds: silencePaddingUntil(context, stream, kind),
     volumePercent: spec.audioVolume,
     loudness,
     dialnorm: planDialnorm(context, audio, stream, { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs }),

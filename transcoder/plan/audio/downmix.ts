@@ -9,7 +9,7 @@ import type { ChannelMix } from '../model/channelMix.ts'
 /** −3 dB. */
 const HALF_POWER = Math.SQRT1_2
 /** Channels of the layouts that ffmpeg has names for. LFE2 and the bottom channels of 22.2 are left out of every mix. */
-const LAYOUTS: Readonly<Record<string, string>> = {
+const CHANNEL_LAYOUTS: Readonly<Record<string, string>> = {
   mono: 'FC',
   stereo: 'FL+FR',
   downmix: 'DL+DR',
@@ -50,7 +50,7 @@ const LAYOUTS: Readonly<Record<string, string>> = {
   '22.2': 'FL+FR+FC+LFE+BL+BR+FLC+FRC+BC+SL+SR+TC+TFL+TFC+TFR+TBL+TBC+TBR+TSL+TSR',
 }
 /** What ffmpeg takes a number of channels for where nothing says more. */
-const BY_COUNT: Readonly<Record<number, string>> = {
+const LAYOUT_BY_COUNT: Readonly<Record<number, string>> = {
   1: 'mono',
   2: 'stereo',
   3: '2.1',
@@ -66,7 +66,7 @@ const BY_COUNT: Readonly<Record<number, string>> = {
 /** The channels of 5.1, in the order in which ffmpeg has them. */
 const SURROUND = ['FL', 'FR', 'FC', 'LFE', 'SL', 'SR'] as const
 /** Channels that a broadcast may change to in the middle of a stream: they are mixed as well, whatever the file says first. */
-const USUAL = ['FL', 'FR', 'FC', 'LFE', 'BL', 'BR', 'BC', 'SL', 'SR']
+const KNOWN_CHANNELS = ['FL', 'FR', 'FC', 'LFE', 'BL', 'BR', 'BC', 'SL', 'SR']
 
 const names: Readonly<Record<(typeof SURROUND)[number], string>> = {
   FL: 'left',
@@ -80,7 +80,7 @@ const names: Readonly<Record<(typeof SURROUND)[number], string>> = {
 /** null: it is not known what the channels are. */
 function channelsOf({ channelLayout: layout, channels }: AudioStream): string[] | null {
   const listed = /^\d+ channels \(([A-Z0-9+]+)\)$/.exec(layout ?? '')?.[1]
-  return (listed ?? LAYOUTS[layout ?? BY_COUNT[channels] ?? ''])?.split('+') ?? null
+  return (listed ?? CHANNEL_LAYOUTS[layout ?? LAYOUT_BY_COUNT[channels] ?? ''])?.split('+') ?? null
 }
 
 /** The stereo downmix adds channels, so that its gains and its limiter matter; nothing else is asked of an output of 5.1. */
@@ -88,10 +88,11 @@ export function isDownmixed(stream: AudioStream): boolean {
   return stream.channels > 2
 }
 
-export function planMix(profile: AudioProfile, stream: AudioStream): Decision<ChannelMix> {
+export function planChannelMix(profile: AudioProfile, stream: AudioStream): Decision<ChannelMix> {
   const channels = channelsOf(stream)
   const warnings = withoutEffect(profile, stream, channels)
-  if (channels === null) return { value: byPosition(profile), warnings: [...warnings, layoutUnknown(profile, stream)] }
+  if (channels === null)
+    return { value: mixByPosition(profile), warnings: [...warnings, layoutUnknown(profile, stream)] }
   const limited = stream.channels > profile.channels
   if (profile.channels === 6) {
     const gains = toSurround(channels)
@@ -104,10 +105,13 @@ export function planMix(profile: AudioProfile, stream: AudioStream): Decision<Ch
 }
 
 /** For a plan of an earlier version, which does not say what the source's channels are. */
-export function usualMix(channels: 2 | 6): ChannelMix {
+export function defaultMix(channels: 2 | 6): ChannelMix {
   const profile = { downmix: null, downmixLfe: null }
   const levels = { centre: HALF_POWER, surround: HALF_POWER, lfe: HALF_POWER }
-  return { gains: rounded(channels === 6 ? toSurround(USUAL) : toStereo(profile, USUAL, levels)), limited: true }
+  return {
+    gains: rounded(channels === 6 ? toSurround(KNOWN_CHANNELS) : toStereo(profile, KNOWN_CHANNELS, levels)),
+    limited: true,
+  }
 }
 
 /** The source's own where it states some, else those of the recommendation. */
@@ -162,9 +166,9 @@ function toStereo(
     // ETSI TS 102 366, 7.8.2: both surrounds in both sides, in opposite phase, which a matrix decoder takes for the rear.
     const both = { ...behind('L'), ...behind('R'), ...single(1) }
     const inverted = Object.fromEntries(Object.entries(both).map(([name, gain]) => [name, -gain]))
-    return only(channels, { FL: { ...ofSide('L'), ...inverted }, FR: { ...ofSide('R'), ...both } })
+    return onlyChannels(channels, { FL: { ...ofSide('L'), ...inverted }, FR: { ...ofSide('R'), ...both } })
   }
-  return only(channels, {
+  return onlyChannels(channels, {
     FL: { ...ofSide('L'), ...behind('L'), ...single(HALF_POWER) },
     FR: { ...ofSide('R'), ...behind('R'), ...single(HALF_POWER) },
   })
@@ -189,7 +193,7 @@ function toSurround(channels: readonly string[]): Gains {
     BC: HALF_POWER,
     TBC: 0.5,
   })
-  return only(channels, {
+  return onlyChannels(channels, {
     FL: front('L'),
     FR: front('R'),
     FC: { FC: 1, TFC: HALF_POWER },
@@ -204,8 +208,8 @@ function pairGain(channels: readonly string[]): number {
   return channels.includes('SL') && channels.includes('BL') ? HALF_POWER : 1
 }
 
-function only(channels: readonly string[], gains: Gains): Gains {
-  const kept = new Set([...USUAL, ...channels])
+function onlyChannels(channels: readonly string[], gains: Gains): Gains {
+  const kept = new Set([...KNOWN_CHANNELS, ...channels])
   return Object.fromEntries(
     Object.entries(gains).map(([output, shares]) => [
       output,
@@ -224,7 +228,7 @@ function rounded(gains: Gains): Gains {
 }
 
 /** More channels than any usual layout has, and not a word about them: the first ones, in the order that all layouts share. */
-function byPosition(profile: AudioProfile): ChannelMix {
+function mixByPosition(profile: AudioProfile): ChannelMix {
   const wanted = SURROUND.slice(0, profile.channels)
   return { gains: Object.fromEntries(wanted.map((name, index) => [name, { [`c${index}`]: 1 }])), limited: false }
 }

@@ -1,21 +1,21 @@
 // In charge of: loudness_lufs: which gain brings a measured sound to its target (ITU-R BS.1770, EBU R 128), and when peaks need a limiter.
 // Not in charge of: measuring (transcoder/analysis/measureLoudness.ts), the filters (filters.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { planMix } from './downmix.ts'
+import { planChannelMix } from './downmix.ts'
 import type { AudioStream, MeasuredLoudness, MediaInfo } from '../model/mediaInfo.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
 import type { PlanContext } from '../planContext.ts'
 import type { AudioPlan } from '../model/plan.ts'
 
 /** Highest true peak before the encoder, in dB: a lossy codec adds up to 2 dB to noise at usual rates, and the output is to stay below −1 dBTP. */
-export const CEILING_DB = -3
+export const TRUE_PEAK_CEILING_DB = -3
 /** Gains above the linear one that are tried behind the limiter, in dB: what it takes from the peaks has to be made up for. */
 const STEPS_DB = [0, 0.5, 1, 2, 4, 8]
 /** Said where it is missed by more; R 128 allows 0.5 LU for a programme and 1 LU live. */
 const TOLERANCE_LU = 0.5
 
 /** The streams that are to be measured, each once for every mix that is made of it. */
-export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: number; mix: ChannelMix }[] {
+export function loudnessMeasurements(spec: JobSpec, media: MediaInfo): { stream: number; mix: ChannelMix }[] {
   if (spec.loudnessLufs === null) return []
   const carried = new Set(
     spec.audioDirectory === null
@@ -25,7 +25,7 @@ export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: numb
   const wanted = spec.audio.flatMap((profile) => {
     const stream = media.audio.find(({ number }) => number === profile.sourceStream)
     if (stream === undefined || !carried.has(profile.index)) return []
-    return [{ stream: stream.number, mix: planMix(profile, stream).value }]
+    return [{ stream: stream.number, mix: planChannelMix(profile, stream).value }]
   })
   return wanted.filter(
     (sound, index) =>
@@ -38,9 +38,9 @@ export function isSameMix(one: ChannelMix, other: ChannelMix): boolean {
 }
 
 /** Gains in dB to be tried behind the limiter, ascending; none where the peaks fit as they are. */
-export function gainsToTry(sound: MeasuredLoudness, targetLufs: number): number[] {
+export function limiterGains(sound: MeasuredLoudness, targetLufs: number): number[] {
   const gain = linearGain(sound, targetLufs)
-  if (gain === null || (sound.truePeakDb ?? -Infinity) + gain <= CEILING_DB) return []
+  if (gain === null || (sound.truePeakDb ?? -Infinity) + gain <= TRUE_PEAK_CEILING_DB) return []
   return STEPS_DB.map((step) => rounded(gain + step))
 }
 
@@ -68,8 +68,8 @@ export function planLoudness(
     context.warn({ code: 'loudness_of_silence', field, message })
     return null
   }
-  if (gainsToTry(sound, target).length === 0) return { gainDb, limited: false }
-  const { gainDb: made, reachedLufs } = madeUp(sound, target, gainDb)
+  if (limiterGains(sound, target).length === 0) return { gainDb, limited: false }
+  const { gainDb: made, reachedLufs } = limitedGain(sound, target, gainDb)
   const missed = Math.abs(reachedLufs - target) > TOLERANCE_LU
   context.warn({
     code: missed ? 'loudness_not_reached' : 'loudness_limited',
@@ -82,7 +82,7 @@ export function planLoudness(
 }
 
 /** The gain whose sound behind the limiter is as loud as asked, between the tries. Loudness grows with gain, ever more slowly. */
-function madeUp(
+function limitedGain(
   { limited }: MeasuredLoudness,
   target: number,
   otherwise: number,

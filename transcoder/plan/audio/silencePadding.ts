@@ -5,7 +5,7 @@ import type { AudioStream } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { sourceRate } from '../video/frameRate.ts'
-import { outputLength, outputStart } from '../streams/outputTiming.ts'
+import { outputDuration, outputStartSeconds } from '../streams/outputTiming.ts'
 
 /**
  * A track of which nothing is left after the outputs' beginning is one packet of silence at least: without any, ffmpeg 5 leaves
@@ -14,13 +14,13 @@ import { outputLength, outputStart } from '../streams/outputTiming.ts'
 const ONE_PACKET_SECONDS = 0.032
 
 /** Seconds that the track lasts at least; 0 = as long as it is. */
-export function silenceUntil(context: PlanContext, stream: AudioStream, kind: 'segments' | 'file'): number {
+export function silencePaddingUntil(context: PlanContext, stream: AudioStream, kind: 'segments' | 'file'): number {
   const { spec, media } = context
   const { video } = media
   if (video === null) return 0
-  const begin = outputStart(spec, media)
-  const whole = outputLength(media, [video], begin)
-  const end = stream.durationSeconds === null ? null : outputLength(media, [stream], begin)
+  const begin = outputStartSeconds(spec, media)
+  const whole = outputDuration(media, [video], begin)
+  const end = stream.durationSeconds === null ? null : outputDuration(media, [stream], begin)
   const isOver = end === 0
   if (isOver)
     context.warn({

@@ -20,8 +20,8 @@ export const AUDIO_SECONDS = 0.02
 /** How far pictures that are hard, easy, or coded by another machine have been seen away from the model. */
 export const CPU_SPREAD = { low: 0.4, high: 2 } as const
 /** Probing, measuring, checking the outputs: in CPU-seconds and in seconds of wall time, whatever the length. */
-export const FIXED_CPU = { low: 0.4, likely: 2, high: 5 } as const
-export const FIXED_WALL = { low: 0.5, likely: 1.5, high: 10 } as const
+export const FIXED_CPU_SECONDS = { low: 0.4, likely: 2, high: 5 } as const
+export const FIXED_WALL_SECONDS = { low: 0.5, likely: 1.5, high: 10 } as const
 /** Part of the machine's cores that is kept busy: low for one small rendition, high for a ladder. */
 export const UTILISATION = { low: 0.45, likely: 0.9, high: 1 } as const
 

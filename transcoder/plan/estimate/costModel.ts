@@ -1,20 +1,20 @@
 // In charge of: what a plan would take: bytes, CPU time, wall time, requests and money, each as a range.
 // Not in charge of: the constants (costConstants.ts), saying it (estimateJob.ts).
 import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task/protocol.ts'
-import type { Estimate, Range } from '#contract/task/dryRunEstimate.ts'
+import type { Estimate, EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import { audioEncodings, videoCodecOfSource, videoEncodings } from '../codecs.ts'
 import { fileRules, segmentForms } from '../forms.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
-import { segmentEncodes } from '../argv/segmentArgs.ts'
+import { plannedEncodes } from '../argv/segmentArgs.ts'
 import {
   AUDIO_SECONDS,
   CPU_SPREAD,
   DECODE_OTHER,
   DEINTERLACE,
-  FIXED_CPU,
-  FIXED_WALL,
+  FIXED_CPU_SECONDS,
+  FIXED_WALL_SECONDS,
   SCALE,
   TONE_MAP,
   UTILISATION,
@@ -28,11 +28,11 @@ export interface Pricing {
 const MEGAPIXEL = 1_000_000
 const ASSUMED_RATE = 25
 /** What of the asked rate is used at least: vbr leaves easy pictures small, qvbr has a quality and no rate. */
-const LEAST_VIDEO = { cbr: 0.9, vbr: 0.05, qvbr: 0.01 } as const
-const LIKELY_VIDEO = { cbr: 1, vbr: 1, qvbr: 0.7 } as const
+const MIN_VIDEO_SHARE = { cbr: 0.9, vbr: 0.05, qvbr: 0.01 } as const
+const LIKELY_VIDEO_SHARE = { cbr: 1, vbr: 1, qvbr: 0.7 } as const
 
 /** As the service counts on of single files. */
-const HIGHEST = 1.2
+const MAX_OVERHEAD = 1.2
 const FIXED_BYTES = 65_536
 
 const kbpsToBytes = (seconds: number, kbps: number): number => seconds * kbps * 125
@@ -45,7 +45,7 @@ function audioKbps(tracks: readonly AudioPlan[]): { low: number; likely: number 
 }
 
 /** Bytes of an output; `high` is the size that the service itself counts on. null where the length is unknown. */
-export function outputBytes(output: OutputPlan, seconds: number | null): Range | null {
+export function outputBytes(output: OutputPlan, seconds: number | null): EstimateRange | null {
   if (seconds === null) return null
   const { video, audio, muxRateKbps } = output
   const sound = audioKbps(audio)
@@ -55,13 +55,13 @@ export function outputBytes(output: OutputPlan, seconds: number | null): Range |
     kbpsToBytes(
       seconds,
       muxRateKbps ??
-        (video.bitrateKbps * LIKELY_VIDEO[video.mode] + sound.likely) * fileRules[output.container].overhead,
+        (video.bitrateKbps * LIKELY_VIDEO_SHARE[video.mode] + sound.likely) * fileRules[output.container].overhead,
     )
-  const least = reserve + kbpsToBytes(seconds, video.bitrateKbps * LEAST_VIDEO[video.mode] + sound.low)
+  const least = reserve + kbpsToBytes(seconds, video.bitrateKbps * MIN_VIDEO_SHARE[video.mode] + sound.low)
   return rounded({ low: least, likely: Math.min(likely, output.expectedBytes), high: output.expectedBytes })
 }
 
-export function audioFileBytes(file: AudioFilePlan): Range | null {
+export function audioFileBytes(file: AudioFilePlan): EstimateRange | null {
   if (file.durationSeconds === null) return null
   const { low, likely } = audioKbps([file.audio])
   return rounded({
@@ -72,7 +72,7 @@ export function audioFileBytes(file: AudioFilePlan): Range | null {
 }
 
 /** Bytes of a rendition in all of its forms, segments and what lists them. */
-export function renditionBytes(rendition: RenditionPlan, seconds: number | null): Range | null {
+export function renditionBytes(rendition: RenditionPlan, seconds: number | null): EstimateRange | null {
   if (seconds === null) return null
   const { video, audio, forms } = rendition
   const total = { low: 0, likely: 0, high: 0 }
@@ -81,11 +81,11 @@ export function renditionBytes(rendition: RenditionPlan, seconds: number | null)
     const sound = audioKbps(video === null || segmentForms[form].carriesAudio ? audio : [])
     const container = fileRules[segmentForms[form].container].overhead
     const picture = video === null ? 0 : video.bitrateKbps
-    const least = picture * (video === null ? 0 : LEAST_VIDEO[video.mode]) + sound.low
-    const likely = picture * (video === null ? 0 : LIKELY_VIDEO[video.mode]) + sound.likely
+    const least = picture * (video === null ? 0 : MIN_VIDEO_SHARE[video.mode]) + sound.low
+    const likely = picture * (video === null ? 0 : LIKELY_VIDEO_SHARE[video.mode]) + sound.likely
     total.low += kbpsToBytes(seconds, least)
     total.likely += kbpsToBytes(seconds, likely * container)
-    total.high += kbpsToBytes(seconds, ((video?.maxKbps ?? 0) + sound.likely) * HIGHEST) + FIXED_BYTES
+    total.high += kbpsToBytes(seconds, ((video?.maxKbps ?? 0) + sound.likely) * MAX_OVERHEAD) + FIXED_BYTES
   }
   return rounded(total)
 }
@@ -97,12 +97,12 @@ function segmentWrites({ packaging, durationSeconds }: Plan): number {
   return streams * Math.ceil(durationSeconds / toNumber(packaging.segmentDuration))
 }
 
-function rounded({ low, likely, high }: Range): Range {
+function rounded({ low, likely, high }: EstimateRange): EstimateRange {
   return { low: Math.floor(low), likely: Math.round(likely), high: Math.ceil(high) }
 }
 
 /** CPU-seconds per second of source. */
-export function cpuRate(plan: Plan, media: MediaInfo): number {
+export function cpuSecondsPerSecond(plan: Plan, media: MediaInfo): number {
   const { video } = media
   const sourcePixels =
     video === null
@@ -110,9 +110,9 @@ export function cpuRate(plan: Plan, media: MediaInfo): number {
       : (video.width * video.height * (video.frameRate === null ? ASSUMED_RATE : toNumber(video.frameRate))) / MEGAPIXEL
   const known = videoCodecOfSource(video?.codec ?? '')
   const decode = sourcePixels * (known === null ? DECODE_OTHER : videoEncodings[known].decodeSeconds)
-  const encodes = [...plan.outputs, ...segmentEncodes(plan)]
+  const encodes = [...plan.outputs, ...plannedEncodes(plan)]
   const pictures = encodes.reduce(
-    (sum, { video: each }) => sum + (each === null ? 0 : pictureRate(each, sourcePixels)),
+    (sum, { video: each }) => sum + (each === null ? 0 : cpuSecondsPerVideoSecond(each, sourcePixels)),
     0,
   )
   const toneMapped = plan.picture.conversion === 'none' ? 0 : sourcePixels * TONE_MAP
@@ -122,17 +122,17 @@ export function cpuRate(plan: Plan, media: MediaInfo): number {
   return decode + pictures + toneMapped + tracks * AUDIO_SECONDS
 }
 
-function pictureRate(video: VideoPlan, sourcePixels: number): number {
+function cpuSecondsPerVideoSecond(video: VideoPlan, sourcePixels: number): number {
   const pixels = (video.width * video.height * toNumber(video.frameRate)) / MEGAPIXEL
   const fields = video.deinterlace === 'none' ? 0 : sourcePixels * DEINTERLACE
   return pixels * videoEncodings[video.codec].encodeSeconds[video.quality] + (pixels + sourcePixels) * SCALE + fields
 }
 
 /** Everything but the sizes is a model: it knows neither how hard the pictures are nor how fast the machine is. */
-export function predict(
+export function predictCost(
   plan: Plan,
   media: MediaInfo,
-  files: readonly (Range | null)[],
+  files: readonly (EstimateRange | null)[],
   { machine, prices }: Pricing,
 ): Estimate['predicted'] {
   const seconds = plan.durationSeconds
@@ -147,21 +147,21 @@ export function predict(
       machine,
       prices,
     }
-  const likely = seconds * cpuRate(plan, media)
-  const cpu = map((end) => likely * (end === 'likely' ? 1 : CPU_SPREAD[end]) + FIXED_CPU[end])
+  const likely = seconds * cpuSecondsPerSecond(plan, media)
+  const cpu = mapRange((end) => likely * (end === 'likely' ? 1 : CPU_SPREAD[end]) + FIXED_CPU_SECONDS[end])
   const wall = {
-    low: FIXED_WALL.low + cpu.low / (machine.vcpus * UTILISATION.high),
-    likely: FIXED_WALL.likely + cpu.likely / (machine.vcpus * UTILISATION.likely),
-    high: FIXED_WALL.high + cpu.high / (machine.vcpus * UTILISATION.low),
+    low: FIXED_WALL_SECONDS.low + cpu.low / (machine.vcpus * UTILISATION.high),
+    likely: FIXED_WALL_SECONDS.likely + cpu.likely / (machine.vcpus * UTILISATION.likely),
+    high: FIXED_WALL_SECONDS.high + cpu.high / (machine.vcpus * UTILISATION.low),
   }
   const writes = known.reduce((sum, range) => sum + storeWrites(range), segmentWrites(plan))
   const standing = machine.memory_gib * prices.memory_gib_second + machine.disk_gb * prices.disk_gb_second
   return {
-    wall_seconds: map((end) => places(wall[end], 1)),
-    cpu_seconds: map((end) => places(cpu[end], 1)),
-    output_bytes: map((end) => known.reduce((sum, range) => sum + range[end], 0)),
-    cost_usd: map((end) =>
-      places(
+    wall_seconds: mapRange((end) => roundTo(wall[end], 1)),
+    cpu_seconds: mapRange((end) => roundTo(cpu[end], 1)),
+    output_bytes: mapRange((end) => known.reduce((sum, range) => sum + range[end], 0)),
+    cost_usd: mapRange((end) =>
+      roundTo(
         cpu[end] * prices.vcpu_second + wall[end] * standing + (writes / 1e6) * prices.store_writes_per_million,
         6,
       ),
@@ -172,16 +172,16 @@ export function predict(
   }
 }
 
-function map(value: (end: keyof Range) => number): Range {
+function mapRange(value: (end: keyof EstimateRange) => number): EstimateRange {
   return { low: value('low'), likely: value('likely'), high: value('high') }
 }
 
-function places(value: number, digits: number): number {
+function roundTo(value: number, digits: number): number {
   return Number(value.toFixed(digits))
 }
 
 /** Begin, parts, complete. The part size follows from the upper estimate, as at the door. */
-function storeWrites({ likely, high }: Range): number {
+function storeWrites({ likely, high }: EstimateRange): number {
   const part = Math.max(MIN_PART_BYTES, Math.ceil((high * 1.1) / MAX_PARTS))
   return 2 + Math.max(1, Math.ceil(likely / part))
 }

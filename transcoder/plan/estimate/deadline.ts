@@ -2,9 +2,9 @@
 // Not in charge of: ending it (runTask.ts), estimates for people (costModel.ts).
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
-import { cpuRate } from './costModel.ts'
+import { cpuSecondsPerSecond } from './costModel.ts'
 
-export interface Allowance {
+export interface TimeLimits {
   /** Of an attempt once its source can be read: reading, looking, encoding, sending. */
   wallSeconds: number
   /** Of its encode, over all cores. */
@@ -16,22 +16,22 @@ const FACTOR = 20
 /** What does not depend on the length: starting, waiting for others. */
 const FIXED_SECONDS = 600
 /** 2 Mb/s: slower lines than that are not waited for. */
-const LEAST_BYTES_PER_SECOND = 250_000
+const MIN_BYTES_PER_SECOND = 250_000
 /** A source is read for its sound's level, for cues and for the encode. */
-const READINGS = 3
+const SOURCE_READS = 3
 
 /** null where the length of the source is unknown: then only the bound of every attempt holds. */
-export function allowance(
+export function timeLimits(
   plan: Plan,
   media: MediaInfo,
   { vcpus, sourceBytes, outputBytes }: { vcpus: number; sourceBytes: number | null; outputBytes: number },
-): Allowance | null {
+): TimeLimits | null {
   const seconds = plan.durationSeconds
   if (seconds === null) return null
-  const cpu = seconds * cpuRate(plan, media) * FACTOR
-  const bytes = READINGS * (sourceBytes ?? 0) + outputBytes
+  const cpu = seconds * cpuSecondsPerSecond(plan, media) * FACTOR
+  const bytes = SOURCE_READS * (sourceBytes ?? 0) + outputBytes
   return {
-    wallSeconds: FIXED_SECONDS + cpu / Math.max(1, vcpus) + bytes / LEAST_BYTES_PER_SECOND,
+    wallSeconds: FIXED_SECONDS + cpu / Math.max(1, vcpus) + bytes / MIN_BYTES_PER_SECOND,
     cpuSeconds: FIXED_SECONDS + cpu,
   }
 }

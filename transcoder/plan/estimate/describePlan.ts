@@ -7,8 +7,12 @@ import type { Rational } from '../../formats/rational.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
-const lines = { progressive: 'progressive', tff: 'interlaced, top field first', bff: 'interlaced, bottom field first' }
-const fieldWork = {
+const SCAN_TEXT = {
+  progressive: 'progressive',
+  tff: 'interlaced, top field first',
+  bff: 'interlaced, bottom field first',
+}
+const DEINTERLACE_TEXT = {
   none: null,
   frames: 'The source is deinterlaced, one frame per source frame.',
   fields: 'The source is deinterlaced, one frame per field.',
@@ -57,11 +61,11 @@ export function describeOutput(
   const rate = toNumber(video.frameRate)
   const bars = video.pictureWidth < video.width || video.pictureHeight < video.height
   const sentences = [
-    `${video.width} × ${video.height}, samples ${ratioText(video.sar)}, ${number(rate)} frames per second, ${lines[video.scan]}.`,
+    `${video.width} × ${video.height}, samples ${ratioText(video.sar)}, ${number(rate)} frames per second, ${SCAN_TEXT[video.scan]}.`,
     `${videoCodecs[video.codec].wire}${preset}, ${rateText(video)}, in a buffer of ${number(video.bufferBits / 1e6)} Mbit.`,
     `Closed GOPs of ${video.gopFrames} frames (${number(video.gopFrames / rate)} s), ${video.bFrames} B-frames between anchors.`,
   ]
-  const fields = fieldWork[video.deinterlace]
+  const fields = DEINTERLACE_TEXT[video.deinterlace]
   if (fields !== null) sentences.push(fields)
   if (video.turn !== 0) sentences.push(`The video is rotated by ${video.turn}° clockwise.`)
   if (video.mirror !== 'none') sentences.push(`The video is mirrored (${video.mirror}).`)

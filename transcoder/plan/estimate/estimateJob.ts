@@ -1,13 +1,13 @@
 // In charge of: a dry run's answer: the source as found, the plan told, what it would take.
 // Not in charge of: the plan (planJob.ts), the model (costModel.ts), the sentences (describePlan.ts).
-import type { Estimate, FileReport } from '#contract/task/dryRunEstimate.ts'
+import type { Estimate, PlannedFile } from '#contract/task/dryRunEstimate.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { SourceCues } from '../streams/cuePlan.ts'
 import { segmentContentType, segmentForms } from '../forms.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan, VideoPlan } from '../model/plan.ts'
-import { audioFileBytes, outputBytes, predict, renditionBytes, type Pricing } from './costModel.ts'
+import { audioFileBytes, outputBytes, predictCost, renditionBytes, type Pricing } from './costModel.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { sourceReport } from './sourceReport.ts'
 import { describeAudio, describeOutput, describeRendition, ratioText } from './describePlan.ts'
@@ -22,7 +22,7 @@ export function estimateJob(
   const made = [
     ...plan.outputs.map((output) => outputReport(output, plan)),
     ...(plan.packaging === null ? [] : packagingReports(plan, plan.packaging)),
-    ...plan.audioFiles.map((file): FileReport => ({
+    ...plan.audioFiles.map((file): PlannedFile => ({
       path: file.path,
       content_type: file.contentType,
       profile: null,
@@ -32,12 +32,12 @@ export function estimateJob(
       output_bytes: audioFileBytes(file),
     })),
   ]
-  const outputs = spec.ladder === null ? made : describeRungs(made)
+  const outputs = spec.ladder === null ? made : mergeRungs(made)
   return {
     version: 1,
     probe: sourceReport(spec, source),
     plan: { duration_seconds: plan.durationSeconds, outputs },
-    predicted: predict(
+    predicted: predictCost(
       plan,
       source.media,
       outputs.map((output) => output.output_bytes),
@@ -48,7 +48,7 @@ export function estimateJob(
 }
 
 /** The rungs were not asked for one by one: that they follow from the source is said where each is told. */
-function describeRungs(reports: readonly FileReport[]): FileReport[] {
+function mergeRungs(reports: readonly PlannedFile[]): PlannedFile[] {
   const rungs = reports.filter(({ video }) => video !== null)
   return reports.map((report) => {
     const position = rungs.indexOf(report)
@@ -58,7 +58,7 @@ function describeRungs(reports: readonly FileReport[]): FileReport[] {
   })
 }
 
-function outputReport(output: OutputPlan, plan: Plan): FileReport {
+function outputReport(output: OutputPlan, plan: Plan): PlannedFile {
   return {
     path: output.path,
     content_type: output.contentType,
@@ -71,8 +71,8 @@ function outputReport(output: OutputPlan, plan: Plan): FileReport {
 }
 
 /** One report a rendition, told by its directory, and one of the tar. */
-function packagingReports(plan: Plan, packaging: PackagingPlan): FileReport[] {
-  const renditions = packaging.renditions.map((rendition): FileReport => {
+function packagingReports(plan: Plan, packaging: PackagingPlan): PlannedFile[] {
+  const renditions = packaging.renditions.map((rendition): PlannedFile => {
     const kind = rendition.kind === 'video' ? 'video' : 'audio'
     return {
       path: joinPath(packaging.directory, rendition.directory),
@@ -95,7 +95,7 @@ function packagingReports(plan: Plan, packaging: PackagingPlan): FileReport[] {
   return [...renditions, { ...tar, description: ['All of these files again, in one tar.'], output_bytes: bytes }]
 }
 
-function videoReport(video: VideoPlan): FileReport['video'] {
+function videoReport(video: VideoPlan): PlannedFile['video'] {
   const rate = toNumber(video.frameRate)
   const { logo } = video
   const isFramed = video.pictureWidth < video.width || video.pictureHeight < video.height
@@ -121,7 +121,7 @@ function videoReport(video: VideoPlan): FileReport['video'] {
   }
 }
 
-function trackReport(track: AudioPlan): FileReport['audio'][number] {
+function trackReport(track: AudioPlan): PlannedFile['audio'][number] {
   return {
     codec: track.codec,
     channels: track.channels,

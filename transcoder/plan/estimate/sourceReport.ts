@@ -5,7 +5,7 @@ import { MAX_SOURCE_STREAMS } from '#contract/task/reportSchemas.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { SourceCues } from '../streams/cuePlan.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
-import { sourceScan } from '../video/interlacing.ts'
+import { classifyFields } from '../video/interlacing.ts'
 import { ratioText } from './describePlan.ts'
 
 const HDR_TRANSFERS = ['smpte2084', 'arib-std-b67']
@@ -22,7 +22,7 @@ export function sourceReport(
     duration_seconds: seconds,
     size_bytes: size,
     bitrate_kbps: size !== null && seconds !== null && seconds > 0 ? Math.round(size / 125 / seconds) : null,
-    video: media.video === null ? null : pictureReport(spec, media.video),
+    video: media.video === null ? null : videoReport(spec, media.video),
     audio: media.audio.slice(0, MAX_SOURCE_STREAMS).map((stream) => ({
       source_stream: stream.number,
       codec: stream.codec,
@@ -43,7 +43,7 @@ export function sourceReport(
   }
 }
 
-function pictureReport(spec: JobSpec, video: VideoStream): SourceReport['video'] {
+function videoReport(spec: JobSpec, video: VideoStream): SourceReport['video'] {
   return {
     codec: video.codec,
     width: video.width,
@@ -53,7 +53,7 @@ function pictureReport(spec: JobSpec, video: VideoStream): SourceReport['video']
     frame_rate: video.frameRate === null ? null : ratioText(video.frameRate, '/'),
     variable_frame_rate: video.variableFrameRate,
     // The plan has its warnings already.
-    scan: sourceScan(spec, video).value.kind,
+    scan: classifyFields(spec, video).value.kind,
     field_order: video.fieldOrder,
     pixel_format: video.pixelFormat,
     transfer: video.colorTransfer ?? 'unknown',

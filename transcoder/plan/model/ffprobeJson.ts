@@ -1,11 +1,11 @@
 // In charge of: reading ffprobe's JSON as a MediaInfo. Every field of it may be absent or nonsense.
 // Not in charge of: running ffprobe (transcoder/analysis/probe.ts).
-import type { AudioStream, MediaInfo, OtherStream, StreamTrait, VideoStream } from './mediaInfo.ts'
+import type { AudioStream, MediaInfo, OtherStream, StreamDisposition, VideoStream } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { distance, ratio, toNumber } from '../../formats/rational.ts'
 
 /** The part of `ffprobe -of json -show_format -show_streams` that is read. Numbers with a fraction arrive as text. */
-export interface ProbeDocument {
+export interface FfprobeJson {
   format?: { format_name?: string; start_time?: string; duration?: string; size?: string }
   streams?: ProbeStream[]
   programs?: { program_num?: number; streams?: { index?: number }[] }[]
@@ -42,11 +42,11 @@ interface ProbeStream {
 /** The two rates of a constant source differ by rounding only. */
 const VARIABLE_FROM = 0.01
 /** Pictures per second. More is a time base that was taken for a rate. */
-const HIGHEST_AVERAGE = 1000
+const MAX_AVERAGE = 1000
 const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
 
 /** `wanted`: the number of the program that is asked for, of a transport stream; null = the first one with video. */
-export function readMedia(document: ProbeDocument, wanted: number | null = null): MediaInfo {
+export function parseFfprobe(document: FfprobeJson, wanted: number | null = null): MediaInfo {
   const formats = document.format?.format_name?.split(',') ?? []
   const programs = formats.includes('mpegts') ? (document.programs ?? []) : []
   const program = chooseProgram(document, programs, wanted)
@@ -74,10 +74,10 @@ export function readMedia(document: ProbeDocument, wanted: number | null = null)
   }
 }
 
-type Program = NonNullable<ProbeDocument['programs']>[number]
+type Program = NonNullable<FfprobeJson['programs']>[number]
 
 /** null where there is no choice, or none was found. */
-function chooseProgram(document: ProbeDocument, programs: readonly Program[], wanted: number | null): Program | null {
+function chooseProgram(document: FfprobeJson, programs: readonly Program[], wanted: number | null): Program | null {
   if (wanted !== null) return programs.find(({ program_num }) => program_num === wanted) ?? null
   if (programs.length < 2) return null
   const isPicture = (index: number | undefined) =>
@@ -106,7 +106,7 @@ function hasSize(stream: ProbeStream): boolean {
 }
 
 function readVideo(stream: ProbeStream): VideoStream {
-  const average = believable(rational(stream.avg_frame_rate, '/'))
+  const average = plausibleRate(rational(stream.avg_frame_rate, '/'))
   const nominal = rational(stream.r_frame_rate, '/')
   const fieldOrder = fieldOrders.find((order) => order === stream.field_order) ?? 'unknown'
   return {
@@ -122,10 +122,10 @@ function readVideo(stream: ProbeStream): VideoStream {
     fieldOrder,
     scan: null,
     pixelFormat: stream.pix_fmt ?? 'unknown',
-    colorRange: known(stream.color_range),
-    colorSpace: known(stream.color_space),
-    colorTransfer: known(stream.color_transfer),
-    colorPrimaries: known(stream.color_primaries),
+    colorRange: nonEmpty(stream.color_range),
+    colorSpace: nonEmpty(stream.color_space),
+    colorTransfer: nonEmpty(stream.color_transfer),
+    colorPrimaries: nonEmpty(stream.color_primaries),
     masteringDisplay: null,
     contentLight: null,
     dynamicMetadata: false,
@@ -154,8 +154,8 @@ function frameRate(
 }
 
 /** Raw DV has 60000 pictures a second for one ffprobe, and 25 for another. */
-function believable(rate: Rational | null): Rational | null {
-  return rate !== null && toNumber(rate) > HIGHEST_AVERAGE ? null : rate
+function plausibleRate(rate: Rational | null): Rational | null {
+  return rate !== null && toNumber(rate) > MAX_AVERAGE ? null : rate
 }
 
 /** ffprobe counts counter-clockwise, as the display matrix does; upright is the other way. */
@@ -173,7 +173,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
     number: position,
     codec: stream.codec_name ?? 'unknown',
     channels: stream.channels ?? 0,
-    channelLayout: known(stream.channel_layout),
+    channelLayout: nonEmpty(stream.channel_layout),
     sampleRate: positive(stream.sample_rate) ?? 0,
     language: stream.tags?.['language'] ?? null,
     dialnorm: null,
@@ -184,10 +184,10 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
   }
 }
 
-const TRAITS: readonly StreamTrait[] = ['forced', 'hearing_impaired']
+const DISPOSITIONS: readonly StreamDisposition[] = ['forced', 'hearing_impaired']
 
 function readOther(stream: ProbeStream): OtherStream {
-  const traits = TRAITS.filter((trait) => stream.disposition?.[trait] === 1)
+  const traits = DISPOSITIONS.filter((trait) => stream.disposition?.[trait] === 1)
   const start = number(stream.start_time)
   return {
     index: stream.index ?? 0,
@@ -204,7 +204,7 @@ function identifier({ id }: ProbeStream): number | null {
   return id !== undefined && /^0x[0-9a-f]{1,8}$/i.test(id) ? Number(id) : null
 }
 
-function known(text: string | undefined): string | null {
+function nonEmpty(text: string | undefined): string | null {
   return text === undefined || text === 'unknown' || text === 'unspecified' || text === 'reserved' ? null : text
 }
 

@@ -6,7 +6,7 @@ import type { ChannelMix } from './channelMix.ts'
 import type { Rational } from '../../formats/rational.ts'
 
 /** Pictures by what their lines look like (ffmpeg's idet), among the first of the source. */
-export interface MeasuredScan {
+export interface IdetCounts {
   tff: number
   bff: number
   progressive: number
@@ -47,7 +47,7 @@ export interface VideoStream {
   commonFrameRate: Rational | null
   fieldOrder: 'progressive' | 'tt' | 'bb' | 'tb' | 'bt' | 'unknown'
   /** null where it was not measured (transcoder/analysis/measureSource.ts). */
-  scan: MeasuredScan | null
+  scan: IdetCounts | null
   pixelFormat: string
   colorRange: string | null
   colorSpace: string | null
@@ -107,7 +107,7 @@ export interface AudioStream {
 }
 
 /** What the container says of a stream's purpose. */
-export type StreamTrait = 'forced' | 'hearing_impaired'
+export type StreamDisposition = 'forced' | 'hearing_impaired'
 
 export interface OtherStream {
   index: number
@@ -117,7 +117,7 @@ export interface OtherStream {
   codec: string
   language: string | null
   /** Of subtitles; missing = none. */
-  traits?: StreamTrait[]
+  traits?: StreamDisposition[]
   /** Missing = not stated. */
   startSeconds?: number
 }

@@ -4,7 +4,7 @@ import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
 import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
 import type { FileContainer } from '#contract/containers.ts'
-import type { BitrateMode, Quality, ServiceSpec } from '#contract/job/jobSpec.ts'
+import type { BitrateMode, Quality, TsServiceSpec } from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
 import type { MasteringDisplay } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -16,7 +16,7 @@ import type { Rational } from '../../formats/rational.ts'
 export type Deinterlace = 'none' | 'frames' | 'fields' | 'telecine'
 
 /** How a source's fields are told apart. */
-export interface Fields {
+export interface FieldPlan {
   /** auto = as each picture says. */
   parity: 'auto' | 'tff' | 'bff'
   /** Which pictures are deinterlaced: those that say so, or all, where the flags are wrong. */
@@ -33,7 +33,7 @@ export interface ColorTags {
 }
 
 /** How decoded pictures are to be read: what the source says, or what its size suggests where it says nothing. */
-export interface SourcePicture {
+export interface SourceVideo {
   /** RGB pixels: converted by way of planar RGB, which every scaler takes. */
   rgb: boolean
   /** Upright size in pixels. */
@@ -265,7 +265,7 @@ export interface PackagingPlan {
 }
 
 /** What one pipe out of ffmpeg carries, in the order of its arguments behind the files of `plannedFiles`. */
-export type StreamPlan =
+export type PipePlan =
   | { kind: 'rendition'; rendition: number; form: SegmentForm }
   /** The source's video as it is, in a transport stream: its captions are read from it. */
   | { kind: 'captions' }
@@ -287,8 +287,8 @@ export interface Plan {
   sourceAudio: number[]
   /** PIDs by which the streams of one program are taken, audio by its number; null = streams are counted over the whole file. */
   pids: { video: number | null; audio: Record<number, number> } | null
-  picture: SourcePicture
-  fields: Fields
+  picture: SourceVideo
+  fields: FieldPlan
   scaler: 'zscale' | 'scale'
   /** Some used audio is AC-3 or E-AC-3: its decoder must not apply dynamic range control. */
   disableDrc: boolean
@@ -299,7 +299,7 @@ export interface Plan {
   /** null: no cues are passed through. */
   cues: CuePlan | null
   /** null: no single file is a transport stream. Missing in a plan of an earlier transcoder. */
-  service?: ServiceSpec | null | undefined
+  service?: TsServiceSpec | null | undefined
   /** Missing in a plan of an earlier transcoder. */
   subtitles?: SubtitlePlan[] | undefined
   outputs: OutputPlan[]

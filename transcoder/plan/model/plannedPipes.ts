@@ -1,17 +1,17 @@
 // In charge of: every stream that leaves one run through a pipe, in the order of its arguments behind the files of plannedFiles.ts.
 // Not in charge of: what is done with them (transcoder/segmenter).
-import type { Plan, StreamPlan } from './plan.ts'
+import type { Plan, PipePlan } from './plan.ts'
 
 /** Stream number `n` is target number `plannedFiles(plan).length + n` of ffmpegArgs. Empty without packaging. */
-export function streams(plan: Plan): StreamPlan[] {
+export function plannedPipes(plan: Plan): PipePlan[] {
   const { packaging } = plan
   if (packaging === null) return []
   return [
     ...packaging.renditions.flatMap(({ forms }, rendition) =>
-      forms.map((form): StreamPlan => ({ kind: 'rendition', rendition, form })),
+      forms.map((form): PipePlan => ({ kind: 'rendition', rendition, form })),
     ),
     ...(packaging.textTracks ? [{ kind: 'captions' } as const] : []),
-    ...(packaging.subtitles ?? []).map((_subtitles, track): StreamPlan => ({ kind: 'subtitles', track })),
+    ...(packaging.subtitles ?? []).map((_subtitles, track): PipePlan => ({ kind: 'subtitles', track })),
     ...(packaging.thumbnails === null ? [] : ([{ kind: 'thumbnails' }, { kind: 'poster' }] as const)),
   ]
 }

@@ -6,15 +6,15 @@ import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
 
 /** ffmpeg's defaults are 5 MB and 5 s; an audio stream that begins later is listed without its format then. */
-export const deepProbe: readonly string[] = ['-probesize', '50M', '-analyzeduration', '20M']
+export const DEEP_PROBE_FLAGS: readonly string[] = ['-probesize', '50M', '-analyzeduration', '20M']
 
 /** The job counts streams, and the source is of the kind that hides them. ffmpeg must then look as far as ffprobe did. */
-export function looksDeeper(spec: JobSpec, media: MediaInfo): boolean {
+export function needsDeepProbe(spec: JobSpec, media: MediaInfo): boolean {
   return spec.expectedAudioStreams !== null && media.formats.includes('mpegts')
 }
 
 /** Throws audio_stream_missing where a transport stream has fewer audio streams than the job counts on. */
-export function checkStreamCount(context: PlanContext): void {
+export function requireStreamCount(context: PlanContext): void {
   const { spec, media } = context
   const expected = spec.expectedAudioStreams
   if (expected === null) return

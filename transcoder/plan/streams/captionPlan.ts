@@ -12,7 +12,7 @@ const captionRates: readonly Rational[] = [
   { num: 60000, den: 1001 },
 ]
 
-export interface Cadence {
+export interface RateChange {
   from: Rational
   to: Rational
   /** Pictures are put together anew from fields or by undoing a pulldown. */
@@ -20,7 +20,7 @@ export interface Cadence {
 }
 
 /** True = carried over; false = removed, which needs a flag as well: encoders carry them by default. */
-export function planCaptions(context: PlanContext, video: VideoStream, rate: Cadence): boolean {
+export function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange): boolean {
   const { spec } = context
   // 2.1 closed_captions: false = none in the output.
   if (spec.closedCaptions === false) return false
@@ -31,23 +31,23 @@ export function planCaptions(context: PlanContext, video: VideoStream, rate: Cad
       message:
         'No closed captions were seen in the beginning of the source; any that begin later are kept if possible.',
     })
-  const reason = obstacle(context, video, rate)
+  const reason = captionObstacle(context, video, rate)
   if (reason === null) return true
   // Removed in any case, since only the beginning was looked into; told where there are some.
   if (video.closedCaptions)
     context.warn({
       code: 'captions_removed',
       field: 'closed_captions',
-      message: `The source’s closed captions${names(video)} are left out: ${reason}.`,
+      message: `The source’s closed captions${describeChannels(video)} are left out: ${reason}.`,
     })
   return false
 }
 
-function names(video: VideoStream): string {
+function describeChannels(video: VideoStream): string {
   return video.captionChannels.length === 0 ? '' : ` (${video.captionChannels.join(', ')})`
 }
 
-function obstacle({ spec, features }: PlanContext, video: VideoStream, rate: Cadence): string | null {
+function captionObstacle({ spec, features }: PlanContext, video: VideoStream, rate: RateChange): string | null {
   if (rate.rebuilt) return 'the output’s pictures are put together anew from the source’s fields'
   const sameCadence = sameRatio(rate.from, rate.to) && !video.variableFrameRate
   const broadcast = captionRates.some((candidate) => sameRatio(candidate, rate.to))

@@ -11,7 +11,7 @@ const RESERVED_KBPS: Record<SubtitlePlan['kind'], number> = { teletext: 400, sub
 const LANGUAGES = /^[a-z]{3}(,[a-z]{3})*$/
 
 /** Only a DVB receiver reads them, and only a transport stream states what they are. */
-export function planSubtitles(spec: JobSpec, media: MediaInfo): SubtitlePlan[] {
+export function planCopiedSubtitles(spec: JobSpec, media: MediaInfo): SubtitlePlan[] {
   const container = fileContainerOf(spec)
   if (container === null || !fileRules[container].hasService || spec.service.profile !== 'dvb') return []
   if (!media.formats.includes('mpegts')) return []
@@ -22,6 +22,6 @@ export function planSubtitles(spec: JobSpec, media: MediaInfo): SubtitlePlan[] {
   })
 }
 
-export function subtitleKbps(subtitles: readonly SubtitlePlan[]): number {
+export function copiedSubtitleKbps(subtitles: readonly SubtitlePlan[]): number {
   return subtitles.reduce((sum, { kind }) => sum + RESERVED_KBPS[kind], 0)
 }

@@ -1,6 +1,6 @@
 // In charge of: what a source's cues mean for the outputs: their PID, and key frames where a splice may be made.
 // Not in charge of: finding them (transcoder/formats/scte35/cueScan.ts), putting them into the output (transcoder/formats/scte35/cueInjector.ts).
-import type { JobSpec, ServiceSpec } from '#contract/job/jobSpec.ts'
+import type { JobSpec, TsServiceSpec } from '#contract/job/jobSpec.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { fileContainerOf, fileRules } from '../forms.ts'
@@ -8,7 +8,7 @@ import type { CuePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { framesPerStep } from '../video/frameRate.ts'
+import { framesPerGridStep } from '../video/frameRate.ts'
 
 /** What planning needs to know of a source's cues. Times in ticks of 90 kHz, 0 = the first picture. */
 export interface SourceCues {
@@ -24,7 +24,7 @@ const TABLE_PIDS = [0x00, 0x10, 0x11, 0x12, 0x14, 0x1ffb, 0x1fff]
 /** Of segments, which ffmpeg's muxer writes. */
 const MUXER_PIDS = { mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 }
 /** One argument of a process holds 128 KiB (Linux, MAX_ARG_STRLEN); a splice point takes some 35 bytes of it. */
-const MOST_SPLICE_POINTS = 2000
+const MAX_SPLICE_POINTS = 2000
 /** Room in a constant rate for cues and the larger program map, whatever the pictures need. */
 export const CUE_KBPS = 40
 
@@ -61,7 +61,7 @@ export function planCues(context: PlanContext, cues: SourceCues | null): CuePlan
 }
 
 /** Throws TaskError where the cues' PID is one that the output uses. `tracks` beside the video; `service`: null = segments. */
-export function requireFreePid({ pid }: CuePlan, tracks: number, service: ServiceSpec | null): void {
+export function requireUnusedPid({ pid }: CuePlan, tracks: number, service: TsServiceSpec | null): void {
   const { mapPid, videoPid, audioPid } = service ?? MUXER_PIDS
   const inUse = [
     ...TABLE_PIDS,
@@ -83,14 +83,14 @@ export function requireFreePid({ pid }: CuePlan, tracks: number, service: Servic
  */
 export function spliceFrames(context: PlanContext, points: Iterable<number>, rate: Rational, grid: Rational): number[] {
   // As the fps filter rounds: a picture goes to the nearest place.
-  const steps = framesPerStep(rate, grid)
+  const steps = framesPerGridStep(rate, grid)
   const frames = [...points].map((point) => Math.round((point * grid.num) / (grid.den * TICKS_PER_SECOND)) * steps)
   const distinct = [...new Set(frames)].filter((frame) => frame > 0).toSorted((a, b) => a - b)
-  if (distinct.length > MOST_SPLICE_POINTS)
+  if (distinct.length > MAX_SPLICE_POINTS)
     context.warn({
       code: 'splice_points_limited',
       field: 'scte35_passthough',
-      message: `Only the first ${MOST_SPLICE_POINTS} of ${distinct.length} splice points get key frames; all cues are kept.`,
+      message: `Only the first ${MAX_SPLICE_POINTS} of ${distinct.length} splice points get key frames; all cues are kept.`,
     })
-  return distinct.slice(0, MOST_SPLICE_POINTS)
+  return distinct.slice(0, MAX_SPLICE_POINTS)
 }

@@ -4,14 +4,14 @@ import type { Warning } from '#contract/errors.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
 import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
 
-interface Kind {
+interface DroppedKind {
   code: WarningCode
   name: string
   /** The codec is told as well, where the kind does not already say it. */
   codec?: true
 }
 
-const byCodec: Record<string, Kind> = {
+const byCodec: Record<string, DroppedKind> = {
   dvb_subtitle: { code: 'dvb_subtitles_left_out', name: 'DVB subtitles' },
   dvb_teletext: { code: 'teletext_left_out', name: 'teletext' },
   hdmv_pgs_subtitle: { code: 'picture_subtitles_left_out', name: 'picture subtitles', codec: true },
@@ -26,7 +26,7 @@ const byCodec: Record<string, Kind> = {
 }
 
 /** Keys are ffprobe's codec types, and ffprobeJson.ts's own name for cover art. */
-const byType: Record<string, Kind> = {
+const byType: Record<string, DroppedKind> = {
   subtitle: { code: 'text_subtitles_left_out', name: 'text subtitles', codec: true },
   data: { code: 'data_left_out', name: 'data', codec: true },
   attachment: { code: 'attachment_left_out', name: 'an attachment', codec: true },
@@ -34,17 +34,17 @@ const byType: Record<string, Kind> = {
   video: { code: 'further_video_left_out', name: 'further video', codec: true },
   audio: { code: 'unreadable_audio_left_out', name: 'audio that cannot be read', codec: true },
 }
-const unknown: Kind = { code: 'unknown_stream_left_out', name: 'of an unknown kind', codec: true }
+const unknown: DroppedKind = { code: 'unknown_stream_left_out', name: 'of an unknown kind', codec: true }
 
 /** One warning for each stream but those of `keptPids` and `kept`, and one for an AFD inside the pictures. */
-export function leftOut(
+export function warnDroppedStreams(
   media: MediaInfo,
   keptPids: readonly number[] = [],
   kept: readonly OtherStream[] = [],
 ): Warning[] {
   const warnings = media.other
     .filter((stream) => !kept.includes(stream) && (stream.id === null || !keptPids.includes(stream.id)))
-    .map(tell)
+    .map(droppedWarning)
   if (media.video?.activeFormat === true)
     warnings.push({
       code: 'afd_left_out',
@@ -53,7 +53,7 @@ export function leftOut(
   return warnings
 }
 
-function tell(stream: OtherStream): Warning {
+function droppedWarning(stream: OtherStream): Warning {
   const kind = byCodec[stream.codec] ?? byType[stream.type] ?? unknown
   const details = [
     kind.name,

@@ -5,10 +5,10 @@ import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
-import { planSubtitles } from './copiedSubtitles.ts'
+import { planCopiedSubtitles } from './copiedSubtitles.ts'
 
 /** Larger differences are content that begins late: the first picture is held instead of moving the clock. */
-const LARGEST_OFFSET_SECONDS = 0.5
+const MAX_OFFSET_SECONDS = 0.5
 /** Containers whose clock ffmpeg 6 and later begin with the streams that are used (AVFMT_TS_DISCONT). */
 const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
 
@@ -24,18 +24,18 @@ export function videoOffset(
   // Without video nothing is taken off.
   if (media.video === null) return 0
   const clock = clockFromUsedStreams ? withSubtitles(clockStart(spec, media), spec, media) : fileStart(media)
-  return micro(outputStart(spec, media) - (clock ?? 0))
+  return micro(outputStartSeconds(spec, media) - (clock ?? 0))
 }
 
 /** Pictures that begin much later are held at 0, but still moved on to the output's grid: else they would be up to half a picture off. */
 function offsetFrom(start: number | null, video: VideoStream, spec: JobSpec): number {
   const late = (video.startSeconds ?? 0) - (start ?? video.startSeconds ?? 0)
   const framesPerSecond = toNumber(sourceRate(spec, video).value)
-  return Math.abs(late) < LARGEST_OFFSET_SECONDS ? late : late - Math.round(late * framesPerSecond) / framesPerSecond
+  return Math.abs(late) < MAX_OFFSET_SECONDS ? late : late - Math.round(late * framesPerSecond) / framesPerSecond
 }
 
 /** Seconds on the source's clock at which the outputs begin: the same whichever version of ffmpeg makes them. */
-export function outputStart(spec: JobSpec, media: MediaInfo): number {
+export function outputStartSeconds(spec: JobSpec, media: MediaInfo): number {
   const clock = clockStart(spec, media)
   return micro((clock ?? 0) + (media.video === null ? 0 : offsetFrom(clock, media.video, spec)))
 }
@@ -44,7 +44,7 @@ export function outputStart(spec: JobSpec, media: MediaInfo): number {
  * Seconds that an output of these streams should last; null where the source does not say. A stream that nothing uses may be longer
  * than the film: where a used one does not state its length, this is only a limit (requiredLength).
  */
-export function outputLength(
+export function outputDuration(
   media: MediaInfo,
   used: readonly (VideoStream | AudioStream)[],
   startSeconds: number,
@@ -63,7 +63,7 @@ export function outputLength(
  * Seconds that an output of the video and these audio streams must last; null where that is not known. Matroska states the length
  * of the file, and that of a stream only in a tag that many writers leave out: the file's may be that of a stream nobody uses.
  */
-export function requiredLength(
+export function requiredDuration(
   media: MediaInfo,
   audioNumbers: readonly number[],
   plannedSeconds: number | null,
@@ -76,11 +76,11 @@ export function requiredLength(
   const stated = used.filter(({ durationSeconds }) => durationSeconds !== null)
   const unused = media.audio.length + (media.video === null ? 0 : 1) + media.other.length - used.length
   if (stated.length === used.length || unused === 0) return plannedSeconds
-  return stated.length === 0 ? null : outputLength(media, stated, startSeconds)
+  return stated.length === 0 ? null : outputDuration(media, stated, startSeconds)
 }
 
 /** Numbers of the audio streams that some output or file of the job asks for. */
-export function usedAudio(spec: JobSpec): number[] {
+export function usedAudioStreams(spec: JobSpec): number[] {
   const profiles =
     spec.audioDirectory === null
       ? spec.video.flatMap(({ audioProfiles }) => audioProfiles.map((index) => spec.audio[index]))
@@ -90,7 +90,7 @@ export function usedAudio(spec: JobSpec): number[] {
 
 /** Streams that some output or file of the job is made of. */
 function usedStreams(spec: JobSpec, media: MediaInfo): (VideoStream | AudioStream)[] {
-  const tracks = usedAudio(spec)
+  const tracks = usedAudioStreams(spec)
   return [
     ...(media.video === null ? [] : [media.video]),
     ...media.audio.filter(({ number }) => tracks.includes(number)),
@@ -111,7 +111,7 @@ function clockStart(spec: JobSpec, media: MediaInfo): number | null {
 
 /** Those that are copied count as used, but the outputs do not begin with them. */
 function withSubtitles(clock: number | null, spec: JobSpec, media: MediaInfo): number | null {
-  const copied = planSubtitles(spec, media).map(({ pid }) => pid)
+  const copied = planCopiedSubtitles(spec, media).map(({ pid }) => pid)
   const starts = media.other.flatMap(({ id, startSeconds }) =>
     id !== null && copied.includes(id) && startSeconds !== undefined ? [startSeconds] : [],
   )

@@ -8,7 +8,7 @@ import { TaskError } from '#contract/taskError.ts'
 const FIELD = 'program_number'
 
 /** Throws program_missing where a transport stream does not have the program that is asked for. */
-export function checkProgram(context: PlanContext): void {
+export function requireProgram(context: PlanContext): void {
   const { spec, media } = context
   const { program, programs } = media
   if (spec.program !== null && !media.formats.includes('mpegts')) {
@@ -17,40 +17,44 @@ export function checkProgram(context: PlanContext): void {
     return
   }
   if (spec.program !== null && program?.number !== spec.program)
-    throw new TaskError('program_missing', `The source has no program ${spec.program}; it has ${listed(programs)}.`, {
-      field: FIELD,
-      details: { programs },
-    })
+    throw new TaskError(
+      'program_missing',
+      `The source has no program ${spec.program}; it has ${listPrograms(programs)}.`,
+      {
+        field: FIELD,
+        details: { programs },
+      },
+    )
   if (program === null) return
   const others = programs.filter((number) => number !== program.number)
   if (others.length > 0)
     context.warn({
       code: 'other_programs_left_out',
       field: FIELD,
-      message: `Program ${program.number} of the source is used; ${listed(others)} left out.`,
+      message: `Program ${program.number} of the source is used; ${listPrograms(others)} left out.`,
     })
 }
 
-function listed(programs: readonly number[]): string {
+function listPrograms(programs: readonly number[]): string {
   return programs.length === 0
     ? 'no programs'
     : `${programs.length === 1 ? 'program' : 'programs'} ${programs.join(', ')}`
 }
 
 /** PIDs of the chosen program's streams; null where streams are counted over the whole file. */
-export function pidsOf(media: MediaInfo): Plan['pids'] {
+export function usedPids(media: MediaInfo): Plan['pids'] {
   if (media.program === null) return null
   const audio = media.audio.flatMap(({ number, id }) => (id === null ? [] : [[number, id] as const]))
   return { video: media.video?.id ?? null, audio: Object.fromEntries(audio) }
 }
 
 /** ffmpeg's name of the video. V, not v: cover art is a video stream too. */
-export function videoPad(pids: Plan['pids']): string {
+export function videoSpecifier(pids: Plan['pids']): string {
   return pids === null || pids.video === null ? '0:V:0' : `0:i:${pids.video}`
 }
 
 /** ffmpeg's name of an audio stream, counted from 1. */
-export function audioPad(pids: Plan['pids'], number: number): string {
+export function audioSpecifier(pids: Plan['pids'], number: number): string {
   const pid = pids?.audio[number]
   return pid === undefined ? `0:a:${number - 1}` : `0:i:${pid}`
 }

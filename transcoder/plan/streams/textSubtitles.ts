@@ -7,16 +7,16 @@ import type { TextTrackPlan } from '../model/plan.ts'
 /** Codecs whose text ffmpeg decodes; all others are pictures, or teletext. */
 const TEXT_CODECS = new Set(['mov_text', 'subrip', 'srt', 'webvtt', 'ass', 'ssa', 'text'])
 /** Each is a pipe of its own. More than any programme has. */
-const MOST_TRACKS = 32
+const MAX_TRACKS = 32
 
 /** Streams of the source that become tracks; the others are warned about (droppedStreams.ts). Smooth manifests list none. */
-export function textSubtitles({ packaging }: JobSpec, media: MediaInfo): OtherStream[] {
+export function textSubtitleStreams({ packaging }: JobSpec, media: MediaInfo): OtherStream[] {
   if (packaging === null || !(packaging.hls || packaging.dash)) return []
-  return media.other.filter(({ type, codec }) => type === 'subtitle' && TEXT_CODECS.has(codec)).slice(0, MOST_TRACKS)
+  return media.other.filter(({ type, codec }) => type === 'subtitle' && TEXT_CODECS.has(codec)).slice(0, MAX_TRACKS)
 }
 
 export function planTextTracks(spec: JobSpec, media: MediaInfo): TextTrackPlan[] {
-  return textSubtitles(spec, media).map(({ index, language, traits }, position) => ({
+  return textSubtitleStreams(spec, media).map(({ index, language, traits }, position) => ({
     id: `sub_${position}`,
     stream: index,
     language: language !== null && /^[a-z]{2,3}$/.test(language) && language !== 'und' ? language : null,

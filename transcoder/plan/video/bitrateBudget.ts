@@ -17,13 +17,13 @@ const HEADER_BYTES_FIXED = 4096
 const HEADER_MARGIN = 1.05
 const HEADER_EXTRA_SECONDS = 5
 /** Larger headers are moved to the front afterwards instead of being reserved: the reserve has to be held back. */
-const LARGEST_RESERVE_BYTES = 64 * 1024 * 1024
+const MAX_RESERVE_BYTES = 64 * 1024 * 1024
 
 /** Where the source does not say how long it is. Only the part size follows from it. */
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
 
 /** vbr: peaks of 1.5 × over a buffer of 3 s; qvbr: never above the bitrate over 2 s; cbr: one second, as HRD signals it. */
-const buffers: Record<BitrateMode, { peak: number; seconds: number }> = {
+const VBV_BUFFERS: Record<BitrateMode, { peak: number; seconds: number }> = {
   cbr: { peak: 1, seconds: 1 },
   vbr: { peak: 1.5, seconds: 3 },
   qvbr: { peak: 1, seconds: 2 },
@@ -36,32 +36,33 @@ const buffers: Record<BitrateMode, { peak: number; seconds: number }> = {
 const CONSTANT_MUX_SECONDS = 0.7
 
 /** The buffer that an output's decoder is promised. cbr in a transport stream makes the whole multiplex constant. */
-export function bufferModel(
+export function vbvModel(
   codec: VideoCodec,
   mode: BitrateMode,
   kbps: number,
   container: FileContainer,
 ): { maxKbps: number; bufferBits: number } {
-  const maxKbps = Math.round(kbps * buffers[mode].peak)
-  const seconds = mode === 'cbr' && fileRules[container].isMultiplexed ? CONSTANT_MUX_SECONDS : buffers[mode].seconds
+  const maxKbps = Math.round(kbps * VBV_BUFFERS[mode].peak)
+  const seconds =
+    mode === 'cbr' && fileRules[container].isMultiplexed ? CONSTANT_MUX_SECONDS : VBV_BUFFERS[mode].seconds
   const bufferBits = Math.round(kbps * 1000 * seconds)
   const limit = videoEncodings[codec].decoderBuffers?.find(({ kbps: highest }) => maxKbps <= highest)
   return { maxKbps, bufferBits: Math.min(bufferBits, limit?.bits ?? Infinity) }
 }
 
 /** Stuffing and a PES header for every picture beyond 25 a second, in kbps. */
-const KBPS_PER_PICTURE = 1
+const KBPS_PER_FRAME = 1
 const USUAL_RATE = 25
 
 /** kbps of a constant transport stream: room for PES, PSI and PCR; at 1.0 × decoders would be fed late (measured). */
 export function muxRate(videoKbps: number, framesPerSecond: number, audio: readonly AudioPlan[]): number {
   const audioKbps = audio.reduce((sum, track) => sum + track.bitrateKbps, 0)
-  const pictures = Math.max(0, framesPerSecond - USUAL_RATE) * KBPS_PER_PICTURE
+  const pictures = Math.max(0, framesPerSecond - USUAL_RATE) * KBPS_PER_FRAME
   return Math.ceil((11 * videoKbps + 11 * audioKbps) / 10 + 60 + pictures)
 }
 
 /** Bytes to keep free for the header of an mp4; null where it cannot be known or would be too large to hold back. */
-export function headerReserve(seconds: number | null, video: VideoPlan, audio: readonly AudioPlan[]): number | null {
+export function moovReserve(seconds: number | null, video: VideoPlan, audio: readonly AudioPlan[]): number | null {
   if (seconds === null) return null
   const long = seconds * HEADER_MARGIN + HEADER_EXTRA_SECONDS
   const packets = audio.reduce(
@@ -72,7 +73,7 @@ export function headerReserve(seconds: number | null, video: VideoPlan, audio: r
     Math.ceil(long * toNumber(video.frameRate)) * HEADER_BYTES_PER_FRAME +
     packets * HEADER_BYTES_PER_PACKET +
     HEADER_BYTES_FIXED * (1 + audio.length)
-  return bytes > LARGEST_RESERVE_BYTES ? null : bytes
+  return bytes > MAX_RESERVE_BYTES ? null : bytes
 }
 
 /** Upper estimate of an output's bytes. */

@@ -3,7 +3,7 @@
 import { hdrTransfer } from './hdr.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { ColorTags, Geometry, SourcePicture } from '../model/plan.ts'
+import type { ColorTags, Geometry, SourceVideo } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 /** Matrix coefficients that both scalers convert from. */
@@ -45,11 +45,11 @@ function standardDefinition(lines: number, rate: Rational | null): ColorTags {
 }
 
 /** `keepHdr`: PQ and HLG stay what they are. */
-export function readPicture(
+export function readSourceVideo(
   video: VideoStream,
   size: { width: number; height: number },
   keepHdr = false,
-): SourcePicture {
+): SourceVideo {
   const rgb = RGB.test(video.pixelFormat)
   const transfer = hdrTransfer(video)
   const hdr = transfer !== null
@@ -100,14 +100,14 @@ function readTransfer(tag: string | null, primaries: string): ColorTags['transfe
 }
 
 /** The source without what only zscale converts: read as if it were ordinary. */
-export function withoutConversion(picture: SourcePicture): SourcePicture {
+export function withoutColorConversion(picture: SourceVideo): SourceVideo {
   if (picture.conversion === 'none') return picture
   const matrix = rareMatrices.has(picture.matrix) ? 'bt709' : picture.matrix
   return { ...picture, matrix, primaries: 'bt709', transfer: 'bt709', conversion: 'none' }
 }
 
 /** What an output's colours depend on. */
-export interface ColorPlace {
+export interface ColorContext {
   height: number
   rate: Rational
   /** Lines of the tallest rendition of its switching set; null = a single file. */
@@ -118,16 +118,16 @@ export interface ColorPlace {
  * All of a switching set have the same colours, since decoders keep those that they began with (DASH-IF IOP). A single file
  * follows its height, as players do that read no tags.
  */
-export function outputColor(picture: SourcePicture, { height, rate, tallest }: ColorPlace): ColorTags {
+export function outputColor(picture: SourceVideo, { height, rate, tallest }: ColorContext): ColorTags {
   if (picture.hdr !== null) return { matrix: 'bt2020nc', primaries: 'bt2020', transfer: picture.hdr.transfer }
   if ((tallest ?? height) > SD_LINES) return BT709
-  const own = picture.conversion === 'none' ? ownSystem(picture) : BT709
+  const own = picture.conversion === 'none' ? sourceColorSystem(picture) : BT709
   if (own !== BT709) return own
   return tallest === null ? standardDefinition(height, rate) : BT709
 }
 
 /** Told by the primaries: many write the matrix of BT.601 beside the primaries of BT.709. */
-function ownSystem({ primaries, transfer }: SourcePicture): ColorTags {
+function sourceColorSystem({ primaries, transfer }: SourceVideo): ColorTags {
   if (primaries === 'smpte170m') return NTSC
   if (primaries !== 'bt470bg') return BT709
   // Broadcasters write system B/G's own gamma for 625 lines (ETSI TS 101 154), which stays.
@@ -135,15 +135,15 @@ function ownSystem({ primaries, transfer }: SourcePicture): ColorTags {
 }
 
 /** What the scaler reads: tone mapping has made BT.709 of HDR. */
-export function scaledFrom(picture: SourcePicture): { matrix: string; primaries: string; fullRange: boolean } {
+export function scaledFrom(picture: SourceVideo): { matrix: string; primaries: string; fullRange: boolean } {
   return picture.conversion === 'toneMap' ? { ...BT709, fullRange: false } : picture
 }
 
 /** Neither scaled nor converted: the pixels are already what the output takes. */
-export function keepsPixels(picture: SourcePicture, geometry: Geometry, color: ColorTags): boolean {
+export function preservesPixels(picture: SourceVideo, geometry: Geometry, color: ColorTags): boolean {
   const from = scaledFrom(picture)
   return (
-    keepsSize(geometry) &&
+    preservesSize(geometry) &&
     sameCoefficients(from.matrix, color.matrix) &&
     from.primaries === color.primaries &&
     picture.conversion !== 'gamut' &&
@@ -152,7 +152,7 @@ export function keepsPixels(picture: SourcePicture, geometry: Geometry, color: C
   )
 }
 
-export function keepsSize({ pictureWidth, pictureHeight, cropWidth, cropHeight }: Geometry): boolean {
+export function preservesSize({ pictureWidth, pictureHeight, cropWidth, cropHeight }: Geometry): boolean {
   return pictureWidth === cropWidth && pictureHeight === cropHeight
 }
 
@@ -163,11 +163,15 @@ function sameCoefficients(a: string, b: string): boolean {
 }
 
 /** Not even bars, a mirror or a cut: every line of the output is one of the source's. */
-export function isUntouched(picture: SourcePicture, geometry: Geometry, color: ColorTags): boolean {
+export function isUnprocessed(picture: SourceVideo, geometry: Geometry, color: ColorTags): boolean {
   const { width, height, pictureWidth, pictureHeight, turn, mirror } = geometry
   const whole =
     width === pictureWidth && height === pictureHeight && width === picture.width && height === picture.height
   return (
-    whole && turn === 0 && mirror === 'none' && picture.conversion === 'none' && keepsPixels(picture, geometry, color)
+    whole &&
+    turn === 0 &&
+    mirror === 'none' &&
+    picture.conversion === 'none' &&
+    preservesPixels(picture, geometry, color)
   )
 }

@@ -1,7 +1,7 @@
 // In charge of: how large a source is as it is shown: upright, as the job turns and shapes it, in square samples.
 // Not in charge of: the size of an output (geometry.ts, ladder.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { upright } from './geometry.ts'
+import { uprightSize } from './geometry.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { orient } from './orientation.ts'
@@ -13,8 +13,8 @@ export interface Size {
 }
 
 /** Scan lines are kept, and what is across them is stretched: a 720x576 picture of 16:9 is shown as 1024x576. */
-export function shownSize(spec: JobSpec, video: VideoStream): { picture: Size; frame: Size } {
-  const oriented = orient(spec, upright(video))
+export function displaySize(spec: JobSpec, video: VideoStream): { picture: Size; frame: Size } {
+  const oriented = orient(spec, uprightSize(video))
   const onSide = video.rotation === 90 || video.rotation === 270
   const isTurned = oriented.turn === 90 || oriented.turn === 270
   const frameTurned = spec.aspect === 'rotate_counterclockwise + invert_aspect_ratio'

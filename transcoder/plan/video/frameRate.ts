@@ -24,7 +24,7 @@ const standardRates: readonly Rational[] = [
 const factors: Record<FrameRateFactor, Rational> = { '1x': ratio(1, 1), '1/2x': ratio(1, 2), '2x': ratio(2, 1) }
 
 /** Above this no encoder level exists that a player would take. */
-const HIGHEST_RATE = 300
+const MAX_RATE = 300
 /** Containers round: 29.97 arrives as 2997/100 or 19001/634. Far below the 0.1 % between 24 and 23.976. */
 const SAME_RATE = 0.0002
 /** What a rate of the table may be away from the output's. */
@@ -37,7 +37,7 @@ function nearestStandard(rate: Rational): Rational {
 }
 
 /** Pictures at `rate` while there is one at `grid`. */
-export function framesPerStep(rate: Rational, grid: Rational): number {
+export function framesPerGridStep(rate: Rational, grid: Rational): number {
   return Math.round(toNumber(rate) / toNumber(grid))
 }
 
@@ -93,16 +93,16 @@ export function outputRate(
       { field, details: { rate: describe(rate), allowed: standardRates.map(describe) } },
     )
   }
-  if (toNumber(rate) > HIGHEST_RATE)
-    throw new TaskError('frame_rate_unsupported', `${describe(rate)} frames per second are more than ${HIGHEST_RATE}`, {
+  if (toNumber(rate) > MAX_RATE)
+    throw new TaskError('frame_rate_unsupported', `${describe(rate)} frames per second are more than ${MAX_RATE}`, {
       field,
-      details: { rate: describe(rate), maximum: HIGHEST_RATE },
+      details: { rate: describe(rate), maximum: MAX_RATE },
     })
   return { frameRate: rate, pictureRate: rate }
 }
 
 /** The lowest frame rate among the profiles: a time on its grid is a picture of every rendition. */
-export function commonRate(spec: JobSpec, source: Rational): Rational {
+export function segmentGridRate(spec: JobSpec, source: Rational): Rational {
   const rates = spec.video.map(({ frameRateFactor }) => multiply(source, factors[frameRateFactor]))
   return rates.reduce((lowest, rate) => (toNumber(rate) < toNumber(lowest) ? rate : lowest))
 }
@@ -113,7 +113,7 @@ export function commonRate(spec: JobSpec, source: Rational): Rational {
  */
 export function gopOf(context: PlanContext, rate: Rational, grid: Rational): { gopFrames: number; bFrames: number } {
   const { spec } = context
-  const wanted = Math.max(1, Math.round(spec.gopSeconds * toNumber(grid))) * framesPerStep(rate, grid)
+  const wanted = Math.max(1, Math.round(spec.gopSeconds * toNumber(grid))) * framesPerGridStep(rate, grid)
   const longest = videoEncodings[spec.videoCodec].longestGopFrames
   const gopFrames = Math.min(wanted, longest ?? wanted)
   if (gopFrames < wanted)

@@ -7,12 +7,12 @@ import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Decision } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
-import { orient, type Oriented } from './orientation.ts'
+import { orient, type Orientation } from './orientation.ts'
 import type { Geometry } from '../model/plan.ts'
 import { approximate, distance, divide, invert, multiply, ratio, toNumber } from '../../formats/rational.ts'
 
 /** The source as it stands upright. */
-export interface Upright {
+export interface UprightSize {
   width: number
   height: number
   /** Display aspect: width to height as a viewer sees it. */
@@ -32,13 +32,13 @@ function even(value: number): number {
   return Math.max(2, 2 * Math.round(value / 2))
 }
 
-function nearest(candidates: readonly Rational[], wanted: Rational): Rational {
+function nearestRatio(candidates: readonly Rational[], wanted: Rational): Rational {
   return candidates.reduce((best, candidate) =>
     distance(wanted, candidate) < distance(wanted, best) ? candidate : best,
   )
 }
 
-export function upright(video: VideoStream): Upright {
+export function uprightSize(video: VideoStream): UprightSize {
   const turned = video.rotation === 90 || video.rotation === 270
   const [width, height] = turned ? [video.height, video.width] : [video.width, video.height]
   const sar = turned ? invert(video.sar) : video.sar
@@ -49,23 +49,23 @@ export function upright(video: VideoStream): Upright {
  * 0 × 0 = the source's size, cut to even; one 0 = in proportion to what is displayed, in samples of the source's shape, or in
  * square ones where the job asks for those.
  */
-function frameSize(profile: VideoProfile, oriented: Oriented): { width: number; height: number } {
+function frameSize(profile: VideoProfile, oriented: Orientation): { width: number; height: number } {
   const { width, height } = profile
   if (width === 0 && height === 0)
     return { width: Math.max(2, oriented.frameWidth & ~1), height: Math.max(2, oriented.frameHeight & ~1) }
   const storage = toNumber(oriented.square ? oriented.frame : divide(oriented.frame, oriented.sar))
   if (width === 0) return { width: even(height * storage), height }
   if (height === 0) return { width, height: even(width / storage) }
-  return liesAcross(profile, oriented) ? { width: height, height: width } : { width, height }
+  return isRotatedFrame(profile, oriented) ? { width: height, height: width } : { width, height }
 }
 
 /** A size as the source has it, for a frame that is turned with the picture: samples would be of 81:256. */
-function liesAcross({ width, height }: VideoProfile, { frameTurned, frame }: Oriented): boolean {
+function isRotatedFrame({ width, height }: VideoProfile, { frameTurned, frame }: Orientation): boolean {
   return frameTurned && width > 0 && height > 0 && (width - height) * (frame.num - frame.den) < 0
 }
 
 /** The largest even picture of display aspect `picture` in a frame of display aspect `frame`. */
-function fit(
+function fitInside(
   width: number,
   height: number,
   picture: Rational,
@@ -78,7 +78,7 @@ function fit(
 }
 
 /** The largest even part of the turned source that has the shape of the frame. */
-function cut(oriented: Oriented, storage: Rational): { cropWidth: number; cropHeight: number } {
+function cropSize(oriented: Orientation, storage: Rational): { cropWidth: number; cropHeight: number } {
   const wider = toNumber(oriented.picture) / toNumber(storage)
   const { width, height } = oriented
   return wider > 1
@@ -87,7 +87,7 @@ function cut(oriented: Oriented, storage: Rational): { cropWidth: number; cropHe
 }
 
 /** The frame is exactly width × height; video_aspect_ratio governs its display aspect, picture_transform how it is filled. */
-export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Upright): Decision<Geometry> {
+export function planGeometry(profile: VideoProfile, spec: JobSpec, source: UprightSize): Decision<Geometry> {
   const warnings: Warning[] = []
   const field = `videoProfiles[${profile.index}]`
   const oriented = orient(spec, source)
@@ -98,7 +98,7 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
       field,
       message: `The source's ${oriented.frameWidth}x${oriented.frameHeight} becomes ${width}x${height}: sizes must be even.`,
     })
-  if (liesAcross(profile, oriented))
+  if (isRotatedFrame(profile, oriented))
     warnings.push({
       code: 'size_turned',
       field,
@@ -122,11 +122,11 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
     return { value, warnings: [...warnings, ...more] }
   }
   if (spec.transform === 'stretch') return decided(full)
-  if (spec.transform === 'crop') return decided({ ...full, ...cut(oriented, storage) })
+  if (spec.transform === 'crop') return decided({ ...full, ...cropSize(oriented, storage) })
   const inside = (frame: Rational, sar: Rational): Decision<Geometry> => {
     // 1 % of a difference is stretched rather than shown as a thin line of bars.
     const filled = distance(oriented.picture, frame) <= SQUARE_TOLERANCE
-    const picture = filled ? {} : fit(width, height, oriented.picture, frame)
+    const picture = filled ? {} : fitInside(width, height, oriented.picture, frame)
     return decided({ ...full, ...picture, barPercent: spec.barPercent, sar })
   }
   if (spec.transform === 'letterbox') return inside(storage, SQUARE)
@@ -134,9 +134,9 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
   const exact = divide(oriented.frame, storage)
   if (distance(exact, SQUARE) <= SQUARE_TOLERANCE) return inside(oriented.frame, SQUARE)
   if (videoEncodings[spec.videoCodec].hasCodedRates) {
-    const carried = nearest(mpeg2Displays, oriented.frame)
+    const carried = nearestRatio(mpeg2Displays, oriented.frame)
     if (distance(oriented.frame, carried) <= SQUARE_TOLERANCE) return inside(oriented.frame, divide(carried, storage))
-    const frame = nearest(barDisplays, oriented.frame)
+    const frame = nearestRatio(barDisplays, oriented.frame)
     warnings.push({
       code: 'bars_added',
       field,

@@ -20,13 +20,13 @@ export function hdrTransfer(video: VideoStream): HdrTransfer | null {
 }
 
 /** Whether the outputs of that source would be HDR. */
-export function wantsHdr(spec: JobSpec, video: VideoStream): boolean {
+export function requestsHdr(spec: JobSpec, video: VideoStream): boolean {
   return videoCodecs[spec.videoCodec].hasHdr && spec.dynamicRange === 'source' && hdrTransfer(video) !== null
 }
 
 /** Whether they are: this libx265 may have 8 bits only. */
-export function keepsHdr(context: PlanContext, video: VideoStream): boolean {
-  if (!wantsHdr(context.spec, video)) return false
+export function planHdr(context: PlanContext, video: VideoStream): boolean {
+  if (!requestsHdr(context.spec, video)) return false
   const field = 'dynamic_range'
   if (!context.features.hevcMain10) {
     const message = 'The source is HDR, and this hevc encoder has 8 bits only: the output is SDR.'

@@ -6,14 +6,14 @@ import { videoEncodings } from '../codecs.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { Decision, PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { Fields, Geometry, VideoPlan } from '../model/plan.ts'
+import type { FieldPlan, Geometry, VideoPlan } from '../model/plan.ts'
 import { distance, ratio } from '../../formats/rational.ts'
 
-export interface SourceScan {
+export interface SourceFields {
   kind: 'progressive' | 'interlaced' | 'telecined'
   /** Which field is shown first; of no meaning for progressive material. */
   order: 'tff' | 'bff'
-  fields: Fields
+  fields: FieldPlan
 }
 
 /** Codecs of which much is interlaced, and containers whose flags are often wrong. */
@@ -30,7 +30,7 @@ const UNFLAGGED_PICTURES = 60
 /** 3:2 pulldown repeats a field in two frames of five: 0.40 of all were measured, and none in video or film. */
 const TELECINE_SHARE = 0.25
 const TELECINED_RATE = ratio(30000, 1001)
-export const FILM_RATE: Rational = ratio(24000, 1001)
+export const TELECINE_FILM_RATE: Rational = ratio(24000, 1001)
 const SAME_RATE = 0.001
 /**
  * Rasters that exist interlaced, widths by lines (SMPTE ST 274, ITU-R BT.601 and its narrower forms in ETSI TS 101 154 and
@@ -44,7 +44,7 @@ const interlacedRasters: Readonly<Record<number, readonly number[]>> = {
 }
 
 /** Whether the pictures must be looked at: not for ordinary progressive sources, which then cost nothing extra. */
-export function needsMeasuring(spec: JobSpec, media: MediaInfo): boolean {
+export function needsIdet(spec: JobSpec, media: MediaInfo): boolean {
   const { video } = media
   if (video === null) return false
   const asked = spec.detelecine || spec.video.some((profile) => profile.progressive)
@@ -63,11 +63,11 @@ const NO_TELECINE: Warning = {
   message: 'auto_detelecine_flag has no effect: no 3:2 pulldown was measured in the source.',
 }
 
-export function sourceScan(spec: JobSpec, video: VideoStream): Decision<SourceScan> {
+export function classifyFields(spec: JobSpec, video: VideoStream): Decision<SourceFields> {
   const { scan } = video
   const isFlagged = flagged.has(video.fieldOrder)
   const flag = topFirst.has(video.fieldOrder) ? 'tff' : 'bff'
-  const byFlag: Fields = { parity: 'auto', frames: 'interlaced', clearFlag: false }
+  const byFlag: FieldPlan = { parity: 'auto', frames: 'interlaced', clearFlag: false }
   if (scan === null)
     return {
       value: { kind: isFlagged ? 'interlaced' : 'progressive', order: flag, fields: byFlag },
@@ -83,7 +83,7 @@ export function sourceScan(spec: JobSpec, video: VideoStream): Decision<SourceSc
     if (rate && share >= TELECINE_SHARE) {
       // Half of telecined pictures are woven of two: matched in the wrong order, all of them would stay combed.
       const wrong = isFlagged && flag !== order && isClear
-      const fields: Fields = wrong ? { ...byFlag, parity: order } : byFlag
+      const fields: FieldPlan = wrong ? { ...byFlag, parity: order } : byFlag
       return { value: { kind: 'telecined', order, fields }, warnings: [DETELECINED] }
     }
   }
@@ -93,7 +93,7 @@ export function sourceScan(spec: JobSpec, video: VideoStream): Decision<SourceSc
   if (enough && scan.tff + scan.bff > scan.progressive && isClear) {
     // Flags that agree are followed picture by picture, so that progressive parts of a mixed source stay as they are.
     const agrees = isFlagged && flag === order
-    const fields: Fields = agrees ? byFlag : { ...byFlag, parity: order, frames: 'all' }
+    const fields: FieldPlan = agrees ? byFlag : { ...byFlag, parity: order, frames: 'all' }
     return { value: { kind: 'interlaced', order, fields }, warnings }
   }
   // Progressive pictures sent as fields: nothing to mend but the flag.
@@ -101,10 +101,10 @@ export function sourceScan(spec: JobSpec, video: VideoStream): Decision<SourceSc
 }
 
 /** What becomes of a source's fields in one output. */
-export function outputScan(
+export function planFields(
   context: PlanContext,
   profile: VideoProfile,
-  source: { video: VideoStream; scan: SourceScan },
+  source: { video: VideoStream; scan: SourceFields },
   picture: { geometry: Geometry; untouched: boolean },
 ): Pick<VideoPlan, 'deinterlace' | 'scan'> {
   const { scan, video } = source

@@ -8,10 +8,10 @@ import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import { sourceRate } from './frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
-import { shownSize, type Size } from './displaySize.ts'
+import { displaySize, type Size } from './displaySize.ts'
 
 /** Lines of a 16:9 picture; of other shapes, what fits into its box. */
-export const CLASSES = [2160, 1080, 720, 540, 480, 360, 240] as const
+export const RUNG_LINES = [2160, 1080, 720, 540, 480, 360, 240] as const
 /** A source that is cropped a little is still of its class: its rung has the source's own size then. */
 const FILLS = 0.95
 
@@ -31,8 +31,8 @@ interface Rung {
 }
 
 /** The rungs of that source, largest first; never larger than the source, and always one at least. `any` stands for all of them. */
-export function rungsOf(spec: JobSpec, video: VideoStream, any: VideoProfile): VideoProfile[] {
-  const { frame: source } = shownSize(spec, video)
+export function ladderRungs(spec: JobSpec, video: VideoStream, any: VideoProfile): VideoProfile[] {
+  const { frame: source } = displaySize(spec, video)
   const framesPerSecond = toNumber(sourceRate(spec, video).value)
   return chooseRungs(spec.videoCodec, source).map(({ lines, size }, index) => ({
     ...any,
@@ -48,27 +48,27 @@ export function rungsOf(spec: JobSpec, video: VideoStream, any: VideoProfile): V
 }
 
 function chooseRungs(codec: VideoCodec, source: Size): Rung[] {
-  const scaled = CLASSES.map((lines) => ({ lines, scale: scaleTo(lines, source) }))
+  const scaled = RUNG_LINES.map((lines) => ({ lines, scale: scaleTo(lines, source) }))
   const fitting = scaled.filter(({ scale }) => scale * FILLS <= 1)
   // One step between 720 and 360: 480 where the source has no 540.
   const other = fitting.some(({ lines }) => lines === 540) ? 480 : 540
   const rungs: Rung[] = fitting
     .filter(({ lines }) => lines !== other)
     .map(({ lines, scale }) => ({ lines, size: scaledSize(source, Math.min(1, scale)) }))
-    .filter(({ size }) => isPossible(codec, size))
-  const own = ownRung(source)
-  if (own !== null && isPossible(codec, own.size) && (fitting[0]?.scale ?? 1) <= BETWEEN) rungs.unshift(own)
+    .filter(({ size }) => isEncodable(codec, size))
+  const own = sourceSizedRung(source)
+  if (own !== null && isEncodable(codec, own.size) && (fitting[0]?.scale ?? 1) <= BETWEEN) rungs.unshift(own)
   if (rungs.length > 0) return rungs
-  return [{ lines: Math.min(down(source.width), down(source.height)), size: { width: 0, height: 0 } }]
+  return [{ lines: Math.min(roundDown(source.width), roundDown(source.height)), size: { width: 0, height: 0 } }]
 }
 
 /** Called by the class that it would be, as 900p; null above the largest. */
-function ownRung({ width, height }: Size): Rung | null {
+function sourceSizedRung({ width, height }: Size): Rung | null {
   const lines = even(Math.max((Math.max(width, height) * 9) / 16, Math.min(width, height)))
-  return lines > CLASSES[0] ? null : { lines, size: { width: down(width), height: down(height) } }
+  return lines > RUNG_LINES[0] ? null : { lines, size: { width: roundDown(width), height: roundDown(height) } }
 }
 
-function isPossible(codec: VideoCodec, { width, height }: Size): boolean {
+function isEncodable(codec: VideoCodec, { width, height }: Size): boolean {
   return width >= WIDTH.minimum && height >= HEIGHT.minimum && fitsCodec(codec, width, height)
 }
 
@@ -78,7 +78,7 @@ function scaleTo(lines: number, { width, height }: Size): number {
 }
 
 function scaledSize({ width, height }: Size, scale: number): Size {
-  const round = scale === 1 ? down : even
+  const round = scale === 1 ? roundDown : even
   return { width: round(width * scale), height: round(height * scale) }
 }
 
@@ -97,6 +97,6 @@ function even(pixels: number): number {
   return Math.max(2, 2 * Math.round(pixels / 2))
 }
 
-function down(pixels: number): number {
+function roundDown(pixels: number): number {
   return Math.max(2, 2 * Math.floor(pixels / 2 + 1e-6))
 }

@@ -5,7 +5,7 @@ import type { Rational } from '../../formats/rational.ts'
 import type { Geometry } from '../model/plan.ts'
 import { divide, invert, ratio } from '../../formats/rational.ts'
 
-export interface Oriented {
+export interface Orientation {
   /** Beyond the source's own rotation. The picture is turned first and mirrored afterwards. */
   turn: Geometry['turn']
   mirror: Geometry['mirror']
@@ -39,13 +39,13 @@ const turns: Record<JobSpec['aspect'], 0 | 90 | 270> = {
 const mirrors = { hflip: 'horizontal', vflip: 'vertical' } as const
 const squares: readonly JobSpec['transform'][] = ['letterbox', 'crop', 'stretch']
 
-export function orient(spec: JobSpec, source: { width: number; height: number; display: Rational }): Oriented {
+export function orient(spec: JobSpec, source: { width: number; height: number; display: Rational }): Orientation {
   const { aspect, transform } = spec
   const aside = turns[aspect] !== 0
   const [width, height] = aside ? [source.height, source.width] : [source.width, source.height]
   const follows = aspect === 'rotate_counterclockwise + invert_aspect_ratio'
   const own = divide(source.display, ratio(source.width, source.height))
-  const [picture, frame] = displays(aspect, source.display)
+  const [picture, frame] = displayAspects(aspect, source.display)
   return {
     turn: transform === 'rotate180' ? halfway[turns[aspect]] : turns[aspect],
     mirror: transform === 'hflip' || transform === 'vflip' ? mirrors[transform] : 'none',
@@ -65,7 +65,7 @@ export function orient(spec: JobSpec, source: { width: number; height: number; d
 const halfway = { 0: 180, 90: 270, 270: 90 } as const
 
 /** Display aspects of the picture and of its frame. They differ where a turned picture stands in an unturned frame. */
-function displays(aspect: JobSpec['aspect'], source: Rational): [picture: Rational, frame: Rational] {
+function displayAspects(aspect: JobSpec['aspect'], source: Rational): [picture: Rational, frame: Rational] {
   const inverted = invert(source)
   switch (aspect) {
     case 'passthrough':

@@ -2,7 +2,7 @@
 // Not in charge of: working out the size (geometry.ts), sizes that the request gives (contract/job/rules/combinations.ts).
 import {
   fitsCodec,
-  largestSize,
+  largestSizeText,
   maximumBitrateKbps,
   minimumBitrateKbps,
   tooHighMessage,
@@ -33,7 +33,7 @@ export function checkSourceSize(spec: JobSpec, profile: VideoProfile, width: num
     )
   if (width < WIDTH.minimum || height < HEIGHT.minimum)
     throw refuse(`the smallest is ${WIDTH.minimum}x${HEIGHT.minimum}`)
-  if (!fitsCodec(codec, width, height)) throw refuse(`it goes up to ${largestSize(codec)}`)
+  if (!fitsCodec(codec, width, height)) throw refuse(`it goes up to ${largestSizeText(codec)}`)
   const minimum = minimumBitrateKbps(codec, width, height, profile.mode)
   const maximum = maximumBitrateKbps(codec, width, height)
   const details = { minimum, maximum, ...size }

@@ -3,18 +3,18 @@
 import { maximumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
-import { planGeometry, upright } from './geometry.ts'
+import { planGeometry, uprightSize } from './geometry.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Geometry } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
-import { shownSize, type Size } from './displaySize.ts'
+import { displaySize, type Size } from './displaySize.ts'
 
 /** Sizes are even, in both directions. */
 const SLACK = 2
 /** These put the picture into a frame of its own shape, in square samples. */
 const SHAPED: readonly JobSpec['transform'][] = ['letterbox', 'crop', 'stretch']
 
-interface Sized {
+interface SizedProfile {
   profile: VideoProfile
   geometry: Geometry
   /** How often the picture is larger than the source's, in the direction in which it is more so. */
@@ -23,12 +23,12 @@ interface Sized {
 }
 
 /** The profiles that are made. `allow_upscaling` absent: all of them, those that are larger with a warning each. */
-export function withoutUpscaling(context: PlanContext, video: VideoStream): VideoProfile[] {
+export function resolveUpscaling(context: PlanContext, video: VideoStream): VideoProfile[] {
   const { spec } = context
   if (spec.allowUpscaling === true) return spec.video
-  const { picture } = shownSize(spec, video)
+  const { picture } = displaySize(spec, video)
   const source = `${Math.round(picture.width)}x${Math.round(picture.height)}`
-  const sized = spec.video.map((profile) => sizeUp(spec, profile, video, picture))
+  const sized = spec.video.map((profile) => measureProfile(spec, profile, video, picture))
   const larger = sized.filter(({ isLarger }) => isLarger)
   if (spec.allowUpscaling === null) {
     for (const { profile, geometry } of larger) {
@@ -45,11 +45,11 @@ export function withoutUpscaling(context: PlanContext, video: VideoStream): Vide
   }
   return smallest === undefined
     ? sized.filter(({ isLarger }) => !isLarger).map(({ profile }) => profile)
-    : [shrunk(context, smallest, video)]
+    : [shrinkProfile(context, smallest, video)]
 }
 
-function sizeUp(spec: JobSpec, profile: VideoProfile, video: VideoStream, shown: Size): Sized {
-  const geometry = planGeometry(profile, spec, upright(video)).value
+function measureProfile(spec: JobSpec, profile: VideoProfile, video: VideoStream, shown: Size): SizedProfile {
+  const geometry = planGeometry(profile, spec, uprightSize(video)).value
   const { width, height } = turnedSize(geometry, video)
   // What is cut off is not scaled. Samples may be stretched to square ones, never beyond.
   const across = (Math.max(width, shown.width) * geometry.cropWidth) / width
@@ -64,24 +64,28 @@ function sizeUp(spec: JobSpec, profile: VideoProfile, video: VideoStream, shown:
 
 /** The source in its own samples, as it is turned before it is scaled. */
 function turnedSize({ turn }: Geometry, video: VideoStream): Size {
-  const { width, height } = upright(video)
+  const { width, height } = uprightSize(video)
   return turn === 90 || turn === 270 ? { width: height, height: width } : { width, height }
 }
 
-function smallestOf(sized: readonly Sized[]): Sized | undefined {
-  const area = ({ geometry }: Sized) => geometry.width * geometry.height
+function smallestOf(sized: readonly SizedProfile[]): SizedProfile | undefined {
+  const area = ({ geometry }: SizedProfile) => geometry.width * geometry.height
   return sized.toSorted((a, b) => area(a) - area(b))[0]
 }
 
 /** Made at the source's size. A frame that the job shapes keeps its shape, around a picture of the source's size. */
-function shrunk(context: PlanContext, { profile, geometry, factor }: Sized, video: VideoStream): VideoProfile {
+function shrinkProfile(
+  context: PlanContext,
+  { profile, geometry, factor }: SizedProfile,
+  video: VideoStream,
+): VideoProfile {
   const { spec } = context
   const isShaped = SHAPED.includes(spec.transform)
   const size = {
     width: isShaped ? Math.max(WIDTH.minimum, even(geometry.width / factor)) : 0,
     height: isShaped ? Math.max(HEIGHT.minimum, even(geometry.height / factor)) : 0,
   }
-  const made = planGeometry({ ...profile, ...size }, spec, upright(video)).value
+  const made = planGeometry({ ...profile, ...size }, spec, uprightSize(video)).value
   const bitrateKbps = Math.min(profile.bitrateKbps, maximumBitrateKbps(spec.videoCodec, made.width, made.height))
   const rate = bitrateKbps < profile.bitrateKbps ? ` and ${bitrateKbps} kbps, the most that size may have` : ''
   const message = `Video profile ${profile.index} is made at ${sizeText(made)}${rate}: every profile is larger than the source, and allow_upscaling is false.`

@@ -1,13 +1,13 @@
 // In charge of: where each sound inside of a transport stream of ours ends.
 // Not in charge of: cutting (tsCutter.ts), what follows from it (segmenter/segmentCheck.ts).
-import { pesStamps, ticksBetween } from '../../formats/mpegts/clock.ts'
-import { payloadOf, pidOf, startsUnit } from '../../formats/mpegts/packet.ts'
+import { readPesTimestamps, ticksBetween } from '../../formats/mpegts/clock.ts'
+import { payloadOf, pidOf, isPayloadStart } from '../../formats/mpegts/packet.ts'
 import { isVideo, type ElementaryStream } from '../../formats/mpegts/programTables.ts'
 
 /** MPEG-1 and -2 audio, AAC with ADTS, AC-3 (ISO/IEC 13818-1 table 2-34, ATSC A/52 annex A). */
-const SOUND_TYPES = new Set([0x03, 0x04, 0x0f, 0x81])
+const AUDIO_STREAM_TYPES = new Set([0x03, 0x04, 0x0f, 0x81])
 
-interface Sound {
+interface AudioPosition {
   /** The newest time stamp, as written and without wrapping. */
   clock: number
   time: number
@@ -15,9 +15,9 @@ interface Sound {
   units: number
 }
 
-export class SoundEnds {
+export class AudioEnds {
   readonly #origin: number
-  readonly #sounds = new Map<number, Sound | null>()
+  readonly #sounds = new Map<number, AudioPosition | null>()
 
   /** `origin`: the clock at the presentation's first picture. */
   constructor(origin: number) {
@@ -25,17 +25,17 @@ export class SoundEnds {
   }
 
   /** The streams of the newest table; each stays the one that it was. */
-  listen(streams: readonly ElementaryStream[]): void {
+  setStreams(streams: readonly ElementaryStream[]): void {
     for (const stream of streams)
-      if (!isVideo(stream) && SOUND_TYPES.has(stream.type) && !this.#sounds.has(stream.pid))
+      if (!isVideo(stream) && AUDIO_STREAM_TYPES.has(stream.type) && !this.#sounds.has(stream.pid))
         this.#sounds.set(stream.pid, null)
   }
 
-  see(packet: Uint8Array): void {
-    if (!startsUnit(packet)) return
+  push(packet: Uint8Array): void {
+    if (!isPayloadStart(packet)) return
     const sound = this.#sounds.get(pidOf(packet))
     if (sound === undefined) return
-    const stamps = pesStamps(payloadOf(packet))
+    const stamps = readPesTimestamps(payloadOf(packet))
     if (stamps === null) return
     const time = (sound?.time ?? 0) + ticksBetween(sound?.clock ?? this.#origin, stamps.pts)
     this.#sounds.set(pidOf(packet), {

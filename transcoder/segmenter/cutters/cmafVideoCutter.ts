@@ -1,14 +1,14 @@
 // In charge of: CMAF video segments: groups of pictures as the encoder wrote them, put together up to each segment's end.
 // Not in charge of: where segments end (cutter.ts), fragments that are written anew (refragmentingCutter.ts).
-import { segmentEnd, type Cadence, type Cut, type Cutter, type KeySpan } from './cutter.ts'
-import { StreamError } from '../../formats/streamError.ts'
-import { LengthScan } from '../../formats/video/keyFrameScan.ts'
+import { nextBoundary, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
+import { FormatError } from '../../formats/streamError.ts'
+import { NalLengthScanner } from '../../formats/video/keyFrameScan.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
 import { isSync, readFragment, type Fragment } from '../../formats/mp4/movieFragment.ts'
 import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
 
 /** Boxes between the fragments that belong to a file and not to a segment. */
-const OF_FILES = new Set(['mfra', 'sidx', 'free', 'skip', 'styp'])
+const FILE_LEVEL_BOXES = new Set(['mfra', 'sidx', 'free', 'skip', 'styp'])
 
 export class CmafVideoCutter implements Cutter {
   readonly #cadence: Cadence
@@ -17,11 +17,11 @@ export class CmafVideoCutter implements Cutter {
   track: TrackInfo | null = null
   /** Pictures before the fragment under way. */
   #frames = 0
-  #segment: { firstFrame: number; end: number; start: number; bytes: number; keys: KeySpan[] } | null = null
+  #segment: { firstFrame: number; end: number; start: number; bytes: number; keys: KeyFrameRange[] } | null = null
   #moof: Uint8Array | null = null
   #fragment: Fragment | null = null
   /** Looks for an IDR picture in the first sample of the fragment under way. */
-  #scan: LengthScan | null = null
+  #scan: NalLengthScanner | null = null
   #scanLeft = 0
   /** Where the pictures read so far end. */
   #time = 0
@@ -30,8 +30,8 @@ export class CmafVideoCutter implements Cutter {
     this.#cadence = cadence
   }
 
-  push(chunk: Uint8Array): Cut[] {
-    const cuts: Cut[] = []
+  push(chunk: Uint8Array): CutEvent[] {
+    const cuts: CutEvent[] = []
     for (const event of this.#reader.push(chunk)) {
       if (event.kind === 'box') this.#box(event.name, event.bytes, cuts)
       else if (event.kind === 'mdat') this.#mdat(event.header, event.bytes, cuts)
@@ -40,41 +40,42 @@ export class CmafVideoCutter implements Cutter {
     return cuts
   }
 
-  end(): Cut[] {
+  end(): CutEvent[] {
     this.#reader.end()
     if (this.#moof !== null || this.#segment === null)
-      throw new StreamError('cut off', 'A stream of the encoder ends before its pictures.')
+      throw new FormatError('cut off', 'A stream of the encoder ends before its pictures.')
     return [this.#close()]
   }
 
-  #box(name: string, bytes: Uint8Array, cuts: Cut[]): void {
+  #box(name: string, bytes: Uint8Array, cuts: CutEvent[]): void {
     if (name === 'ftyp') this.#ftyp = bytes
     else if (name === 'moov' && this.track === null && this.#ftyp !== null) {
       this.track = readInit(bytes)
       cuts.push({ kind: 'init', bytes: Uint8Array.from([...this.#ftyp, ...bytes]) })
     } else if (name === 'moof' && this.#moof === null) this.#moof = bytes
-    else if (!OF_FILES.has(name)) throw new StreamError('damaged', `The encoder wrote a ${name} that was not expected.`)
+    else if (!FILE_LEVEL_BOXES.has(name))
+      throw new FormatError('damaged', `The encoder wrote a ${name} that was not expected.`)
   }
 
-  #mdat(header: Uint8Array, bytes: number, cuts: Cut[]): void {
+  #mdat(header: Uint8Array, bytes: number, cuts: CutEvent[]): void {
     const { track } = this
     if (this.#moof === null || track === null)
-      throw new StreamError('damaged', 'The encoder wrote media without a moof.')
+      throw new FormatError('damaged', 'The encoder wrote media without a moof.')
     const fragment = readFragment(this.#moof, track.defaults, header.length)
     if (fragment.samples.reduce((sum, { size }) => sum + size, 0) !== bytes)
-      throw new StreamError('damaged', 'A movie fragment of the encoder has another size than its samples.')
+      throw new FormatError('damaged', 'A movie fragment of the encoder has another size than its samples.')
     const [first] = fragment.samples
     const start = fragment.decodeTime + first!.offset
     if (this.#segment !== null && this.#frames === this.#segment.end) cuts.push(this.#close())
     this.#segment ??= {
       firstFrame: this.#frames,
-      end: segmentEnd(this.#cadence, this.#frames),
+      end: nextBoundary(this.#cadence, this.#frames),
       start,
       bytes: 0,
       keys: [],
     }
     this.#fragment = fragment
-    this.#scan = isSync(first!) ? new LengthScan(track.nalFamily ?? 'avc', track.nalLengthBytes) : null
+    this.#scan = isSync(first!) ? new NalLengthScanner(track.nalFamily ?? 'avc', track.nalLengthBytes) : null
     this.#scanLeft = first!.size
     if (this.#scan !== null) {
       const head = this.#moof.length + header.length
@@ -84,13 +85,13 @@ export class CmafVideoCutter implements Cutter {
     this.#emit(header, cuts)
   }
 
-  #payload(bytes: Uint8Array, last: boolean, cuts: Cut[]): void {
+  #payload(bytes: Uint8Array, last: boolean, cuts: CutEvent[]): void {
     const segment = this.#segment!
     if (this.#scanLeft > 0) {
       this.#scan?.push(bytes.subarray(0, this.#scanLeft))
       this.#scanLeft = Math.max(0, this.#scanLeft - bytes.length)
       if (this.#scanLeft === 0 && this.#scan?.isIdr !== true) {
-        if (this.#frames === segment.firstFrame) throw missing(this.#frames)
+        if (this.#frames === segment.firstFrame) throw missingKeyFrame(this.#frames)
         if (this.#scan !== null) segment.keys.pop()
       }
     }
@@ -98,23 +99,23 @@ export class CmafVideoCutter implements Cutter {
     if (!last) return
     const { samples, decodeTime } = this.#fragment!
     this.#frames += samples.length
-    if (this.#frames > segment.end) throw missing(segment.end)
+    if (this.#frames > segment.end) throw missingKeyFrame(segment.end)
     this.#time = samples.reduce((sum, { duration }) => sum + duration, decodeTime)
     this.#moof = null
   }
 
-  #emit(bytes: Uint8Array, cuts: Cut[]): void {
+  #emit(bytes: Uint8Array, cuts: CutEvent[]): void {
     this.#segment!.bytes += bytes.length
     cuts.push({ kind: 'media', bytes })
   }
 
-  #close(): Cut {
+  #close(): CutEvent {
     const { start, firstFrame, keys } = this.#segment!
     this.#segment = null
     return { kind: 'end', start, duration: this.#time - start, frames: this.#frames - firstFrame, keys }
   }
 }
 
-export function missing(frame: number): StreamError {
-  return new StreamError('no key frame', `A segment must begin with picture ${frame}, which is no key frame.`)
+export function missingKeyFrame(frame: number): FormatError {
+  return new FormatError('no key frame', `A segment must begin with picture ${frame}, which is no key frame.`)
 }

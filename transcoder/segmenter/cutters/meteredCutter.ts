@@ -1,10 +1,10 @@
 // In charge of: a stream out of the encoder on its way to its cutter: counted, and its beginning kept to be probed.
 // Not in charge of: cutting (package/), what the counts say (presentationAnalysis.ts).
-import { joined } from '../../formats/concatBytes.ts'
-import type { Cut, Cutter } from './cutter.ts'
+import { concatBytes } from '../../formats/concatBytes.ts'
+import type { CutEvent, Cutter } from './cutter.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import { segmentForms } from '../../plan/forms.ts'
-import type { Counts } from '../../formats/metering/byteCounts.ts'
+import type { MediaCounts } from '../../formats/metering/byteCounts.ts'
 import { FragmentMeter } from '../../formats/metering/fragmentMeter.ts'
 import { TsMeter } from '../../formats/metering/tsMeter.ts'
 
@@ -12,8 +12,8 @@ import { TsMeter } from '../../formats/metering/tsMeter.ts'
 const HEAD_BYTES = 2 * 1024 * 1024
 
 /** What was seen of one stream. */
-export interface Metered {
-  counts: Counts
+export interface MeteredStream {
+  counts: MediaCounts
   /** As the encoder wrote it: what is in its segments, in one piece. */
   head: Uint8Array
 }
@@ -29,7 +29,7 @@ export class MeteredCutter implements Cutter {
     this.#meter = segmentForms[form].container === 'ts' ? new TsMeter() : new FragmentMeter()
   }
 
-  push(chunk: Uint8Array): Cut[] {
+  push(chunk: Uint8Array): CutEvent[] {
     // First: what is wrong with a stream is told in the cutter's words.
     const cuts = this.#cutter.push(chunk)
     this.#meter.push(chunk)
@@ -40,12 +40,12 @@ export class MeteredCutter implements Cutter {
     return cuts
   }
 
-  end(videoSegments: number | null): Cut[] {
+  end(videoSegments: number | null): CutEvent[] {
     return this.#cutter.end(videoSegments)
   }
 
   /** Once, when the stream is over. */
-  metered(): Metered {
-    return { counts: this.#meter.end(), head: joined(this.#head) }
+  result(): MeteredStream {
+    return { counts: this.#meter.end(), head: concatBytes(this.#head) }
   }
 }

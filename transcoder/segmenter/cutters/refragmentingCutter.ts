@@ -1,9 +1,9 @@
 // In charge of: segments of one movie fragment each, written anew: CMAF audio, and both streams of Smooth.
 // Not in charge of: CMAF video, whose fragments stay as they are (cmafVideoCutter.ts).
-import { joined } from '../../formats/concatBytes.ts'
-import { segmentEnd, ticksOf, type Cadence, type Cut, type Cutter } from './cutter.ts'
-import { StreamError } from '../../formats/streamError.ts'
-import { LengthScan } from '../../formats/video/keyFrameScan.ts'
+import { concatBytes } from '../../formats/concatBytes.ts'
+import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter } from './cutter.ts'
+import { FormatError } from '../../formats/streamError.ts'
+import { NalLengthScanner } from '../../formats/video/keyFrameScan.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
 import {
   isSync,
@@ -14,18 +14,18 @@ import {
   type Sample,
 } from '../../formats/mp4/movieFragment.ts'
 import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
-import { missing } from './cmafVideoCutter.ts'
+import { missingKeyFrame } from './cmafVideoCutter.ts'
 
 /** One segment and one movie fragment are held: 6 s at 80 Mb/s. */
-const LARGEST_HELD = 64 * 1024 * 1024
-interface Group {
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
+interface SampleGroup {
   decodeTime: number
   samples: Sample[]
   parts: Uint8Array[]
   bytes: number
 }
 
-export class RegroupCutter implements Cutter {
+export class RefragmentingCutter implements Cutter {
   readonly #cadence: Cadence
   readonly #form: 'cmaf' | 'smooth'
   readonly #reader = new BoxReader()
@@ -36,8 +36,8 @@ export class RegroupCutter implements Cutter {
   #payload: Uint8Array[] = []
   #payloadBytes = 0
   /** The segment under way, and the one before it: the last one of audio may have to take in what is left. */
-  #group: Group | null = null
-  #waiting: Group | null = null
+  #group: SampleGroup | null = null
+  #waiting: SampleGroup | null = null
   #count = 0
   /** Pictures of the video, whose segments end where these do. */
   #firstFrame = 0
@@ -47,27 +47,27 @@ export class RegroupCutter implements Cutter {
   constructor(cadence: Cadence, form: 'cmaf' | 'smooth') {
     this.#cadence = cadence
     this.#form = form
-    this.#endFrame = segmentEnd(cadence, 0)
+    this.#endFrame = nextBoundary(cadence, 0)
   }
 
-  push(chunk: Uint8Array): Cut[] {
-    const cuts: Cut[] = []
+  push(chunk: Uint8Array): CutEvent[] {
+    const cuts: CutEvent[] = []
     for (const event of this.#reader.push(chunk)) {
       if (event.kind === 'box') this.#box(event.name, event.bytes, cuts)
       else if (event.kind === 'mdat') this.#mdat(event.header.length, event.bytes)
       else {
         this.#payload.push(event.bytes)
-        if (event.last) this.#regroup(cuts)
+        if (event.last) this.#addSamples(cuts)
       }
     }
     return cuts
   }
 
-  end(videoSegments: number | null): Cut[] {
+  end(videoSegments: number | null): CutEvent[] {
     this.#reader.end()
     if (this.#moof !== null || this.#group === null)
-      throw new StreamError('cut off', 'A stream of the encoder ends before its media.')
-    const cuts: Cut[] = []
+      throw new FormatError('cut off', 'A stream of the encoder ends before its media.')
+    const cuts: CutEvent[] = []
     const waiting = this.#waiting
     if (waiting !== null && videoSegments !== null && this.#count + 2 > videoSegments) {
       waiting.samples.push(...this.#group.samples)
@@ -80,33 +80,33 @@ export class RegroupCutter implements Cutter {
     return cuts
   }
 
-  #box(name: string, bytes: Uint8Array, cuts: Cut[]): void {
+  #box(name: string, bytes: Uint8Array, cuts: CutEvent[]): void {
     if (name === 'ftyp') this.#ftyp = bytes
     else if (name === 'moov' && this.track === null && this.#ftyp !== null) {
       this.track = readInit(bytes)
       // Clients of Smooth make their own (2.2.2.5, CodecPrivateData).
-      if (this.#form === 'cmaf') cuts.push({ kind: 'init', bytes: joined([this.#ftyp, bytes]) })
+      if (this.#form === 'cmaf') cuts.push({ kind: 'init', bytes: concatBytes([this.#ftyp, bytes]) })
     } else if (name === 'moof' && this.#moof === null) this.#moof = bytes
     else if (!['mfra', 'sidx', 'free', 'skip', 'styp', 'uuid'].includes(name))
-      throw new StreamError('damaged', `The encoder wrote a ${name} that was not expected.`)
+      throw new FormatError('damaged', `The encoder wrote a ${name} that was not expected.`)
   }
 
   #mdat(headerBytes: number, bytes: number): void {
     if (this.#moof === null || this.track === null)
-      throw new StreamError('damaged', 'The encoder wrote media without a moof.')
-    if (bytes + (this.#group?.bytes ?? 0) > LARGEST_HELD)
-      throw new StreamError('damaged', `A segment of more than ${LARGEST_HELD} bytes cannot be put together.`)
+      throw new FormatError('damaged', 'The encoder wrote media without a moof.')
+    if (bytes + (this.#group?.bytes ?? 0) > MAX_BUFFERED_BYTES)
+      throw new FormatError('damaged', `A segment of more than ${MAX_BUFFERED_BYTES} bytes cannot be put together.`)
     this.#fragment = readFragment(this.#moof, this.track.defaults, headerBytes)
     this.#payload = []
     this.#payloadBytes = bytes
   }
 
   /** A movie fragment is complete: its samples go to the segment under way, or begin the next one. */
-  #regroup(cuts: Cut[]): void {
+  #addSamples(cuts: CutEvent[]): void {
     const { decodeTime, samples } = this.#fragment!
-    const payload = joined(this.#payload)
+    const payload = concatBytes(this.#payload)
     if (samples.reduce((sum, { size }) => sum + size, 0) !== this.#payloadBytes)
-      throw new StreamError('damaged', 'A movie fragment of the encoder has another size than its samples.')
+      throw new FormatError('damaged', 'A movie fragment of the encoder has another size than its samples.')
     this.#moof = null
     let time = decodeTime
     let at = 0
@@ -131,14 +131,14 @@ export class RegroupCutter implements Cutter {
   }
 
   #requireIdr(sample: Sample, bytes: Uint8Array): void {
-    const scan = new LengthScan(this.track!.nalFamily ?? 'avc', this.track!.nalLengthBytes)
+    const scan = new NalLengthScanner(this.track!.nalFamily ?? 'avc', this.track!.nalLengthBytes)
     scan.push(bytes)
-    if (!isSync(sample) || scan.isIdr !== true) throw missing(this.#samples)
+    if (!isSync(sample) || scan.isIdr !== true) throw missingKeyFrame(this.#samples)
   }
 
-  #next(cuts: Cut[]): void {
+  #next(cuts: CutEvent[]): void {
     this.#firstFrame = this.#endFrame
-    this.#endFrame = segmentEnd(this.#cadence, this.#firstFrame)
+    this.#endFrame = nextBoundary(this.#cadence, this.#firstFrame)
     const group = this.#group!
     this.#group = null
     if (this.track!.kind === 'video') return this.#write(group, cuts)
@@ -146,13 +146,13 @@ export class RegroupCutter implements Cutter {
     this.#waiting = group
   }
 
-  #write(group: Group, cuts: Cut[]): void {
+  #write(group: SampleGroup, cuts: CutEvent[]): void {
     const timescale = this.#form === 'smooth' ? SMOOTH_TIMESCALE : this.track!.timescale
     const fragment = rescaled(group, this.track!.timescale, timescale)
     this.#count += 1
     const time = this.#form === 'smooth' ? 'tfxd' : 'tfdt'
     const head = writeFragment({ sequence: this.#count, trackId: this.track!.id, fragment, time })
-    cuts.push({ kind: 'media', bytes: joined([head, ...group.parts]) })
+    cuts.push({ kind: 'media', bytes: concatBytes([head, ...group.parts]) })
     const duration = fragment.samples.reduce((sum, sample) => sum + sample.duration, 0)
     const start = fragment.decodeTime + fragment.samples[0]!.offset
     cuts.push({ kind: 'end', start, duration, frames: fragment.samples.length, keys: [] })
@@ -160,7 +160,7 @@ export class RegroupCutter implements Cutter {
 }
 
 /** Every time is rounded alone, so that durations add up to where the next segment begins. */
-function rescaled({ decodeTime, samples }: Group, from: number, to: number): Fragment {
+function rescaled({ decodeTime, samples }: SampleGroup, from: number, to: number): Fragment {
   if (from === to) return { decodeTime, samples }
   const scaled = (ticks: number): number => Math.round((ticks * to) / from)
   let time = decodeTime

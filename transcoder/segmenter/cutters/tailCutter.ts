@@ -1,36 +1,36 @@
 // In charge of: the end of an audio stream: what lies behind the video's last segment goes into the audio's last one.
 // Not in charge of: cutting (tsCutter.ts); CMAF audio, whose segments are written anew (refragmentingCutter.ts).
-import type { Cut, Cutter } from './cutter.ts'
+import type { CutEvent, Cutter } from './cutter.ts'
 
-type End = Extract<Cut, { kind: 'end' }>
+type SegmentEnd = Extract<CutEvent, { kind: 'end' }>
 
 /** Holds one segment back. */
 export class TailCutter implements Cutter {
   readonly #cutter: Cutter
-  #held: Cut[] = []
+  #held: CutEvent[] = []
   #passed = 0
 
   constructor(cutter: Cutter) {
     this.#cutter = cutter
   }
 
-  push(chunk: Uint8Array): Cut[] {
-    return this.#hold(this.#cutter.push(chunk))
+  push(chunk: Uint8Array): CutEvent[] {
+    return this.#buffer(this.#cutter.push(chunk))
   }
 
-  end(videoSegments: number | null): Cut[] {
-    const out = this.#hold(this.#cutter.end(videoSegments))
-    const ends = this.#held.filter((cut): cut is End => cut.kind === 'end')
+  end(videoSegments: number | null): CutEvent[] {
+    const out = this.#buffer(this.#cutter.end(videoSegments))
+    const ends = this.#held.filter((cut): cut is SegmentEnd => cut.kind === 'end')
     const [last, tail] = ends
     if (last === undefined || tail === undefined || this.#passed + 2 <= (videoSegments ?? Infinity))
       return [...out, ...this.#held]
-    const whole: End = { ...last, duration: last.duration + tail.duration, frames: last.frames + tail.frames }
+    const whole: SegmentEnd = { ...last, duration: last.duration + tail.duration, frames: last.frames + tail.frames }
     return [...out, ...this.#held.filter(({ kind }) => kind !== 'end'), whole]
   }
 
   /** Lets go of a segment once the next one is complete as well. */
-  #hold(cuts: readonly Cut[]): Cut[] {
-    const out: Cut[] = []
+  #buffer(cuts: readonly CutEvent[]): CutEvent[] {
+    const out: CutEvent[] = []
     for (const cut of cuts) {
       this.#held.push(cut)
       if (this.#held.filter(({ kind }) => kind === 'end').length < 3) continue

@@ -1,32 +1,32 @@
 // In charge of: cutting one transport stream of ours into segments: at IDR pictures, or for audio at the nearest frame.
 // Not in charge of: where segments end (cutter.ts), cues (formats/scte35/cueInjector.ts, which runs before).
-import { clockReference, pesStamps, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
-import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, startsUnit } from '../../formats/mpegts/packet.ts'
+import { readPcr, readPesTimestamps, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
+import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, isPayloadStart } from '../../formats/mpegts/packet.ts'
 import { SectionAssembler } from '../../formats/mpegts/section.ts'
 import { isVideo, readPat, readPmt, type ProgramMap } from '../../formats/mpegts/programTables.ts'
-import { joined } from '../../formats/concatBytes.ts'
-import { segmentEnd, ticksOf, type Cadence, type Cut, type Cutter, type KeySpan } from './cutter.ts'
-import { StreamError } from '../../formats/streamError.ts'
+import { concatBytes } from '../../formats/concatBytes.ts'
+import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
+import { FormatError } from '../../formats/streamError.ts'
 import { hex } from '../../formats/encodeBytes.ts'
-import { missing } from './cmafVideoCutter.ts'
-import { StartCodeScan } from '../../formats/video/keyFrameScan.ts'
-import { SoundEnds } from './audioEnds.ts'
+import { missingKeyFrame } from './cmafVideoCutter.ts'
+import { StartCodeScanner } from '../../formats/video/keyFrameScan.ts'
+import { AudioEnds } from './audioEnds.ts'
 
 /** The service's name, which no player asks for. */
 const SDT_PID = 0x11
 /** A PMT has 1024 bytes at most. */
-const MOST_TABLE_PACKETS = 8
+const MAX_TABLE_PACKETS = 8
 /** ETSI TR 101 290, 1.3 and 1.5: at least every 0.5 s, for gateways that send segments as a stream. */
 const TABLE_TICKS = 0.4 * TICKS_PER_SECOND
 /** Some 12 MB, far more cues and audio than the encoder writes before its first frame. */
-const MOST_EARLY_PACKETS = 65_536
+const MAX_EARLY_PACKETS = 65_536
 
-interface Open {
+interface OpenSegment {
   firstFrame: number
   end: number
   start: number
   bytes: number
-  keys: KeySpan[]
+  keys: KeyFrameRange[]
 }
 
 /**
@@ -49,24 +49,24 @@ export class TsCutter implements Cutter {
   #map: ProgramMap | null = null
   #mainPid: number | null = null
   #out: Uint8Array[] = []
-  #segment: Open | null = null
+  #segment: OpenSegment | null = null
   /** Pictures before the one under way; of audio, access units. */
   #frames = 0
   /** Ticks on the presentation's time of the newest unit, which do not wrap. */
   #time = 0
   #clock: number
-  readonly #sounds: SoundEnds
+  readonly #sounds: AudioEnds
   /** The latest end of a unit, and the beginning of the first one. */
   #until = 0
   #firstTime = 0
   /** Where the last segment ended, in pictures, and the units before it. */
   #lastEnd = 0
   #unitsBefore = 0
-  #scan: StartCodeScan | null = null
+  #scan: StartCodeScanner | null = null
   #scanFrame = 0
   #profile: string | null = null
   /** A key frame whose packets are still coming. It ends with the last of them: cues, tables and audio may stand in between. */
-  #key: KeySpan | null = null
+  #key: KeyFrameRange | null = null
   /** Cues and audio that come before the first unit; they belong to the first segment. */
   #early: Uint8Array[] = []
 
@@ -75,7 +75,7 @@ export class TsCutter implements Cutter {
     this.#cadence = cadence
     this.#kind = kind
     this.#clock = origin
-    this.#sounds = new SoundEnds(origin)
+    this.#sounds = new AudioEnds(origin)
   }
 
   /** RFC 6381, video first; known once the first segment ended. */
@@ -92,95 +92,95 @@ export class TsCutter implements Cutter {
     return this.#sounds.ends
   }
 
-  push(chunk: Uint8Array): Cut[] {
-    const cuts: Cut[] = []
+  push(chunk: Uint8Array): CutEvent[] {
+    const cuts: CutEvent[] = []
     for (const packet of this.#reader.push(chunk)) this.#packet(packet, cuts)
     this.#flush(cuts)
     return cuts
   }
 
-  end(): Cut[] {
-    const cuts: Cut[] = []
+  end(): CutEvent[] {
+    const cuts: CutEvent[] = []
     for (const packet of this.#reader.end()) this.#packet(packet, cuts)
-    if (this.#segment === null) throw new StreamError('cut off', 'A stream of the encoder ends before its media.')
-    this.#keyEnds()
+    if (this.#segment === null) throw new FormatError('cut off', 'A stream of the encoder ends before its media.')
+    this.#closeKeyFrame()
     this.#close(cuts, this.#until)
     return cuts
   }
 
-  #packet(packet: Uint8Array, cuts: Cut[]): void {
+  #packet(packet: Uint8Array, cuts: CutEvent[]): void {
     const pid = pidOf(packet)
     if (pid === SDT_PID) return
     if (pid === PAT_PID) {
       for (const section of this.#pat.push(packet))
         this.#mapPid = readPat(section)?.values().next().value ?? this.#mapPid
-      return this.#keep('pat', packet)
+      return this.#storeTable('pat', packet)
     }
     if (pid === this.#mapPid) {
-      for (const section of this.#pmt.push(packet)) this.#read(readPmt(section))
-      return this.#keep('pmt', packet)
+      for (const section of this.#pmt.push(packet)) this.#readProgramMap(readPmt(section))
+      return this.#storeTable('pmt', packet)
     }
-    this.#sounds.see(packet)
+    this.#sounds.push(packet)
     const isMain = pid === this.#mainPid
-    if (isMain && startsUnit(packet)) this.#unit(packet, cuts)
-    if (this.#segment === null) this.#holdEarly(packet)
+    if (isMain && isPayloadStart(packet)) this.#unit(packet, cuts)
+    if (this.#segment === null) this.#bufferEarly(packet)
     else this.#emit(packet)
     if (!isMain) return
     if (this.#key !== null) this.#key.bytes = this.#segment!.bytes - this.#key.offset
-    this.#look(payloadOf(packet))
+    this.#scanKeyFrame(payloadOf(packet))
   }
 
-  #holdEarly(packet: Uint8Array): void {
-    if (this.#early.length >= MOST_EARLY_PACKETS)
-      throw new StreamError('damaged', 'A stream of the encoder begins without its main track.')
+  #bufferEarly(packet: Uint8Array): void {
+    if (this.#early.length >= MAX_EARLY_PACKETS)
+      throw new FormatError('damaged', 'A stream of the encoder begins without its main track.')
     this.#early.push(Uint8Array.from(packet))
   }
 
-  #read(map: ProgramMap | null): void {
+  #readProgramMap(map: ProgramMap | null): void {
     if (map === null) return
     this.#map = map
-    this.#sounds.listen(map.streams)
+    this.#sounds.setStreams(map.streams)
     this.#mainPid = (this.#kind === 'video' ? map.streams.find(isVideo) : map.streams[0])?.pid ?? null
   }
 
-  #keep(table: 'pat' | 'pmt', packet: Uint8Array): void {
+  #storeTable(table: 'pat' | 'pmt', packet: Uint8Array): void {
     const kept = this.#tables[table]
-    if (startsUnit(packet)) kept.packets = []
-    if (kept.packets.length < MOST_TABLE_PACKETS) kept.packets.push(Uint8Array.from(packet))
+    if (isPayloadStart(packet)) kept.packets = []
+    if (kept.packets.length < MAX_TABLE_PACKETS) kept.packets.push(Uint8Array.from(packet))
   }
 
   /** A picture begins, or an audio frame. */
-  #unit(packet: Uint8Array, cuts: Cut[]): void {
-    this.#keyEnds()
-    const stamps = pesStamps(payloadOf(packet))
-    if (stamps === null) throw new StreamError('damaged', 'The encoder wrote a picture without a time.')
+  #unit(packet: Uint8Array, cuts: CutEvent[]): void {
+    this.#closeKeyFrame()
+    const stamps = readPesTimestamps(payloadOf(packet))
+    if (stamps === null) throw new FormatError('damaged', 'The encoder wrote a picture without a time.')
     this.#time += ticksBetween(this.#clock, stamps.pts)
     this.#clock = stamps.pts
     const isKey = this.#kind === 'video' && (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x40) !== 0
     const begins = this.#segment === null || this.#isBoundary()
-    if (begins && this.#kind === 'video' && !isKey) throw missing(this.#frames)
+    if (begins && this.#kind === 'video' && !isKey) throw missingKeyFrame(this.#frames)
     if (begins) this.#open(cuts)
     const isRepeat = this.#sinceTables(packet) >= TABLE_TICKS
     if (begins || isKey || isRepeat) {
       const offset = this.#segment!.bytes
       for (const table of ['pat', 'pmt'] as const) this.#repeat(table)
-      this.#tablesAt = clockReference(packet)
+      this.#tablesAt = readPcr(packet)
       for (const early of this.#early.splice(0)) this.#emit(early)
       if (isKey) {
         this.#key = { start: this.#time, offset, bytes: 0 }
-        this.#scan = new StartCodeScan()
+        this.#scan = new StartCodeScanner()
         this.#scanFrame = this.#frames
       }
     }
-    if (begins && clockReference(packet) === null)
-      throw new StreamError('damaged', 'A segment would begin without a clock reference.')
+    if (begins && readPcr(packet) === null)
+      throw new FormatError('damaged', 'A segment would begin without a clock reference.')
     this.#until = Math.max(this.#until, this.#time + this.#unitTicks())
     this.#frames += 1
   }
 
   /** Ticks of the clock since the tables were written. */
   #sinceTables(packet: Uint8Array): number {
-    const clock = clockReference(packet)
+    const clock = readPcr(packet)
     return clock === null || this.#tablesAt === null ? 0 : ticksBetween(this.#tablesAt, clock)
   }
 
@@ -196,13 +196,13 @@ export class TsCutter implements Cutter {
     return this.#frames === 0 ? 0 : (this.#time - this.#firstTime) / this.#frames
   }
 
-  #open(cuts: Cut[]): void {
+  #open(cuts: CutEvent[]): void {
     if (this.#segment === null) this.#firstTime = this.#time
     else this.#close(cuts, this.#time)
     const firstFrame = this.#kind === 'video' ? this.#frames : this.#lastEnd
     this.#segment = {
       firstFrame,
-      end: segmentEnd(this.#cadence, firstFrame),
+      end: nextBoundary(this.#cadence, firstFrame),
       start: this.#time,
       bytes: 0,
       keys: [],
@@ -210,7 +210,7 @@ export class TsCutter implements Cutter {
     this.#unitsBefore = this.#frames
   }
 
-  #close(cuts: Cut[], until: number): void {
+  #close(cuts: CutEvent[], until: number): void {
     this.#flush(cuts)
     const { start, keys, end } = this.#segment!
     this.#lastEnd = end
@@ -225,7 +225,7 @@ export class TsCutter implements Cutter {
 
   #repeat(table: 'pat' | 'pmt'): void {
     const kept = this.#tables[table]
-    if (kept.packets.length === 0) throw new StreamError('damaged', 'The encoder wrote no tables.')
+    if (kept.packets.length === 0) throw new FormatError('damaged', 'The encoder wrote no tables.')
     for (const packet of kept.packets) {
       const copy = Uint8Array.from(packet)
       copy[3] = (copy[3]! & 0xf0) | (kept.counter & 15)
@@ -235,20 +235,20 @@ export class TsCutter implements Cutter {
   }
 
   /** The picture's own bytes, until they say what it is. */
-  #look(payload: Uint8Array): void {
+  #scanKeyFrame(payload: Uint8Array): void {
     if (this.#scan === null) return
     this.#scan.push(payload)
     if (this.#scan.isIdr === null) return
     if (!this.#scan.isIdr) {
-      if (this.#scanFrame === this.#segment!.firstFrame) throw missing(this.#scanFrame)
+      if (this.#scanFrame === this.#segment!.firstFrame) throw missingKeyFrame(this.#scanFrame)
       this.#key = null
     }
     if (this.#scan.profile.length === 3) this.#profile ??= hex(Uint8Array.from(this.#scan.profile))
     this.#scan = null
   }
 
-  #keyEnds(): void {
-    if (this.#scan !== null && this.#scanFrame === this.#segment!.firstFrame) throw missing(this.#scanFrame)
+  #closeKeyFrame(): void {
+    if (this.#scan !== null && this.#scanFrame === this.#segment!.firstFrame) throw missingKeyFrame(this.#scanFrame)
     this.#scan = null
     if (this.#key === null) return
     this.#segment!.keys.push(this.#key)
@@ -260,8 +260,8 @@ export class TsCutter implements Cutter {
     this.#segment!.bytes += PACKET_BYTES
   }
 
-  #flush(cuts: Cut[]): void {
-    if (this.#out.length > 0) cuts.push({ kind: 'media', bytes: joined(this.#out) })
+  #flush(cuts: CutEvent[]): void {
+    if (this.#out.length > 0) cuts.push({ kind: 'media', bytes: concatBytes(this.#out) })
     this.#out = []
   }
 }

@@ -1,7 +1,7 @@
 // In charge of: whether an ASF file (WMV, WMA) is protected: its header has a Content Encryption Object (ASF specification, 3.14).
 // Not in charge of: its streams: one licence is for all of them.
 import { viewOf } from '../../formats/mp4/boxReader.ts'
-import type { ReadAt, Track } from './trackProtection.ts'
+import type { ReadRange, TrackProtection } from './trackProtection.ts'
 
 /** GUIDs as they lie in the file: the first three fields are little-endian. */
 const CONTENT_ENCRYPTION = 'fbb3112223bdd211b4b700a0c955fc6e'
@@ -9,16 +9,16 @@ const STREAM_PROPERTIES = '9107dcb7b7a9cf118ee600c00c205365'
 const VIDEO = 'c0ef19bc4d5bcf11a8fd00805f5c442b'
 const AUDIO = '409e69f84d5bcf11a8fd00805f5c442b'
 const HEADER_BYTES = 30
-const LARGEST_HEADER = 4 * 1024 * 1024
+const MAX_HEADER = 4 * 1024 * 1024
 /** Object header, and the four fields of which a licence is one: of an empty one there are 40. */
 const EMPTY_BYTES = 40
 
-export async function asfTracks(read: ReadAt): Promise<Track[]> {
+export async function asfTracks(read: ReadRange): Promise<TrackProtection[]> {
   const head = await read(0, HEADER_BYTES)
   if (head.length < HEADER_BYTES) return []
-  const size = Math.min(Number(viewOf(head).getBigUint64(16, true)), LARGEST_HEADER)
+  const size = Math.min(Number(viewOf(head).getBigUint64(16, true)), MAX_HEADER)
   const header = Buffer.from(await read(0, size))
-  const tracks: Track[] = []
+  const tracks: TrackProtection[] = []
   let isProtected = false
   for (let at = HEADER_BYTES; at + 40 <= header.length;) {
     const name = header.toString('hex', at, at + 16)

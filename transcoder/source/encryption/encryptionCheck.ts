@@ -7,11 +7,11 @@ import { asfTracks } from './asfProtection.ts'
 import { matroskaTracks } from './matroskaProtection.ts'
 import { mp4Tracks } from './mp4Protection.ts'
 import { scrambledTracks } from './tsScrambling.ts'
-import { blockwise, type ReadAt, type Track } from './trackProtection.ts'
+import { bufferedReads, type ReadRange, type TrackProtection } from './trackProtection.ts'
 import { TaskError } from '#contract/taskError.ts'
-import type { Gateway } from '../loopbackServer.ts'
+import type { LoopbackServer } from '../loopbackServer.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
-import { usedAudio } from '../../plan/streams/outputTiming.ts'
+import { usedAudioStreams } from '../../plan/streams/outputTiming.ts'
 
 /** Enough of a transport stream for its tables and packets of every stream: at 20 Mb/s nearly a second. */
 const TS_BYTES = 2 * 1024 * 1024
@@ -20,64 +20,64 @@ const TS_BYTES = 2 * 1024 * 1024
  * `media`: what ffprobe found; null = it could make nothing of it. Tracks that no output uses may be encrypted.
  * @throws TaskError source_unsupported
  */
-export async function requireClear(
-  gateway: Pick<Gateway, 'bytes'>,
+export async function requireUnencrypted(
+  gateway: Pick<LoopbackServer, 'readRange'>,
   spec: JobSpec,
   media: MediaInfo | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const tracks = await tracksOf((first, bytes) => gateway.bytes(first, bytes, signal), spec.program)
+  const tracks = await readTracks((first, bytes) => gateway.readRange(first, bytes, signal), spec.program)
   if (tracks.every(({ protection }) => protection === null)) return
   const encrypted = usedTracks(tracks, spec, media).filter(({ track }) => track.protection !== null)
-  if (encrypted.length > 0) throw refusal(encrypted)
+  if (encrypted.length > 0) throw encryptionError(encrypted)
 }
 
 /** The same for a part of a source that lies on disk. */
-export async function requireClearFile(path: string): Promise<void> {
+export async function requireUnencryptedFile(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {
-    const tracks = await tracksOf(async (first, bytes) => {
+    const tracks = await readTracks(async (first, bytes) => {
       const buffer = Buffer.alloc(bytes)
       const { bytesRead } = await file.read(buffer, 0, bytes, first)
       return buffer.subarray(0, bytesRead)
     }, null)
     const encrypted = tracks.filter(({ protection }) => protection !== null)
-    if (encrypted.length > 0) throw refusal(encrypted.map((track) => ({ name: track.kind, track })))
+    if (encrypted.length > 0) throw encryptionError(encrypted.map((track) => ({ name: track.kind, track })))
   } finally {
     await file.close()
   }
 }
 
-async function tracksOf(read: ReadAt, program: number | null): Promise<Track[]> {
+async function readTracks(read: ReadRange, program: number | null): Promise<TrackProtection[]> {
   const head = Buffer.from(await read(0, 16))
   if (head.length < 16) return []
-  if (head.readUInt32BE(0) === 0x1a45dfa3) return matroskaTracks(blockwise(read))
-  if (head.readUInt32BE(0) === 0x3026b275) return asfTracks(blockwise(read))
+  if (head.readUInt32BE(0) === 0x1a45dfa3) return matroskaTracks(bufferedReads(read))
+  if (head.readUInt32BE(0) === 0x3026b275) return asfTracks(bufferedReads(read))
   if (/^(ftyp|styp|moov|mdat|free|skip|wide|pnot)$/.test(head.toString('latin1', 4, 8)))
-    return mp4Tracks(blockwise(read))
+    return mp4Tracks(bufferedReads(read))
   // M2TS has four bytes in front of each packet.
   return head[0] === 0x47 || head[4] === 0x47 ? scrambledTracks(await read(0, TS_BYTES), program) : []
 }
 
-interface Used {
+interface UsedTrack {
   name: string
-  track: Track
+  track: TrackProtection
 }
 
-function usedTracks(tracks: readonly Track[], spec: JobSpec, media: MediaInfo | null): Used[] {
+function usedTracks(tracks: readonly TrackProtection[], spec: JobSpec, media: MediaInfo | null): UsedTrack[] {
   const pictures = tracks.filter(({ kind }) => kind === 'video')
   const sounds = tracks.filter(({ kind }) => kind === 'audio')
   const byPid = (id: number | null | undefined) => tracks.find(({ pid }) => pid !== null && pid === id)
   const video = byPid(media?.video?.id) ?? pictures[0]
   const used = video === undefined ? [] : [{ name: 'video', track: video }]
-  for (const number of usedAudio(spec)) {
+  for (const number of usedAudioStreams(spec)) {
     const track = byPid(media?.audio.find((stream) => stream.number === number)?.id) ?? sounds[number - 1]
     if (track !== undefined) used.push({ name: `audio stream ${number}`, track })
   }
   return used
 }
 
-function refusal(encrypted: readonly Used[]): TaskError {
+function encryptionError(encrypted: readonly UsedTrack[]): TaskError {
   const names = encrypted.map(({ name }) => name)
   const protection = [...new Set(encrypted.map(({ track }) => track.protection))].join(', ')
   const message = `The source is encrypted (${names.join(', ')}; ${protection}): it can be transcoded only as a file in the clear.`

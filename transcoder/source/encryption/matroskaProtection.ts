@@ -1,6 +1,6 @@
 // In charge of: which tracks of a Matroska or WebM file are encrypted: ContentEncryption (RFC 9559, 5.1.4.1.31).
 // Not in charge of: decrypting anything.
-import type { ReadAt, Track } from './trackProtection.ts'
+import type { ReadRange, TrackProtection } from './trackProtection.ts'
 
 const SEGMENT = 0x18538067
 const TRACKS = 0x1654ae6b
@@ -10,9 +10,9 @@ const TRACK_TYPE = 0x83
 const CONTENT_ENCODINGS = 0x6d80
 const CONTENT_ENCODING = 0x6240
 const CONTENT_ENCRYPTION = 0x5035
-const MOST_ELEMENTS = 1000
+const MAX_ELEMENTS = 1000
 /** Private data of a codec is a few kilobytes, of a subtitle format with fonts some more. */
-const LARGEST_TRACKS = 4 * 1024 * 1024
+const MAX_TRACKS = 4 * 1024 * 1024
 
 interface Element {
   id: number
@@ -22,14 +22,14 @@ interface Element {
 }
 
 /** Empty where there is no list of tracks before the media. */
-export async function matroskaTracks(read: ReadAt): Promise<Track[]> {
+export async function matroskaTracks(read: ReadRange): Promise<TrackProtection[]> {
   let at = 0
-  for (let count = 0; count < MOST_ELEMENTS; count++) {
+  for (let count = 0; count < MAX_ELEMENTS; count++) {
     const element = headerAt(await read(at, 16), at)
     if (element === null || element.id === CLUSTER) return []
     const { id, start, end } = element
     if (id === TRACKS) {
-      const body = await read(start, Math.min(end - start, LARGEST_TRACKS))
+      const body = await read(start, Math.min(end - start, MAX_TRACKS))
       return [...within(body)].filter((each) => each.id === TRACK_ENTRY).map(({ body: entry }) => trackOf(entry))
     }
     at = id === SEGMENT ? start : end
@@ -37,7 +37,7 @@ export async function matroskaTracks(read: ReadAt): Promise<Track[]> {
   return []
 }
 
-function trackOf(entry: Uint8Array): Track {
+function trackOf(entry: Uint8Array): TrackProtection {
   const elements = [...within(entry)]
   const type = elements.find(({ id }) => id === TRACK_TYPE)?.body.at(-1)
   const isEncrypted = elements

@@ -1,10 +1,10 @@
 // In charge of: which tracks of an MP4 are encrypted: sample entries that stand for others (ISO/IEC 14496-12, 8.12; ISO/IEC 23001-7),
 // and those of FairPlay.
 // Not in charge of: decrypting anything.
-import { nameAt, viewOf } from '../../formats/mp4/boxReader.ts'
-import type { ReadAt, Track } from './trackProtection.ts'
+import { boxType, viewOf } from '../../formats/mp4/boxReader.ts'
+import type { ReadRange, TrackProtection } from './trackProtection.ts'
 
-interface Place {
+interface BoxLocation {
   name: string
   /** Of the body. */
   start: number
@@ -12,7 +12,7 @@ interface Place {
 }
 
 /** A hostile file could pretend to have billions. */
-const MOST_BOXES = 1000
+const MAX_BOXES = 1000
 /** The descriptions of a track's samples come before its tables: this far into the track they are looked for. */
 const TRACK_BYTES = 64 * 1024
 /** Bytes of a sample entry before the boxes in it, without the header. Of audio version 1 and 2 of QuickTime has more. */
@@ -21,22 +21,22 @@ const ENCRYPTED = new Set(['encv', 'enca', 'enct', 'encs', 'encm'])
 const FAIRPLAY = new Set(['drmi', 'drms', 'drmt'])
 
 /** Empty where there is no movie box. */
-export async function mp4Tracks(read: ReadAt): Promise<Track[]> {
-  const moov = await firstOf(read, 'moov')
+export async function mp4Tracks(read: ReadRange): Promise<TrackProtection[]> {
+  const moov = await findBox(read, 'moov')
   if (moov === null) return []
-  const tracks: Track[] = []
+  const tracks: TrackProtection[] = []
   for await (const { name, start, end } of boxes(read, moov.start, moov.end))
     if (name === 'trak') tracks.push(trackOf(await read(start, Math.min(end - start, TRACK_BYTES))))
   return tracks
 }
 
-async function firstOf(read: ReadAt, name: string): Promise<Place | null> {
+async function findBox(read: ReadRange, name: string): Promise<BoxLocation | null> {
   for await (const place of boxes(read, 0, Number.POSITIVE_INFINITY)) if (place.name === name) return place
   return null
 }
 
-async function* boxes(read: ReadAt, from: number, end: number): AsyncGenerator<Place> {
-  for (let at = from, count = 0; at + 8 <= end && count < MOST_BOXES; count++) {
+async function* boxes(read: ReadRange, from: number, end: number): AsyncGenerator<BoxLocation> {
+  for (let at = from, count = 0; at + 8 <= end && count < MAX_BOXES; count++) {
     const header = await read(at, 16)
     if (header.length < 8) return
     const short = viewOf(header).getUint32(0)
@@ -44,32 +44,35 @@ async function* boxes(read: ReadAt, from: number, end: number): AsyncGenerator<P
     const size = isLong ? Number(viewOf(header).getBigUint64(8)) : short === 0 ? end - at : short
     const begin = isLong ? 16 : 8
     if (size < begin) return
-    yield { name: nameAt(header, 4), start: at + begin, end: Math.min(end, at + size) }
+    yield { name: boxType(header, 4), start: at + begin, end: Math.min(end, at + size) }
     at += size
   }
 }
 
-function trackOf(trak: Uint8Array): Track {
-  const handler = child(trak, 'mdia', 'hdlr')
-  const name = handler === null || handler.length < 12 ? '' : nameAt(handler, 8)
+function trackOf(trak: Uint8Array): TrackProtection {
+  const handler = findChild(trak, 'mdia', 'hdlr')
+  const name = handler === null || handler.length < 12 ? '' : boxType(handler, 8)
   const kind = name === 'vide' ? 'video' : name === 'soun' ? 'audio' : 'other'
-  const stsd = child(trak, 'mdia', 'minf', 'stbl', 'stsd')
+  const stsd = findChild(trak, 'mdia', 'minf', 'stbl', 'stsd')
   const entries = stsd === null ? [] : [...inside(stsd.subarray(8))]
   const protection = entries.map((entry) => protectionOf(entry, kind)).find((found) => found !== null) ?? null
   return { kind, protection, pid: null }
 }
 
-function protectionOf({ name, body }: { name: string; body: Uint8Array }, kind: Track['kind']): string | null {
+function protectionOf(
+  { name, body }: { name: string; body: Uint8Array },
+  kind: TrackProtection['kind'],
+): string | null {
   if (FAIRPLAY.has(name)) return 'FairPlay'
   if (!ENCRYPTED.has(name)) return null
   for (const before of ENTRY_BYTES[kind]) {
-    const sinf = child(body.subarray(before), 'sinf')
+    const sinf = findChild(body.subarray(before), 'sinf')
     if (sinf === null) continue
-    const scheme = child(sinf, 'schm')
-    const tenc = child(sinf, 'schi', 'tenc')
+    const scheme = findChild(sinf, 'schm')
+    const tenc = findChild(sinf, 'schi', 'tenc')
     // default_isProtected: such a track names the scheme, and its samples are in the clear.
     if (tenc !== null && tenc.length > 6 && tenc[6] === 0) return null
-    return scheme === null || scheme.length < 8 ? 'Common Encryption' : `scheme ${printable(nameAt(scheme, 4))}`
+    return scheme === null || scheme.length < 8 ? 'Common Encryption' : `scheme ${printable(boxType(scheme, 4))}`
   }
   return 'Common Encryption'
 }
@@ -83,12 +86,12 @@ function* inside(bytes: Uint8Array): Generator<{ name: string; body: Uint8Array 
   for (let at = 0; at + 8 <= bytes.length;) {
     const size = viewOf(bytes).getUint32(at)
     if (size < 8) return
-    yield { name: nameAt(bytes, at + 4), body: bytes.subarray(at + 8, at + size) }
+    yield { name: boxType(bytes, at + 4), body: bytes.subarray(at + 8, at + size) }
     at += size
   }
 }
 
-function child(bytes: Uint8Array, ...path: string[]): Uint8Array | null {
+function findChild(bytes: Uint8Array, ...path: string[]): Uint8Array | null {
   let body: Uint8Array | null = bytes
   for (const name of path) {
     if (body === null) return null

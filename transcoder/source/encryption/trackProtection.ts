@@ -2,7 +2,7 @@
 // Not in charge of: single containers (mp4Protection.ts, matroskaProtection.ts, asfProtection.ts, tsScrambling.ts), what follows for a job (transcoder/source/encryption/encryptionCheck.ts).
 
 /** In the order of the file, which is ffmpeg's. */
-export interface Track {
+export interface TrackProtection {
   kind: 'video' | 'audio' | 'other'
   /** How it is protected, for people; null = in the clear. */
   protection: string | null
@@ -11,12 +11,12 @@ export interface Track {
 }
 
 /** Bytes from `first` on: fewer where the source ends, or cannot be read there. */
-export type ReadAt = (first: number, bytes: number) => Promise<Uint8Array>
+export type ReadRange = (first: number, bytes: number) => Promise<Uint8Array>
 
 const BLOCK_BYTES = 256 * 1024
 
 /** The same with the last block kept: headers lie next to each other. */
-export function blockwise(read: ReadAt): ReadAt {
+export function bufferedReads(read: ReadRange): ReadRange {
   let begin = 0
   let block: Uint8Array = new Uint8Array()
   return async (first, bytes) => {

@@ -11,7 +11,7 @@ import {
   type ElementaryStream,
   type ProgramMap,
 } from '../../formats/mpegts/programTables.ts'
-import type { Track } from './trackProtection.ts'
+import type { TrackProtection } from './trackProtection.ts'
 
 /** MPEG-1 and 2, AAC in ADTS and LATM, AC-3, E-AC-3, DTS and TrueHD of Blu-ray and ATSC. */
 const audioTypes = new Set([0x03, 0x04, 0x0f, 0x11, 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87])
@@ -19,10 +19,10 @@ const audioTypes = new Set([0x03, 0x04, 0x0f, 0x11, 0x80, 0x81, 0x82, 0x83, 0x84
 const audioDescriptors = new Set([0x6a, 0x7a, 0x7b, 0x7c])
 const CONDITIONAL_ACCESS = 9
 /** Some broadcasters scramble only a part of the packets. */
-const LEAST_SHARE = 0.1
+const MIN_SHARE = 0.1
 
 /** `program`: null = the first one that has video. Empty for anything that is no transport stream. */
-export function scrambledTracks(bytes: Uint8Array, program: number | null): Track[] {
+export function scrambledTracks(bytes: Uint8Array, program: number | null): TrackProtection[] {
   const tables = new Map([[0, new SectionAssembler()]])
   const maps: ProgramMap[] = []
   const packets = new Map<number, { all: number; scrambled: number }>()
@@ -46,12 +46,12 @@ export function scrambledTracks(bytes: Uint8Array, program: number | null): Trac
   if (map === undefined) return []
   return map.streams.map((stream) => {
     const { all, scrambled } = packets.get(stream.pid) ?? { all: 0, scrambled: 0 }
-    const isScrambled = scrambled > all * LEAST_SHARE
+    const isScrambled = scrambled > all * MIN_SHARE
     return { kind: kindOf(stream), protection: isScrambled ? protectionOf(map, stream) : null, pid: stream.pid }
   })
 }
 
-function kindOf(stream: ElementaryStream): Track['kind'] {
+function kindOf(stream: ElementaryStream): TrackProtection['kind'] {
   if (isVideo(stream)) return 'video'
   const isAudio =
     audioTypes.has(stream.type) || readDescriptors(stream.descriptors).some(({ tag }) => audioDescriptors.has(tag))

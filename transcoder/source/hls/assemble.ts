@@ -4,17 +4,17 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireClearFile } from '../encryption/encryptionCheck.ts'
+import { requireUnencryptedFile } from '../encryption/encryptionCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { inputFlags, listInputFlags } from '../../ffmpeg/inputAllowlist.ts'
+import { inputFlags, concatInputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { explainExit } from '../../ffmpeg/exit.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
-import { FfprobeError, runFfmpeg, runFfprobe, type Programs } from '../../ffmpeg/run.ts'
+import { FfprobeError, runFfmpeg, runFfprobe, type FfmpegPrograms } from '../../ffmpeg/run.ts'
 import { checkMp4 } from '../../mp4FileCheck.ts'
-import type { Stretch } from './hlsDownload.ts'
+import type { DiscontinuityPeriod } from './hlsDownload.ts'
 
-export interface Assembly {
-  engine: Programs
+export interface AssemblyContext {
+  engine: FfmpegPrograms
   directory: string
   /** Empty directory that ffmpeg starts in. */
   cwd: string
@@ -22,13 +22,13 @@ export interface Assembly {
 }
 
 /** Packets in a transport stream: small ones of sound take most of 188 bytes each. */
-const GROWTH = 4
-const GROWTH_BYTES = 64 * 1024 * 1024
+const TS_OVERHEAD_FACTOR = 4
+const TS_OVERHEAD_BYTES = 64 * 1024 * 1024
 /** ISO/IEC 13818-1, 2.4.3.7: 33 bits. */
 const WRAP_SECONDS = 2 ** 33 / TICKS_PER_SECOND
 
 /** Tracks: the variant first, then its audio renditions. Returns the path of the source that was made of them. */
-export async function assemble(tracks: readonly Stretch[][], context: Assembly): Promise<string> {
+export async function assemble(tracks: readonly DiscontinuityPeriod[][], context: AssemblyContext): Promise<string> {
   const [main = [], ...others] = tracks
   const [first] = main
   if (first === undefined) throw new TaskError('source_damaged', 'The source has no segment.')
@@ -39,7 +39,7 @@ export async function assemble(tracks: readonly Stretch[][], context: Assembly):
       'The renditions of the source do not have discontinuities at the same places.',
     )
   }
-  await Promise.all(tracks.flat().map(requireWhole))
+  await Promise.all(tracks.flat().map(requireCompleteFragments))
   // A transport stream in one piece is a source as it is, with its cues, captions and languages.
   if (tracks.length === 1 && main.length === 1 && first.kind !== 'mp4') return first.path
 
@@ -48,18 +48,20 @@ export async function assemble(tracks: readonly Stretch[][], context: Assembly):
   for (const [index, stretch] of main.entries()) {
     const inputs = [stretch, ...others.map((track) => track[index]!)]
     const alone = inputs.length === 1 && stretch.kind === container
-    parts.push(alone ? stretch.path : await mux(inputs, join(context.directory, `part-${index}`), container, context))
+    parts.push(
+      alone ? stretch.path : await muxRenditions(inputs, join(context.directory, `part-${index}`), container, context),
+    )
   }
   const [only] = parts
   if (parts.length === 1 && only !== undefined) return only
-  return inOrder(parts, main, context)
+  return concatenate(parts, main, context)
 }
 
 /** A cut fragment would put all behind it out of step, without a word of ffmpeg. */
-async function requireWhole(stretch: Stretch): Promise<void> {
+async function requireCompleteFragments(stretch: DiscontinuityPeriod): Promise<void> {
   if (stretch.kind !== 'mp4') return
   // Joined, its samples would say nothing of it any more.
-  await requireClearFile(stretch.path)
+  await requireUnencryptedFile(stretch.path)
   const { boxes, problem } = await checkMp4(stretch.path)
   // More boxes than are looked at is a long source, not a broken one; that there is no ftyp is nobody's harm.
   if (problem === null || /more than|there is no ftyp$/.test(problem)) return
@@ -67,13 +69,13 @@ async function requireWhole(stretch: Stretch): Promise<void> {
   throw new TaskError('source_incomplete', `A segment of the source ${why}: ${problem}.`)
 }
 
-async function mux(
-  inputs: readonly Stretch[],
+async function muxRenditions(
+  inputs: readonly DiscontinuityPeriod[],
   path: string,
   container: 'mp4' | 'mpegts',
-  context: Assembly,
+  context: AssemblyContext,
 ): Promise<string> {
-  const starts = await Promise.all(inputs.map((input) => startOf(input, context)))
+  const starts = await Promise.all(inputs.map((input) => firstTimestamp(input, context)))
   const args = inputs.flatMap((input, index) => {
     // ffmpeg moves every input to 0 by its own beginning; what lies between the beginnings is given back.
     const distance = index === 0 ? 0 : unwrapped(starts[index]! - starts[0]!)
@@ -82,12 +84,16 @@ async function mux(
   })
   const maps = ['-map', '0:v:0?', '-map', '0:a?', ...inputs.slice(1).flatMap((_, index) => ['-map', `${index + 1}:a`])]
   const sources = inputs.map((input) => input.path)
-  await copy([...args, ...maps], path, container, sources, context)
+  await remux([...args, ...maps], path, container, sources, context)
   await Promise.all(inputs.map((input) => rm(input.path, { force: true })))
   return path
 }
 
-async function inOrder(parts: readonly string[], main: readonly Stretch[], context: Assembly): Promise<string> {
+async function concatenate(
+  parts: readonly string[],
+  main: readonly DiscontinuityPeriod[],
+  context: AssemblyContext,
+): Promise<string> {
   const list = join(context.directory, 'list')
   // Names of ours alone, relative to the list; the length of each keeps what follows in its place.
   const text = parts.map(
@@ -96,21 +102,21 @@ async function inOrder(parts: readonly string[], main: readonly Stretch[], conte
   )
   await writeFile(list, `ffconcat version 1.0\n${text.join('')}`)
   const path = join(context.directory, 'whole')
-  const input = [...listInputFlags(), '-i', `file:${list}`, '-map', '0:v:0?', '-map', '0:a?']
-  await copy(input, path, 'mpegts', parts, context)
+  const input = [...concatInputFlags(), '-i', `file:${list}`, '-map', '0:v:0?', '-map', '0:a?']
+  await remux(input, path, 'mpegts', parts, context)
   await Promise.all(parts.map((part) => rm(part, { force: true })))
   return path
 }
 
-async function copy(
+async function remux(
   input: readonly string[],
   path: string,
   container: 'mp4' | 'mpegts',
   sources: readonly string[],
-  { engine, cwd, signal }: Assembly,
+  { engine, cwd, signal }: AssemblyContext,
 ): Promise<void> {
   const sizes = await Promise.all(sources.map(async (source) => (await stat(source)).size))
-  const largestBytes = sizes.reduce((sum, size) => sum + size * GROWTH, GROWTH_BYTES)
+  const largestBytes = sizes.reduce((sum, size) => sum + size * TS_OVERHEAD_FACTOR, TS_OVERHEAD_BYTES)
   const result = await runFfmpeg(
     engine,
     [
@@ -132,9 +138,9 @@ async function copy(
 }
 
 /** Seconds at which the first of its streams begins. */
-async function startOf(stretch: Stretch, context: Assembly): Promise<number> {
+async function firstTimestamp(stretch: DiscontinuityPeriod, context: AssemblyContext): Promise<number> {
   if (stretch.ticks !== null) return stretch.ticks / TICKS_PER_SECOND
-  const { streams } = await look(stretch.path, context)
+  const { streams } = await probeTimes(stretch.path, context)
   const starts = streams.flatMap(({ codec_type: type, start_time: start }) =>
     (type === 'video' || type === 'audio') && Number.isFinite(Number(start)) ? [Number(start)] : [],
   )
@@ -146,17 +152,17 @@ function unwrapped(seconds: number): number {
 }
 
 /** Seconds that a file lasts, or null. */
-export async function durationOf(path: string, context: Assembly): Promise<number | null> {
-  const seconds = Number((await look(path, context)).format?.duration)
+export async function fileDuration(path: string, context: AssemblyContext): Promise<number | null> {
+  const seconds = Number((await probeTimes(path, context)).format?.duration)
   return Number.isFinite(seconds) ? seconds : null
 }
 
-interface Looked {
+interface ProbedTimes {
   streams: { codec_type?: string; start_time?: string }[]
   format?: { duration?: string }
 }
 
-async function look(path: string, { engine, cwd, signal }: Assembly): Promise<Looked> {
+async function probeTimes(path: string, { engine, cwd, signal }: AssemblyContext): Promise<ProbedTimes> {
   const url = `file:${path}`
   const shown = ['-show_entries', 'stream=codec_type,start_time:format=duration']
   try {
@@ -165,7 +171,7 @@ async function look(path: string, { engine, cwd, signal }: Assembly): Promise<Lo
       purpose: 'inspect a segment',
       signal,
     })
-    return { streams: [], ...(JSON.parse(text) as Partial<Looked>) }
+    return { streams: [], ...(JSON.parse(text) as Partial<ProbedTimes>) }
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof FfprobeError)) throw error

@@ -4,51 +4,54 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HlsDescription, HlsSegment, HlsTrack } from '#contract/task/protocol.ts'
-import type { Door } from '../../taskApi/taskClient.ts'
+import type { TaskClient } from '../../taskApi/taskClient.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { FragmentSpanReader, tracksOf, type Tracks } from '../../formats/mp4/fragmentTiming.ts'
-import { SpanReader } from '../../formats/mpegts/segmentTiming.ts'
-import { rest } from '../../taskApi/retry.ts'
-import { LeastRate, type RateOptions } from '../minimumRate.ts'
-import { Continuity, type Spans } from './continuityCheck.ts'
-import { decrypted, HEAD_BYTES, kindOf, withoutTag, type PieceKind } from './mediaResource.ts'
-import { Room } from '../diskQuota.ts'
+import { FragmentTimingReader, tracksOf, type Tracks } from '../../formats/mp4/fragmentTiming.ts'
+import { TsTimingReader } from '../../formats/mpegts/segmentTiming.ts'
+import { sleep } from '../../taskApi/retry.ts'
+import { MinimumRate, type MinimumRateOptions } from '../minimumRate.ts'
+import { ContinuityCheck, type Timings } from './continuityCheck.ts'
+import { decryptAes128, SNIFF_BYTES, resourceKind, withoutId3Tag, type ResourceKind } from './mediaResource.ts'
+import { DiskQuota } from '../diskQuota.ts'
 
 /** A stretch of a track without a discontinuity. */
-export interface Stretch {
+export interface DiscontinuityPeriod {
   path: string
-  kind: PieceKind
+  kind: ResourceKind
   /** As the playlist says. */
   seconds: number
   /** Time of the first sample of packed audio, in 1/90,000 s; null where nothing says it. */
   ticks: number | null
 }
 
-export interface HlsOptions {
+export interface HlsDownloadOptions {
   directory: string
   signal: AbortSignal
   /** Milliseconds without a new segment after which an event that has no end is given up. */
   patienceMs?: number
-  slow?: RateOptions
+  slow?: MinimumRateOptions
 }
 
-const PATIENCE_MS = 120_000
+const EVENT_IDLE_MS = 120_000
 /** Of the free disk: nobody says how large the pieces are. What has to be joined is there twice for a while. */
-const SHARE = 0.9
-const JOINED_SHARE = 0.45
+const DISK_SHARE = 0.9
+const DISK_SHARE_JOINED = 0.45
 /** Of one piece, beside what it may have for its length: 1 Gb/s. */
-const PIECE_BYTES = 64 * 1024 * 1024
-const MOST_BYTES_PER_SECOND = 125e6
+const RESOURCE_BYTES = 64 * 1024 * 1024
+const MAX_BYTES_PER_SECOND = 125e6
 const PACKET = 188
-const MOST_INIT_BYTES = 1024 * 1024
+const MAX_INIT_BYTES = 1024 * 1024
 
 /** Waits for the end of an event that still runs: only what is whole is transcoded. */
-export async function describeWhole(door: Pick<Door, 'hls'>, options: HlsOptions): Promise<HlsDescription> {
-  const { signal, patienceMs = PATIENCE_MS } = options
+export async function waitForEndedPlaylist(
+  door: Pick<TaskClient, 'fetchHls'>,
+  options: HlsDownloadOptions,
+): Promise<HlsDescription> {
+  const { signal, patienceMs = EVENT_IDLE_MS } = options
   let count = -1
   let since = 0
   for (;;) {
-    const found = await door.hls(signal)
+    const found = await door.fetchHls(signal)
     if (found.ended) return found
     const now = performance.now()
     const segments = found.tracks.reduce((sum, track) => sum + track.segments.length, 0)
@@ -58,24 +61,24 @@ export async function describeWhole(door: Pick<Door, 'hls'>, options: HlsOptions
       throw new TaskError('source_incomplete', why, { details: { segments } })
     }
     // RFC 8216, 6.3.4: half of the target duration where nothing is new.
-    await rest(Math.min(patienceMs, 10_000, Math.max(250, found.target_seconds * 500)), signal)
+    await sleep(Math.min(patienceMs, 10_000, Math.max(250, found.target_seconds * 500)), signal)
   }
 }
 
 /** All tracks at once, the pieces of each in order. */
-export async function fetchTracks(
-  door: Pick<Door, 'hlsPiece'>,
+export async function downloadTracks(
+  door: Pick<TaskClient, 'fetchHlsResource'>,
   description: HlsDescription,
-  options: HlsOptions,
-): Promise<Stretch[][]> {
+  options: HlsDownloadOptions,
+): Promise<DiscontinuityPeriod[][]> {
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
   const keys = new Map<number, Promise<Uint8Array>>()
-  const share = isWhole(description) ? SHARE : JOINED_SHARE
-  const room = await Room.open(options.directory, { share, mostBytes: Number.POSITIVE_INFINITY })
+  const share = isSinglePeriod(description) ? DISK_SHARE : DISK_SHARE_JOINED
+  const room = await DiskQuota.open(options.directory, { share, mostBytes: Number.POSITIVE_INFINITY })
   const shared = { door, pin: description.pin, keys, room, ...options, signal }
   const work = description.tracks.map((track, index) =>
-    fetchTrack({ ...shared, rate: new LeastRate(options.slow) }, track, index).catch((error: unknown) => {
+    downloadTrack({ ...shared, rate: new MinimumRate(options.slow) }, track, index).catch((error: unknown) => {
       failed.abort(error)
       throw error
     }),
@@ -87,33 +90,33 @@ export async function fetchTracks(
 }
 
 /** One track, in one piece. */
-function isWhole({ tracks }: HlsDescription): boolean {
+function isSinglePeriod({ tracks }: HlsDescription): boolean {
   const [only, ...others] = tracks
   const map = only?.segments[0]?.map
   return others.length === 0 && !only?.segments.some((segment) => segment.discontinuity || segment.map !== map)
 }
 
-interface Fetching extends HlsOptions {
-  door: Pick<Door, 'hlsPiece'>
+interface DownloadContext extends HlsDownloadOptions {
+  door: Pick<TaskClient, 'fetchHlsResource'>
   pin: string
   keys: Map<number, Promise<Uint8Array>>
-  room: Room
+  room: DiskQuota
   /** Of this track. */
-  rate: LeastRate
+  rate: MinimumRate
 }
 
-async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Promise<Stretch[]> {
-  const made: Stretch[] = []
+async function downloadTrack(context: DownloadContext, track: HlsTrack, index: number): Promise<DiscontinuityPeriod[]> {
+  const made: DiscontinuityPeriod[] = []
   let file: FileHandle | null = null
   let end = 0
   let before: HlsSegment | null = null
-  let continuity = new Continuity(track.rounds)
+  let continuity = new ContinuityCheck(track.rounds)
   let tracks: Tracks = new Map()
   try {
     for (const [n, segment] of track.segments.entries()) {
       if (before === null || segment.discontinuity || segment.map !== before.map) {
         continuity.end()
-        continuity = new Continuity(track.rounds)
+        continuity = new ContinuityCheck(track.rounds)
         await file?.close()
         const path = join(context.directory, `track-${index}-${made.length}`)
         file = await open(path, 'w')
@@ -122,16 +125,16 @@ async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Pr
         const map = segment.map === null ? undefined : track.maps[segment.map]
         tracks = new Map()
         if (map) {
-          end = await take(context, file, end, { name: `${index}/maps/${segment.map}`, ...map }, null)
-          tracks = tracksOf(await head(path))
+          end = await downloadResource(context, file, end, { name: `${index}/maps/${segment.map}`, ...map }, null)
+          tracks = tracksOf(await readInitSegment(path))
         }
       }
       const stretch = made.at(-1)!
       stretch.seconds += segment.seconds
       const hasMap = segment.map !== null
       const piece = { name: `${index}/segments/${n}`, ...segment }
-      const media: Media = { stretch, hasMap, tracks, spans: null }
-      const size = await take(context, file!, end, piece, media)
+      const media: SegmentState = { stretch, hasMap, tracks, spans: null }
+      const size = await downloadResource(context, file!, end, piece, media)
       if (stretch.kind === 'mpegts' && (size - end) % PACKET !== 0) {
         throw new TaskError('source_incomplete', `Segment ${n + 1} of the source is cut: it ends within a packet.`)
       }
@@ -146,44 +149,44 @@ async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Pr
   return made
 }
 
-interface Media {
-  stretch: Stretch
+interface SegmentState {
+  stretch: DiscontinuityPeriod
   hasMap: boolean
   /** Of fragmented MP4. */
   tracks: Tracks
   /** Once it was taken. */
-  spans: Spans
+  spans: Timings
 }
 
 /** Appends one piece at `from`; a try that failed is overwritten. Returns where it ends. */
-async function take(
-  context: Fetching,
+async function downloadResource(
+  context: DownloadContext,
   file: FileHandle,
   from: number,
   piece: { name: string; key: number | null; iv: string | null; seconds?: number },
-  media: Media | null,
+  media: SegmentState | null,
 ): Promise<number> {
   const { door, pin, signal, room, rate } = context
-  const mostBytes = PIECE_BYTES + (piece.seconds ?? 0) * MOST_BYTES_PER_SECOND
+  const mostBytes = RESOURCE_BYTES + (piece.seconds ?? 0) * MAX_BYTES_PER_SECOND
   let written = 0
   const key = piece.key === null ? null : await keyOf(context, piece.key)
   let asked = performance.now()
-  return door.hlsPiece(`${pin}/${piece.name}`, signal, async (body) => {
+  return door.fetchHlsResource(`${pin}/${piece.name}`, signal, async (body) => {
     await file.truncate(from)
-    room.giveBack(written)
+    room.release(written)
     written = 0
-    const coming = rate.of(body, asked)
+    const coming = rate.throttleCheck(body, asked)
     asked = performance.now()
-    const clear = key === null ? coming : decrypted(coming, key, piece.iv ?? '')
+    const clear = key === null ? coming : decryptAes128(coming, key, piece.iv ?? '')
     let at = from
-    let reader: SpanReader | FragmentSpanReader | null = null
-    for await (const chunk of media === null ? clear : recognised(clear, media.stretch, media.hasMap, from === 0)) {
-      if (media !== null) reader ??= readerFor(media)
+    let reader: TsTimingReader | FragmentTimingReader | null = null
+    for await (const chunk of media === null ? clear : detectKind(clear, media.stretch, media.hasMap, from === 0)) {
+      if (media !== null) reader ??= timingReaderFor(media)
       reader?.push(chunk)
       written += chunk.length
       if (written > mostBytes)
         throw new TaskError('source_too_large', `A piece of the source has no end: ${written} bytes were read.`)
-      await room.take(chunk.length)
+      await room.reserve(chunk.length)
       await file.write(chunk, 0, chunk.length, at)
       at += chunk.length
     }
@@ -193,16 +196,16 @@ async function take(
   })
 }
 
-function readerFor({ stretch, tracks }: Media): SpanReader | FragmentSpanReader | null {
-  if (stretch.kind === 'mpegts') return new SpanReader()
-  return stretch.kind === 'mp4' ? new FragmentSpanReader(tracks) : null
+function timingReaderFor({ stretch, tracks }: SegmentState): TsTimingReader | FragmentTimingReader | null {
+  if (stretch.kind === 'mpegts') return new TsTimingReader()
+  return stretch.kind === 'mp4' ? new FragmentTimingReader(tracks) : null
 }
 
 /** An initialisation section, or what of it is not absurd. */
-async function head(path: string): Promise<Uint8Array> {
+async function readInitSegment(path: string): Promise<Uint8Array> {
   const file = await open(path, 'r')
   try {
-    const bytes = Buffer.alloc(MOST_INIT_BYTES)
+    const bytes = Buffer.alloc(MAX_INIT_BYTES)
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
     return bytes.subarray(0, bytesRead)
   } finally {
@@ -211,20 +214,20 @@ async function head(path: string): Promise<Uint8Array> {
 }
 
 /** The segment's media, once its first bytes say that it is some, and of the same kind as those before. */
-async function* recognised(
+async function* detectKind(
   chunks: AsyncIterable<Uint8Array>,
-  stretch: Stretch,
+  stretch: DiscontinuityPeriod,
   hasMap: boolean,
   first: boolean,
 ): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
-  while (head.length < HEAD_BYTES) {
+  while (head.length < SNIFF_BYTES) {
     const next = await iterator.next()
     if (next.done) break
     head = Buffer.concat([head, next.value])
   }
-  const kind = kindOf(head, hasMap)
+  const kind = resourceKind(head, hasMap)
   if (kind === null) {
     throw new TaskError('source_not_media', 'A segment of the source is not media: neither a transport stream nor MP4.')
   }
@@ -234,13 +237,13 @@ async function* recognised(
     if (head.length > 0) yield head
     yield* { [Symbol.asyncIterator]: () => iterator }
   })()
-  yield* kind === 'audio' ? withoutTag(all, (ticks) => (stretch.ticks ??= ticks)) : all
+  yield* kind === 'audio' ? withoutId3Tag(all, (ticks) => (stretch.ticks ??= ticks)) : all
 }
 
-function keyOf(context: Fetching, n: number): Promise<Uint8Array> {
+function keyOf(context: DownloadContext, n: number): Promise<Uint8Array> {
   const known = context.keys.get(n)
   if (known) return known
-  const made = context.door.hlsPiece(`${context.pin}/keys/${n}`, context.signal, async (body) => {
+  const made = context.door.fetchHlsResource(`${context.pin}/keys/${n}`, context.signal, async (body) => {
     const chunks: Uint8Array[] = []
     for await (const chunk of body) chunks.push(chunk)
     const key = Buffer.concat(chunks)

@@ -4,15 +4,15 @@ import { createDecipheriv } from 'node:crypto'
 import { TaskError } from '#contract/taskError.ts'
 
 /** mpegts: 188-byte packets; mp4: fragments behind an initialisation section; audio: bare frames (RFC 8216, 3.4). */
-export type PieceKind = 'mpegts' | 'mp4' | 'audio'
+export type ResourceKind = 'mpegts' | 'mp4' | 'audio'
 
 /** Enough for two packets of a transport stream. */
-export const HEAD_BYTES = 189
+export const SNIFF_BYTES = 189
 
 /** By its first bytes, never by its name. Null = nothing that HLS media may be: a further playlist, text, a page. */
-export function kindOf(head: Uint8Array, hasMap: boolean): PieceKind | null {
+export function resourceKind(head: Uint8Array, hasMap: boolean): ResourceKind | null {
   if (hasMap) return 'mp4'
-  if (head[0] === 0x47 && (head.length < HEAD_BYTES || head[188] === 0x47)) return 'mpegts'
+  if (head[0] === 0x47 && (head.length < SNIFF_BYTES || head[188] === 0x47)) return 'mpegts'
   const begins = (...bytes: number[]): boolean => bytes.every((byte, at) => head[at] === byte)
   const isFrame = head[0] === 0xff && (head[1]! & 0xe0) === 0xe0 // ADTS and MPEG audio
   if (begins(0x49, 0x44, 0x33) || begins(0x0b, 0x77) || isFrame) return 'audio'
@@ -20,7 +20,7 @@ export function kindOf(head: Uint8Array, hasMap: boolean): PieceKind | null {
 }
 
 /** RFC 8216, 4.3.2.4: AES-128, CBC, PKCS#7 padding over the whole piece. A piece that was cut cannot pass for a whole one. */
-export async function* decrypted(
+export async function* decryptAes128(
   chunks: AsyncIterable<Uint8Array>,
   key: Uint8Array,
   iv: string,
@@ -43,13 +43,13 @@ export async function* decrypted(
 const ID3_HEADER = 10
 /** A tag that only holds a time stamp has 73 bytes; some hold a picture. */
 const MAX_ID3 = 4 * 1024 * 1024
-const OWNER = 'com.apple.streaming.transportStreamTimestamp'
+const TIMESTAMP_OWNER = 'com.apple.streaming.transportStreamTimestamp'
 
 /**
  * Packed audio without the ID3 tag in front of each piece, which a concatenation would have in its middle.
  * `onTicks` is told the time of the first sample, in 1/90,000 s (RFC 8216, 3.4).
  */
-export async function* withoutTag(
+export async function* withoutId3Tag(
   chunks: AsyncIterable<Uint8Array>,
   onTicks: (ticks: number) => void,
 ): AsyncGenerator<Uint8Array> {
@@ -61,9 +61,9 @@ export async function* withoutTag(
       continue
     }
     held = Buffer.concat([held, chunk])
-    if (wanted === ID3_HEADER && held.length >= ID3_HEADER) wanted = tagBytes(held)
+    if (wanted === ID3_HEADER && held.length >= ID3_HEADER) wanted = id3TagBytes(held)
     if (held.length < wanted) continue
-    const ticks = ticksOf(held.subarray(0, wanted))
+    const ticks = id3Timestamp(held.subarray(0, wanted))
     if (ticks !== null) onTicks(ticks)
     if (held.length > wanted) yield held.subarray(wanted)
     wanted = null
@@ -72,16 +72,16 @@ export async function* withoutTag(
 }
 
 /** ID3v2.4, 3.1: 28 bits, seven to a byte. 0 = there is no tag. */
-function tagBytes(head: Buffer): number {
+function id3TagBytes(head: Buffer): number {
   if (head.toString('latin1', 0, 3) !== 'ID3') return 0
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head[at]! & 0x7f), 0) + ID3_HEADER
   if (size > MAX_ID3) throw new TaskError('source_damaged', 'A piece of the source begins with a tag that has no end.')
   return size
 }
 
-function ticksOf(tag: Buffer): number | null {
-  const at = tag.indexOf(OWNER, 0, 'latin1') + OWNER.length + 1
-  if (at <= OWNER.length || at + 8 > tag.length) return null
+function id3Timestamp(tag: Buffer): number | null {
+  const at = tag.indexOf(TIMESTAMP_OWNER, 0, 'latin1') + TIMESTAMP_OWNER.length + 1
+  if (at <= TIMESTAMP_OWNER.length || at + 8 > tag.length) return null
   // 33 bits in the lower end of eight bytes.
   return Number(tag.readBigUInt64BE(at) & 0x1ffffffffn)
 }

@@ -3,11 +3,11 @@
 import type { Key, KeyTerms } from '#contract/api/administration.ts'
 import type { Problem } from '#contract/errors.ts'
 import type { FieldInfo } from '../form/model/schema.ts'
-import { bytes } from '../text/format.ts'
+import { formatBytes } from '../text/format.ts'
 import type { Account } from '#contract/api/administration.ts'
 
 /** Absent = nothing was typed. */
-export type Typed = Record<string, unknown>
+export type FormValues = Record<string, unknown>
 
 function text(name: string, label: string, description: string): FieldInfo {
   return {
@@ -60,7 +60,7 @@ export const quotaFields: readonly FieldInfo[] = [
   number('weight', 'Weight', 'From 0.01 to 100. With 2, twice as many jobs start as with 1 when both accounts wait.'),
 ]
 
-const NOTHING: KeyTerms = {
+const NO_LIMITS: KeyTerms = {
   label: '',
   requests_per_minute: null,
   max_stored_upload_bytes: null,
@@ -68,42 +68,45 @@ const NOTHING: KeyTerms = {
   webhook_url: null,
 }
 
-const typedOf = (name: string, value: unknown): unknown =>
+const toFormValue = (name: string, value: unknown): unknown =>
   name === STORED && typeof value === 'number' ? value / GIGABYTE : value
-const sentOf = (name: string, value: unknown): unknown =>
+const toApiValue = (name: string, value: unknown): unknown =>
   name === STORED && typeof value === 'number' ? Math.round(value * GIGABYTE) : value
 
 /** What a form begins with. */
-export function termsOf(key: KeyTerms): Typed {
+export function keyFormValues(key: KeyTerms): FormValues {
   return Object.fromEntries(
-    Object.entries(NOTHING)
+    Object.entries(NO_LIMITS)
       .map(([name, nothing]) => [name, key[name as keyof KeyTerms], nothing] as const)
-      .flatMap(([name, value, nothing]) => (value === nothing ? [] : [[name, typedOf(name, value)]])),
+      .flatMap(([name, value, nothing]) => (value === nothing ? [] : [[name, toFormValue(name, value)]])),
   )
 }
 
 /** Only what was changed: the service shows an address without its query, and shown is not what it keeps. */
-export function changeOf(key: KeyTerms, typed: Typed): Typed {
+export function keyChanges(key: KeyTerms, typed: FormValues): FormValues {
   return Object.fromEntries(
-    Object.entries(NOTHING).flatMap(([name, nothing]) => {
-      const wished = sentOf(name, typed[name]) ?? nothing
-      return wished === key[name as keyof KeyTerms] ? [] : [[name, wished]]
+    Object.entries(NO_LIMITS).flatMap(([name, nothing]) => {
+      const newValue = toApiValue(name, typed[name]) ?? nothing
+      return newValue === key[name as keyof KeyTerms] ? [] : [[name, newValue]]
     }),
   )
 }
 
-const sent = (typed: Typed): Typed =>
-  Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, sentOf(name, value)]))
+const sent = (typed: FormValues): FormValues =>
+  Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, toApiValue(name, value)]))
 
 /** Scopes stand in one field; what was not typed is left to the service. */
-export const wishOf = ({ scopes: may, ...typed }: Typed): Typed => ({ ...sent(typed), scopes: String(may).split(',') })
+export const newKeyBody = ({ scopes: may, ...typed }: FormValues): FormValues => ({
+  ...sent(typed),
+  scopes: String(may).split(','),
+})
 
 /** What is unusual about a key; empty where nothing is. */
-export function terms(key: Key): string[] {
+export function describeKeyLimits(key: Key): string[] {
   const { requests_per_minute: requests, max_stored_upload_bytes: kept, priority, webhook_url: webhook } = key
   return [
     ...(requests === null ? [] : [`${requests} ${requests === 1 ? 'request' : 'requests'} per minute`]),
-    ...(kept === null ? [] : [`${bytes(kept)} of uploads`]),
+    ...(kept === null ? [] : [`${formatBytes(kept)} of uploads`]),
     ...(priority === 0 ? [] : [`priority ${priority}`]),
     ...(webhook === null ? [] : [`webhook ${webhook}`]),
   ]
@@ -116,23 +119,23 @@ export interface Defaults {
 }
 
 /** A value that is the default stays left out, so that saving another field does not pin it. */
-export function quotasOf(of: Account, defaults: Defaults): Typed {
+export function quotaFormValues(of: Account, defaults: Defaults): FormValues {
   return Object.fromEntries(
     Object.entries({
       max_active_jobs: of.max_active_jobs === defaults.max_active_jobs ? null : of.max_active_jobs,
       max_running: of.max_running,
       [STORED]: of.max_stored_upload_bytes === defaults.max_stored_upload_bytes ? null : of.max_stored_upload_bytes,
       weight: of.weight === 1 ? null : of.weight,
-    }).flatMap(([name, value]) => (value === null ? [] : [[name, typedOf(name, value)]])),
+    }).flatMap(([name, value]) => (value === null ? [] : [[name, toFormValue(name, value)]])),
   )
 }
 
-export const quotaWish = (typed: Typed): Typed => sent(typed)
+export const quotaBody = (typed: FormValues): FormValues => sent(typed)
 
 const grouped = (value: number): string => value.toLocaleString('en')
 
 /** A problem in the words of the form: its label, and the unit that it was entered in. */
-export function worded(problem: Problem, info: FieldInfo): Problem {
+export function labelledProblem(problem: Problem, info: FieldInfo): Problem {
   const { minimum, maximum } = problem
   if (info.name === STORED) return { ...problem, message: 'Enter a number of gigabytes, 0 or more.' }
   if (info.kind === 'number' && minimum !== undefined && maximum !== undefined) {

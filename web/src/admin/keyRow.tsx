@@ -1,20 +1,20 @@
 // In charge of: one API key in the list: what it is called, what it may do, when it was used.
 import type { Key } from '#contract/api/administration.ts'
-import { ago, moment } from '../text/format.ts'
-import { terms } from './keyLimits.ts'
+import { formatAge, formatDateTime } from '../text/format.ts'
+import { describeKeyLimits } from './keyLimits.ts'
 
-export type KeyDeed = 'edit' | 'rotate' | 'revoke'
+export type KeyAction = 'edit' | 'rotate' | 'revoke'
 
 interface KeyRowProps {
   of: Key
-  onDeed: (deed: KeyDeed) => void
+  onDeed: (deed: KeyAction) => void
 }
 
 const PERMISSIONS: Readonly<Record<string, string>> = { jobs: 'Jobs', admin: 'Admin' }
 
 export function KeyRow({ of: key, onDeed }: KeyRowProps) {
   const named = key.label || key.id
-  const unusual = terms(key)
+  const unusual = describeKeyLimits(key)
   const revoked = key.revoked_at !== null
   return (
     <li class={revoked ? 'row over' : 'row'}>
@@ -40,11 +40,11 @@ export function KeyRow({ of: key, onDeed }: KeyRowProps) {
           'Never used'
         ) : (
           <>
-            Used <time title={moment(key.last_used_at)}>{ago(key.last_used_at, Date.now())}</time>
+            Used <time title={formatDateTime(key.last_used_at)}>{formatAge(key.last_used_at, Date.now())}</time>
           </>
         )}
         <span class="help">
-          Created <time title={moment(key.created_at)}>{ago(key.created_at, Date.now())}</time>
+          Created <time title={formatDateTime(key.created_at)}>{formatAge(key.created_at, Date.now())}</time>
         </span>
       </div>
       {revoked ? (

@@ -6,23 +6,23 @@ import { ApiError } from '../api/api.ts'
 import { problemAt, withMember } from '../form/model/formBody.ts'
 import { Fields } from '../form/field.tsx'
 import type { FieldInfo } from '../form/model/schema.ts'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { SCOPES, worded, type Typed } from './keyLimits.ts'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { SCOPES, labelledProblem, type FormValues } from './keyLimits.ts'
 
 const OFFERED = { scopes: SCOPES }
 
 interface TermsFormProps {
   name: string
-  initial: Typed
+  initial: FormValues
   first: readonly FieldInfo[]
   /** Folded away at first. */
   more?: { title: string; fields: readonly FieldInfo[] }
   action: string
-  send: (typed: Typed) => Promise<void>
+  send: (typed: FormValues) => Promise<void>
   onCancel: () => void
 }
 
-export function TermsForm({ name, initial, first, more, action, send, onCancel }: TermsFormProps) {
+export function LimitsForm({ name, initial, first, more, action, send, onCancel }: TermsFormProps) {
   const [typed, setTyped] = useState(initial)
   const [problems, setProblems] = useState<readonly Problem[]>([])
   const [failure, setFailure] = useState<Failure | null>(null)
@@ -40,7 +40,7 @@ export function TermsForm({ name, initial, first, more, action, send, onCancel }
       const found = error instanceof ApiError ? error.problems : []
       const placed = infos.flatMap((info) => {
         const problem = problemAt(found, info.name)
-        return problem ? [worded(problem, info)] : []
+        return problem ? [labelledProblem(problem, info)] : []
       })
       setProblems(placed)
       if (placed.length === 0) setFailure(asError(error))
@@ -76,7 +76,7 @@ export function TermsForm({ name, initial, first, more, action, send, onCancel }
           {fields(more.fields)}
         </details>
       ) : null}
-      <div aria-live="polite">{failure ? <Trouble failure={failure} /> : null}</div>
+      <div aria-live="polite">{failure ? <ConnectionNotice failure={failure} /> : null}</div>
       <div class="actions">
         <button type="button" onClick={onCancel}>
           Cancel

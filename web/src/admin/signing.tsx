@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Confirm } from '../parts/confirm.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { ago, moment } from '../text/format.ts'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { formatAge, formatDateTime } from '../text/format.ts'
 import type { WebhookSecret } from '#contract/api/administration.ts'
 import { readSecret, rotateSecret } from './adminApi.ts'
 import { Secret } from './secret.tsx'
@@ -36,7 +36,7 @@ export function Signing() {
         Webhooks are signed, so that your server can tell them from forged ones. All keys of your account share one
         secret.
       </p>
-      {failure ? <Trouble failure={failure} retry={() => void load()} /> : null}
+      {failure ? <ConnectionNotice failure={failure} retry={() => void load()} /> : null}
       {facts === null ? (
         failure ? null : (
           <Loading label="Loading the signing secret" lines={1} />
@@ -47,10 +47,10 @@ export function Signing() {
             'No secret has been created yet.'
           ) : (
             <>
-              Created <time title={moment(rotated)}>{ago(rotated, Date.now())}</time>.
+              Created <time title={formatDateTime(rotated)}>{formatAge(rotated, Date.now())}</time>.
               {overlap === null
                 ? ''
-                : ` Until ${moment(overlap)}, webhooks carry a signature of the previous secret as well.`}
+                : ` Until ${formatDateTime(overlap)}, webhooks carry a signature of the previous secret as well.`}
             </>
           )}
         </p>

@@ -67,7 +67,7 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
 
 export async function request<T>(path: string, ask: Ask = {}): Promise<T> {
   const response = await send(path, ask)
-  if (!response.ok) throw refusal(response.status, await response.text(), ask.key === undefined)
+  if (!response.ok) throw toApiError(response.status, await response.text(), ask.key === undefined)
   return (response.status === 204 ? undefined : await response.json()) as T
 }
 
@@ -76,7 +76,7 @@ interface ErrorBody {
 }
 
 /** An error answer as a value; a key that is no longer accepted ends the session. */
-export function refusal(status: number, text: string, ofSession: boolean): ApiError {
+export function toApiError(status: number, text: string, ofSession: boolean): ApiError {
   let error: ErrorBody['error']
   try {
     error = (JSON.parse(text) as ErrorBody).error
@@ -127,11 +127,11 @@ export const openEvents = (id: number, after: number, signal: AbortSignal): Prom
 /** Those of the service first. */
 export const listPresets = async (): Promise<Preset[]> => (await request<PresetList>('/api/v0/presets')).presets
 
-export type PresetWish = Pick<Preset, 'name' | 'description' | 'job'>
+export type NewPreset = Pick<Preset, 'name' | 'description' | 'job'>
 
-export const createPreset = (body: PresetWish): Promise<Preset> => request('/api/v0/presets', { method: 'POST', body })
+export const createPreset = (body: NewPreset): Promise<Preset> => request('/api/v0/presets', { method: 'POST', body })
 
-export const changePreset = (id: string, body: PresetWish): Promise<Preset> =>
+export const changePreset = (id: string, body: NewPreset): Promise<Preset> =>
   request(`/api/v0/presets/${encodeURIComponent(id)}`, { method: 'PUT', body })
 
 export const deletePreset = (id: string): Promise<void> =>
@@ -155,7 +155,7 @@ export function listUploads(query: { cursor?: string; state?: ListedUpload['stat
 export const deleteUpload = (number: number): Promise<void> => request(`/uploads/${number}`, { method: 'DELETE' })
 
 /** Whether the key may see jobs; a key for keys alone may not. @throws ApiError when it is not known */
-export async function tryKey(key: string): Promise<'jobs' | 'admin'> {
+export async function checkKey(key: string): Promise<'jobs' | 'admin'> {
   try {
     await request<JobList>('/api/v0/job?limit=1', { key })
     return 'jobs'

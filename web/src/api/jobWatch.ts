@@ -3,18 +3,18 @@
 import type { JobRead } from '#contract/api/answers.ts'
 import type { PublicEvent } from '#contract/api/answers.ts'
 import { ApiError, isFinal, openEvents, readEvents, readJob } from './api.ts'
-import { isBehind, withFigures } from './staleUpdates.ts'
+import { isOlder, withProgressEvents } from './staleUpdates.ts'
 import { eventReader } from './sse.ts'
 
 /** Without a stream. */
-const EVERY_MS = 1000
+const POLL_MS = 1000
 /** Beside a stream, which tells neither the place in the queue nor the time that is left. */
-const BESIDE_MS = 3000
-const LONGEST_MS = 30_000
+const POLL_BESIDE_STREAM_MS = 3000
+const MAX_BACKOFF_MS = 30_000
 /** The service says something every 15 s; a stream that is silent for longer is broken. */
-const SILENCE_MS = 40_000
+const STREAM_TIMEOUT_MS = 40_000
 
-export interface Watcher {
+export interface JobWatchCallbacks {
   onJob: (job: JobRead) => void
   onEvents?: (events: readonly PublicEvent[]) => void
   /** null = in touch again. */
@@ -22,26 +22,26 @@ export interface Watcher {
 }
 
 /** Ends with the job, or when what it returns is called. */
-export function watchJob(id: number, watcher: Watcher): () => void {
+export function watchJob(id: number, watcher: JobWatchCallbacks): () => void {
   const stopped = new AbortController()
   const { signal } = stopped
   let failures = 0
   let job: JobRead | null = null
   let events: PublicEvent[] = []
   /** Wakes up whoever waits for the next reading. */
-  let hurry = new AbortController()
+  let wakeUp = new AbortController()
 
-  const tell = (news: JobRead): void => {
-    if (signal.aborted || (job && isBehind(news.status, job.status))) return
+  const publish = (news: JobRead): void => {
+    if (signal.aborted || (job && isOlder(news.status, job.status))) return
     job = news
     watcher.onJob(news)
   }
-  const over = (): boolean => signal.aborted || job?.status.job_completed === true
+  const isFinished = (): boolean => signal.aborted || job?.status.job_completed === true
 
   const read = async (): Promise<void> => {
-    while (!over()) {
+    while (!isFinished()) {
       try {
-        tell(await readJob(id, signal))
+        publish(await readJob(id, signal))
         if (failures > 0) watcher.onTrouble(null)
         failures = 0
       } catch (error) {
@@ -52,19 +52,22 @@ export function watchJob(id: number, watcher: Watcher): () => void {
         // It will not get better by asking again.
         if (isFinal(trouble)) return stopped.abort()
       }
-      if (over()) return
-      hurry = new AbortController()
-      const usual = streaming ? BESIDE_MS : EVERY_MS
-      await pause(Math.min(LONGEST_MS, usual * 2 ** Math.min(failures, 5)), AbortSignal.any([signal, hurry.signal]))
-      await visible(signal)
+      if (isFinished()) return
+      wakeUp = new AbortController()
+      const usual = streaming ? POLL_BESIDE_STREAM_MS : POLL_MS
+      await sleep(
+        Math.min(MAX_BACKOFF_MS, usual * 2 ** Math.min(failures, 5)),
+        AbortSignal.any([signal, wakeUp.signal]),
+      )
+      await whenVisible(signal)
     }
   }
 
   let streaming = false
   const listen = async (): Promise<void> => {
-    for (let tries = 0; !over(); tries++) {
+    for (let tries = 0; !isFinished(); tries++) {
       const silent = new AbortController()
-      let alarm = setTimeout(() => silent.abort(), SILENCE_MS)
+      let alarm = setTimeout(() => silent.abort(), STREAM_TIMEOUT_MS)
       try {
         const response = await openEvents(id, events.at(-1)?.id ?? 0, AbortSignal.any([signal, silent.signal]))
         if (!response.ok || !response.body) return
@@ -76,7 +79,7 @@ export function watchJob(id: number, watcher: Watcher): () => void {
           const { done, value } = await reader.read()
           if (done) break
           clearTimeout(alarm)
-          alarm = setTimeout(() => silent.abort(), SILENCE_MS)
+          alarm = setTimeout(() => silent.abort(), STREAM_TIMEOUT_MS)
           for (const { type, data } of feed(value)) take(type, data)
         }
       } catch {
@@ -85,29 +88,29 @@ export function watchJob(id: number, watcher: Watcher): () => void {
         clearTimeout(alarm)
         streaming = false
       }
-      await pause(Math.min(LONGEST_MS, EVERY_MS * 2 ** tries), signal)
-      await visible(signal)
+      await sleep(Math.min(MAX_BACKOFF_MS, POLL_MS * 2 ** tries), signal)
+      await whenVisible(signal)
     }
   }
 
   const take = (type: string, data: string): void => {
     if (signal.aborted) return
     if (type === 'progress') {
-      if (job && !over()) tell({ ...job, status: withFigures(job.status, data) })
+      if (job && !isFinished()) publish({ ...job, status: withProgressEvents(job.status, data) })
       return
     }
     const event = JSON.parse(data) as PublicEvent
     if (events.some((known) => known.id === event.id)) return
     events = [...events, event]
     watcher.onEvents?.(events)
-    hurry.abort()
+    wakeUp.abort()
   }
 
   const follow = async (): Promise<void> => {
     const listening = watcher.onEvents ? listen() : Promise.resolve()
     await read()
     if (signal.aborted || !watcher.onEvents) return
-    await Promise.race([listening, pause(EVERY_MS, signal)])
+    await Promise.race([listening, sleep(POLL_MS, signal)])
     // The last ones may have come after the stream was closed.
     const all = await readEvents(id, signal).catch(() => [])
     if (all.length > events.length && !signal.aborted) watcher.onEvents(all)
@@ -116,7 +119,7 @@ export function watchJob(id: number, watcher: Watcher): () => void {
   return () => stopped.abort()
 }
 
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()
     const timer = setTimeout(done, ms)
@@ -130,7 +133,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Resolves when somebody can see the page. */
-export function visible(signal: AbortSignal): Promise<void> {
+export function whenVisible(signal: AbortSignal): Promise<void> {
   if (!document.hidden || signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {
     const look = () => {

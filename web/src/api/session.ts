@@ -57,9 +57,9 @@ addEventListener('storage', ({ storageArea, key }) => {
 
 /** → what ends it. */
 export function onSession(listener: (session: Session) => void): () => void {
-  const tell = () => listener(session)
-  listeners.add(tell)
-  return () => void listeners.delete(tell)
+  const notifyListeners = () => listener(session)
+  listeners.add(notifyListeners)
+  return () => void listeners.delete(notifyListeners)
 }
 
 export function useSession(): Session {

@@ -2,7 +2,7 @@
 import { useContext, useId } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
 import { ApiNames } from './apiNames.ts'
-import { problemAt, secretMembers, type Members } from './model/formBody.ts'
+import { problemAt, secretMembers, type JobFields } from './model/formBody.ts'
 import { valueLabel } from './model/labels.ts'
 import type { FieldInfo } from './model/schema.ts'
 
@@ -78,7 +78,7 @@ interface FieldsProps {
   infos: readonly FieldInfo[]
   /** Where they stand in the body. Empty = at its top. */
   at?: string
-  members: Members
+  members: JobFields
   problems: readonly Problem[]
   onChange: (name: string, value: unknown) => void
   /** What is offered of a field in place of what the schema says. */

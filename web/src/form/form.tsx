@@ -10,10 +10,10 @@ import { asError, type Failure } from '../parts/notice.tsx'
 import { currentTransfers, useTransfers } from '../transfers/store.ts'
 import { useAnalyses, type Readable } from './model/sourceAnalysis.ts'
 import { ApiNames } from './apiNames.ts'
-import { bodyWith, withInput, type Body } from './model/formBody.ts'
+import { bodyWith, withInput, type FormBody } from './model/formBody.ts'
 import { createJobs } from './model/createJobs.ts'
 import { plannedProfiles } from './model/estimate.ts'
-import { judge, providerOf, spoken } from './model/validate.ts'
+import { validateForm, providerOf, spoken } from './model/validate.ts'
 import { ManagePresets, Presets } from './presets.tsx'
 import { Request } from './request.tsx'
 import { Settings } from './settings.tsx'
@@ -22,7 +22,7 @@ import { isUpload, sourcesOf, type Chosen } from './model/sources.ts'
 import { Summary } from './summary.tsx'
 
 interface FormProps {
-  initial: Body
+  initial: FormBody
   chosen: readonly Chosen[]
   /** The earlier job that it began with. */
   from: number | null
@@ -53,7 +53,7 @@ export function Form({ initial, chosen: before, from }: FormProps) {
 
   const transfers = useTransfers()
   const sources = useMemo(() => sourcesOf(body, chosen, transfers), [body, chosen, transfers])
-  const judged = useMemo(() => judge(body, sources, location.origin), [body, sources])
+  const judged = useMemo(() => validateForm(body, sources, location.origin), [body, sources])
   const right = judged.problems.length === 0
   const uploads = isUpload(body)
   const readable = sources.flatMap(({ key, input }): Readable[] =>
@@ -72,7 +72,7 @@ export function Form({ initial, chosen: before, from }: FormProps) {
   const once = useMemo(() => crypto.randomUUID(), [body, chosen])
   const current = presets.find(({ preset_id: id }) => id === presetId) ?? null
 
-  const change = (next: Body): void => {
+  const change = (next: FormBody): void => {
     setBody(next)
     setFailure(null)
   }

@@ -6,15 +6,15 @@ import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { changePreset, createPreset, deletePreset } from '../api/api.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { jobOfPreset, type Body } from './model/formBody.ts'
-import { fitOf } from './model/presetFit.ts'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { jobOfPreset, type FormBody } from './model/formBody.ts'
+import { presetFit } from './model/presetFit.ts'
 
 interface PresetsProps {
   presets: readonly Preset[]
   /** null = settings of an earlier job. */
   current: Preset | null
-  body: Body
+  body: FormBody
   source: SourceReport | null
   onChoose: (preset: Preset) => void
 }
@@ -25,7 +25,7 @@ export function Presets({ presets, current, source, onChoose, body }: PresetsPro
     <fieldset class="presets">
       <legend class="hidden">Preset</legend>
       {presets.map((preset) => {
-        const { reason, notes } = fitOf(preset.job, source)
+        const { reason, notes } = presetFit(preset.job, source)
         const chosen = preset.preset_id === current?.preset_id
         return (
           <label key={preset.preset_id} class={reason === null ? 'preset' : 'preset unfit'}>
@@ -56,13 +56,13 @@ export function Presets({ presets, current, source, onChoose, body }: PresetsPro
 }
 
 /** The same settings in another order are the same settings. */
-function isModified(body: Body, { job }: Preset): boolean {
+function isModified(body: FormBody, { job }: Preset): boolean {
   const sorted = (value: object) => JSON.stringify(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return sorted(jobOfPreset(body)) !== sorted({ videoProfiles: [], audioProfiles: [], ...job })
 }
 
 interface ManageProps {
-  body: Body
+  body: FormBody
   current: Preset | null
   /** To be read again; the one to choose, null = none. */
   onChanged: (chosen: Preset | null) => void
@@ -121,7 +121,7 @@ export function ManagePresets({ body, current, onChanged, onReset }: ManageProps
           </button>
         </>
       ) : null}
-      {failure && asking === null ? <Trouble failure={failure} /> : null}
+      {failure && asking === null ? <ConnectionNotice failure={failure} /> : null}
       {asking === 'save' ? (
         <NameDialog
           title="Save as preset"
@@ -210,7 +210,7 @@ function NameDialog({ title, action, failure, onSave, onClose, ...before }: Name
         <p class="help">
           A preset keeps all output settings except the source, the destination’s credentials and metadata.
         </p>
-        {failure ? <Trouble failure={failure} /> : null}
+        {failure ? <ConnectionNotice failure={failure} /> : null}
         <div class="actions">
           <button type="button" onClick={onClose}>
             Cancel

@@ -1,8 +1,8 @@
 // In charge of: the lists of renditions and of audio tracks, each with the fields of its schema.
 import type { Problem } from '#contract/errors.ts'
-import { problemAt, withMember, type Members } from './model/formBody.ts'
+import { problemAt, withMember, type JobFields } from './model/formBody.ts'
 import { Fields } from './field.tsx'
-import { renamed } from './model/renditionNames.ts'
+import { renameForHeight } from './model/renditionNames.ts'
 import type { FieldInfo } from './model/schema.ts'
 
 interface ProfilesProps {
@@ -11,18 +11,18 @@ interface ProfilesProps {
   infos: ReadonlyMap<string, FieldInfo>
   /** The others are under "More". */
   first: readonly string[]
-  value: readonly Members[]
+  value: readonly JobFields[]
   bounds: { minimum: number; maximum: number }
   /** A new one to start from. */
-  fresh: Members
-  onChange: (value: Members[]) => void
+  fresh: JobFields
+  onChange: (value: JobFields[]) => void
   problems: readonly Problem[]
 }
 
 /** With the member, and a name that goes on saying the height that it has. */
-function changed(profile: Members, name: string, value: unknown): Members {
+function changed(profile: JobFields, name: string, value: unknown): JobFields {
   const next = withMember(profile, name, value)
-  return name === 'height' ? withMember(next, 'output', renamed(profile['output'], value)) : next
+  return name === 'height' ? withMember(next, 'output', renameForHeight(profile['output'], value)) : next
 }
 
 export function Profiles(props: ProfilesProps) {

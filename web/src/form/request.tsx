@@ -1,10 +1,10 @@
 // In charge of: the request as the API takes it, for who writes programs: as JSON, as a curl line, and the API's names in
 // the form.
 import { Copy } from '../parts/copy.tsx'
-import { curlLine, shownBody, type Body } from './model/formBody.ts'
+import { curlLine, shownBody, type FormBody } from './model/formBody.ts'
 
 interface RequestProps {
-  body: Body
+  body: FormBody
   names: boolean
   onNames: (shown: boolean) => void
 }

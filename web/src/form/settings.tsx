@@ -3,9 +3,9 @@ import type { ComponentChildren } from 'preact'
 import type { Problem } from '#contract/errors.ts'
 import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
 import { Icon } from '../parts/icon.tsx'
-import { withMember, type Body, type Members } from './model/formBody.ts'
+import { withMember, type FormBody, type JobFields } from './model/formBody.ts'
 import { Fields } from './field.tsx'
-import { audioFields, destinationFields, groups, renditionFields } from './model/groups.ts'
+import { audioFields, destinationFields, FIELD_GROUPS, renditionFields } from './model/groups.ts'
 import { valueLabel } from './model/labels.ts'
 import { Metadata } from './metadata.tsx'
 import { Profiles } from './profiles.tsx'
@@ -13,11 +13,11 @@ import { audioInfos, jobInfos, videoInfos, type FieldInfo } from './model/schema
 import { ChooseStore, Credentials, storeName } from './storage.tsx'
 
 interface SettingsProps {
-  body: Body
+  body: FormBody
   problems: readonly Problem[]
-  onChange: (body: Body) => void
+  onChange: (body: FormBody) => void
   /** What an automatic ladder became for this source; empty = not known yet. */
-  planned: readonly Members[]
+  planned: readonly JobFields[]
 }
 
 const infosOf = (names: readonly string[]): FieldInfo[] => names.flatMap((name) => jobInfos.get(name) ?? [])
@@ -74,7 +74,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         />
         {fieldsOf(infosOf(audioFields))}
       </Part>
-      {groups.map(({ id, title, fields }) => {
+      {FIELD_GROUPS.map(({ id, title, fields }) => {
         const infos = infosOf(fields)
         return (
           <Part key={id} id={id} title={title} summary={givenSummary(body, infos)} wrong={isWrong(problems, fields)}>
@@ -118,7 +118,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
   )
 }
 
-const FRESH: Members = { output: '', width: 0, height: 720, video_bitrate: 2600, video_bitrate_mode: 'vbr' }
+const FRESH: JobFields = { output: '', width: 0, height: 720, video_bitrate: 2600, video_bitrate_mode: 'vbr' }
 
 /** Below, as well as at it. */
 const isWrong = (problems: readonly Problem[], paths: readonly string[]): boolean =>
@@ -148,9 +148,9 @@ function Part({ id, title, summary, wrong, children }: PartProps) {
 }
 
 interface LadderProps {
-  body: Body
-  onChange: (body: Body) => void
-  planned: readonly Members[]
+  body: FormBody
+  onChange: (body: FormBody) => void
+  planned: readonly JobFields[]
 }
 
 /** Renditions that follow from the source, or ones that are chosen. */
@@ -200,7 +200,7 @@ function Ladder({ body, onChange, planned }: LadderProps) {
   )
 }
 
-function renditionSummary(body: Body): string {
+function renditionSummary(body: FormBody): string {
   if (body['ladder'] === 'auto') return 'Automatic'
   return body.videoProfiles
     .map(({ width, height }) =>
@@ -209,7 +209,7 @@ function renditionSummary(body: Body): string {
     .join(', ')
 }
 
-function audioSummary({ audioProfiles }: Body): string {
+function audioSummary({ audioProfiles }: FormBody): string {
   return (
     audioProfiles
       .map(({ audio_codec: codec = 'aac', audio_channels: channels = '2', audio_bitrate: kbps = '256' }) =>
@@ -224,7 +224,7 @@ function audioSummary({ audioProfiles }: Body): string {
 }
 
 /** What was set, else what could be. */
-function givenSummary(body: Body, infos: readonly FieldInfo[]): string {
+function givenSummary(body: FormBody, infos: readonly FieldInfo[]): string {
   const given = infos.flatMap(({ name, label }) => {
     const value = body[name]
     if (typeof value !== 'string' && typeof value !== 'number' && value !== true) return []

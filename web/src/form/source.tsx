@@ -6,9 +6,9 @@ import type { Problem } from '#contract/errors.ts'
 import { listUploads } from '../api/api.ts'
 import { DropZone } from '../parts/dropZone.tsx'
 import { upload } from '../transfers/store.ts'
-import { ago, bytes } from '../text/format.ts'
+import { formatAge, formatBytes } from '../text/format.ts'
 import type { Analysis } from './model/sourceAnalysis.ts'
-import { problemAt, withMember, withSource, type Body } from './model/formBody.ts'
+import { problemAt, withMember, withSource, type FormBody } from './model/formBody.ts'
 import { Field } from './field.tsx'
 import { exampleOf } from './model/messages.ts'
 import { jobInfos } from './model/schema.ts'
@@ -17,8 +17,8 @@ import { isUpload, type Chosen, type Source as OneSource } from './model/sources
 import { ChooseStore, Credentials } from './storage.tsx'
 
 interface SourceProps {
-  body: Body
-  onBody: (body: Body) => void
+  body: FormBody
+  onBody: (body: FormBody) => void
   chosen: readonly Chosen[]
   onChosen: (change: (chosen: readonly Chosen[]) => readonly Chosen[]) => void
   sources: readonly OneSource[]
@@ -171,7 +171,7 @@ function EarlierUploads({ chosen, onChoose, empty }: EarlierUploadsProps) {
         <option value="">Choose an upload</option>
         {left.map(({ input, name, size, created_at: at }) => (
           <option key={input} value={input}>
-            {name} ({bytes(size ?? 0)}, {ago(at, Date.now())})
+            {name} ({formatBytes(size ?? 0)}, {formatAge(at, Date.now())})
           </option>
         ))}
       </select>

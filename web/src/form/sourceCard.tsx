@@ -1,12 +1,12 @@
 // In charge of: one source: its poster, what it is, and how far its upload and its analysis are.
 import type { ComponentChildren } from 'preact'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
-import { adviceFor } from '../text/errorAdvice.ts'
+import { errorAdvice } from '../text/errorAdvice.ts'
 import { bitrate, containerName } from '../job/mediaDetails.ts'
 import { channelsName, codecName, dimensions, framesPerSecond, languageName, runningTime } from '../text/mediaTerms.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton, TransferButtons, TransferProgress } from '../transfers/progress.tsx'
-import { bytes } from '../text/format.ts'
+import { formatBytes } from '../text/format.ts'
 import type { Analysis } from './model/sourceAnalysis.ts'
 import { displaySize } from './model/presetFit.ts'
 import type { Source } from './model/sources.ts'
@@ -39,7 +39,7 @@ export function SourceCard({ source, analysis, onRemove }: SourceCardProps) {
         {report ? <Report report={report} size={source.size} /> : <p class="help">{beforeAnalysis(source)}</p>}
         {analysis?.failure && !analysis.busy ? (
           <p class="problem">
-            {analysis.failure.message} {adviceFor(analysis.failure.code)}
+            {analysis.failure.message} {errorAdvice(analysis.failure.code)}
           </p>
         ) : null}
       </div>
@@ -60,7 +60,7 @@ function beforeAnalysis({ size, transfer }: Source): string {
   const stored = transfer === null || transfer.state === 'stored'
   const parts = [
     preview ? dimensions(preview.width, preview.height) : null,
-    stored && size !== null ? bytes(size) : null,
+    stored && size !== null ? formatBytes(size) : null,
   ]
   return parts.filter((part) => part !== null).join(' · ')
 }
@@ -116,7 +116,7 @@ function Report({ report, size }: { report: SourceReport; size: number | null })
       <Line name="File">
         {[
           containerName(report.formats),
-          length === null ? null : bytes(length),
+          length === null ? null : formatBytes(length),
           report.bitrate_kbps === null ? null : bitrate(report.bitrate_kbps),
         ]
           .filter((part) => part !== null)

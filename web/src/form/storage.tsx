@@ -2,7 +2,7 @@
 import { PROVIDERS, type Provider } from '#contract/job/stores/registry.ts'
 import type { Problem } from '#contract/errors.ts'
 import { rulesOf } from '#contract/job/stores/registry.ts'
-import { problemAt, withMember, type Members } from './model/formBody.ts'
+import { problemAt, withMember, type JobFields } from './model/formBody.ts'
 import { Fields } from './field.tsx'
 import { httpLabels } from './model/labels.ts'
 import { credentialInfos, type FieldInfo } from './model/schema.ts'
@@ -25,8 +25,8 @@ export const storeName = (side: Side, provider: unknown): string =>
 
 interface CredentialsProps {
   side: Side
-  value: Members
-  onChange: (value: Members) => void
+  value: JobFields
+  onChange: (value: JobFields) => void
   problems: readonly Problem[]
 }
 
@@ -72,7 +72,7 @@ export function Credentials({ side, value, onChange, problems }: CredentialsProp
 interface ChooseStoreProps {
   side: Side
   legend: string
-  value: Members
+  value: JobFields
   onChoose: (provider: Provider) => void
 }
 

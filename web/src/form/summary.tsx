@@ -1,13 +1,13 @@
 // In charge of: what will be made, what it takes and what is in the way, and the button that creates the job.
 import type { Problem, Warning } from '#contract/errors.ts'
-import type { Estimate, FileReport } from '#contract/task/dryRunEstimate.ts'
+import type { Estimate, PlannedFile } from '#contract/task/dryRunEstimate.ts'
 import { bitrate } from '../job/mediaDetails.ts'
 import { channelsName, codecName, dimensions, framesPerSecond } from '../text/mediaTerms.ts'
-import { Notice, Trouble, type Failure } from '../parts/notice.tsx'
-import { bytes, dollars, duration } from '../text/format.ts'
+import { Notice, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { formatBytes, formatDollars, formatDuration } from '../text/format.ts'
 import type { Analysis } from './model/sourceAnalysis.ts'
 import { renditionsOf, totalOf, type Total } from './model/estimate.ts'
-import { placeOf, reworded } from './model/messages.ts'
+import { fieldTitle, reworded } from './model/messages.ts'
 import type { Source } from './model/sources.ts'
 
 interface SummaryProps {
@@ -70,7 +70,7 @@ export function Summary(props: SummaryProps) {
         )}
         <Warnings messages={[...new Set(told)]} />
         {refused.map((reason) => (
-          <Trouble key={reason.message} failure={reason} />
+          <ConnectionNotice key={reason.message} failure={reason} />
         ))}
       </div>
       <div aria-live="polite" class="summary-problems">
@@ -85,7 +85,7 @@ export function Summary(props: SummaryProps) {
               {problems.map((problem) => (
                 <li key={problem.field + problem.message}>
                   <button type="button" class="link" onClick={() => onShow(problem)}>
-                    {placeOf(problem.field, provider)}
+                    {fieldTitle(problem.field, provider)}
                   </button>
                   <span>{problem.message}</span>
                 </li>
@@ -93,7 +93,7 @@ export function Summary(props: SummaryProps) {
             </ul>
           </Notice>
         ) : null}
-        {failure ? <Trouble failure={failure} /> : null}
+        {failure ? <ConnectionNotice failure={failure} /> : null}
       </div>
       <div class="create-bar">
         <button type="button" class="primary large" disabled={busy} onClick={onCreate}>
@@ -161,10 +161,10 @@ function Figures({ total, pending, empty }: FiguresProps) {
   return (
     <dl class="estimate" aria-busy={pending}>
       {spell('Encoding time', total?.seconds ?? null, (seconds) =>
-        duration(seconds < 10 ? Number(seconds.toPrecision(2)) : Math.round(seconds)),
+        formatDuration(seconds < 10 ? Number(seconds.toPrecision(2)) : Math.round(seconds)),
       )}
-      {spell('Output size', total?.bytes ?? null, bytes)}
-      {spell('Cost', total?.dollars ?? null, dollars)}
+      {spell('Output size', total?.bytes ?? null, formatBytes)}
+      {spell('Cost', total?.dollars ?? null, formatDollars)}
     </dl>
   )
 }
@@ -212,7 +212,7 @@ function Planned({ estimate, several }: { estimate: Estimate; several: boolean }
 }
 
 /** Each kind of track once, however many outputs carry it. */
-function audioOf(outputs: readonly FileReport[]): { words: string; kbps: number }[] {
+function audioOf(outputs: readonly PlannedFile[]): { words: string; kbps: number }[] {
   const tracks = outputs.flatMap(({ audio }) =>
     audio.map(({ codec, channels, bitrate_kbps: kbps }) => ({
       words: `${codecName(codec)} ${channelsName(channels)}`,

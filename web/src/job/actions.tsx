@@ -4,10 +4,10 @@ import { useMemo, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/api/answers.ts'
 import { cancelJob, deleteJob, retryJob } from '../api/api.ts'
 import { Link, navigate } from '../router.tsx'
-import { standingOf } from '../text/format.ts'
+import { jobStateOf } from '../text/format.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
 import { ShareDialog } from './share.tsx'
 
 interface JobActionsProps {
@@ -24,7 +24,7 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
   const [failure, setFailure] = useState<Failure | null>(null)
   const once = useMemo(() => crypto.randomUUID(), [id])
   const { status } = job
-  const standing = standingOf(status)
+  const standing = jobStateOf(status)
   const run = async (work: () => Promise<void>): Promise<void> => {
     setAsking(null)
     setBusy(true)
@@ -67,7 +67,7 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
           <Icon name="trash" /> Delete
         </button>
       ) : null}
-      {failure ? <Trouble failure={failure} /> : null}
+      {failure ? <ConnectionNotice failure={failure} /> : null}
       {asking === 'share' ? <ShareDialog id={id} name={status.input_name} onClose={() => setAsking(null)} /> : null}
       {asking === 'cancel' ? (
         <Confirm

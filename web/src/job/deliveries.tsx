@@ -1,9 +1,9 @@
 // In charge of: the webhook deliveries of a job: what was sent, how the receiver responded, and sending it again.
 import { useEffect, useState } from 'preact/hooks'
 import { isFinal } from '../api/api.ts'
-import { pause, visible } from '../api/jobWatch.ts'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { moment } from '../text/format.ts'
+import { sleep, whenVisible } from '../api/jobWatch.ts'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { formatDateTime } from '../text/format.ts'
 import type { Delivery } from '#contract/api/answers.ts'
 import { listDeliveries, replayDelivery } from './resultApi.ts'
 
@@ -48,8 +48,8 @@ export function Deliveries({ id, ended, address }: DeliveriesProps) {
           setFailure(asError(error))
           if (isFinal(error)) return
         }
-        await pause(EVERY_MS * 2 ** Math.min(failures, 4), signal)
-        await visible(signal)
+        await sleep(EVERY_MS * 2 ** Math.min(failures, 4), signal)
+        await whenVisible(signal)
       }
     }
     void follow()
@@ -73,7 +73,7 @@ export function Deliveries({ id, ended, address }: DeliveriesProps) {
     <section class="card" aria-labelledby="webhooks">
       <h2 id="webhooks">Webhooks</h2>
       {address ? <p class="help address">{address}</p> : null}
-      {failure ? <Trouble failure={failure} retry={() => setVersion(version + 1)} /> : null}
+      {failure ? <ConnectionNotice failure={failure} retry={() => setVersion(version + 1)} /> : null}
       {shown.length === 0 && !failure ? (
         <p class="help">{ended ? 'Nothing was sent.' : 'Sent when the job ends.'}</p>
       ) : null}
@@ -94,7 +94,7 @@ export function Deliveries({ id, ended, address }: DeliveriesProps) {
               </button>
             </div>
             {delivery.next_try_at && delivery.tries > 0 ? (
-              <span class="help">Next try {moment(delivery.next_try_at)}</span>
+              <span class="help">Next try {formatDateTime(delivery.next_try_at)}</span>
             ) : null}
             {delivery.attempts.length > 0 ? (
               <details>
@@ -105,7 +105,7 @@ export function Deliveries({ id, ended, address }: DeliveriesProps) {
                   {delivery.attempts.map(({ at, status, error, milliseconds }) => (
                     <li key={at}>
                       {status === null ? (error ?? 'No response') : `HTTP ${status}`} · {milliseconds} ms
-                      <span class="help">{moment(at)}</span>
+                      <span class="help">{formatDateTime(at)}</span>
                     </li>
                   ))}
                 </ol>

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import type { JobLog } from '#contract/api/answers.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { clock, duration } from '../text/format.ts'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { formatTime, formatDuration } from '../text/format.ts'
 import { readLog } from './resultApi.ts'
 
 interface LogProps {
@@ -41,7 +41,7 @@ export function Log({ id, version }: LogProps) {
           <h2 id="log">Log</h2> <span class="help">ffmpeg commands and messages of the transcoder</span>
         </summary>
         {failure ? (
-          <Trouble failure={failure} retry={() => setAttempt(attempt + 1)} />
+          <ConnectionNotice failure={failure} retry={() => setAttempt(attempt + 1)} />
         ) : log === null ? (
           <Loading label="Loading the log" lines={1} />
         ) : log.attempts.length === 0 ? (
@@ -58,7 +58,7 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 
 function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boolean }) {
   const lines = each.lines
-    .map(({ time, level, message }) => `${clock(time)}  ${level.padEnd(5)}  ${message}`)
+    .map(({ time, level, message }) => `${formatTime(time)}  ${level.padEnd(5)}  ${message}`)
     .join('\n')
   // Mostly the encode; the others are probes and small things.
   const longest = Math.max(...each.commands.map(({ seconds }) => seconds))
@@ -74,7 +74,7 @@ function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boo
           <summary>
             {capital(purpose)}{' '}
             <span class="help">
-              {duration(seconds)}
+              {formatDuration(seconds)}
               {code === 0 ? '' : code === null ? ' · still running or stopped' : ` · exit code ${code}`}
             </span>
           </summary>

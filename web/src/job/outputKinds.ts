@@ -61,14 +61,14 @@ function isPresentation({ path, role }: PublicOutput): boolean {
   return name === 'master.m3u8' || (role === 'manifest' && !name.endsWith('.m3u8'))
 }
 
-export interface Sorted {
+export interface SortedOutputs {
   /** What to play or to download: presentations, then whole media files. */
   main: PublicOutput[]
   /** Images, captions, playlists, reports. */
   others: PublicOutput[]
 }
 
-export function sorted(outputs: readonly PublicOutput[]): Sorted {
+export function sortOutputs(outputs: readonly PublicOutput[]): SortedOutputs {
   const files = outputs.filter(({ role, segments }) => role === 'media' && segments === undefined)
   const presentations = outputs.filter(isPresentation)
   // Without any of those: playlists of single renditions are what there is.

@@ -7,14 +7,14 @@ import type { PublicOutput } from '#contract/api/status.ts'
 import { dimensions, runningTime } from '../text/mediaTerms.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { bytes } from '../text/format.ts'
-import { isOpen, kindOf, nameOf, sorted } from './outputKinds.ts'
+import { formatBytes } from '../text/format.ts'
+import { isOpen, kindOf, nameOf, sortOutputs } from './outputKinds.ts'
 import { audioDetails, bitrate, captionDetails, heightName, videoDetails } from './mediaDetails.ts'
 
 export function Outputs({ outputs }: { outputs: readonly PublicOutput[] }) {
   const [hashes, setHashes] = useState(false)
   if (outputs.length === 0) return null
-  const { main, others } = sorted(outputs)
+  const { main, others } = sortOutputs(outputs)
   const groups = grouped(main)
   const peak = Math.max(1, ...main.flatMap(({ media }) => (media ? [media.peak_bitrate_kbps] : [])))
   return (
@@ -105,7 +105,7 @@ function Head({ output, total, hashes, brief }: HeadProps) {
           {brief === true && media ? <span class="help">{inBrief(media)}</span> : null}
         </div>
         <span class="figures made-size">
-          {bytes(total.bytes)}
+          {formatBytes(total.bytes)}
           {total.segments > 0 ? (
             <span class="help">
               {total.segments} {total.segments === 1 ? 'segment' : 'segments'}

@@ -6,7 +6,7 @@ import type { PlayerSource } from '../player/playerMedia.ts'
 const FILES = /\.(mp4|m4v|m4a|webm|mov|mp2|mp3)$/i
 
 /** Presentations first, then files as they are listed. Transport streams and AC-3 are for other players. */
-export function playables(outputs: readonly PublicOutput[]): PlayerSource[] {
+export function playableSources(outputs: readonly PublicOutput[]): PlayerSource[] {
   const found: PlayerSource[] = []
   const playable = outputs.filter(isPlayable)
   for (const { path, url } of playable) {

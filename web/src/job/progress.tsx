@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { bytes, duration, quarter, situation, standingOf } from '../text/format.ts'
+import { formatBytes, formatDuration, lastQuarter, describeProgress, jobStateOf } from '../text/format.ts'
 import { Bar } from '../parts/progress.tsx'
 
 const known = (text: string | null): text is string => text !== null && !text.startsWith('-')
@@ -20,18 +20,18 @@ function figures(status: PublicStatus, now: number): [string, string][] {
   const files = status.outputs.reduce((sum, { segments }) => sum + 1 + (segments?.count ?? 0), 0)
   const before = status.queue_position
   const all: [string, string | null][] = [
-    ['Time left', over || status.eta_seconds === null ? null : `about ${duration(status.eta_seconds)}`],
+    ['Time left', over || status.eta_seconds === null ? null : `about ${formatDuration(status.eta_seconds)}`],
     [
       'Position in queue',
       over || before === null ? null : `${before + 1}${before >= MAX_QUEUE_POSITION ? ' or more' : ''}`,
     ],
     [
       over ? 'Processing time' : 'Running for',
-      seconds === null ? null : duration(over ? seconds : Math.round(seconds)),
+      seconds === null ? null : formatDuration(over ? seconds : Math.round(seconds)),
     ],
     ['Transcode speed', known(status.tcode_speed) ? `${status.tcode_speed} × real time` : null],
     ['Transfer speed', known(status.xfer_speed) ? `${status.xfer_speed} MB/s` : null],
-    ['Outputs', made > 0 ? `${bytes(made)} in ${files} ${files === 1 ? 'file' : 'files'}` : null],
+    ['Outputs', made > 0 ? `${formatBytes(made)} in ${files} ${files === 1 ? 'file' : 'files'}` : null],
   ]
   return all.flatMap(([label, value]) => (value === null ? [] : [[label, value] satisfies [string, string]]))
 }
@@ -39,8 +39,8 @@ function figures(status: PublicStatus, now: number): [string, string][] {
 /** For readers of the screen: the phase and the quarter, not every percent, second and place in the queue. */
 function spoken(status: PublicStatus): string {
   const percent = Number(status.tcode_progress)
-  const part = status.phase === 'transcoding' && percent >= 25 ? ` ${quarter(percent)} % are transcoded.` : ''
-  return situation({ ...status, eta_seconds: null, queue_position: null }) + part
+  const part = status.phase === 'transcoding' && percent >= 25 ? ` ${lastQuarter(percent)} % are transcoded.` : ''
+  return describeProgress({ ...status, eta_seconds: null, queue_position: null }) + part
 }
 
 /** The last text that was new: news that cross on their way do not make anything be said twice. */
@@ -55,7 +55,7 @@ function useOnce(text: string): string {
 }
 
 export function JobProgress({ id, status }: { id: number; status: PublicStatus }) {
-  const standing = standingOf(status)
+  const standing = jobStateOf(status)
   const transcoded = Number(status.tcode_progress)
   const told = useOnce(spoken(status))
   const tiles = status.dry_run ? [] : figures(status, Date.now())
@@ -68,7 +68,7 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
         {status.poster && !status.job_completed ? (
           <img class="still" src={status.poster.url} alt="" width={status.poster.width} height={status.poster.height} />
         ) : null}
-        <p class="situation">{situation(status)}</p>
+        <p class="situation">{describeProgress(status)}</p>
       </div>
       <p class="hidden" role="status">
         Job {id}: {told}

@@ -3,13 +3,13 @@
 import { useState } from 'preact/hooks'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { Copy } from '../parts/copy.tsx'
-import { playables } from './playable.ts'
+import { playableSources } from './playable.ts'
 import type { PlayerMedia } from '../player/playerMedia.ts'
 import { Player } from '../player/player.tsx'
 import { isPlayable } from './outputKinds.ts'
 
 export function Result({ status }: { status: PublicStatus }) {
-  const found = playables(status.outputs)
+  const found = playableSources(status.outputs)
   const [chosen, setChosen] = useState(0)
   const [started, setStarted] = useState(false)
   const source = found[chosen] ?? found[0]

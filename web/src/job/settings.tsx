@@ -2,7 +2,7 @@
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { Copy } from '../parts/copy.tsx'
-import { Facts, type Fact } from '../parts/facts.tsx'
+import { DefinitionList, type Definition } from '../parts/facts.tsx'
 import { bitrate } from './mediaDetails.ts'
 
 /** "1280 × 720", "720p", "1280 px wide", "source size". */
@@ -17,7 +17,7 @@ export function Settings({ config }: { config: JobConfig }) {
   const text = JSON.stringify(config, null, 2)
   const { videoProfiles: videos, audioProfiles: audios, cloud_credentials: stores } = config
   const codec = config.video_codec.toUpperCase()
-  const facts: Fact[] = [
+  const facts: Definition[] = [
     ['Format', formatOf(config)],
     [
       'Video',
@@ -37,7 +37,7 @@ export function Settings({ config }: { config: JobConfig }) {
   return (
     <section class="card" aria-labelledby="settings">
       <h2 id="settings">Output settings</h2>
-      <Facts facts={facts} />
+      <DefinitionList facts={facts} />
       <details>
         <summary>Request as JSON, without secrets</summary>
         <div class="quoted">

@@ -5,8 +5,8 @@ import { Copy } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { until } from '../text/format.ts'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { formatTimeLeft } from '../text/format.ts'
 import { createShare, listShares, revokeShare } from './resultApi.ts'
 
 const DAY = 86_400
@@ -82,7 +82,9 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
           <Icon name="link" /> Create link
         </button>
       </form>
-      {failure ? <Trouble failure={failure} {...(shares === null ? { retry: () => void run(load) } : {})} /> : null}
+      {failure ? (
+        <ConnectionNotice failure={failure} {...(shares === null ? { retry: () => void run(load) } : {})} />
+      ) : null}
       <p class="hidden" role="status">
         {said}
       </p>
@@ -96,7 +98,7 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
             <li key={share.share_id}>
               <div class="share-head">
                 <strong>{share.title}</strong>
-                <span class="help">expires {until(share.expires_at, Date.now())}</span>
+                <span class="help">expires {formatTimeLeft(share.expires_at, Date.now())}</span>
                 <button
                   type="button"
                   class="small danger"

@@ -1,7 +1,7 @@
 // In charge of: what happened to a job, and when.
 import type { PublicEvent } from '#contract/api/answers.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { clock, duration, moment, sameDay, standingOf, standingWords } from '../text/format.ts'
+import { formatTime, formatDuration, formatDateTime, sameDay, jobStateOf, JOB_STATE_LABELS } from '../text/format.ts'
 
 interface Entry {
   text: string
@@ -14,7 +14,7 @@ function entriesOf(status: PublicStatus): Entry[] {
   return [
     { text: 'Created', at: status.created_at },
     { text: 'Started', at: status.started_at },
-    { text: status.finished_at ? standingWords[standingOf(status)] : 'Finished', at: status.finished_at },
+    { text: status.finished_at ? JOB_STATE_LABELS[jobStateOf(status)] : 'Finished', at: status.finished_at },
   ]
 }
 
@@ -24,9 +24,9 @@ export function Timeline({ events, status }: { events: readonly PublicEvent[]; s
   const when = (index: number): string => {
     const [before, now] = [entries[index - 1]?.at, entries[index]?.at]
     if (!now) return 'pending'
-    if (!before) return moment(now)
-    const later = duration((Date.parse(now) - Date.parse(before)) / 1000)
-    return `${sameDay(before, now) ? clock(now) : moment(now)}, ${later} later`
+    if (!before) return formatDateTime(now)
+    const later = formatDuration((Date.parse(now) - Date.parse(before)) / 1000)
+    return `${sameDay(before, now) ? formatTime(now) : formatDateTime(now)}, ${later} later`
   }
   return (
     <section class="card" aria-labelledby="timeline">

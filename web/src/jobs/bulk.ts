@@ -3,26 +3,26 @@
 import type { ListedJob } from '#contract/api/answers.ts'
 import { cancelJob, deleteJob, retryJob } from '../api/api.ts'
 import { asError } from '../parts/notice.tsx'
-import { idOf, type Deed } from './bulkSelection.ts'
+import { idOf, type BulkAction } from './bulkSelection.ts'
 
-export interface Outcome {
+export interface BulkResult {
   done: number[]
   failed: { id: number; message: string }[]
 }
 
-const deeds: Readonly<Record<Deed, (id: number) => Promise<unknown>>> = {
+const deeds: Readonly<Record<BulkAction, (id: number) => Promise<unknown>>> = {
   cancel: cancelJob,
   delete: deleteJob,
   retry: (id) => retryJob(id, crypto.randomUUID()),
 }
 
 /** One after the other: a hundred requests at once would be refused. */
-export async function doAll(
-  deed: Deed,
+export async function applyToAll(
+  deed: BulkAction,
   jobs: readonly ListedJob[],
   onProgress: (count: number) => void,
-): Promise<Outcome> {
-  const outcome: Outcome = { done: [], failed: [] }
+): Promise<BulkResult> {
+  const outcome: BulkResult = { done: [], failed: [] }
   for (const [index, job] of jobs.entries()) {
     const id = idOf(job)
     try {

@@ -1,16 +1,16 @@
 // In charge of: what can be done with several jobs, and with which of them. Pure.
 // Not in charge of: doing it (bulk.ts).
 import type { ListedJob } from '#contract/api/answers.ts'
-import { standingOf } from '../text/format.ts'
+import { jobStateOf } from '../text/format.ts'
 
-export type Deed = 'cancel' | 'retry' | 'delete'
+export type BulkAction = 'cancel' | 'retry' | 'delete'
 
 export const idOf = (job: ListedJob): number => job._auto_generated_id_
 
 /** Those that it can be done with. */
-export function fit(deed: Deed, jobs: readonly ListedJob[]): ListedJob[] {
+export function jobsFor(deed: BulkAction, jobs: readonly ListedJob[]): ListedJob[] {
   return jobs.filter(({ status }) => {
-    const standing = standingOf(status)
+    const standing = jobStateOf(status)
     if (deed === 'cancel') return !status.job_completed
     if (deed === 'retry') return standing === 'failed' || standing === 'cancelled'
     return status.job_completed

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ListedJob } from '#contract/api/answers.ts'
 import { isFinal, listJobs } from '../api/api.ts'
-import { pause, visible } from '../api/jobWatch.ts'
+import { sleep, whenVisible } from '../api/jobWatch.ts'
 import { appended, refreshed, type Paged } from '../api/pagedList.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
 import { idOf } from './bulkSelection.ts'
@@ -46,7 +46,7 @@ export function useJobs(filters: Filters): JobList {
     const stopped = new AbortController()
     const { signal } = stopped
     const follow = async (): Promise<void> => {
-      if (filters.search !== '') await pause(TYPING_MS, signal)
+      if (filters.search !== '') await sleep(TYPING_MS, signal)
       let first = true
       let failures = 0
       while (!signal.aborted) {
@@ -64,8 +64,8 @@ export function useJobs(filters: Filters): JobList {
           if (isFinal(error)) return
         }
         const every = filters.search === '' ? LIVE_MS : SEARCH_MS
-        await pause(Math.min(30_000, every * 2 ** failures), signal)
-        await visible(signal)
+        await sleep(Math.min(30_000, every * 2 ** failures), signal)
+        await whenVisible(signal)
       }
     }
     void follow()

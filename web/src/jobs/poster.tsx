@@ -4,7 +4,7 @@ import type { PublicStatus } from '#contract/api/status.ts'
 import { runningTime } from '../text/mediaTerms.ts'
 import { Icon } from '../parts/icon.tsx'
 
-export function Still({ status }: { status: PublicStatus }) {
+export function Poster({ status }: { status: PublicStatus }) {
   const { poster, source } = status
   const [broken, setBroken] = useState(false)
   // The signature in its address changes with each reading; the image does not.

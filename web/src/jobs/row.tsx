@@ -4,8 +4,8 @@ import { dimensions, runningTime } from '../text/mediaTerms.ts'
 import { uprightSize } from '../job/mediaDetails.ts'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
 import { Link } from '../router.tsx'
-import { ago, bytes, duration, moment, standingOf } from '../text/format.ts'
-import { Still } from './poster.tsx'
+import { formatAge, formatBytes, formatDuration, formatDateTime, jobStateOf } from '../text/format.ts'
+import { Poster } from './poster.tsx'
 
 interface RowProps {
   job: ListedJob
@@ -17,7 +17,7 @@ export function Row({ job, selected, onSelect }: RowProps) {
   const { status } = job
   const id = job._auto_generated_id_
   return (
-    <li class={`row ${standingOf(status)}${selected ? ' selected' : ''}`}>
+    <li class={`row ${jobStateOf(status)}${selected ? ' selected' : ''}`}>
       <label class="pick">
         <input
           type="checkbox"
@@ -27,7 +27,7 @@ export function Row({ job, selected, onSelect }: RowProps) {
         />
         <span class="hidden">Select job {id}</span>
       </label>
-      <Still status={status} />
+      <Poster status={status} />
       <div class="what">
         <Link to={`/jobs/${id}`}>{status.input_name}</Link>
         <span class="help facts-line">
@@ -52,8 +52,8 @@ export function Row({ job, selected, onSelect }: RowProps) {
         {tookOf(job)}
         <SmallProgress status={status} />
       </div>
-      <time class="help" dateTime={status.created_at} title={moment(status.created_at)}>
-        {ago(status.created_at, Date.now())}
+      <time class="help" dateTime={status.created_at} title={formatDateTime(status.created_at)}>
+        {formatAge(status.created_at, Date.now())}
       </time>
     </li>
   )
@@ -67,13 +67,13 @@ function factsOf({ status }: ListedJob): string[] {
   return [
     ...(source?.duration_seconds ? [runningTime(source.duration_seconds)] : []),
     ...(size ? [dimensions(size.width, size.height)] : []),
-    ...(made > 0 ? [`${bytes(made)} output`] : []),
+    ...(made > 0 ? [`${formatBytes(made)} output`] : []),
   ]
 }
 
 function tookOf({ status }: ListedJob) {
   if (status.error) return <span class="help why">{status.error.message}</span>
-  if (!status.started_at || !status.finished_at || status.dry_run || standingOf(status) !== 'done') return null
+  if (!status.started_at || !status.finished_at || status.dry_run || jobStateOf(status) !== 'done') return null
   const seconds = (Date.parse(status.finished_at) - Date.parse(status.started_at)) / 1000
-  return <span class="help">in {duration(seconds)}</span>
+  return <span class="help">in {formatDuration(seconds)}</span>
 }

@@ -5,17 +5,17 @@ import type { ListedJob } from '#contract/api/answers.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { doAll, type Outcome } from './bulk.ts'
-import { fit, idOf, type Deed } from './bulkSelection.ts'
+import { applyToAll, type BulkResult } from './bulk.ts'
+import { jobsFor, idOf, type BulkAction } from './bulkSelection.ts'
 
 interface SelectionProps {
   jobs: readonly ListedJob[]
   onSelect: (ids: readonly number[]) => void
   /** Something was done with these. */
-  onDone: (deed: Deed, ids: readonly number[]) => void
+  onDone: (deed: BulkAction, ids: readonly number[]) => void
 }
 
-const deeds: Readonly<Record<Deed, { verb: string; past: string; icon: IconName; consequence: string }>> = {
+const deeds: Readonly<Record<BulkAction, { verb: string; past: string; icon: IconName; consequence: string }>> = {
   cancel: {
     verb: 'Cancel',
     past: 'cancelled',
@@ -34,17 +34,17 @@ const deeds: Readonly<Record<Deed, { verb: string; past: string; icon: IconName;
 const count = (jobs: number): string => `${jobs} ${jobs === 1 ? 'job' : 'jobs'}`
 
 export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
-  const [asking, setAsking] = useState<Deed | null>(null)
+  const [asking, setAsking] = useState<BulkAction | null>(null)
   const [progress, setProgress] = useState<string | null>(null)
-  const [outcome, setOutcome] = useState<(Outcome & { deed: Deed }) | null>(null)
+  const [outcome, setOutcome] = useState<(BulkResult & { deed: BulkAction }) | null>(null)
 
-  const run = async (deed: Deed): Promise<void> => {
-    const meant = fit(deed, jobs)
+  const run = async (deed: BulkAction): Promise<void> => {
+    const meant = jobsFor(deed, jobs)
     setAsking(null)
     setOutcome(null)
     const say = (done: number): void => setProgress(`${deeds[deed].verb}: ${done} of ${meant.length} …`)
     say(0)
-    const result = await doAll(deed, meant, say)
+    const result = await applyToAll(deed, meant, say)
     setProgress(null)
     setOutcome({ ...result, deed })
     // What failed stays selected, to be looked at.
@@ -88,7 +88,7 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
           <strong class="figures">{progress ?? `${count(jobs.length)} selected`}</strong>
           <div class="actions">
             {(['retry', 'cancel', 'delete'] as const).map((deed) => {
-              const meant = fit(deed, jobs)
+              const meant = jobsFor(deed, jobs)
               return meant.length === 0 ? null : (
                 <button
                   key={deed}
@@ -110,9 +110,9 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
       )}
       {asking === null ? null : (
         <Confirm
-          question={`${deeds[asking].verb} ${count(fit(asking, jobs).length)}?`}
+          question={`${deeds[asking].verb} ${count(jobsFor(asking, jobs).length)}?`}
           consequence={deeds[asking].consequence}
-          action={`${deeds[asking].verb} ${count(fit(asking, jobs).length)}`}
+          action={`${deeds[asking].verb} ${count(jobsFor(asking, jobs).length)}`}
           keep={asking === 'cancel' ? 'Keep them running' : 'Keep them'}
           onYes={() => void run(asking)}
           onNo={() => setAsking(null)}

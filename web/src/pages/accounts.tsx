@@ -3,15 +3,15 @@ import { useEffect, useState } from 'preact/hooks'
 import type { publishedLimits } from '#contract/limits.ts'
 import type { Account, Key } from '#contract/api/administration.ts'
 import { listAccounts, saveQuotas } from '../admin/adminApi.ts'
-import { account as accountField, quotaFields, quotasOf, quotaWish, type Defaults } from '../admin/keyLimits.ts'
-import { TermsForm } from '../admin/limitsForm.tsx'
+import { account as accountField, quotaFields, quotaFormValues, quotaBody, type Defaults } from '../admin/keyLimits.ts'
+import { LimitsForm } from '../admin/limitsForm.tsx'
 import { ApiError, listKeys, readLimits } from '../api/api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Notice, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, Notice, ConnectionNotice, type Failure } from '../parts/notice.tsx'
 import { signOut } from '../api/session.ts'
-import { bytes } from '../text/format.ts'
+import { formatBytes } from '../text/format.ts'
 
 interface Listed extends Account {
   /** Keys in force. */
@@ -76,7 +76,7 @@ export function Accounts() {
         Keys of one account share its jobs, uploads and quotas. An account without quotas of its own has those of the
         service.
       </p>
-      {failure ? <Trouble failure={failure} retry={() => void read()} /> : null}
+      {failure ? <ConnectionNotice failure={failure} retry={() => void read()} /> : null}
       {loaded === null ? (
         failure ? null : (
           <Loading label="Loading the accounts" lines={3} />
@@ -90,13 +90,13 @@ export function Accounts() {
       )}
       {editing === null || loaded === null ? null : (
         <Dialog title={editing === 'new' ? 'Add account' : `Quotas of ${editing.account}`} wide onClose={close}>
-          <TermsForm
+          <LimitsForm
             name={editing === 'new' ? 'Add account' : `Quotas of ${editing.account}`}
-            initial={editing === 'new' ? {} : quotasOf(editing, loaded.defaults)}
+            initial={editing === 'new' ? {} : quotaFormValues(editing, loaded.defaults)}
             first={editing === 'new' ? [accountField, ...quotaFields] : quotaFields}
             action="Save"
             send={async ({ account, ...typed }) => {
-              await saveQuotas(editing === 'new' ? nameOf(account) : editing.account, quotaWish(typed))
+              await saveQuotas(editing === 'new' ? nameOf(account) : editing.account, quotaBody(typed))
               close()
               await read()
             }}
@@ -134,7 +134,7 @@ function AccountRow({ of: each, defaults, onEdit }: AccountRowProps) {
   const quotas: [name: string, value: string, own: boolean][] = [
     ['Active jobs', count(active), active !== defaults.max_active_jobs],
     ['Running jobs', running === null ? 'no limit' : count(running), running !== null],
-    ['Stored uploads', stored === null ? 'no limit' : bytes(stored), stored !== defaults.max_stored_upload_bytes],
+    ['Stored uploads', stored === null ? 'no limit' : formatBytes(stored), stored !== defaults.max_stored_upload_bytes],
     ['Weight', String(weight), weight !== 1],
   ]
   return (

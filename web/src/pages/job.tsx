@@ -17,10 +17,10 @@ import { Timeline } from '../job/timeline.tsx'
 import { watchJob } from '../api/jobWatch.ts'
 import { EstimateView } from '../parts/estimate.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
 import { Badge } from '../parts/progress.tsx'
 import { Link } from '../router.tsx'
-import { ago, moment, standingOf } from '../text/format.ts'
+import { formatAge, formatDateTime, jobStateOf } from '../text/format.ts'
 
 export function Job({ id }: { id: number }) {
   const [job, setJob] = useState<JobRead | null>(null)
@@ -46,7 +46,7 @@ export function Job({ id }: { id: number }) {
       <p class="crumb">
         <Link to="/">All jobs</Link>
       </p>
-      {failure ? <Trouble failure={failure} retry={() => setAttempt(attempt + 1)} /> : null}
+      {failure ? <ConnectionNotice failure={failure} retry={() => setAttempt(attempt + 1)} /> : null}
       {job ? (
         <JobView id={id} job={job} events={events} onJob={setJob} />
       ) : failure ? (
@@ -67,7 +67,7 @@ interface JobViewProps {
 
 function JobView({ id, job, events, onJob }: JobViewProps) {
   const { status, config } = job
-  const done = standingOf(status) === 'done'
+  const done = jobStateOf(status) === 'done'
   const progress = <JobProgress id={id} status={status} />
   return (
     <>
@@ -77,7 +77,8 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
           <Badge status={status} />
           {status.dry_run ? <span class="badge dry">Dry run</span> : null}
           <p class="help address">
-            Job {id} · created <time title={moment(status.created_at)}>{ago(status.created_at, Date.now())}</time>
+            Job {id} · created{' '}
+            <time title={formatDateTime(status.created_at)}>{formatAge(status.created_at, Date.now())}</time>
             {status.retry_of === null ? null : (
               <>
                 {' '}
@@ -92,7 +93,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
         <div class="column">
           {status.error ? (
             <section aria-label="Error">
-              <Trouble failure={status.error} />
+              <ConnectionNotice failure={status.error} />
             </section>
           ) : null}
           {done ? null : progress}

@@ -2,7 +2,7 @@
 // Not in charge of: loading it (jobs/list.ts), what is done with a selection (jobs/selection.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readJob } from '../api/api.ts'
-import { idOf, type Deed } from '../jobs/bulkSelection.ts'
+import { idOf, type BulkAction } from '../jobs/bulkSelection.ts'
 import { addressOf, ALL, isFiltered, type Filters } from '../jobs/jobFilters.ts'
 import { useJobs } from '../jobs/list.ts'
 import { Row } from '../jobs/row.tsx'
@@ -11,7 +11,7 @@ import { selectedOf, Selection } from '../jobs/selection.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
 import { Link, navigate } from '../router.tsx'
 
 export function Jobs({ initial }: { initial: Filters }) {
@@ -53,7 +53,7 @@ export function Jobs({ initial }: { initial: Filters }) {
     last.current = id
     setSelected((before) => [...before.filter((each) => !meant.includes(each)), ...(on ? meant : [])])
   }
-  const done = (deed: Deed, ids: readonly number[]): void => {
+  const done = (deed: BulkAction, ids: readonly number[]): void => {
     if (deed === 'delete') drop(ids)
     retry()
   }
@@ -74,7 +74,7 @@ export function Jobs({ initial }: { initial: Filters }) {
         </p>
       )}
       <Announced answered={answered} count={items.length} more={Boolean(shown?.next)} />
-      {trouble === null ? null : <Trouble failure={trouble} retry={retry} />}
+      {trouble === null ? null : <ConnectionNotice failure={trouble} retry={retry} />}
       {shown === null ? (
         trouble === null ? (
           <Loading label="Loading the jobs" lines={5} />

@@ -4,11 +4,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '#contract/api/administration.ts'
 import { rotateKey } from '../admin/adminApi.ts'
-import { KeyRow, type KeyDeed } from '../admin/keyRow.tsx'
+import { KeyRow, type KeyAction } from '../admin/keyRow.tsx'
 import { Secret } from '../admin/secret.tsx'
 import { Signing } from '../admin/signing.tsx'
-import { account, changeOf, keyLimits, label, scopes, termsOf, wishOf } from '../admin/keyLimits.ts'
-import { TermsForm } from '../admin/limitsForm.tsx'
+import { account, keyChanges, keyLimits, label, scopes, keyFormValues, newKeyBody } from '../admin/keyLimits.ts'
+import { LimitsForm } from '../admin/limitsForm.tsx'
 import { changeKey, createKey, listKeys, revokeKey } from '../api/api.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Copy } from '../parts/copy.tsx'
@@ -16,14 +16,14 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
 import { signOut } from '../api/session.ts'
 
 const FRESH = { account: 'default', scopes: 'jobs' }
 
 const ADVICE = 'Give it to the program or person it is for, and to no one else.'
 
-type Open = { deed: 'create' } | { deed: KeyDeed; key: Key }
+type Open = { deed: 'create' } | { deed: KeyAction; key: Key }
 
 export function Keys() {
   const [keys, setKeys] = useState<Key[] | null>(null)
@@ -67,7 +67,7 @@ export function Keys() {
           <Icon name="plus" /> Create API key
         </button>
       </div>
-      {failure ? <Trouble failure={failure} retry={() => void load()} /> : null}
+      {failure ? <ConnectionNotice failure={failure} retry={() => void load()} /> : null}
       <div class="announced" aria-live="polite">
         {made === null ? null : <Secret name="API key" secret={made.key} advice={made.advice} />}
       </div>
@@ -96,14 +96,14 @@ export function Keys() {
       )}
       {open?.deed === 'create' ? (
         <Dialog title="Create API key" wide onClose={close}>
-          <TermsForm
+          <LimitsForm
             name="Create API key"
             initial={FRESH}
             first={[label, account, scopes]}
             more={{ title: 'Limits and webhook', fields: keyLimits }}
             action="Create"
             send={async (typed) => {
-              const { key } = await createKey(wishOf(typed))
+              const { key } = await createKey(newKeyBody(typed))
               setMade({ key, advice: ADVICE })
               close()
               await load()
@@ -114,13 +114,13 @@ export function Keys() {
       ) : null}
       {open?.deed === 'edit' ? (
         <Dialog title={`Edit ${nameOf(open.key)}`} wide onClose={close}>
-          <TermsForm
+          <LimitsForm
             name={`Edit ${nameOf(open.key)}`}
-            initial={termsOf(open.key)}
+            initial={keyFormValues(open.key)}
             first={[label, ...keyLimits]}
             action="Save"
             send={async (typed) => {
-              await changeKey(open.key.id, changeOf(open.key, typed))
+              await changeKey(open.key.id, keyChanges(open.key, typed))
               close()
               await load()
             }}

@@ -3,10 +3,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { codecOf, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import type { publishedLimits } from '#contract/limits.ts'
 import { readLimits } from '../api/api.ts'
-import { Facts, type Fact } from '../parts/facts.tsx'
+import { DefinitionList, type Definition } from '../parts/facts.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { bytes } from '../text/format.ts'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { formatBytes } from '../text/format.ts'
 
 type Published = ReturnType<typeof publishedLimits>
 
@@ -24,7 +24,7 @@ export function Limits() {
   return (
     <>
       <h1>Limits</h1>
-      {failure ? <Trouble failure={failure} retry={() => setAttempt(attempt + 1)} /> : null}
+      {failure ? <ConnectionNotice failure={failure} retry={() => setAttempt(attempt + 1)} /> : null}
       {limits ? <Tables limits={limits} /> : failure ? null : <Loading label="Loading the limits" lines={3} />}
     </>
   )
@@ -34,7 +34,11 @@ const count = (value: number): string => value.toLocaleString('en')
 const span = (range: { minimum: number; maximum: number }) => `${count(range.minimum)} to ${count(range.maximum)}`
 const days = (value: number): string => `${value} ${value === 1 ? 'day' : 'days'}`
 
-function groupsOf({ quotas, retention_days: kept, ...limits }: Published): [title: string, note: string, Fact[]][] {
+function groupsOf({
+  quotas,
+  retention_days: kept,
+  ...limits
+}: Published): [title: string, note: string, Definition[]][] {
   return [
     [
       'Quotas',
@@ -47,7 +51,7 @@ function groupsOf({ quotas, retention_days: kept, ...limits }: Published): [titl
         ],
         [
           'Stored uploads',
-          quotas.stored_upload_bytes === null ? 'no limit' : `${bytes(quotas.stored_upload_bytes)} in total`,
+          quotas.stored_upload_bytes === null ? 'no limit' : `${formatBytes(quotas.stored_upload_bytes)} in total`,
         ],
       ],
     ],
@@ -65,9 +69,9 @@ function groupsOf({ quotas, retention_days: kept, ...limits }: Published): [titl
       'Uploads and requests',
       '',
       [
-        ['File size', bytes(limits.resumable_upload.bytes)],
-        ['In one request', bytes(limits.upload_bytes)],
-        ['JSON body', bytes(limits.body_bytes)],
+        ['File size', formatBytes(limits.resumable_upload.bytes)],
+        ['In one request', formatBytes(limits.upload_bytes)],
+        ['JSON body', formatBytes(limits.body_bytes)],
       ],
     ],
     [
@@ -93,7 +97,7 @@ function Tables({ limits }: { limits: Published }) {
               <h2>{title}</h2>
               {note === '' ? null : <p class="help">{note}</p>}
             </div>
-            <Facts facts={facts} />
+            <DefinitionList facts={facts} />
           </section>
         ))}
       </div>

@@ -3,18 +3,18 @@
 import { useEffect, useState } from 'preact/hooks'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { listUploads, readJob } from '../api/api.ts'
-import { bodyOf, bodyWith, withInput, type Body } from '../form/model/formBody.ts'
+import { bodyOf, bodyWith, withInput, type FormBody } from '../form/model/formBody.ts'
 import { Form } from '../form/form.tsx'
 import { isUpload, type Chosen } from '../form/model/sources.ts'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
 
 interface Beginning {
-  body: Body
+  body: FormBody
   chosen: readonly Chosen[]
 }
 
-const fresh = (): Body => bodyWith(builtInPresets[0]?.job ?? {}, null)
+const fresh = (): FormBody => bodyWith(builtInPresets[0]?.job ?? {}, null)
 
 const numberOf = (input: string): number => Number(/(\d+)$/.exec(input)?.[1])
 
@@ -50,7 +50,7 @@ export function NewJob({ from, upload }: { from: number | null; upload: number |
       <div class="head">
         <h1>{from === null ? 'Create job' : `Create job from job ${from}`}</h1>
       </div>
-      {failure ? <Trouble failure={failure} /> : null}
+      {failure ? <ConnectionNotice failure={failure} /> : null}
       {beginning ? (
         <Form initial={beginning.body} chosen={beginning.chosen} from={from} />
       ) : failure ? null : (

@@ -2,7 +2,7 @@
 import { Empty } from '../parts/empty.tsx'
 import { Link, PATHS } from '../router.tsx'
 
-export function Nowhere() {
+export function NotFound() {
   return (
     <>
       <h1 class="hidden">Page not found</h1>

@@ -1,6 +1,6 @@
 // In charge of: asking for an API key and trying it.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { tryKey } from '../api/api.ts'
+import { checkKey } from '../api/api.ts'
 import { Notice, asError, type Failure } from '../parts/notice.tsx'
 import { navigate } from '../router.tsx'
 import { signIn } from '../api/session.ts'
@@ -23,7 +23,7 @@ export function SignIn({ notice }: { notice: string | null }) {
     }
     setBusy(true)
     try {
-      const scope = await tryKey(given)
+      const scope = await checkKey(given)
       if (scope === 'admin' && location.pathname === '/') navigate('/keys')
       signIn(given, scope, keep)
     } catch (error) {

@@ -2,19 +2,19 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ListedUpload } from '#contract/api/answers.ts'
 import { deleteUpload, listUploads } from '../api/api.ts'
-import { pause, visible } from '../api/jobWatch.ts'
+import { sleep, whenVisible } from '../api/jobWatch.ts'
 import { appended, refreshed, type Paged } from '../api/pagedList.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
 import { DropZone } from '../parts/dropZone.tsx'
 import { Bar } from '../parts/progress.tsx'
 import { Link } from '../router.tsx'
 import { TransferButtons, TransferProgress } from '../transfers/progress.tsx'
 import { upload as uploadFiles, useTransfers, type Transfer } from '../transfers/store.ts'
-import { ago, bytes, moment, until } from '../text/format.ts'
+import { formatAge, formatBytes, formatDateTime, formatTimeLeft } from '../text/format.ts'
 
 /** While something is on its way. */
 const LIVE_MS = 3000
@@ -42,8 +42,8 @@ export function Uploads() {
           setShown((before) => refreshed(before, page, numberOf))
           setFailure(null)
           busy = page.items.some(({ state }) => state === 'receiving')
-          await pause(LIVE_MS, signal)
-          await visible(signal)
+          await sleep(LIVE_MS, signal)
+          await whenVisible(signal)
         }
       } catch (error) {
         if (!signal.aborted) setFailure(asError(error))
@@ -100,7 +100,7 @@ export function Uploads() {
       <p class="hidden" role="status">
         {transfers.map(({ file, state }) => (state === 'stored' ? `${file.name} is uploaded. ` : ''))}
       </p>
-      {failure ? <Trouble failure={failure} retry={again} /> : null}
+      {failure ? <ConnectionNotice failure={failure} retry={again} /> : null}
       {shown === null ? (
         failure ? null : (
           <Loading label="Loading the uploads" lines={3} />
@@ -149,13 +149,13 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
       <div class="what">
         <strong>{name}</strong>
         <span class="help">
-          {size === null ? 'Size unknown' : bytes(size)} · {state === 'ready' ? 'uploaded' : 'started'}{' '}
-          <time dateTime={upload.created_at} title={moment(upload.created_at)}>
-            {ago(upload.created_at, Date.now())}
+          {size === null ? 'Size unknown' : formatBytes(size)} · {state === 'ready' ? 'uploaded' : 'started'}{' '}
+          <time dateTime={upload.created_at} title={formatDateTime(upload.created_at)}>
+            {formatAge(upload.created_at, Date.now())}
           </time>{' '}
           · deleted{' '}
-          <time dateTime={upload.expires_at} title={moment(upload.expires_at)}>
-            {until(upload.expires_at, Date.now())}
+          <time dateTime={upload.expires_at} title={formatDateTime(upload.expires_at)}>
+            {formatTimeLeft(upload.expires_at, Date.now())}
           </time>
         </span>
       </div>

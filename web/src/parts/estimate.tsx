@@ -1,12 +1,12 @@
 // In charge of: the result of a dry run in words.
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
-import { bytes, dollars, duration, range } from '../text/format.ts'
-import { Facts, type Fact } from './facts.tsx'
+import { formatBytes, formatDollars, formatDuration, formatRange } from '../text/format.ts'
+import { DefinitionList, type Definition } from './facts.tsx'
 
 function sourceSentence({ probe }: Estimate): string {
   const { video, audio } = probe
   const parts = [
-    probe.duration_seconds === null ? 'of unknown length' : duration(probe.duration_seconds),
+    probe.duration_seconds === null ? 'of unknown length' : formatDuration(probe.duration_seconds),
     video === null
       ? 'without a picture'
       : `${video.codec} ${video.width} × ${video.height}${video.hdr ? ', HDR' : ''}, ${video.scan}`,
@@ -20,21 +20,22 @@ function sourceSentence({ probe }: Estimate): string {
 export function EstimateView({ estimate }: { estimate: Estimate }) {
   const { predicted, plan } = estimate
   const { vcpus, memory_gib: memory } = predicted.machine
-  const facts: Fact[] = [
+  const facts: Definition[] = [
     ['Source', sourceSentence(estimate)],
-    ['Time', `${range(predicted.wall_seconds, duration)} on ${vcpus} CPUs and ${memory} GiB, once it runs`],
-    ['Computing', `${range(predicted.cpu_seconds, duration)} of one CPU`],
-    ['Size', range(predicted.output_bytes, bytes)],
-    ['Cost', range(predicted.cost_usd, dollars)],
+    ['Time', `${formatRange(predicted.wall_seconds, formatDuration)} on ${vcpus} CPUs and ${memory} GiB, once it runs`],
+    ['Computing', `${formatRange(predicted.cpu_seconds, formatDuration)} of one CPU`],
+    ['Size', formatRange(predicted.output_bytes, formatBytes)],
+    ['Cost', formatRange(predicted.cost_usd, formatDollars)],
   ]
   return (
     <>
-      <Facts facts={facts} />
+      <DefinitionList facts={facts} />
       {plan.outputs.map((file) => (
         <div key={file.path} class="planned">
           <h3>{file.path}</h3>
           <p>
-            {file.description.join(' ')} {file.output_bytes ? `Size: ${range(file.output_bytes, bytes)}.` : ''}
+            {file.description.join(' ')}{' '}
+            {file.output_bytes ? `Size: ${formatRange(file.output_bytes, formatBytes)}.` : ''}
           </p>
         </div>
       ))}

@@ -1,9 +1,9 @@
 // In charge of: facts as names and what they are.
 
 /** Several values stand one below the other. */
-export type Fact = readonly [name: string, value: string | readonly string[]]
+export type Definition = readonly [name: string, value: string | readonly string[]]
 
-export function Facts({ facts }: { facts: readonly Fact[] }) {
+export function DefinitionList({ facts }: { facts: readonly Definition[] }) {
   return (
     <dl class="facts">
       {facts.map(([name, value]) => (

@@ -2,10 +2,10 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Loading } from './loading.tsx'
-import { Trouble, type Failure } from './notice.tsx'
+import { ConnectionNotice, type Failure } from './notice.tsx'
 
 /** `load` is asked once for each visit until it has come; a page that was loaded is shown at once. */
-export function deferred<Props extends object>(
+export function lazyPage<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
 ): FunctionComponent<Props> {
   let loaded: FunctionComponent<Props> | null = null
@@ -29,7 +29,7 @@ export function deferred<Props extends object>(
     }, [attempt])
     if (Page) return <Page {...props} />
     return failure ? (
-      <Trouble failure={failure} retry={() => setAttempt(attempt + 1)} />
+      <ConnectionNotice failure={failure} retry={() => setAttempt(attempt + 1)} />
     ) : (
       <Loading label="Loading the page" lines={3} />
     )

@@ -1,6 +1,6 @@
 // In charge of: messages in a frame: errors with what to do about them, warnings, and how a failure becomes one.
 import type { ComponentChildren } from 'preact'
-import { adviceFor } from '../text/errorAdvice.ts'
+import { errorAdvice } from '../text/errorAdvice.ts'
 import { ApiError } from '../api/api.ts'
 
 export interface Failure {
@@ -28,8 +28,8 @@ export function Notice({ kind, children }: { kind: keyof typeof marks; children:
 }
 
 /** What went wrong, and what to do about it. */
-export function Trouble({ failure, retry }: { failure: Failure; retry?: () => void }) {
-  const advice = adviceFor(failure.code)
+export function ConnectionNotice({ failure, retry }: { failure: Failure; retry?: () => void }) {
+  const advice = errorAdvice(failure.code)
   return (
     <Notice kind="error">
       <p>

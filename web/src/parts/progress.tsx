@@ -1,10 +1,10 @@
 // In charge of: how far a job is, as bars and as a badge.
 import type { PublicStatus } from '#contract/api/status.ts'
-import { phaseWords, standingOf, standingWords } from '../text/format.ts'
+import { PHASE_LABELS, jobStateOf, JOB_STATE_LABELS } from '../text/format.ts'
 
 export function Badge({ status }: { status: PublicStatus }) {
-  const standing = standingOf(status)
-  return <span class={`badge ${standing}`}>{standingWords[standing]}</span>
+  const standing = jobStateOf(status)
+  return <span class={`badge ${standing}`}>{JOB_STATE_LABELS[standing]}</span>
 }
 
 interface BarProps {
@@ -44,7 +44,7 @@ export function Bar({ label, percent, slim, children }: BarProps) {
 /** In a list: the bar of the transcode with the phase; nothing when it has ended, no bar before it begins. */
 export function SmallProgress({ status }: { status: PublicStatus }) {
   if (status.job_completed) return null
-  const phase = phaseWords[status.phase]
+  const phase = PHASE_LABELS[status.phase]
   if (status.phase === 'queued') return <span class="help">{phase}</span>
   return (
     <>

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { SharedMedia } from '#contract/api/answers.ts'
 import { Icon } from '../parts/icon.tsx'
-import { bytes, duration } from '../text/format.ts'
+import { formatBytes, formatDuration } from '../text/format.ts'
 import { isEmbedded, pageAddress, readMedia } from './shareMedia.ts'
 import { Player } from './sharedPlayer.tsx'
 
@@ -53,7 +53,7 @@ function Details({ media }: { media: SharedMedia }) {
   return (
     <div class="details">
       <p class="help">
-        {seconds === null ? null : <>{duration(seconds)} · </>}
+        {seconds === null ? null : <>{formatDuration(seconds)} · </>}
         Available until <time dateTime={end}>{new Date(end).toLocaleDateString(undefined, { dateStyle: 'long' })}</time>
       </p>
       <CopyLink />
@@ -67,7 +67,7 @@ function Details({ media }: { media: SharedMedia }) {
                   <Icon name="download" />
                   <span>{name}</span>
                 </a>{' '}
-                <span class="help figures">{bytes(size)}</span>
+                <span class="help figures">{formatBytes(size)}</span>
               </li>
             ))}
           </ul>

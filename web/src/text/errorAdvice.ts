@@ -81,6 +81,6 @@ const advice: Readonly<Record<string, string>> = {
 }
 
 /** null = a code that this page does not know; the message has to do. */
-export function adviceFor(code: string): string | null {
+export function errorAdvice(code: string): string | null {
   return Object.hasOwn(advice, code) ? (advice[code] ?? null) : null
 }

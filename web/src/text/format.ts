@@ -1,15 +1,15 @@
 // In charge of: figures and states as people read them. Pure.
-import { duration } from '#contract/api/formatDuration.ts'
-import type { Range } from '#contract/task/dryRunEstimate.ts'
+import { formatDuration } from '#contract/api/formatDuration.ts'
+import type { EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
-import type { Phase, PublicStatus } from '#contract/api/status.ts'
+import type { JobPhase, PublicStatus } from '#contract/api/status.ts'
 
-export { duration }
+export { formatDuration }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB']
 
 /** Decimal units, three digits at most: "12.3 MB". */
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   let value = count
   let unit = 0
   while (value >= 999.5 && unit < UNITS.length - 1) {
@@ -28,21 +28,21 @@ function significant(value: number): string {
 }
 
 /** A transfer rate: "8.4 MB/s". */
-export const rate = (bytesPerSecond: number): string => `${bytes(Math.round(bytesPerSecond))}/s`
+export const formatRate = (bytesPerSecond: number): string => `${formatBytes(Math.round(bytesPerSecond))}/s`
 
-export function dollars(amount: number): string {
+export function formatDollars(amount: number): string {
   return amount < 0.01 ? `$${Number(amount.toPrecision(2))}` : `$${amount.toFixed(2)}`
 }
 
 /** "about 12 MB (9 to 15 MB)". */
-export function range(value: Range | null, spell: (figure: number) => string): string {
+export function formatRange(value: EstimateRange | null, spell: (figure: number) => string): string {
   if (value === null) return 'unknown: the source does not state its duration'
   const [low, likely, high] = [spell(value.low), spell(value.likely), spell(value.high)]
   return low === high ? `about ${likely}` : `about ${likely} (${low} to ${high})`
 }
 
 /** "just now", "5 minutes ago", then the date. */
-export function ago(iso: string, now: number): string {
+export function formatAge(iso: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000)
   const count = (n: number, unit: string) => `${n} ${unit}${n === 1 ? '' : 's'} ago`
   if (seconds < 45) return 'just now'
@@ -51,24 +51,24 @@ export function ago(iso: string, now: number): string {
   return new Date(iso).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
 }
 
-export const moment = (iso: string): string =>
+export const formatDateTime = (iso: string): string =>
   new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-export const clock = (iso: string): string => new Date(iso).toLocaleTimeString(undefined, { timeStyle: 'medium' })
+export const formatTime = (iso: string): string => new Date(iso).toLocaleTimeString(undefined, { timeStyle: 'medium' })
 
 export const sameDay = (a: string, b: string): boolean => new Date(a).toDateString() === new Date(b).toDateString()
 
-export type Standing = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+export type JobState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
 
 /** `state` says "ready" both before the start and after success (specification 3). */
-export function standingOf(status: Pick<PublicStatus, 'state' | 'job_completed'>): Standing {
+export function jobStateOf(status: Pick<PublicStatus, 'state' | 'job_completed'>): JobState {
   if (status.state === 'error') return 'failed'
   if (status.state === 'cancelled') return 'cancelled'
   if (status.state === 'ready') return status.job_completed ? 'done' : 'waiting'
   return 'running'
 }
 
-export const standingWords: Readonly<Record<Standing, string>> = {
+export const JOB_STATE_LABELS: Readonly<Record<JobState, string>> = {
   waiting: 'Queued',
   running: 'Running',
   done: 'Completed',
@@ -76,7 +76,7 @@ export const standingWords: Readonly<Record<Standing, string>> = {
   cancelled: 'Cancelled',
 }
 
-export const phaseWords: Readonly<Record<Phase, string>> = {
+export const PHASE_LABELS: Readonly<Record<JobPhase, string>> = {
   queued: 'Queued',
   starting: 'Starting a transcoder',
   probing: 'Analysing the source',
@@ -88,29 +88,29 @@ export const phaseWords: Readonly<Record<Phase, string>> = {
 }
 
 /** One sentence: where the job is. */
-export function situation(status: PublicStatus): string {
-  const standing = standingOf(status)
+export function describeProgress(status: PublicStatus): string {
+  const standing = jobStateOf(status)
   if (standing === 'done') return status.dry_run ? 'The estimate is ready.' : 'All outputs are ready.'
   if (standing === 'failed') return 'The job failed.'
   if (standing === 'cancelled') return 'The job was cancelled.'
   const failed = status.failed_starts
   if (failed) return `No transcoder has started after ${failed.count} tries. Trying again.`
-  const away = status.waiting_for
-  if (away) return `Waiting to try again. The last attempt failed: ${away.message}`
+  const waitingFor = status.waiting_for
+  if (waitingFor) return `Waiting to try again. The last attempt failed: ${waitingFor.message}`
   const before = status.queue_position
   if (status.phase === 'queued' && before !== null) {
     if (before >= MAX_QUEUE_POSITION) return `Queued behind ${before} or more jobs.`
     return before === 0 ? 'Next in the queue.' : `Position ${before + 1} in the queue.`
   }
   const left = status.eta_seconds
-  return `${phaseWords[status.phase]}${left === null ? '.' : `, about ${duration(left)} left.`}`
+  return `${PHASE_LABELS[status.phase]}${left === null ? '.' : `, about ${formatDuration(left)} left.`}`
 }
 
 /** The last quarter passed, for announcements to screen readers: 0, 25, 50, 75, 100. */
-export const quarter = (percent: number): number => Math.floor(percent / 25) * 25
+export const lastQuarter = (percent: number): number => Math.floor(percent / 25) * 25
 
 /** "in 6 days", "in 3 hours", "in 10 minutes". */
-export function until(iso: string, now: number): string {
+export function formatTimeLeft(iso: string, now: number): string {
   const seconds = Math.max(0, (Date.parse(iso) - now) / 1000)
   const count = (n: number, unit: string) => `in ${n} ${unit}${n === 1 ? '' : 's'}`
   if (seconds < 3600) return count(Math.max(1, Math.round(seconds / 60)), 'minute')

@@ -1,8 +1,8 @@
 // In charge of: how far one upload is: bar, amount, speed, time left, and what can be done about it.
 import { Icon } from '../parts/icon.tsx'
-import { adviceFor } from '../text/errorAdvice.ts'
+import { errorAdvice } from '../text/errorAdvice.ts'
 import { Bar } from '../parts/progress.tsx'
-import { bytes, duration, quarter, rate as spellRate } from '../text/format.ts'
+import { formatBytes, formatDuration, lastQuarter, formatRate as spellRate } from '../text/format.ts'
 import { secondsLeft } from './rate.ts'
 import { canPause, pause, rateOfTransfer, remove, resume, type Transfer } from './store.ts'
 
@@ -11,15 +11,15 @@ const percentOf = ({ sent, file }: Transfer): number => (file.size > 0 ? Math.fl
 /** "12.3 MB of 90 MB · 8.4 MB/s · 9 s left". */
 function situation(transfer: Transfer): string {
   const { state, sent, file } = transfer
-  const amount = `${bytes(sent)} of ${bytes(file.size)}`
-  if (state === 'waiting') return `${bytes(file.size)} · starts after the uploads before it`
+  const amount = `${formatBytes(sent)} of ${formatBytes(file.size)}`
+  if (state === 'waiting') return `${formatBytes(file.size)} · starts after the uploads before it`
   if (state === 'paused') return `Paused at ${amount}`
   const rate = rateOfTransfer(transfer)
   const left = secondsLeft(file.size, sent, rate)
   const parts = [
     amount,
     rate === null ? null : spellRate(rate),
-    left === null ? null : `${duration(Math.ceil(left))} left`,
+    left === null ? null : `${formatDuration(Math.ceil(left))} left`,
   ]
   return parts.filter((part) => part !== null).join(' · ')
 }
@@ -31,7 +31,7 @@ export function TransferProgress({ transfer }: { transfer: Transfer }) {
     <div class="transfer">
       {state === 'failed' && failure ? (
         <p class="problem">
-          {failure.message} {adviceFor(failure.code)}
+          {failure.message} {errorAdvice(failure.code)}
         </p>
       ) : (
         <>
@@ -50,7 +50,7 @@ function announcement(transfer: Transfer): string {
   const { state, file } = transfer
   if (state === 'paused') return `Upload of ${file.name} paused.`
   if (state === 'failed') return `Upload of ${file.name} failed.`
-  return state === 'sending' ? `Upload of ${file.name}: ${quarter(percentOf(transfer))} %.` : ''
+  return state === 'sending' ? `Upload of ${file.name}: ${lastQuarter(percentOf(transfer))} %.` : ''
 }
 
 interface TransferButtonsProps {

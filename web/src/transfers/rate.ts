@@ -12,7 +12,7 @@ const WINDOW_MS = 8000
 const LEAST_MS = 400
 
 /** With one more sample, without those that are too old; one before the window stays, so that there is always a difference. */
-export function sampled(samples: readonly Sample[], next: Sample): Sample[] {
+export function addSample(samples: readonly Sample[], next: Sample): Sample[] {
   const from = next.at - WINDOW_MS
   const kept = samples.filter(({ at }, index) => at >= from || (samples[index + 1]?.at ?? Infinity) >= from)
   return [...kept, next]

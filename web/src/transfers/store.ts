@@ -2,16 +2,16 @@
 // created when it is stored. They go on whatever page is shown. Not in charge of: how a file is sent (upload.ts).
 import { useEffect, useState } from 'preact/hooks'
 import { createJob } from '../api/api.ts'
-import type { Members } from '../form/model/formBody.ts'
+import type { JobFields } from '../form/model/formBody.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
 import { onSession } from '../api/session.ts'
 import { DISCARD, discardUpload, isResumable, uploadFile, type Uploaded } from './upload.ts'
 import { previewOf, type Preview } from './preview.ts'
-import { rateOf, sampled, type Sample } from './rate.ts'
+import { rateOf, addSample, type Sample } from './rate.ts'
 
 /** A job that is created when its file is stored. */
-export interface Order {
-  body: Members
+export interface PlannedJob {
+  body: JobFields
   /** One order makes one job, however often it is sent. */
   once: string
   state: 'waiting' | 'creating' | 'created' | 'refused'
@@ -30,7 +30,7 @@ export interface Transfer {
   failure: Failure | null
   /** null until there is one. */
   preview: Preview | null
-  order: Order | null
+  order: PlannedJob | null
 }
 
 /** More would only share one connection. */
@@ -55,7 +55,7 @@ function change(id: number, part: Partial<Transfer>): void {
 
 const find = (id: number): Transfer | undefined => transfers.find((each) => each.id === id)
 
-export const isUnderWay = ({ state }: Transfer): boolean => state === 'sending' || state === 'waiting'
+export const isActive = ({ state }: Transfer): boolean => state === 'sending' || state === 'waiting'
 export const canPause = ({ file, state }: Transfer): boolean => state === 'sending' && isResumable(file)
 export const rateOfTransfer = ({ samples }: Transfer): number | null => rateOf(samples)
 
@@ -99,7 +99,7 @@ async function send(id: number): Promise<void> {
   const onProgress = (fraction: number) => {
     if (stopped.signal.aborted) return
     const sent = Math.round(fraction * file.size)
-    const samples = sampled(find(id)?.samples ?? [], { at: performance.now(), bytes: sent })
+    const samples = addSample(find(id)?.samples ?? [], { at: performance.now(), bytes: sent })
     change(id, { sent, samples })
   }
   try {
@@ -146,7 +146,7 @@ function stopAll(): void {
 }
 
 /** The job of this body, when the file is stored; `input` is its upload. */
-export function order(id: number, body: Members): void {
+export function planJob(id: number, body: JobFields): void {
   change(id, { order: { body, once: crypto.randomUUID(), state: 'waiting', id: null, failure: null } })
   void create(id)
 }
@@ -170,7 +170,7 @@ onSession(({ key }) => {
 
 // Leaving the dashboard ends what it sends: the browser asks before.
 addEventListener('beforeunload', (event) => {
-  if (transfers.some((each) => isUnderWay(each) || each.order?.state === 'waiting')) event.preventDefault()
+  if (transfers.some((each) => isActive(each) || each.order?.state === 'waiting')) event.preventDefault()
 })
 
 export const currentTransfers = (): readonly Transfer[] => transfers

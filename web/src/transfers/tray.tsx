@@ -1,5 +1,5 @@
 // In charge of: uploads that go on while another page is shown, and the jobs that are created when they are stored.
-import { adviceFor } from '../text/errorAdvice.ts'
+import { errorAdvice } from '../text/errorAdvice.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Link, type Route } from '../router.tsx'
 import { TransferButtons, TransferProgress } from './progress.tsx'
@@ -50,7 +50,7 @@ function Outcome({ transfer }: { transfer: Transfer }) {
     return (
       <div role="alert">
         <p class="problem">
-          {order.failure.message} {adviceFor(order.failure.code)}
+          {order.failure.message} {errorAdvice(order.failure.code)}
         </p>
         <button type="button" class="small" onClick={() => void create(id)}>
           Try again

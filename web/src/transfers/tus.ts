@@ -1,6 +1,6 @@
 // In charge of: sending a file in pieces by tus 1.0.0, so that a connection that drops costs a piece and not the file.
 // The client is a file of its own, loaded for the first large file. Not in charge of: small files (upload.ts).
-import { ApiError, authorization, refusal } from '../api/api.ts'
+import { ApiError, authorization, toApiError } from '../api/api.ts'
 import { currentKey } from '../api/session.ts'
 import { DISCARD, type Uploaded } from './upload.ts'
 
@@ -59,6 +59,6 @@ function explain(error: unknown): ApiError {
   const response = (error as { originalResponse?: { getStatus: () => number; getBody: () => string } | null })
     .originalResponse
   return response
-    ? refusal(response.getStatus(), response.getBody(), true)
+    ? toApiError(response.getStatus(), response.getBody(), true)
     : new ApiError(0, 'offline', 'The connection dropped during the upload.')
 }

@@ -2,9 +2,9 @@
 // service takes them. Not in charge of: choosing it, the pieces (tus.ts), what is shown of it (transfers/).
 import type { Upload } from '#contract/api/answers.ts'
 import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
-import { ApiError, authorization, readLimits, refusal } from '../api/api.ts'
+import { ApiError, authorization, readLimits, toApiError } from '../api/api.ts'
 import { currentKey } from '../api/session.ts'
-import { bytes } from '../text/format.ts'
+import { formatBytes } from '../text/format.ts'
 
 /** What is known of it either way: in one request, or in pieces. */
 export type Uploaded = Pick<Upload, 'uploaded_file_number' | 'input'>
@@ -40,7 +40,7 @@ export async function uploadFile(
   const pieces = await resumable()
   const most = pieces?.bytes ?? MAX_UPLOAD_BYTES
   if (file.size > most) {
-    const message = `${bytes(file.size)} is more than the ${bytes(most)} that an upload may have. Put the file on a server or in a bucket and use its address.`
+    const message = `${formatBytes(file.size)} is more than the ${formatBytes(most)} that an upload may have. Put the file on a server or in a bucket and use its address.`
     throw new ApiError(0, 'invalid_file', message)
   }
   if (!pieces) return sendWhole(file, onProgress, signal)
@@ -65,7 +65,7 @@ function sendWhole(file: File, onProgress: (fraction: number) => void, signal: A
     xhr.upload.addEventListener('progress', (event) => onProgress(event.total > 0 ? event.loaded / event.total : 0))
     xhr.addEventListener('load', () => {
       if (xhr.status === 201) resolve(JSON.parse(xhr.responseText) as Uploaded)
-      else reject(refusal(xhr.status, xhr.responseText, true))
+      else reject(toApiError(xhr.status, xhr.responseText, true))
     })
     xhr.addEventListener('error', () => reject(new ApiError(0, 'offline', 'The connection dropped during the upload.')))
     xhr.addEventListener('abort', () => reject(new DOMException('Aborted', 'AbortError')))

@@ -2,9 +2,9 @@
 // Not in charge of: using them (registry.ts).
 import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
 import { toBase64Url } from '../../secrets/hmac.ts'
-import { rsaSha256 } from '../rsaSignature.ts'
+import { rsaSha256Signer } from '../rsaSignature.ts'
 import { StoreError } from '../objectStore.ts'
-import type { Transport } from '../guardedFetch.ts'
+import type { FetchFunction } from '../guardedFetch.ts'
 
 const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write'
@@ -24,46 +24,46 @@ interface Token {
   proven: boolean
 }
 
-export interface Bearer {
+export interface AccessTokenSource {
   /** → the value of an Authorization header. @throws StoreError `credentials_invalid`, `forbidden`, `clock_skew` or `unreachable` */
-  header(): Promise<string>
+  authorizationHeader(): Promise<string>
   /**
    * Tells how the store took the header: a token that was refused is not used again.
    * @returns true where it had been taken before: somebody withdrew it, and the next one may do
    */
-  told(header: string, refused: boolean): Promise<boolean>
+  reportResponse(header: string, refused: boolean): Promise<boolean>
 }
 
 /**
  * Of this isolate; by a digest of the account and its key, so that a wrong key never meets another's token. Only what is there:
  * a request that asks for one may be cancelled, and who shared its promise would wait for ever.
  */
-const kept = new Map<string, Token>()
+const cachedTokens = new Map<string, Token>()
 
-export function bearer(
+export function accessTokenSource(
   account: Omit<ServiceAccount, 'kind'>,
-  transport: Transport,
+  transport: FetchFunction,
   now: () => number = Date.now,
-): Bearer {
-  const sign = rsaSha256('gcloud', account.key)
+): AccessTokenSource {
+  const sign = rsaSha256Signer('gcloud', account.key)
   let name: Promise<string> | null = null
   return {
-    async header() {
+    async authorizationHeader() {
       const known = await (name ??= nameOf(account))
-      const held = kept.get(known)
+      const held = cachedTokens.get(known)
       if (held && held.until - RENEW_BEFORE_MS > now()) return headerOf(held)
-      const token = await ask(account, sign, transport, now)
-      if (kept.size >= MAX_TOKENS) kept.clear()
-      kept.set(known, token)
+      const token = await requestToken(account, sign, transport, now)
+      if (cachedTokens.size >= MAX_TOKENS) cachedTokens.clear()
+      cachedTokens.set(known, token)
       return headerOf(token)
     },
 
-    async told(header, refused) {
+    async reportResponse(header, refused) {
       const known = await (name ??= nameOf(account))
-      const token = kept.get(known)
+      const token = cachedTokens.get(known)
       // Another one has taken its place already.
       if (!token || headerOf(token) !== header) return refused
-      if (refused) kept.delete(known)
+      if (refused) cachedTokens.delete(known)
       const before = token.proven
       token.proven ||= !refused
       return before
@@ -81,7 +81,7 @@ async function nameOf({ clientEmail, keyId, key }: Omit<ServiceAccount, 'kind'>)
 }
 
 /** RFC 7519, RFC 7515 §3: the assertion that Google calls a JWT. Times in seconds. */
-export async function assertion(
+export async function jwtAssertion(
   { clientEmail, keyId }: Pick<ServiceAccount, 'clientEmail' | 'keyId'>,
   sign: (text: string) => Promise<Uint8Array>,
   issuedAt: number,
@@ -93,16 +93,16 @@ export async function assertion(
   return `${text}.${toBase64Url(await sign(text))}`
 }
 
-async function ask(
+async function requestToken(
   account: Omit<ServiceAccount, 'kind'>,
   sign: (text: string) => Promise<Uint8Array>,
-  transport: Transport,
+  transport: FetchFunction,
   now: () => number,
 ): Promise<Token> {
   const asked = now()
   const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-    assertion: await assertion(account, sign, Math.floor(asked / 1000) - SKEW_SECONDS),
+    assertion: await jwtAssertion(account, sign, Math.floor(asked / 1000) - SKEW_SECONDS),
   })
   const response = await transport(TOKEN_URL, {
     method: 'POST',
@@ -115,7 +115,7 @@ async function ask(
   if (response.status === 200 && typeof value === 'string' && /^[\w.~+/-]+=*$/.test(value)) {
     return { value, until: asked + (typeof seconds === 'number' ? seconds : 0) * 1000, proven: false }
   }
-  throw refusal(response.status, answer)
+  throw tokenError(response.status, answer)
 }
 
 async function readJson(response: Response): Promise<Record<string, unknown>> {
@@ -129,7 +129,7 @@ async function readJson(response: Response): Promise<Record<string, unknown>> {
 }
 
 /** RFC 6749 §5.2. Google's description repeats what it was sent, so it is looked at and never shown. */
-function refusal(status: number, answer: Record<string, unknown>): StoreError {
+function tokenError(status: number, answer: Record<string, unknown>): StoreError {
   const error = typeof answer['error'] === 'string' && /^[a-z_]{3,40}$/.test(answer['error']) ? answer['error'] : null
   const description = typeof answer['error_description'] === 'string' ? answer['error_description'] : ''
   const told = ` (${status}${error === null ? '' : ` ${error}`}).`

@@ -2,13 +2,13 @@
 // Not in charge of: the requests (s3/), tokens (accessToken.ts).
 import type { KeyPair } from '#contract/job/storeKeys/storeKey.ts'
 import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
-import type { XmlStore } from '../s3/s3Client.ts'
-import type { Sign } from '../s3/sigV4.ts'
-import { presigned, sigV4 } from '../s3/sigV4.ts'
+import type { S3Store } from '../s3/s3Client.ts'
+import type { RequestSigner } from '../s3/sigV4.ts'
+import { sigV4Presigner, sigV4Signer } from '../s3/sigV4.ts'
 import { StoreError } from '../objectStore.ts'
-import type { Transport } from '../guardedFetch.ts'
-import type { Bearer } from './accessToken.ts'
-import { bearer } from './accessToken.ts'
+import type { FetchFunction } from '../guardedFetch.ts'
+import type { AccessTokenSource } from './accessToken.ts'
+import { accessTokenSource } from './accessToken.ts'
 
 export type GoogleKey = KeyPair | ServiceAccount
 
@@ -16,12 +16,12 @@ export type GoogleKey = KeyPair | ServiceAccount
 const REGION = 'auto'
 const PROVIDER = 'gcloud'
 
-export function googleStore(
+export function gcsStore(
   bucket: string,
   key: GoogleKey,
-  transport: Transport,
+  transport: FetchFunction,
   now: () => number = Date.now,
-): XmlStore {
+): S3Store {
   const common = {
     provider: PROVIDER,
     // Path style: names may have dots and underscores, which no certificate or host name takes.
@@ -32,28 +32,31 @@ export function googleStore(
   if (key.kind === 'pair') {
     return {
       ...common,
-      sign: sigV4(key, REGION, now),
-      presign: presigned(key, REGION, now),
+      sign: sigV4Signer(key, REGION, now),
+      presign: sigV4Presigner(key, REGION, now),
       transport,
       members: 'access_key and secret_key',
     }
   }
-  const token = bearer(key, transport, now)
-  return { ...common, ...withToken(token, transport), members: 'client_email and private_key' }
+  const token = accessTokenSource(key, transport, now)
+  return { ...common, ...bearerSigner(token, transport), members: 'client_email and private_key' }
 }
 
-function withToken(token: Bearer, transport: Transport): { sign: Sign; transport: Transport } {
+function bearerSigner(
+  token: AccessTokenSource,
+  transport: FetchFunction,
+): { sign: RequestSigner; transport: FetchFunction } {
   return {
     async sign({ headers }) {
       const sent = new Headers(headers)
-      sent.set('authorization', await token.header())
+      sent.set('authorization', await token.authorizationHeader())
       return sent
     },
     async transport(url, init) {
       const response = await transport(url, init)
       const header = new Headers(init?.headers).get('authorization') ?? ''
       const refused = response.status === 401
-      if (!(await token.told(header, refused)) || !refused) return response
+      if (!(await token.reportResponse(header, refused)) || !refused) return response
       await response.body?.cancel()
       const message = 'Google rejects a token that it accepted before.'
       throw new StoreError('unreachable', PROVIDER, 'token', message, response.status)

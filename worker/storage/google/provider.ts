@@ -3,23 +3,23 @@
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { GoogleAddress } from '#contract/job/stores/gcloud.ts'
 import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'
-import { cachingOf } from '../cacheControl.ts'
+import { cacheControlOf } from '../cacheControl.ts'
 import type { StoreProvider } from '../provider.ts'
 import { keyOf, requireRoot } from '../provider.ts'
-import type { XmlStore } from '../s3/s3Client.ts'
-import { xmlSink } from '../s3/s3Sink.ts'
-import { xmlSource } from '../s3/s3Source.ts'
+import type { S3Store } from '../s3/s3Client.ts'
+import { s3Sink } from '../s3/s3Sink.ts'
+import { s3Source } from '../s3/s3Source.ts'
 import { storeTransport } from '../guardedFetch.ts'
-import { googleStore } from './gcsStore.ts'
+import { gcsStore } from './gcsStore.ts'
 
 export const googleProvider: StoreProvider<GoogleAddress> = {
-  openSource: (env, { address, credentials }) => xmlSource(storeOf(env, address, credentials), address.key),
+  openSource: (env, { address, credentials }) => s3Source(storeOf(env, address, credentials), address.key),
   openSink(env, request) {
     const { address } = requireRoot(request, 'gcloud')
-    return xmlSink(storeOf(env, address, request.credentials), '', cachingOf(request.cacheControl, false))
+    return s3Sink(storeOf(env, address, request.credentials), '', cacheControlOf(request.cacheControl, false))
   },
 }
 
-function storeOf(env: Env, { bucket }: GoogleAddress, credentials: Partial<Credentials>): XmlStore {
-  return googleStore(bucket, keyOf(readGoogleKey(credentials), 'gcloud'), storeTransport(env, 'gcloud'))
+function storeOf(env: Env, { bucket }: GoogleAddress, credentials: Partial<Credentials>): S3Store {
+  return gcsStore(bucket, keyOf(readGoogleKey(credentials), 'gcloud'), storeTransport(env, 'gcloud'))
 }

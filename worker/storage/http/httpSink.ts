@@ -1,37 +1,37 @@
 // In charge of: writing to an http or https server by PUT: small objects at once, large ones staged in the service's own store
 // and sent at the commit as one PUT with its length. Best effort: how atomic a PUT is, is the server's affair.
 // Not in charge of: which addresses may be reached (guardedFetch.ts), the store they are staged in (r2Store.ts).
-import { inParallel } from '../../util/mapConcurrent.ts'
+import { mapConcurrent } from '../../util/mapConcurrent.ts'
 import { fromBase64Url, toBase64Url } from '../../secrets/hmac.ts'
-import type { Caching, ObjectKind } from '../cacheControl.ts'
-import type { HttpAccess } from './httpSource.ts'
-import { basic } from './httpSource.ts'
+import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
+import type { HttpCredentials } from './httpSource.ts'
+import { basicAuthorization } from './httpSource.ts'
 import { keyBelow } from '../keyBelow.ts'
 import type { Sink, Source, StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
-import type { Transport } from '../guardedFetch.ts'
+import type { FetchFunction } from '../guardedFetch.ts'
 
 const PROVIDER = 'http'
 /** Of a staged object: a local R2 GET of a multipart object has no backpressure, so each must be small enough for memory. */
-const RANGE_BYTES = 16 * 1024 * 1024
+const STAGED_READ_BYTES = 16 * 1024 * 1024
 /** Without a byte being taken, or an answer after the last one. */
 const STALL_MS = 120_000
 /** Requests at a time where objects are deleted one by one. */
-const DELETIONS = 6
+const DELETE_CONCURRENCY = 6
 
-export interface HttpPlace {
+export interface HttpSinkOptions {
   /** `https://host:port`. */
   root: string
-  access: HttpAccess
-  caching?: Caching
+  access: HttpCredentials
+  caching?: CacheControlByKind
   /** Must hand out redirects instead of following them, and wait long for an answer: it comes after the body. */
-  transport: Transport
+  transport: FetchFunction
   /** Below this lies what is not sent yet, and the receipts of what is. */
   staging: { sink: Sink; open: (path: string) => Source }
 }
 
 /** What a server is known to have taken, for servers that do not let anyone look. */
-interface Receipt {
+interface PutReceipt {
   size: number
   etag: string
 }
@@ -51,7 +51,7 @@ const statuses: Readonly<Record<number, [StoreErrorCode, string]>> = {
   507: ['quota_exceeded', 'has no space left'],
 }
 
-export function httpSink({ root, access, caching, transport, staging }: HttpPlace): Sink {
+export function httpSink({ root, access, caching, transport, staging }: HttpSinkOptions): Sink {
   const host = URL.parse(root)?.host ?? 'The server'
 
   function addressOf(path: string, operation: string): string {
@@ -66,7 +66,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
   ): Promise<Response> {
     const headers = new Headers({ accept: '*/*', 'accept-encoding': 'identity', ...extra })
     if (access.username || access.password) {
-      headers.set('authorization', basic(access.username ?? '', access.password ?? ''))
+      headers.set('authorization', basicAuthorization(access.username ?? '', access.password ?? ''))
     }
     return transport(url, { ...init, method, headers })
   }
@@ -118,7 +118,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
     body: Uint8Array,
     size: number,
   ): Promise<Response> {
-    if (body.byteLength !== size) throw wrongLength(operation, size)
+    if (body.byteLength !== size) throw bodyLengthError(operation, size)
     return ask('PUT', url, headers, { body })
   }
 
@@ -159,7 +159,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
       const stalled = stop.signal.aborted
       stop.abort()
       await piped
-      if (wrong || isLengthError(error)) throw wrongLength(operation, size, 'body_broken')
+      if (wrong || isLengthError(error)) throw bodyLengthError(operation, size, 'body_broken')
       if (broken instanceof StoreError) throw broken
       if (!stalled) throw error
       const why = `${host} accepted no data for ${STALL_MS / 1000} seconds.`
@@ -169,17 +169,17 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
     }
   }
 
-  async function receipt(path: string): Promise<Receipt | null> {
-    const name = await nameOf('sent', path)
+  async function receipt(path: string): Promise<PutReceipt | null> {
+    const name = await receiptKey('sent', path)
     const there = await staging.sink.stat(name)
     if (there === null) return null
     const { body } = await staging.open(name).read(null)
-    return new Response(body).json<Receipt>()
+    return new Response(body).json<PutReceipt>()
   }
 
-  async function keepReceipt(path: string, made: Receipt): Promise<void> {
+  async function keepReceipt(path: string, made: PutReceipt): Promise<void> {
     const bytes = new TextEncoder().encode(JSON.stringify(made))
-    await staging.sink.put(await nameOf('sent', path), bytes, bytes.byteLength, 'application/json')
+    await staging.sink.put(await receiptKey('sent', path), bytes, bytes.byteLength, 'application/json')
   }
 
   const sink: Sink = {
@@ -205,7 +205,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
     async delete(path) {
       const response = await ask('DELETE', addressOf(path, 'delete'), {})
       await response.body?.cancel()
-      await staging.sink.delete(await nameOf('sent', path))
+      await staging.sink.delete(await receiptKey('sent', path))
       // Who does not delete keeps it: that is best effort, and no reason to come back for days.
       if (response.status === 429 || (response.status >= 500 && response.status !== 501))
         await refuse('delete', response)
@@ -213,24 +213,24 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
 
     async deleteMany(paths) {
       for (const path of paths) keyBelow('', path, PROVIDER, 'deleteMany')
-      await inParallel(paths, DELETIONS, (path) => sink.delete(path))
+      await mapConcurrent(paths, DELETE_CONCURRENCY, (path) => sink.delete(path))
     },
 
     // The type travels in the id, for the PUT at the end.
     async beginUpload(path, contentType) {
       keyBelow('', path, PROVIDER, 'beginUpload')
-      const id = await staging.sink.beginUpload(await nameOf('put', path), contentType)
+      const id = await staging.sink.beginUpload(await receiptKey('put', path), contentType)
       return `${id}.${toBase64Url(new TextEncoder().encode(contentType))}`
     },
 
     async uploadPart(path, upload, n, body, size) {
-      return staging.sink.uploadPart(await nameOf('put', path), stagedId(upload), n, body, size)
+      return staging.sink.uploadPart(await receiptKey('put', path), stagedUploadId(upload), n, body, size)
     },
 
     async completeUpload(path, upload, parts) {
-      const staged = await nameOf('put', path)
+      const staged = await receiptKey('put', path)
       try {
-        await staging.sink.completeUpload(staged, stagedId(upload), parts)
+        await staging.sink.completeUpload(staged, stagedUploadId(upload), parts)
       } catch (error) {
         // Put together by a try that did not live to send it?
         const isGone = error instanceof StoreError && error.code === 'no_such_upload'
@@ -238,8 +238,8 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
       }
       const there = await staging.sink.stat(staged)
       if (there === null) throw new StoreError('no_such_upload', PROVIDER, 'completeUpload', 'There is no such upload.')
-      const body = inRanges(staging.open(staged), there.size)
-      const etag = await send('completeUpload', path, body, there.size, typeIn(upload), 'file')
+      const body = streamInRanges(staging.open(staged), there.size)
+      const etag = await send('completeUpload', path, body, there.size, contentTypeOfUpload(upload), 'file')
       await keepReceipt(path, { size: there.size, etag })
       await staging.sink.delete(staged)
       return { etag }
@@ -247,12 +247,12 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
 
     async abortUpload(path, upload) {
       keyBelow('', path, PROVIDER, 'abortUpload')
-      const staged = await nameOf('put', path)
-      await staging.sink.abortUpload(staged, stagedId(upload))
+      const staged = await receiptKey('put', path)
+      await staging.sink.abortUpload(staged, stagedUploadId(upload))
       await staging.sink.delete(staged)
     },
 
-    async tryOut(directory) {
+    async probeWrite(directory) {
       // There is no way to ask without writing. One byte, always under the same name, and deleted where the server does that.
       const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
       await send('tryOut', path, new Uint8Array([10]), 1, 'text/plain', null)
@@ -266,22 +266,22 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
 }
 
 /** By a digest: a path of the longest kind would not fit behind the prefix. */
-async function nameOf(kind: 'put' | 'sent', path: string): Promise<string> {
+async function receiptKey(kind: 'put' | 'sent', path: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(path))
   return `${kind}/${toBase64Url(new Uint8Array(digest))}`
 }
 
-function typeIn(upload: string): string {
+function contentTypeOfUpload(upload: string): string {
   const bytes = fromBase64Url(upload.slice(upload.lastIndexOf('.') + 1))
   return bytes === null || bytes.length === 0 ? 'application/octet-stream' : new TextDecoder().decode(bytes)
 }
 
-function stagedId(upload: string): string {
+function stagedUploadId(upload: string): string {
   return upload.slice(0, upload.lastIndexOf('.'))
 }
 
 /** The whole of a staged object, a range at a time, each asked for when the one before has been taken. */
-function inRanges(source: Source, size: number): ReadableStream<Uint8Array> {
+function streamInRanges(source: Source, size: number): ReadableStream<Uint8Array> {
   let at = 0
   let reader: ReadableStreamDefaultReader<Uint8Array> | null = null
   return new ReadableStream<Uint8Array>(
@@ -290,7 +290,7 @@ function inRanges(source: Source, size: number): ReadableStream<Uint8Array> {
         for (;;) {
           if (reader === null) {
             if (at >= size) return controller.close()
-            const length = Math.min(RANGE_BYTES, size - at)
+            const length = Math.min(STAGED_READ_BYTES, size - at)
             reader = (await source.read({ offset: at, length })).body.getReader()
             at += length
           }
@@ -316,6 +316,6 @@ function isLengthError(error: unknown): boolean {
   return error instanceof Error && error.message.includes('FixedLengthStream')
 }
 
-function wrongLength(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
+function bodyLengthError(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
   return new StoreError(code, PROVIDER, operation, `The body ended early or does not have the announced ${size} bytes.`)
 }

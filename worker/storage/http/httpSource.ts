@@ -2,12 +2,12 @@
 // when the file changes between two reads.
 // Not in charge of: which addresses may be reached, redirects (guardedFetch.ts); playlists.
 import { toBase64Url, fromBase64Url } from '../../secrets/hmac.ts'
-import { parseContentRange, sizeOfUnsatisfied } from '../../util/byteRange.ts'
+import { parseContentRange, sizeFromUnsatisfiedRange } from '../../util/byteRange.ts'
 import type { ByteRange, Source, SourceBody, SourceStat, StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
-import type { Transport } from '../guardedFetch.ts'
+import type { FetchFunction } from '../guardedFetch.ts'
 
-export interface HttpAccess {
+export interface HttpCredentials {
   username?: string | null
   password?: string | null
 }
@@ -26,7 +26,7 @@ const statuses: Readonly<Record<number, StoreErrorCode>> = {
   429: 'unreachable',
 }
 
-const sentences: Partial<Record<StoreErrorCode, string>> = {
+const errorMessages: Partial<Record<StoreErrorCode, string>> = {
   forbidden: 'refuses access to the file',
   not_found: 'has no such file',
   source_changed: 'has replaced the file while it was being read',
@@ -35,33 +35,33 @@ const sentences: Partial<Record<StoreErrorCode, string>> = {
 }
 
 /** What a response says about the file that it is taken from. */
-interface Version {
+interface FileVersion {
   size: number | null
   etag: string | null
   lastModified: string | null
 }
 
 /** In errors, where it is not a plain server: the provider, and what stands for the address. */
-export interface HttpNames {
+export interface HttpSourceNames {
   provider: string
   name: string
 }
 
 export function httpSource(
   url: string | URL,
-  access: HttpAccess,
-  transport: Transport,
-  { provider, name: host }: HttpNames = { provider: 'http', name: URL.parse(String(url))?.host ?? 'The server' },
+  access: HttpCredentials,
+  transport: FetchFunction,
+  { provider, name: host }: HttpSourceNames = { provider: 'http', name: URL.parse(String(url))?.host ?? 'The server' },
 ): Source {
   function problem(operation: string, code: StoreErrorCode, status: number | null, why?: string): StoreError {
-    const text = `${host} ${why ?? sentences[code] ?? 'does not answer in valid HTTP'}`
+    const text = `${host} ${why ?? errorMessages[code] ?? 'does not answer in valid HTTP'}`
     return new StoreError(code, provider, operation, status === null ? `${text}.` : `${text} (${status}).`, status)
   }
 
   async function ask(operation: string, method: 'GET' | 'HEAD', extra: Record<string, string>): Promise<Response> {
     const headers = new Headers({ accept: '*/*', 'accept-encoding': 'identity', ...extra })
     if (access.username || access.password) {
-      headers.set('authorization', basic(access.username ?? '', access.password ?? ''))
+      headers.set('authorization', basicAuthorization(access.username ?? '', access.password ?? ''))
     }
     const response = await transport(url, { method, headers })
     // Byte offsets in a compressed form are not offsets in the file.
@@ -73,11 +73,11 @@ export function httpSource(
     return response
   }
 
-  async function refuse(operation: string, response: Response, pin: Version | null): Promise<never> {
+  async function refuse(operation: string, response: Response, pin: FileVersion | null): Promise<never> {
     await response.body?.cancel()
     const { status } = response
     if (status === 416 && pin && pin.size !== null) {
-      const size = sizeOfUnsatisfied(response.headers.get('content-range'))
+      const size = sizeFromUnsatisfiedRange(response.headers.get('content-range'))
       if (size !== null && size !== pin.size) throw problem(operation, 'source_changed', status)
     }
     throw problem(operation, statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid'), status)
@@ -87,7 +87,7 @@ export function httpSource(
     const response = await ask('stat', 'GET', { range: 'bytes=0-0' })
     await response.body?.cancel()
     // An empty file has no first byte; the 416 says so.
-    const empty = response.status === 416 && sizeOfUnsatisfied(response.headers.get('content-range')) === 0
+    const empty = response.status === 416 && sizeFromUnsatisfiedRange(response.headers.get('content-range')) === 0
     if (!empty && response.status !== 200 && response.status !== 206) return refuse('stat', response, null)
     return statOf(response, empty ? 0 : sizeOf(response), empty || response.status === 206)
   }
@@ -108,17 +108,17 @@ export function httpSource(
     },
 
     async read(range: ByteRange | null, etag?: string): Promise<SourceBody> {
-      const pin = etag ? versionOf(etag) : null
+      const expected = etag ? parseVersionEtag(etag) : null
       const response = await ask('read', 'GET', {
         ...(range ? { range: rangeHeader(range) } : {}),
         // RFC 9110 §13.1.1: If-Match compares strongly, so that a weak tag would never match.
-        ...(pin?.etag && isStrong(pin.etag) ? { 'if-match': pin.etag } : {}),
+        ...(expected?.etag && isStrong(expected.etag) ? { 'if-match': expected.etag } : {}),
       })
-      if (response.status !== 200 && response.status !== 206) return refuse('read', response, pin)
+      if (response.status !== 200 && response.status !== 206) return refuse('read', response, expected)
       const found = response.status === 206 ? parseContentRange(response.headers.get('content-range')) : null
       const length = found ? found.length : contentLength(response)
       const stat = statOf(response, sizeOf(response), response.status === 206)
-      const wrong = verdict(response, range, found, pin)
+      const wrong = mismatchOf(response, range, found, expected)
       if (wrong) {
         await response.body?.cancel()
         throw problem('read', wrong.code, wrong.code === 'source_changed' ? null : response.status, wrong.why)
@@ -136,11 +136,11 @@ export function httpSource(
   }
 }
 
-function verdict(
+function mismatchOf(
   response: Response,
   range: ByteRange | null,
   found: { offset: number; length: number } | null,
-  pin: Version | null,
+  pin: FileVersion | null,
 ): { code: StoreErrorCode; why?: string } | null {
   if (response.status === 206) {
     if (!range) return { code: 'invalid', why: 'answers with part of the file although all of it was requested' }
@@ -163,7 +163,7 @@ function statOf(response: Response, size: number | null, ranges: boolean): Sourc
   const etag = response.headers.get('etag')
   return {
     size,
-    etag: etag && isStrong(etag) ? etag : pinOf({ size, etag, lastModified: lastModified(response) }),
+    etag: etag && isStrong(etag) ? etag : versionEtag({ size, etag, lastModified: lastModified(response) }),
     contentType: response.headers.get('content-type'),
     ranges,
   }
@@ -189,20 +189,20 @@ function isStrong(etag: string): boolean {
   return /^"[^"]*"$/.test(etag)
 }
 
-const PIN = /^"pin-([A-Za-z0-9_-]+)"$/
+const VERSION_ETAG = /^"pin-([A-Za-z0-9_-]+)"$/
 
 /**
  * A tag of our own for a file without a strong one: its size, its date and its weak tag, checked against every answer.
  * Null where the server says nothing that could be compared.
  */
-function pinOf(version: Version): string | null {
+function versionEtag(version: FileVersion): string | null {
   if (version.size === null && version.lastModified === null && version.etag === null) return null
   const fields = [version.size, version.lastModified, version.etag]
   return `"pin-${toBase64Url(new TextEncoder().encode(JSON.stringify(fields)))}"`
 }
 
-function versionOf(etag: string): Version {
-  const bytes = fromBase64Url(PIN.exec(etag)?.[1] ?? '')
+function parseVersionEtag(etag: string): FileVersion {
+  const bytes = fromBase64Url(VERSION_ETAG.exec(etag)?.[1] ?? '')
   try {
     const [size, modified, weak] = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array())) as unknown[]
     return {
@@ -220,7 +220,7 @@ function rangeHeader({ offset, length }: ByteRange): string {
 }
 
 /** RFC 7617 §2.1: user-id and password in UTF-8. */
-export function basic(username: string, password: string): string {
+export function basicAuthorization(username: string, password: string): string {
   let binary = ''
   for (const byte of new TextEncoder().encode(`${username}:${password}`)) binary += String.fromCharCode(byte)
   return `Basic ${btoa(binary)}`

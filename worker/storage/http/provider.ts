@@ -2,14 +2,14 @@
 // Not in charge of: requests (httpSource, httpSink), which addresses may be reached (guardedFetch.ts).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { HttpAddress } from '#contract/job/stores/http.ts'
-import { cachingOf } from '../cacheControl.ts'
-import type { HttpAccess } from './httpSource.ts'
+import { cacheControlOf } from '../cacheControl.ts'
+import type { HttpCredentials } from './httpSource.ts'
 import { httpSource } from './httpSource.ts'
 import { httpSink } from './httpSink.ts'
 import type { StoreProvider } from '../provider.ts'
 import { requireRoot } from '../provider.ts'
 import { guardedTransport } from '../guardedFetch.ts'
-import { vendorSink, vendorSource } from '../r2/r2Store.ts'
+import { r2Sink, r2Source } from '../r2/r2Store.ts'
 
 /** The answer to a PUT comes after its body, which may be a film on a slow line; a stall is noticed much earlier. */
 const HTTP_PUT_MS = 6 * 3600_000
@@ -24,16 +24,16 @@ export const httpProvider: StoreProvider<HttpAddress> = {
     return httpSink({
       root: text,
       access: httpAccessOf(request.credentials),
-      caching: cachingOf(request.cacheControl, false),
+      caching: cacheControlOf(request.cacheControl, false),
       transport: guardedTransport(env, { maxRedirects: null, headersTimeoutMs: HTTP_PUT_MS, operation: 'put' }),
       staging: {
-        sink: vendorSink(env.BUCKET, staged),
-        open: (path) => vendorSource(env.BUCKET, staged + path),
+        sink: r2Sink(env.BUCKET, staged),
+        open: (path) => r2Source(env.BUCKET, staged + path),
       },
     })
   },
 }
 
-export function httpAccessOf(credentials: Partial<Credentials>): HttpAccess {
+export function httpAccessOf(credentials: Partial<Credentials>): HttpCredentials {
   return { username: credentials.access_key ?? null, password: credentials.secret_key ?? null }
 }

@@ -30,27 +30,27 @@ const domains: Readonly<Record<string, readonly string[]>> = {
   'oraclecloud52.com': ['sa-riodejaneiro-1'],
 }
 
-export interface OraclePlace {
+export interface OciBucketAddress {
   namespace: string
   bucket: string
   region: string
 }
 
-function domainOf(region: string): string {
+function domainOfRegion(region: string): string {
   return Object.entries(domains).find(([, regions]) => regions.includes(region))?.[0] ?? 'oraclecloud.com'
 }
 
 /** Of the bucket in the native API, without a slash at the end. */
-export function nativeBase({ namespace, bucket, region }: OraclePlace): string {
-  return `https://objectstorage.${region}.${domainOf(region)}/n/${namespace}/b/${bucket}`
+export function ociEndpoint({ namespace, bucket, region }: OciBucketAddress): string {
+  return `https://objectstorage.${region}.${domainOfRegion(region)}/n/${namespace}/b/${bucket}`
 }
 
 /** Of the bucket at the door that speaks S3: path style, the only one that every region has. */
-export function compatibleBase({ namespace, bucket, region }: OraclePlace): string {
-  return `https://${namespace}.compat.objectstorage.${region}.${domainOf(region)}/${bucket}`
+export function ociS3Endpoint({ namespace, bucket, region }: OciBucketAddress): string {
+  return `https://${namespace}.compat.objectstorage.${region}.${domainOfRegion(region)}/${bucket}`
 }
 
 /** In messages and in `location`. */
-export function oracleName({ namespace, bucket }: OraclePlace): string {
+export function ociBucketName({ namespace, bucket }: OciBucketAddress): string {
   return `oci://${namespace}/${bucket}`
 }

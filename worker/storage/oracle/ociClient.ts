@@ -1,24 +1,24 @@
 // In charge of: one request to Oracle's native Object Storage API: address, signature, body with its length, and the refusal
 // as a StoreError.
 // Not in charge of: which requests make a read or an upload (ociSource.ts, ociSink.ts), trying again (who asked does).
-import { sendStream } from '../s3/s3Client.ts'
+import { putStream } from '../s3/s3Client.ts'
 import { encodeKey } from '../s3/bucketAddress.ts'
 import type { StoreError } from '../objectStore.ts'
-import { boundedText } from '../boundedText.ts'
-import type { Transport } from '../guardedFetch.ts'
-import type { OraclePlace } from './ociAddress.ts'
-import { nativeBase, oracleName } from './ociAddress.ts'
-import type { OracleSign } from './ociSignature.ts'
-import { oracleRefused } from './ociErrors.ts'
+import { readBoundedText } from '../boundedText.ts'
+import type { FetchFunction } from '../guardedFetch.ts'
+import type { OciBucketAddress } from './ociAddress.ts'
+import { ociEndpoint, ociBucketName } from './ociAddress.ts'
+import type { OciSigner } from './ociSignature.ts'
+import { mapOciError } from './ociErrors.ts'
 
-export interface NativeStore {
-  place: OraclePlace
-  sign: OracleSign
+export interface OciStore {
+  place: OciBucketAddress
+  sign: OciSigner
   /** Must hand out redirects instead of following them: a signature is good for one host. */
-  transport: Transport
+  transport: FetchFunction
 }
 
-export interface Ask {
+export interface OciRequest {
   operation: string
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
   /** Below the bucket: `o` and an object, `u` and an upload's object, `actions` and a name. */
@@ -38,11 +38,11 @@ const MAX_ANSWER_BYTES = 1024 * 1024
 const PROVIDER = 'oracle'
 
 /** @throws StoreError for every status from 300 on that is not in `accept` */
-export async function ask(store: NativeStore, request: Ask): Promise<Response> {
+export async function sendOciRequest(store: OciStore, request: OciRequest): Promise<Response> {
   const { operation, method, path, query = {}, put } = request
-  const pairs = Object.entries(query).map((pair) => pair.map(encodeElement).join('='))
+  const pairs = Object.entries(query).map((pair) => pair.map(encodePathSegment).join('='))
   const search = pairs.length > 0 ? `?${pairs.join('&')}` : ''
-  const url = `${nativeBase(store.place)}/${path.map(encodeElement).join('/')}${search}`
+  const url = `${ociEndpoint(store.place)}/${path.map(encodePathSegment).join('/')}${search}`
   const json = request.json === undefined ? undefined : new TextEncoder().encode(JSON.stringify(request.json))
   const headers = await store.sign({
     method,
@@ -55,13 +55,13 @@ export async function ask(store: NativeStore, request: Ask): Promise<Response> {
   const init = { method, headers }
   const response =
     put && !(put.body instanceof Uint8Array)
-      ? await sendStream({ provider: PROVIDER, transport: store.transport }, operation, url, init, {
+      ? await putStream({ provider: PROVIDER, transport: store.transport }, operation, url, init, {
           body: put.body,
           size: put.size,
         })
       : await store.transport(url, { ...init, ...bodyOf(json ?? put?.body) })
   if (response.status < 300 || request.accept?.includes(response.status)) return response
-  throw await refusalOf(store, operation, response)
+  throw await responseError(store, operation, response)
 }
 
 function bodyOf(body: ReadableStream<Uint8Array> | Uint8Array | undefined): { body?: Uint8Array } {
@@ -69,13 +69,13 @@ function bodyOf(body: ReadableStream<Uint8Array> | Uint8Array | undefined): { bo
 }
 
 /** Also the slashes: an object's name is one element of the path. */
-function encodeElement(text: string): string {
+function encodePathSegment(text: string): string {
   return encodeKey(text).replaceAll('/', '%2F')
 }
 
 /** The members of an answer in JSON; none where it is something else. */
-export async function readJson(response: Response): Promise<Record<string, unknown>> {
-  const text = await boundedText(response, MAX_ANSWER_BYTES).catch(() => null)
+export async function readOciJson(response: Response): Promise<Record<string, unknown>> {
+  const text = await readBoundedText(response, MAX_ANSWER_BYTES).catch(() => null)
   try {
     const value: unknown = JSON.parse(text ?? '')
     return typeof value === 'object' && value !== null ? { ...value } : {}
@@ -84,11 +84,11 @@ export async function readJson(response: Response): Promise<Record<string, unkno
   }
 }
 
-async function refusalOf(store: NativeStore, operation: string, response: Response): Promise<StoreError> {
-  const { code } = await readJson(response)
+async function responseError(store: OciStore, operation: string, response: Response): Promise<StoreError> {
+  const { code } = await readOciJson(response)
   const date = Date.parse(response.headers.get('date') ?? '')
   const wait = response.headers.get('retry-after') ?? ''
-  return oracleRefused(oracleName(store.place), {
+  return mapOciError(ociBucketName(store.place), {
     operation,
     status: response.status,
     code: typeof code === 'string' ? code : null,

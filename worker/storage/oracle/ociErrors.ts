@@ -4,7 +4,7 @@
 import type { StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
 
-export interface OracleRefusal {
+export interface OciErrorResponse {
   operation: string
   status: number
   /** As Oracle writes it. */
@@ -14,7 +14,7 @@ export interface OracleRefusal {
   retryAfterMs: number | null
 }
 
-const codes: Readonly<Record<string, StoreErrorCode>> = {
+const codeOfOciError: Readonly<Record<string, StoreErrorCode>> = {
   ObjectNotFound: 'not_found',
   BucketNotFound: 'no_such_bucket',
   NamespaceNotFound: 'no_such_bucket',
@@ -50,7 +50,7 @@ const statuses: Readonly<Record<number, StoreErrorCode>> = {
   429: 'unreachable',
 }
 
-const sentences: Partial<Record<StoreErrorCode, string>> = {
+const errorMessages: Partial<Record<StoreErrorCode, string>> = {
   not_found: 'has no such object',
   no_such_bucket: 'does not exist or is not visible to the given user',
   no_such_upload: 'has no such upload: it was completed or aborted before',
@@ -67,23 +67,23 @@ const sentences: Partial<Record<StoreErrorCode, string>> = {
 
 /** Oracle, "Maximum Allowed Client Clock Skew". */
 const MAX_SKEW_MS = 5 * 60_000
-const aboutUploads = new Set(['uploadPart', 'completeUpload', 'abortUpload'])
+const uploadOperations = new Set(['uploadPart', 'completeUpload', 'abortUpload'])
 
 /** `place`: `oci://namespace/bucket`. */
-export function oracleRefused(place: string, refusal: OracleRefusal): StoreError {
+export function mapOciError(place: string, refusal: OciErrorResponse): StoreError {
   const { operation, status } = refusal
   const own = refusal.code !== null && /^[A-Za-z]{3,48}$/.test(refusal.code) ? refusal.code : null
-  const code = verdict(refusal, own)
-  const text = `${place} ${sentences[code] ?? 'rejects this request'} (${status}${own === null ? '' : ` ${own}`}).`
+  const code = ociErrorCode(refusal, own)
+  const text = `${place} ${errorMessages[code] ?? 'rejects this request'} (${status}${own === null ? '' : ` ${own}`}).`
   return new StoreError(code, 'oracle', operation, text, status, {
     providerCode: own,
     retryAfterMs: refusal.retryAfterMs,
   })
 }
 
-function verdict({ operation, status, aheadMs }: OracleRefusal, own: string | null): StoreErrorCode {
-  const code = codes[own ?? ''] ?? statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
+function ociErrorCode({ operation, status, aheadMs }: OciErrorResponse, own: string | null): StoreErrorCode {
+  const code = codeOfOciError[own ?? ''] ?? statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
   // A date that is too far off is answered like a wrong key; the answer's own date tells them apart.
   if (code === 'credentials_invalid' && Math.abs(aheadMs ?? 0) > MAX_SKEW_MS) return 'clock_skew'
-  return code === 'not_found' && aboutUploads.has(operation) ? 'no_such_upload' : code
+  return code === 'not_found' && uploadOperations.has(operation) ? 'no_such_upload' : code
 }

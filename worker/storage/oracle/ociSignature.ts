@@ -1,9 +1,9 @@
 // In charge of: Oracle's request signatures, version 1 (draft-cavage-http-signatures-08 with RSA-SHA256).
 // Not in charge of: which requests are made (ociClient.ts).
 import type { OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
-import { rsaSha256, toBase64 } from '../rsaSignature.ts'
+import { rsaSha256Signer, toBase64 } from '../rsaSignature.ts'
 
-export interface OracleRequest {
+export interface OciUnsignedRequest {
   method: string
   /** Exactly as it is sent. */
   url: string
@@ -13,10 +13,10 @@ export interface OracleRequest {
 }
 
 /** → the headers to send. Oracle accepts a date that is five minutes off at most. */
-export type OracleSign = (request: OracleRequest) => Promise<Headers>
+export type OciSigner = (request: OciUnsignedRequest) => Promise<Headers>
 
-export function oracleSign(access: Omit<OracleApiKey, 'kind'>, now: () => Date = () => new Date()): OracleSign {
-  const sign = rsaSha256('oracle', access.key)
+export function ociSigner(access: Omit<OracleApiKey, 'kind'>, now: () => Date = () => new Date()): OciSigner {
+  const sign = rsaSha256Signer('oracle', access.key)
   const keyId = `${access.tenancy}/${access.user}/${access.fingerprint}`
   return async ({ method, url, body, contentType }) => {
     const { host, pathname, search } = new URL(url)
@@ -37,7 +37,7 @@ export function oracleSign(access: Omit<OracleApiKey, 'kind'>, now: () => Date =
         ['x-content-sha256', headers.get('x-content-sha256') ?? ''],
       )
     }
-    const signature = toBase64(await sign(signingString(covered)))
+    const signature = toBase64(await sign(ociSigningString(covered)))
     const names = covered.map(([name]) => name).join(' ')
     headers.set(
       'authorization',
@@ -48,6 +48,6 @@ export function oracleSign(access: Omit<OracleApiKey, 'kind'>, now: () => Date =
 }
 
 /** draft-cavage-http-signatures-08 §2.3. */
-export function signingString(covered: readonly (readonly [name: string, value: string])[]): string {
+export function ociSigningString(covered: readonly (readonly [name: string, value: string])[]): string {
   return covered.map(([name, value]) => `${name}: ${value}`).join('\n')
 }

@@ -1,29 +1,29 @@
 // In charge of: writing through Oracle's native API: put, parts, commit, abort, delete.
 // Not in charge of: trying again.
-import { inParallel } from '../../util/mapConcurrent.ts'
-import type { Caching } from '../cacheControl.ts'
+import { mapConcurrent } from '../../util/mapConcurrent.ts'
+import type { CacheControlByKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
-import { wrongLength } from '../s3/s3Client.ts'
+import { bodyLengthError } from '../s3/s3Client.ts'
 import type { Sink } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
-import type { NativeStore } from './ociClient.ts'
-import { ask, readJson } from './ociClient.ts'
-import { oracleName } from './ociAddress.ts'
-import { bare, quoted } from './ociSource.ts'
-import { oracleRefused } from './ociErrors.ts'
+import type { OciStore } from './ociClient.ts'
+import { sendOciRequest, readOciJson } from './ociClient.ts'
+import { ociBucketName } from './ociAddress.ts'
+import { unquoteEtag, quoteEtag } from './ociSource.ts'
+import { mapOciError } from './ociErrors.ts'
 
 const PROVIDER = 'oracle'
 /** Requests at a time where objects are deleted one by one. */
-const DELETIONS = 6
+const DELETE_CONCURRENCY = 6
 
 /** `prefix` is '' or ends with a slash. */
-export function nativeSink(store: NativeStore, prefix: string, caching: Caching | null = null): Sink {
-  const name = oracleName(store.place)
+export function ociSink(store: OciStore, prefix: string, caching: CacheControlByKind | null = null): Sink {
+  const name = ociBucketName(store.place)
   const keyOf = (path: string, operation: string): string => keyBelow(prefix, path, PROVIDER, operation)
 
   function tagOf(operation: string, response: Response): string {
     const etag = response.headers.get('etag')
-    if (etag) return quoted(etag)
+    if (etag) return quoteEtag(etag)
     throw new StoreError('invalid', PROVIDER, operation, `${name} answered without an ETag.`)
   }
 
@@ -37,9 +37,9 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
     headers: Record<string, string> = {},
   ): Promise<string> {
     if (body instanceof Uint8Array && body.byteLength !== size)
-      throw wrongLength({ provider: PROVIDER }, operation, size)
+      throw bodyLengthError({ provider: PROVIDER }, operation, size)
     const put = { body, size, contentType }
-    const response = await ask(store, { operation, method: 'PUT', path, query, headers, put })
+    const response = await sendOciRequest(store, { operation, method: 'PUT', path, query, headers, put })
     await response.body?.cancel()
     return tagOf(operation, response)
   }
@@ -47,8 +47,8 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
   async function begin(key: string, contentType: string): Promise<string> {
     const operation = 'beginUpload'
     const json = { object: key, contentType, ...(caching === null ? {} : { cacheControl: caching.file }) }
-    const response = await ask(store, { operation, method: 'POST', path: ['u'], json })
-    const { uploadId } = await readJson(response)
+    const response = await sendOciRequest(store, { operation, method: 'POST', path: ['u'], json })
+    const { uploadId } = await readOciJson(response)
     if (typeof uploadId === 'string' && uploadId !== '') return uploadId
     // Broken off, or a proxy's page: it can be asked again.
     throw new StoreError('unreachable', PROVIDER, operation, `${name} answered without an upload id.`, response.status)
@@ -56,7 +56,7 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
 
   async function abort(key: string, uploadId: string): Promise<void> {
     const request = { operation: 'abortUpload', method: 'DELETE', path: ['u', key], query: { uploadId } } as const
-    const response = await ask(store, { ...request, accept: [404] })
+    const response = await sendOciRequest(store, { ...request, accept: [404] })
     await response.body?.cancel()
   }
 
@@ -68,7 +68,7 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
 
     async stat(path) {
       const operation = 'stat'
-      const response = await ask(store, {
+      const response = await sendOciRequest(store, {
         operation,
         method: 'HEAD',
         path: ['o', keyOf(path, operation)],
@@ -80,7 +80,7 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
 
     async delete(path) {
       const operation = 'delete'
-      const response = await ask(store, {
+      const response = await sendOciRequest(store, {
         operation,
         method: 'DELETE',
         path: ['o', keyOf(path, operation)],
@@ -93,7 +93,7 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
       const operation = 'deleteMany'
       const objects = paths.map((path) => ({ objectName: keyOf(path, operation) }))
       if (objects.length === 0) return
-      const response = await ask(store, {
+      const response = await sendOciRequest(store, {
         operation,
         method: 'POST',
         path: ['actions', 'batchDeleteObjects'],
@@ -103,15 +103,15 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
       })
       if (response.status >= 300) {
         await response.body?.cancel()
-        return void (await inParallel(paths, DELETIONS, (path) => sink.delete(path)))
+        return void (await mapConcurrent(paths, DELETE_CONCURRENCY, (path) => sink.delete(path)))
       }
-      const { failed } = await readJson(response)
+      const { failed } = await readOciJson(response)
       const statuses = (Array.isArray(failed) ? failed : []).map((one: { statusCode?: unknown }) =>
         Number(one.statusCode),
       )
       const status = statuses.find((each) => each !== 404)
       if (status !== undefined) {
-        throw oracleRefused(name, { operation, status, code: null, aheadMs: null, retryAfterMs: null })
+        throw mapOciError(name, { operation, status, code: null, aheadMs: null, retryAfterMs: null })
       }
     },
 
@@ -124,8 +124,10 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
 
     async completeUpload(path, uploadId, parts) {
       const operation = 'completeUpload'
-      const partsToCommit = parts.toSorted((a, b) => a.n - b.n).map(({ n, etag }) => ({ partNum: n, etag: bare(etag) }))
-      const response = await ask(store, {
+      const partsToCommit = parts
+        .toSorted((a, b) => a.n - b.n)
+        .map(({ n, etag }) => ({ partNum: n, etag: unquoteEtag(etag) }))
+      const response = await sendOciRequest(store, {
         operation,
         method: 'POST',
         path: ['u', keyOf(path, operation)],
@@ -138,7 +140,7 @@ export function nativeSink(store: NativeStore, prefix: string, caching: Caching 
 
     abortUpload: async (path, uploadId) => abort(keyOf(path, 'abortUpload'), uploadId),
 
-    async tryOut(directory, keep) {
+    async probeWrite(directory, keep) {
       const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
       const key = keyOf(path, 'beginUpload')
       // An upload that is never committed: no object, no version of one and no event for it.

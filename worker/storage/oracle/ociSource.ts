@@ -2,36 +2,36 @@
 // Not in charge of: ranges and pins: but for the quotes of its tags Oracle follows RFC 9110 there, so httpSource.ts reads it.
 import { httpSource } from '../http/httpSource.ts'
 import type { Source } from '../objectStore.ts'
-import type { NativeStore } from './ociClient.ts'
-import { ask } from './ociClient.ts'
-import { oracleName } from './ociAddress.ts'
+import type { OciStore } from './ociClient.ts'
+import { sendOciRequest } from './ociClient.ts'
+import { ociBucketName } from './ociAddress.ts'
 
 /** Oracle writes its tags without the quotes that RFC 9110 §8.8.3 wants. */
-export function quoted(etag: string): string {
+export function quoteEtag(etag: string): string {
   return etag.startsWith('"') ? etag : `"${etag}"`
 }
 
-export function bare(etag: string): string {
+export function unquoteEtag(etag: string): string {
   return etag.replace(/^"(.*)"$/, '$1')
 }
 
-export function nativeSource(store: NativeStore, key: string): Source {
+export function ociSource(store: OciStore, key: string): Source {
   return httpSource(
     '',
     {},
     async (_, init) => {
       const method = init?.method === 'HEAD' ? 'HEAD' : 'GET'
       const headers = Object.fromEntries(new Headers(init?.headers))
-      if (headers['if-match'] !== undefined) headers['if-match'] = bare(headers['if-match'])
+      if (headers['if-match'] !== undefined) headers['if-match'] = unquoteEtag(headers['if-match'])
       // A refused HEAD has no body to say why: the source asks for the first byte then. 412 and 416 say something of ranges.
       const accept = method === 'HEAD' ? [400, 401, 403, 404, 405] : [412, 416]
       const operation = method === 'HEAD' ? 'stat' : 'read'
-      const response = await ask(store, { operation, method, path: ['o', key], headers, accept })
+      const response = await sendOciRequest(store, { operation, method, path: ['o', key], headers, accept })
       const etag = response.headers.get('etag')
       const told = new Headers(response.headers)
-      if (etag !== null) told.set('etag', quoted(etag))
+      if (etag !== null) told.set('etag', quoteEtag(etag))
       return new Response(response.body, { status: response.status, headers: told })
     },
-    { provider: 'oracle', name: `${oracleName(store.place)}/…` },
+    { provider: 'oracle', name: `${ociBucketName(store.place)}/…` },
   )
 }

@@ -3,33 +3,33 @@
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { OracleAddress } from '#contract/job/stores/oracle.ts'
 import { readOracleKey } from '#contract/job/stores/oracleCredentials.ts'
-import { cachingOf } from '../cacheControl.ts'
+import { cacheControlOf } from '../cacheControl.ts'
 import type { StoreProvider } from '../provider.ts'
 import { keyOf, noKey, requireRoot } from '../provider.ts'
-import { xmlSink } from '../s3/s3Sink.ts'
-import { xmlSource } from '../s3/s3Source.ts'
+import { s3Sink } from '../s3/s3Sink.ts'
+import { s3Source } from '../s3/s3Source.ts'
 import { storeTransport } from '../guardedFetch.ts'
-import type { OraclePlace } from './ociAddress.ts'
-import { oracleSign } from './ociSignature.ts'
-import { nativeSink } from './ociSink.ts'
-import { nativeSource } from './ociSource.ts'
-import { compatibleStore } from './ociS3Store.ts'
+import type { OciBucketAddress } from './ociAddress.ts'
+import { ociSigner } from './ociSignature.ts'
+import { ociSink } from './ociSink.ts'
+import { ociSource } from './ociSource.ts'
+import { ociS3Store } from './ociS3Store.ts'
 
 export const oracleProvider: StoreProvider<OracleAddress> = {
   openSource(env, { address, credentials }) {
     const { place, key } = accessOf(address, credentials)
     const transport = storeTransport(env, 'oracle')
     return key.kind === 'pair'
-      ? xmlSource(compatibleStore(place, key, transport), address.key)
-      : nativeSource({ place, sign: oracleSign(key), transport }, address.key)
+      ? s3Source(ociS3Store(place, key, transport), address.key)
+      : ociSource({ place, sign: ociSigner(key), transport }, address.key)
   },
   openSink(env, request) {
     const { place, key } = accessOf(requireRoot(request, 'oracle').address, request.credentials)
     const transport = storeTransport(env, 'oracle')
-    const caching = cachingOf(request.cacheControl, false)
+    const caching = cacheControlOf(request.cacheControl, false)
     return key.kind === 'pair'
-      ? xmlSink(compatibleStore(place, key, transport), '', caching)
-      : nativeSink({ place, sign: oracleSign(key), transport }, '', caching)
+      ? s3Sink(ociS3Store(place, key, transport), '', caching)
+      : ociSink({ place, sign: ociSigner(key), transport }, '', caching)
   },
 }
 
@@ -37,5 +37,5 @@ function accessOf({ namespace, bucket }: OracleAddress, credentials: Partial<Cre
   const key = keyOf(readOracleKey(credentials), 'oracle')
   const { region } = credentials
   if (!region) throw noKey('oracle')
-  return { place: { namespace, bucket, region } satisfies OraclePlace, key }
+  return { place: { namespace, bucket, region } satisfies OciBucketAddress, key }
 }

@@ -2,22 +2,22 @@
 // Not in charge of: R2 itself (r2Store.ts), who may upload (authenticateUpload.ts).
 import type { UploadAddress } from '#contract/job/stores/fileUpload.ts'
 import type { OwnAddress } from '#contract/job/stores/vendorStore.ts'
-import { cachingOf } from '../cacheControl.ts'
+import { cacheControlOf } from '../cacheControl.ts'
 import { findUpload } from '../../db/uploads.ts'
 import { keyBelow, ownPrefix } from '../keyBelow.ts'
 import type { StoreProvider } from '../provider.ts'
 import { StoreError } from '../objectStore.ts'
-import { vendorSink, vendorSource } from './r2Store.ts'
+import { r2Sink, r2Source } from './r2Store.ts'
 
 export const ownProvider: StoreProvider<OwnAddress> = {
   openSource(env, { account, address }) {
     const owner = address.account ?? account
     // Another account's object looks like one that never was (I16).
     const prefix = owner === account ? ownPrefix(account, address.jobId) : 'none/'
-    return vendorSource(env.BUCKET, keyBelow(prefix, address.path, 'vendor-store', 'open'))
+    return r2Source(env.BUCKET, keyBelow(prefix, address.path, 'vendor-store', 'open'))
   },
   openSink: (env, { account, jobId, cacheControl }) =>
-    vendorSink(env.BUCKET, ownPrefix(account, jobId), cachingOf(cacheControl, true)),
+    r2Sink(env.BUCKET, ownPrefix(account, jobId), cacheControlOf(cacheControl, true)),
 }
 
 export const uploadProvider: StoreProvider<UploadAddress> = {
@@ -25,7 +25,7 @@ export const uploadProvider: StoreProvider<UploadAddress> = {
   async openSource(env, { account, address: { number } }) {
     const upload = await findUpload(env.DB, account, number, Date.now())
     if (!upload) throw new StoreError('not_found', 'file-upload', 'open', `There is no uploaded file ${number}.`)
-    return vendorSource(env.BUCKET, upload.key)
+    return r2Source(env.BUCKET, upload.key)
   },
   openSink: null,
 }

@@ -1,7 +1,7 @@
 // In charge of: the service's own R2 bucket as a source and as a sink.
 // Not in charge of: who may read or write which prefix (registry.ts), nor answering clients (delivery/serveObject.ts).
 import { fromBase64Url } from '../../secrets/hmac.ts'
-import type { Caching, ObjectKind } from '../cacheControl.ts'
+import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
 import type { ByteRange, Sink, Source, SourceStat, StoredPart, StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
@@ -9,7 +9,7 @@ import { StoreError } from '../objectStore.ts'
 const PROVIDER = 'vendor-store'
 
 // R2's binding throws plain errors that end in the number of its API: https://developers.cloudflare.com/r2/api/error-codes/
-const codes: Readonly<Record<string, StoreErrorCode>> = {
+const codeOfR2Error: Readonly<Record<string, StoreErrorCode>> = {
   '10007': 'not_found', // NoSuchKey
   '10011': 'invalid', // EntityTooSmall
   '10020': 'invalid', // InvalidObjectName
@@ -23,13 +23,13 @@ const codes: Readonly<Record<string, StoreErrorCode>> = {
   '100100': 'too_large', // EntityTooLarge
 }
 
-async function told<T>(operation: string, call: () => Promise<T>): Promise<T> {
+async function mapR2Errors<T>(operation: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
     if (error instanceof StoreError) throw error
     const message = error instanceof Error ? error.message : String(error)
-    const code = codes[/\((\d{5,6})\)\s*$/.exec(message)?.[1] ?? ''] ?? 'unreachable'
+    const code = codeOfR2Error[/\((\d{5,6})\)\s*$/.exec(message)?.[1] ?? ''] ?? 'unreachable'
     throw new StoreError(code, PROVIDER, operation, `The service's own store: ${message}`)
   }
 }
@@ -43,7 +43,7 @@ function statOf(object: R2Object): SourceStat {
   }
 }
 
-export function vendorSource(bucket: R2Bucket, key: string): Source {
+export function r2Source(bucket: R2Bucket, key: string): Source {
   // R2 answers some ranges that it cannot satisfy with the whole object, and miniflare's with an unspecified error.
   function beyond(size: number): StoreError {
     return new StoreError('range_not_satisfiable', PROVIDER, 'read', `The object ends at byte ${size}.`, 416)
@@ -58,13 +58,13 @@ export function vendorSource(bucket: R2Bucket, key: string): Source {
   }
   return {
     async stat() {
-      const object = await told('stat', () => bucket.head(key))
+      const object = await mapR2Errors('stat', () => bucket.head(key))
       if (!object) throw missing('stat')
       return statOf(object)
     },
 
     async read(range: ByteRange | null, etag?: string) {
-      const object = await told('read', () =>
+      const object = await mapR2Errors('read', () =>
         bucket.get(key, {
           ...(range ? { range: { ...range } } : {}),
           // The binding wants the tag without the quotes of the header.
@@ -91,15 +91,15 @@ export function vendorSource(bucket: R2Bucket, key: string): Source {
 }
 
 /** R2 takes a stream only with its length; a body of any other length is an error before anything becomes visible. */
-async function withLength<T>(
+async function storeWithLength<T>(
   operation: string,
   body: ReadableStream<Uint8Array> | Uint8Array,
   size: number,
   store: (value: ReadableStream | Uint8Array) => Promise<T>,
 ): Promise<T> {
   if (body instanceof Uint8Array) {
-    if (body.byteLength !== size) throw wrongLength(operation, size)
-    return told(operation, () => store(body))
+    if (body.byteLength !== size) throw bodyLengthError(operation, size)
+    return mapR2Errors(operation, () => store(body))
   }
   const fixed = new FixedLengthStream(size)
   const stop = new AbortController()
@@ -110,12 +110,12 @@ async function withLength<T>(
     bodyFailed = !storeFailed
   })
   try {
-    return await told(operation, () => store(fixed.readable))
+    return await mapR2Errors(operation, () => store(fixed.readable))
   } catch (error) {
     storeFailed = true
     stop.abort()
     await piped
-    throw bodyFailed || isLengthError(error) ? wrongLength(operation, size, 'body_broken') : error
+    throw bodyFailed || isLengthError(error) ? bodyLengthError(operation, size, 'body_broken') : error
   }
 }
 
@@ -124,11 +124,11 @@ function isLengthError(error: unknown): boolean {
   return error instanceof StoreError && error.message.includes('FixedLengthStream')
 }
 
-function wrongLength(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
+function bodyLengthError(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
   return new StoreError(code, PROVIDER, operation, `The body ended early or does not have the announced ${size} bytes.`)
 }
 
-export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | null = null): Sink {
+export function r2Sink(bucket: R2Bucket, prefix: string, caching: CacheControlByKind | null = null): Sink {
   function keyOf(path: string, operation: string): string {
     return keyBelow(prefix, path, PROVIDER, operation)
   }
@@ -143,7 +143,7 @@ export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | 
   return {
     async put(path, body, size, contentType, kind = 'file') {
       const key = keyOf(path, 'put')
-      const object = await withLength('put', body, size, (value) =>
+      const object = await storeWithLength('put', body, size, (value) =>
         bucket.put(key, value, { httpMetadata: metadataOf(contentType, kind) }),
       )
       return { etag: object.httpEtag }
@@ -151,44 +151,44 @@ export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | 
 
     async stat(path) {
       const key = keyOf(path, 'stat')
-      const object = await told('stat', () => bucket.head(key))
+      const object = await mapR2Errors('stat', () => bucket.head(key))
       return object && { size: object.size, etag: object.httpEtag }
     },
 
     async delete(path) {
       const key = keyOf(path, 'delete')
-      await told('delete', () => bucket.delete(key))
+      await mapR2Errors('delete', () => bucket.delete(key))
     },
 
     async deleteMany(paths) {
       const keys = paths.map((path) => keyOf(path, 'deleteMany'))
-      if (keys.length > 0) await told('deleteMany', () => bucket.delete(keys))
+      if (keys.length > 0) await mapR2Errors('deleteMany', () => bucket.delete(keys))
     },
 
     async beginUpload(path, contentType) {
       const key = keyOf(path, 'beginUpload')
       const httpMetadata = metadataOf(contentType, 'file')
-      const made = await told('beginUpload', () => bucket.createMultipartUpload(key, { httpMetadata }))
+      const made = await mapR2Errors('beginUpload', () => bucket.createMultipartUpload(key, { httpMetadata }))
       return made.uploadId
     },
 
     async uploadPart(path, upload, n, body, size) {
       const target = resume(path, upload, 'uploadPart')
-      const part = await withLength('uploadPart', body, size, (value) => target.uploadPart(n, value))
+      const part = await storeWithLength('uploadPart', body, size, (value) => target.uploadPart(n, value))
       return part.etag
     },
 
     async completeUpload(path, upload, parts: StoredPart[]) {
       const target = resume(path, upload, 'completeUpload')
       const list = parts.map(({ n, etag }) => ({ partNumber: n, etag })).toSorted((a, b) => a.partNumber - b.partNumber)
-      const object = await told('completeUpload', () => target.complete(list))
+      const object = await mapR2Errors('completeUpload', () => target.complete(list))
       return { etag: object.httpEtag }
     },
 
     async abortUpload(path, upload) {
       try {
         const target = resume(path, upload, 'abortUpload')
-        await told('abortUpload', () => target.abort())
+        await mapR2Errors('abortUpload', () => target.abort())
       } catch (error) {
         if (!(error instanceof StoreError && error.code === 'no_such_upload')) throw error
       }

@@ -1,7 +1,7 @@
 // In charge of: where a bucket is: its host, virtual-host or path style, and the exact spelling of an object's address.
 // Not in charge of: whether the address may be reached (guardedFetch.ts), signatures.
 
-export interface Place {
+export interface BucketAddress {
   /** In messages and in `location`: `s3://bucket`. */
   name: string
   /** Without a slash at the end; what all objects' addresses begin with. */
@@ -17,18 +17,22 @@ export function encodeKey(key: string): string {
 }
 
 /** The address of a key, or of the bucket where it is ''. */
-export function addressOf(place: Place, key: string, query: Readonly<Record<string, string>> = {}): string {
+export function objectUrl(
+  bucketAddress: BucketAddress,
+  key: string,
+  query: Readonly<Record<string, string>> = {},
+): string {
   const pairs = Object.entries(query).map(
     ([name, value]) => `${encodeKey(name)}=${encodeKey(value).replaceAll('/', '%2F')}`,
   )
-  return `${place.base}/${encodeKey(key)}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`
+  return `${bucketAddress.base}/${encodeKey(key)}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`
 }
 
 /**
  * Amazon's own store, or with `endpoint` another one that speaks S3. `region` has been validated as part of a host name.
  * A name with dots would not match the certificate of a virtual host; other stores seldom have names for buckets.
  */
-export function s3Place(bucket: string, region: string | null, endpoint: string | null): Place {
+export function s3BucketAddress(bucket: string, region: string | null, endpoint: string | null): BucketAddress {
   const name = `s3://${bucket}`
   if (endpoint !== null) {
     const host = URL.parse(endpoint)?.hostname ?? ''

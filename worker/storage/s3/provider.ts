@@ -2,37 +2,37 @@
 // Not in charge of: requests (s3Client.ts), addresses of buckets (bucketAddress.ts).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { S3Address } from '#contract/job/stores/aws.ts'
-import { cachingOf } from '../cacheControl.ts'
+import { cacheControlOf } from '../cacheControl.ts'
 import type { StoreProvider } from '../provider.ts'
 import { requireRoot } from '../provider.ts'
 import { storeTransport } from '../guardedFetch.ts'
-import type { XmlStore } from './s3Client.ts'
-import { s3Place } from './bucketAddress.ts'
-import { presigned, sigV4 } from './sigV4.ts'
-import { xmlSink } from './s3Sink.ts'
-import { xmlSource } from './s3Source.ts'
+import type { S3Store } from './s3Client.ts'
+import { s3BucketAddress } from './bucketAddress.ts'
+import { sigV4Presigner, sigV4Signer } from './sigV4.ts'
+import { s3Sink } from './s3Sink.ts'
+import { s3Source } from './s3Source.ts'
 
 export const s3Provider: StoreProvider<S3Address> = {
-  openSource: (env, { address, credentials }) => xmlSource(storeOf(env, address, credentials), address.key),
+  openSource: (env, { address, credentials }) => s3Source(storeOf(env, address, credentials), address.key),
   openSink(env, request) {
     const { address } = requireRoot(request, 'aws')
-    return xmlSink(storeOf(env, address, request.credentials), '', cachingOf(request.cacheControl, false))
+    return s3Sink(storeOf(env, address, request.credentials), '', cacheControlOf(request.cacheControl, false))
   },
 }
 
-function storeOf(env: Env, { bucket }: S3Address, credentials: Partial<Credentials>): XmlStore {
+function storeOf(env: Env, { bucket }: S3Address, credentials: Partial<Credentials>): S3Store {
   // Empty members are absent ones.
   const access = {
     accessKey: credentials.access_key || '',
     secretKey: credentials.secret_key || '',
     sessionToken: credentials.session_token || null,
   }
-  const place = s3Place(bucket, credentials.region || null, credentials.endpoint || null)
+  const place = s3BucketAddress(bucket, credentials.region || null, credentials.endpoint || null)
   return {
     provider: 'aws',
     place,
-    sign: sigV4(access, place.region),
-    presign: presigned(access, place.region),
+    sign: sigV4Signer(access, place.region),
+    presign: sigV4Presigner(access, place.region),
     transport: storeTransport(env, 'aws'),
     deletesMany: true,
   }

@@ -1,32 +1,32 @@
 // In charge of: one request to an S3-shaped store: address, signature, body with its length, and the refusal as a StoreError.
 // Not in charge of: which requests make a read or an upload (s3Source.ts, s3Sink.ts), trying again (who asked does).
 import { StoreError } from '../objectStore.ts'
-import { boundedText } from '../boundedText.ts'
-import type { Transport } from '../guardedFetch.ts'
-import type { Place } from './bucketAddress.ts'
-import { addressOf } from './bucketAddress.ts'
-import type { Presign, Sign } from './sigV4.ts'
-import { refused } from './s3Errors.ts'
-import type { Element } from './s3Xml.ts'
-import { parseXml, textAt } from './s3Xml.ts'
+import { readBoundedText } from '../boundedText.ts'
+import type { FetchFunction } from '../guardedFetch.ts'
+import type { BucketAddress } from './bucketAddress.ts'
+import { objectUrl } from './bucketAddress.ts'
+import type { UrlPresigner, RequestSigner } from './sigV4.ts'
+import { mapS3Error } from './s3Errors.ts'
+import type { XmlElement } from './s3Xml.ts'
+import { parseXml, elementText } from './s3Xml.ts'
 
 /** One store, one bucket, one key: all that a provider has to say. */
-export interface XmlStore {
+export interface S3Store {
   /** Named in errors: `aws`. */
   provider: string
-  place: Place
-  sign: Sign
+  place: BucketAddress
+  sign: RequestSigner
   /** Absent where no address can be made that shows no secret. */
-  presign?: Presign | undefined
+  presign?: UrlPresigner | undefined
   /** Must hand out redirects instead of following them: a signature is good for one host. */
-  transport: Transport
+  transport: FetchFunction
   /** False where the store has no `POST ?delete`: objects are deleted one by one. */
   deletesMany: boolean
   /** Of the credential, which hold the key: for messages. */
   members?: string
 }
 
-export interface Ask {
+export interface S3Request {
   operation: string
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
   /** '' = the bucket. */
@@ -50,9 +50,9 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 const MAX_HASHED_BYTES = 1024 * 1024
 
 /** @throws StoreError for every status from 300 on that is not in `accept` */
-export async function ask(store: XmlStore, request: Ask): Promise<Response> {
+export async function sendS3Request(store: S3Store, request: S3Request): Promise<Response> {
   const { operation, method, key } = request
-  const url = addressOf(store.place, key, request.query)
+  const url = objectUrl(store.place, key, request.query)
   const body = request.body ?? null
   const streams = request.stream !== undefined || (body !== null && body.byteLength > MAX_HASHED_BYTES)
   const headers = await store.sign({
@@ -64,18 +64,18 @@ export async function ask(store: XmlStore, request: Ask): Promise<Response> {
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value)
   headers.set('accept-encoding', 'identity')
   const response = request.stream
-    ? await sendStream(store, operation, url, { method, headers }, request.stream)
+    ? await putStream(store, operation, url, { method, headers }, request.stream)
     : await store.transport(url, { method, headers, ...(body === null ? {} : { body }) })
   if (response.status < 300 || request.accept?.includes(response.status)) return response
-  throw await refusalOf(store, operation, response)
+  throw await responseError(store, operation, response)
 }
 
 /** Reads an answer in XML. A 200 may hold an error all the same. @throws StoreError */
-export async function readXml(store: XmlStore, operation: string, response: Response): Promise<Element> {
-  const text = await boundedText(response, MAX_ANSWER_BYTES)
+export async function readXmlResponse(store: S3Store, operation: string, response: Response): Promise<XmlElement> {
+  const text = await readBoundedText(response, MAX_ANSWER_BYTES)
   const root = text === null ? null : parseXml(text)
   // Amazon, CompleteMultipartUpload: "a 200 OK response can contain either a success or an error".
-  if (root?.name === 'Error') throw refusedBy(store, operation, response, root)
+  if (root?.name === 'Error') throw errorFromResponse(store, operation, response, root)
   if (root) return root
   // Broken off, or a proxy's page: what it was asked for may have happened, and can be asked again.
   throw new StoreError(
@@ -88,25 +88,35 @@ export async function readXml(store: XmlStore, operation: string, response: Resp
 }
 
 /** Reads the body of a refusal, if it has one. */
-export async function refusalOf(store: XmlStore, operation: string, response: Response): Promise<StoreError> {
-  const text = await boundedText(response, MAX_ERROR_BYTES).catch(() => null)
+export async function responseError(store: S3Store, operation: string, response: Response): Promise<StoreError> {
+  const text = await readBoundedText(response, MAX_ERROR_BYTES).catch(() => null)
   const root = text === null ? null : parseXml(text)
-  return refusedBy(store, operation, response, root?.name === 'Error' ? root : null)
+  return errorFromResponse(store, operation, response, root?.name === 'Error' ? root : null)
 }
 
-function refusedBy(store: XmlStore, operation: string, response: Response, error: Element | null): StoreError {
-  return refused(store.provider, store.place.name, operation, {
+function errorFromResponse(
+  store: S3Store,
+  operation: string,
+  response: Response,
+  error: XmlElement | null,
+): StoreError {
+  return mapS3Error(store.provider, store.place.name, operation, {
     status: response.status,
-    code: textAt(error, 'Code'),
-    region: textAt(error, 'Region') ?? response.headers.get('x-amz-bucket-region'),
+    code: elementText(error, 'Code'),
+    region: elementText(error, 'Region') ?? response.headers.get('x-amz-bucket-region'),
     retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
     members: store.members,
   })
 }
 
 /** The refusal of one entry in an answer about many. */
-export function refusedEntry(store: XmlStore, operation: string, code: string | null): StoreError {
-  return refused(store.provider, store.place.name, operation, { status: 200, code, region: null, retryAfterMs: null })
+export function entryError(store: S3Store, operation: string, code: string | null): StoreError {
+  return mapS3Error(store.provider, store.place.name, operation, {
+    status: 200,
+    code,
+    region: null,
+    retryAfterMs: null,
+  })
 }
 
 function retryAfterMs(header: string | null): number | null {
@@ -114,8 +124,8 @@ function retryAfterMs(header: string | null): number | null {
 }
 
 /** Sends a body of exactly `size` bytes, with its length. */
-export async function sendStream(
-  store: Pick<XmlStore, 'provider' | 'transport'>,
+export async function putStream(
+  store: Pick<S3Store, 'provider' | 'transport'>,
   operation: string,
   url: string,
   init: { method: string; headers: Headers },
@@ -134,7 +144,7 @@ export async function sendStream(
     // A store that refuses early leaves the rest of the body unread; nobody else would end the pipe.
     stop.abort()
     await piped
-    throw wrong || isLengthError(error) ? wrongLength(store, operation, size, 'body_broken') : error
+    throw wrong || isLengthError(error) ? bodyLengthError(store, operation, size, 'body_broken') : error
   }
 }
 
@@ -142,8 +152,8 @@ function isLengthError(error: unknown): boolean {
   return error instanceof Error && error.message.includes('FixedLengthStream')
 }
 
-export function wrongLength(
-  store: Pick<XmlStore, 'provider'>,
+export function bodyLengthError(
+  store: Pick<S3Store, 'provider'>,
   operation: string,
   size: number,
   code: 'invalid' | 'body_broken' = 'invalid',

@@ -5,7 +5,7 @@ import type { StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
 
 /** Codes of S3, R2, GCS, Swift, Ceph and MinIO. */
-const codes: Readonly<Record<string, StoreErrorCode>> = {
+const codeOfS3Error: Readonly<Record<string, StoreErrorCode>> = {
   NoSuchKey: 'not_found',
   NoSuchVersion: 'not_found',
   NotFound: 'not_found',
@@ -55,7 +55,7 @@ const codes: Readonly<Record<string, StoreErrorCode>> = {
   TooManyRequests: 'unreachable',
 }
 
-const statuses: Readonly<Record<number, StoreErrorCode>> = {
+const codeOfStatus: Readonly<Record<number, StoreErrorCode>> = {
   301: 'wrong_region',
   307: 'unreachable',
   401: 'credentials_invalid',
@@ -71,7 +71,7 @@ const statuses: Readonly<Record<number, StoreErrorCode>> = {
   507: 'quota_exceeded',
 }
 
-const sentences: Readonly<Record<StoreErrorCode, string>> = {
+const errorMessages: Readonly<Record<StoreErrorCode, string>> = {
   not_found: 'has no such object',
   no_such_bucket: 'does not exist',
   no_such_upload: 'has no such upload: it was completed or aborted before',
@@ -93,7 +93,7 @@ const sentences: Readonly<Record<StoreErrorCode, string>> = {
   tls_failed: 'cannot be reached by TLS',
 }
 
-export interface Refusal {
+export interface S3ErrorResponse {
   status: number
   /** As the provider writes it, from the answer. */
   code: string | null
@@ -105,18 +105,18 @@ export interface Refusal {
 }
 
 /** `place`: `s3://bucket`. */
-export function refused(provider: string, place: string, operation: string, refusal: Refusal): StoreError {
+export function mapS3Error(provider: string, place: string, operation: string, refusal: S3ErrorResponse): StoreError {
   const { status } = refusal
   // A hostile endpoint may write anything here, also what it was sent: codes are letters, keys are more.
   const own = refusal.code !== null && /^[A-Za-z]{3,48}$/.test(refusal.code) ? refusal.code : null
   const region =
     refusal.region !== null && /^[a-z]{2,10}(-[a-z]{2,12}){1,3}-\d{1,2}$/.test(refusal.region) ? refusal.region : null
-  const code = codes[own ?? ''] ?? statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
+  const code = codeOfS3Error[own ?? ''] ?? codeOfStatus[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
   const hint = code === 'wrong_region' && region !== null ? `: set region to "${region}"` : ''
   const sentence =
     code === 'credentials_invalid' && refusal.members !== undefined
       ? `does not accept the given ${refusal.members}`
-      : sentences[code]
+      : errorMessages[code]
   const text = `${place} ${sentence}${hint} (${status}${own === null ? '' : ` ${own}`}).`
   return new StoreError(code, provider, operation, text, status, {
     providerCode: own,

@@ -1,22 +1,22 @@
 // In charge of: writing to an S3-shaped store: put, parts, complete, abort, delete.
 // Not in charge of: which provider it is (XmlStore says that), trying again.
-import type { Caching, ObjectKind } from '../cacheControl.ts'
+import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
 import type { Sink, StoredPart } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
-import { inParallel } from '../../util/mapConcurrent.ts'
-import type { XmlStore } from './s3Client.ts'
-import { ask, readXml, refusedEntry, wrongLength } from './s3Client.ts'
-import { addressOf } from './bucketAddress.ts'
-import { childrenOf, escapeXml, textAt } from './s3Xml.ts'
+import { mapConcurrent } from '../../util/mapConcurrent.ts'
+import type { S3Store } from './s3Client.ts'
+import { sendS3Request, readXmlResponse, entryError, bodyLengthError } from './s3Client.ts'
+import { objectUrl } from './bucketAddress.ts'
+import { childElements, escapeXml, elementText } from './s3Xml.ts'
 
 /** Requests at a time where objects are deleted one by one. */
-const DELETIONS = 6
+const DELETE_CONCURRENCY = 6
 /** Amazon, AbortMultipartUpload: "it might be necessary to abort a given multipart upload multiple times". */
-const ABORTS = 3
+const MAX_ABORT_TRIES = 3
 
 /** `prefix` is '' or ends with a slash. */
-export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null = null): Sink {
+export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKind | null = null): Sink {
   const { provider, presign } = store
   const keyOf = (path: string, operation: string): string => keyBelow(prefix, path, provider, operation)
 
@@ -35,8 +35,8 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
     size: number,
   ): Promise<string> {
     const inMemory = body instanceof Uint8Array
-    if (inMemory && body.byteLength !== size) throw wrongLength(store, operation, size)
-    const response = await ask(store, {
+    if (inMemory && body.byteLength !== size) throw bodyLengthError(store, operation, size)
+    const response = await sendS3Request(store, {
       operation,
       method: 'PUT',
       key,
@@ -54,7 +54,7 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
   }
 
   async function abort(key: string, uploadId: string): Promise<void> {
-    const response = await ask(store, {
+    const response = await sendS3Request(store, {
       operation: 'abortUpload',
       method: 'DELETE',
       key,
@@ -68,7 +68,9 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
   async function isThere(key: string, uploadId: string): Promise<boolean> {
     const query = { uploadId, 'max-parts': '1' }
     // A store that cannot tell has done what it was asked for all the same.
-    const response = await ask(store, { operation: 'abortUpload', method: 'GET', key, query }).catch(() => null)
+    const response = await sendS3Request(store, { operation: 'abortUpload', method: 'GET', key, query }).catch(
+      () => null,
+    )
     await response?.body?.cancel()
     return response !== null
   }
@@ -77,7 +79,10 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
     const operation = 'beginUpload'
     const headers = described(contentType, 'file')
     const request = { method: 'POST', key, query: { uploads: '' }, headers } as const
-    const id = textAt(await readXml(store, operation, await ask(store, { operation, ...request })), 'UploadId')
+    const id = elementText(
+      await readXmlResponse(store, operation, await sendS3Request(store, { operation, ...request })),
+      'UploadId',
+    )
     if (id) return id
     throw new StoreError('invalid', provider, operation, `${store.place.name} answered without an upload id.`)
   }
@@ -91,14 +96,14 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
     async stat(path) {
       const key = keyOf(path, 'stat')
       // Without the permission to list, S3 answers 403 for what is not there; who may not read at all was told by a write.
-      const response = await ask(store, { operation: 'stat', method: 'HEAD', key, accept: [403, 404] })
+      const response = await sendS3Request(store, { operation: 'stat', method: 'HEAD', key, accept: [403, 404] })
       if (!response.ok) return null
       return { size: Number(response.headers.get('content-length')), etag: tagOf('stat', response.headers.get('etag')) }
     },
 
     async delete(path) {
       const key = keyOf(path, 'delete')
-      const response = await ask(store, { operation: 'delete', method: 'DELETE', key, accept: [404] })
+      const response = await sendS3Request(store, { operation: 'delete', method: 'DELETE', key, accept: [404] })
       await response.body?.cancel()
     },
 
@@ -106,10 +111,10 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
       const operation = 'deleteMany'
       const keys = paths.map((path) => keyOf(path, operation))
       if (keys.length === 0) return
-      if (!store.deletesMany) return void (await inParallel(paths, DELETIONS, (path) => sink.delete(path)))
+      if (!store.deletesMany) return void (await mapConcurrent(paths, DELETE_CONCURRENCY, (path) => sink.delete(path)))
       const entries = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`).join('')
       const body = new TextEncoder().encode(`<Delete><Quiet>true</Quiet>${entries}</Delete>`)
-      const response = await ask(store, {
+      const response = await sendS3Request(store, {
         operation,
         method: 'POST',
         key: '',
@@ -118,9 +123,9 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
         signed: { 'content-md5': base64(await crypto.subtle.digest('MD5', body)) },
         body,
       })
-      for (const error of childrenOf(await readXml(store, operation, response), 'Error')) {
-        const code = textAt(error, 'Code')
-        if (code !== 'NoSuchKey') throw refusedEntry(store, operation, code)
+      for (const error of childElements(await readXmlResponse(store, operation, response), 'Error')) {
+        const code = elementText(error, 'Code')
+        if (code !== 'NoSuchKey') throw entryError(store, operation, code)
       }
     },
 
@@ -136,7 +141,7 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
         .map(({ n, etag }) => `<Part><PartNumber>${n}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`)
         .join('')
       const body = new TextEncoder().encode(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`)
-      const response = await ask(store, {
+      const response = await sendS3Request(store, {
         operation,
         method: 'POST',
         key: keyOf(path, operation),
@@ -144,7 +149,7 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
         headers: { 'content-type': 'application/xml' },
         body,
       })
-      const etag = textAt(await readXml(store, operation, response), 'ETag')
+      const etag = elementText(await readXmlResponse(store, operation, response), 'ETag')
       if (etag) return { etag: tagOf(operation, etag) }
       // Ceph's gateway completes the object and leaves its tag out of the answer: the object itself has it.
       const made = await sink.stat(path)
@@ -153,14 +158,14 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
 
     async abortUpload(path, uploadId) {
       const key = keyOf(path, 'abortUpload')
-      for (let n = 0; n < ABORTS; n++) {
+      for (let n = 0; n < MAX_ABORT_TRIES; n++) {
         await abort(key, uploadId)
         // A part that was under way may have arrived after the abort.
         if (!(await isThere(key, uploadId))) return
       }
     },
 
-    async tryOut(directory, keep) {
+    async probeWrite(directory, keep) {
       const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
       const key = keyOf(path, 'beginUpload')
       // An upload that is never completed: no object, no version of one and no event for it.
@@ -169,7 +174,9 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
       await abort(key, uploadId)
     },
 
-    ...(presign === undefined ? {} : { address: (path) => presign(addressOf(store.place, keyOf(path, 'address'))) }),
+    ...(presign === undefined
+      ? {}
+      : { presignedUrl: (path) => presign(objectUrl(store.place, keyOf(path, 'address'))) }),
 
     location: (path) => `${store.place.name}/${prefix}${path}`,
   }

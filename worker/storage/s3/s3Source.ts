@@ -2,10 +2,10 @@
 // Not in charge of: ranges and pins: S3 follows RFC 9110 there, so httpSource.ts reads it.
 import { httpSource } from '../http/httpSource.ts'
 import type { Source } from '../objectStore.ts'
-import type { XmlStore } from './s3Client.ts'
-import { ask } from './s3Client.ts'
+import type { S3Store } from './s3Client.ts'
+import { sendS3Request } from './s3Client.ts'
 
-export function xmlSource(store: XmlStore, key: string): Source {
+export function s3Source(store: S3Store, key: string): Source {
   const named = { provider: store.provider, name: `${store.place.name}/…` }
   return httpSource(
     '',
@@ -16,7 +16,7 @@ export function xmlSource(store: XmlStore, key: string): Source {
       const operation = method === 'HEAD' ? 'stat' : 'read'
       // A refused HEAD has no body to say why: the source asks for the first byte then. 412 and 416 say something of ranges.
       const accept = method === 'HEAD' ? [301, 307, 400, 401, 403, 404, 405] : [412, 416]
-      const response = await ask(store, { operation, method, key, headers, accept })
+      const response = await sendS3Request(store, { operation, method, key, headers, accept })
       if (!response.ok || response.headers.has('accept-ranges')) return response
       // All of them serve ranges; not all say so.
       const told = new Headers(response.headers)

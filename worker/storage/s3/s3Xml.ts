@@ -1,10 +1,10 @@
 // In charge of: reading the small XML answers of S3-shaped stores (elements, text, entities) and writing their requests.
 // Not in charge of: XML in general: attributes are skipped, and what such answers never have (DTDs) is an error.
 
-export interface Element {
+export interface XmlElement {
   /** Without a namespace prefix. */
   name: string
-  children: Element[]
+  children: XmlElement[]
   /** Of this element alone, entities resolved. */
   text: string
 }
@@ -15,9 +15,9 @@ const MAX_DEPTH = 16
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 /** The root element, or null for what is not well-formed XML. */
-export function parseXml(text: string): Element | null {
-  const root: Element = { name: '', children: [], text: '' }
-  const open: Element[] = [root]
+export function parseXml(text: string): XmlElement | null {
+  const root: XmlElement = { name: '', children: [], text: '' }
+  const open: XmlElement[] = [root]
   // Comments, CDATA, declarations, tags, text: one alternative each, so that every character is looked at once.
   const token =
     /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<(\/?)([^\s<>/!?]+)((?:[^<>"']|"[^"]*"|'[^']*')*)>|([^<]+)/gy
@@ -35,7 +35,7 @@ export function parseXml(text: string): Element | null {
         open.pop()
         continue
       }
-      const element: Element = { name, children: [], text: '' }
+      const element: XmlElement = { name, children: [], text: '' }
       top.children.push(element)
       if (!attributes!.endsWith('/')) open.push(element)
       if (open.length > MAX_DEPTH) return null
@@ -46,13 +46,13 @@ export function parseXml(text: string): Element | null {
 }
 
 /** Text of the element at a path below, or null. */
-export function textAt(element: Element | null, ...path: string[]): string | null {
+export function elementText(element: XmlElement | null, ...path: string[]): string | null {
   let here = element
   for (const name of path) here = here?.children.find((child) => child.name === name) ?? null
   return here === null ? null : here.text.trim()
 }
 
-export function childrenOf(element: Element, name: string): Element[] {
+export function childElements(element: XmlElement, name: string): XmlElement[] {
   return element.children.filter((child) => child.name === name)
 }
 

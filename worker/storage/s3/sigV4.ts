@@ -2,7 +2,7 @@
 // Not in charge of: which address is asked (bucketAddress.ts), nor its spelling, which has to be canonical already.
 import { AwsV4Signer } from 'aws4fetch'
 
-export interface Unsigned {
+export interface UnsignedRequest {
   method: string
   /** With the path and the query in their one canonical spelling (bucketAddress.ts). */
   url: string
@@ -13,7 +13,7 @@ export interface Unsigned {
 }
 
 /** → the headers to send: those given, and the proof. */
-export type Sign = (request: Unsigned) => Promise<Headers>
+export type RequestSigner = (request: UnsignedRequest) => Promise<Headers>
 
 export interface AccessKey {
   accessKey: string
@@ -22,23 +22,23 @@ export interface AccessKey {
 }
 
 /** An address with its proof in the query, for whoever is to read one object. */
-export type Presign = (url: string) => Promise<string>
+export type UrlPresigner = (url: string) => Promise<string>
 
 /** How long such an address is good: for a download that starts late, not for a place where links are kept. */
 const PRESIGNED_SECONDS = 3600
 /** Addresses of ten minutes are the same: a page that reads a job again and again does not load its outputs anew. */
-const ROUND_MS = 600_000
+const PRESIGN_ROUNDING_MS = 600_000
 
 /**
  * Amazon: "Authenticating Requests: Using Query Parameters". The address says the id of the key, never its secret. Temporary
  * credentials have none: their token, a secret of the job, would have to be in it.
  */
-export function presigned(key: AccessKey, region: string, now: () => number = Date.now): Presign | undefined {
+export function sigV4Presigner(key: AccessKey, region: string, now: () => number = Date.now): UrlPresigner | undefined {
   if (key.sessionToken) return undefined
   const cache = new Map<string, ArrayBuffer>()
   return async (url) => {
     const signed = new URL(url)
-    signed.searchParams.set('X-Amz-Expires', String(PRESIGNED_SECONDS + ROUND_MS / 1000))
+    signed.searchParams.set('X-Amz-Expires', String(PRESIGNED_SECONDS + PRESIGN_ROUNDING_MS / 1000))
     const signer = new AwsV4Signer({
       method: 'GET',
       url: signed.toString(),
@@ -48,14 +48,16 @@ export function presigned(key: AccessKey, region: string, now: () => number = Da
       service: 's3',
       region,
       cache,
-      datetime: new Date(Math.floor(now() / ROUND_MS) * ROUND_MS).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+      datetime: new Date(Math.floor(now() / PRESIGN_ROUNDING_MS) * PRESIGN_ROUNDING_MS)
+        .toISOString()
+        .replace(/[:-]|\.\d{3}/g, ''),
     })
     return (await signer.sign()).url.toString()
   }
 }
 
 /** Signature Version 4 in the Authorization header. Amazon: "Authenticating Requests (AWS Signature Version 4)". */
-export function sigV4(key: AccessKey, region: string, now: () => number = Date.now): Sign {
+export function sigV4Signer(key: AccessKey, region: string, now: () => number = Date.now): RequestSigner {
   // Derived keys, one a day.
   const cache = new Map<string, ArrayBuffer>()
   return async ({ method, url, headers, bodyHash }) => {

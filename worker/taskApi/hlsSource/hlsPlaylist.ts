@@ -2,36 +2,36 @@
 // could not be transcoded faithfully. Our own reader: of the libraries tried, one is lax about what it does not know and
 // the other is four times the size of this; neither bounds what it reads.
 // Not in charge of: addresses (hlsPresentation.ts resolves and the guard judges them), which variant is taken.
-import { PlaylistRefused } from './playlistError.ts'
+import { PlaylistError } from './playlistError.ts'
 
 /** Segments of one playlist: 24 hours of two seconds each. */
 export const MAX_SEGMENTS = 43_200
 const MAX_LINE = 16 * 1024
 const MAX_VARIANTS = 200
 
-export interface Bytes {
+export interface HlsByteRange {
   offset: number
   length: number
 }
 
 /** AES-128 of a whole piece. */
-export interface Key {
+export interface HlsKey {
   uri: string
   /** 32 hexadecimal digits. */
   iv: string
 }
 
-export interface InitSection {
+export interface HlsInitSection {
   uri: string
-  range: Bytes | null
-  key: Key | null
+  range: HlsByteRange | null
+  key: HlsKey | null
 }
 
-export interface Segment extends InitSection {
+export interface HlsSourceSegment extends HlsInitSection {
   seconds: number
   /** What follows does not continue the clock, or the coding, of what came before. */
   discontinuity: boolean
-  map: InitSection | null
+  map: HlsInitSection | null
 }
 
 export interface MediaPlaylist {
@@ -39,12 +39,12 @@ export interface MediaPlaylist {
   /** False: more will be added (an event that still runs). */
   ended: boolean
   targetSeconds: number
-  segments: Segment[]
+  segments: HlsSourceSegment[]
   /** No duration has a decimal point. */
   rounds: boolean
 }
 
-export interface Variant {
+export interface HlsVariant {
   uri: string
   /** Peak, in bits a second. */
   bandwidth: number
@@ -53,7 +53,7 @@ export interface Variant {
   hasVideo: boolean
 }
 
-export interface Rendition {
+export interface HlsRendition {
   group: string
   /** Null: the variant itself carries it. */
   uri: string | null
@@ -62,12 +62,12 @@ export interface Rendition {
 
 export interface MultivariantPlaylist {
   kind: 'multivariant'
-  variants: Variant[]
-  audio: Rendition[]
+  variants: HlsVariant[]
+  audio: HlsRendition[]
 }
 
-const unsupported = (what: string): PlaylistRefused => new PlaylistRefused('source_unsupported', what)
-const damaged = (what: string): PlaylistRefused => new PlaylistRefused('source_damaged', `The playlist ${what}.`)
+const unsupportedPlaylist = (what: string): PlaylistError => new PlaylistError('source_unsupported', what)
+const damagedPlaylist = (what: string): PlaylistError => new PlaylistError('source_damaged', `The playlist ${what}.`)
 
 /** @throws PlaylistRefused */
 export function readPlaylist(text: string): MediaPlaylist | MultivariantPlaylist {
@@ -76,20 +76,22 @@ export function readPlaylist(text: string): MediaPlaylist | MultivariantPlaylist
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '')
-  if (lines[0] !== '#EXTM3U') throw damaged('does not begin with #EXTM3U')
-  if (lines.some((line) => line.length > MAX_LINE)) throw damaged(`has a line of more than ${MAX_LINE} characters`)
+  if (lines[0] !== '#EXTM3U') throw damagedPlaylist('does not begin with #EXTM3U')
+  if (lines.some((line) => line.length > MAX_LINE))
+    throw damagedPlaylist(`has a line of more than ${MAX_LINE} characters`)
   const has = (tag: string): boolean => lines.some((line) => line === tag || line.startsWith(`${tag}:`))
-  if (has('#EXT-X-DEFINE')) throw unsupported('The playlist uses variables (EXT-X-DEFINE), which are not supported.')
+  if (has('#EXT-X-DEFINE'))
+    throw unsupportedPlaylist('The playlist uses variables (EXT-X-DEFINE), which are not supported.')
   const multivariant = has('#EXT-X-STREAM-INF')
   // RFC 8216, 4.3: a playlist with tags of both kinds is not one.
-  if (multivariant && has('#EXTINF')) throw damaged('is a multivariant and a media playlist at once')
+  if (multivariant && has('#EXTINF')) throw damagedPlaylist('is a multivariant and a media playlist at once')
   return multivariant ? readMultivariant(lines) : readMedia(lines, has)
 }
 
 function readMultivariant(lines: readonly string[]): MultivariantPlaylist {
-  const variants: Variant[] = []
-  const audio: Rendition[] = []
-  let open: Omit<Variant, 'uri'> | null = null
+  const variants: HlsVariant[] = []
+  const audio: HlsRendition[] = []
+  let open: Omit<HlsVariant, 'uri'> | null = null
   for (const line of lines) {
     const [tag, value] = tagOf(line)
     if (tag === '#EXT-X-STREAM-INF') {
@@ -108,17 +110,17 @@ function readMultivariant(lines: readonly string[]): MultivariantPlaylist {
       const attributes = readAttributes(value)
       if (attributes.get('TYPE') !== 'AUDIO') continue
       const group = attributes.get('GROUP-ID')
-      if (group === undefined) throw damaged('has an audio rendition without GROUP-ID')
+      if (group === undefined) throw damagedPlaylist('has an audio rendition without GROUP-ID')
       audio.push({ group, uri: attributes.get('URI') ?? null, language: attributes.get('LANGUAGE') ?? null })
     } else if (!line.startsWith('#') && open !== null) {
       variants.push({ ...open, uri: line })
       open = null
     }
     if (variants.length > MAX_VARIANTS || audio.length > MAX_VARIANTS) {
-      throw new PlaylistRefused('source_too_large', `The playlist names more than ${MAX_VARIANTS} variants.`)
+      throw new PlaylistError('source_too_large', `The playlist names more than ${MAX_VARIANTS} variants.`)
     }
   }
-  if (variants.length === 0) throw damaged('names no variant')
+  if (variants.length === 0) throw damagedPlaylist('names no variant')
   return { kind: 'multivariant', variants, audio }
 }
 
@@ -127,17 +129,19 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
   const type = lines.find((line) => line.startsWith('#EXT-X-PLAYLIST-TYPE:'))?.split(':')[1]
   // RFC 8216, 6.2.1: without a type, segments may leave at the front while it is read.
   if (!ended && type !== 'EVENT' && type !== 'VOD') {
-    throw unsupported('The playlist is live: it has no end, and no EXT-X-PLAYLIST-TYPE that promises one.')
+    throw unsupportedPlaylist('The playlist is live: it has no end, and no EXT-X-PLAYLIST-TYPE that promises one.')
   }
-  if (has('#EXT-X-I-FRAMES-ONLY')) throw unsupported('The playlist is one of key frames only (EXT-X-I-FRAMES-ONLY).')
-  if (has('#EXT-X-SKIP')) throw unsupported('The playlist is a delta update (EXT-X-SKIP), which was not asked for.')
-  const segments: Segment[] = []
+  if (has('#EXT-X-I-FRAMES-ONLY'))
+    throw unsupportedPlaylist('The playlist is one of key frames only (EXT-X-I-FRAMES-ONLY).')
+  if (has('#EXT-X-SKIP'))
+    throw unsupportedPlaylist('The playlist is a delta update (EXT-X-SKIP), which was not asked for.')
+  const segments: HlsSourceSegment[] = []
   let sequence = wholeNumber(valueOf(lines, '#EXT-X-MEDIA-SEQUENCE')) ?? 0
   let seconds: number | null = null
   let rounds = true
   let range: string | null = null
   let discontinuity = false
-  let map: InitSection | null = null
+  let map: HlsInitSection | null = null
   let key: { uri: string; iv: string | null } | null = null
   let last: { uri: string; end: number } | null = null
   for (const line of lines) {
@@ -145,7 +149,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
     switch (tag) {
       case '#EXTINF':
         seconds = decimal(value.split(',')[0])
-        if (seconds === null) throw damaged('has a segment without a duration')
+        if (seconds === null) throw damagedPlaylist('has a segment without a duration')
         rounds &&= !value.split(',')[0]!.includes('.')
         break
       case '#EXT-X-BYTERANGE':
@@ -155,15 +159,15 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
         discontinuity = true
         break
       case '#EXT-X-GAP':
-        throw damaged('says that a segment is missing (EXT-X-GAP)')
+        throw damagedPlaylist('says that a segment is missing (EXT-X-GAP)')
       case '#EXT-X-KEY':
         key = readKey(value)
         break
       case '#EXT-X-MAP': {
         const attributes = readAttributes(value)
         const uri = attributes.get('URI')
-        if (uri === undefined) throw damaged('has an EXT-X-MAP without URI')
-        if (key !== null && key.iv === null) throw damaged('encrypts an EXT-X-MAP without an IV')
+        if (uri === undefined) throw damagedPlaylist('has an EXT-X-MAP without URI')
+        if (key !== null && key.iv === null) throw damagedPlaylist('encrypts an EXT-X-MAP without an IV')
         const bytes = attributes.get('BYTERANGE')
         map = {
           uri,
@@ -175,12 +179,12 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
       }
       default:
         if (line.startsWith('#')) break
-        if (seconds === null) throw damaged('has a segment without EXTINF')
+        if (seconds === null) throw damagedPlaylist('has a segment without EXTINF')
         if (segments.length >= MAX_SEGMENTS) {
-          throw new PlaylistRefused('source_too_large', `The playlist has more than ${MAX_SEGMENTS} segments.`)
+          throw new PlaylistError('source_too_large', `The playlist has more than ${MAX_SEGMENTS} segments.`)
         }
         {
-          const bytes: Bytes | null = range === null ? null : readRange(range, last, line)
+          const bytes: HlsByteRange | null = range === null ? null : readRange(range, last, line)
           last = bytes === null ? null : { uri: line, end: bytes.offset + bytes.length }
           segments.push({
             uri: line,
@@ -197,7 +201,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
         discontinuity = false
     }
   }
-  if (ended && segments.length === 0) throw damaged('has no segment')
+  if (ended && segments.length === 0) throw damagedPlaylist('has no segment')
   const target = decimal(valueOf(lines, '#EXT-X-TARGETDURATION'))
   return {
     kind: 'media',
@@ -215,7 +219,7 @@ function readKey(value: string): { uri: string; iv: string | null } | null {
   const format = attributes.get('KEYFORMAT') ?? 'identity'
   if (method !== 'AES-128' || format !== 'identity') {
     const name = /^[\w.:-]{1,60}$/.test(method) ? method : 'an unknown method'
-    throw unsupported(
+    throw unsupportedPlaylist(
       method === 'AES-128'
         ? 'The source is encrypted with a key of a rights management system (KEYFORMAT), which is not supported.'
         : `The source is encrypted with ${name}, which is not supported; AES-128 is.`,
@@ -223,18 +227,19 @@ function readKey(value: string): { uri: string; iv: string | null } | null {
   }
   const uri = attributes.get('URI')
   const iv = attributes.get('IV')
-  if (uri === undefined) throw damaged('has a key without URI')
-  if (iv !== undefined && !/^0x[0-9a-f]{1,32}$/i.test(iv)) throw damaged('has a key with an IV that is not 128 bits')
+  if (uri === undefined) throw damagedPlaylist('has a key without URI')
+  if (iv !== undefined && !/^0x[0-9a-f]{1,32}$/i.test(iv))
+    throw damagedPlaylist('has a key with an IV that is not 128 bits')
   return { uri, iv: iv === undefined ? null : iv.slice(2).toLowerCase().padStart(32, '0') }
 }
 
 /** `<length>[@<offset>]`; without an offset it follows the range before, of the same address. */
-function readRange(text: string, last: { uri: string; end: number } | null, uri: string): Bytes {
+function readRange(text: string, last: { uri: string; end: number } | null, uri: string): HlsByteRange {
   const match = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(text.trim())
   const offset = match?.[2] === undefined ? (last?.uri === uri ? last.end : null) : Number(match[2])
   const length = Number(match?.[1])
   if (!match || offset === null || length < 1 || !Number.isSafeInteger(offset + length)) {
-    throw damaged('has a byte range that cannot be')
+    throw damagedPlaylist('has a byte range that cannot be')
   }
   return { offset, length }
 }

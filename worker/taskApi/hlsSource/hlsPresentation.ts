@@ -3,14 +3,14 @@
 // Not in charge of: the text of a playlist (hlsPlaylist.ts), handing pieces out (serveHlsSource.ts).
 import type { HlsDescription } from '#contract/task/protocol.ts'
 import { MAX_HLS_AUDIO } from '#contract/task/protocol.ts'
-import type { HttpAccess } from '../../storage/http/httpSource.ts'
-import { basic, httpSource } from '../../storage/http/httpSource.ts'
+import type { HttpCredentials } from '../../storage/http/httpSource.ts'
+import { basicAuthorization, httpSource } from '../../storage/http/httpSource.ts'
 import type { Source } from '../../storage/objectStore.ts'
 import { StoreError } from '../../storage/objectStore.ts'
-import type { Transport } from '../../storage/guardedFetch.ts'
-import type { Bytes, InitSection, MediaPlaylist, MultivariantPlaylist, Variant } from './hlsPlaylist.ts'
+import type { FetchFunction } from '../../storage/guardedFetch.ts'
+import type { HlsByteRange, HlsInitSection, MediaPlaylist, MultivariantPlaylist, HlsVariant } from './hlsPlaylist.ts'
 import { readPlaylist } from './hlsPlaylist.ts'
-import { PlaylistRefused } from './playlistError.ts'
+import { PlaylistError } from './playlistError.ts'
 
 /** Of one playlist's text: 43,200 segments with an address of 150 characters each. */
 const MAX_PLAYLIST_BYTES = 8 * 1024 * 1024
@@ -18,19 +18,19 @@ const MAX_PLAYLIST_BYTES = 8 * 1024 * 1024
 const MAX_KEYS = 10_000
 const PLAYLIST_MS = 30_000
 
-export interface Piece {
+export interface HlsResource {
   url: string
-  range: Bytes | null
+  range: HlsByteRange | null
 }
 
-export interface Presentation {
+export interface HlsPresentation {
   description: HlsDescription
   /** By track: what `HlsDescription.tracks[].segments` and `.maps` number. */
-  tracks: { segments: Piece[]; maps: Piece[] }[]
+  tracks: { segments: HlsResource[]; maps: HlsResource[] }[]
   keys: string[]
 }
 
-interface Fetched<T> {
+interface FetchedPlaylist<T> {
   url: URL
   playlist: T
 }
@@ -39,19 +39,19 @@ interface Fetched<T> {
  * @throws PlaylistRefused for what is not supported, damaged or too large
  * @throws StoreError for addresses that are refused or cannot be read
  */
-export async function openPresentation(
+export async function openHlsPresentation(
   address: string,
-  access: HttpAccess,
-  transport: Transport,
-): Promise<Presentation> {
+  access: HttpCredentials,
+  transport: FetchFunction,
+): Promise<HlsPresentation> {
   const origin = new URL(address).origin
   const top = await fetchPlaylist(address, access, origin, transport)
   const { playlist } = top
-  if (playlist.kind === 'media') return describe([{ url: top.url, playlist, language: null }])
-  const variant = highest(playlist)
+  if (playlist.kind === 'media') return describePresentation([{ url: top.url, playlist, language: null }])
+  const variant = highestVariant(playlist)
   const renditions = playlist.audio.filter(({ group, uri }) => group === variant.audio && uri !== null)
   if (renditions.length > MAX_HLS_AUDIO) {
-    throw new PlaylistRefused('source_too_large', `The playlist has more than ${MAX_HLS_AUDIO} audio renditions.`)
+    throw new PlaylistError('source_too_large', `The playlist has more than ${MAX_HLS_AUDIO} audio renditions.`)
   }
   const wanted = [
     { uri: variant.uri, language: null },
@@ -61,39 +61,39 @@ export async function openPresentation(
   const tracks = []
   for (const { uri, language } of wanted) {
     const { url, playlist: media } = await fetchPlaylist(resolve(uri, top.url), access, origin, transport)
-    if (media.kind !== 'media') throw damaged('A variant of the playlist is again a multivariant playlist.')
+    if (media.kind !== 'media') throw damagedPlaylist('A variant of the playlist is again a multivariant playlist.')
     tracks.push({ url, playlist: media, language })
   }
-  return describe(tracks)
+  return describePresentation(tracks)
 }
 
 /** One piece, or a key, as a source. Credentials are the playlist's: they go to its own origin and to no other. */
-export function openPiece(url: string, address: string, access: HttpAccess, transport: Transport): Source {
+export function openResource(url: string, address: string, access: HttpCredentials, transport: FetchFunction): Source {
   return httpSource(url, new URL(url).origin === new URL(address).origin ? access : {}, transport)
 }
 
-function damaged(message: string): PlaylistRefused {
-  return new PlaylistRefused('source_damaged', message)
+function damagedPlaylist(message: string): PlaylistError {
+  return new PlaylistError('source_damaged', message)
 }
 
 /** With video before without; then the most bits a second; then the first. */
-function highest({ variants }: MultivariantPlaylist): Variant {
+function highestVariant({ variants }: MultivariantPlaylist): HlsVariant {
   const [best] = variants.toSorted((a, b) => Number(b.hasVideo) - Number(a.hasVideo) || b.bandwidth - a.bandwidth)
   return best!
 }
 
 async function fetchPlaylist(
   address: string,
-  access: HttpAccess,
+  access: HttpCredentials,
   origin: string,
-  transport: Transport,
-): Promise<Fetched<MediaPlaylist | MultivariantPlaylist>> {
+  transport: FetchFunction,
+): Promise<FetchedPlaylist<MediaPlaylist | MultivariantPlaylist>> {
   const host = URL.parse(address)?.host ?? 'The server'
   const problem = (code: StoreError['code'], why: string, status: number | null = null): StoreError =>
     new StoreError(code, 'http', 'playlist', `${host} ${why}${status === null ? '' : ` (${status})`}.`, status)
   const headers = new Headers({ accept: '*/*', 'accept-encoding': 'identity' })
   if ((access.username || access.password) && URL.parse(address)?.origin === origin) {
-    headers.set('authorization', basic(access.username ?? '', access.password ?? ''))
+    headers.set('authorization', basicAuthorization(access.username ?? '', access.password ?? ''))
   }
   const late = AbortSignal.timeout(PLAYLIST_MS)
   const response = await transport(address, { headers, signal: late })
@@ -117,7 +117,7 @@ async function fetchPlaylist(
     throw problem('unreachable', 'broke off in the middle of a playlist')
   }
   if (size > MAX_PLAYLIST_BYTES) {
-    throw new PlaylistRefused('source_too_large', `A playlist has more than ${MAX_PLAYLIST_BYTES / 2 ** 20} MiB.`)
+    throw new PlaylistError('source_too_large', `A playlist has more than ${MAX_PLAYLIST_BYTES / 2 ** 20} MiB.`)
   }
   if (size < announced && !response.headers.has('content-encoding')) {
     throw problem('unreachable', 'broke off in the middle of a playlist')
@@ -132,20 +132,23 @@ function resolve(uri: string, base: URL): string {
   return URL.parse(uri, base)?.href ?? uri
 }
 
-async function describe(
+async function describePresentation(
   tracks: { url: URL; playlist: MediaPlaylist; language: string | null }[],
-): Promise<Presentation> {
+): Promise<HlsPresentation> {
   const keys = new Map<string, number>()
-  const keyOf = (piece: InitSection, base: URL): { key: number | null; iv: string | null } => {
+  const keyOf = (piece: HlsInitSection, base: URL): { key: number | null; iv: string | null } => {
     if (piece.key === null) return { key: null, iv: null }
     const url = resolve(piece.key.uri, base)
     const index = keys.get(url) ?? keys.set(url, keys.size).size - 1
-    if (keys.size > MAX_KEYS) throw new PlaylistRefused('source_too_large', `There are more than ${MAX_KEYS} keys.`)
+    if (keys.size > MAX_KEYS) throw new PlaylistError('source_too_large', `There are more than ${MAX_KEYS} keys.`)
     return { key: index, iv: piece.key.iv }
   }
-  const pieceOf = (piece: InitSection, base: URL): Piece => ({ url: resolve(piece.uri, base), range: piece.range })
+  const pieceOf = (piece: HlsInitSection, base: URL): HlsResource => ({
+    url: resolve(piece.uri, base),
+    range: piece.range,
+  })
   const made = tracks.map(({ url, playlist, language }) => {
-    const maps = new Map<string, { index: number; piece: Piece; key: number | null; iv: string | null }>()
+    const maps = new Map<string, { index: number; piece: HlsResource; key: number | null; iv: string | null }>()
     const segments = playlist.segments.map(({ map, ...segment }) => {
       let init: number | null = null
       if (map !== null) {
@@ -177,14 +180,14 @@ async function describe(
   // Said beside what is pinned: a description of an older Worker has the same pin.
   const told = description.tracks.map((track, n) => ({ ...track, rounds: tracks[n]!.playlist.rounds }))
   return {
-    description: { pin: await digest([description, pieces]), ...description, tracks: told },
+    description: { pin: await playlistDigest([description, pieces]), ...description, tracks: told },
     tracks: pieces,
     keys: [...keys.keys()],
   }
 }
 
 /** Without queries: an address that is signed anew every time still names the same piece. */
-async function digest(value: unknown): Promise<string> {
+async function playlistDigest(value: unknown): Promise<string> {
   const text = JSON.stringify(value, (name, each: unknown) =>
     name === 'url' && typeof each === 'string' ? each.replace(/\?.*$/s, '') : each,
   )

@@ -1,7 +1,7 @@
 // In charge of: the one error of a playlist that is not taken, with the code that the job ends with.
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 
-export class PlaylistRefused extends Error {
+export class PlaylistError extends Error {
   override name = 'PlaylistRefused'
   readonly code: JobErrorCode
   constructor(code: 'source_unsupported' | 'source_damaged' | 'source_too_large' | 'source_changed', message: string) {

@@ -4,62 +4,62 @@
 import type { Context } from 'hono'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
-import type { Piece, Presentation } from './hlsPresentation.ts'
-import { openPiece, openPresentation } from './hlsPresentation.ts'
-import { PlaylistRefused } from './playlistError.ts'
-import { Kept } from '../../util/ttlCache.ts'
-import { findJobByBackendId } from '../../db/jobs.ts'
+import type { HlsResource, HlsPresentation } from './hlsPresentation.ts'
+import { openResource, openHlsPresentation } from './hlsPresentation.ts'
+import { PlaylistError } from './playlistError.ts'
+import { TtlCache } from '../../util/ttlCache.ts'
+import { findJobByJobId } from '../../db/jobs.ts'
 import { notFound, staleAttempt } from '../../http/requestError.ts'
-import { httpInputOf } from '../../storage/jobStores.ts'
-import type { HttpAccess } from '../../storage/http/httpSource.ts'
+import { httpSourceOf } from '../../storage/jobStores.ts'
+import type { HttpCredentials } from '../../storage/http/httpSource.ts'
 import type { SourceBody } from '../../storage/objectStore.ts'
 import { StoreError } from '../../storage/objectStore.ts'
-import type { Transport } from '../../storage/guardedFetch.ts'
+import type { FetchFunction } from '../../storage/guardedFetch.ts'
 import { guardedTransport } from '../../storage/guardedFetch.ts'
-import type { DoorEnv } from '../taskRoutes.ts'
-import { answerSource } from '../serveSource.ts'
+import type { TaskEnv } from '../taskRoutes.ts'
+import { sourceErrorResponse } from '../serveSource.ts'
 
 const KEY_BYTES = 16
 
-interface Opened {
-  presentation: Presentation
+interface OpenedPresentation {
+  presentation: HlsPresentation
   url: string
-  access: HttpAccess
-  transport: Transport
+  access: HttpCredentials
+  transport: FetchFunction
 }
 
 // Read again a minute later, or after a restart, with the pin as proof that it is still the same: no address is stored.
-const presentations = new Kept<Opened>()
+const presentations = new TtlCache<OpenedPresentation>()
 
-async function openedFor(c: Context<DoorEnv>): Promise<Opened> {
+async function openForAttempt(c: Context<TaskEnv>): Promise<OpenedPresentation> {
   const { attempt, jobId } = c.var
-  const job = await findJobByBackendId(c.env.DB, jobId)
+  const job = await findJobByJobId(c.env.DB, jobId)
   if (!job || terminal[job.task_state] || job.attempt !== attempt) {
     throw staleAttempt()
   }
-  const input = await httpInputOf(c.env, job)
+  const input = await httpSourceOf(c.env, job)
   if (input === null) throw notFound()
   const transport = guardedTransport(c.env)
-  return { ...input, transport, presentation: await openPresentation(input.url, input.access, transport) }
+  return { ...input, transport, presentation: await openHlsPresentation(input.url, input.access, transport) }
 }
 
 /** Always read anew: an event grows. */
-export async function describeHls(c: Context<DoorEnv>): Promise<Response> {
-  return answered(async () => {
-    const opened = await openedFor(c)
+export async function describeHls(c: Context<TaskEnv>): Promise<Response> {
+  return withErrorResponse(async () => {
+    const opened = await openForAttempt(c)
     const { description } = opened.presentation
-    if (description.ended) presentations.keep(nameOf(c, description.pin), opened)
+    if (description.ended) presentations.set(cacheKey(c, description.pin), opened)
     return c.json(description)
   })
 }
 
-export async function servePiece(c: Context<DoorEnv>): Promise<Response> {
-  return answered(async () => {
-    const opened = await pinned(c)
+export async function serveResource(c: Context<TaskEnv>): Promise<Response> {
+  return withErrorResponse(async () => {
+    const opened = await openUnchanged(c)
     const track = opened.presentation.tracks[Number(c.req.param('track'))]
     const piece = (c.req.param('kind') === 'maps' ? track?.maps : track?.segments)?.[Number(c.req.param('n'))]
     if (!piece) throw notFound()
-    const { body, length } = await readPiece(opened, piece)
+    const { body, length } = await readResource(opened, piece)
     return new Response(body, {
       headers: {
         'content-type': 'application/octet-stream',
@@ -70,38 +70,41 @@ export async function servePiece(c: Context<DoorEnv>): Promise<Response> {
   })
 }
 
-export async function serveKey(c: Context<DoorEnv>): Promise<Response> {
-  return answered(async () => {
-    const opened = await pinned(c)
+export async function serveDecryptionKey(c: Context<TaskEnv>): Promise<Response> {
+  return withErrorResponse(async () => {
+    const opened = await openUnchanged(c)
     const url = opened.presentation.keys[Number(c.req.param('n'))]
     if (url === undefined) throw notFound()
-    const { body } = await readPiece(opened, { url, range: null })
-    const key = await firstBytes(body, KEY_BYTES + 1)
+    const { body } = await readResource(opened, { url, range: null })
+    const key = await readPrefix(body, KEY_BYTES + 1)
     if (key.length !== KEY_BYTES) {
-      throw new PlaylistRefused('source_damaged', 'A key of the source is not 16 bytes long.')
+      throw new PlaylistError('source_damaged', 'A key of the source is not 16 bytes long.')
     }
     return new Response(key, { headers: { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' } })
   })
 }
 
-function nameOf(c: Context<DoorEnv>, pin: string): string {
-  return `${c.var.task}/${c.var.attempt}/${pin}`
+function cacheKey(c: Context<TaskEnv>, playlistDigest: string): string {
+  return `${c.var.task}/${c.var.attempt}/${playlistDigest}`
 }
 
-async function pinned(c: Context<DoorEnv>): Promise<Opened> {
-  const pin = c.req.param('pin') ?? ''
-  const opened = await presentations.get(nameOf(c, pin), () => openedFor(c))
-  if (opened.presentation.description.pin !== pin) {
-    throw new PlaylistRefused('source_changed', 'The playlists of the source changed while it was read.')
+async function openUnchanged(c: Context<TaskEnv>): Promise<OpenedPresentation> {
+  const playlistDigest = c.req.param('pin') ?? ''
+  const opened = await presentations.get(cacheKey(c, playlistDigest), () => openForAttempt(c))
+  if (opened.presentation.description.pin !== playlistDigest) {
+    throw new PlaylistError('source_changed', 'The playlists of the source changed while it was read.')
   }
   return opened
 }
 
-async function readPiece({ url: address, access, transport }: Opened, piece: Piece): Promise<SourceBody> {
+async function readResource(
+  { url: address, access, transport }: OpenedPresentation,
+  piece: HlsResource,
+): Promise<SourceBody> {
   if (URL.parse(piece.url) === null) {
     throw new StoreError('address_refused', 'http', 'read', 'The playlist names a piece by what is not an address.')
   }
-  const read = await openPiece(piece.url, address, access, transport).read(piece.range)
+  const read = await openResource(piece.url, address, access, transport).read(piece.range)
   const { range } = piece
   // A server that ignores Range would have to be read up to the piece, again for each of thousands.
   if (range !== null && !(read.partial && read.length === range.length)) {
@@ -117,7 +120,7 @@ async function readPiece({ url: address, access, transport }: Opened, piece: Pie
   return read
 }
 
-async function firstBytes(body: ReadableStream<Uint8Array>, count: number): Promise<Uint8Array> {
+async function readPrefix(body: ReadableStream<Uint8Array>, count: number): Promise<Uint8Array> {
   const reader = body.getReader()
   const found = new Uint8Array(count)
   let size = 0
@@ -132,14 +135,14 @@ async function firstBytes(body: ReadableStream<Uint8Array>, count: number): Prom
   return found.subarray(0, size)
 }
 
-const statuses = { source_changed: 412, source_too_large: 413 } as const
+const statusOfPlaylistError = { source_changed: 412, source_too_large: 413 } as const
 
-async function answered(serve: () => Promise<Response>): Promise<Response> {
+async function withErrorResponse(serve: () => Promise<Response>): Promise<Response> {
   try {
     return await serve()
   } catch (error) {
-    if (!(error instanceof PlaylistRefused)) return answerSource(error)
-    const status = statuses[error.code as keyof typeof statuses] ?? 400
+    if (!(error instanceof PlaylistError)) return sourceErrorResponse(error)
+    const status = statusOfPlaylistError[error.code as keyof typeof statusOfPlaylistError] ?? 400
     const body = { error: { code: error.code, message: error.message } }
     return Response.json(body, { status, headers: { [SOURCE_ERROR_HEADER]: error.code } })
   }

@@ -3,10 +3,10 @@
 // Not in charge of: who may send it, and when (resumableUpload.ts).
 import { RequestError } from '../../http/requestError.ts'
 import type { Checksum } from './tusHeaders.ts'
-import { hexadecimal } from './tusHeaders.ts'
-import type { Part, UploadStore } from './uploadStore.ts'
+import { toHex } from './tusHeaders.ts'
+import type { UploadedPart, UploadStore } from './uploadStore.ts'
 
-export interface Chunk {
+export interface UploadChunk {
   body: ReadableStream<Uint8Array>
   /** Content-Length; null for a body that does not say. */
   length: number | null
@@ -17,9 +17,9 @@ export interface Chunk {
  * Bytes without a checksum are stored as they come, and those that came before a body broke off are kept. A chunk with
  * a checksum is kept whole or not at all: its parts are sent, and recorded once it is known to be right.
  */
-export class Intake {
+export class ChunkReceiver {
   readonly #store: UploadStore
-  readonly #chunk: Chunk
+  readonly #chunk: UploadChunk
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #buffer: Uint8Array
   readonly #length: number
@@ -31,13 +31,13 @@ export class Intake {
   /** The next part. */
   #n: number
   #offset: number
-  #unproven: Part[] = []
+  #unproven: UploadedPart[] = []
   #stopped = false
   /** When it began to wait for bytes; null while it is busy with some. */
   waitingSince: number | null = null
 
-  constructor(store: UploadStore, chunk: Chunk, record: { offset: number; length: number }) {
-    const partBytes = store.partBytes()
+  constructor(store: UploadStore, chunk: UploadChunk, record: { offset: number; length: number }) {
+    const partBytes = store.partSize()
     this.#store = store
     this.#chunk = chunk
     this.#reader = chunk.body.getReader()
@@ -52,13 +52,13 @@ export class Intake {
   }
 
   /** Ends it as if the connection had broken. */
-  stop(): void {
+  abort(): void {
     this.#stopped = true
     void this.#reader.cancel('stopped').catch(() => undefined)
   }
 
   /** @throws RequestError invalid_request for a body that broke off, too_large, checksum_mismatch */
-  async run(): Promise<void> {
+  async receive(): Promise<void> {
     const from = this.#offset
     const whole = await this.#read()
     const announced = this.#chunk.length
@@ -67,18 +67,20 @@ export class Intake {
       if (!complete) {
         // Its promise would otherwise be a rejection that nobody takes.
         await this.#hashing?.close()
-        throw brokenOff('None of it was kept, because its checksum could not be verified.')
+        throw truncatedChunk('None of it was kept, because its checksum could not be verified.')
       }
       await this.#hashing?.close()
-      if (hexadecimal(new Uint8Array(await this.#hash.digest)) !== this.#chunk.checksum?.digest) {
+      if (toHex(new Uint8Array(await this.#hash.digest)) !== this.#chunk.checksum?.digest) {
         throw new RequestError('checksum_mismatch', 'The chunk does not match its checksum. None of it was kept.')
       }
     }
     const isPart = this.#filled === this.#buffer.length || this.#offset === this.#length
-    if (isPart && this.#filled > 0) await this.#send()
-    this.#store.keep(this.#unproven, this.#offset, this.#buffer.subarray(0, this.#filled), this.#kept)
+    if (isPart && this.#filled > 0) await this.#uploadPart()
+    this.#store.recordParts(this.#unproven, this.#offset, this.#buffer.subarray(0, this.#filled), this.#kept)
     if (!complete)
-      throw brokenOff('The bytes received before that are kept: request the offset with HEAD and continue from there.')
+      throw truncatedChunk(
+        'The bytes received before that are kept: request the offset with HEAD and continue from there.',
+      )
   }
 
   /** → false for a body that broke off. */
@@ -96,7 +98,7 @@ export class Intake {
       }
       await this.#hashing?.write(piece.value)
       for (let at = 0; at < piece.value.length;) {
-        if (this.#filled === this.#buffer.length) await this.#send()
+        if (this.#filled === this.#buffer.length) await this.#uploadPart()
         const count = Math.min(this.#buffer.length - this.#filled, piece.value.length - at)
         this.#buffer.set(piece.value.subarray(at, at + count), this.#filled)
         this.#filled += count
@@ -106,18 +108,18 @@ export class Intake {
     }
   }
 
-  async #send(): Promise<void> {
-    const part = await this.#store.send(this.#n, this.#buffer.subarray(0, this.#filled))
+  async #uploadPart(): Promise<void> {
+    const part = await this.#store.uploadPart(this.#n, this.#buffer.subarray(0, this.#filled))
     this.#n++
     this.#filled = 0
     this.#kept = 0
     this.#unproven.push(part)
     if (this.#hash) return
-    this.#store.keep(this.#unproven, this.#offset, this.#buffer.subarray(0, 0), 0)
+    this.#store.recordParts(this.#unproven, this.#offset, this.#buffer.subarray(0, 0), 0)
     this.#unproven = []
   }
 }
 
-function brokenOff(what: string): RequestError {
+function truncatedChunk(what: string): RequestError {
   return new RequestError('invalid_request', `The body ended before it was complete. ${what}`)
 }

@@ -7,24 +7,24 @@ import { deleteUpload, findUpload, markUploadReady } from '../../db/uploads.ts'
 import { errorResponse, RequestError } from '../../http/requestError.ts'
 import { StoreError } from '../../storage/objectStore.ts'
 import { uploadChecksum } from './tusHeaders.ts'
-import type { Chunk } from './chunkReceiver.ts'
-import { Intake } from './chunkReceiver.ts'
+import type { UploadChunk } from './chunkReceiver.ts'
+import { ChunkReceiver } from './chunkReceiver.ts'
 import type { UploadRecord } from './uploadStore.ts'
 import { UploadStore } from './uploadStore.ts'
 
 const DAY_MS = 86_400_000
 /** A request that has sent nothing for so long gives way to another: its connection is probably dead. */
-const STALL_MS = 10_000
+const STALLED_REQUEST_MS = 10_000
 
-export type NewRecord = Omit<UploadRecord, 'offset' | 'upload' | 'etag' | 'state'>
+export type NewUploadRecord = Omit<UploadRecord, 'offset' | 'upload' | 'etag' | 'state'>
 
 /** What HEAD tells. */
-export type Standing = Pick<UploadRecord, 'offset' | 'length' | 'metadata' | 'expiresAt' | 'state'> & {
+export type UploadState = Pick<UploadRecord, 'offset' | 'length' | 'metadata' | 'expiresAt' | 'state'> & {
   /** All bytes are there, and making one object of them failed just now. */
   unfinished?: boolean
 }
 
-export function resumable(env: Env, number: number) {
+export function resumableUpload(env: Env, number: number) {
   return env.UPLOAD.get(env.UPLOAD.idFromName(String(number)))
 }
 
@@ -34,17 +34,17 @@ function gone(): RequestError {
 
 export class ResumableUpload extends DurableObject<Env> {
   private readonly store = new UploadStore(this.ctx.storage, this.env.BUCKET)
-  private active: { intake: Intake; ended: Promise<unknown> } | null = null
+  private active: { intake: ChunkReceiver; ended: Promise<unknown> } | null = null
   private finishing: Promise<UploadRecord> | null = null
 
-  async create(order: NewRecord): Promise<void> {
+  async create(upload: NewUploadRecord): Promise<void> {
     // Armed first: an upload without an alarm would never expire.
-    await this.ctx.storage.setAlarm(order.expiresAt)
-    this.store.begin({ ...order, offset: 0, upload: null, etag: null, state: 'open' })
+    await this.ctx.storage.setAlarm(upload.expiresAt)
+    this.store.create({ ...upload, offset: 0, upload: null, etag: null, state: 'open' })
   }
 
   /** null for an upload that is not of this account, or that never was. */
-  async look(account: string): Promise<Standing | null> {
+  async state(account: string): Promise<UploadState | null> {
     let { record } = this.store
     if (record?.account !== account) return null
     // All bytes are there and its end was interrupted: only a finished upload may say that it is whole.
@@ -63,13 +63,13 @@ export class ResumableUpload extends DurableObject<Env> {
     try {
       const { headers } = request
       const length = headers.get('x-length')
-      const chunk: Chunk = {
+      const chunk: UploadChunk = {
         body: (request.body ?? new Blob([]).stream()) as ReadableStream<Uint8Array>,
         length: length === null ? null : Number(length),
         checksum: uploadChecksum(headers),
       }
       const record = await this.append(headers.get('x-account'), Number(headers.get('upload-offset')), chunk)
-      return new Response(null, { status: 204, headers: standingHeaders(record) })
+      return new Response(null, { status: 204, headers: uploadStateHeaders(record) })
     } catch (error) {
       await request.body?.cancel().catch(() => undefined)
       if (error instanceof RequestError) return errorResponse(error)
@@ -83,10 +83,10 @@ export class ResumableUpload extends DurableObject<Env> {
     }
   }
 
-  private async append(account: string | null, offset: number, chunk: Chunk): Promise<UploadRecord> {
+  private async append(account: string | null, offset: number, chunk: UploadChunk): Promise<UploadRecord> {
     while (this.active) {
       const { waitingSince } = this.active.intake
-      if (waitingSince === null || Date.now() - waitingSince < STALL_MS) {
+      if (waitingSince === null || Date.now() - waitingSince < STALLED_REQUEST_MS) {
         throw new RequestError('locked', 'Another request is writing to this upload.', {
           headers: { 'retry-after': '1' },
         })
@@ -108,8 +108,8 @@ export class ResumableUpload extends DurableObject<Env> {
       throw new RequestError('too_large', `The chunk goes beyond the ${record.length} bytes of the upload.`)
     }
     if (record.offset < record.length) {
-      const intake = new Intake(this.store, chunk, record)
-      const work = intake.run()
+      const intake = new ChunkReceiver(this.store, chunk, record)
+      const work = intake.receive()
       this.active = { intake, ended: work.catch(() => undefined) }
       await work.finally(() => (this.active = null))
     }
@@ -119,7 +119,7 @@ export class ResumableUpload extends DurableObject<Env> {
   }
 
   private async interrupt(): Promise<void> {
-    this.active?.intake.stop()
+    this.active?.intake.abort()
     await this.active?.ended
   }
 
@@ -132,7 +132,7 @@ export class ResumableUpload extends DurableObject<Env> {
   private async tryFinish(): Promise<UploadRecord> {
     const { db, open } = { db: this.env.DB, open: this.store.record! }
     const etag = open.etag ?? (await this.store.complete())
-    const { number, account, name, contentType: content_type, length: size } = this.store.change({ etag })
+    const { number, account, name, contentType: content_type, length: size } = this.store.update({ etag })
     const expires_at = Date.now() + RETENTION_DAYS.uploads * DAY_MS
     if (!(await markUploadReady(db, number, { name, content_type, size, etag, expires_at }))) {
       if (!(await findUpload(db, account, number, Date.now()))) {
@@ -141,7 +141,7 @@ export class ResumableUpload extends DurableObject<Env> {
       }
     }
     await this.ctx.storage.setAlarm(expires_at)
-    this.store.close({ state: 'ready', expiresAt: expires_at })
+    this.store.clearData({ state: 'ready', expiresAt: expires_at })
     return this.store.record!
   }
 
@@ -171,7 +171,7 @@ export class ResumableUpload extends DurableObject<Env> {
     await deleteUpload(this.env.DB, account, number)
     // What is left answers 410 for as long as a finished one would have been kept.
     await this.ctx.storage.setAlarm(Date.now() + RETENTION_DAYS.uploads * DAY_MS)
-    this.store.close({ state: 'gone' })
+    this.store.clearData({ state: 'gone' })
   }
 
   override async alarm(): Promise<void> {
@@ -182,6 +182,6 @@ export class ResumableUpload extends DurableObject<Env> {
 }
 
 /** What every answer about an upload tells. "This header MUST be included in every PATCH response if the upload is going to expire." */
-export function standingHeaders(standing: Pick<Standing, 'offset' | 'expiresAt'>): Record<string, string> {
-  return { 'upload-offset': String(standing.offset), 'upload-expires': new Date(standing.expiresAt).toUTCString() }
+export function uploadStateHeaders(state: Pick<UploadState, 'offset' | 'expiresAt'>): Record<string, string> {
+  return { 'upload-offset': String(state.offset), 'upload-expires': new Date(state.expiresAt).toUTCString() }
 }

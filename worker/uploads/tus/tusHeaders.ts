@@ -1,11 +1,11 @@
 // In charge of: the headers of tus 1.0.0 requests, as values. Pure.
 // Not in charge of: what is done with them.
 import { MAX_RESUMABLE_BYTES } from '#contract/limits.ts'
-import { fileName, safeType } from '../../http/fileNames.ts'
+import { sanitizeFileName, safeContentType } from '../../http/fileNames.ts'
 import { RequestError } from '../../http/requestError.ts'
 
-export const VERSION = '1.0.0'
-export const CHUNK_TYPE = 'application/offset+octet-stream'
+export const TUS_VERSION = '1.0.0'
+export const TUS_CHUNK_TYPE = 'application/offset+octet-stream'
 const MAX_METADATA_BYTES = 4096
 const MAX_METADATA_KEYS = 32
 
@@ -13,8 +13,8 @@ const MAX_METADATA_KEYS = 32
 const algorithms: Readonly<Record<string, string>> = { sha1: 'SHA-1', sha256: 'SHA-256', md5: 'MD5' }
 
 /** What the service can do, on every answer to OPTIONS. */
-export const capabilities: Readonly<Record<string, string>> = {
-  'tus-version': VERSION,
+export const tusCapabilities: Readonly<Record<string, string>> = {
+  'tus-version': TUS_VERSION,
   'tus-extension': 'creation,creation-with-upload,termination,checksum,expiration',
   'tus-max-size': String(MAX_RESUMABLE_BYTES),
   'tus-checksum-algorithm': Object.keys(algorithms).join(','),
@@ -31,13 +31,13 @@ function naturalNumber(text: string): number | null {
 
 /** @throws RequestError 412 for another version; the answer names ours */
 export function checkVersion(headers: Headers): void {
-  if (headers.get('tus-resumable') === VERSION) return
+  if (headers.get('tus-resumable') === TUS_VERSION) return
   throw new RequestError(
     'unsupported_version',
-    `This service supports tus ${VERSION}: send Tus-Resumable: ${VERSION}.`,
+    `This service supports tus ${TUS_VERSION}: send Tus-Resumable: ${TUS_VERSION}.`,
     {
       field: 'Tus-Resumable',
-      headers: { 'tus-version': VERSION },
+      headers: { 'tus-version': TUS_VERSION },
     },
   )
 }
@@ -70,7 +70,7 @@ export function uploadOffset(headers: Headers): number {
 }
 
 export function isChunk(headers: Headers): boolean {
-  return headers.get('content-type')?.trim().toLowerCase() === CHUNK_TYPE
+  return headers.get('content-type')?.trim().toLowerCase() === TUS_CHUNK_TYPE
 }
 
 export interface Checksum {
@@ -93,14 +93,14 @@ export function uploadChecksum(headers: Headers): Checksum | null {
   if (!bytes || value === '' || rest.length > 0) {
     throw invalid('Upload-Checksum', 'Upload-Checksum must be an algorithm, a space and the checksum in Base64.')
   }
-  return { algorithm, digest: hexadecimal(bytes) }
+  return { algorithm, digest: toHex(bytes) }
 }
 
-export function hexadecimal(bytes: Uint8Array): string {
+export function toHex(bytes: Uint8Array): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-export interface Metadata {
+export interface UploadMetadata {
   /** As the client sent it, to be given back by HEAD; null where it sent none. */
   raw: string | null
   name: string
@@ -108,7 +108,7 @@ export interface Metadata {
 }
 
 /** Reads `filename` (or `name`) and `filetype` (or `type`); other keys are only given back. @throws RequestError 400 */
-export function uploadMetadata(headers: Headers): Metadata {
+export function uploadMetadata(headers: Headers): UploadMetadata {
   const raw = headers.get('upload-metadata')
   const values = new Map<string, string>()
   if (raw !== null && raw.length > MAX_METADATA_BYTES) {
@@ -126,8 +126,8 @@ export function uploadMetadata(headers: Headers): Metadata {
   if (values.size > MAX_METADATA_KEYS) {
     throw invalid('Upload-Metadata', `Upload-Metadata may have at most ${MAX_METADATA_KEYS} keys.`)
   }
-  const name = fileName(values.get('filename')) ?? fileName(values.get('name')) ?? 'upload'
-  return { raw: raw || null, name, contentType: safeType(values.get('filetype') ?? values.get('type') ?? '') }
+  const name = sanitizeFileName(values.get('filename')) ?? sanitizeFileName(values.get('name')) ?? 'upload'
+  return { raw: raw || null, name, contentType: safeContentType(values.get('filetype') ?? values.get('type') ?? '') }
 }
 
 function base64(text: string): Uint8Array | null {

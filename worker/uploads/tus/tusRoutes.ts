@@ -4,23 +4,23 @@ import type { Context, Next } from 'hono'
 import type { Upload } from '#contract/api/answers.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import type { AppEnv } from '../../http/context.ts'
-import { baseUrl } from '../../http/context.ts'
-import { removeUpload } from '../deleteUpload.ts'
+import { publicBaseUrl } from '../../http/context.ts'
+import { deleteUploadByNumber } from '../deleteUpload.ts'
 import { deleteUpload, findAnyUpload } from '../../db/uploads.ts'
-import { notAllowed, notFound, RequestError } from '../../http/requestError.ts'
-import { beginUpload, refuseBeyondToken } from '../uploadQuota.ts'
+import { methodNotAllowed, notFound, RequestError } from '../../http/requestError.ts'
+import { reserveUpload, requireWithinTokenLimit } from '../uploadQuota.ts'
 import {
-  capabilities,
+  tusCapabilities,
   checkVersion,
-  CHUNK_TYPE,
+  TUS_CHUNK_TYPE,
   isChunk,
   uploadChecksum,
   uploadLength,
   uploadMetadata,
   uploadOffset,
-  VERSION,
+  TUS_VERSION,
 } from './tusHeaders.ts'
-import { resumable, standingHeaders } from './resumableUpload.ts'
+import { resumableUpload, uploadStateHeaders } from './resumableUpload.ts'
 
 const UNFINISHED_MS = RETENTION_DAYS.unfinished_uploads * 86_400_000
 
@@ -29,74 +29,83 @@ export async function tusHeaders(c: Context<AppEnv>, next: Next): Promise<void> 
   await next()
   const isOptions = c.req.method === 'OPTIONS'
   // "The Tus-Resumable header MUST be included in every request and response except for OPTIONS requests."
-  if (isTus(c) && !isOptions) c.res.headers.set('tus-resumable', VERSION)
+  if (isTusRequest(c) && !isOptions) c.res.headers.set('tus-resumable', TUS_VERSION)
   // "A successful response indicated by the 204 No Content or 200 OK status MUST contain the Tus-Version header."
-  if (isOptions) for (const [name, value] of Object.entries(capabilities)) c.res.headers.set(name, value)
+  if (isOptions) for (const [name, value] of Object.entries(tusCapabilities)) c.res.headers.set(name, value)
 }
 
 /** "The actual method of the request MUST be ignored" where the header is there. */
-export function methodOf(c: Context<AppEnv>): string {
+export function effectiveMethod(c: Context<AppEnv>): string {
   return (c.req.header('x-http-method-override') ?? c.req.method).toUpperCase()
 }
 
 /** GET is none of the protocol's: it reads the file back whatever its headers. PATCH is nobody else's. */
-export function isTus(c: Context<AppEnv>): boolean {
-  return methodOf(c) !== 'GET' && (c.req.header('tus-resumable') !== undefined || methodOf(c) === 'PATCH')
+export function isTusRequest(c: Context<AppEnv>): boolean {
+  return effectiveMethod(c) !== 'GET' && (c.req.header('tus-resumable') !== undefined || effectiveMethod(c) === 'PATCH')
 }
 
 /** The upload that an address names, as it stands there; '' = all of them. */
-export function uploadInPath(c: Context<AppEnv>): string {
+export function uploadNumberInPath(c: Context<AppEnv>): string {
   return /\/uploads\/?([^/]*)$/.exec(c.req.path)?.[1] ?? ''
 }
 
 /** Takes the requests that speak tus; the others go on. */
-export async function tus(c: Context<AppEnv>, next: Next): Promise<Response | void> {
-  if (!isTus(c)) return next()
+export async function tusProtocol(c: Context<AppEnv>, next: Next): Promise<Response | void> {
+  if (!isTusRequest(c)) return next()
   checkVersion(c.req.raw.headers)
-  const text = uploadInPath(c)
+  const text = uploadNumberInPath(c)
   if (text === '') {
-    if (methodOf(c) === 'POST') return create(c)
-    throw notAllowed('POST, OPTIONS')
+    if (effectiveMethod(c) === 'POST') return createUpload(c)
+    throw methodNotAllowed('POST, OPTIONS')
   }
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
-  switch (methodOf(c)) {
+  switch (effectiveMethod(c)) {
     case 'HEAD':
-      return head(c, Number(text))
+      return headUpload(c, Number(text))
     case 'PATCH':
-      return patch(c, Number(text))
+      return patchUpload(c, Number(text))
     case 'DELETE':
-      return terminate(c, Number(text))
+      return terminateUpload(c, Number(text))
     default:
-      throw notAllowed('HEAD, PATCH, DELETE, GET, OPTIONS')
+      throw methodNotAllowed('HEAD, PATCH, DELETE, GET, OPTIONS')
   }
 }
 
-async function create(c: Context<AppEnv>): Promise<Response> {
+async function createUpload(c: Context<AppEnv>): Promise<Response> {
   const { headers, body } = c.req.raw
   const length = uploadLength(headers)
   const { raw: metadata, name, contentType } = uploadMetadata(headers)
-  refuseBeyondToken(c, length, 'Upload-Length')
+  requireWithinTokenLimit(c, length, 'Upload-Length')
   const withUpload = hasBody(c)
   if (withUpload) checkChunk(c)
   const [account, now] = [c.get('account'), Date.now()]
   const key = `uploads/${account}/${crypto.randomUUID()}`
   const expiresAt = now + UNFINISHED_MS
   const row = { key, name, content_type: contentType, created_at: now, expires_at: expiresAt, announced: length }
-  const number = await beginUpload(c, row)
+  const number = await reserveUpload(c, row)
   try {
-    await resumable(c.env, number).create({ number, account, key, name, contentType, metadata, length, expiresAt })
+    await resumableUpload(c.env, number).create({
+      number,
+      account,
+      key,
+      name,
+      contentType,
+      metadata,
+      length,
+      expiresAt,
+    })
   } catch (error) {
     // The client was never told the number, and the bytes that it announced would count for days.
     await deleteUpload(c.env.DB, account, number)
     throw error
   }
-  const input = `${baseUrl(c)}/uploads/${number}`
-  let standing: Record<string, string> = standingHeaders({ offset: 0, expiresAt })
+  const input = `${publicBaseUrl(c)}/uploads/${number}`
+  let standing: Record<string, string> = uploadStateHeaders({ offset: 0, expiresAt })
   if (withUpload && body) {
-    const stored = await send(c, number, 0)
+    const stored = await forwardChunk(c, number, 0)
     if (!stored.ok) {
       // The client was never told the address: nobody could go on.
-      await resumable(c.env, number).terminate(account)
+      await resumableUpload(c.env, number).terminate(account)
       return stored
     }
     standing = Object.fromEntries(stored.headers)
@@ -121,7 +130,7 @@ function checkChunk(c: Context<AppEnv>): void {
   const { headers } = c.req.raw
   // "All PATCH requests MUST use Content-Type: application/offset+octet-stream, otherwise the server SHOULD return a 415".
   if (!isChunk(headers)) {
-    throw new RequestError('unsupported_media_type', `A chunk must have the header Content-Type: ${CHUNK_TYPE}.`)
+    throw new RequestError('unsupported_media_type', `A chunk must have the header Content-Type: ${TUS_CHUNK_TYPE}.`)
   }
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') {
     throw new RequestError('unsupported_media_type', 'Send the chunk as it is, without Content-Encoding.')
@@ -129,20 +138,20 @@ function checkChunk(c: Context<AppEnv>): void {
   uploadChecksum(headers)
 }
 
-async function patch(c: Context<AppEnv>, number: number): Promise<Response> {
+async function patchUpload(c: Context<AppEnv>, number: number): Promise<Response> {
   checkChunk(c)
   const offset = uploadOffset(c.req.raw.headers)
-  await standingOf(c, number)
-  return send(c, number, offset)
+  await findUploadState(c, number)
+  return forwardChunk(c, number, offset)
 }
 
-async function send(c: Context<AppEnv>, number: number, offset: number): Promise<Response> {
+async function forwardChunk(c: Context<AppEnv>, number: number, offset: number): Promise<Response> {
   const headers = new Headers({ 'x-account': c.get('account'), 'upload-offset': String(offset) })
   const [length, checksum] = [c.req.header('content-length'), c.req.header('upload-checksum')]
   if (length !== undefined) headers.set('x-length', length)
   if (checksum !== undefined) headers.set('upload-checksum', checksum)
   const request = new Request('https://upload/', { method: 'PATCH', headers, body: c.req.raw.body })
-  const stored = resumable(c.env, number).fetch(request)
+  const stored = resumableUpload(c.env, number).fetch(request)
   // A client that breaks off ends this handler; what it sent is stored all the same.
   c.executionCtx.waitUntil(stored.catch(() => undefined))
   const response = await stored
@@ -150,10 +159,10 @@ async function send(c: Context<AppEnv>, number: number, offset: number): Promise
 }
 
 /** @throws RequestError 404 for what this account never had, 410 for what it had */
-async function standingOf(c: Context<AppEnv>, number: number) {
+async function findUploadState(c: Context<AppEnv>, number: number) {
   const account = c.get('account')
   const row = await findAnyUpload(c.env.DB, account, number)
-  const standing = await resumable(c.env, number).look(account)
+  const standing = await resumableUpload(c.env, number).state(account)
   const over = !row || row.expires_at <= Date.now() || standing?.state === 'gone'
   if (standing && over) throw new RequestError('gone', 'This upload has expired or was deleted. Start a new one.')
   if (standing?.unfinished) {
@@ -167,11 +176,11 @@ async function standingOf(c: Context<AppEnv>, number: number) {
   return { offset: row.size ?? 0, length: row.size ?? 0, metadata: null, expiresAt: row.expires_at, state: row.state }
 }
 
-async function head(c: Context<AppEnv>, number: number): Promise<Response> {
-  const standing = await standingOf(c, number)
+async function headUpload(c: Context<AppEnv>, number: number): Promise<Response> {
+  const standing = await findUploadState(c, number)
   const headers = new Headers({
     // "The Server MUST always include the Upload-Offset header in the response for a HEAD request".
-    ...standingHeaders(standing),
+    ...uploadStateHeaders(standing),
     'upload-length': String(standing.length),
     // "The Server MUST prevent the client and/or proxies from caching the response by adding the Cache-Control: no-store header".
     'cache-control': 'no-store',
@@ -181,9 +190,9 @@ async function head(c: Context<AppEnv>, number: number): Promise<Response> {
 }
 
 /** "the Server SHOULD free associated resources and MUST respond with the 204 No Content status confirming that the upload was terminated" */
-async function terminate(c: Context<AppEnv>, number: number): Promise<Response> {
-  if (await removeUpload(c.env, c.get('account'), number)) return c.body(null, 204)
+async function terminateUpload(c: Context<AppEnv>, number: number): Promise<Response> {
+  if (await deleteUploadByNumber(c.env, c.get('account'), number)) return c.body(null, 204)
   // 410 for what was there.
-  await standingOf(c, number)
+  await findUploadState(c, number)
   throw notFound()
 }

@@ -3,10 +3,10 @@
 // Not in charge of: taking bytes in (chunkReceiver.ts), the protocol, the ledger.
 import { uploadPartBytes } from '#contract/limits.ts'
 import { StoreError } from '../../storage/objectStore.ts'
-import { vendorSink } from '../../storage/r2/r2Store.ts'
+import { r2Sink } from '../../storage/r2/r2Store.ts'
 
 /** A SQLite value may have 2 MB. */
-const PIECE_BYTES = 1024 * 1024
+const TAIL_CHUNK_BYTES = 1024 * 1024
 
 export interface UploadRecord {
   number: number
@@ -27,25 +27,25 @@ export interface UploadRecord {
   state: 'open' | 'ready' | 'gone'
 }
 
-export interface Part {
+export interface UploadedPart {
   n: number
   etag: string
 }
 
 export class UploadStore {
   readonly #storage: DurableObjectStorage
-  readonly #sink: ReturnType<typeof vendorSink>
+  readonly #sink: ReturnType<typeof r2Sink>
 
   constructor(storage: DurableObjectStorage, bucket: R2Bucket) {
     this.#storage = storage
-    this.#sink = vendorSink(bucket, '')
+    this.#sink = r2Sink(bucket, '')
   }
 
   get record(): UploadRecord | null {
     return this.#storage.kv.get<UploadRecord>('record') ?? null
   }
 
-  begin(record: UploadRecord): void {
+  create(record: UploadRecord): void {
     this.#storage.transactionSync(() => {
       this.#storage.sql.exec('CREATE TABLE parts (n INTEGER PRIMARY KEY, etag TEXT NOT NULL)')
       this.#storage.sql.exec('CREATE TABLE tail (i INTEGER PRIMARY KEY, bytes BLOB NOT NULL)')
@@ -53,8 +53,8 @@ export class UploadStore {
     })
   }
 
-  change(change: Partial<UploadRecord>): UploadRecord {
-    const record = { ...this.#known(), ...change }
+  update(change: Partial<UploadRecord>): UploadRecord {
+    const record = { ...this.#requireRecord(), ...change }
     this.#storage.kv.put('record', record)
     return record
   }
@@ -70,32 +70,32 @@ export class UploadStore {
   }
 
   /** Sends a part, or the whole of a file that is smaller than one. Nothing is recorded: the same part may come again. */
-  async send(n: number, bytes: Uint8Array): Promise<Part> {
-    const { key, contentType, length, upload } = this.#known()
+  async uploadPart(n: number, bytes: Uint8Array): Promise<UploadedPart> {
+    const { key, contentType, length, upload } = this.#requireRecord()
     if (bytes.length === length) {
       return { n: 0, etag: (await this.#sink.put(key, bytes, length, contentType)).etag }
     }
     const id = upload ?? (await this.#sink.beginUpload(key, contentType))
-    if (upload === null) this.change({ upload: id })
+    if (upload === null) this.update({ upload: id })
     return { n, etag: await this.#sink.uploadPart(key, id, n, bytes, bytes.length) }
   }
 
   /** From here on these bytes are stored. `tail` = what follows the last part; its first `kept` bytes are there already. */
-  keep(parts: readonly Part[], offset: number, tail: Uint8Array, kept: number): void {
+  recordParts(parts: readonly UploadedPart[], offset: number, tail: Uint8Array, savedTailBytes: number): void {
     const { sql } = this.#storage
     this.#storage.transactionSync(() => {
       for (const { n, etag } of parts) sql.exec('INSERT OR REPLACE INTO parts (n, etag) VALUES (?, ?)', n, etag)
-      if (kept === 0) sql.exec('DELETE FROM tail')
-      for (let at = kept; at < tail.length; at += PIECE_BYTES) {
-        sql.exec('INSERT INTO tail (bytes) VALUES (?)', tail.slice(at, at + PIECE_BYTES).buffer)
+      if (savedTailBytes === 0) sql.exec('DELETE FROM tail')
+      for (let at = savedTailBytes; at < tail.length; at += TAIL_CHUNK_BYTES) {
+        sql.exec('INSERT INTO tail (bytes) VALUES (?)', tail.slice(at, at + TAIL_CHUNK_BYTES).buffer)
       }
-      this.change({ offset })
+      this.update({ offset })
     })
   }
 
   /** Makes one object of the parts. A second time finds it made. */
   async complete(): Promise<string> {
-    const { key, upload, length } = this.#known()
+    const { key, upload, length } = this.#requireRecord()
     const parts = this.#storage.sql.exec<{ n: number; etag: string }>('SELECT n, etag FROM parts ORDER BY n').toArray()
     const [whole] = parts
     if (whole?.n === 0) return whole.etag
@@ -110,25 +110,25 @@ export class UploadStore {
 
   /** Removes every byte. Again is no error. */
   async discard(): Promise<void> {
-    const { key, upload } = this.#known()
+    const { key, upload } = this.#requireRecord()
     if (upload !== null) await this.#sink.abortUpload(key, upload)
     await this.#sink.delete(key)
   }
 
   /** Only the record stays. */
-  close(change: Partial<UploadRecord>): void {
+  clearData(change: Partial<UploadRecord>): void {
     this.#storage.transactionSync(() => {
       this.#storage.sql.exec('DELETE FROM parts')
       this.#storage.sql.exec('DELETE FROM tail')
-      this.change({ ...change, upload: null })
+      this.update({ ...change, upload: null })
     })
   }
 
-  partBytes(): number {
-    return uploadPartBytes(this.#known().length)
+  partSize(): number {
+    return uploadPartBytes(this.#requireRecord().length)
   }
 
-  #known(): UploadRecord {
+  #requireRecord(): UploadRecord {
     const record = this.record
     if (!record) throw new Error('this upload was never begun')
     return record

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { publishedLimits } from '#contract/limits.ts'
-import { fields, jobRequest } from '#contract/job/requestSchema.ts'
+import { fieldMeta, jobRequestSchema } from '#contract/job/requestSchema.ts'
 
 it('the published limits carry the numbers of the specification and the tables', () => {
   const limits = publishedLimits({ maxActiveJobs: 10_000, maxStoredUploadBytes: null, requestsPerMinute: null })
@@ -28,7 +28,7 @@ it('the published limits carry the numbers of the specification and the tables',
 })
 
 it('the schema documents every field', () => {
-  const schema = z.toJSONSchema(jobRequest, { metadata: fields, io: 'output' })
+  const schema = z.toJSONSchema(jobRequestSchema, { metadata: fieldMeta, io: 'output' })
   const { videoProfiles, audioProfiles, cloud_credentials, ...scalars } = schema.properties as Record<
     string,
     z.core.JSONSchema.JSONSchema

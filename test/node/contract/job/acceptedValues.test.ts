@@ -1,14 +1,14 @@
 // In charge of: requests that are accepted without a warning, and what each provider needs.
 // Not in charge of: values that a field refuses (refusedValues.test.ts, fieldRanges.test.ts).
 import { describe, expect, it } from 'vitest'
-import { accept, names, refuse, request } from '../requestFixture.ts'
+import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 it.each([
   ['file-upload', 'file-upload can only be an input; use "aws" or "oracle" or "gcloud" or "http" or "vendor-store"'],
   ['azure', 'cloud_credentials.output.cloud_provider must be one of "aws", "oracle", "gcloud", "http", "vendor-store"'],
 ])('%s is refused as the provider of outputs, with those that can be written to', (cloud_provider, message) => {
   const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider } }
-  expect(refuse(request({ cloud_credentials }))).toMatchObject([
+  expect(expectRefused(request({ cloud_credentials }))).toMatchObject([
     {
       code: 'invalid_value',
       field: 'cloud_credentials.output.cloud_provider',
@@ -73,13 +73,15 @@ describe('what is accepted', () => {
       }),
     ],
   ])('%#: %j is accepted without a warning', (body) => {
-    expect(accept(body).warnings).toEqual([])
+    expect(expectAccepted(body).warnings).toEqual([])
   })
 })
 
 describe('what each provider needs', () => {
   const missing = (input: Record<string, unknown>) =>
-    refuse(request({ input: 's3://bucket/k', cloud_credentials: { input } })).filter((each) => each.code === 'required')
+    expectRefused(request({ input: 's3://bucket/k', cloud_credentials: { input } })).filter(
+      (each) => each.code === 'required',
+    )
 
   it.each([
     [{ cloud_provider: 'aws' }, ['access_key', 'secret_key']],
@@ -103,7 +105,7 @@ describe('what each provider needs', () => {
 
   it.each(['US East', 'eu.west', 'evil.example/', 'a'.repeat(64)])('region %j cannot become a host name', (region) => {
     const input = { cloud_provider: 'aws', access_key: 'a', secret_key: 'b', region }
-    const found = refuse(request({ input: 's3://bucket/k', cloud_credentials: { input } }))
-    expect(names(found)).toContain('invalid_value cloud_credentials.input.region')
+    const found = expectRefused(request({ input: 's3://bucket/k', cloud_credentials: { input } }))
+    expect(fieldsAndCodes(found)).toContain('invalid_value cloud_credentials.input.region')
   })
 })

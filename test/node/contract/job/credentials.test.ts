@@ -1,10 +1,10 @@
 // In charge of: what a request says about stores: credentials, buckets, and where each output goes.
 import { describe, expect, it } from 'vitest'
-import { markOf, outputDirectories, rootOf, rootsOf } from '#contract/job/paths/outputLocation.ts'
+import { bucketPrefix, outputDirectories, jobRoot, outputRoots } from '#contract/job/paths/outputLocation.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { audioFilePath, outputPath } from '#contract/job/paths/outputNames.ts'
-import { placesOf } from '#contract/task/allowedOutputs.ts'
-import { accept, names, refuse, request } from '../requestFixture.ts'
+import { audioFilePath, outputFilePath } from '#contract/job/paths/outputNames.ts'
+import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
+import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 const aws = { cloud_provider: 'aws', access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'secret' }
 const toS3 = (changes: Record<string, unknown> = {}, video: Record<string, unknown> = {}, more: object = {}) =>
@@ -22,22 +22,22 @@ describe('outputs in a bucket', () => {
     ['s3://films/a', 's3://films/c/x.mp4', 'c/x.mp4', ['c']],
     ['a', 's3://films/x.mp4', 'x.mp4', ['']],
   ])('bucket_output_path %j, output %j → %s', (bucket_output_path, output, key, directories) => {
-    const { config } = accept(toS3({ bucket_output_path }, { output }))
+    const { config } = expectAccepted(toS3({ bucket_output_path }, { output }))
     const spec = toSpec(config, '12.mp4')
-    expect(rootOf('aws', config)).toBe('s3://films')
-    expect(outputPath(spec, spec.video[0]!, 1080)).toBe(key)
+    expect(jobRoot('aws', config)).toBe('s3://films')
+    expect(outputFilePath(spec, spec.video[0]!, 1080)).toBe(key)
     expect(outputDirectories(config)).toEqual(directories)
   })
 
   it('the files of a ladder go into the directory of derived names', () => {
-    const { config } = accept(toS3({ bucket_output_path: 's3://films/v', ladder: 'auto', videoProfiles: [] }))
+    const { config } = expectAccepted(toS3({ bucket_output_path: 's3://films/v', ladder: 'auto', videoProfiles: [] }))
     expect(outputDirectories(config)).toEqual(['v'])
-    expect(rootOf('aws', config)).toBe('s3://films')
+    expect(jobRoot('aws', config)).toBe('s3://films')
   })
 
   it('audio files go where audio_output_path says, in the same bucket', () => {
     const changes = { bucket_output_path: 's3://films/v', audio_output_path: 's3://films/sound' }
-    const { config } = accept(toS3(changes))
+    const { config } = expectAccepted(toS3(changes))
     const spec = toSpec(config, 'x.mp4')
     expect(audioFilePath(spec, spec.audio[0]!)).toBe('sound/x_audio_0.m4a')
     expect(outputDirectories(config)).toEqual(['v', 'sound'])
@@ -87,20 +87,20 @@ describe('outputs in a bucket', () => {
     ],
     ['climbing', { bucket_output_path: 's3://films/a/../b' }, {}, 'invalid_output_path bucket_output_path'],
   ])('%s: refused', (_, changes, video, problem) => {
-    expect(names(refuse(toS3({ ...changes }, { ...video })))).toContain(problem)
+    expect(fieldsAndCodes(expectRefused(toS3({ ...changes }, { ...video })))).toContain(problem)
   })
 
   it('an output that is the input is refused, however it is written', () => {
     const both = { input: 's3://films/a/x.mp4', cloud_credentials: { input: aws } }
     const body = request({ ...both, bucket_output_path: 's3://films/a' }, { output: 'x.mp4' })
-    expect(names(refuse(body))).toEqual(['output_path_conflict videoProfiles[0].output'])
+    expect(fieldsAndCodes(expectRefused(body))).toEqual(['output_path_conflict videoProfiles[0].output'])
   })
 })
 
 describe('outputs in several places', () => {
   const profile = { width: 640, height: 360, video_bitrate: 1000 }
   it('each output in a bucket of its own, audio in another, all with the one credential', () => {
-    const { config, secrets } = accept(
+    const { config, secrets } = expectAccepted(
       toS3({
         videoProfiles: [
           { ...profile, output: 's3://one/a/x.mp4' },
@@ -112,13 +112,17 @@ describe('outputs in several places', () => {
       }),
     )
     const spec = toSpec(config, 'film.mp4')
-    expect(rootsOf('aws', config)).toEqual(['s3://zero', 's3://one', 's3://two', 's3://sound'])
-    expect(spec.video.map((each) => outputPath(spec, each, 360))).toEqual(['@one/a/x.mp4', '@two/a/x.mp4', 'v/y.mp4'])
+    expect(outputRoots('aws', config)).toEqual(['s3://zero', 's3://one', 's3://two', 's3://sound'])
+    expect(spec.video.map((each) => outputFilePath(spec, each, 360))).toEqual([
+      '@one/a/x.mp4',
+      '@two/a/x.mp4',
+      'v/y.mp4',
+    ])
     expect(audioFilePath(spec, spec.audio[0]!)).toBe('@sound/film_audio_0.m4a')
     expect(outputDirectories(config)).toEqual(['@one/a', '@two/a', 'v', '@sound'])
     expect(secrets.output).toMatchObject(aws)
-    const places = placesOf(config, 'film.mp4', 'job-1')
-    const judge = (path: string) => places.refusal('parts', path, 'video/mp4')
+    const places = allowedOutputsOf(config, 'film.mp4', 'job-1')
+    const judge = (path: string) => places.violation('parts', path, 'video/mp4')
     expect(['@one/a/x.mp4', 'v/y.mp4'].map(judge)).toEqual([null, null])
     expect(
       ['a/x.mp4', '@three/a/x.mp4', '@two/other.mp4', '@two/../one/a/x.mp4', 's3://one/a/x.mp4'].map(judge),
@@ -127,7 +131,7 @@ describe('outputs in several places', () => {
 
   it('relative paths are in the bucket of bucket_output_path, else of the first output, else of audio_output_path', () => {
     const root = (changes: object, video: object = {}) =>
-      rootOf('aws', accept(toS3({ ...changes }, { ...video })).config)
+      jobRoot('aws', expectAccepted(toS3({ ...changes }, { ...video })).config)
     expect(root({ audio_output_path: 's3://sound' }, { output: 's3://two/x.mp4' })).toBe('s3://two')
     expect(root({ audio_output_path: 's3://sound' })).toBe('s3://sound')
     expect(
@@ -144,20 +148,20 @@ describe('outputs in several places', () => {
           { ...profile, output: second },
         ],
       })
-    expect(accept(two('s3://two/x.mp4')).warnings.map(({ code }) => code)).not.toContain('output_path_conflict')
-    expect(names(refuse(two('x.mp4')))).toEqual(['output_path_conflict videoProfiles[1].output'])
+    expect(expectAccepted(two('s3://two/x.mp4')).warnings.map(({ code }) => code)).not.toContain('output_path_conflict')
+    expect(fieldsAndCodes(expectRefused(two('x.mp4')))).toEqual(['output_path_conflict videoProfiles[1].output'])
   })
 
   it('an output in another bucket that is the input is refused', () => {
     const both = { input: 's3://two/a/x.mp4', cloud_credentials: { input: aws } }
     const body = request({ ...both, bucket_output_path: 's3://one' }, { output: 's3://two/a/x.mp4' })
-    expect(names(refuse(body))).toEqual(['output_path_conflict videoProfiles[0].output'])
+    expect(fieldsAndCodes(expectRefused(body))).toEqual(['output_path_conflict videoProfiles[0].output'])
   })
 
   it('several buckets of Oracle and several hosts', () => {
-    expect(markOf('oci://space/films')).toBe('@space.films')
-    expect(markOf('https://media.example:8443')).toBe('@media.example_8443')
-    const { config } = accept(
+    expect(bucketPrefix('oci://space/films')).toBe('@space.films')
+    expect(bucketPrefix('https://media.example:8443')).toBe('@media.example_8443')
+    const { config } = expectAccepted(
       request(
         {
           bucket_output_path: 'https://a.example/x',
@@ -167,17 +171,17 @@ describe('outputs in several places', () => {
       ),
     )
     const spec = toSpec(config, '12.mp4')
-    expect(outputPath(spec, spec.video[0]!, 1080)).toBe('@a.example_8443/y.mp4')
+    expect(outputFilePath(spec, spec.video[0]!, 1080)).toBe('@a.example_8443/y.mp4')
   })
 
   it('in segmented output, an address below bucket_output_path is the rendition’s directory', () => {
     const segmented = { bucket_output_path: 's3://films/show', output_container: 'hls' }
-    const { config } = accept(toS3(segmented, { output: 's3://films/show/hd/video.mp4' }))
+    const { config } = expectAccepted(toS3(segmented, { output: 's3://films/show/hd/video.mp4' }))
     expect(toSpec(config, 'film.mp4').video[0]?.output).toBe('hd/video.mp4')
     expect(outputDirectories(config)).toEqual(['show'])
     expect(config.videoProfiles[0]?.output).toBe('s3://films/show/hd/video.mp4')
     for (const output of ['s3://films/other/hd', 's3://two/show/hd', 's3://films/show', 's3://films/showing/hd'])
-      expect(refuse(toS3(segmented, { output }))).toMatchObject(
+      expect(expectRefused(toS3(segmented, { output }))).toMatchObject(
         [
           {
             code: 'invalid_output_path',
@@ -189,7 +193,7 @@ describe('outputs in several places', () => {
   })
 
   it('in segmented output, audio files may be in another bucket', () => {
-    const { config } = accept(
+    const { config } = expectAccepted(
       toS3({ bucket_output_path: 's3://films/show', output_container: 'hls', audio_output_path: 's3://sound/a' }),
     )
     expect(toSpec(config, 'film.mp4')).toMatchObject({ outputDirectory: 'show', audioDirectory: '@sound/a' })
@@ -200,7 +204,7 @@ describe('outputs in several places', () => {
 describe('credentials of aws', () => {
   it('session_token and endpoint are taken, and the token is never shown', () => {
     const more = { session_token: 'token-canary', endpoint: 'https://account.r2.cloudflarestorage.com', region: 'auto' }
-    const { config, secrets } = accept(toS3({ bucket_output_path: 's3://films' }, {}, more))
+    const { config, secrets } = expectAccepted(toS3({ bucket_output_path: 's3://films' }, {}, more))
     expect(secrets.output).toMatchObject(more)
     expect(JSON.stringify(config)).not.toContain('canary')
     expect(config.cloud_credentials.output.endpoint).toBe(more.endpoint)
@@ -221,18 +225,20 @@ describe('credentials of aws', () => {
     ['session_token', 'two words'],
   ])('%s %j is refused', (name, value) => {
     const body = toS3({ bucket_output_path: 's3://films' }, {}, { [name]: value })
-    expect(names(refuse(body))).toEqual([`invalid_value cloud_credentials.output.${name}`])
+    expect(fieldsAndCodes(expectRefused(body))).toEqual([`invalid_value cloud_credentials.output.${name}`])
   })
 
   it('an endpoint with a path is told what to name instead; a slash at its end is none', () => {
     const to = (endpoint: string) => toS3({ bucket_output_path: 's3://films' }, {}, { endpoint })
-    expect(refuse(to('https://s3.example.com/films'))[0]?.message).toMatch(/must not have a path.*buckets are named in/)
-    expect(accept(to('https://s3.example.com:9000/')).warnings).toEqual([])
+    expect(expectRefused(to('https://s3.example.com/films'))[0]?.message).toMatch(
+      /must not have a path.*buckets are named in/,
+    )
+    expect(expectAccepted(to('https://s3.example.com:9000/')).warnings).toEqual([])
   })
 
   it('endpoint of another provider is refused: the objects would go elsewhere', () => {
     const input = { cloud_provider: 'file-upload', endpoint: 'https://s3.example' }
-    expect(names(refuse(request({ cloud_credentials: { input } })))).toEqual([
+    expect(fieldsAndCodes(expectRefused(request({ cloud_credentials: { input } })))).toEqual([
       'not_available cloud_credentials.input.endpoint',
     ])
   })
@@ -241,10 +247,10 @@ describe('credentials of aws', () => {
 describe('an own object as input', () => {
   const own = { cloud_credentials: { input: { cloud_provider: 'vendor-store' } } }
   it.each(['vendor-store://out/default/job-1/a/b.mp4', 'out/job-1/a/b.mp4'])('%s', (input) => {
-    expect(accept(request({ input, ...own })).config.input).toBe(input)
+    expect(expectAccepted(request({ input, ...own })).config.input).toBe(input)
   })
   it.each(['b.mp4', 'vendor-store://in/default/1', 'out/job-1', 'out/job-1/../x'])('%s shows the form', (input) => {
-    expect(names(refuse(request({ input, ...own })))).toEqual(['invalid_input_address input'])
+    expect(fieldsAndCodes(expectRefused(request({ input, ...own })))).toEqual(['invalid_input_address input'])
   })
 })
 
@@ -263,10 +269,10 @@ describe('outputs by http', () => {
     ['https://media.example/', 'c/ü x.mp4', 'https://media.example', 'c/ü x.mp4'],
     ['', 'http://media.example/c/x.mp4', 'http://media.example', 'c/x.mp4'],
   ])('bucket_output_path %j, output %j → %s and %s', (bucket_output_path, output, root, key) => {
-    const { config } = accept(toHttp({ bucket_output_path }, { output }))
+    const { config } = expectAccepted(toHttp({ bucket_output_path }, { output }))
     const spec = toSpec(config, '12.mp4')
-    expect(rootOf('http', config)).toBe(root)
-    expect(outputPath(spec, spec.video[0]!, 1080)).toBe(key)
+    expect(jobRoot('http', config)).toBe(root)
+    expect(outputFilePath(spec, spec.video[0]!, 1080)).toBe(key)
   })
 
   it.each<[string, object, object, string]>([
@@ -282,14 +288,14 @@ describe('outputs by http', () => {
     ['a backslash', { bucket_output_path: 'https://a.example\\@b.example/x' }, {}, 'bucket_output_path'],
     ['no host', { bucket_output_path: 'https:///x' }, {}, 'bucket_output_path'],
   ])('refused: %s', (_title, changes, video, expected) => {
-    const problems = refuse(toHttp({ ...changes }, { ...video }))
-    expect(names(problems).join()).toContain(expected)
+    const problems = expectRefused(toHttp({ ...changes }, { ...video }))
+    expect(fieldsAndCodes(problems).join()).toContain(expected)
     expect(JSON.stringify(problems)).not.toMatch(/sig=secret|me:pw/)
   })
 
   it('credentials are those of the input where the output has none of its own', () => {
     const input = { cloud_provider: 'http', access_key: 'me', secret_key: 'pw' }
-    const { config, secrets } = accept(
+    const { config, secrets } = expectAccepted(
       request({
         input: 'https://a.example/x.mp4',
         bucket_output_path: 'http://b.example/y',

@@ -1,7 +1,7 @@
 // In charge of: where an unknown field is said to belong.
 import { expect, test, vi } from 'vitest'
-import { hintOf } from '#contract/job/fieldHints.ts'
-import { accept, request } from '../requestFixture.ts'
+import { suggestField } from '#contract/job/fieldHints.ts'
+import { expectAccepted, request } from '../requestFixture.ts'
 
 test.each([
   ['videoprofiles', '', '; did you mean videoProfiles?'],
@@ -19,18 +19,20 @@ test.each([
   ['with', 'videoProfiles[0]', ''],
   ['', '', ''],
 ])('%j in %j', (name, path, hint) => {
-  expect(hintOf(name, path)).toBe(hint)
+  expect(suggestField(name, path)).toBe(hint)
 })
 
 test('a name that is longer than any field is near to none', () => {
-  expect(hintOf(`gop_length${'_'.repeat(90)}`, '')).toBe('; did you mean gop_length?')
-  expect(hintOf(`gop_length${'_'.repeat(91)}`, '')).toBe('')
+  expect(suggestField(`gop_length${'_'.repeat(90)}`, '')).toBe('; did you mean gop_length?')
+  expect(suggestField(`gop_length${'_'.repeat(91)}`, '')).toBe('')
 })
 
 test('of thousands of unknown members of a credential only those that are told are looked at', () => {
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`member${n}`, 1]))
   const spelled = vi.spyOn(String.prototype, 'toLowerCase')
-  const { warnings } = accept(request({ cloud_credentials: { input: { cloud_provider: 'file-upload', ...many } } }))
+  const { warnings } = expectAccepted(
+    request({ cloud_credentials: { input: { cloud_provider: 'file-upload', ...many } } }),
+  )
   const asked = spelled.mock.contexts.filter((name) => String(name).startsWith('member')).length
   spelled.mockRestore()
   expect([warnings.length, asked]).toEqual([101, 101])

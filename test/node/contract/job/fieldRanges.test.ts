@@ -1,6 +1,6 @@
 // In charge of: what each field of a job takes and what it refuses, one value beside the other.
 import { describe, expect, it } from 'vitest'
-import { names, refuse, request } from '../requestFixture.ts'
+import { fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 type Case = [field: string, code: string, ...values: unknown[]]
 
@@ -44,7 +44,8 @@ describe('the range of each field', () => {
     ['ts_mode_input_audio_source_stream_count', 'out_of_range', -1, 101],
   ]
   it.each(top)('%s: %s', (field, code, ...values) => {
-    for (const value of values) expect(names(refuse(request({ [field]: value })))).toEqual([`${code} ${field}`])
+    for (const value of values)
+      expect(fieldsAndCodes(expectRefused(request({ [field]: value })))).toEqual([`${code} ${field}`])
   })
 
   const video: Case[] = [
@@ -66,7 +67,9 @@ describe('the range of each field', () => {
   ]
   it.each(video)('videoProfiles[0].%s: %s', (field, code, ...values) => {
     for (const value of values) {
-      expect(names(refuse(request({}, { [field]: value })))).toEqual([`${code} videoProfiles[0].${field}`])
+      expect(fieldsAndCodes(expectRefused(request({}, { [field]: value })))).toEqual([
+        `${code} videoProfiles[0].${field}`,
+      ])
     }
   })
 
@@ -80,12 +83,14 @@ describe('the range of each field', () => {
   ]
   it.each(audio)('audioProfiles[0].%s: %s', (field, code, ...values) => {
     for (const value of values) {
-      expect(names(refuse(request({}, {}, { [field]: value })))).toEqual([`${code} audioProfiles[0].${field}`])
+      expect(fieldsAndCodes(expectRefused(request({}, {}, { [field]: value })))).toEqual([
+        `${code} audioProfiles[0].${field}`,
+      ])
     }
   })
 
   it('says what was given and what is allowed', () => {
-    expect(refuse(request({ audio_volume: 250 }))).toEqual([
+    expect(expectRefused(request({ audio_volume: 250 }))).toEqual([
       {
         code: 'out_of_range',
         field: 'audio_volume',
@@ -94,7 +99,7 @@ describe('the range of each field', () => {
         maximum: 200,
       },
     ])
-    expect(refuse(request({ video_codec: 'vp9' }))).toEqual([
+    expect(expectRefused(request({ video_codec: 'vp9' }))).toEqual([
       {
         code: 'invalid_value',
         field: 'video_codec',
@@ -102,6 +107,6 @@ describe('the range of each field', () => {
         allowed: ['h.264', 'mpeg2', 'hevc'],
       },
     ])
-    expect(refuse(request({ video_codec: 'v'.repeat(100_000) }))[0]!.message.length).toBeLessThan(200)
+    expect(expectRefused(request({ video_codec: 'v'.repeat(100_000) }))[0]!.message.length).toBeLessThan(200)
   })
 })

@@ -3,11 +3,11 @@ import { describe, expect, it, test } from 'vitest'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { accept, BASE_URL, names, refuse, request } from '../requestFixture.ts'
+import { expectAccepted, BASE_URL, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 describe('the job in the service’s own words', () => {
   it('is complete: defaults, even sizes, lists, a downmix', () => {
-    const { config } = accept(
+    const { config } = expectAccepted(
       request(
         {
           output_container: 'ts',
@@ -101,7 +101,7 @@ describe('the job in the service’s own words', () => {
   })
 
   it('selects all audio when a video profile names none', () => {
-    const { config } = accept(request({ audioProfiles: [{ source_stream: 1 }, { source_stream: 2 }] }))
+    const { config } = expectAccepted(request({ audioProfiles: [{ source_stream: 1 }, { source_stream: 2 }] }))
     expect(toSpec(config).video[0]!.audioProfiles).toEqual([0, 1])
     expect(toSpec(config).inputName).toBe('12')
   })
@@ -133,34 +133,39 @@ describe('the job in the service’s own words', () => {
 
 describe('loudness_lufs', () => {
   it.each([-40, -23, -16.5, -5])('%f is accepted', (loudness_lufs) => {
-    const { warnings, config } = accept(request({ loudness_lufs }))
+    const { warnings, config } = expectAccepted(request({ loudness_lufs }))
     expect(warnings).toEqual([])
     expect(toSpec(config).loudnessLufs).toBe(loudness_lufs)
   })
   it.each([-40.1, -4.9, 0, '-23 LUFS'])('%s is refused', (loudness_lufs) => {
-    expect(refuse(request({ loudness_lufs }))).toMatchObject([{ field: 'loudness_lufs' }])
+    expect(expectRefused(request({ loudness_lufs }))).toMatchObject([{ field: 'loudness_lufs' }])
   })
   it('contradicts audio_volume', () => {
-    expect(names(refuse(request({ loudness_lufs: -23, audio_volume: 50 })))).toEqual(['conflict loudness_lufs'])
-    expect(accept(request({ loudness_lufs: -23, audio_volume: 100 })).warnings).toEqual([])
+    expect(fieldsAndCodes(expectRefused(request({ loudness_lufs: -23, audio_volume: 50 })))).toEqual([
+      'conflict loudness_lufs',
+    ])
+    expect(expectAccepted(request({ loudness_lufs: -23, audio_volume: 100 })).warnings).toEqual([])
   })
 })
 
 describe('separate audio of single files', () => {
-  const audioOf = (changes: object) => toSpec(accept(request({ ...changes })).config).video[0]?.audioProfiles
+  const audioOf = (changes: object) => toSpec(expectAccepted(request({ ...changes })).config).video[0]?.audioProfiles
   it.each(['master_variant_mode', 'separate_audio'])(
     'with %s and audio_output_path, the video has no audio',
     (name) => {
       const changes = { [name]: true, audio_output_path: 'audio' }
       expect(audioOf(changes)).toEqual([])
-      expect(accept(request(changes)).warnings).toEqual([])
-      expect(toSpec(accept(request(changes)).config)).toMatchObject({ audioDirectory: 'audio', audio: [{ index: 0 }] })
+      expect(expectAccepted(request(changes)).warnings).toEqual([])
+      expect(toSpec(expectAccepted(request(changes)).config)).toMatchObject({
+        audioDirectory: 'audio',
+        audio: [{ index: 0 }],
+      })
     },
   )
   it('without one of them, it has', () => {
     expect(audioOf({ audio_output_path: 'audio' })).toEqual([0])
     expect(audioOf({ master_variant_mode: true })).toEqual([0])
-    expect(accept(request({ master_variant_mode: true })).warnings).toMatchObject([
+    expect(expectAccepted(request({ master_variant_mode: true })).warnings).toMatchObject([
       { code: 'no_effect', field: 'master_variant_mode' },
     ])
   })
@@ -181,13 +186,13 @@ describe('dynamic_range', () => {
     ['mpeg2', undefined, 'sdr'],
     ['mpeg2', 'source', 'sdr'],
   ] as const)('%s, %s: %s', (video_codec, dynamic_range, meant) => {
-    const { config } = accept(
+    const { config } = expectAccepted(
       request({ video_codec, dynamic_range }, { width: 320, height: 180, video_bitrate: codecs[video_codec] }),
     )
     expect(toSpec(config).dynamicRange).toBe(meant)
   })
   it('anything else is refused', () => {
-    expect(refuse(request({ dynamic_range: 'hdr' }))).toMatchObject([
+    expect(expectRefused(request({ dynamic_range: 'hdr' }))).toMatchObject([
       { field: 'dynamic_range', allowed: ['sdr', 'source'] },
     ])
   })
@@ -195,9 +200,9 @@ describe('dynamic_range', () => {
 
 /** A transcoder that misses members in its task translates the job itself: it knows by the version. */
 test('SPEC_VERSION is raised with the members of JobSpec', () => {
-  const { config } = accept(request({ logo_url: 'https://h.example/logo.png', segmented_output_hls: true }))
+  const { config } = expectAccepted(request({ logo_url: 'https://h.example/logo.png', segmented_output_hls: true }))
   const { packaging } = toSpec(config)
-  const { config: files } = accept(request({ logo_url: 'https://h.example/logo.png' }))
+  const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
   expect({ version: SPEC_VERSION, members }).toEqual({ version: 1, members: [69, 59] })

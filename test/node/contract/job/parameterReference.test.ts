@@ -5,12 +5,12 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import {
-  audioProfile,
-  credential,
-  fields,
-  jobFields,
+  audioProfileSchema,
+  credentialSchema,
+  fieldMeta,
+  jobFieldsSchema,
   outputCredential,
-  videoProfile,
+  videoProfileSchema,
   type FieldMeta,
 } from '#contract/job/requestSchema.ts'
 import { BASE_URL, request } from '../requestFixture.ts'
@@ -29,10 +29,10 @@ const stores = (side: 'input' | 'output', name: string) => (value: unknown) => {
   return request({ cloud_credentials: { ...others, [side]: { ...others[side], [name]: value } } })
 }
 const tables: [prefix: string, shape: Record<string, object>, (name: string) => Parameter['body']][] = [
-  ['', jobFields.shape, (name) => (value) => request({ [name]: value })],
-  ['videoProfiles[0].', videoProfile.shape, (name) => (value) => request({}, { [name]: value })],
-  ['audioProfiles[0].', audioProfile.shape, (name) => (value) => request({}, {}, { [name]: value })],
-  ['cloud_credentials.input.', credential.shape, (name) => stores('input', name)],
+  ['', jobFieldsSchema.shape, (name) => (value) => request({ [name]: value })],
+  ['videoProfiles[0].', videoProfileSchema.shape, (name) => (value) => request({}, { [name]: value })],
+  ['audioProfiles[0].', audioProfileSchema.shape, (name) => (value) => request({}, {}, { [name]: value })],
+  ['cloud_credentials.input.', credentialSchema.shape, (name) => stores('input', name)],
   ['cloud_credentials.output.', outputCredential.shape, (name) => stores('output', name)],
 ]
 const parameters = tables.flatMap(([prefix, shape, bodyOf]) =>
@@ -40,7 +40,7 @@ const parameters = tables.flatMap(([prefix, shape, bodyOf]) =>
     return {
       path: `${prefix}${name}`,
       schema: schema as Parameter['schema'],
-      meta: fields.get(schema as never)!,
+      meta: fieldMeta.get(schema as never)!,
       body: bodyOf(name),
     }
   }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { maskKey, redactAddress, redactCredentials } from '#contract/job/redact.ts'
-import { accept, BASE_URL, names, refuse, request } from '../requestFixture.ts'
+import { expectAccepted, BASE_URL, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 const PEM = '-----BEGIN PRIVATE KEY-----\nTOPSECRETPEM\n-----END PRIVATE KEY-----\n'
 
@@ -73,7 +73,7 @@ describe('redaction', () => {
       secret_key: 'TOPSECRET7',
       extra: { apiKey: 'TOPSECRET8', home: 'https://u:TOPSECRET9@h/?TOPSECRET' },
     })
-    const { config, secrets, warnings } = accept(body)
+    const { config, secrets, warnings } = expectAccepted(body)
     expect(JSON.stringify([config, warnings])).not.toContain('TOPSECRET')
     expect(config.input).toBe('https://media.example/film.mp4?…')
     expect(config.cloud_credentials.input).toEqual({
@@ -87,7 +87,7 @@ describe('redaction', () => {
       output: { cloud_provider: 'vendor-store', secret_key: 'TOPSECRET5' },
       addresses: { input: 'https://media.example/film.mp4?sig=TOPSECRET4' },
     })
-    expect(names(warnings)).toEqual([
+    expect(fieldsAndCodes(warnings)).toEqual([
       'unknown_field cloud_credentials.key',
       'unknown_field cloud_credentials.input.password',
       'unknown_field cloud_credentials.input.nested',
@@ -132,7 +132,9 @@ describe('redaction', () => {
 
   it('refuses user info in an address', () => {
     const http = { cloud_credentials: { input: { cloud_provider: 'http' } } }
-    expect(names(refuse(request({ ...http, input: 'https://user:pw@host/x' })))).toEqual(['user_info_in_address input'])
+    expect(fieldsAndCodes(expectRefused(request({ ...http, input: 'https://user:pw@host/x' })))).toEqual([
+      'user_info_in_address input',
+    ])
   })
 })
 
@@ -144,7 +146,7 @@ describe('an address as the service shows it is no address', () => {
     ['input', 'https://media.example/film.mp4?…', 'invalid_input_address'],
   ])('%s %s is %s', (field, address, code) => {
     const cloud_credentials = { input: { cloud_provider: field === 'input' ? 'http' : 'file-upload' } }
-    const [problem, ...more] = refuse(request({ [field]: address, cloud_credentials }))
+    const [problem, ...more] = expectRefused(request({ [field]: address, cloud_credentials }))
     expect(more).toEqual([])
     expect(problem).toMatchObject({ code, field })
     expect(problem?.message).toContain('send the full address')
@@ -156,14 +158,16 @@ describe('an address as the service shows it is no address', () => {
       bucket_output_path: 'https://store.example/a?…',
       cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'http' } },
     }
-    expect(refuse(request(changes)).map(({ field }) => field)).toContain('bucket_output_path')
+    expect(expectRefused(request(changes)).map(({ field }) => field)).toContain('bucket_output_path')
   })
 
   it('but a query that has those characters, a fragment, and an object of a store are what they are', () => {
     for (const webhook_url of ['https://h.example/in?…=1', 'https://h.example/in?a=1?%E2%80%A6']) {
-      expect(accept(request({ webhook_url })).secrets.addresses.webhook_url).toBe(webhook_url)
+      expect(expectAccepted(request({ webhook_url })).secrets.addresses.webhook_url).toBe(webhook_url)
     }
     const cloud_credentials = { input: { cloud_provider: 'aws', access_key: 'a', secret_key: 'b' } }
-    expect(accept(request({ input: 's3://films/what?…', cloud_credentials })).config.input).toBe('s3://films/what?…')
+    expect(expectAccepted(request({ input: 's3://films/what?…', cloud_credentials })).config.input).toBe(
+      's3://films/what?…',
+    )
   })
 })

@@ -1,9 +1,15 @@
 // Every field of a request with values that it must not have, and every combination that is not legal: what is said names
 // the field and what is allowed instead. A field of the schema without a row here fails.
 import { describe, expect, test } from 'vitest'
-import { audioProfile, credential, jobFields, jobRequest, videoProfile } from '#contract/job/requestSchema.ts'
+import {
+  audioProfileSchema,
+  credentialSchema,
+  jobFieldsSchema,
+  jobRequestSchema,
+  videoProfileSchema,
+} from '#contract/job/requestSchema.ts'
 import type { Problem } from '#contract/errors.ts'
-import { accept, names, refuse, request } from '../requestFixture.ts'
+import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 /** Values that are refused with that code. `undefined` = the field is left out. */
 type Row = [code: string, ...values: unknown[]]
@@ -25,7 +31,7 @@ const number = (...outside: number[]): Row[] => [
 ]
 const choice = (...others: unknown[]): Row[] => [['invalid_value', ...others, 'nonsense', 'a'.repeat(5000)]]
 
-const top: Record<keyof typeof jobFields.shape, Row[]> = {
+const top: Record<keyof typeof jobFieldsSchema.shape, Row[]> = {
   input: [['required', undefined], ['required'], ['invalid_type', true, {}, []], ['invalid_length', '', long]],
   output_container: choice('mkv', 'MP4', 1, true),
   ts_mode_input_audio_source_stream_count: whole(-1, 101),
@@ -120,7 +126,7 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
   ],
 }
 
-const video: Record<keyof typeof videoProfile.shape, Row[]> = {
+const video: Record<keyof typeof videoProfileSchema.shape, Row[]> = {
   output: [...text, ['invalid_output_path', '../up', '/abs', 'a/', 'a\nb', 's3://bucket/a']],
   width: [['required', undefined, null], ...whole(1, 15, 7681, -2)],
   height: [['required', undefined, null], ...whole(1, 15, 4321, -2)],
@@ -141,7 +147,7 @@ const video: Record<keyof typeof videoProfile.shape, Row[]> = {
   video_format: choice('interlaced'),
 }
 
-const audio: Record<keyof typeof audioProfile.shape, Row[]> = {
+const audio: Record<keyof typeof audioProfileSchema.shape, Row[]> = {
   audio_codec: choice('opus', 'AAC'),
   audio_channels: choice(1, '8', 2.5),
   audio_bitrate: [...choice(100, '257', 0), ['audio_bitrate_not_allowed', 768]],
@@ -158,7 +164,7 @@ const secret: Row[] = [
   ['invalid_length', long],
 ]
 const line: Row[] = [...secret, ['invalid_value', 'two\nlines']]
-const store: Record<keyof typeof credential.shape, Row[]> = {
+const store: Record<keyof typeof credentialSchema.shape, Row[]> = {
   cloud_provider: choice('azure', 1),
   access_key: secret,
   secret_key: secret,
@@ -202,7 +208,7 @@ function rows(table: Record<string, Row[]>): [field: string, code: string, value
 
 /** Codes of what is said about a field. Nothing else may be blamed for it, and each sentence must be enough. */
 function blamed(body: unknown, field: string): string[] {
-  const problems = refuse(body)
+  const problems = expectRefused(body)
   expect(problems.filter((problem) => problem.field !== field)).toEqual([])
   for (const problem of problems) expectTold(problem)
   return problems.map((problem) => problem.code)
@@ -210,12 +216,12 @@ function blamed(body: unknown, field: string): string[] {
 
 describe('every field', () => {
   test('of the schema has its rows, and lists are told of too', () => {
-    expect(Object.keys(top)).toEqual(expect.arrayContaining(Object.keys(jobFields.shape)))
-    expect(Object.keys(video)).toEqual(expect.arrayContaining(Object.keys(videoProfile.shape)))
-    expect(Object.keys(audio)).toEqual(expect.arrayContaining(Object.keys(audioProfile.shape)))
-    expect(Object.keys(store)).toEqual(expect.arrayContaining(Object.keys(credential.shape)))
+    expect(Object.keys(top)).toEqual(expect.arrayContaining(Object.keys(jobFieldsSchema.shape)))
+    expect(Object.keys(video)).toEqual(expect.arrayContaining(Object.keys(videoProfileSchema.shape)))
+    expect(Object.keys(audio)).toEqual(expect.arrayContaining(Object.keys(audioProfileSchema.shape)))
+    expect(Object.keys(store)).toEqual(expect.arrayContaining(Object.keys(credentialSchema.shape)))
     const lists = ['videoProfiles', 'audioProfiles', 'cloud_credentials']
-    expect(Object.keys(jobRequest.shape).filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
+    expect(Object.keys(jobRequestSchema.shape).filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
     for (const list of Object.values({ ...top, ...video, ...audio, ...store })) expect(list.length).toBeGreaterThan(0)
   })
   test.each(rows(top))('%s: %s for %j', (field, code, value) => {
@@ -229,7 +235,7 @@ describe('every field', () => {
   })
   test.each(rows(store))('cloud_credentials.input.%s: %s for %j', (field, code, value) => {
     const input = { cloud_provider: 'file-upload', [field]: value }
-    const problems = refuse(request({ cloud_credentials: { input } }))
+    const problems = expectRefused(request({ cloud_credentials: { input } }))
     const told = problems.filter((problem) => problem.field === `cloud_credentials.input.${field}`)
     expect(told.map((problem) => problem.code)).toContain(code)
     for (const problem of told) expectTold(problem)
@@ -250,7 +256,7 @@ describe('every field', () => {
     ['cloud_credentials', 'required', undefined],
     ['cloud_credentials', 'invalid_type', []],
   ])('%s: %s for %j', (field, code, value) => {
-    const problems = refuse(request({ [field]: value }))
+    const problems = expectRefused(request({ [field]: value }))
     const told = problems.filter((problem) => problem.field === field)
     expect(told.map((problem) => problem.code)).toEqual([code])
     for (const problem of told) expectTold(problem)
@@ -424,8 +430,8 @@ describe('every combination that is not legal', () => {
     ],
   ]
   test.each(cases)('%s', (_title, body, code, field, ...says) => {
-    const problem = refuse(body).find((found) => found.field === field && found.code === code)
-    expect(problem, JSON.stringify(refuse(body))).toBeDefined()
+    const problem = expectRefused(body).find((found) => found.field === field && found.code === code)
+    expect(problem, JSON.stringify(expectRefused(body))).toBeDefined()
     for (const part of says) expect(problem!.message).toContain(part)
     for (const value of problem!.allowed ?? []) expect(problem!.message).toContain(String(value))
   })
@@ -433,13 +439,13 @@ describe('every combination that is not legal', () => {
   test('ac3 with six channels below 224 is a warning that names the number', () => {
     for (const kbps of [64, 96, 128, 192]) {
       const surround = { audio_codec: 'ac3', audio_channels: 6, audio_bitrate: kbps }
-      const { warnings } = accept(request({}, {}, surround))
-      expect(names(warnings)).toEqual(['audio_bitrate_low audioProfiles[0].audio_bitrate'])
+      const { warnings } = expectAccepted(request({}, {}, surround))
+      expect(fieldsAndCodes(warnings)).toEqual(['audio_bitrate_low audioProfiles[0].audio_bitrate'])
       expect(warnings[0]!.message).toContain('224')
     }
     for (const kbps of [256, 384, 448]) {
       const surround = { audio_codec: 'ac3', audio_channels: 6, audio_bitrate: kbps }
-      expect(accept(request({}, {}, surround)).warnings).toEqual([])
+      expect(expectAccepted(request({}, {}, surround)).warnings).toEqual([])
     }
   })
 })

@@ -3,10 +3,16 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { builtInPresets, withPreset } from '#contract/job/builtInPresets.ts'
-import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
+import { builtInPresets, mergePreset } from '#contract/job/builtInPresets.ts'
+import {
+  audioProfileSchema,
+  credentialSchema,
+  fieldMeta,
+  jobFieldsSchema,
+  videoProfileSchema,
+} from '#contract/job/requestSchema.ts'
 import { PROVIDERS } from '#contract/job/stores/registry.ts'
-import { accept, names, refuse, request } from '../requestFixture.ts'
+import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 const REQUIRED = new Set(['input', 'width', 'height', 'video_bitrate'])
 const AWS = { cloud_provider: 'aws', access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI' }
@@ -18,12 +24,12 @@ interface Level {
 }
 
 const levels: Level[] = [
-  { name: 'the job', shape: jobFields.shape, body: (members) => request(members) },
-  { name: 'videoProfiles[0]', shape: videoProfile.shape, body: (members) => request({}, members) },
-  { name: 'audioProfiles[0]', shape: audioProfile.shape, body: (members) => request({}, {}, members) },
+  { name: 'the job', shape: jobFieldsSchema.shape, body: (members) => request(members) },
+  { name: 'videoProfiles[0]', shape: videoProfileSchema.shape, body: (members) => request({}, members) },
+  { name: 'audioProfiles[0]', shape: audioProfileSchema.shape, body: (members) => request({}, {}, members) },
   {
     name: 'cloud_credentials.input',
-    shape: credential.shape,
+    shape: credentialSchema.shape,
     body: (members) =>
       request({ input: 's3://bucket/key.mp4', cloud_credentials: { input: { ...AWS, ...members }, output: null } }),
   },
@@ -37,49 +43,51 @@ describe('null is the same as leaving a field out', () => {
   )('%s', (_title, field, body) => {
     const [withNull, without] = [body({ [field]: null }), body({ [field]: undefined })]
     if (REQUIRED.has(field)) {
-      expect(refuse(withNull)).toEqual(refuse(without))
-      expect(names(refuse(withNull))[0]).toMatch(/^required /)
+      expect(expectRefused(withNull)).toEqual(expectRefused(without))
+      expect(fieldsAndCodes(expectRefused(withNull))[0]).toMatch(/^required /)
     } else if (field === 'cloud_provider' || field === 'access_key' || field === 'secret_key') {
-      expect(refuse(withNull)).toEqual(refuse(without))
+      expect(expectRefused(withNull)).toEqual(expectRefused(without))
     } else {
-      expect(accept(withNull).warnings).toEqual(accept(without).warnings)
-      expect(toSpec(accept(withNull).config)).toEqual(toSpec(accept(without).config))
+      expect(expectAccepted(withNull).warnings).toEqual(expectAccepted(without).warnings)
+      expect(toSpec(expectAccepted(withNull).config)).toEqual(toSpec(expectAccepted(without).config))
     }
   })
   it('in all optional fields of a body at once, in lists and credentials too', () => {
     const nulls = (shape: object) =>
       Object.fromEntries(Object.keys(shape).flatMap((name) => (REQUIRED.has(name) ? [] : [[name, null]])))
     const body = {
-      ...request(nulls(jobFields.shape), nulls(videoProfile.shape), nulls(audioProfile.shape)),
-      cloud_credentials: { input: { ...nulls(credential.shape), cloud_provider: 'file-upload' }, output: null },
+      ...request(nulls(jobFieldsSchema.shape), nulls(videoProfileSchema.shape), nulls(audioProfileSchema.shape)),
+      cloud_credentials: { input: { ...nulls(credentialSchema.shape), cloud_provider: 'file-upload' }, output: null },
     }
-    const { videoProfiles, audioProfiles, output_container, gop_length } = accept(body).config
+    const { videoProfiles, audioProfiles, output_container, gop_length } = expectAccepted(body).config
     expect([output_container, gop_length]).toEqual(['mp4', 1])
     expect(videoProfiles).toEqual([{ width: 1920, height: 1080, video_bitrate: 2400, video_framerate: '1x' }])
     expect(audioProfiles).toEqual([{ audio_codec: 'aac', audio_channels: '2', audio_bitrate: '256' }])
   })
   it('as a list, an alias, a ladder and a credential', () => {
-    expect(names(refuse(request({ videoProfiles: null, audioProfiles: null })))).toEqual([
+    expect(fieldsAndCodes(expectRefused(request({ videoProfiles: null, audioProfiles: null })))).toEqual([
       'required videoProfiles',
       'required audioProfiles',
     ])
-    expect(names(refuse(request({ cloud_credentials: null })))).toContain('required cloud_credentials')
-    expect(accept(request({ videoProfiles: null, ladder: 'auto', gop_length: null })).config.gop_length).toBe(2)
-    expect(accept(request({ separate_audio: true, master_variant_mode: null })).config.master_variant_mode).toBe(true)
+    expect(fieldsAndCodes(expectRefused(request({ cloud_credentials: null })))).toContain('required cloud_credentials')
+    expect(expectAccepted(request({ videoProfiles: null, ladder: 'auto', gop_length: null })).config.gop_length).toBe(2)
+    expect(
+      expectAccepted(request({ separate_audio: true, master_variant_mode: null })).config.master_variant_mode,
+    ).toBe(true)
   })
   it('beside a preset, whose value counts then', () => {
     const preset = builtInPresets.find(({ preset_id: id }) => id === 'hls')?.job ?? {}
-    const merged = withPreset(preset, { videoProfiles: null, output_container: null, audioProfiles: [] })
+    const merged = mergePreset(preset, { videoProfiles: null, output_container: null, audioProfiles: [] })
     expect(merged).toMatchObject({ ladder: 'auto', output_container: 'hls', audioProfiles: [] })
   })
 })
 
 describe('a number may come as text', () => {
   const isNumber = (schema: z.ZodMiniType) =>
-    fields.get(schema)?.expects.startsWith('a ') === true && fields.get(schema)?.minimum !== undefined
+    fieldMeta.get(schema)?.expects.startsWith('a ') === true && fieldMeta.get(schema)?.minimum !== undefined
   const numeric = levels.flatMap(({ name, shape, body }) =>
     Object.entries(shape).flatMap(([field, schema]) => {
-      const { also, minimum, maximum, above, allowed } = fields.get(schema) ?? {}
+      const { also, minimum, maximum, above, allowed } = fieldMeta.get(schema) ?? {}
       if (!isNumber(schema) || allowed !== undefined || field === 'audio_profiles') return []
       const values = [above === true ? (maximum ?? 1) / 2 : minimum, maximum, also].filter((each) => each !== undefined)
       return [[`${name}: ${field}`, field, field === 'video_bitrate' ? [2400, 2400.5] : values, body] as const]
@@ -110,7 +118,7 @@ describe('a number may come as text', () => {
       // Large sizes need more bits; what is said of them does not depend on the kind.
       const sent = body({ [field]: value })
       try {
-        const { config, warnings } = accept(sent)
+        const { config, warnings } = expectAccepted(sent)
         return { config, warnings }
       } catch (error) {
         return String(error)
@@ -122,7 +130,7 @@ describe('a number may come as text', () => {
     }
   })
   it('and is stored as the number', () => {
-    const { config } = accept(request({ gop_length: '1', audio_volume: '50.5', loudness_lufs: null }))
+    const { config } = expectAccepted(request({ gop_length: '1', audio_volume: '50.5', loudness_lufs: null }))
     expect([config.gop_length, config.audio_volume]).toEqual([1, 50.5])
   })
 })
@@ -139,9 +147,9 @@ describe('a value beyond a range that a template may carry is clamped', () => {
     ['segment_length', '-2', 6],
     ['segment_length', 600, 60],
   ])('%s %s → %s', (field, value, used) => {
-    const { config, warnings } = accept(request({ output_container: 'hls', [field]: value }))
+    const { config, warnings } = expectAccepted(request({ output_container: 'hls', [field]: value }))
     expect(config).toMatchObject({ [field]: used })
-    expect(names(warnings)).toEqual([`value_clamped ${field}`])
+    expect(fieldsAndCodes(warnings)).toEqual([`value_clamped ${field}`])
     expect(warnings[0]?.message).toContain(`${used} is used`)
   })
   it.each([
@@ -151,7 +159,7 @@ describe('a value beyond a range that a template may carry is clamped', () => {
     ['gop_length', 60],
     ['segment_length', 0.5],
   ])('%s %s is left alone', (field, value) => {
-    const { config, warnings } = accept(request({ output_container: 'hls', [field]: value }))
+    const { config, warnings } = expectAccepted(request({ output_container: 'hls', [field]: value }))
     expect(config).toMatchObject({ [field]: value })
     expect(warnings).toEqual([])
   })
@@ -183,14 +191,16 @@ describe('a field that cannot matter warns and never refuses', () => {
       'bucket_output_path',
     ],
   ])('%s', (_title, body, field) => {
-    expect(names(accept(body).warnings)).toEqual([`no_effect ${field}`])
+    expect(fieldsAndCodes(expectAccepted(body).warnings)).toEqual([`no_effect ${field}`])
   })
   it.each([
     ['hls', {}],
     ['ts', {}],
     ['ts', { segmented_output_hls: true }],
   ])('a PID of cues has an effect in %s %j', (output_container, more) => {
-    const { warnings } = accept(request({ output_container, ...more, scte35_passthough: true, scte35_pid_remap: 500 }))
+    const { warnings } = expectAccepted(
+      request({ output_container, ...more, scte35_passthough: true, scte35_pid_remap: 500 }),
+    )
     expect(warnings).toEqual([])
   })
 
@@ -230,9 +240,11 @@ describe('a field that cannot matter warns and never refuses', () => {
     const one = cloud_provider === 'oracle' || cloud_provider === 'gcloud' ? pair : { ...pair, private_key }
     const input = { cloud_provider, ...one }
     const output = { cloud_provider: 'vendor-store' }
-    const { warnings } = accept(request({ input: inputs[cloud_provider], cloud_credentials: { input, output } }))
+    const { warnings } = expectAccepted(
+      request({ input: inputs[cloud_provider], cloud_credentials: { input, output } }),
+    )
     const told = Object.keys(one).filter((name) => !(used[cloud_provider] as string[]).includes(name))
-    expect(names(warnings).toSorted()).toEqual(
+    expect(fieldsAndCodes(warnings).toSorted()).toEqual(
       told.map((name) => `no_effect cloud_credentials.input.${name}`).toSorted(),
     )
     expect(JSON.stringify(warnings)).not.toContain(members.access_key)
@@ -242,19 +254,21 @@ describe('a field that cannot matter warns and never refuses', () => {
 describe('a credential without cloud_provider', () => {
   const keys = { access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'secret', region: 'eu-frankfurt-1' }
   it.each([{}, { cloud_provider: null }])('%j is one of oracle, with a warning', (none) => {
-    const { config, secrets, warnings } = accept(
+    const { config, secrets, warnings } = expectAccepted(
       request({ input: 'oci://namespace/bucket/key.mp4', cloud_credentials: { input: { ...none, ...keys } } }),
     )
     expect(config.cloud_credentials.input.cloud_provider).toBe('oracle')
     expect(secrets.input.cloud_provider).toBe('oracle')
-    expect(names(warnings)).toEqual(['provider_assumed cloud_credentials.input.cloud_provider'])
+    expect(fieldsAndCodes(warnings)).toEqual(['provider_assumed cloud_credentials.input.cloud_provider'])
   })
   it('as output too', () => {
     const body = request({
       bucket_output_path: 'oci://namespace/bucket/out',
       cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: keys },
     })
-    expect(accept(body).config.cloud_credentials.output.cloud_provider).toBe('oracle')
-    expect(names(accept(body).warnings)).toEqual(['provider_assumed cloud_credentials.output.cloud_provider'])
+    expect(expectAccepted(body).config.cloud_credentials.output.cloud_provider).toBe('oracle')
+    expect(fieldsAndCodes(expectAccepted(body).warnings)).toEqual([
+      'provider_assumed cloud_credentials.output.cloud_provider',
+    ])
   })
 })

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { inputProvider, outputProvider } from '#contract/job/jobConfig.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { accept, BASE_URL, names, refuse, request } from '../requestFixture.ts'
+import { expectAccepted, BASE_URL, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 describe('a request that is accepted', () => {
   it('stores the canonical sample with its defaults, and the own store as output', () => {
-    const { config, secrets, warnings } = accept(request())
+    const { config, secrets, warnings } = expectAccepted(request())
     expect(config).toEqual({
       input: `${BASE_URL}/uploads/12`,
       output_container: 'mp4',
@@ -46,12 +46,12 @@ describe('a request that is accepted', () => {
   })
 
   it('accepts a stored config as a new request', () => {
-    const { config } = accept(request({ scte35_passthrough: false }))
-    expect(accept(JSON.parse(JSON.stringify(config))).config).toEqual(config)
+    const { config } = expectAccepted(request({ scte35_passthrough: false }))
+    expect(expectAccepted(JSON.parse(JSON.stringify(config))).config).toEqual(config)
   })
 
   it('keeps a field absent that has no default and was not given', () => {
-    const { config } = accept(request({}, { output: undefined, video_bitrate_mode: undefined }))
+    const { config } = expectAccepted(request({}, { output: undefined, video_bitrate_mode: undefined }))
     expect(Object.keys(config)).not.toContain('ip_distance')
     expect(Object.keys(config.videoProfiles[0]!)).toEqual(['width', 'height', 'video_bitrate', 'video_framerate'])
   })
@@ -60,7 +60,7 @@ describe('a request that is accepted', () => {
     ['a number', 2400, 1920],
     ['a numeric text', '2400', '1920'],
   ])('stores sizes and bitrates given as %s as numbers', (_, video_bitrate, width) => {
-    expect(accept(request({}, { video_bitrate, width })).config.videoProfiles[0]).toMatchObject({
+    expect(expectAccepted(request({}, { video_bitrate, width })).config.videoProfiles[0]).toMatchObject({
       video_bitrate: 2400,
       width: 1920,
     })
@@ -70,13 +70,13 @@ describe('a request that is accepted', () => {
     ['numbers', 6, 384, 2, 0],
     ['texts', '6', '384', '2', '0'],
   ])('stores audio fields given as %s as texts', (_, audio_channels, audio_bitrate, source_stream, audio_profiles) => {
-    const { config } = accept(request({}, { audio_profiles }, { audio_channels, audio_bitrate, source_stream }))
+    const { config } = expectAccepted(request({}, { audio_profiles }, { audio_channels, audio_bitrate, source_stream }))
     expect(config.audioProfiles[0]).toMatchObject({ audio_channels: '6', audio_bitrate: '384', source_stream: '2' })
     expect(config.videoProfiles[0]!.audio_profiles).toBe('0')
   })
 
   it('stores scte35_passthrough under its legacy name', () => {
-    const { config, warnings } = accept(request({ scte35_passthrough: false }))
+    const { config, warnings } = expectAccepted(request({ scte35_passthrough: false }))
     expect(config.scte35_passthough).toBe(false)
     expect(config).not.toHaveProperty('scte35_passthrough')
     expect(warnings).toEqual([])
@@ -84,20 +84,20 @@ describe('a request that is accepted', () => {
 
   it('mirrors separate_audio and master_variant_mode, whichever was given', () => {
     for (const given of ['separate_audio', 'master_variant_mode']) {
-      const { config, warnings } = accept(request({ [given]: true }))
+      const { config, warnings } = expectAccepted(request({ [given]: true }))
       expect([config.separate_audio, config.master_variant_mode]).toEqual([true, true])
-      expect(names(warnings)).toEqual(['no_effect master_variant_mode'])
+      expect(fieldsAndCodes(warnings)).toEqual(['no_effect master_variant_mode'])
     }
   })
 })
 
 describe('unknown fields', () => {
   it('are accepted, echoed and named in warnings, at the top and in profiles', () => {
-    const { config, warnings } = accept(request({ note: { a: [1, 'x'] } }, { colour: 'red' }, { lang: null }))
+    const { config, warnings } = expectAccepted(request({ note: { a: [1, 'x'] } }, { colour: 'red' }, { lang: null }))
     expect(config).toMatchObject({ note: { a: [1, 'x'] } })
     expect(config.videoProfiles[0]).toMatchObject({ colour: 'red' })
     expect(config.audioProfiles[0]).toMatchObject({ lang: null })
-    expect(names(warnings)).toEqual([
+    expect(fieldsAndCodes(warnings)).toEqual([
       'unknown_field note',
       'unknown_field videoProfiles[0].colour',
       'unknown_field audioProfiles[0].lang',
@@ -109,19 +109,19 @@ describe('unknown fields', () => {
       '"x":1',
       '"__proto__":{"polluted":1},"x":{"__proto__":{"polluted":1},"constructor":2},"toString":3',
     )
-    const { config, warnings } = accept(JSON.parse(text))
+    const { config, warnings } = expectAccepted(JSON.parse(text))
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
     expect(Object.getPrototypeOf(config)).toBe(Object.prototype)
     expect(JSON.stringify(config)).not.toContain('polluted')
     const { x } = config as unknown as { x: object }
     expect(Object.getPrototypeOf(x)).toBe(Object.prototype)
     expect(config).toMatchObject({ x: { constructor: 2 }, toString: 3 })
-    expect(names(warnings)).toContain('unknown_field __proto__')
+    expect(fieldsAndCodes(warnings)).toContain('unknown_field __proto__')
   })
 
   it('by the thousand are summed up', () => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`f${index}`, index]))
-    expect(accept(request(many)).warnings).toHaveLength(51)
+    expect(expectAccepted(request(many)).warnings).toHaveLength(51)
   })
 })
 
@@ -139,7 +139,7 @@ describe('a request that is refused', () => {
       ],
       cloud_credentials: { input: {} },
     }
-    expect(names(refuse(body)).toSorted()).toEqual(
+    expect(fieldsAndCodes(expectRefused(body)).toSorted()).toEqual(
       [
         'invalid_value output_container',
         'invalid_type keep_fps',
@@ -164,13 +164,13 @@ describe('a request that is refused', () => {
     ['{}', '"{}"'],
     [undefined, 'nothing'],
   ])('when the body is %j', (body, shown) => {
-    expect(refuse(body)).toEqual([
+    expect(expectRefused(body)).toEqual([
       { code: 'invalid_type', field: '', message: `the body must be a JSON object; ${shown} was given` },
     ])
   })
 
   it('when the body is empty, naming what is required', () => {
-    expect(names(refuse({}))).toEqual([
+    expect(fieldsAndCodes(expectRefused({}))).toEqual([
       'required videoProfiles',
       'required audioProfiles',
       'required input',
@@ -179,7 +179,7 @@ describe('a request that is refused', () => {
   })
 
   it('when a credential lacks its provider and is not one of oracle, saying that oracle was assumed', () => {
-    const [problem] = refuse(request({ cloud_credentials: { input: { region: 'x' } } })).filter(
+    const [problem] = expectRefused(request({ cloud_credentials: { input: { region: 'x' } } })).filter(
       ({ field }) => field === 'cloud_credentials.input',
     )
     expect(problem?.message).toMatch(/^cloud_credentials\.input: oracle needs .*cloud_provider is missing.*assumed\)$/)
@@ -187,32 +187,32 @@ describe('a request that is refused', () => {
 
   it('when it nests without end, even unknown fields', () => {
     const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown
-    expect(names(refuse(request({ deep })))).toEqual(['too_deep '])
+    expect(fieldsAndCodes(expectRefused(request({ deep })))).toEqual(['too_deep '])
     const round: Record<string, unknown> = {}
     round['round'] = round
-    expect(names(refuse(request({ round })))).toEqual(['too_deep '])
+    expect(fieldsAndCodes(expectRefused(request({ round })))).toEqual(['too_deep '])
   })
 
   it('when an alias contradicts the name it stands for', () => {
-    expect(names(refuse(request({ separate_audio: true, master_variant_mode: false })))).toEqual([
+    expect(fieldsAndCodes(expectRefused(request({ separate_audio: true, master_variant_mode: false })))).toEqual([
       'conflict separate_audio',
     ])
-    expect(names(refuse(request({ scte35_passthrough: false, scte35_passthough: true })))).toContain(
+    expect(fieldsAndCodes(expectRefused(request({ scte35_passthrough: false, scte35_passthough: true })))).toContain(
       'conflict scte35_passthrough',
     )
   })
 
   it.each([0, 17])('when there are %i video profiles', (length) => {
     const videoProfiles = Array.from({ length }, () => ({ width: 0, height: 0, video_bitrate: 500 }))
-    expect(refuse(request({ videoProfiles }))).toMatchObject([
+    expect(expectRefused(request({ videoProfiles }))).toMatchObject([
       { code: 'invalid_length', field: 'videoProfiles', minimum: 1, maximum: 16 },
     ])
   })
 
   it('when there are 9 audio profiles, but not when there are none', () => {
     const audioProfiles = Array.from({ length: 9 }, () => ({ source_stream: 1 }))
-    expect(names(refuse(request({ audioProfiles })))).toEqual(['invalid_length audioProfiles'])
-    expect(accept(request({ audioProfiles: [] })).config.audioProfiles).toEqual([])
+    expect(fieldsAndCodes(expectRefused(request({ audioProfiles })))).toEqual(['invalid_length audioProfiles'])
+    expect(expectAccepted(request({ audioProfiles: [] })).config.audioProfiles).toEqual([])
   })
 })
 
@@ -237,7 +237,7 @@ describe('warnings', () => {
     [request({ scte35_pid_remap: -1 }), []],
     [request({ audioProfiles: [{ source_stream: 1 }, { source_stream: 2 }] }, {}), []],
   ])('%#: %j gives %j', (body, expected) => {
-    expect(names(accept(body).warnings)).toEqual(expected)
+    expect(fieldsAndCodes(expectAccepted(body).warnings)).toEqual(expected)
   })
 
   it.each([
@@ -248,14 +248,14 @@ describe('warnings', () => {
   ])('audio_profiles %j selects %j', (audio_profiles, expected) => {
     const audio = [{ source_stream: 1 }, { source_stream: 2 }]
     const body = request({ audioProfiles: audio, audio_output_path: 'sound' }, { audio_profiles })
-    const validation = accept(body)
-    expect(names(validation.warnings)).toEqual([])
+    const validation = expectAccepted(body)
+    expect(fieldsAndCodes(validation.warnings)).toEqual([])
     expect(toSpec(validation.config).video[0]!.audioProfiles).toEqual(expected)
   })
 
   it('name an audio profile that no output carries', () => {
     const body = request({ audioProfiles: [{ source_stream: 1 }, { source_stream: 2 }] }, { audio_profiles: '1' })
-    expect(names(accept(body).warnings)).toEqual(['audio_profile_unused audioProfiles[0]'])
+    expect(fieldsAndCodes(expectAccepted(body).warnings)).toEqual(['audio_profile_unused audioProfiles[0]'])
   })
 })
 
@@ -279,6 +279,6 @@ describe('rules between fields', () => {
       'unsupported_combination videoProfiles[0]',
     ],
   ])('%#: refuses %j', (body, expected) => {
-    expect(names(refuse(body))).toContain(expected)
+    expect(fieldsAndCodes(expectRefused(body))).toContain(expected)
   })
 })

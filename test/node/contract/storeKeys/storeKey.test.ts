@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'
 import { readOracleKey } from '#contract/job/stores/oracleCredentials.ts'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
-import { accept, names, refuse, request } from '../requestFixture.ts'
+import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 function makePem(modulusLength = 2048): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength })
@@ -61,14 +61,14 @@ describe('the key that a credential holds', () => {
     [{ ...gcloud, ...pair }],
     [{ ...gcloud, ...account, private_key: pem }],
   ])('%# is accepted without a warning, as input and as output, and never shown', (credentials) => {
-    const made = accept(body(credentials))
+    const made = expectAccepted(body(credentials))
     expect(made.warnings).toEqual([])
     expect(made.secrets.input).toMatchObject(credentials)
     expect(JSON.stringify(made.config)).not.toContain('PRIVATE KEY')
     expect(JSON.stringify(made.config)).not.toContain(pair.secret_key)
     const root = credentials.cloud_provider === 'oracle' ? 'oci://ns/Films' : 'gs://films'
     const output = { bucket_output_path: `${root}/dir`, cloud_credentials: { input: credentials, output: credentials } }
-    accept(request({ input: `${root}/a.mp4`, ...output }))
+    expectAccepted(request({ input: `${root}/a.mp4`, ...output }))
   })
 
   it.each([
@@ -78,7 +78,7 @@ describe('the key that a credential holds', () => {
     [{ ...gcloud, ...pair, region: 'eu-west-1' }, ['region']],
   ])('what the other kind needs has no effect, and that is said: %#', (credentials, members) => {
     const told = members.map((name) => `no_effect cloud_credentials.input.${name}`)
-    expect(names(accept(body(credentials)).warnings)).toEqual(told)
+    expect(fieldsAndCodes(expectAccepted(body(credentials)).warnings)).toEqual(told)
   })
 })
 
@@ -141,7 +141,7 @@ describe('a key that is not whole or not right', () => {
     ],
   ]
   it.each(cases)('%#: %s', (credentials, code, member, ...says) => {
-    const problems = refuse(body(credentials as Record<string, unknown>))
+    const problems = expectRefused(body(credentials as Record<string, unknown>))
     const told = problems.filter((problem) => problem.field === `${field}${member}`)
     expect(told.map((problem) => problem.code)).toEqual([code])
     for (const part of says) expect(told[0]!.message).toContain(part)
@@ -156,7 +156,7 @@ describe('a key that is not whole or not right', () => {
     ['oci://ns/b?x/k', 'bucket name'],
   ])('the address %s cannot become a host name or a path', (input, part) => {
     const credentials = { input: { ...oracle, ...pair }, output: { cloud_provider: 'vendor-store' } }
-    const problems = refuse(request({ input, cloud_credentials: credentials }))
+    const problems = expectRefused(request({ input, cloud_credentials: credentials }))
     expect(problems.map((problem) => problem.message).join()).toContain(part)
   })
 })

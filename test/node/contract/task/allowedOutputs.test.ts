@@ -2,12 +2,12 @@
 // the same places by the strict door (test/support/transcoder/fakeTaskApi.ts).
 import { describe, expect, test } from 'vitest'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { placesOf, type Sending } from '#contract/task/allowedOutputs.ts'
-import { taskPlan, type TaskPlan } from '#contract/task/planSchema.ts'
+import { allowedOutputsOf, type UploadMethod } from '#contract/task/allowedOutputs.ts'
+import { taskPlanSchema, type PostedPlan } from '#contract/task/planSchema.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
-import { source } from '../../../support/transcoder/jobSpecs.ts'
-import { accept, request } from '../requestFixture.ts'
+import { mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
+import { expectAccepted, request } from '../requestFixture.ts'
 
 type Json = Record<string, unknown>
 
@@ -20,9 +20,9 @@ const HLS = 'application/vnd.apple.mpegurl'
 const auto = { ladder: 'auto', videoProfiles: [] }
 
 const places = (changes: Json, video: Json = {}, audio: Json = {}) =>
-  placesOf(accept(request(changes, video, audio)).config, 'film.mov', OWN)
+  allowedOutputsOf(expectAccepted(request(changes, video, audio)).config, 'film.mov', OWN)
 const plan = (changes: Json, video: Json = {}) =>
-  structuredClone(planJob(toSpec(accept(request(changes, video)).config, 'film.mov'), source()))
+  structuredClone(planJob(toSpec(expectAccepted(request(changes, video)).config, 'film.mov'), mediaInfo()))
 
 describe('single files', () => {
   test.each<[Json, Json, Json, string, string]>([
@@ -36,7 +36,7 @@ describe('single files', () => {
     [{ audio_output_path: 'sound' }, {}, { audio_codec: 'mp2' }, 'sound/film_audio_0.mp2', 'audio/mpeg'],
   ])('%j %j %j: %s', (changes, video, audio, path, type) => {
     const found = places(changes, video, audio)
-    const refusal: typeof found.refusal = (...asked) => found.refusal(...asked)
+    const refusal: typeof found.violation = (...asked) => found.violation(...asked)
     expect(refusal('parts', path, type)).toBeNull()
     expect(refusal('parts', path)).toBeNull()
     expect(refusal('parts', path, 'text/html')).toBe('type')
@@ -62,7 +62,7 @@ describe('single files', () => {
     [{}, {}, 'master.m3u8'],
   ])('%j %j: not %s', (changes, video, path) => {
     for (const sent of ['put', 'parts', 'written'] as const)
-      expect(places(changes, video).refusal(sent, path)).toBe('path')
+      expect(places(changes, video).violation(sent, path)).toBe('path')
   })
 })
 
@@ -77,7 +77,7 @@ describe('segmented output', () => {
   }
   const everything = places(all, { output: 'hd/a.b+' })
 
-  test.each<[Sending, string, string]>([
+  test.each<[UploadMethod, string, string]>([
     ['put', `d/e/hd/a.b+/${OWN}/init.mp4`, 'video/mp4'],
     ['put', `d/e/hd/a.b+/${OWN}/00001.m4s`, 'video/mp4'],
     ['parts', `d/e/hd/a.b+/${OWN}/123456.ts`, TS],
@@ -99,12 +99,12 @@ describe('segmented output', () => {
     ['written', 'd/e/manifest.mpd', 'application/dash+xml'],
     ['written', 'd/e/job.json', 'application/json'],
   ])('%s %s', (sent, path, type) => {
-    expect(everything.refusal(sent, path, type)).toBeNull()
-    expect(everything.refusal(sent, path, 'text/html')).toBe('type')
+    expect(everything.violation(sent, path, type)).toBeNull()
+    expect(everything.violation(sent, path, 'text/html')).toBe('type')
     const others = (['put', 'parts', 'written'] as const).filter((each) => each !== sent)
     const large = path.endsWith('.m4s') || path.endsWith('.ts') || path.endsWith('init.mp4')
     for (const other of others) {
-      expect(everything.refusal(other, path, type)).toBe(large && other !== 'written' ? null : 'path')
+      expect(everything.violation(other, path, type)).toBe(large && other !== 'written' ? null : 'path')
     }
   })
 
@@ -127,36 +127,36 @@ describe('segmented output', () => {
     'd/e/e.ism/Manifest',
     'd/e/tar_video_0.m3u8\n',
   ])('not %s', (path) => {
-    for (const sent of ['put', 'parts', 'written'] as const) expect(everything.refusal(sent, path)).toBe('path')
+    for (const sent of ['put', 'parts', 'written'] as const) expect(everything.violation(sent, path)).toBe('path')
   })
 
   test('the rungs of a ladder have theirs, which become known with the source', () => {
     const ladder = places({ output_container: 'hls', bucket_output_path: 'd', ...auto })
     for (const rung of ['video_1080p', 'video_170p', 'video_16p']) {
-      expect(ladder.refusal('put', `d/${rung}/${OWN}/00001.ts`, TS)).toBeNull()
-      expect(ladder.refusal('written', `d/${rung}/playlist.m3u8`, HLS)).toBeNull()
+      expect(ladder.violation('put', `d/${rung}/${OWN}/00001.ts`, TS)).toBeNull()
+      expect(ladder.violation('written', `d/${rung}/playlist.m3u8`, HLS)).toBeNull()
     }
     for (const other of ['video_0', 'video_p', 'video_10800p', 'video_1080px', 'xvideo_1080p', 'video_1080p/x'])
-      expect(ladder.refusal('put', `d/${other}/${OWN}/00001.ts`)).toBe('path')
-    expect(everything.refusal('put', `d/e/video_1080p/${OWN}/00001.m4s`)).toBe('path')
+      expect(ladder.violation('put', `d/${other}/${OWN}/00001.ts`)).toBe('path')
+    expect(everything.violation('put', `d/e/video_1080p/${OWN}/00001.m4s`)).toBe('path')
   })
 
   test('what the job does not ask for has no place', () => {
     const little = places({ output_container: 'hls', bucket_output_path: 'd' })
     for (const path of ['d/manifest.mpd', 'd/tar.m3u8', 'd/thumbnails/thumbnails.vtt'])
-      expect(little.refusal('written', path)).toBe('path')
+      expect(little.violation('written', path)).toBe('path')
     for (const path of [`d/captions/CC1/${OWN}/00001.vtt`, `d/thumbnails/${OWN}/poster.jpg`])
-      expect(little.refusal('put', path)).toBe('path')
-    expect(little.refusal('parts', 'd/d.tar')).toBe('path')
+      expect(little.violation('put', path)).toBe('path')
+    expect(little.violation('parts', 'd/d.tar')).toBe('path')
   })
 
   test('Smooth Streaming has the names that its clients make', () => {
     const smooth = places({ output_container: 'silverlight' })
-    expect(smooth.refusal('put', `film.ism/${OWN}/QualityLevels(2400000)/Fragments(video=0)`, 'video/mp4')).toBeNull()
-    expect(smooth.refusal('written', 'film.ism/Manifest', 'application/vnd.ms-sstr+xml')).toBeNull()
-    expect(smooth.refusal('put', 'film.ism/QualityLevels(2400000)/Fragments(video=0)')).toBe('path')
-    expect(smooth.refusal('put', `film.ism/${OWN}/QualityLevels(1)/Fragments(../x=0)`)).toBe('path')
-    expect(smooth.refusal('written', 'master.m3u8')).toBe('path')
+    expect(smooth.violation('put', `film.ism/${OWN}/QualityLevels(2400000)/Fragments(video=0)`, 'video/mp4')).toBeNull()
+    expect(smooth.violation('written', 'film.ism/Manifest', 'application/vnd.ms-sstr+xml')).toBeNull()
+    expect(smooth.violation('put', 'film.ism/QualityLevels(2400000)/Fragments(video=0)')).toBe('path')
+    expect(smooth.violation('put', `film.ism/${OWN}/QualityLevels(1)/Fragments(../x=0)`)).toBe('path')
+    expect(smooth.violation('written', 'master.m3u8')).toBe('path')
   })
 })
 
@@ -173,8 +173,8 @@ describe('a plan', () => {
 
   test.each(shapes)('of %s, as it is made, is taken', (_, changes) => {
     const made = plan(changes)
-    expect(taskPlan.safeParse(JSON.parse(JSON.stringify(made)))).toMatchObject({ success: true })
-    expect(places(changes).foreignIn(made)).toBeNull()
+    expect(taskPlanSchema.safeParse(JSON.parse(JSON.stringify(made)))).toMatchObject({ success: true })
+    expect(places(changes).firstForeignPath(made)).toBeNull()
   })
 
   test.each<[string, unknown]>([
@@ -187,7 +187,7 @@ describe('a plan', () => {
     ['a missing member', { ...plan({}), picture: undefined }],
     ['too many outputs', { ...plan({}), outputs: Array.from({ length: 17 }, () => plan({}).outputs[0]) }],
   ])('that is %s is refused', (_, value) => {
-    expect(taskPlan.safeParse(value).success).toBe(false)
+    expect(taskPlanSchema.safeParse(value).success).toBe(false)
   })
 
   test.each<[string, Json, (made: Plan) => void]>([
@@ -215,16 +215,16 @@ describe('a plan', () => {
   ])('with %s is not the job’s', (_, changes, change) => {
     const made = plan(changes)
     change(made)
-    expect(places(changes).foreignIn(made)).not.toBeNull()
+    expect(places(changes).firstForeignPath(made)).not.toBeNull()
   })
 
   test('the schema has every member that the transcoder’s plan has, and no other', () => {
     // Held by the type check: each is assignable to the other.
-    const there = (made: Plan): TaskPlan => made
-    const back = (posted: TaskPlan): Plan => posted
+    const there = (made: Plan): PostedPlan => made
+    const back = (posted: PostedPlan): Plan => posted
     const made = plan({ output_container: 'hls' })
     expect(back(there(made))).toBe(made)
-    const parsed = taskPlan.parse(made)
+    const parsed = taskPlanSchema.parse(made)
     expect(parsed).toEqual(made)
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
-import type { TaskEvent, TaskLife, TaskState } from '#contract/task/lifecycle.ts'
+import type { TaskEvent, TaskLifecycle, TaskState } from '#contract/task/lifecycle.ts'
 import { jobState, LONG_ATTEMPT_MS, MAX_LOST_ATTEMPTS, terminal, transition } from '#contract/task/lifecycle.ts'
 
 const states: TaskState[] = ['queued', 'starting', 'running', 'committing', 'completed', 'failed', 'cancelled']
-const life = (state: TaskState, change: Partial<TaskLife> = {}): TaskLife => ({
+const life = (state: TaskState, change: Partial<TaskLifecycle> = {}): TaskLifecycle => ({
   kind: 'transcode',
   state,
   attempt: 3,
@@ -56,7 +56,7 @@ describe('which event moves a task from which state', () => {
 })
 
 test('a dry run ends with its plan, in one step, and has nothing to commit', () => {
-  const plan = (state: TaskState): TaskLife => life(state, { kind: 'plan' })
+  const plan = (state: TaskState): TaskLifecycle => life(state, { kind: 'plan' })
   const got = (type: string) =>
     states.map((state) => {
       const decided = transition(

@@ -2,22 +2,27 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 
-export interface Sender {
+export interface Authorization {
   /** Scopes of the key as the service should see it; null = nobody. */
   scopes: readonly ('jobs' | 'admin')[] | null
   /** The header Authorization, with marks; null = none. */
   header: string | null
 }
 
-const known = (who: string, ...scopes: ('jobs' | 'admin')[]): Sender => ({ scopes, header: `Basic {{basic.${who}}}` })
+const known = (who: string, ...scopes: ('jobs' | 'admin')[]): Authorization => ({
+  scopes,
+  header: `Basic {{basic.${who}}}`,
+})
 
 /** Forms of one key that are all right (RFC 9110, 11.1: the scheme in any case; the password is ignored). */
-const loose: Sender[] = ['basic {{basic.jobs}}', 'BASIC   {{basic.jobs}}', 'Basic {{password.jobs}}'].map((header) => ({
-  scopes: ['jobs'],
-  header,
-}))
+const loose: Authorization[] = ['basic {{basic.jobs}}', 'BASIC   {{basic.jobs}}', 'Basic {{password.jobs}}'].map(
+  (header) => ({
+    scopes: ['jobs'],
+    header,
+  }),
+)
 
-const nobody: Sender[] = [
+const nobody: Authorization[] = [
   [null],
   ['', 'Basic', 'Basic ', 'Basic =', 'Basic !!!!', 'Basic Og==', 'Basic YQ==', 'Basic \u00ff', 'Negotiate abc'],
   ['Bearer {{key.jobs}}', 'Basic {{key.jobs}}', 'Basic {{basic.revoked}}', 'Basic {{basic.changed}}'],
@@ -34,7 +39,7 @@ const nobody: Sender[] = [
   .flat()
   .map((header) => ({ scopes: null, header }))
 
-export function senderFor(scope: 'jobs' | 'admin' | null): Arbitrary<Sender> {
+export function authorizationFor(scope: 'jobs' | 'admin' | null): Arbitrary<Authorization> {
   const right = known(scope ?? 'jobs', scope ?? 'jobs')
   const wrong = scope === 'admin' ? known('jobs', 'jobs') : known('admin', 'admin')
   return fc.oneof(

@@ -18,7 +18,7 @@ const FORMS = [
   ...(['gzip', 'gzip untold', 'deflate', 'large', 'larger', 'twice', 'empty'] as const),
 ] as const
 
-export const form: Arbitrary<Body['form']> = fc.oneof(
+export const bodyForm: Arbitrary<Body['form']> = fc.oneof(
   { arbitrary: fc.constant('utf-8' as const), weight: 12 },
   { arbitrary: fc.constantFrom(...FORMS.filter((each) => each !== 'bytes')), weight: 2 },
 )

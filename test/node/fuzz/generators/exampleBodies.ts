@@ -48,7 +48,7 @@ const jobs: unknown[] = [
 ]
 
 /** @param example of the document */
-export function corpus(operation: string, example: unknown): unknown[] {
+export function exampleBodies(operation: string, example: unknown): unknown[] {
   if (operation === 'POST /api/v0/job') {
     return [{ ...(example as object), input: '{{upload.ready}}' }, ...jobs]
   }

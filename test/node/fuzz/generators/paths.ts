@@ -25,7 +25,7 @@ const ODD_ELEMENTS = [
 ].flat()
 
 /** One element of a path, seldom one that is there. */
-export const elements: Arbitrary<string> = fc.oneof(
+export const pathSegments: Arbitrary<string> = fc.oneof(
   { arbitrary: fc.constantFrom(...ODD_ELEMENTS), weight: 4 },
   { arbitrary: fc.string({ maxLength: 12, unit: 'binary' }).map(encodeLoosely), weight: 1 },
 )
@@ -48,7 +48,7 @@ const present: Record<string, readonly string[]> = {
 }
 
 /** The path of an operation with something in each of its places. */
-export function pathOf(template: string): Arbitrary<string> {
+export function pathFor(template: string): Arbitrary<string> {
   const isOutput = template.startsWith('/o/')
   const places = template.split(/\{(\w+)\}/)
   const parts = places.map((part, index) => {
@@ -56,7 +56,7 @@ export function pathOf(template: string): Arbitrary<string> {
     const there = isOutput && part === 'account' ? ['{{output.account}}', 'other'] : (present[part] ?? ['1'])
     return fc.oneof(
       { arbitrary: fc.constantFrom(...there), weight: 12 },
-      { arbitrary: elements, weight: isOutput ? 1 : 3 },
+      { arbitrary: pathSegments, weight: isOutput ? 1 : 3 },
     )
   })
   return fc.tuple(...parts).map((all) => all.join(''))
@@ -88,11 +88,11 @@ const ELSEWHERE = [
   ['/__scheduled', '/__debug', '/core', '/.well-known/security.txt', '/json/version', '/json/list', '/_next', '/admin'],
 ].flat()
 
-export const elsewhere: Arbitrary<string> = fc.oneof(
+export const unknownPaths: Arbitrary<string> = fc.oneof(
   { arbitrary: fc.constantFrom(...ELSEWHERE), weight: 5 },
   {
     arbitrary: fc
-      .tuple(fc.constantFrom('/', '/api/', '/api/v0/', '/api/v0/job/', '/task/', '/o/', '/uploads/'), elements)
+      .tuple(fc.constantFrom('/', '/api/', '/api/v0/', '/api/v0/job/', '/task/', '/o/', '/uploads/'), pathSegments)
       .map((parts) => parts.join('')),
     weight: 3,
   },
@@ -112,9 +112,9 @@ const OF_RUNTIME = [
   ],
 ].flat()
 
-export const ofRuntime: Arbitrary<string> = fc.oneof(
+export const runtimePaths: Arbitrary<string> = fc.oneof(
   { arbitrary: fc.constantFrom(...OF_RUNTIME), weight: 5 },
-  { arbitrary: elements.map((element) => `/cdn-cgi/${element}`), weight: 1 },
+  { arbitrary: pathSegments.map((element) => `/cdn-cgi/${element}`), weight: 1 },
 )
 
 /** Behind the `?`; names that no operation has among them. */
@@ -173,6 +173,6 @@ export const oddQuery: Arbitrary<string> = fc.oneof(
     ].flat(),
   ),
   fc
-    .tuple(fc.string({ maxLength: 6, unit: 'binary' }), elements)
+    .tuple(fc.string({ maxLength: 6, unit: 'binary' }), pathSegments)
     .map(([name, value]) => `${encodeLoosely(name)}=${value}`),
 )

@@ -1,12 +1,12 @@
 // In charge of: what no client library sends: framing that two readers may read in two ways, broken chunks, bodies that
 // end early, heads out of all proportion, many connections that stand still. And what must not come of it.
 // Not in charge of: well-formed requests (request.ts).
-import { headerOf, type Answer } from '../http/responseParser.ts'
-import { leaksIn } from '../leakRules.ts'
-import type { Heard } from '../http/connection.ts'
+import { headerOf, type Response } from '../http/responseParser.ts'
+import { findLeaks } from '../leakRules.ts'
+import type { HeardStream } from '../http/connection.ts'
 
 /** A request to spoil: with a body or without. */
-export interface Base {
+export interface RawBase {
   name: string
   method: string
   target: string
@@ -17,7 +17,7 @@ export interface Base {
 
 const key = 'Authorization: Basic {{basic.jobs}}\r\n'
 
-export const BASES: readonly Base[] = [
+export const BASES: readonly RawBase[] = [
   {
     name: 'a job',
     method: 'POST',
@@ -44,10 +44,10 @@ export const BASES: readonly Base[] = [
   { name: 'a page', method: 'GET', target: '/docs', head: '', body: 'a' },
 ]
 
-export interface Form {
+export interface RawForm {
   name: string
   /** All bytes of it, in Latin-1, up to where a next request would begin. */
-  text: (base: Base) => string
+  text: (base: RawBase) => string
   /**
    * refuse: its framing or its head cannot be trusted, so it is refused and the connection ends;
    * serve: it is all right, however odd, and so is what comes behind it;
@@ -59,18 +59,18 @@ export interface Form {
 }
 
 const HOST = 'Host: {{host.name}}\r\n'
-const line = ({ method, target }: Base): string => `${method} ${target} HTTP/1.1\r\n`
+const line = ({ method, target }: RawBase): string => `${method} ${target} HTTP/1.1\r\n`
 /** With other framing than its own. */
-const framed = (headers: string, body: string) => (base: Base) =>
+const framed = (headers: string, body: string) => (base: RawBase) =>
   `${line(base)}${HOST}${base.head}${headers}\r\n\r\n${body}`
 const chunks = (body: string) => framed('Transfer-Encoding: chunked', body)
-const sized = (base: Base): string => `${line(base)}${HOST}${base.head}Content-Length: ${base.body.length}\r\n`
+const sized = (base: RawBase): string => `${line(base)}${HOST}${base.head}Content-Length: ${base.body.length}\r\n`
 
 /** Where this is answered, a part of a body was taken for a request. */
 const INNER = 'GET /api/v0/limits HTTP/1.1\r\nHost: {{host.name}}\r\n\r\n'
 export const SENTINEL = 'GET /health HTTP/1.1\r\nHost: {{host.name}}\r\nConnection: close\r\n\r\n'
 
-const lengths: Form[] = [
+const lengths: RawForm[] = [
   ['+2', '-2', '0x2', '2 2', '2,3', '2a', '1e0', '', '99999999999999999999999', '2;', '"2"', '\u00b2', '2.0'],
 ]
   .flat()
@@ -80,7 +80,7 @@ const lengths: Form[] = [
     text: framed(`Content-Length: ${value}`, '{}'),
   }))
 
-const codings: Form[] = [
+const codings: RawForm[] = [
   ['xchunked', 'chunked, identity', 'identity', 'gzip', '\u000bchunked', '"chunked"', 'chunked;a=b', 'chunked\u0000'],
 ]
   .flat()
@@ -90,7 +90,7 @@ const codings: Form[] = [
     text: framed(`Transfer-Encoding: ${value}`, `2\r\n{}\r\n0\r\n\r\n`),
   }))
 
-const framings: Form[] = [
+const framings: RawForm[] = [
   { name: 'two lengths', must: 'refuse', text: framed('Content-Length: 2\r\nContent-Length: 3', '{}') },
   { name: 'two equal lengths', must: 'either', text: framed('Content-Length: 2\r\nContent-Length: 2', '{}') },
   {
@@ -138,7 +138,7 @@ const framings: Form[] = [
   },
 ]
 
-const badChunks: Form[] = [
+const badChunks: RawForm[] = [
   ['no number', 'ZZ\r\n{}\r\n0\r\n\r\n'],
   ['a negative number', '-2\r\n{}\r\n0\r\n\r\n'],
   ['0x', '0x2\r\n{}\r\n0\r\n\r\n'],
@@ -150,7 +150,7 @@ const badChunks: Form[] = [
   ['another request in place of the end', `2\r\n{}\r\n${INNER}`],
 ].map(([name, body]) => ({ name: `chunks: ${name}`, must: 'refuse', text: chunks(body!) }))
 
-const goodChunks: Form[] = [
+const goodChunks: RawForm[] = [
   { name: 'chunks: an extension', must: 'either', text: chunks('2;a=b;c="d"\r\n{}\r\n0\r\n\r\n') },
   { name: 'chunks: an extension of 20 kB', must: 'either', text: chunks(`2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`) },
   { name: 'chunks: bare line feeds', must: 'either', text: chunks('2\n{}\n0\n\n') },
@@ -173,7 +173,7 @@ const goodChunks: Form[] = [
   },
 ]
 
-const cut: Form[] = [
+const cut: RawForm[] = [
   { name: 'a body that ends early', must: 'either', half: true, text: framed('Content-Length: 100', '{"a"') },
   { name: 'a body that does not begin', must: 'either', half: true, text: framed('Content-Length: 100', '') },
   { name: 'chunks that end early', must: 'either', half: true, text: chunks('5\r\n{"') },
@@ -194,7 +194,7 @@ const bare =
   (first: string, more = HOST) =>
   () =>
     `${first}\r\n${more}\r\n`
-const firstLines: Form[] = [
+const firstLines: RawForm[] = [
   { name: 'no version', must: 'refuse', text: () => 'GET /health\r\n\r\n' },
   { name: 'two spaces', must: 'either', text: bare('GET  /health HTTP/1.1') },
   { name: 'a tab', must: 'either', text: bare('GET\t/health HTTP/1.1') },
@@ -231,7 +231,7 @@ const firstLines: Form[] = [
 ]
 
 const get = (headers: string) => bare('GET /health HTTP/1.1', headers)
-const heads: Form[] = [
+const heads: RawForm[] = [
   { name: 'no Host', must: 'either', text: get('') },
   { name: 'two Hosts', must: 'either', text: get(`${HOST}Host: made-up-host.invalid\r\n`) },
   ...[
@@ -248,7 +248,7 @@ const heads: Form[] = [
     ',',
     '\u00ff',
     'a'.repeat(5000),
-  ].map((host): Form => ({ name: `Host: ${host.slice(0, 20)}`, must: 'either', text: get(`Host: ${host}\r\n`) })),
+  ].map((host): RawForm => ({ name: `Host: ${host.slice(0, 20)}`, must: 'either', text: get(`Host: ${host}\r\n`) })),
   { name: 'NUL in a value', must: 'either', text: get(`${HOST}X: a\0b\r\n`) },
   { name: 'a bare carriage return in a value', must: 'either', text: get(`${HOST}X: a\rb\r\n`) },
   { name: 'control characters in a value', must: 'either', text: get(`${HOST}X: a\u0001\u001b[31m\r\n`) },
@@ -283,7 +283,7 @@ const heads: Form[] = [
   },
 ]
 
-const strangers: Form[] = [
+const strangers: RawForm[] = [
   {
     name: 'TLS',
     must: 'refuse',
@@ -294,7 +294,7 @@ const strangers: Form[] = [
   { name: 'binary zeros', must: 'refuse', text: () => '\0'.repeat(200) + '\r\n\r\n' },
 ]
 
-export const FORMS: readonly Form[] = [
+export const FORMS: readonly RawForm[] = [
   ...lengths,
   ...codings,
   ...framings,
@@ -313,15 +313,20 @@ export const FORMS: readonly Form[] = [
 ]
 
 /** Whether the form says anything of the base: then it is another one with each. */
-export const isOfBase = ({ text }: Form): boolean => BASES.some((base) => text(base) !== text(BASES[0]!))
+export const isOfBase = ({ text }: RawForm): boolean => BASES.some((base) => text(base) !== text(BASES[0]!))
 
-const isWhole = (answer: Answer | undefined): boolean => answer !== undefined && answer.status < 500
+const isWhole = (answer: Response | undefined): boolean => answer !== undefined && answer.status < 500
 
 /** What is wrong with what came; sentences without values. The sentinel, GET /health, was sent behind all but half requests. */
-export function judgeRaw(form: Form, heard: Heard, secrets: readonly string[], places: readonly string[]): string[] {
+export function checkRawResponse(
+  form: RawForm,
+  heard: HeardStream,
+  secrets: readonly string[],
+  places: readonly string[],
+): string[] {
   const { answers, silent, broken, left, raw } = heard
   const [first, ...rest] = answers
-  const wrong = leaksIn(raw, secrets, places).map((what) => `the answer has ${what}`)
+  const wrong = findLeaks(raw, secrets, places).map((what) => `the answer has ${what}`)
   if (silent) return [...wrong, 'neither an answer came nor the end']
   if (broken !== null || left.length > 0) wrong.push('the answer is no HTTP')
   for (const { status } of answers) if (status >= 500 && status !== 501 && status !== 505) wrong.push(`${status}`)

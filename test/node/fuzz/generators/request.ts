@@ -2,12 +2,12 @@
 // Not in charge of: what its marks stand for (serviceUnderTest.ts), what its answer must be (responseRules.ts).
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { elsewhere, oddQuery, ofRuntime, pathOf } from './paths.ts'
-import { encode, form, framing, type Body } from './body.ts'
-import { corpus } from './exampleBodies.ts'
-import type { Described, Document, JsonSchema } from '../apiDocument.ts'
+import { unknownPaths, oddQuery, runtimePaths, pathFor } from './paths.ts'
+import { encode, bodyForm, framing, type Body } from './body.ts'
+import { exampleBodies } from './exampleBodies.ts'
+import type { OperationSpec, OpenapiDocument, JsonSchema } from '../apiDocument.ts'
 import { headersFor, headersOfRuntime } from './headers.ts'
-import { senderFor, type Sender } from './authorization.ts'
+import { authorizationFor, type Authorization } from './authorization.ts'
 import { change, changed, print, type Change } from './jsonText.ts'
 import { edgesOf, oddText, valueOf } from './schemaValues.ts'
 
@@ -19,7 +19,7 @@ export interface Request {
   target: string
   headers: [name: string, value: string][]
   body: Body | null
-  sender: Sender
+  sender: Authorization
 }
 
 export type Fill = (text: string) => string
@@ -68,16 +68,16 @@ const methodFor = (right: string) =>
   fc.oneof({ arbitrary: fc.constant(right), weight: 16 }, { arbitrary: fc.constantFrom(...METHODS), weight: 1 })
 
 /** A request for an operation of the document, right or with anything about it wrong. */
-export function requestFor(document: Document, one: Described): Arbitrary<Request> {
+export function requestFor(document: OpenapiDocument, one: OperationSpec): Arbitrary<Request> {
   const own = one.parameters.filter((each) => each.in === 'header').map(({ name }) => name)
   return fc
     .record({
       method: methodFor(one.method),
-      path: pathOf(one.path),
+      path: pathFor(one.path),
       query: queryFor(document, one),
       headers: headersFor(own.length > 0 || !one.path.startsWith('/uploads') ? own : ['Range']),
       body: one.body === null ? noBody : bodyFor(document, one, one.body),
-      sender: senderFor(one.scope),
+      sender: authorizationFor(one.scope),
     })
     .map(({ method, path, query, headers, body, sender }) => ({
       about: one.name,
@@ -94,11 +94,11 @@ export const requestElsewhere: Arbitrary<Request> = fc.record({
   about: fc.constant('other addresses'),
   method: fc.oneof({ arbitrary: fc.constant('GET'), weight: 3 }, fc.constantFrom(...METHODS)),
   target: fc
-    .tuple(elsewhere, fc.oneof({ arbitrary: fc.constant(''), weight: 4 }, oddQuery))
+    .tuple(unknownPaths, fc.oneof({ arbitrary: fc.constant(''), weight: 4 }, oddQuery))
     .map(([path, query]) => (query === '' ? path : `${path}?${query}`)),
   headers: headersFor([]),
   body: fc.constant(null),
-  sender: fc.oneof(senderFor('jobs'), senderFor('admin'), senderFor(null)),
+  sender: fc.oneof(authorizationFor('jobs'), authorizationFor('admin'), authorizationFor(null)),
 })
 
 /** Addresses and headers of the runtime that serves local mode, at which there must be nothing. */
@@ -106,7 +106,7 @@ export const requestOfRuntime: Arbitrary<Request> = fc.oneof(
   fc.record({
     about: fc.constant('the runtime'),
     method: fc.constantFrom('GET', 'POST'),
-    target: ofRuntime,
+    target: runtimePaths,
     headers: fc.constant<[string, string][]>([]),
     body: fc.constant(null),
     sender: fc.constant({ scopes: null, header: null }),
@@ -121,7 +121,7 @@ export const requestOfRuntime: Arbitrary<Request> = fc.oneof(
   }),
 )
 
-function queryFor(document: Document, { parameters }: Described): Arbitrary<string> {
+function queryFor(document: OpenapiDocument, { parameters }: OperationSpec): Arbitrary<string> {
   const known = parameters.filter((each) => each.in === 'query')
   const pairs = known.map(({ name, schema }) => {
     const edges = edgesOf(document, schema)
@@ -181,20 +181,24 @@ const types = (right: string): Arbitrary<string | null> =>
     },
   )
 
-type Wanted = NonNullable<Described['body']>
+type Wanted = NonNullable<OperationSpec['body']>
 
-function bodyFor(document: Document, one: Described, wanted: Wanted): Arbitrary<Body | null> {
+function bodyFor(document: OpenapiDocument, one: OperationSpec, wanted: Wanted): Arbitrary<Body | null> {
   const some =
     wanted.type === 'application/json'
-      ? jsonBody(document, wanted.schema, corpus(one.name, wanted.example)).chain((text) =>
-          fc.record({ text: fc.constant(text), form, type: types(wanted.type), framing }),
+      ? jsonBody(document, wanted.schema, exampleBodies(one.name, wanted.example)).chain((text) =>
+          fc.record({ text: fc.constant(text), form: bodyForm, type: types(wanted.type), framing }),
         )
       : bytesBody(wanted.type)
   return fc.oneof({ arbitrary: fc.constant(null), weight: wanted.required ? 1 : 6 }, { arbitrary: some, weight: 24 })
 }
 
 /** A body that is right or was, by its schema and by examples of whole ones. */
-export function jsonBody(document: Document, schema: JsonSchema, examples: readonly unknown[]): Arbitrary<string> {
+export function jsonBody(
+  document: OpenapiDocument,
+  schema: JsonSchema,
+  examples: readonly unknown[],
+): Arbitrary<string> {
   const bySchema = valueOf(document, schema)
   const whole: Arbitrary<unknown> =
     examples.length === 0
@@ -213,7 +217,7 @@ export function jsonBody(document: Document, schema: JsonSchema, examples: reado
 }
 
 /** One or two members of an object's schema, right or at their edge; of lists and objects below it too. */
-function oneMember(document: Document, given: JsonSchema): Arbitrary<Record<string, unknown>> {
+function oneMember(document: OpenapiDocument, given: JsonSchema): Arbitrary<Record<string, unknown>> {
   const schema = document.resolve(given)
   const members = Object.entries<JsonSchema>(schema['properties'] ?? {}).map(([name, each]) => {
     const edges = edgesOf(document, each)
@@ -240,7 +244,7 @@ class Below {
   }
 }
 
-function memberBelow(document: Document, given: JsonSchema): Arbitrary<unknown> {
+function memberBelow(document: OpenapiDocument, given: JsonSchema): Arbitrary<unknown> {
   const schema = document.resolve(given)
   const below = schema['type'] === 'array' ? document.resolve(schema['items'] ?? {}) : schema
   return below['type'] === 'object'

@@ -2,7 +2,7 @@
 // Not in charge of: JSON that is none (jsonText.ts).
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import type { Document, JsonSchema } from '../apiDocument.ts'
+import type { OpenapiDocument, JsonSchema } from '../apiDocument.ts'
 
 /** Texts that some part of a service may take for something else. */
 export const ODD_TEXTS = [
@@ -35,7 +35,7 @@ export const oddValue: Arbitrary<unknown> = fc.oneof(
 )
 
 /** A value that the schema has, often at its bounds. */
-export function valueOf(document: Document, given: JsonSchema): Arbitrary<unknown> {
+export function valueOf(document: OpenapiDocument, given: JsonSchema): Arbitrary<unknown> {
   const schema = document.resolve(given)
   if ('const' in schema) return fc.constant(schema['const'])
   if (Array.isArray(schema['enum'])) return fc.constantFrom(...schema['enum'])
@@ -68,7 +68,7 @@ export function valueOf(document: Document, given: JsonSchema): Arbitrary<unknow
   return fc.oneof(...kinds)
 }
 
-function objectOf(document: Document, schema: JsonSchema): Arbitrary<unknown> {
+function objectOf(document: OpenapiDocument, schema: JsonSchema): Arbitrary<unknown> {
   const properties: [string, JsonSchema][] = Object.entries(schema['properties'] ?? {})
   return fc.record(Object.fromEntries(properties.map(([name, each]) => [name, valueOf(document, each)])), {
     requiredKeys: (schema['required'] ?? []) as string[],
@@ -107,7 +107,7 @@ function numberOf(schema: JsonSchema, whole: boolean): Arbitrary<number> {
 }
 
 /** Values around the bounds that a schema names: the last that it has and the first that it has not. */
-export function edgesOf(document: Document, given: JsonSchema): unknown[] {
+export function edgesOf(document: OpenapiDocument, given: JsonSchema): unknown[] {
   const schema = document.resolve(given)
   const found: unknown[] = []
   for (const name of ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']) {

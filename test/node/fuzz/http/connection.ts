@@ -2,16 +2,16 @@
 // refuses to send most of what is sent here.
 // Not in charge of: what is sent (request.ts, rawRequests.ts), reading it (responseParser.ts).
 import { connect, type Socket } from 'node:net'
-import { headerOf, readAnswers, type Answer, type Told } from './responseParser.ts'
+import { headerOf, parseResponses, type Response, type ParsedStream } from './responseParser.ts'
 
 /** `silent`: the bound of time passed without a whole answer. */
-export interface Heard extends Told {
+export interface HeardStream extends ParsedStream {
   silent: boolean
   /** Everything that came. */
   raw: Buffer
 }
 
-export interface Sent {
+export interface SentBytes {
   bytes: Buffer
   /** Of the requests in it, in order. */
   methods: readonly string[]
@@ -22,22 +22,22 @@ export interface Sent {
 }
 
 /** Sends bytes and hears the answers. */
-export type Wire = (sent: Sent) => Promise<Heard>
+export type Connection = (sent: SentBytes) => Promise<HeardStream>
 
 /** Far above what anything here takes, on a machine that does much else. */
-export const HANG_MS = 60_000
+export const NO_RESPONSE_MS = 60_000
 
-export function wireTo(base: string, hangMs = HANG_MS): Wire {
+export function connectTo(base: string, hangMs = NO_RESPONSE_MS): Connection {
   const { hostname, port } = new URL(base)
   return ({ bytes, methods, half = false, toTheEnd = false }) =>
     new Promise((resolve) => {
       const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
       let came: Buffer[] = []
       const bound = setTimeout(() => end(false, true), hangMs)
-      const told = (ended: boolean): Told & { raw: Buffer } => {
+      const told = (ended: boolean): ParsedStream & { raw: Buffer } => {
         const raw = Buffer.concat(came)
         came = [raw]
-        return { ...readAnswers(raw, methods, ended), raw }
+        return { ...parseResponses(raw, methods, ended), raw }
       }
       function end(ended: boolean, silent = false): void {
         clearTimeout(bound)
@@ -81,4 +81,5 @@ export async function holdOpen(base: string, bytes: readonly Buffer[]): Promise<
   return { close: () => sockets.forEach((socket) => socket.destroy()) }
 }
 
-export const isJson = (answer: Answer): boolean => /^application\/json\b/i.test(headerOf(answer, 'content-type') ?? '')
+export const isJson = (answer: Response): boolean =>
+  /^application\/json\b/i.test(headerOf(answer, 'content-type') ?? '')

@@ -1,21 +1,33 @@
 // In charge of: sending each raw form, and holding many connections open that stand still, with what the service must still do.
 // Not in charge of: the forms (rawRequests.ts).
-import { BASES, FORMS, isOfBase, judgeRaw, SENTINEL, type Base, type Form } from '../generators/rawRequests.ts'
-import { RAW, type Finding } from '../fuzzer.ts'
-import { holdOpen, type Wire } from './connection.ts'
-import type { World } from '../serviceUnderTest.ts'
+import {
+  BASES,
+  FORMS,
+  isOfBase,
+  checkRawResponse,
+  SENTINEL,
+  type RawBase,
+  type RawForm,
+} from '../generators/rawRequests.ts'
+import { RAW, type FuzzFinding } from '../fuzzer.ts'
+import { holdOpen, type Connection } from './connection.ts'
+import type { ServiceUnderTest } from '../serviceUnderTest.ts'
 
-export interface Sending {
-  form: Form
-  base: Base
+export interface RawSending {
+  form: RawForm
+  base: RawBase
 }
 
 /** Each form once for the bases that it looks at, up to `bases` of them. */
-export function sendings(bases: number): Sending[] {
+export function rawSendings(bases: number): RawSending[] {
   return FORMS.flatMap((form) => BASES.slice(0, isOfBase(form) ? bases : 1).map((base) => ({ form, base })))
 }
 
-export async function sendRaw(world: World, wire: Wire, { form, base }: Sending): Promise<Finding[]> {
+export async function sendRaw(
+  world: ServiceUnderTest,
+  wire: Connection,
+  { form, base }: RawSending,
+): Promise<FuzzFinding[]> {
   const text = world.fill(form.text(base) + (form.half ? '' : SENTINEL)).replaceAll('{{host.name}}', world.host)
   const heard = await wire({
     bytes: Buffer.from(text, 'latin1'),
@@ -26,12 +38,12 @@ export async function sendRaw(world: World, wire: Wire, { form, base }: Sending)
   const about = `${RAW}: ${form.name}`
   const request = JSON.stringify(text.length > 1500 ? `${text.slice(0, 1500)}… (${text.length} bytes)` : text)
   const answer = heard.raw.subarray(0, 1500).toString('utf8')
-  const wrong = judgeRaw(form, heard, world.secrets, [world.service.stateDir])
+  const wrong = checkRawResponse(form, heard, world.secrets, [world.service.stateDir])
   return wrong.map((what) => ({ about, what, seed: 0, request: `${base.name}: ${request}`, answer }))
 }
 
 /** Some of each: heads that do not end, bodies that do not go on, answers that nobody reads. @returns what is wrong */
-export async function standStill(world: World, wire: Wire, count: number): Promise<string[]> {
+export async function holdIdleConnections(world: ServiceUnderTest, wire: Connection, count: number): Promise<string[]> {
   const key = `Authorization: ${world.fill('Basic {{basic.jobs}}')}\r\n`
   const host = `Host: ${world.host}\r\n`
   const still = [
@@ -66,7 +78,7 @@ export async function standStill(world: World, wire: Wire, count: number): Promi
 }
 
 /** So many requests at once on one connection. @returns what is wrong */
-export async function pipeline(world: World, wire: Wire, count: number): Promise<string[]> {
+export async function pipelineRequests(world: ServiceUnderTest, wire: Connection, count: number): Promise<string[]> {
   const one = (last: boolean) =>
     `GET /health HTTP/1.1\r\nHost: ${world.host}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
   const text = Array.from({ length: count }, (_, n) => one(n === count - 1)).join('')

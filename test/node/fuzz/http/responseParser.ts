@@ -2,7 +2,7 @@
 // Not in charge of: sending (connection.ts), whether an answer is right (responseRules.ts).
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
-export interface Answer {
+export interface Response {
   status: number
   /** As they came; names in lower case. */
   headers: [name: string, value: string][]
@@ -12,8 +12,8 @@ export interface Answer {
 }
 
 /** What a connection brought. `broken`: why the bytes are no answers; `left`: bytes behind the last whole answer. */
-export interface Told {
-  answers: Answer[]
+export interface ParsedStream {
+  answers: Response[]
   left: Buffer
   broken: string | null
 }
@@ -28,7 +28,7 @@ function decoded(body: Buffer, coding: string | undefined): Buffer | null {
   }
 }
 
-export const headerOf = (answer: Answer, name: string): string | null =>
+export const headerOf = (answer: Response, name: string): string | null =>
   answer.headers.find(([each]) => each === name)?.[1] ?? null
 
 const BREAK = '\r\n\r\n'
@@ -37,8 +37,8 @@ const BREAK = '\r\n\r\n'
  * @param methods of the requests, in order: an answer to HEAD has no body, whatever its headers say
  * @param ended whether the server has closed its side
  */
-export function readAnswers(bytes: Buffer, methods: readonly string[], ended: boolean): Told {
-  const answers: Answer[] = []
+export function parseResponses(bytes: Buffer, methods: readonly string[], ended: boolean): ParsedStream {
+  const answers: Response[] = []
   let at = 0
   while (at < bytes.length) {
     const method = methods[answers.length] ?? 'GET'
@@ -53,7 +53,7 @@ export function readAnswers(bytes: Buffer, methods: readonly string[], ended: bo
 }
 
 /** Null: more bytes are needed. A text: what is wrong with these. */
-function readAnswer(bytes: Buffer, method: string, ended: boolean): Answer | string | null {
+function readAnswer(bytes: Buffer, method: string, ended: boolean): Response | string | null {
   const end = bytes.indexOf(BREAK)
   if (end < 0) return ended ? 'the head of the answer breaks off' : null
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
@@ -67,7 +67,7 @@ function readAnswer(bytes: Buffer, method: string, ended: boolean): Answer | str
   }
   const start = end + BREAK.length
   const coding = headers.find(([name]) => name === 'content-encoding')?.[1]
-  const made = (length: number, coded: Buffer): Answer | string => {
+  const made = (length: number, coded: Buffer): Response | string => {
     const body = coded.length > 0 ? decoded(coded, coding) : coded
     return body === null ? `its body is no ${coding}` : { status, headers, body, raw: bytes.subarray(0, length) }
   }

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openapi } from '../../../../scripts/openapi/openapiDocument.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { ROOT, Service } from '../../../support/service.ts'
 
 const JUDGES = join(ROOT, 'test/clients')
@@ -23,7 +23,7 @@ const installed = ['node_modules/.bin/orval', 'python/bin/openapi-python-client'
 if (!installed && process.env['REQUIRE_ALL'] === '1') throw new Error(MISSING)
 
 const execute = promisify(execFile)
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 /** Runs a tool of test/clients in the workspace; what it says, whatever its exit code. */
 async function tool(
@@ -32,7 +32,7 @@ async function tool(
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: number; said: string; stdout: string }> {
   const bin = name.startsWith('python/') ? join(JUDGES, name) : join(JUDGES, 'node_modules/.bin', name)
-  const options = { cwd: space.path, env: { ...process.env, ...env }, maxBuffer: 64 << 20 }
+  const options = { cwd: tempDir.path, env: { ...process.env, ...env }, maxBuffer: 64 << 20 }
   return execute(bin, args, options).then(
     ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr, stdout }),
     (error: { code: number; stdout: string; stderr: string }) => ({
@@ -46,7 +46,7 @@ async function tool(
 /** As a user's compiler does it: strict, and types of libraries are checked too. */
 async function compiles(folder: string): Promise<void> {
   const files: string[] = []
-  for await (const path of glob('**/*.ts', { cwd: space.file(folder) })) files.push(space.file(`${folder}/${path}`))
+  for await (const path of glob('**/*.ts', { cwd: tempDir.file(folder) })) files.push(tempDir.file(`${folder}/${path}`))
   expect(files).not.toEqual([])
   const flags = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--module', 'esnext']
   const where = ['--moduleResolution', 'bundler', '--lib', 'es2022,dom,dom.iterable']
@@ -65,20 +65,20 @@ describe.skipIf(!installed)(`tools of others (${installed ? 'test/clients' : MIS
   let service: Service
 
   beforeAll(async () => {
-    space = await workspace()
-    await writeFile(space.file('openapi.json'), JSON.stringify(openapi(), null, 2))
-    await makeClip(space.file('film.mp4'), { width: 160, height: 90, seconds: 1, audio: [2] })
+    tempDir = await tempDirectory()
+    await writeFile(tempDir.file('openapi.json'), JSON.stringify(openapi(), null, 2))
+    await makeClip(tempDir.file('film.mp4'), { width: 160, height: 90, seconds: 1, audio: [2] })
     service = await Service.start({})
   })
   afterAll(async () => {
     await service?.[Symbol.asyncDispose]()
-    await space?.[Symbol.asyncDispose]()
+    await tempDir?.[Symbol.asyncDispose]()
   })
 
   test('spectral finds nothing in the document', async () => {
     const options = ['--ruleset', join(JUDGES, 'spectral.yaml'), '--fail-severity', 'hint', '--output', 'spectral.json']
     const { code, said } = await tool('spectral', ['lint', ...options, '--format', 'json', 'openapi.json'])
-    expect(JSON.parse(await readFile(space.file('spectral.json'), 'utf8')), said).toEqual([])
+    expect(JSON.parse(await readFile(tempDir.file('spectral.json'), 'utf8')), said).toEqual([])
     expect(code, said).toBe(0)
   })
 
@@ -120,7 +120,7 @@ describe.skipIf(!installed)(`tools of others (${installed ? 'test/clients' : MIS
 
   test('orval makes a client that compiles', async () => {
     const config = { splicepoint: { input: 'openapi.json', output: { target: 'orval/client.ts', client: 'fetch' } } }
-    await writeFile(space.file('orval.config.mjs'), `export default ${JSON.stringify(config)}\n`)
+    await writeFile(tempDir.file('orval.config.mjs'), `export default ${JSON.stringify(config)}\n`)
     const { code, said } = await tool('orval', ['--config', 'orval.config.mjs'])
     expect(code, said).toBe(0)
     await compiles('orval')
@@ -131,8 +131,8 @@ describe.skipIf(!installed)(`tools of others (${installed ? 'test/clients' : MIS
     const { code, said } = await tool('openapi-ts', ['-i', 'openapi.json', '-o', 'hey', '--no-log-file', ...plugins])
     expect(code, said).toBe(0)
     await compiles('hey')
-    const bundle = space.file('hey.mjs')
-    await build({ entryPoints: [space.file('hey/sdk.gen.ts')], outfile: bundle, bundle: true, format: 'esm' })
+    const bundle = tempDir.file('hey.mjs')
+    await build({ entryPoints: [tempDir.file('hey/sdk.gen.ts')], outfile: bundle, bundle: true, format: 'esm' })
     const sdk = (await import(/* @vite-ignore */ pathToFileURL(bundle).href)) as Record<
       string,
       (o: object) => Promise<any>
@@ -162,12 +162,12 @@ describe.skipIf(!installed)(`tools of others (${installed ? 'test/clients' : MIS
     const { code, said } = await tool('python/bin/openapi-python-client', ['generate', ...options])
     expect(said.trim()).toBe('Generating python')
     expect(code).toBe(0)
-    await cp(join(JUDGES, 'use.py'), space.file('use.py'))
-    await symlink(space.file('python/splicepoint_client'), space.file('splicepoint_client'))
+    await cp(join(JUDGES, 'use.py'), tempDir.file('use.py'))
+    await symlink(tempDir.file('python/splicepoint_client'), tempDir.file('splicepoint_client'))
     const used = await tool('python/bin/python', ['use.py'], {
       BASE: service.base,
       KEY: service.ready.api_key,
-      FILE: space.file('film.mp4'),
+      FILE: tempDir.file('film.mp4'),
       JOB: JSON.stringify(job),
     })
     expect(used.code, used.said).toBe(0)

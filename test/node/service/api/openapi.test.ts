@@ -13,38 +13,38 @@ import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import * as example from '../../../../scripts/openapi/examples.ts'
 import { operations } from '../../../../scripts/openapi/operations.ts'
 import { complaintsOf } from '../../../../scripts/openapi/strictAnswers.ts'
-import { onPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let service: Service
-let space: Awaited<ReturnType<typeof workspace>>
-let media: MediaServer
-let hook: Server
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+let media: PausableFileServer
+let webhook: Server
 let document: any
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
-const curl = await onPath('curl')
+const curl = await findOnPath('curl')
 
 beforeAll(async () => {
-  space = await workspace()
-  await makeClip(space.file('film.mp4'), { width: 320, height: 180, seconds: 1, audio: [2] })
-  media = await MediaServer.start(space.file('film.mp4'))
-  hook = createServer((request, response) => request.resume().on('end', () => response.end())).listen(0, '127.0.0.1')
-  await once(hook, 'listening')
+  tempDir = await tempDirectory()
+  await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 1, audio: [2] })
+  media = await PausableFileServer.start(tempDir.file('film.mp4'))
+  webhook = createServer((request, response) => request.resume().on('end', () => response.end())).listen(0, '127.0.0.1')
+  await once(webhook, 'listening')
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${hookHost()}` })
   document = await (await fetch(`${service.base}/openapi.json`)).json()
   ajv.addSchema(document, 'doc')
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
-  hook?.close()
+  webhook?.close()
   await media?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
-const hookHost = (): string => `127.0.0.1:${(hook.address() as AddressInfo).port}`
+const hookHost = (): string => `127.0.0.1:${(webhook.address() as AddressInfo).port}`
 
 function needsCurl(context: TestContext): void {
   if (curl !== null) return
@@ -80,11 +80,11 @@ async function shell(line: string, env: Record<string, string> = {}): Promise<To
     execFile(
       'bash',
       ['-euc', wrapped],
-      { cwd: space.path, env: { ...process.env, ...known } },
+      { cwd: tempDir.path, env: { ...process.env, ...known } },
       (error, stdout, stderr) => (error ? reject(new Error(`${line}\n${stderr}`)) : resolve(stdout)),
     )
   })
-  const text = await readFile(space.file('answer'), 'utf8')
+  const text = await readFile(tempDir.file('answer'), 'utf8')
   return { status: Number(status), text, json: /^[[{]/.test(text) ? JSON.parse(text) : null }
 }
 
@@ -171,7 +171,7 @@ describe('the commands of the reference, as they stand', () => {
     await ask('GET /uploads')
     await ask('GET /uploads/{number}', { UPLOAD })
     const { _auto_generated_id_: JOB } = await ask('POST /api/v0/job')
-    expect(await service.ended(JOB)).toMatchObject({ error: null })
+    expect(await service.waitForEnd(JOB)).toMatchObject({ error: null })
     const { status } = await ask('GET /api/v0/job/{id}', { JOB })
     expect(members(status.outputs).toSorted()).toEqual(members(example.jobRead.status.outputs).toSorted())
     await ask('GET /api/v0/job')
@@ -190,7 +190,7 @@ describe('the commands of the reference, as they stand', () => {
   })
 
   test('upload in pieces', async () => {
-    const { length } = await readFile(space.file('film.mp4'))
+    const { length } = await readFile(tempDir.file('film.mp4'))
     const begun = await service.call('/uploads', {
       method: 'POST',
       headers: { 'tus-resumable': '1.0.0', 'upload-length': String(length) },
@@ -222,21 +222,21 @@ describe('the commands of the reference, as they stand', () => {
   })
 
   test('cancel a job and run it again', async () => {
-    media.hold(0.3)
-    const JOB = await service.create(jobOf(media.url, 'http'))
+    media.pauseAt(0.3)
+    const JOB = await service.create(jobRequest(media.url, 'http'))
     await ask('POST /api/v0/job/{id}/cancel', { JOB })
-    media.release()
+    media.resume()
     const again = await ask('POST /api/v0/job/{id}/retry', { JOB })
     expect(again.retry_of).toBe(JOB)
-    await service.ended(again._auto_generated_id_)
+    await service.waitForEnd(again._auto_generated_id_)
   })
 
   test('show what was told by webhook, and tell it again', async () => {
     await ask('GET /api/v0/webhooks/secret')
     await ask('POST /api/v0/webhooks/secret/rotate')
-    const JOB = await service.create(jobOf(media.url, 'http', { webhook_url: `http://${hookHost()}/hook` }))
-    await service.ended(JOB)
-    await until('the webhook', async () => {
+    const JOB = await service.create(jobRequest(media.url, 'http', { webhook_url: `http://${hookHost()}/hook` }))
+    await service.waitForEnd(JOB)
+    await waitFor('the webhook', async () => {
       const { deliveries }: any = await (await service.call(`/api/v0/job/${JOB}/webhooks`)).json()
       return deliveries[0]?.state === 'delivered'
     })
@@ -308,7 +308,7 @@ L=$(command curl -sS -u "$ADMIN_KEY:" --json '{"account": "full"}' "$BASE/api/v0
 curl -u "$L:" --json "$WEB" "$BASE/api/v0/job"`,
     ],
   ])('%s', async (code, line) => {
-    const { status, json } = await shell(line, { WEB: JSON.stringify(jobOf(media.url, 'http')) })
+    const { status, json } = await shell(line, { WEB: JSON.stringify(jobRequest(media.url, 'http')) })
     expect(json).toEqual({ error: { code, ...example.errors[code] } })
     expect(complaints(['components', 'schemas', 'Error'], json)).toEqual([])
     expect(complaintsOf('Error', json)).toEqual([])
@@ -316,12 +316,12 @@ curl -u "$L:" --json "$WEB" "$BASE/api/v0/job"`,
   })
 
   test('of a job that has ended, of one that has not, and of a range', async () => {
-    media.hold(0.3)
-    const JOB = await service.create(jobOf(media.url, 'http'))
+    media.pauseAt(0.3)
+    const JOB = await service.create(jobRequest(media.url, 'http'))
     const active = await shell('curl -u "$KEY:" -X DELETE "$BASE/api/v0/job/$JOB"', { JOB: String(JOB) })
     expect(active.json).toEqual({ error: { code: 'job_active', ...example.errors.job_active } })
-    media.release()
-    await service.ended(JOB)
+    media.resume()
+    await service.waitForEnd(JOB)
     const over = await shell('curl -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/cancel"', { JOB: String(JOB) })
     expect(over.json).toEqual({ error: { code: 'job_finished', ...example.errors.job_finished } })
     const { outputs } = (await service.status(JOB))!

@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
-import { launch, requireChromium, visit } from '../../../support/browser/dashboardPage.ts'
-import { frames, makeClip, workspace } from '../../../support/media/media.ts'
+import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { ROOT, Service } from '../../../support/service.ts'
 
@@ -54,22 +54,22 @@ interface Sent {
 }
 
 let service: Service
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let site: Server
 let origin: string
 beforeAll(async () => {
-  space = await workspace()
-  await mkdir(space.file('app'))
-  await makeClip(space.file('app/film.mp4'), { width: 320, height: 180, seconds: 3 })
+  tempDir = await tempDirectory()
+  await mkdir(tempDir.file('app'))
+  await makeClip(tempDir.file('app/film.mp4'), { width: 320, height: 180, seconds: 3 })
   // Several chunks.
   const noise = { width: 640, height: 360, seconds: 8, filters: 'noise=alls=100:allf=t', flags: ['-crf', '4'] }
-  await makeClip(space.file('app/large.mp4'), noise)
+  await makeClip(tempDir.file('app/large.mp4'), noise)
   service = await Service.start()
-  await writeFile(space.file('app/package.json'), '{"private": true, "type": "module"}')
-  const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/package.ts'), space.path])
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', stdout.trim()], { cwd: space.file('app') })
+  await writeFile(tempDir.file('app/package.json'), '{"private": true, "type": "module"}')
+  const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/package.ts'), tempDir.path])
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', stdout.trim()], { cwd: tempDir.file('app') })
   const { outputFiles } = await build({
-    stdin: { contents: PAGE, resolveDir: space.file('app') },
+    stdin: { contents: PAGE, resolveDir: tempDir.file('app') },
     bundle: true,
     format: 'esm',
     platform: 'browser',
@@ -91,18 +91,18 @@ afterAll(async () => {
   site?.closeAllConnections()
   site?.close()
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 test('the program of the README uploads, waits and downloads HLS that plays', async () => {
-  const readme = await readFile(space.file('app/node_modules/splicepoint/README.md'), 'utf8')
+  const readme = await readFile(tempDir.file('app/node_modules/splicepoint/README.md'), 'utf8')
   const [, program] = /^```ts\n([\s\S]*?)^```$/m.exec(readme)!
-  await writeFile(space.file('app/program.ts'), program!)
+  await writeFile(tempDir.file('app/program.ts'), program!)
   const env = { ...process.env, SPLICEPOINT_URL: service.base, SPLICEPOINT_KEY: service.ready.api_key }
-  const { stdout } = await run(process.execPath, ['program.ts'], { cwd: space.file('app'), env })
+  const { stdout } = await run(process.execPath, ['program.ts'], { cwd: tempDir.file('app'), env })
   expect(stdout).toMatch(/^done 100 %$/m)
   expect(stdout).toMatch(/^master\.m3u8 http/m)
-  expect(await frames(space.file('app/out/master.m3u8'))).toHaveLength(3 * 25)
+  expect(await decodeFrames(tempDir.file('app/out/master.m3u8'))).toHaveLength(3 * 25)
 })
 
 async function onPage<T>(
@@ -114,11 +114,11 @@ async function onPage<T>(
 ): Promise<T> {
   const chromium = await findChromium()
   requireChromium(context, chromium)
-  const browser = await launch(chromium!)
+  const browser = await launchChromium(chromium!)
   try {
-    const { page, complaints } = await visit(browser, origin)
+    const { page, complaints } = await openDashboard(browser, origin)
     await page.goto('/')
-    await page.getByLabel('File').setInputFiles(space.file('app/large.mp4'))
+    await page.getByLabel('File').setInputFiles(tempDir.file('app/large.mp4'))
     const evaluate = (script: string): Promise<unknown> => page.evaluate(script)
     const send = (credentials: object | string, options: object = {}): Promise<Sent> =>
       evaluate(
@@ -135,7 +135,7 @@ async function onPage<T>(
 async function requireStored(number: number): Promise<void> {
   const hash = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
   const stored = await service.call(`/uploads/${number}`)
-  expect(hash(Buffer.from(await stored.arrayBuffer()))).toBe(hash(await readFile(space.file('app/large.mp4'))))
+  expect(hash(Buffer.from(await stored.arrayBuffer()))).toBe(hash(await readFile(tempDir.file('app/large.mp4'))))
 }
 
 test('a page sends a file in chunks, goes on after a stop, is not sent it again, and makes a job of it', async (context) => {

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as client from 'tus-js-client'
 import { Upload, type UploadOptions, type UrlStorage } from 'tus-js-client'
 import { childrenOf } from '../../../../scripts/local/processes/processGroup.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 // Only its build for Node has it, and its types are those of the browser's.
 const { FileUrlStorage } = client as unknown as { FileUrlStorage: new (path: string) => UrlStorage }
@@ -19,14 +19,14 @@ const SIZE = (LONG ? 200_000_000 : 30_000_000) + 12_345
 const CHUNK_BYTES = LONG ? 16_000_000 : 7_000_000
 
 let service: Service
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   service = await Service.start()
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 /** Passes connections on; the one that carries the given byte of all is reset. */
@@ -81,10 +81,10 @@ async function peakMiB(pid: number | undefined): Promise<number> {
 }
 
 test('a reset in the middle of a chunk, SIGKILL of the Worker and a client that starts anew cost no byte', async () => {
-  const file = space.file('film.bin')
+  const file = tempDir.file('film.bin')
   await writeFile(file, randomFillSync(Buffer.alloc(SIZE)))
   using proxy = await resetting(new URL(service.base), SIZE / 4)
-  const store = space.file('uploads.json')
+  const store = tempDir.file('uploads.json')
   let killed = 0
   const offsets: number[] = []
   const common: Partial<UploadOptions> = {
@@ -106,10 +106,10 @@ test('a reset in the middle of a chunk, SIGKILL of the Worker and a client that 
         onError: failed,
         onSuccess: () => failed(new Error('it ended before it was given up')),
         onProgress: (sent) => {
-          const victim = sent > SIZE / 2 && killed === 0 ? runtime() : undefined
-          if (victim !== undefined) {
+          const killedProcess = sent > SIZE / 2 && killed === 0 ? runtime() : undefined
+          if (killedProcess !== undefined) {
             killed++
-            process.kill(victim, 'SIGKILL')
+            process.kill(killedProcess, 'SIGKILL')
           }
           if (sent > (SIZE * 3) / 4) void upload.abort().finally(() => done())
         },
@@ -159,8 +159,8 @@ test('a reset in the middle of a chunk, SIGKILL of the Worker and a client that 
 })
 
 test('a job takes what was uploaded by its address at once', async () => {
-  await until('the service to be back', async () => (await service.call('/health').catch(() => null))?.status === 200)
-  const clip = await makeClip(space.file('clip.mp4'), { seconds: 2 })
+  await waitFor('the service to be back', async () => (await service.call('/health').catch(() => null))?.status === 200)
+  const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 2 })
   const input = await new Promise<string>((done, failed) => {
     const upload = new Upload(
       createReadStream(clip),
@@ -168,6 +168,6 @@ test('a job takes what was uploaded by its address at once', async () => {
     )
     upload.start()
   })
-  const id = await service.create(jobOf(input, 'file-upload'))
-  expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
+  const id = await service.create(jobRequest(input, 'file-upload'))
+  expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
 })

@@ -6,28 +6,28 @@ import type { AddressInfo } from 'node:net'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { commands } from '../../../../cli/commandTable.ts'
+import { commandTable } from '../../../../cli/commandTable.ts'
 import { Client } from '../../../../client/nodeClient.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { frames, makeClip, probeFile, workspace } from '../../../support/media/media.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, ROOT, Service } from '../../../support/service.ts'
+import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, ROOT, Service } from '../../../support/service.ts'
 
 const LAUNCHER = join(ROOT, 'cli/splicepoint.js')
 
 let service: Service
-let media: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let media: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  await makeClip(space.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
-  media = await MediaServer.start(space.file('film.mp4'))
+  tempDir = await tempDirectory()
+  await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
+  media = await PausableFileServer.start(tempDir.file('film.mp4'))
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await media?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 interface Ran {
@@ -46,7 +46,7 @@ function splicepoint(args: string[], options: { env?: Record<string, string>; st
     const child = execFile(
       process.execPath,
       [LAUNCHER, ...args],
-      { cwd: space.path, env: environment(options.env) },
+      { cwd: tempDir.path, env: environment(options.env) },
       (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     )
     child.stdin?.end(options.stdin ?? '')
@@ -76,7 +76,7 @@ describe('a job', () => {
     const outputs = status.status.outputs as { path: string; sha256: string }[]
     expect(outputs).toHaveLength(2)
     for (const [index, { path, sha256 }] of outputs.entries()) {
-      const file = space.file(`out/${path}`)
+      const file = tempDir.file(`out/${path}`)
       expect(await hashOf(file)).toBe(sha256)
       const { streams } = await probeFile(file)
       expect(streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac'])
@@ -84,11 +84,11 @@ describe('a job', () => {
     }
 
     // What is there stays; what is damaged comes again.
-    await writeFile(space.file(`out/${outputs[0]!.path}`), 'damaged')
+    await writeFile(tempDir.file(`out/${outputs[0]!.path}`), 'damaged')
     const again = await splicepoint(['download', '1', '--to', 'out', '--json'])
     expect(again.code).toBe(0)
     expect(JSON.parse(again.stdout)).toMatchObject({ files: [{ already: false }, { already: true }] })
-    expect(await hashOf(space.file(`out/${outputs[0]!.path}`))).toBe(outputs[0]!.sha256)
+    expect(await hashOf(tempDir.file(`out/${outputs[0]!.path}`))).toBe(outputs[0]!.sha256)
 
     const list = JSON.parse((await splicepoint(['list', '--json', '--limit', '1'])).stdout)
     expect(list).toMatchObject({ jobs: [{ _auto_generated_id_: 1 }], next_cursor: null })
@@ -116,7 +116,7 @@ describe('a job', () => {
 
   test('from standard input; the same Idempotency-Key makes no second one', async () => {
     const args = ['submit', '--file', '-', '--json', '--idempotency-key', 'once']
-    const stdin = JSON.stringify(jobOf(media.url, 'http'))
+    const stdin = JSON.stringify(jobRequest(media.url, 'http'))
     const first = await splicepoint(args, { stdin })
     expect(first).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(first.stdout)).toMatchObject({ job_id: expect.any(String), warnings: [] })
@@ -134,7 +134,7 @@ describe('a job', () => {
   })
 
   test('that fails is exit code 1 with its error, and retry makes a new one', async () => {
-    await writeFile(space.file('text.mp4'), 'no film '.repeat(500))
+    await writeFile(tempDir.file('text.mp4'), 'no film '.repeat(500))
     const ran = await splicepoint(['submit', 'text.mp4', '-r', '180', '--watch', '--json'])
     expect(ran.code).toBe(1)
     const failed = JSON.parse(ran.stdout)
@@ -149,16 +149,19 @@ describe('a job', () => {
   })
 
   test('goes on when its watcher is interrupted, and ends when it is cancelled', async () => {
-    media.hold(0.3)
+    media.pauseAt(0.3)
     const created = await splicepoint(['submit', media.url, '-r', '180', '--json'])
     const id = String(JSON.parse(created.stdout)._auto_generated_id_)
-    const child = spawn(process.execPath, [LAUNCHER, 'status', id, '--watch'], { cwd: space.path, env: environment() })
+    const child = spawn(process.execPath, [LAUNCHER, 'status', id, '--watch'], {
+      cwd: tempDir.path,
+      env: environment(),
+    })
     await new Promise((resolve) => child.stderr.once('data', resolve))
     child.kill('SIGINT')
     expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130)
     expect(await service.status(Number(id))).toMatchObject({ job_completed: false })
     expect(await splicepoint(['cancel', id])).toMatchObject({ code: 0, stdout: `Job ${id} is cancelled.\n` })
-    media.release()
+    media.resume()
     expect(await splicepoint(['status', id, '--watch'])).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('cancelled'),
@@ -188,7 +191,7 @@ describe('the source', () => {
   })
 
   test('is sent once, however many jobs are made of it, until its content changes', async () => {
-    await makeClip(space.file('again.mp4'), { width: 160, height: 90, seconds: 1 })
+    await makeClip(tempDir.file('again.mp4'), { width: 160, height: 90, seconds: 1 })
     const submit = (...args: string[]) => splicepoint(['submit', 'again.mp4', '-r', '90:150', ...args])
     const again = async () => (await stored()).filter(({ name }) => name === 'again.mp4').length
     expect((await submit()).stderr).toMatch(/^Uploading/)
@@ -198,9 +201,9 @@ describe('the source', () => {
     expect(await again()).toBe(1)
     expect((await submit('--upload-again')).stderr).toMatch(/^Uploading/)
     // As long as before, and not the same.
-    const bytes = await readFile(space.file('again.mp4'))
+    const bytes = await readFile(tempDir.file('again.mp4'))
     bytes[bytes.length - 1]! ^= 1
-    await writeFile(space.file('again.mp4'), bytes)
+    await writeFile(tempDir.file('again.mp4'), bytes)
     expect((await submit()).stderr).toMatch(/^Uploading/)
     expect(await again()).toBe(3)
   })
@@ -208,23 +211,23 @@ describe('the source', () => {
 
 describe('one line is enough', () => {
   test('--hls --dash for a clip without audio; --download brings the whole tree, and it plays from there', async () => {
-    await makeClip(space.file('silent.mp4'), { width: 320, height: 180, seconds: 4, audio: [] })
+    await makeClip(tempDir.file('silent.mp4'), { width: 320, height: 180, seconds: 4, audio: [] })
     const ran = await splicepoint(['submit', 'silent.mp4', '--hls', '--dash', '--download', 'tree'])
     expect(ran.code, ran.stderr).toBe(0)
     expect(ran.stdout).toMatch(/Warning: .*audio/)
     expect(ran.stdout).not.toMatch(/upscal/i)
     const id = /^Job (\d+) done/.exec(ran.stdout)![1]!
     const { outputs } = JSON.parse((await splicepoint(['status', id, '--json'])).stdout).status as PublicStatus
-    const report = JSON.parse(await readFile(space.file('tree/job.json'), 'utf8')) as Report
+    const report = JSON.parse(await readFile(tempDir.file('tree/job.json'), 'utf8')) as Report
     const segments = outputs.reduce((sum, output) => sum + (output.segments?.count ?? 0), 0)
     expect(segments).toBeGreaterThan(0)
     expect(report.objects.length).toBeGreaterThan(segments)
     for (const { path, size, sha256 } of [...report.objects, ...outputs]) {
-      expect((await readFile(space.file(`tree/${path}`))).length, path).toBe(size)
-      expect(await hashOf(space.file(`tree/${path}`)), path).toBe(sha256)
+      expect((await readFile(tempDir.file(`tree/${path}`))).length, path).toBe(size)
+      expect(await hashOf(tempDir.file(`tree/${path}`)), path).toBe(sha256)
     }
     for (const manifest of ['master.m3u8', 'manifest.mpd']) {
-      expect(await frames(space.file(`tree/${manifest}`)), manifest).toHaveLength(4 * 25)
+      expect(await decodeFrames(tempDir.file(`tree/${manifest}`)), manifest).toHaveLength(4 * 25)
     }
     const again = JSON.parse((await splicepoint(['download', id, '--to', 'tree', '--json'])).stdout) as {
       files: { already: boolean }[]
@@ -286,7 +289,7 @@ describe('a result', () => {
     const ran = await splicepoint(['archive', id, '--to', 'all.tar', '--json'])
     expect(ran.code, ran.stderr).toBe(0)
     const { outputs } = JSON.parse((await splicepoint(['status', id, '--json'])).stdout).status as PublicStatus
-    const names = execFileSync('tar', ['-tf', space.file('all.tar')], { encoding: 'utf8' })
+    const names = execFileSync('tar', ['-tf', tempDir.file('all.tar')], { encoding: 'utf8' })
       .trim()
       .split('\n')
     for (const { path } of outputs)
@@ -294,7 +297,7 @@ describe('a result', () => {
         names.some((name) => name.endsWith(path)),
         path,
       ).toBe(true)
-    expect((await readFile(space.file('all.tar'))).length).toBe(JSON.parse(ran.stdout).size)
+    expect((await readFile(tempDir.file('all.tar'))).length).toBe(JSON.parse(ran.stdout).size)
   })
 })
 
@@ -303,11 +306,11 @@ test('presets are saved, used, shown, replaced and deleted', async () => {
     videoProfiles: [{ width: 0, height: 90, video_bitrate: kbps }],
     audioProfiles: [],
   })
-  await writeFile(space.file('preset.json'), JSON.stringify(preset(150)))
+  await writeFile(tempDir.file('preset.json'), JSON.stringify(preset(150)))
   expect((await splicepoint(['presets', 'list'])).stdout).toMatch(/^hls +HLS and DASH: \S/m)
   const save = ['presets', 'save', 'Tiny', '--file', 'preset.json', '--description', 'Small.']
   expect(await splicepoint(save)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Preset Tiny is saved/) })
-  await writeFile(space.file('preset.json'), JSON.stringify(preset(200)))
+  await writeFile(tempDir.file('preset.json'), JSON.stringify(preset(200)))
   expect((await splicepoint(save)).stdout).toMatch(/is replaced/)
   expect(JSON.parse((await splicepoint(['presets', 'show', 'tiny'])).stdout)).toMatchObject(preset(200))
   const made = await splicepoint(['submit', 'film.mp4', '-p', 'Tiny', '--watch', '--json'])
@@ -326,13 +329,13 @@ test('a token uploads, and does nothing else', async () => {
   expect(token).toMatchObject({ max_bytes: 1_000_000, max_files: 1 })
   expect((await splicepoint(args)).stdout).toMatch(/^\S+\nFor 1 file of at most 1 MB, until /)
   const client = new Client(service.base, { token: token.token })
-  const { uploaded_file_number } = await client.upload(space.file('film.mp4'), undefined, { reuse: true })
+  const { uploaded_file_number } = await client.upload(tempDir.file('film.mp4'), undefined, { reuse: true })
   expect(uploaded_file_number).toBeGreaterThan(0)
   await expect(client.list()).rejects.toMatchObject({
     name: 'ServiceError',
     status: expect.toSatisfy((n) => n === 401 || n === 403),
   })
-  await expect(client.upload(space.file('film.mp4'))).rejects.toMatchObject({ name: 'ServiceError' })
+  await expect(client.upload(tempDir.file('film.mp4'))).rejects.toMatchObject({ name: 'ServiceError' })
 })
 
 describe('a refusal', () => {
@@ -416,7 +419,7 @@ test.each([
 test.each(['bash', 'zsh', 'fish'])('completion for %s names every command and option', async (shell) => {
   const { stdout, code } = await splicepoint(['completion', shell], { env: { SPLICEPOINT_URL: '' } })
   expect(code).toBe(0)
-  for (const [name, { options }] of Object.entries(commands)) {
+  for (const [name, { options }] of Object.entries(commandTable)) {
     expect(stdout).toMatch(new RegExp(`\\b${name}\\b`))
     for (const option of Object.keys(options)) expect(stdout).toMatch(new RegExp(`(--|-l )${option}\\b`))
   }

@@ -7,20 +7,20 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Check } from '#contract/api/diagnosis.ts'
 import { S3Server } from '../../../fakes/s3Server.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { ROOT, Service, until } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { ROOT, Service, waitFor } from '../../../support/service.ts'
 
 const keys = { accessKey: 'AKIADOCTOREXAMPLE', secretKey: 'doctor/secret' }
 
 let service: Service
-let media: MediaServer
+let media: PausableFileServer
 let s3: S3Server
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  await makeClip(space.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
-  media = await MediaServer.start(space.file('film.mp4'))
+  tempDir = await tempDirectory()
+  await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
+  media = await PausableFileServer.start(tempDir.file('film.mp4'))
   s3 = await S3Server.start({ accounts: [keys], buckets: ['films'], region: 'eu-west-1' })
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${s3.host}` })
 })
@@ -28,7 +28,7 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await s3?.[Symbol.asyncDispose]()
   await media?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 interface Ran {
@@ -50,7 +50,7 @@ function doctor(of: Service, args: string[], env: Record<string, string> = {}): 
     execFile(
       process.execPath,
       [join(ROOT, 'cli/splicepoint.js'), 'doctor', of.base, '--json', ...args],
-      { cwd: space.path, env: { ...process.env, ...known, ...env } },
+      { cwd: tempDir.path, env: { ...process.env, ...known, ...env } },
       (error, stdout, stderr) => {
         if (stdout === '') fail(new Error(stderr))
         else done({ code: error === null ? 0 : Number(error.code), report: JSON.parse(stdout), stderr })
@@ -94,16 +94,16 @@ test(
 )
 
 test('an attempt that is lost is a fault, although the job completes', { timeout: 180_000 }, async () => {
-  media.hold(0.3)
+  media.pauseAt(0.3)
   const running = doctor(service, ['--input', media.url])
-  await until('the transcoder to wait for the source', () => media.waiting > 0)
-  await until('the attempt to run', async () => {
+  await waitFor('the transcoder to wait for the source', () => media.waitForRequest > 0)
+  await waitFor('the attempt to run', async () => {
     const { jobs }: any = await (await service.call('/api/v0/job')).json()
     return jobs[0]?.status.state === 'running' && jobs[0].input === media.url
   })
   process.kill(service.transcoder()!.pid, 'SIGKILL')
-  await until('another transcoder', () => service.transcoder() !== null)
-  media.release()
+  await waitFor('another transcoder', () => service.transcoder() !== null)
+  media.resume()
   const ran = await running
   expect(ran.code).toBe(1)
   expect(faults(ran)).toContain('address')

@@ -5,8 +5,8 @@ import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
 import { widthOf } from '../../../../cli/text/terminal.ts'
-import { onPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
+import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { ROOT, Service } from '../../../support/service.ts'
 
 const COLUMNS = 80
@@ -31,17 +31,17 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `
 
 let service: Service
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   // Long enough to be seen in every phase; more than one chunk.
   const noise = { width: 640, height: 360, seconds: 5, filters: 'noise=alls=100:allf=t', flags: ['-crf', '4'] }
-  await makeClip(space.file('film.mp4'), noise)
+  await makeClip(tempDir.file('film.mp4'), noise)
   service = await Service.start()
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 interface Shown {
@@ -53,7 +53,7 @@ interface Shown {
 }
 
 async function show(context: TestContext, args: string[], env: Record<string, string> = {}): Promise<Shown> {
-  if ((await onPath('python3')) === null) {
+  if ((await findOnPath('python3')) === null) {
     if (process.env['REQUIRE_ALL'] === '1') throw new Error('python3 is not installed')
     context.skip('python3 is not installed')
   }
@@ -63,7 +63,7 @@ async function show(context: TestContext, args: string[], env: Record<string, st
     execFile(
       'python3',
       ['-c', TERMINAL, String(COLUMNS), ...command],
-      { cwd: space.path, env: { ...process.env, ...known }, maxBuffer: 64 * 1024 * 1024 },
+      { cwd: tempDir.path, env: { ...process.env, ...known }, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout) => {
         const rows = stdout.replaceAll('\r\n', '\n').split('\n')
         const frames = rows.map((row) => row.split('\r\u001B[2K'))
@@ -106,7 +106,7 @@ test('upload, transcode, transfer and download are seen in one line each, and no
 })
 
 test('lists are aligned and cut to the terminal', async (context) => {
-  await rename(space.file('film.mp4'), space.file(`${'a long name '.repeat(6)}.mp4`))
+  await rename(tempDir.file('film.mp4'), tempDir.file(`${'a long name '.repeat(6)}.mp4`))
   await show(context, ['submit', `${'a long name '.repeat(6)}.mp4`, '-r', '180:400'])
   for (const command of [['list'], ['uploads', 'list']]) {
     const shown = await show(context, command)

@@ -2,19 +2,19 @@ import { execFile } from 'node:child_process'
 import { appendFile, mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeClip, workspace } from '../../../support/media/media.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { ROOT } from '../../../support/service.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  await mkdir(space.file('tmp'))
+  tempDir = await tempDirectory()
+  await mkdir(tempDir.file('tmp'))
 })
-afterAll(() => space?.[Symbol.asyncDispose]())
+afterAll(() => tempDir?.[Symbol.asyncDispose]())
 
 /** As `npm run demo -- FILE` would from the scratch directory, whose temporary files go below it too. */
 function demo(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, INIT_CWD: space.path, TMPDIR: space.file('tmp') }
+  const env = { ...process.env, INIT_CWD: tempDir.path, TMPDIR: tempDir.file('tmp') }
   return new Promise((resolve) => {
     execFile(process.execPath, [join(ROOT, 'scripts/demo.ts'), ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
@@ -23,36 +23,36 @@ function demo(...args: string[]): Promise<{ code: number; stdout: string; stderr
 }
 
 test('a file with a space in its name and no sound goes through, is checked, and leaves only the outputs', async () => {
-  await makeClip(space.file('my clip.mov'), { width: 640, height: 360, seconds: 2, audio: [] })
+  await makeClip(tempDir.file('my clip.mov'), { width: 640, height: 360, seconds: 2, audio: [] })
   const { code, stdout, stderr } = await demo('my clip.mov')
   expect(stderr).toBe('')
   expect(code).toBe(0)
   expect(stdout).toContain('640x360 h264, 2.00 s, every frame decodes')
   expect(stdout).toContain('All outputs passed the checks.')
-  const [job] = await readdir(space.file('out'))
-  expect((await readdir(space.file(`out/${job}`))).toSorted()).toEqual(['240p.mp4', '360p.mp4'])
+  const [job] = await readdir(tempDir.file('out'))
+  expect((await readdir(tempDir.file(`out/${job}`))).toSorted()).toEqual(['240p.mp4', '360p.mp4'])
   // Node's own compile cache may be there; nothing of ours is.
-  expect((await readdir(space.file('tmp'))).filter((name) => name.startsWith('splicepoint-'))).toEqual([])
+  expect((await readdir(tempDir.file('tmp'))).filter((name) => name.startsWith('splicepoint-'))).toEqual([])
 })
 
 test('a file that cannot be taken is named before anything starts', async () => {
-  await writeFile(space.file('large.mp4'), '')
+  await writeFile(tempDir.file('large.mp4'), '')
   expect(await demo('large.mp4')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is empty') })
-  await truncate(space.file('large.mp4'), 100_000_000_001)
+  await truncate(tempDir.file('large.mp4'), 100_000_000_001)
   expect(await demo('large.mp4')).toMatchObject({ code: 1, stderr: expect.stringContaining('at most 100 GB') })
   expect(await demo('absent.mp4')).toMatchObject({ code: 1, stderr: expect.stringContaining('File not found') })
-  await writeFile(space.file('text.mp4'), 'text')
+  await writeFile(tempDir.file('text.mp4'), 'text')
   expect(await demo('text.mp4')).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a video') })
 })
 
 test('a file that no single request carries goes in pieces', async () => {
-  await makeClip(space.file('wide.mp4'), { width: 320, height: 180, seconds: 1 })
+  await makeClip(tempDir.file('wide.mp4'), { width: 320, height: 180, seconds: 1 })
   // A box that players skip (ISO/IEC 14496-12, 8.1.2) makes it large without more pictures.
-  const { size } = await stat(space.file('wide.mp4'))
+  const { size } = await stat(tempDir.file('wide.mp4'))
   const free = Buffer.from([0, 0, 0, 0, 0x66, 0x72, 0x65, 0x65])
   free.writeUInt32BE(101_000_000)
-  await appendFile(space.file('wide.mp4'), free)
-  await truncate(space.file('wide.mp4'), size + 101_000_000)
+  await appendFile(tempDir.file('wide.mp4'), free)
+  await truncate(tempDir.file('wide.mp4'), size + 101_000_000)
   const { code, stdout } = await demo('wide.mp4')
   expect(stdout).toMatch(/Uploading: \d+ %/)
   expect(stdout).toContain('All outputs passed the checks.')

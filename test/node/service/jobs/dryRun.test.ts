@@ -2,28 +2,28 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
-import { makeClip, probeFile, workspace } from '../../../support/media/media.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let service: Service
-let media: MediaServer
-let broken: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let media: PausableFileServer
+let broken: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  media = await MediaServer.start(
-    await makeClip(space.file('clip.mp4'), { seconds: 6, audio: [2, 6], flags: ['-movflags', '+faststart'] }),
+  tempDir = await tempDirectory()
+  media = await PausableFileServer.start(
+    await makeClip(tempDir.file('clip.mp4'), { seconds: 6, audio: [2, 6], flags: ['-movflags', '+faststart'] }),
   )
-  await writeFile(space.file('broken.mp4'), Buffer.alloc(4000, 'no film '))
-  broken = await MediaServer.start(space.file('broken.mp4'))
+  await writeFile(tempDir.file('broken.mp4'), Buffer.alloc(4000, 'no film '))
+  broken = await PausableFileServer.start(tempDir.file('broken.mp4'))
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${broken.host}` })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await media?.[Symbol.asyncDispose]()
   await broken?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 async function dryRun(body: object): Promise<number> {
@@ -45,7 +45,7 @@ async function stored(): Promise<string[]> {
 }
 
 const body = () =>
-  jobOf(media.url, 'http', {
+  jobRequest(media.url, 'http', {
     videoProfiles: [
       { output: 'vbr.mp4', width: 320, height: 180, video_bitrate: 400 },
       { output: 'cbr.mp4', width: 160, height: 0, video_bitrate: 150, video_bitrate_mode: 'cbr' },
@@ -57,7 +57,7 @@ const body = () =>
 
 test('a dry run tells what the job then does, and writes nothing but its poster and its log', async () => {
   const before = await stored()
-  const dry = await service.ended(await dryRun(body()))
+  const dry = await service.waitForEnd(await dryRun(body()))
   expect(dry).toMatchObject({ state: 'ready', error: null, dry_run: true, outputs: [], tcode_time: null })
   const estimate = dry.estimate as Estimate
   expect(estimate.probe).toMatchObject({
@@ -71,9 +71,9 @@ test('a dry run tells what the job then does, and writes nothing but its poster 
   const poster = await fetch(dry.poster!.url)
   expect([poster.status, poster.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
   expect(dry.poster).toMatchObject({ width: 320, height: 180 })
-  expect(await service.leftOver()).toEqual([])
+  expect(await service.workDirEntries()).toEqual([])
 
-  const real = await service.ended(await service.create(body()))
+  const real = await service.waitForEnd(await service.create(body()))
   expect(real).toMatchObject({ error: null, dry_run: false, estimate: null })
   expect((await stored()).length).toBeGreaterThan(before.length)
   expect(real.warnings).toEqual(dry.warnings)
@@ -85,7 +85,7 @@ test('a dry run tells what the job then does, and writes nothing but its poster 
     const planned = estimate.plan.outputs[index]!
     expect(output.size).toBeLessThanOrEqual(planned.output_bytes!.high)
     expect(output.size).toBeGreaterThanOrEqual(planned.output_bytes!.low)
-    const path = space.file(output.path)
+    const path = tempDir.file(output.path)
     await writeFile(path, Buffer.from(await (await fetch(output.url!)).arrayBuffer()))
     const { streams } = await probeFile(path)
     expect(streams[0]).toMatchObject({
@@ -98,30 +98,30 @@ test('a dry run tells what the job then does, and writes nothing but its poster 
 })
 
 test('a dry run outlives SIGKILL of its transcoder', async () => {
-  media.hold(0)
+  media.pauseAt(0)
   const id = await dryRun(body())
-  await until('it to probe', async () => (await service.status(id))?.phase === 'probing')
-  const victim = service.transcoder()!.pid
-  process.kill(victim, 'SIGKILL')
-  await until('it to be back', () => (service.transcoder()?.pid ?? victim) !== victim)
-  media.release()
-  const status = await service.ended(id)
+  await waitFor('it to probe', async () => (await service.status(id))?.phase === 'probing')
+  const killedProcess = service.transcoder()!.pid
+  process.kill(killedProcess, 'SIGKILL')
+  await waitFor('it to be back', () => (service.transcoder()?.pid ?? killedProcess) !== killedProcess)
+  media.resume()
+  const status = await service.waitForEnd(id)
   expect(status).toMatchObject({ state: 'ready', error: null, estimate: { version: 1 } })
-  await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+  await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
 })
 
 test.each([
-  ['a source that is no media', () => jobOf(broken.url, 'http')],
+  ['a source that is no media', () => jobRequest(broken.url, 'http')],
   [
     'a stream that is not there',
     () =>
-      jobOf(media.url, 'http', {
+      jobRequest(media.url, 'http', {
         audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 5 }],
       }),
   ],
 ])('%s ends the dry run in the error of the job', async (_name, make) => {
-  const dry = await service.ended(await dryRun(make()))
-  const real = await service.ended(await service.create(make()))
+  const dry = await service.waitForEnd(await dryRun(make()))
+  const real = await service.waitForEnd(await service.create(make()))
   expect(dry).toMatchObject({ state: 'error', estimate: null })
   expect(dry.error).toEqual(real.error)
   expect(dry.error?.code).toMatch(/^(source_not_media|audio_stream_missing)$/)

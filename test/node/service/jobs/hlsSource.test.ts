@@ -3,58 +3,58 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { delays, flashes } from '../../../support/media/syncClip.ts'
-import { probeFile, workspace } from '../../../support/media/media.ts'
-import { cutHls, encrypted, fragmented, publish } from '../../../support/media/hlsClips.ts'
-import { jobOf, Service } from '../../../support/service.ts'
-import { Site } from '../../../support/http/webSite.ts'
+import { audioVideoOffsets, makeSyncClip } from '../../../support/media/syncClip.ts'
+import { probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { segmentHls, encryptionFlags, fmp4Flags, serveFiles } from '../../../support/media/hlsClips.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
+import { WebSite } from '../../../support/http/webSite.ts'
 
 const SECONDS = 6
 let service: Service
-let site: Site
+let site: WebSite
 /** Listed as well, and never to be asked: what names it is refused for another reason than its address. */
-let canary: Site
-let space: Awaited<ReturnType<typeof workspace>>
+let canary: WebSite
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 async function presentation(name: string, make: (directory: string) => Promise<void>): Promise<string> {
-  const directory = space.file(name)
+  const directory = tempDir.file(name)
   await mkdir(directory)
   await make(directory)
-  await publish(directory, site.files, `/${name}`)
+  await serveFiles(directory, site.files, `/${name}`)
   return `${site.url}/${name}`
 }
 
 const master = (...lines: string[]): string => ['#EXTM3U', '#EXT-X-VERSION:7', ...lines, ''].join('\n')
 
 beforeAll(async () => {
-  space = await workspace()
-  site = await Site.start()
-  canary = await Site.start()
+  tempDir = await tempDirectory()
+  site = await WebSite.start()
+  canary = await WebSite.start()
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
   const options = { rate: '25', seconds: SECONDS, audioCodec: 'aac' } as const
-  await flashes(space.file('source.mp4'), { ...options, audioLate: 0 })
-  await flashes(space.file('late.mp4'), { ...options, audioLate: 0.5 })
+  await makeSyncClip(tempDir.file('source.mp4'), { ...options, audioLate: 0 })
+  await makeSyncClip(tempDir.file('late.mp4'), { ...options, audioLate: 0.5 })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await site?.[Symbol.asyncDispose]()
   await canary?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
-const job = (input: string, change: object = {}): object => jobOf(input, 'http', change)
+const job = (input: string, change: object = {}): object => jobRequest(input, 'http', change)
 
 async function output(status: PublicStatus, name: string): Promise<string> {
   expect(status).toMatchObject({ state: 'ready', error: null })
   const response = await fetch(status.outputs[0]!.url!)
-  await writeFile(space.file(name), Buffer.from(await response.arrayBuffer()))
-  return space.file(name)
+  await writeFile(tempDir.file(name), Buffer.from(await response.arrayBuffer()))
+  return tempDir.file(name)
 }
 
 /** As long as the source, both streams there, and sound with its pictures. */
 async function faults(path: string, seconds = SECONDS): Promise<string[]> {
   const { streams, format } = await probeFile(path)
-  const measured = await delays(path)
+  const measured = await audioVideoOffsets(path)
   const found = {
     streams:
       streams
@@ -71,7 +71,7 @@ async function faults(path: string, seconds = SECONDS): Promise<string[]> {
 describe('an HLS source becomes one film, as long as its playlist', () => {
   test('transport streams, the highest of two variants, a playlist without a telling name, a redirect', async () => {
     const base = await presentation('ts', async (directory) => {
-      await cutHls(space.file('source.mp4'), directory, 'high')
+      await segmentHls(tempDir.file('source.mp4'), directory, 'high')
       await writeFile(join(directory, 'low.m3u8'), 'never asked for')
       await writeFile(
         join(directory, 'film'),
@@ -84,16 +84,16 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
       )
     })
     site.redirects.set('/elsewhere', `${base}/film`)
-    const status = await service.ended(await service.create(job(`${site.url}/elsewhere`)))
+    const status = await service.waitForEnd(await service.create(job(`${site.url}/elsewhere`)))
     expect(await faults(await output(status, 'ts.mp4'))).toEqual([])
     expect(site.requests.some(({ path }) => path.endsWith('low.m3u8'))).toBe(false)
   })
 
   test('fragmented MP4 with sound of its own, which stays in step', async () => {
     const base = await presentation('fmp4', async (directory) => {
-      const source = space.file('source.mp4')
-      await cutHls(source, directory, 'video', { streams: '0:v', flags: fragmented('video') })
-      await cutHls(source, directory, 'audio', { streams: '0:a', flags: fragmented('audio') })
+      const source = tempDir.file('source.mp4')
+      await segmentHls(source, directory, 'video', { streams: '0:v', flags: fmp4Flags('video') })
+      await segmentHls(source, directory, 'audio', { streams: '0:a', flags: fmp4Flags('audio') })
       await writeFile(
         join(directory, 'master.m3u8'),
         master(
@@ -103,15 +103,15 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
         ),
       )
     })
-    const status = await service.ended(await service.create(job(`${base}/master.m3u8`)))
+    const status = await service.waitForEnd(await service.create(job(`${base}/master.m3u8`)))
     expect(await faults(await output(status, 'fmp4.mp4'))).toEqual([])
   })
 
   test('sound that begins half a second late stays late: transport streams, sound apart', async () => {
     const base = await presentation('late', async (directory) => {
-      const source = space.file('late.mp4')
-      await cutHls(source, directory, 'video', { streams: '0:v' })
-      await cutHls(source, directory, 'audio', { streams: '0:a' })
+      const source = tempDir.file('late.mp4')
+      await segmentHls(source, directory, 'video', { streams: '0:v' })
+      await segmentHls(source, directory, 'audio', { streams: '0:a' })
       await writeFile(
         join(directory, 'master.m3u8'),
         master(
@@ -121,19 +121,19 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
         ),
       )
     })
-    const status = await service.ended(await service.create(job(`${base}/master.m3u8`)))
-    const measured = await delays(await output(status, 'late.mp4'))
+    const status = await service.waitForEnd(await service.create(job(`${base}/master.m3u8`)))
+    const measured = await audioVideoOffsets(await output(status, 'late.mp4'))
     expect(measured.delays.length).toBeGreaterThanOrEqual(SECONDS - 1)
     for (const delay of measured.delays) expect(Math.abs(delay - 0.5)).toBeLessThan(0.045)
   })
 
   test('fragmented MP4 in one file, by byte ranges', async () => {
     const base = await presentation('ranges', async (directory) => {
-      const flags = [...fragmented('one'), '-hls_flags', 'single_file']
-      await cutHls(space.file('source.mp4'), directory, 'one', { flags })
+      const flags = [...fmp4Flags('one'), '-hls_flags', 'single_file']
+      await segmentHls(tempDir.file('source.mp4'), directory, 'one', { flags })
     })
     expect(site.files.get('/ranges/one.m3u8')!.toString()).toContain('#EXT-X-BYTERANGE')
-    const status = await service.ended(await service.create(job(`${base}/one.m3u8`)))
+    const status = await service.waitForEnd(await service.create(job(`${base}/one.m3u8`)))
     expect(await faults(await output(status, 'ranges.mp4'))).toEqual([])
   })
 
@@ -143,22 +143,22 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
   ])('encrypted with AES-128: %s', async (_title, iv) => {
     const name = `aes-${iv === undefined ? 'number' : 'given'}`
     const base = await presentation(name, async (directory) => {
-      const flags = await encrypted(directory, 'secret.key', iv)
-      await cutHls(space.file('source.mp4'), directory, 'film', { flags })
+      const flags = await encryptionFlags(directory, 'secret.key', iv)
+      await segmentHls(tempDir.file('source.mp4'), directory, 'film', { flags })
     })
     if (iv === undefined) {
       // ffmpeg writes the IV that it used, which without one given is the number: left out, the rule must find it.
       const text = site.files.get(`/${name}/film.m3u8`)!.toString()
       site.files.set(`/${name}/film.m3u8`, Buffer.from(text.replace(/,IV=0x[0-9a-f]+/gi, '')))
     }
-    const status = await service.ended(await service.create(job(`${base}/film.m3u8`)))
+    const status = await service.waitForEnd(await service.create(job(`${base}/film.m3u8`)))
     expect(await faults(await output(status, `${name}.mp4`))).toEqual([])
   })
 
   test('discontinuities: two films with clocks of their own, one behind the other', async () => {
     const base = await presentation('breaks', async (directory) => {
-      await cutHls(space.file('source.mp4'), directory, 'one')
-      await cutHls(space.file('source.mp4'), directory, 'two', { flags: ['-output_ts_offset', '5000'] })
+      await segmentHls(tempDir.file('source.mp4'), directory, 'one')
+      await segmentHls(tempDir.file('source.mp4'), directory, 'two', { flags: ['-output_ts_offset', '5000'] })
       const lines = async (name: string): Promise<string[]> =>
         (await readFile(join(directory, `${name}.m3u8`), 'utf8')).split('\n').filter((line) => line !== '')
       const first = (await lines('one')).filter((line) => line !== '#EXT-X-ENDLIST')
@@ -168,7 +168,7 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
         [...first, '#EXT-X-DISCONTINUITY', ...second, '#EXT-X-ENDLIST'].join('\n'),
       )
     })
-    const status = await service.ended(await service.create(job(`${base}/film.m3u8`)))
+    const status = await service.waitForEnd(await service.create(job(`${base}/film.m3u8`)))
     expect(await faults(await output(status, 'breaks.mp4'), 2 * SECONDS)).toEqual([])
   })
 })
@@ -206,7 +206,7 @@ describe('an HLS source that cannot be taken ends the job with its code', () => 
     site.redirects.set('/attack/away', `${canary.url}/a.ts`)
     const path = `/attack/${title.replaceAll(/\W/g, '-')}.m3u8`
     site.files.set(path, Buffer.from(['#EXTM3U', ...(typeof lines === 'function' ? lines() : lines)].join('\n')))
-    const status = await service.ended(await service.create(job(site.url + path)))
+    const status = await service.waitForEnd(await service.create(job(site.url + path)))
     expect(status).toMatchObject({ state: 'error', error: { code } })
     expect(canary.requests).toEqual([])
   })

@@ -1,40 +1,40 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let service: Service
-let listed: MediaServer
-let unlisted: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let listed: PausableFileServer
+let unlisted: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  const clip = await makeClip(space.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
-  listed = await MediaServer.start(clip)
-  unlisted = await MediaServer.start(clip)
+  tempDir = await tempDirectory()
+  const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
+  listed = await PausableFileServer.start(clip)
+  unlisted = await PausableFileServer.start(clip)
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: listed.host })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await listed?.[Symbol.asyncDispose]()
   await unlisted?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 describe('a source that cannot be used ends the job with its code, and nothing is left behind', () => {
   const cut = async (name: string, fraction: number, flags: string[]): Promise<string> => {
-    const whole = await readFile(await makeClip(space.file(`whole-${name}`), { seconds: 4, flags }))
-    await writeFile(space.file(name), whole.subarray(0, Math.floor(whole.length * fraction)))
-    return space.file(name)
+    const whole = await readFile(await makeClip(tempDir.file(`whole-${name}`), { seconds: 4, flags }))
+    await writeFile(tempDir.file(name), whole.subarray(0, Math.floor(whole.length * fraction)))
+    return tempDir.file(name)
   }
   const cases: { title: string; code: string; source: () => Promise<string>; change?: object }[] = [
     {
       title: 'text that is named .mp4',
       code: 'source_not_media',
       source: async () => {
-        await writeFile(space.file('text.mp4'), 'This is not a film.\n'.repeat(500))
-        return space.file('text.mp4')
+        await writeFile(tempDir.file('text.mp4'), 'This is not a film.\n'.repeat(500))
+        return tempDir.file('text.mp4')
       },
     },
     {
@@ -50,23 +50,23 @@ describe('a source that cannot be used ends the job with its code, and nothing i
     {
       title: 'a source_stream that is not there',
       code: 'audio_stream_missing',
-      source: async () => space.file('clip.mp4'),
+      source: async () => tempDir.file('clip.mp4'),
       change: { audioProfiles: [{ source_stream: '3' }] },
     },
   ]
   test.each(cases)('$title: $code', async ({ code, source, change }) => {
-    const id = await service.create(jobOf(await service.upload(await source()), 'file-upload', change))
-    const status = await service.ended(id)
+    const id = await service.create(jobRequest(await service.upload(await source()), 'file-upload', change))
+    const status = await service.waitForEnd(id)
     expect(status).toMatchObject({ state: 'error', job_completed: true, outputs: [], error: { code } })
     expect(status.error?.message).toMatch(/^\w+ \w+ /)
-    await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+    await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
     expect(service.encoders()).toEqual([])
   })
 })
 
 describe('an input by http', () => {
   test('is read from a private host that ALLOW_PRIVATE_HOSTS names', async () => {
-    const status = await service.ended(await service.create(jobOf(listed.url, 'http')))
+    const status = await service.waitForEnd(await service.create(jobRequest(listed.url, 'http')))
     expect(status).toMatchObject({ state: 'ready', error: null })
     expect(listed.requests).toBeGreaterThan(0)
   })
@@ -75,7 +75,7 @@ describe('an input by http', () => {
     ['a private address', () => unlisted.url],
     ['a name that leads to one', () => unlisted.url.replace('127.0.0.1', 'localhost')],
   ])('is refused from any other, which sees no request: %s', async (_title, url) => {
-    const status = await service.ended(await service.create(jobOf(url(), 'http')))
+    const status = await service.waitForEnd(await service.create(jobRequest(url(), 'http')))
     expect(status).toMatchObject({ state: 'error', error: { code: 'source_address_refused' } })
     expect(unlisted.requests).toBe(0)
   })

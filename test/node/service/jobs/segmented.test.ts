@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { delays, flashes } from '../../../support/media/syncClip.ts'
-import { ffmpeg, frames, makeClip, probeFile, workspace } from '../../../support/media/media.ts'
-import { cueAt, seenCues, withCues } from '../../../support/mpegts/cueClips.ts'
+import { audioVideoOffsets, makeSyncClip } from '../../../support/media/syncClip.ts'
+import { ffmpeg, decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { cueAtSeconds, readCues, insertCues } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
-import { segmentsOf } from '../../../support/manifests/playlistSegments.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { listSegments } from '../../../support/manifests/playlistSegments.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 const SECONDS = 7
 /** A break of the programme from here on; neither end is the end of a full segment. */
@@ -18,13 +18,13 @@ const SPLICE = 3.04
 const RETURN = 4.52
 const STARTS = [0, 2, SPLICE, 4, RETURN, 6]
 let service: Service
-let media: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let media: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let input: string
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   const flashing = { rate: '25', seconds: SECONDS, audioLate: 0, audioCodec: 'mp2' } as const
-  const bytes = await readFile(await flashes(space.file('flash.ts'), flashing))
+  const bytes = await readFile(await makeSyncClip(tempDir.file('flash.ts'), flashing))
   const cue = spliceInsert({
     eventId: 77,
     out: true,
@@ -32,19 +32,19 @@ beforeAll(async () => {
     breakTicks: Math.round((RETURN - SPLICE) * 90_000),
     autoReturn: true,
   })
-  await writeFile(space.file('source.ts'), withCues(bytes, [cueAt(0.4, cue)], 600))
-  const held = await makeClip(space.file('held.mp4'), {
+  await writeFile(tempDir.file('source.ts'), insertCues(bytes, [cueAtSeconds(0.4, cue)], 600))
+  const held = await makeClip(tempDir.file('held.mp4'), {
     seconds: 20,
     flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
   })
-  media = await MediaServer.start(held)
+  media = await PausableFileServer.start(held)
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
-  input = await service.upload(space.file('source.ts'))
+  input = await service.upload(tempDir.file('source.ts'))
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await media?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const RUNGS = [
@@ -63,7 +63,7 @@ interface Reader {
 
 let files = 0
 async function ended(id: number): Promise<Reader> {
-  const status = await service.ended(id)
+  const status = await service.waitForEnd(id)
   expect(status).toMatchObject({ state: 'ready', error: null })
   const report = status.outputs.find(({ path }) => path === 'show/job.json')?.url
   if (report == null) throw new Error(`no report in ${JSON.stringify(status.outputs)}`)
@@ -75,12 +75,12 @@ async function ended(id: number): Promise<Reader> {
   const play = async (playlist: string): Promise<string> => {
     const parts: Buffer[] = []
     const directory = playlist.replace(/[^/]*$/, '')
-    for (const { uri, range } of segmentsOf((await get(playlist)).toString())) {
+    for (const { uri, range } of listSegments((await get(playlist)).toString())) {
       const bytes = await get(directory + uri)
       parts.push(range === null ? bytes : bytes.subarray(range.offset, range.offset + range.bytes))
     }
     files += 1
-    const file = space.file(`joined-${files}`)
+    const file = tempDir.file(`joined-${files}`)
     await writeFile(file, Buffer.concat(parts))
     return file
   }
@@ -106,7 +106,7 @@ async function requireReported(get: Reader['get']): Promise<void> {
   }
 }
 
-const job = (change: object) => service.create(jobOf(input, 'file-upload', { ...common, ...change })).then(ended)
+const job = (change: object) => service.create(jobRequest(input, 'file-upload', { ...common, ...change })).then(ended)
 
 /** Where the segments of a media playlist begin, in seconds. */
 function starts(playlist: string): number[] {
@@ -148,11 +148,11 @@ test('HLS of transport streams: every picture once, sound in time, a segment and
     expect(starts(playlist)).toEqual(STARTS.map((second) => expect.closeTo(second, 3)))
     expect(playlist).toMatch(/#EXT-X-DATERANGE:.*SCTE35-OUT=/)
     const file = await play(`${rendition}/playlist.m3u8`)
-    expect(await frames(file)).toHaveLength(SECONDS * 25)
-    const found = await delays(file)
+    expect(await decodeFrames(file)).toHaveLength(SECONDS * 25)
+    const found = await audioVideoOffsets(file)
     expect(found.delays).toHaveLength(SECONDS)
     for (const delay of found.delays) expect(Math.abs(delay)).toBeLessThan(0.01)
-    expect(seenCues(await readFile(file))).toMatchObject([
+    expect(readCues(await readFile(file))).toMatchObject([
       { kind: 'insert', eventId: 77, splices: [expect.closeTo(SPLICE, 4)] },
     ])
   }
@@ -173,8 +173,8 @@ test('HLS and DASH of one set, with two sounds, cues and a tar', async () => {
   const mpd = (await get('manifest.mpd')).toString()
   expect(mpd).toContain('urn:scte:scte35:2014:xml+bin')
   const video = await play('video_0/playlist.m3u8')
-  expect(await frames(video)).toHaveLength(SECONDS * 25)
-  expect(await frames(await play('low/playlist.m3u8'))).toHaveLength(SECONDS * 25)
+  expect(await decodeFrames(video)).toHaveLength(SECONDS * 25)
+  expect(await decodeFrames(await play('low/playlist.m3u8'))).toHaveLength(SECONDS * 25)
   for (const audio of ['audio_0', 'audio_1']) {
     const begins = starts((await get(`${audio}/playlist.m3u8`)).toString())
     for (const [index, second] of STARTS.entries()) expect(Math.abs(begins[index]! - second)).toBeLessThan(0.017)
@@ -196,7 +196,7 @@ test('hevc with ac3', async () => {
   expect((await get('master.m3u8')).toString()).toMatch(/CODECS="hvc1\.[^"]*,ac-3"/)
   const file = await play('video_0/playlist.m3u8')
   expect((await probeFile(file)).streams).toMatchObject([{ codec_name: 'hevc', codec_tag_string: 'hvc1' }])
-  expect(await frames(file)).toHaveLength(SECONDS * 25)
+  expect(await decodeFrames(file)).toHaveLength(SECONDS * 25)
 })
 
 test('Smooth Streaming: every address that its manifest makes can be fetched', async () => {
@@ -215,24 +215,24 @@ test('Smooth Streaming: every address that its manifest makes can be fetched', a
 })
 
 test('a killed transcoder: the next attempt completes, and nothing of the first one is listed', async () => {
-  media.hold(0.6)
+  media.pauseAt(0.6)
   const id = await service.create(
-    jobOf(media.url, 'http', {
+    jobRequest(media.url, 'http', {
       ...common,
       output_container: 'hls',
       segmented_output_hls: true,
       segmented_output_dash: true,
     }),
   )
-  await service.encoding(id)
-  const victim = service.transcoder()!.pid
-  process.kill(victim, 'SIGKILL')
-  await until('it to be back', () => (service.transcoder()?.pid ?? victim) !== victim)
-  media.release()
+  await service.waitForEncoding(id)
+  const killedProcess = service.transcoder()!.pid
+  process.kill(killedProcess, 'SIGKILL')
+  await waitFor('it to be back', () => (service.transcoder()?.pid ?? killedProcess) !== killedProcess)
+  media.resume()
   const { get, play } = await ended(id)
-  expect(await frames(await play('video_0/playlist.m3u8'))).toHaveLength(20 * 25)
+  expect(await decodeFrames(await play('video_0/playlist.m3u8'))).toHaveLength(20 * 25)
   for (const playlist of ['video_0', 'low', 'audio_0'])
-    for (const { uri } of segmentsOf((await get(`${playlist}/playlist.m3u8`)).toString())) expect(uri).toMatch(/-2\//)
+    for (const { uri } of listSegments((await get(`${playlist}/playlist.m3u8`)).toString())) expect(uri).toMatch(/-2\//)
   expect((await get('manifest.mpd')).toString()).not.toMatch(/-1\//)
-  await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+  await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
 })

@@ -1,31 +1,31 @@
 // In charge of: a second job into the directory of a first one, while players read it: in a bucket, where both write the same names.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../../fakes/s3Server.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { segmentsOf } from '../../../support/manifests/playlistSegments.ts'
-import { jobOf, Service } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { listSegments } from '../../../support/manifests/playlistSegments.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
 
 const DIRECTORY = 'films/show/'
 const keys = { accessKey: 'AKIAEXAMPLE', secretKey: 'secret' }
 let service: Service
 let s3: S3Server
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let input: string
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   s3 = await S3Server.start({ accounts: [keys], buckets: ['films'], region: 'eu-west-1', equalParts: true })
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: s3.host })
-  input = await service.upload(await makeClip(space.file('clip.mp4'), { seconds: 6 }))
+  input = await service.upload(await makeClip(tempDir.file('clip.mp4'), { seconds: 6 }))
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await s3?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const job = (): Promise<number> =>
   service.create(
-    jobOf(input, 'file-upload', {
+    jobRequest(input, 'file-upload', {
       bucket_output_path: 's3://films/show',
       segmented_output_hls: true,
       segmented_output_dash: true,
@@ -66,7 +66,7 @@ function readHls(): Set<string> {
   expect(playlists.length).toBeGreaterThanOrEqual(3)
   for (const playlist of playlists) {
     const own = new Set<string>()
-    for (const { uri } of segmentsOf(text(playlist))) {
+    for (const { uri } of listSegments(text(playlist))) {
       text(playlist.replace(/[^/]*$/, '') + uri)
       own.add(uri.split('/')[0]!)
     }
@@ -94,7 +94,7 @@ test('a player that comes at any moment finds every segment, and no playlist mix
       reasons.push(error)
     }
   }
-  await service.ended(await job())
+  await service.waitForEnd(await job())
   const [first] = read()
   const before = [...s3.objects.keys()].filter((key) => key.includes(first!))
   // Looked at after every single write of the second job.
@@ -106,7 +106,7 @@ test('a player that comes at any moment finds every segment, and no playlist mix
       reasons.push(error)
     }
   }
-  const second = await service.ended(await job())
+  const second = await service.waitForEnd(await job())
   s3.watch = () => undefined
   expect(second).toMatchObject({ state: 'ready', error: null })
   expect(reasons).toEqual([])

@@ -1,36 +1,36 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { frames, makeClip, probeFile, workspace } from '../../../support/media/media.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let service: Service
-let media: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let media: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  const clip = await makeClip(space.file('clip.mp4'), {
+  tempDir = await tempDirectory()
+  const clip = await makeClip(tempDir.file('clip.mp4'), {
     seconds: 8,
     // Pictures that carry no captions, so that the held source is first read by the encoder and not by whoever looks for some.
     flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
   })
-  media = await MediaServer.start(clip)
+  media = await PausableFileServer.start(clip)
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await media?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 test.each(['', 'x'])('the polling client of the specification gets its files (password "%s")', async (password) => {
   const authorization = `Basic ${btoa(`${service.ready.api_key}:${password}`)}`
-  const input = await service.upload(space.file('clip.mp4'))
+  const input = await service.upload(tempDir.file('clip.mp4'))
   const created = await fetch(`${service.base}/api/v0/job`, {
     method: 'POST',
     headers: { Authorization: authorization, 'Content-Type': 'application/json' },
     body: JSON.stringify(
-      jobOf(input, 'file-upload', {
+      jobRequest(input, 'file-upload', {
         videoProfiles: [
           { output: 'a.mp4', width: 320, height: 180, video_bitrate: 400 },
           { output: 'b/b.mp4', width: 160, height: 90, video_bitrate: 150 },
@@ -42,7 +42,7 @@ test.each(['', 'x'])('the polling client of the specification gets its files (pa
   const id = ((await created.json()) as { _auto_generated_id_: number })._auto_generated_id_
 
   const seen: [number, number][] = []
-  const job = await until('the job to end', async () => {
+  const job = await waitFor('the job to end', async () => {
     const response = await fetch(`${service.base}/api/v0/job/${id}`, { headers: { Authorization: authorization } })
     expect(response.status).toBe(200)
     const body: any = await response.json()
@@ -61,21 +61,21 @@ test.each(['', 'x'])('the polling client of the specification gets its files (pa
   for (const [index, output] of job.status.outputs.entries()) {
     const bytes = Buffer.from(await (await fetch(output.url)).arrayBuffer())
     expect(bytes.length).toBe(output.size)
-    const path = space.file(`out${password}${index}.mp4`)
+    const path = tempDir.file(`out${password}${index}.mp4`)
     await writeFile(path, bytes)
     const { streams, format } = await probeFile(path)
     expect(streams.map((stream) => stream.codec_name)).toEqual(['h264', 'aac'])
     expect(streams[0]).toMatchObject(index === 0 ? { width: 320, height: 180 } : { width: 160, height: 90 })
     expect(Math.abs(Number(format.duration) - 8)).toBeLessThan(0.2)
-    expect(await frames(path)).toHaveLength(200)
+    expect(await decodeFrames(path)).toHaveLength(200)
   }
-  expect(await service.leftOver()).toEqual([])
+  expect(await service.workDirEntries()).toEqual([])
 })
 
 test('a file without sound is transcoded when no audio is asked for', async () => {
-  const clip = await makeClip(space.file('silent.mp4'), { seconds: 2, audio: [] })
-  const id = await service.create(jobOf(await service.upload(clip), 'file-upload', { audioProfiles: [] }))
-  expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
+  const clip = await makeClip(tempDir.file('silent.mp4'), { seconds: 2, audio: [] })
+  const id = await service.create(jobRequest(await service.upload(clip), 'file-upload', { audioProfiles: [] }))
+  expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
 })
 
 // ts: through the multiplexer of our own, at a constant rate.
@@ -83,18 +83,18 @@ test.each<[string, Record<string, string>]>([
   ['mp4', {}],
   ['ts', { output_container: 'ts', video_bitrate_mode: 'cbr' }],
 ])('cancel ends ffmpeg, and the next job runs (%s)', async (_container, change) => {
-  media.hold(0.6)
-  const id = await service.create(jobOf(media.url, 'http', change))
-  await service.encoding(id)
+  media.pauseAt(0.6)
+  const id = await service.create(jobRequest(media.url, 'http', change))
+  await service.waitForEncoding(id)
   expect(service.encoders()).toHaveLength(1)
   const response = await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
   expect(response.status).toBe(200)
-  await until('ffmpeg to end', () => service.encoders().length === 0)
-  await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+  await waitFor('ffmpeg to end', () => service.encoders().length === 0)
+  await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
   expect(await service.status(id)).toMatchObject({ state: 'cancelled', job_completed: true, outputs: [] })
-  media.release()
-  const next = await service.create(jobOf(media.url, 'http', change))
-  expect(await service.ended(next)).toMatchObject({ state: 'ready', error: null })
+  media.resume()
+  const next = await service.create(jobRequest(media.url, 'http', change))
+  expect(await service.waitForEnd(next)).toMatchObject({ state: 'ready', error: null })
   // What was cancelled stays so.
   expect(await service.status(id)).toMatchObject({ state: 'cancelled' })
 })

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { childrenOf } from '../../../../scripts/local/processes/processGroup.ts'
-import { PATIENCE_MS } from '../../../support/timeouts.ts'
+import { STEP_TIMEOUT_MS } from '../../../support/timeouts.ts'
 
 export interface ListeningPort {
   pid: number
@@ -99,7 +99,7 @@ function isPrivate(path: string): boolean {
   return (mode & 0o077) === 0 && uid === process.getuid?.()
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   /** 0: closed, or silent, without an answer. */
   status: number
   headers: string
@@ -111,7 +111,7 @@ export function sendRaw(
   target: { host: string; port: number },
   bytes: string | Buffer,
   { end = false }: { end?: boolean } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   return new Promise((resolve) => {
     const socket = connect({ host: target.host, port: target.port, allowHalfOpen: true })
     let text = ''
@@ -125,7 +125,7 @@ export function sendRaw(
         body: split < 0 ? '' : text.slice(split + 4),
       })
     }
-    socket.setTimeout(PATIENCE_MS, done)
+    socket.setTimeout(STEP_TIMEOUT_MS, done)
     socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
     socket.once('end', done)
     socket.once('close', done)
@@ -136,7 +136,7 @@ export function sendRaw(
 }
 
 /** A request whose target is exactly this text: no client library corrects it. */
-export function request(target: string, headers: Record<string, string> = {}, method = 'GET', body = ''): string {
+export function rawRequest(target: string, headers: Record<string, string> = {}, method = 'GET', body = ''): string {
   const all = {
     Host: 'localhost',
     Connection: 'close',

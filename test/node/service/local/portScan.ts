@@ -1,9 +1,9 @@
 // In charge of: what of a local development server could be reached without a key: every door that miniflare and wrangler
 // are known to have, asked for on every port of a process and its descendants.
 // Not in charge of: who is attacked (ports.test.ts).
-import { listeningPorts, request, sendRaw, type ListeningPort, type RawAnswer } from './listeningSockets.ts'
+import { listeningPorts, rawRequest, sendRaw, type ListeningPort, type RawResponse } from './listeningSockets.ts'
 
-export interface Opening {
+export interface OpenPort {
   where: string
   asked: string
   status: number
@@ -19,7 +19,7 @@ const explorer = [
   '/api/workers/durable_objects/namespaces',
 ]
 /** Of miniflare's own worker, its loopback server and wrangler's proxy, in their old and their new places. */
-const doors = [
+const entryPoints = [
   ['/cdn-cgi/explorer', '/cdn-cgi/local/explorer', '/cdn-cgi/mf/explorer'].flatMap((at) =>
     explorer.map((path) => at + path),
   ),
@@ -53,46 +53,47 @@ const disguisedHeaders: Record<string, string>[] = [
 ]
 
 /** Everything that answers with more than a refusal. `objects`: keys that are in the bucket. */
-export async function findOpenings(pid: number, objects: readonly string[]): Promise<Opening[]> {
+export async function findOpenPorts(pid: number, objects: readonly string[]): Promise<OpenPort[]> {
   const stored = objects.map((key) => `/cdn-cgi/local/r2/public/splicepoint/${encodeURI(key)}`)
-  const openings: Opening[] = []
+  const openings: OpenPort[] = []
   for (const port of listeningPorts(pid)) {
     const where = `${port.host}:${port.port} (${port.program})`
-    const judge = (asked: string, answer: RawAnswer): void => {
+    const judge = (asked: string, answer: RawResponse): void => {
       const { status, body } = answer
       if (status < 400 || status >= 500) {
         // Closed without a word is as good as a refusal.
         if (status !== 0) openings.push({ where, asked, status, body: body.slice(0, 200) })
       } else if (/\n\s+at |file:\/\/|node_modules/.test(body)) openings.push({ where, asked, status, body })
     }
-    for (const [asked, bytes] of attacks([...doors, ...stored])) judge(asked, await sendRaw(port, bytes))
+    for (const [asked, bytes] of attacks([...entryPoints, ...stored])) judge(asked, await sendRaw(port, bytes))
     await moved(port, judge)
   }
   // Last: not everybody survives it.
-  for (const port of listeningPorts(pid)) for (const target of odd) await sendRaw(port, request(target), { end: true })
+  for (const port of listeningPorts(pid))
+    for (const target of odd) await sendRaw(port, rawRequest(target), { end: true })
   return openings
 }
 
 function attacks(paths: readonly string[]): [asked: string, bytes: string][] {
   return [
     ...paths.flatMap((path) =>
-      disguises.map((disguise): [string, string] => [disguise(path), request(disguise(path))]),
+      disguises.map((disguise): [string, string] => [disguise(path), rawRequest(disguise(path))]),
     ),
     ...paths.flatMap((path) =>
       disguisedHeaders.map((headers): [string, string] => [
         `${path} ${JSON.stringify(headers)}`,
-        request(path, headers),
+        rawRequest(path, headers),
       ]),
     ),
     ...paths.map((path): [string, string] => [
       `POST ${path}`,
-      request(path, { 'Content-Type': 'application/json' }, 'POST', '{"sql":"select 1"}'),
+      rawRequest(path, { 'Content-Type': 'application/json' }, 'POST', '{"sql":"select 1"}'),
     ]),
   ]
 }
 
 /** A health check that is to become something else. The answer of the real one is known by its first words. */
-async function moved(port: ListeningPort, judge: (asked: string, answer: RawAnswer) => void): Promise<void> {
+async function moved(port: ListeningPort, judge: (asked: string, answer: RawResponse) => void): Promise<void> {
   const headers: Record<string, string>[] = [
     { 'MF-Original-URL': 'http://localhost/cdn-cgi/local/scheduled' },
     { 'MF-Original-URL': 'http://evil.invalid/docs' },
@@ -104,9 +105,9 @@ async function moved(port: ListeningPort, judge: (asked: string, answer: RawAnsw
     { 'MF-Custom-Node-Service': 'x' },
     { 'MF-Access-Blob': '{}' },
   ]
-  const plain = await sendRaw(port, request('/health'))
+  const plain = await sendRaw(port, rawRequest('/health'))
   for (const one of headers) {
-    const answer = await sendRaw(port, request('/health', one))
+    const answer = await sendRaw(port, rawRequest('/health', one))
     const same = answer.status === plain.status && answer.body.slice(0, 40) === plain.body.slice(0, 40)
     if (!same) judge(`/health ${JSON.stringify(one)}`, { ...answer, status: answer.status || 599 })
   }

@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findOpenings } from './portScan.ts'
+import { findOpenPorts } from './portScan.ts'
 import { Service } from '../../../support/service.ts'
-import { listeningPaths, listeningPorts, request, sendRaw } from './listeningSockets.ts'
+import { listeningPaths, listeningPorts, rawRequest, sendRaw } from './listeningSockets.ts'
 
 let service: Service
 beforeAll(async () => {
@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== 'linux')('what listens', () => {
     expect(ports.map(({ port }) => port)).toContain(front().port)
     for (const url of service.ready.transcoder_urls)
       expect(ports.map(({ port }) => port)).toContain(Number(new URL(url).port))
-    expect(await findOpenings(service.ready.pids.start, keys)).toEqual([])
+    expect(await findOpenPorts(service.ready.pids.start, keys)).toEqual([])
     // Nobody was brought down by it either, and started again.
     expect(listeningPorts(service.ready.pids.start)).toEqual(ports)
     expect(await service.isServing()).toBe(true)
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('what listens', () => {
     })
     try {
       await once(createInterface({ input: planted.stdout as Readable }), 'line')
-      const found = await findOpenings(planted.pid ?? 0, ['planted.txt'])
+      const found = await findOpenPorts(planted.pid ?? 0, ['planted.txt'])
       const asked = found.filter(({ status }) => status === 200).map((one) => one.asked)
       expect(asked).toContain('/cdn-cgi/local/explorer/api/d1/database')
       expect(asked).toContain('/cdn-cgi/local/r2/public/splicepoint/planted.txt')
@@ -149,7 +149,7 @@ describe('what is not HTTP', () => {
   })
 
   test('headers without end are refused as too large', async () => {
-    const answer = await sendRaw(front(), request('/health', { 'X-Long': 'x'.repeat(200_000) }))
+    const answer = await sendRaw(front(), rawRequest('/health', { 'X-Long': 'x'.repeat(200_000) }))
     expect([answer.status, (JSON.parse(answer.body) as { error: unknown }).error]).toEqual([
       413,
       { code: 'too_large', message: expect.any(String) as string },
@@ -157,7 +157,7 @@ describe('what is not HTTP', () => {
   })
 
   test.each(['M-SEARCH', 'LINK', 'MKCALENDAR', 'TRACE'])('%s, which no address takes: 405', async (method) => {
-    const answer = await sendRaw(front(), request('/api/v0/job', {}, method))
+    const answer = await sendRaw(front(), rawRequest('/api/v0/job', {}, method))
     expect([answer.status, answer.body]).toEqual([405, expect.stringContaining('method_not_allowed')])
   })
 

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { readSettings } from '../../../../scripts/local/localSettings.ts'
-import { frames, makeClip, workspace } from '../../../support/media/media.ts'
-import { jobOf, ROOT, Service } from '../../../support/service.ts'
+import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, ROOT, Service } from '../../../support/service.ts'
 
 const SECRET = 'a-secret-for-tests-of-32-letters'
 
@@ -39,17 +39,17 @@ async function startTranscoder(workDir: string): Promise<{ url: string } & Async
 }
 
 test('starts none of its own, and gives its jobs to those', async () => {
-  await using space = await workspace()
-  await using transcoder = await startTranscoder(space.file('work'))
+  await using tempDir = await tempDirectory()
+  await using transcoder = await startTranscoder(tempDir.file('work'))
   await using service = await Service.start({ TRANSCODER_URLS: transcoder.url, TRANSCODER_SECRET: SECRET })
   expect(service.ready).toMatchObject({ transcoder_urls: [transcoder.url], pids: { transcoders: [] } })
   expect(service.transcoder()).toBeNull()
-  const input = await service.upload(await makeClip(space.file('clip.mp4'), { seconds: 2 }))
-  const status = await service.ended(await service.create(jobOf(input, 'file-upload')))
+  const input = await service.upload(await makeClip(tempDir.file('clip.mp4'), { seconds: 2 }))
+  const status = await service.waitForEnd(await service.create(jobRequest(input, 'file-upload')))
   expect(status).toMatchObject({ state: 'ready', error: null })
-  const path = space.file('out.mp4')
+  const path = tempDir.file('out.mp4')
   await writeFile(path, Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer()))
-  expect(await frames(path)).toHaveLength(50)
+  expect(await decodeFrames(path)).toHaveLength(50)
 })
 
 test.each([

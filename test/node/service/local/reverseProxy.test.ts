@@ -7,21 +7,21 @@ import { createServer, request, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readSettings } from '../../../../scripts/local/localSettings.ts'
-import { selfSigned } from '../../../fakes/selfSignedCertificate.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { selfSignedCertificate } from '../../../fakes/selfSignedCertificate.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let service: Service
 let proxy: Server
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 /** As visitors call it. */
 let base: string
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   service = await Service.start({ TRUST_PROXY: '1' })
   // As nginx or Caddy would be set: the headers are the proxy's own.
-  proxy = createServer(selfSigned('127.0.0.1'), (incoming, response) => {
+  proxy = createServer(selfSignedCertificate('127.0.0.1'), (incoming, response) => {
     const outgoing = plainRequest(service.base + incoming.url, {
       method: incoming.method,
       headers: { ...incoming.headers, 'x-forwarded-proto': 'https', 'x-forwarded-host': incoming.headers.host },
@@ -39,7 +39,7 @@ afterAll(async () => {
   proxy?.closeAllConnections()
   proxy?.close()
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 interface Told {
@@ -77,7 +77,7 @@ const key = () => ({ authorization: `Basic ${Buffer.from(`${service.ready.api_ke
 const addressesIn = (value: unknown): string[] => JSON.stringify(value).match(/https?:\/\/[^"\\\s]+/g) ?? []
 
 test('behind TLS, uploads, outputs, archive and shares are https addresses of the proxy, and open', async () => {
-  const clip = space.file('film.mp4')
+  const clip = tempDir.file('film.mp4')
   await makeClip(clip, { width: 320, height: 180, seconds: 1, audio: [2] })
   const input = await service.upload(clip)
   const tus = await ask(`${base}/uploads`, {
@@ -94,12 +94,12 @@ test('behind TLS, uploads, outputs, archive and shares are https addresses of th
     ...key(),
     method: 'POST',
     'content-type': 'application/json',
-    body: JSON.stringify(jobOf(`${base}/uploads/${number}`, 'file-upload')),
+    body: JSON.stringify(jobRequest(`${base}/uploads/${number}`, 'file-upload')),
   })
   expect(created.status, created.body.toString()).toBe(200)
   const id: number = created.json._auto_generated_id_
   expect(created.headers['location']).toBe(`${base}/api/v0/job/${id}`)
-  await until('the end of the job', async () => (await service.status(id))?.job_completed)
+  await waitFor('the end of the job', async () => (await service.status(id))?.job_completed)
 
   const { json } = await ask(`${base}/api/v0/job/${id}`, key())
   expect(json.status.error).toBeNull()
@@ -124,7 +124,7 @@ test('BASE_URL is what the service hands out, and npm start says both addresses'
   expect(begun.headers.get('location')).toBe('https://video.example.com/uploads/1')
   expect(other.ready.public_url).toBe('https://video.example.com')
   expect(other.ready.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-  const clip = space.file('small.mp4')
+  const clip = tempDir.file('small.mp4')
   await makeClip(clip, { width: 320, height: 180, seconds: 1, audio: [2] })
   expect(await other.upload(clip)).toBe('https://video.example.com/uploads/2')
 })

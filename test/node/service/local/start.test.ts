@@ -5,8 +5,8 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { childrenOf, isAlive } from '../../../../scripts/local/processes/processGroup.ts'
-import { workspace } from '../../../support/media/media.ts'
-import { ROOT, Service, until } from '../../../support/service.ts'
+import { tempDirectory } from '../../../support/media/media.ts'
+import { ROOT, Service, waitFor } from '../../../support/service.ts'
 
 const closed = (url: string): Promise<boolean> =>
   fetch(url).then(
@@ -76,26 +76,26 @@ test('what it started ends when the supervisor is killed', async () => {
   await using service = await Service.start()
   const all = tree(service.ready.pids.start)
   process.kill(service.ready.pids.start, 'SIGKILL')
-  await until('every process to end', () => all.filter(isAlive).length === 0)
+  await waitFor('every process to end', () => all.filter(isAlive).length === 0)
   expect(await closed(`${service.base}/health`)).toBe(true)
 })
 
 test.each(['secrets.json', 'logs/wrangler', 'migrated', 'logs/worker.log'])(
   'a signal during the start, when there is %s, leaves nothing either',
   async (sign) => {
-    await using space = await workspace()
+    await using tempDir = await tempDirectory()
     const child = spawn(process.execPath, [join(ROOT, 'scripts/start.ts'), '--json'], {
-      env: { ...process.env, PORT: '0', STATE_DIR: space.path, INIT_CWD: ROOT },
+      env: { ...process.env, PORT: '0', STATE_DIR: tempDir.path, INIT_CWD: ROOT },
       stdio: 'ignore',
     })
     const exited = once(child, 'exit')
-    await until(sign, () => existsSync(space.file(sign)))
+    await waitFor(sign, () => existsSync(tempDir.file(sign)))
     const all = tree(child.pid ?? 0)
     child.kill('SIGTERM')
     expect(await exited).toEqual([0, null])
     expect(all.filter(isAlive)).toEqual([])
     // Whoever was born between the look and the signal works on the same directory.
-    expect(processes((argv) => argv.some((part) => part.includes(space.path)))).toEqual([])
+    expect(processes((argv) => argv.some((part) => part.includes(tempDir.path)))).toEqual([])
   },
 )
 

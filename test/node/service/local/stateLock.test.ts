@@ -2,17 +2,17 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../../../scripts/local/processes/processGroup.ts'
-import { lockState } from '../../../../scripts/local/stateLock.ts'
-import { workspace } from '../../../support/media/media.ts'
-import { Service, until } from '../../../support/service.ts'
+import { acquireStateLock } from '../../../../scripts/local/stateLock.ts'
+import { tempDirectory } from '../../../support/media/media.ts'
+import { Service, waitFor } from '../../../support/service.ts'
 import { processTree } from './listeningSockets.ts'
 
 test('a second start on the same data is refused with a sentence, under another name of it too, and the first one serves on', async () => {
-  await using space = await workspace()
-  const STATE_DIR = space.file('state')
+  await using tempDir = await tempDirectory()
+  const STATE_DIR = tempDir.file('state')
   await using first = await Service.start({ STATE_DIR })
-  await symlink(STATE_DIR, space.file('link'))
-  for (const path of [STATE_DIR, `${space.path}/../${space.path.split('/').at(-1)}/state`, space.file('link')]) {
+  await symlink(STATE_DIR, tempDir.file('link'))
+  for (const path of [STATE_DIR, `${tempDir.path}/../${tempDir.path.split('/').at(-1)}/state`, tempDir.file('link')]) {
     await expect(Service.start({ STATE_DIR: path })).rejects.toThrow(
       `is already in use by process ${first.ready.pids.start}. Stop it, or use another directory`,
     )
@@ -24,7 +24,7 @@ test('a second start on the same data is refused with a sentence, under another 
 })
 
 test('of several that start at the same moment one serves, and the others are refused', async () => {
-  await using space = await workspace()
+  await using space = await tempDirectory()
   const STATE_DIR = space.file('state')
   const started = await Promise.allSettled(Array.from({ length: 5 }, () => Service.start({ STATE_DIR })))
   const services = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -53,7 +53,7 @@ test.each([
     },
   ],
 ])('after SIGKILL of %s the next start works, and nothing of the one before runs beside it', async (_name, victims) => {
-  await using space = await workspace()
+  await using space = await tempDirectory()
   const STATE_DIR = space.file('state')
   const killed = await Service.start({ STATE_DIR })
   const before = processTree(killed.ready.pids.start).map(({ pid }) => pid)
@@ -62,17 +62,17 @@ test.each([
   expect(before.filter(isAlive)).toEqual([])
   expect(next.ready.api_key).toBe(killed.ready.api_key)
   expect(await next.isServing()).toBe(true)
-  await until('the test’s own handle of the killed one', () => killed.exited)
+  await waitFor('the test’s own handle of the killed one', () => killed.exited)
   await killed[Symbol.asyncDispose]()
 })
 
 test('the lock ends with whoever holds it, and holds within one process too', async () => {
-  await using space = await workspace()
+  await using space = await tempDirectory()
   const runDir = space.file('run')
   await mkdir(runDir)
-  const lock = await lockState(space.path, runDir)
-  await expect(lockState(space.path, runDir)).rejects.toThrow(`is already in use by process ${process.pid}.`)
+  const lock = await acquireStateLock(space.path, runDir)
+  await expect(acquireStateLock(space.path, runDir)).rejects.toThrow(`is already in use by process ${process.pid}.`)
   lock.release()
-  const again = await lockState(space.path, runDir)
+  const again = await acquireStateLock(space.path, runDir)
   again.release()
 })

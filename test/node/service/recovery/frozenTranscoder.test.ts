@@ -1,30 +1,30 @@
 // In charge of: a transcoder that is there and does nothing: /health says so, it is started again, and its job goes on.
 import { expect, test } from 'vitest'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { JOB_PATIENCE_MS } from '../../../support/timeouts.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 test('a transcoder that is stopped (SIGSTOP) is told by /health, ended, and started again; its job ends well', async () => {
-  await using space = await workspace()
-  await using media = await MediaServer.start(await makeClip(space.file('clip.mp4'), { seconds: 4 }))
+  await using tempDir = await tempDirectory()
+  await using media = await PausableFileServer.start(await makeClip(tempDir.file('clip.mp4'), { seconds: 4 }))
   await using service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
-  media.hold(0.6)
-  const id = await service.create(jobOf(media.url, 'http'))
-  await until('the job to run', async () => (await service.status(id))?.state === 'running')
+  media.pauseAt(0.6)
+  const id = await service.create(jobRequest(media.url, 'http'))
+  await waitFor('the job to run', async () => (await service.status(id))?.state === 'running')
   const frozen = service.transcoder()?.pid
   if (frozen === undefined) throw new Error('there is no transcoder')
   process.kill(frozen, 'SIGSTOP')
   const health = async (): Promise<Record<string, unknown>> =>
     (await (await fetch(`${service.base}/health`)).json()) as Record<string, unknown>
-  const told = await until('/health to tell it', async () => {
+  const told = await waitFor('/health to tell it', async () => {
     const now = await health()
     return now['transcoders_silent'] === 1 ? now : null
   })
   expect(told['status']).toBe('degraded')
-  await until('another one', () => (service.transcoder()?.pid ?? frozen) !== frozen, JOB_PATIENCE_MS)
-  media.release()
-  expect(await service.ended(id, JOB_PATIENCE_MS)).toMatchObject({ state: 'ready', error: null })
-  await until('/health to be well', async () => (await health())['status'] === 'ok')
+  await waitFor('another one', () => (service.transcoder()?.pid ?? frozen) !== frozen, JOB_TIMEOUT_MS)
+  media.resume()
+  expect(await service.waitForEnd(id, JOB_TIMEOUT_MS)).toMatchObject({ state: 'ready', error: null })
+  await waitFor('/health to be well', async () => (await health())['status'] === 'ok')
   expect(service.stderr()).toMatch(/^Restarting the transcoder: it has not responded for 30 s\.$/m)
 })

@@ -7,9 +7,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, ROOT, Service, until } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, ROOT, Service, waitFor } from '../../../support/service.ts'
 
 const SECRET = 'a-secret-for-tests-of-32-letters'
 
@@ -74,13 +74,13 @@ async function startTranscoder(workDir: string) {
 }
 
 test('a transcoder that was killed, one that is frozen and one that is cut off are noticed while nobody polls', async () => {
-  await using space = await workspace()
+  await using tempDir = await tempDirectory()
   const flags = ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart']
-  await using media = await MediaServer.start(await makeClip(space.file('clip.mp4'), { seconds: 8, flags }))
+  await using media = await PausableFileServer.start(await makeClip(tempDir.file('clip.mp4'), { seconds: 8, flags }))
   using relay = new Relay()
-  await using killed = await startTranscoder(space.file('killed'))
-  await using frozen = await startTranscoder(space.file('frozen'))
-  await using lonely = await startTranscoder(space.file('lonely'))
+  await using killed = await startTranscoder(tempDir.file('killed'))
+  await using frozen = await startTranscoder(tempDir.file('frozen'))
+  await using lonely = await startTranscoder(tempDir.file('lonely'))
   await using service = await Service.start({
     ALLOW_PRIVATE_HOSTS: media.host,
     LEASE_SECONDS: '30',
@@ -89,9 +89,9 @@ test('a transcoder that was killed, one that is frozen and one that is cut off a
     DOOR_URL: await relay.listen(),
   })
   relay.port = Number(new URL(service.base).port)
-  media.hold(0.6)
-  const ids = await Promise.all([1, 2, 3].map(() => service.create(jobOf(media.url, 'http'))))
-  for (const id of ids) await service.encoding(id)
+  media.pauseAt(0.6)
+  const ids = await Promise.all([1, 2, 3].map(() => service.create(jobRequest(media.url, 'http'))))
+  for (const id of ids) await service.waitForEncoding(id)
   const began = Date.now()
   killed.kill('SIGKILL')
   frozen.kill('SIGSTOP')
@@ -99,7 +99,7 @@ test('a transcoder that was killed, one that is frozen and one that is cut off a
   // The log is read, and nothing asked: a question would bring the monitor back.
   const log = join(service.stateDir, 'logs/worker.log')
   const isLost = (line: string): boolean => line.includes('"msg":"lost"')
-  await until(
+  await waitFor(
     'all three to be lost',
     async () => (await readFile(log, 'utf8')).split('\n').filter(isLost).length >= 3,
     240_000,
@@ -112,6 +112,6 @@ test('a transcoder that was killed, one that is frozen and one that is cut off a
   // They go on as soon as there is somebody who can.
   relay.isCut = false
   frozen.kill('SIGCONT')
-  media.release()
-  for (const id of ids) expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
+  media.resume()
+  for (const id of ids) expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
 }, 420_000)

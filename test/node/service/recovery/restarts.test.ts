@@ -1,26 +1,26 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { frames, makeClip, workspace } from '../../../support/media/media.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let service: Service
-let media: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let media: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  const clip = await makeClip(space.file('clip.mp4'), {
+  tempDir = await tempDirectory()
+  const clip = await makeClip(tempDir.file('clip.mp4'), {
     seconds: 8,
     // Pictures that carry no captions, so that the held source is first read by the encoder and not by whoever looks for some.
     flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
   })
-  media = await MediaServer.start(clip)
+  media = await PausableFileServer.start(clip)
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await media?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const victims: { name: string; find: () => number | undefined; isBack: (old: number) => boolean | Promise<boolean> }[] =
@@ -43,19 +43,19 @@ const victims: { name: string; find: () => number | undefined; isBack: (old: num
   ]
 
 test.each(victims)('a job outlives SIGKILL of $name', async ({ find, isBack }) => {
-  media.hold(0.6)
-  const id = await service.create(jobOf(media.url, 'http'))
-  await service.encoding(id)
-  const victim = find()
-  if (victim === undefined) throw new Error('there is no such process')
-  process.kill(victim, 'SIGKILL')
-  await until('it to be back', () => isBack(victim))
-  media.release()
-  const status = await service.ended(id)
+  media.pauseAt(0.6)
+  const id = await service.create(jobRequest(media.url, 'http'))
+  await service.waitForEncoding(id)
+  const killedProcess = find()
+  if (killedProcess === undefined) throw new Error('there is no such process')
+  process.kill(killedProcess, 'SIGKILL')
+  await waitFor('it to be back', () => isBack(killedProcess))
+  media.resume()
+  const status = await service.waitForEnd(id)
   expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
-  const path = space.file('out.mp4')
+  const path = tempDir.file('out.mp4')
   await writeFile(path, Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer()))
-  expect(await frames(path)).toHaveLength(200)
-  await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+  expect(await decodeFrames(path)).toHaveLength(200)
+  await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
   expect(service.encoders()).toEqual([])
 })

@@ -7,15 +7,15 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { selfSigned } from '../../../fakes/selfSignedCertificate.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { selfSignedCertificate } from '../../../fakes/selfSignedCertificate.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 /** For what takes a minute by itself, on a machine that is busy. */
 const LONG_MS = 240_000
 
 let service: Service
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let film: Buffer
 let upload: string
 /** Whatever it is told to answer. */
@@ -38,11 +38,11 @@ async function close(server: Server): Promise<void> {
 }
 
 beforeAll(async () => {
-  space = await workspace()
-  const path = await makeClip(space.file('clip.mp4'), { seconds: 2, flags: ['-movflags', '+faststart'] })
+  tempDir = await tempDirectory()
+  const path = await makeClip(tempDir.file('clip.mp4'), { seconds: 2, flags: ['-movflags', '+faststart'] })
   film = await readFile(path)
   source = await listen(createServer((request, response) => answer(request, response)))
-  secure = await listen(createSecureServer(selfSigned('127.0.0.1'), serveFilm))
+  secure = await listen(createSecureServer(selfSignedCertificate('127.0.0.1'), serveFilm))
   const gone = await listen(createServer())
   closed = portOf(gone)
   await close(gone)
@@ -56,7 +56,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await Promise.all([source, secure].map((server) => server && close(server)))
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const lost = (id: number) => async () => (await service.events(id)).find(({ type }) => type === 'attempt.lost')
@@ -65,22 +65,22 @@ test(
   'a source that answers 500 holds no transcoder: others have them, and it is read when it is back',
   async () => {
     answer = (_, response) => void response.writeHead(500).end()
-    const body = jobOf(`http://127.0.0.1:${portOf(source)}/a.mp4`, 'http')
+    const body = jobRequest(`http://127.0.0.1:${portOf(source)}/a.mp4`, 'http')
     // One for each transcoder.
     const ids = [await service.create(body), await service.create(body)]
     for (const id of ids) {
-      const event = await until('the attempt to be given back', lost(id))
+      const event = await waitFor('the attempt to be given back', lost(id))
       expect(event).toMatchObject({ attempt: 1, error: { code: 'source_unreachable' } })
     }
     expect((await service.status(ids[1]!))?.waiting_for).toMatchObject({
       code: 'source_unreachable',
       message: `127.0.0.1:${portOf(source)} cannot deliver the file at the moment (500).`,
     })
-    const other = await service.ended(await service.create(jobOf(upload, 'file-upload')))
+    const other = await service.waitForEnd(await service.create(jobRequest(upload, 'file-upload')))
     expect(other).toMatchObject({ state: 'ready', error: null })
     answer = serveFilm
     for (const id of ids) {
-      expect(await service.ended(id, LONG_MS)).toMatchObject({ state: 'ready', error: null, waiting_for: null })
+      expect(await service.waitForEnd(id, LONG_MS)).toMatchObject({ state: 'ready', error: null, waiting_for: null })
     }
   },
   LONG_MS,
@@ -89,10 +89,10 @@ test(
 test(
   'a source where nobody listens is read when it is started again, by the same attempt',
   async () => {
-    const id = await service.create(jobOf(`http://127.0.0.1:${closed}/a.mp4`, 'http'))
-    await until('the source to be looked for', async () => (await service.status(id))?.phase === 'probing')
+    const id = await service.create(jobRequest(`http://127.0.0.1:${closed}/a.mp4`, 'http'))
+    await waitFor('the source to be looked for', async () => (await service.status(id))?.phase === 'probing')
     const back = await listen(createServer(serveFilm), closed)
-    const status = await service.ended(id, LONG_MS)
+    const status = await service.waitForEnd(id, LONG_MS)
     await close(back)
     expect(status).toMatchObject({ state: 'ready', error: null })
     expect(await lost(id)()).toBe(undefined)
@@ -110,11 +110,11 @@ test(
     }
     const expected = [
       [
-        jobOf(`https://127.0.0.1:${portOf(secure)}/a.mp4`, 'http'),
+        jobRequest(`https://127.0.0.1:${portOf(secure)}/a.mp4`, 'http'),
         { code: 'tls_failed', field: 'input', message: expect.stringMatching(/certificate that is not accepted/) },
       ],
       [
-        jobOf(upload, 'file-upload', toStore),
+        jobRequest(upload, 'file-upload', toStore),
         {
           code: 'connection_refused',
           field: 'cloud_credentials.output',
@@ -124,7 +124,7 @@ test(
     ] as const
     const ids = await Promise.all(expected.map(([job]) => service.create(job)))
     for (const [n, id] of ids.entries()) {
-      expect(await service.ended(id, LONG_MS)).toMatchObject({ state: 'error', error: expected[n]![1] })
+      expect(await service.waitForEnd(id, LONG_MS)).toMatchObject({ state: 'error', error: expected[n]![1] })
       expect(await lost(id)()).toBe(undefined)
     }
   },

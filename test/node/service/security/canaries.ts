@@ -2,7 +2,7 @@
 // Not in charge of: where to look (serviceTraces.ts), which jobs carry them.
 import { randomBytes } from 'node:crypto'
 
-export interface Found {
+export interface FoundSecret {
   canary: string
   form: string
 }
@@ -46,9 +46,9 @@ export class Canaries {
     return value
   }
 
-  in(bytes: Uint8Array): Found[] {
+  findIn(bytes: Uint8Array): FoundSecret[] {
     const haystack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const found: Found[] = this.#needles
+    const found: FoundSecret[] = this.#needles
       .filter(({ needle }) => haystack.includes(needle))
       .map(({ canary: name, form }) => ({ canary: name, form }))
     if (ATTEMPT_TOKEN.test(haystack.toString('latin1'))) found.push({ canary: 'attempt token', form: 'raw' })

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { lastPackets, transportPackets } from '../../../../transcoder/analysis/damage/streamEnding.ts'
-import { engine } from '../../../support/media/media.ts'
+import { testFfmpeg } from '../../../support/media/media.ts'
 
 const run = promisify(execFile)
 
@@ -19,9 +19,12 @@ interface Decoded {
  * whole: what is decoded is what the whole file has, or a beginning of it; unnoticed: frames differ, and no decoder says a word, as no
  * service could; noticed: they differ, and ffmpeg says so.
  */
-export type Notice = 'whole' | 'unnoticed' | 'noticed'
+export type DamageDetection = 'whole' | 'unnoticed' | 'noticed'
 
-export async function noticeOf(damaged: string, whole: Decoded): Promise<{ notice: Notice; complaint: string }> {
+export async function detectDamage(
+  damaged: string,
+  whole: Decoded,
+): Promise<{ notice: DamageDetection; complaint: string }> {
   const found = await decode(damaged)
   const complaint =
     found.complaint !== '' && damaged.endsWith('.ts') ? await complaintBeforeEnd(damaged) : found.complaint
@@ -52,7 +55,7 @@ function startsAlike(some: readonly string[], all: readonly string[]): boolean {
 }
 
 export async function decode(path: string): Promise<Decoded> {
-  const { ffmpeg } = await engine()
+  const { ffmpeg } = await testFfmpeg()
   const input = ['-nostdin', '-v', 'error', '-i', path, '-map', '0:V:0', '-map', '0:a:0?']
   const output = ['-fps_mode', 'passthrough', '-f', 'framemd5', '-']
   const { stdout, stderr } = await run(ffmpeg, [...input, ...output], { maxBuffer: 2 ** 26 }).catch(

@@ -7,15 +7,15 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 const LONG = process.env['HOSTILE'] === 'long'
 const MOST_RESIDENT_KIB = 700 * 1024
 const MOST_UNSIZED = 64 * 1024 * 1024
 let service: Service
 let server: Server
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let clip: Buffer
 const sockets = new Set<Socket>()
 
@@ -124,8 +124,8 @@ const slowEnds: typeof ends = [
 ]
 
 beforeAll(async () => {
-  space = await workspace()
-  clip = await readFile(await makeClip(space.file('clip.mp4'), { seconds: 1, width: 160, height: 90 }))
+  tempDir = await tempDirectory()
+  clip = await readFile(await makeClip(tempDir.file('clip.mp4'), { seconds: 1, width: 160, height: 90 }))
   server = createServer((socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket)).on('error', () => undefined)
@@ -149,7 +149,7 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   for (const socket of sockets) socket.destroy()
   await new Promise<void>((resolve) => server.close(() => resolve()))
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 function peakKib(pid: number | null | undefined): number {
@@ -162,12 +162,14 @@ test(
   async () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const all = LONG ? [...ends, ...slowEnds] : ends
-    const ids = await Promise.all(all.map(([path]) => service.create(jobOf(url + path, 'http', { audioProfiles: [] }))))
+    const ids = await Promise.all(
+      all.map(([path]) => service.create(jobRequest(url + path, 'http', { audioProfiles: [] }))),
+    )
     const began = Date.now()
     const outcomes: Record<string, string> = {}
     await Promise.all(
       all.map(async ([path], n) => {
-        const { error, state } = await service.ended(ids[n]!, LONG ? 3_000_000 : 300_000)
+        const { error, state } = await service.waitForEnd(ids[n]!, LONG ? 3_000_000 : 300_000)
         outcomes[path] = error?.code ?? state
         if (LONG) console.log(`${path}: ${outcomes[path]} after ${Math.round((Date.now() - began) / 1000)} s`)
       }),
@@ -175,7 +177,7 @@ test(
     expect(
       all.filter(([path, codes]) => !codes.includes(outcomes[path]!)).map(([path]) => [path, outcomes[path]]),
     ).toEqual([])
-    await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+    await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
     // Nothing grew, and the service still works.
     for (const pid of [...service.ready.pids.transcoders, service.ready.pids.workerd])
       expect(peakKib(pid)).toBeLessThan(MOST_RESIDENT_KIB)

@@ -10,11 +10,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isJobErrorCode } from '#contract/errorCodes.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { childrenOf } from '../../../../scripts/local/processes/processGroup.ts'
-import { ffmpeg, makeClip, workspace } from '../../../support/media/media.ts'
-import { hugePictures, mutate, random, swollenInputs, textInputs } from '../../../support/media/hostileInputs.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
-import { decode, noticeOf } from './decodedComparison.ts'
-import { Site } from '../../../support/http/webSite.ts'
+import { ffmpeg, makeClip, tempDirectory } from '../../../support/media/media.ts'
+import {
+  makeHugeFrameImage,
+  mutateBytes,
+  seededRandom,
+  inflatedHeaderInputs,
+  textInputs,
+} from '../../../support/media/hostileInputs.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
+import { decode, detectDamage } from './decodedComparison.ts'
+import { WebSite } from '../../../support/http/webSite.ts'
 
 const CANARY = 'HOSTILE-CANARY-CONTENT-7f3a'
 const runs = Number(process.env['FUZZ_RUNS'] ?? '6')
@@ -35,8 +41,8 @@ const codecs: Record<string, string[]> = {
 }
 
 let service: Service
-let site: Site
-let space: Awaited<ReturnType<typeof workspace>>
+let site: WebSite
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let trap: Server
 let hits = 0
 let resident = 0
@@ -44,8 +50,8 @@ let watch: NodeJS.Timeout
 const clips = new Map<string, Buffer>()
 
 beforeAll(async () => {
-  space = await workspace()
-  await writeFile(space.file('canary.txt'), CANARY.repeat(100))
+  tempDir = await tempDirectory()
+  await writeFile(tempDir.file('canary.txt'), CANARY.repeat(100))
   trap = createServer((socket) => {
     hits++
     socket.destroy()
@@ -53,10 +59,10 @@ beforeAll(async () => {
   trap.listen(0, '127.0.0.1')
   await once(trap, 'listening')
   for (const [extension, flags] of Object.entries(codecs)) {
-    const clip = await makeClip(space.file(`clip.${extension}`), { seconds: 1, width: 160, height: 90, flags })
+    const clip = await makeClip(tempDir.file(`clip.${extension}`), { seconds: 1, width: 160, height: 90, flags })
     clips.set(extension, await readFile(clip))
   }
-  site = await Site.start()
+  site = await WebSite.start()
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
   watch = setInterval(() => {
     for (const { pid } of childrenOf(service.transcoder()?.pid ?? 0)) {
@@ -74,7 +80,7 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await site?.[Symbol.asyncDispose]()
   await new Promise<void>((resolve) => trap.close(() => resolve()))
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 /** Runs a job for each file and says how it ended, having seen to what holds for every one of them. */
@@ -86,11 +92,11 @@ async function outcomes(
   for (const [name, bytes] of files) {
     const path = `/${ids.size}-${hits}/film.mp4`
     site.files.set(path, bytes)
-    ids.set(name, await service.create(jobOf(site.url + path, 'http', { audioProfiles })))
+    ids.set(name, await service.create(jobRequest(site.url + path, 'http', { audioProfiles })))
   }
   const ended = new Map<string, PublicStatus>()
   for (const [name, id] of ids) {
-    const status = await service.ended(id, JOB_MS)
+    const status = await service.waitForEnd(id, JOB_MS)
     ended.set(name, status)
     const { state, error } = status
     expect(['ready', 'error'], name).toContain(state)
@@ -105,7 +111,7 @@ async function outcomes(
   }
   expect(hits).toBe(0)
   expect(resident).toBeLessThan(MOST_RESIDENT_KIB)
-  await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+  await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
   return ended
 }
 
@@ -113,7 +119,7 @@ const codesOf = (ended: Map<string, PublicStatus>): Record<string, string> =>
   Object.fromEntries([...ended].map(([name, { error, state }]) => [name, error?.code ?? state]))
 
 test('lists and texts named .mp4 are no media, and what they name is not opened', { timeout: 300_000 }, async () => {
-  const target = { url: `http://127.0.0.1:${(trap.address() as AddressInfo).port}`, file: space.file('canary.txt') }
+  const target = { url: `http://127.0.0.1:${(trap.address() as AddressInfo).port}`, file: tempDir.file('canary.txt') }
   const texts = textInputs(target)
   const ended = await outcomes(texts.map(([name, text]) => [name, Buffer.from(text)]))
   for (const [name, code] of Object.entries(codesOf(ended))) {
@@ -128,13 +134,13 @@ test('lists and texts named .mp4 are no media, and what they name is not opened'
 test('headers that ask for the world, and codecs that are not on the list', { timeout: 300_000 }, async () => {
   const magic: [string, Buffer][] = []
   for (const extension of ['avi', 'mkv']) {
-    const path = space.file(`magic.${extension}`)
+    const path = tempDir.file(`magic.${extension}`)
     await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=64x64:d=0.4', '-c:v', 'magicyuv', path])
     magic.push([`MagicYUV in ${extension}`, await readFile(path)])
   }
-  const huge = await hugePictures(space.file('huge.avi'))
+  const huge = await makeHugeFrameImage(tempDir.file('huge.avi'))
   const codes = codesOf(
-    await outcomes([...swollenInputs(clips.get('mp4')!), ...magic, ['MJPEG of 16000 by 16000', huge]]),
+    await outcomes([...inflatedHeaderInputs(clips.get('mp4')!), ...magic, ['MJPEG of 16000 by 16000', huge]]),
   )
   for (const name of ['MagicYUV in avi', 'MagicYUV in mkv', 'MJPEG of 16000 by 16000']) {
     expect(codes[name], JSON.stringify(codes)).not.toBe('ready')
@@ -142,7 +148,7 @@ test('headers that ask for the world, and codecs that are not on the list', { ti
 })
 
 test(`files of every container, cut in the middle and mutated (seed ${seed})`, { timeout: 3_600_000 }, async () => {
-  const next = random(seed)
+  const next = seededRandom(seed)
   const kinds = [...clips]
   const files: [string, Buffer][] = kinds.map(([extension, bytes]) => [
     `half of a ${extension}`,
@@ -150,7 +156,7 @@ test(`files of every container, cut in the middle and mutated (seed ${seed})`, {
   ])
   for (let n = 0; n < runs; n++) {
     const [extension, bytes] = kinds[n % kinds.length]!
-    files.push([`mutated ${extension}, number ${n} of seed ${seed}`, mutate(bytes, next)])
+    files.push([`mutated ${extension}, number ${n} of seed ${seed}`, mutateBytes(bytes, next)])
   }
   const ended = await outcomes(files, [SOUND])
   expect(ended.size).toBe(files.length)
@@ -173,9 +179,9 @@ test(`files of every container, cut in the middle and mutated (seed ${seed})`, {
 
 /** Of a job that ended well and said nothing of damage. */
 async function unsaid(bytes: Buffer, extension: string): Promise<string> {
-  const path = space.file(`judged.${extension}`)
+  const path = tempDir.file(`judged.${extension}`)
   await writeFile(path, bytes)
-  const { notice, complaint } = await noticeOf(path, await decode(space.file(`clip.${extension}`)))
+  const { notice, complaint } = await detectDamage(path, await decode(tempDir.file(`clip.${extension}`)))
   return notice === 'noticed' ? `silent about ${complaint.slice(0, 300)}` : notice
 }
 
@@ -183,7 +189,7 @@ test(
   'names that look like options, paths, patterns and filters are refused or are names',
   { timeout: 300_000 },
   async () => {
-    const input = await service.upload(space.file('clip.mp4'))
+    const input = await service.upload(tempDir.file('clip.mp4'))
     const names = [
       '-i /etc/passwd',
       '../../x.mp4',
@@ -212,7 +218,7 @@ test(
     ]
     const started = new Map<string, number>()
     for (const [field, change] of names.flatMap(fields)) {
-      const body = jobOf(input, 'file-upload', { audioProfiles: [], ...change })
+      const body = jobRequest(input, 'file-upload', { audioProfiles: [], ...change })
       const headers = { 'content-type': 'application/json' }
       const response = await service.call('/api/v0/job', { method: 'POST', headers, body: JSON.stringify(body) })
       const answer = (await response.json()) as { _auto_generated_id_?: number }
@@ -220,7 +226,7 @@ test(
       if (answer._auto_generated_id_) started.set(`${field} ${JSON.stringify(change)}`, answer._auto_generated_id_)
     }
     for (const [name, id] of started) {
-      const status = await service.ended(id, JOB_MS)
+      const status = await service.waitForEnd(id, JOB_MS)
       expect(status.error, name).toBeNull()
       for (const { path } of status.outputs) expect(path.split('/'), name).not.toContain('..')
     }

@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { FakeGoogle } from '../../../fakes/googleStorage.ts'
-import { makeKey } from '../../../fakes/rsaKeys.ts'
+import { generateRsaKey } from '../../../fakes/rsaKeys.ts'
 import { FakeOracle } from '../../../fakes/oracleStorage.ts'
 import { FakeServer } from '../../../fakes/httpServer.ts'
 import { FakeS3, type FakeAnswer, type FakeRequest } from '../../../fakes/s3.ts'
-import { ffmpeg, makeClip, workspace } from '../../../support/media/media.ts'
+import { ffmpeg, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { Canaries, canary } from './canaries.ts'
-import { filesBelow, Watch } from './serviceTraces.ts'
-import { cutHls, publish } from '../../../support/media/hlsClips.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
-import { Site } from '../../../support/http/webSite.ts'
+import { readFilesBelow, ProcessWatcher } from './serviceTraces.ts'
+import { segmentHls, serveFiles } from '../../../support/media/hlsClips.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
+import { WebSite } from '../../../support/http/webSite.ts'
 
 const secrets = new Canaries()
 const made = (name: string): string => secrets.add(name, canary(name))
@@ -41,8 +41,8 @@ const query = {
 }
 /** AES-128 has 16 bytes. */
 const segmentKey = secrets.add('segmentKey', canary('').slice(0, 16))
-const pem = await makeKey()
-const pemOfGoogle = await makeKey()
+const pem = await generateRsaKey()
+const pemOfGoogle = await generateRsaKey()
 for (const [name, key] of Object.entries({ pem, pemOfGoogle })) {
   for (const line of key.pem.split('\n').slice(1, -2)) secrets.add(name, line)
 }
@@ -77,27 +77,27 @@ const hosts: Record<string, (request: FakeRequest) => FakeAnswer | Promise<FakeA
 
 let service: Service
 let server: FakeServer
-let site: Site
-let drop: Site
-let space: Awaited<ReturnType<typeof workspace>>
+let site: WebSite
+let drop: WebSite
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let held: Promise<void> | null = null
 let release: () => void = () => undefined
 let arrived = 0
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   const bytes = await readFile(
-    await makeClip(space.file('clip.mp4'), { seconds: 1, flags: ['-movflags', '+faststart'] }),
+    await makeClip(tempDir.file('clip.mp4'), { seconds: 1, flags: ['-movflags', '+faststart'] }),
   )
-  await ffmpeg(['-f', 'lavfi', '-i', 'color=red:s=32x32', '-frames:v', '1', space.file('logo.png')])
+  await ffmpeg(['-f', 'lavfi', '-i', 'color=red:s=32x32', '-frames:v', '1', tempDir.file('logo.png')])
   s3.put('films/in.mp4', bytes, 'video/mp4')
   oracle.put('in.mp4', bytes, 'video/mp4')
   compatible.put('Films/in.mp4', bytes, 'video/mp4')
   google.store.put('films.example/in.mp4', bytes, 'video/mp4')
-  site = await Site.start({ basic: `${basic.user}:${basic.password}` })
+  site = await WebSite.start({ basic: `${basic.user}:${basic.password}` })
   site.files.set('/in.mp4', bytes)
-  drop = await Site.start({ basic: `${target.user}:${target.password}` })
-  await publishHls(space.file('clip.mp4'))
-  const logo = await readFile(space.file('logo.png'))
+  drop = await WebSite.start({ basic: `${target.user}:${target.password}` })
+  await publishHls(tempDir.file('clip.mp4'))
+  const logo = await readFile(tempDir.file('logo.png'))
   hosts['logo.test'] = () => ({ status: 200, headers: { 'content-type': 'image/png' }, body: logo })
   server = await FakeServer.start(async (request) => {
     arrived++
@@ -114,17 +114,17 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
   await site?.[Symbol.asyncDispose]()
   await drop?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 /** Encrypted HLS whose key and segments want a query of their own. */
 async function publishHls(clip: string): Promise<void> {
-  const directory = space.file('hls')
+  const directory = tempDir.file('hls')
   await mkdir(directory)
   await writeFile(join(directory, 'secret.key'), segmentKey)
   await writeFile(join(directory, 'key.info'), `secret.key?k=${query.segmentKey}\n${join(directory, 'secret.key')}`)
-  await cutHls(clip, directory, 'film', { flags: ['-hls_key_info_file', join(directory, 'key.info')] })
-  await publish(directory, site.files, '/hls')
+  await segmentHls(clip, directory, 'film', { flags: ['-hls_key_info_file', join(directory, 'key.info')] })
+  await serveFiles(directory, site.files, '/hls')
   const list = site.files.get('/hls/film.m3u8')!.toString()
   site.files.set('/hls/film.m3u8', Buffer.from(list.replace(/^(film\d+\.ts)$/gm, `$1?s=${query.segment}`)))
 }
@@ -156,7 +156,7 @@ const ofGoogle = {
 }
 const ofTarget = { cloud_provider: 'http', access_key: target.user, secret_key: target.password }
 const ofBasic = { cloud_provider: 'http', access_key: basic.user, secret_key: basic.password }
-const hook = `https://hooks.test/in?token=${query.hook}`
+const webhookValue = `https://hooks.test/in?token=${query.hook}`
 const both = (input: object, output: object = input): object => ({ cloud_credentials: { input, output } })
 const toS3 = { bucket_output_path: 's3://films/out', ...both(ofAws) }
 const segmented = { output_container: 'hls', create_tar_file: true }
@@ -174,14 +174,16 @@ test('a search finds what it looks for in every form', () => {
     ['base64url+2', Buffer.from(`ab${value}`).toString('base64url')],
   ]
   for (const [form, text] of planted) {
-    expect(known.in(Buffer.from(text)).map((found) => found.form)).toContain(form)
+    expect(known.findIn(Buffer.from(text)).map((found) => found.form)).toContain(form)
   }
-  expect(known.in(Buffer.from('a+b/c d "Geheimnis"'))).toEqual([])
-  expect(known.in(Buffer.from(`x 3.1790000000000.${'A'.repeat(43)} x`))).toMatchObject([{ canary: 'attempt token' }])
+  expect(known.findIn(Buffer.from('a+b/c d "Geheimnis"'))).toEqual([])
+  expect(known.findIn(Buffer.from(`x 3.1790000000000.${'A'.repeat(43)} x`))).toMatchObject([
+    { canary: 'attempt token' },
+  ])
 })
 
 test('nothing that can be looked at holds a secret, however jobs end', { timeout: 600_000 }, async () => {
-  using watch = new Watch(service.ready.pids.start)
+  using watch = new ProcessWatcher(service.ready.pids.start)
   const answers: string[] = []
   const ask = async (path: string, init: RequestInit = {}): Promise<any> => {
     const response = await service.call(path, init)
@@ -197,11 +199,11 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   }
   const ids: number[] = []
   const run = async (input: string, change: object, search = ''): Promise<any> => {
-    const created = await send(jobOf(input, 'http', { webhook_url: hook, ...change }), search)
+    const created = await send(jobRequest(input, 'http', { webhook_url: webhookValue, ...change }), search)
     const id = created._auto_generated_id_ as number
     if (!id) throw new Error(`it was not created: ${JSON.stringify(created)}`)
     ids.push(id)
-    return service.ended(id)
+    return service.waitForEnd(id)
   }
 
   // Done, with every kind of credentials.
@@ -260,12 +262,12 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
       'content-type': 'application/json',
       authorization: `Basic ${Buffer.from(`${issued.key}:`).toString('base64')}`,
     },
-    body: JSON.stringify(jobOf(fromSite, 'http', toOwn)),
+    body: JSON.stringify(jobRequest(fromSite, 'http', toOwn)),
   })
   const { _auto_generated_id_: ofKey } = (await byKey.json()) as { _auto_generated_id_: number }
   ids.push(ofKey)
-  expect(await service.ended(ofKey)).toMatchObject(ready)
-  await until('the webhook of the key', () => hooks.some(({ target }) => target.includes('/key?token=')))
+  expect(await service.waitForEnd(ofKey)).toMatchObject(ready)
+  await waitFor('the webhook of the key', () => hooks.some(({ target }) => target.includes('/key?token=')))
   await asAdmin('PATCH', `/api/v0/keys/${issued.id}`, { label: 'two' })
   await asAdmin('POST', '/api/v0/vault/rotate')
   const listed = await fetch(`${service.base}/api/v0/keys`, { headers: { authorization: `Basic ${admin}` } })
@@ -273,11 +275,16 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
 
   // Refused at creation, with secrets in the places where people put them by mistake.
   const misplaced = [
-    jobOf(`https://${basic.user}:${basic.password}@films.example/a.mp4`, 'http', toOwn),
-    jobOf(fromSite, 'http', { ...toOwn, output_container: 'avi', secret_key: aws.secretKey, gop_length: fromSite }),
-    jobOf(fromSite, 'http', both({ ...ofAws, region: 7 })),
-    jobOf('s3://films/in.mp4', 'http', both({ ...ofOracle, private_key: pem.pem.slice(0, 400) })),
-    jobOf(`ftp://films.example/a?${query.input}`, 'http', toOwn),
+    jobRequest(`https://${basic.user}:${basic.password}@films.example/a.mp4`, 'http', toOwn),
+    jobRequest(fromSite, 'http', {
+      ...toOwn,
+      output_container: 'avi',
+      secret_key: aws.secretKey,
+      gop_length: fromSite,
+    }),
+    jobRequest(fromSite, 'http', both({ ...ofAws, region: 7 })),
+    jobRequest('s3://films/in.mp4', 'http', both({ ...ofOracle, private_key: pem.pem.slice(0, 400) })),
+    jobRequest(`ftp://films.example/a?${query.input}`, 'http', toOwn),
   ]
   for (const body of misplaced) expect(await send(body)).toMatchObject({ status: 400 })
   const unknown = { ...toOwn, api_token: aws.token, extra: { password: basic.password, see: fromSite } }
@@ -303,7 +310,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   const again = await ask(`/api/v0/job/${ids.at(-1)}/retry`, { method: 'POST' })
   expect(again._auto_generated_id_).toBeGreaterThan(0)
   ids.push(again._auto_generated_id_)
-  expect(await service.ended(ids.at(-1)!)).toMatchObject(failed)
+  expect(await service.waitForEnd(ids.at(-1)!)).toMatchObject(failed)
   const renewed = await ask(`/api/v0/job/${ids.at(-1)}/retry`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': 'once' },
@@ -315,19 +322,19 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
     ),
   })
   ids.push(renewed._auto_generated_id_)
-  expect(await service.ended(ids.at(-1)!)).toMatchObject(failed)
+  expect(await service.waitForEnd(ids.at(-1)!)).toMatchObject(failed)
   expect((await ask(`/api/v0/job/${ids[1]}`, { method: 'DELETE' })).status).toBeLessThan(300)
 
   // Cancelled while its source answers nothing.
   held = new Promise((resolve) => (release = resolve))
   const before = arrived
-  const stuck = (await send(jobOf('s3://films/in.mp4', 'http', toS3)))._auto_generated_id_ as number
-  await until('the store to be asked', () => arrived > before)
+  const stuck = (await send(jobRequest('s3://films/in.mp4', 'http', toS3)))._auto_generated_id_ as number
+  await waitFor('the store to be asked', () => arrived > before)
   await ask(`/api/v0/job/${stuck}/cancel`, { method: 'POST' })
   release()
   held = null
-  expect(await service.ended(stuck)).toMatchObject({ state: 'cancelled' })
-  await until('the webhooks to arrive', () => hooks.length >= 5)
+  expect(await service.waitForEnd(stuck)).toMatchObject({ state: 'cancelled' })
+  await waitFor('the webhooks to arrive', () => hooks.length >= 5)
 
   for (const id of [...ids, stuck]) {
     for (const path of ['', '/events', '/webhooks', '/log']) await ask(`/api/v0/job/${id}${path}`)
@@ -336,7 +343,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   }
   for (const path of ['/api/v0/job', '/api/v0/limits', '/health', '/metrics']) await ask(path)
 
-  const places = new Map<string, Uint8Array>([...(await filesBelow(service.stateDir)), ...watch.seen])
+  const places = new Map<string, Uint8Array>([...(await readFilesBelow(service.stateDir)), ...watch.seen])
   // What the service keeps its own secrets in, readable for its owner only.
   expect(places.delete('secrets.json')).toBe(true)
   for (const [index, text] of answers.entries()) places.set(`answer ${index}: ${text.slice(0, 80)}`, Buffer.from(text))
@@ -359,7 +366,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   for (const program of ['ffmpeg', 'ffprobe', 'workerd']) expect([...watch.programs()].join(' ')).toContain(program)
 
   const found = [...places].flatMap(([place, bytes]) =>
-    secrets.in(bytes).map(({ canary: name, form }) => `${name} (${form}) in ${place.slice(0, 200)}`),
+    secrets.findIn(bytes).map(({ canary: name, form }) => `${name} (${form}) in ${place.slice(0, 200)}`),
   )
   expect(found).toEqual([])
 })

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path'
 import { childrenOf } from '../../../../scripts/local/processes/processGroup.ts'
 
 /** Every file below, by its path from there. A file that goes meanwhile is left out. */
-export async function filesBelow(root: string): Promise<Map<string, Buffer>> {
+export async function readFilesBelow(root: string): Promise<Map<string, Buffer>> {
   const entries = await readdir(root, { withFileTypes: true, recursive: true })
   const files = new Map<string, Buffer>()
   for (const entry of entries.filter((one) => one.isFile())) {
@@ -18,7 +18,7 @@ export async function filesBelow(root: string): Promise<Map<string, Buffer>> {
 }
 
 /** What /proc told of all descendants of a process, again and again until it is disposed. */
-export class Watch {
+export class ProcessWatcher {
   /** `<program> cmdline|environ` and the bytes, each once. */
   readonly seen = new Map<string, Buffer>()
   readonly #timer: NodeJS.Timeout

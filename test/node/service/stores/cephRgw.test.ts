@@ -7,25 +7,25 @@ import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../../fakes/s3Server.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { jobOf, Service } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
 
 const keys = { accessKey: 'RGWUSER0KEY', secretKey: 'rgw-secret' }
 
 let service: Service
 let rgw: S3Server
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   rgw = await S3Server.start({ accounts: [keys], buckets: ['films'], rgw: true })
-  const clip = await makeClip(space.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
+  const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
   rgw.put('films/in/clip.mp4', await readFile(clip), 'video/mp4')
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: rgw.host })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await rgw?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 afterEach(() => {
   rgw.fault = () => null
@@ -36,7 +36,7 @@ afterEach(() => {
 })
 
 const job = (directory: string, change: object = {}): object =>
-  jobOf('s3://films/in/clip.mp4', 'http', {
+  jobRequest('s3://films/in/clip.mp4', 'http', {
     bucket_output_path: `s3://films/${directory}`,
     cloud_credentials: {
       input: {
@@ -56,7 +56,7 @@ function hashOf(key: string): string {
 }
 
 test('a film that goes in parts is there, and its completion is not taken for a failure', async () => {
-  const status = await service.ended(await service.create(job('one')))
+  const status = await service.waitForEnd(await service.create(job('one')))
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(rgw.log).toContain('CompleteMultipartUpload films/one/video.mp4')
   expect(status.outputs.map(({ sha256 }) => sha256)).toEqual([hashOf('films/one/video.mp4')])
@@ -69,7 +69,7 @@ test('segments, playlists and a tar are there, each with the Cache-Control that 
     segmented_output_dash: true,
     create_tar_file: true,
   }
-  const status = await service.ended(await service.create(job('many', { ...change, videoProfiles: [profile] })))
+  const status = await service.waitForEnd(await service.create(job('many', { ...change, videoProfiles: [profile] })))
   expect(status).toMatchObject({ state: 'ready', error: null })
   const paths = status.outputs.map(({ path }) => path)
   expect(paths).toEqual(expect.arrayContaining(['many/master.m3u8', 'many/manifest.mpd']))
@@ -88,7 +88,7 @@ const profile = { output: 'high', width: 320, height: 180, video_bitrate: 400 }
 test('cache_control of a job is that of each of its objects', async () => {
   const change = { segmented_output_hls: true, create_tar_file: true, videoProfiles: [profile] }
   const id = await service.create(job('chosen', { ...change, cache_control: 'private, max-age=5' }))
-  expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
+  expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
   const kept = [...rgw.objects].filter(([key]) => key.startsWith('films/chosen/')).map(([, { cache }]) => cache)
   expect(kept.length).toBeGreaterThan(5)
   expect(new Set(kept)).toEqual(new Set(['private, max-age=5']))
@@ -98,7 +98,7 @@ test('a completion whose answer is lost is asked again, and the second answer ha
   let left = 1
   rgw.spoil = (operation, answer) =>
     operation === 'CompleteMultipartUpload' && left-- > 0 ? { status: 502, headers: {}, body: '' } : answer
-  const status = await service.ended(await service.create(job('again')))
+  const status = await service.waitForEnd(await service.create(job('again')))
   rgw.spoil = (_, answer) => answer
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(rgw.log.filter((line) => line === 'CompleteMultipartUpload films/again/video.mp4')).toHaveLength(2)

@@ -6,40 +6,40 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { FaultProxy, type Call, type Fault } from '../../../support/http/faultProxy.ts'
-import { frames, makeClip, workspace } from '../../../support/media/media.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
-import { Site } from '../../../support/http/webSite.ts'
+import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
+import { WebSite } from '../../../support/http/webSite.ts'
 
 let service: Service
-let site: Site
+let site: WebSite
 let proxy: FaultProxy
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let upload: string
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 const ts = { output_container: 'ts', videoProfiles: [{ output: 'v.ts', width: 320, height: 180, video_bitrate: 400 }] }
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   // Above one read of 8 MiB, so that there is a middle to change in.
-  const film = await makeClip(space.file('film.ts'), {
+  const film = await makeClip(tempDir.file('film.ts'), {
     ...{ seconds: 4, width: 640, height: 360, picture: 'nullsrc', filters: 'geq=random(1)*255:128:128' },
     flags: ['-b:v', '22M', '-minrate', '22M', '-maxrate', '22M', '-bufsize', '4M'],
   })
-  site = await Site.start()
+  site = await WebSite.start()
   site.files.set('/film.ts', await readFile(film))
   proxy = await FaultProxy.start(site.url)
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: [proxy.host, site.host].join(',') })
-  upload = await service.upload(await makeClip(space.file('small.ts'), { seconds: 2 }))
+  upload = await service.upload(await makeClip(tempDir.file('small.ts'), { seconds: 2 }))
 })
 beforeEach(() => {
-  proxy.choose = () => null
+  proxy.chooseFault = () => null
   proxy.calls.length = 0
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await proxy?.[Symbol.asyncDispose]()
   await site?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const nth =
@@ -51,14 +51,14 @@ function choose(method: string, numbers: readonly number[], fault: Fault): void 
   const before = proxy.calls.filter((call) => call.method === method).length
   let n = before
   const pick = nth(method, numbers, fault)
-  proxy.choose = (call) => (call.method === method ? pick({ ...call, n: ++n }) : null)
+  proxy.chooseFault = (call) => (call.method === method ? pick({ ...call, n: ++n }) : null)
 }
 
 /** The pictures that came out: 100, unless a piece of the source is missing. */
 async function pictures(status: PublicStatus): Promise<number> {
   const response = await fetch(status.outputs[0]!.url!)
-  await writeFile(space.file('made.ts'), Buffer.from(await response.arrayBuffer()))
-  return (await frames(space.file('made.ts'))).length
+  await writeFile(tempDir.file('made.ts'), Buffer.from(await response.arrayBuffer()))
+  return (await decodeFrames(tempDir.file('made.ts'))).length
 }
 
 describe('a source that breaks', () => {
@@ -73,7 +73,7 @@ describe('a source that breaks', () => {
   ]
   test.each(passing)('once, and %s: every picture is there', async (_title, fault) => {
     choose('GET', [1], fault)
-    const status = await service.ended(await service.create(jobOf(`${proxy.url}/film.ts`, 'http', ts)))
+    const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
     expect(status.error).toBeNull()
     expect(await pictures(status)).toBe(all)
     expect(proxy.calls.length).toBeGreaterThan(2)
@@ -81,7 +81,7 @@ describe('a source that breaks', () => {
 
   test('stalls: is asked again after a while: every picture is there', async () => {
     choose('GET', [1], { kind: 'stall', afterBytes: 50_000 })
-    const status = await service.ended(await service.create(jobOf(`${proxy.url}/film.ts`, 'http', ts)))
+    const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
     expect(status.error).toBeNull()
     expect(await pictures(status)).toBe(all)
   })
@@ -100,8 +100,8 @@ describe('a source that breaks', () => {
     // From the second answer on; the first one pins what the source is.
     const first: Fault = { kind: 'headers', set: { etag: '"one"' } }
     let n = 0
-    proxy.choose = ({ method }) => (method === 'GET' && ++n > 1 ? fault : first)
-    const status = await service.ended(await service.create(jobOf(`${proxy.url}/film.ts`, 'http', ts)))
+    proxy.chooseFault = ({ method }) => (method === 'GET' && ++n > 1 ? fault : first)
+    const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
     expect(status.state).toBe('error')
     expect(status.error?.code.startsWith(code)).toBe(true)
     expect(status.outputs).toEqual([])
@@ -110,7 +110,7 @@ describe('a source that breaks', () => {
 
 describe('a destination by http', () => {
   const jobTo = (base: string, change: object = {}): object => ({
-    ...jobOf(upload, 'file-upload', ts),
+    ...jobRequest(upload, 'file-upload', ts),
     bucket_output_path: `${base}/out`,
     cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'http' } },
     ...change,
@@ -123,13 +123,13 @@ describe('a destination by http', () => {
       const output = { cloud_provider: 'http', access_key: 'me', secret_key: 'pass' }
       const large = { output: 'large.mp4', width: 640, height: 360, video_bitrate: 24_000, video_bitrate_mode: 'cbr' }
       const small = { output: 'small.mp4', width: 320, height: 180, video_bitrate: 400 }
-      const source = await service.upload(space.file('film.ts'))
-      const job = jobOf(source, 'file-upload', {
+      const source = await service.upload(tempDir.file('film.ts'))
+      const job = jobRequest(source, 'file-upload', {
         bucket_output_path: `${site.url}/both sizes`,
         videoProfiles: [large, small],
         cloud_credentials: { input: { cloud_provider: 'file-upload' }, output },
       })
-      const status = await service.ended(await service.create(job))
+      const status = await service.waitForEnd(await service.create(job))
       expect(status.error).toBeNull()
       expect(status.outputs.map(({ size }) => size > 8 * 1024 * 1024)).toEqual([true, false])
       for (const { path, size, sha256: hash, location } of status.outputs) {
@@ -144,7 +144,7 @@ describe('a destination by http', () => {
         ...job,
         cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { ...output, secret_key: 'no' } },
       }
-      const refused = await service.ended(await service.create(wrong))
+      const refused = await service.waitForEnd(await service.create(wrong))
       expect(refused).toMatchObject({ state: 'error', error: { code: 'output_forbidden' }, tcode_progress: '0' })
     } finally {
       site.manner = {}
@@ -158,7 +158,7 @@ describe('a destination by http', () => {
       videoProfiles: [{ width: 320, height: 180, video_bitrate: 400 }],
       bucket_output_path: `${site.url}/hls`,
     })
-    const status = await service.ended(await service.create(job))
+    const status = await service.waitForEnd(await service.create(job))
     expect(status.error).toBeNull()
     const puts = site.requests.filter(({ method, path }) => method === 'PUT' && !path.endsWith('.splicepoint'))
     const master = puts.findIndex(({ path }) => path === '/hls/master.m3u8')
@@ -178,7 +178,7 @@ describe('a destination by http', () => {
     site.files.delete('/out/v.ts')
     // The first PUT is the try before the encode.
     choose('PUT', [2], fault)
-    const status = await service.ended(await service.create(jobTo(proxy.url)))
+    const status = await service.waitForEnd(await service.create(jobTo(proxy.url)))
     expect(status.error).toBeNull()
     expect(stored('/out/v.ts')).toBe(status.outputs[0]!.sha256)
     expect(proxy.calls.filter(({ method }) => method === 'PUT').length).toBeGreaterThan(2)
@@ -197,17 +197,18 @@ describe('a destination by http', () => {
       for (const n of [1, 2]) {
         site.files.delete('/out/v.ts')
         choose('PUT', [n], fault)
-        const status = await service.ended(await service.create(jobTo(proxy.url)))
+        const status = await service.waitForEnd(await service.create(jobTo(proxy.url)))
         expect(status).toMatchObject({ state: 'error', error: { code }, outputs: [] })
         expect(site.files.has('/out/v.ts')).toBe(false)
       }
-      await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+      await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
     },
   )
 
   test('that takes less than was sent and says nothing: the look afterwards finds it', async () => {
-    proxy.choose = ({ method }) => (method === 'HEAD' ? { kind: 'headers', set: { 'content-length': '1000' } } : null)
-    const status = await service.ended(await service.create(jobTo(proxy.url)))
+    proxy.chooseFault = ({ method }) =>
+      method === 'HEAD' ? { kind: 'headers', set: { 'content-length': '1000' } } : null
+    const status = await service.waitForEnd(await service.create(jobTo(proxy.url)))
     expect(status).toMatchObject({ state: 'error', error: { code: 'output_incomplete' } })
   })
 })

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { FakeGoogle } from '../../../fakes/googleStorage.ts'
-import { makeKey } from '../../../fakes/rsaKeys.ts'
+import { generateRsaKey } from '../../../fakes/rsaKeys.ts'
 import { FakeOracle } from '../../../fakes/oracleStorage.ts'
 import { FakeServer } from '../../../fakes/httpServer.ts'
 import type { FakeRequest } from '../../../fakes/s3.ts'
 import { FakeS3 } from '../../../fakes/s3.ts'
-import { frames, makeClip, workspace } from '../../../support/media/media.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 const KEY = 'in (1)/a b+c%20ü.mp4'
 const OUT = 'out +%/ü'
@@ -22,8 +22,8 @@ const tenancy = 'ocid1.tenancy.oc1..canary'
 const user = 'ocid1.user.oc1..canary'
 const email = 'canary@project.iam.gserviceaccount.com'
 const pair = { accessKey: 'CANARYACCESSKEY', secretKey: 'canary+secret/key' }
-const mine = await makeKey()
-const anothers = await makeKey()
+const mine = await generateRsaKey()
+const anothers = await generateRsaKey()
 
 function fingerprintOf(pem: string): string {
   const read = readPem(pem)
@@ -57,10 +57,10 @@ let waiting = 0
 
 let service: Service
 let server: FakeServer
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  const clip = await makeClip(space.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
+  tempDir = await tempDirectory()
+  const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
   const bytes = await readFile(clip)
   oracle.put(KEY, bytes, 'video/mp4')
   compatible.put(`Films/${KEY}`, bytes, 'video/mp4')
@@ -80,13 +80,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await server?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 afterEach(async () => {
   gate = () => null
   // Whatever happens to a job: nothing half-sent stays, and nothing that was said holds a secret.
   for (const { uploads } of [oracle, compatible, google.store]) {
-    await until('every upload to be gone', () => uploads.size === 0)
+    await waitFor('every upload to be gone', () => uploads.size === 0)
   }
   const logs = join(service.stateDir, 'logs')
   const written = await readdir(logs, { withFileTypes: true, recursive: true })
@@ -145,7 +145,7 @@ const sides: Record<string, Side> = {
 }
 
 const job = (from: Side, to: Side, change: object = {}): object => ({
-  ...jobOf(`${from.root}/${KEY}`, 'http'),
+  ...jobRequest(`${from.root}/${KEY}`, 'http'),
   bucket_output_path: `${to.root}/${OUT}`,
   cloud_credentials: { input: from.credentials, output: to.credentials },
   ...change,
@@ -158,13 +158,13 @@ test.each([
   ['Google with an HMAC key', 'Oracle with a customer key'],
 ])('a job reads from %s and writes to %s', async (from, to) => {
   const target = sides[to]!
-  const status = await service.ended(await service.create(job(sides[from]!, target)))
+  const status = await service.waitForEnd(await service.create(job(sides[from]!, target)))
   expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
   expect(status.outputs).toMatchObject([{ location: `${target.root}/${OUT}/video.mp4`, content_type: 'video/mp4' }])
   const stored = target.stored(`${OUT}/video.mp4`) ?? new Uint8Array()
   expect(createHash('sha256').update(stored).digest('hex')).toBe(status.outputs[0]?.sha256)
-  await writeFile(space.file('out.mp4'), stored)
-  expect(await frames(space.file('out.mp4'))).toHaveLength(75)
+  await writeFile(tempDir.file('out.mp4'), stored)
+  expect(await decodeFrames(tempDir.file('out.mp4'))).toHaveLength(75)
 })
 
 test.each(['Oracle with an API key', 'Google with a service account'])(
@@ -176,10 +176,10 @@ test.each(['Oracle with an API key', 'Google with a service account'])(
     waiting = 0
     gate = ({ method, target }) => (method === 'PUT' && /[?&](partNumber|uploadPartNum)=/.test(target) ? opened : null)
     const id = await service.create(job(side, side, { bucket_output_path: `${side.root}/killed` }))
-    await until('a part to be under way', () => waiting > 0)
+    await waitFor('a part to be under way', () => waiting > 0)
     process.kill(service.transcoder()?.pid ?? 0, 'SIGKILL')
     open()
-    expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
+    expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
     expect(side.stored('killed/video.mp4')?.length).toBeGreaterThan(10_000)
   },
 )
@@ -212,7 +212,7 @@ test.each<[string, string, object, object]>([
 ])('%s ends the job before the encode', async (_, name, change, error) => {
   const side = sides[name]!
   const credentials = { input: side.credentials, output: { ...side.credentials, ...change } }
-  const status = await service.ended(await service.create(job(side, side, { cloud_credentials: credentials })))
+  const status = await service.waitForEnd(await service.create(job(side, side, { cloud_credentials: credentials })))
   expect(status).toMatchObject({ state: 'error', outputs: [], tcode_progress: '0', error })
   const said = JSON.stringify(status).replaceAll(`${side.root}/`, '')
   for (const secret of ['canary', 'CANARY', 'PRIVATE KEY', 'ya29', mine.pem.slice(40, 80)]) {

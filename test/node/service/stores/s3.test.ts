@@ -6,8 +6,8 @@ import { AwsClient } from 'aws4fetch'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../../fakes/s3Server.ts'
 import { downloadAll } from '../../../../client/download/downloadAll.ts'
-import { frames, makeClip, probeFile, workspace } from '../../../support/media/media.ts'
-import { jobOf, Service, until } from '../../../support/service.ts'
+import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 const keys = {
   accessKey: 'AKIACANARYKEY7EXAMPLE',
@@ -24,10 +24,10 @@ const realHost = URL.parse(real)?.host ?? ''
 
 let service: Service
 let s3: S3Server
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
-  const clip = await makeClip(space.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
+  tempDir = await tempDirectory()
+  const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
   s3 = await S3Server.start({
     accounts: [keys, lasting],
     buckets: ['films', 'sound'],
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await s3?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 afterEach(() => {
   s3.gate = () => null
@@ -61,14 +61,14 @@ const aws = (change: object = {}): object => ({
 })
 
 const job = (change: object = {}): object => ({
-  ...jobOf(`s3://films/${KEY}`, 'http'),
+  ...jobRequest(`s3://films/${KEY}`, 'http'),
   bucket_output_path: 's3://films/out +%/ü',
   cloud_credentials: { input: aws() },
   ...change,
 })
 
 test('a job reads from S3 and writes to it, with the input’s credentials for both', async () => {
-  const status = await service.ended(await service.create(job()))
+  const status = await service.waitForEnd(await service.create(job()))
   expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
   const key = 'films/out +%/ü/video.mp4'
   expect(status.outputs).toMatchObject([
@@ -82,8 +82,8 @@ test('a job reads from S3 and writes to it, with the input’s credentials for b
       .digest('hex'),
   ).toBe(status.outputs[0]?.sha256)
   expect(stored?.type).toBe('video/mp4')
-  await writeFile(space.file('out.mp4'), stored?.bytes ?? '')
-  expect(await frames(space.file('out.mp4'))).toHaveLength(75)
+  await writeFile(tempDir.file('out.mp4'), stored?.bytes ?? '')
+  expect(await decodeFrames(tempDir.file('out.mp4'))).toHaveLength(75)
   expect([...s3.objects.keys()].toSorted()).toEqual([`films/${KEY}`, key])
 })
 
@@ -96,7 +96,7 @@ test('video without audio and its audio in two buckets: each is where its addres
     audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 1 }],
     cloud_credentials: { input: credentials },
   }
-  const status = await service.ended(await service.create(job(change)))
+  const status = await service.waitForEnd(await service.create(job(change)))
   expect(status).toMatchObject({ state: 'ready', error: null })
   const places = ['s3://films/two ü/video.mp4', 's3://sound/only/a_b_c_u_audio_0.m4a']
   expect(status.outputs.map(({ location }) => location).toSorted()).toEqual(places)
@@ -105,10 +105,10 @@ test('video without audio and its audio in two buckets: each is where its addres
     const digest = createHash('sha256').update(Buffer.from(await answer.arrayBuffer()))
     expect([answer.status, digest.digest('hex')]).toEqual([200, sha256])
   }
-  const got = await downloadAll({ status }, space.file('got'))
+  const got = await downloadAll({ status }, tempDir.file('got'))
   expect(got.map(({ path }) => path).toSorted()).toEqual(['@sound/only/a_b_c_u_audio_0.m4a', 'two ü/video.mp4'])
   const kinds = async (path: string) =>
-    (await probeFile(join(space.file('got'), path))).streams.map(({ codec_type }) => codec_type)
+    (await probeFile(join(tempDir.file('got'), path))).streams.map(({ codec_type }) => codec_type)
   expect(await kinds('two ü/video.mp4')).toEqual(['video'])
   expect(await kinds('@sound/only/a_b_c_u_audio_0.m4a')).toEqual(['audio'])
   expect(JSON.stringify(status)).not.toContain('canary')
@@ -124,7 +124,7 @@ test.skipIf(real === 'none')('a job on a real server', async (context) => {
     return body
   }
   await call('/jobs', { method: 'PUT' })
-  await call('/jobs/in/film.mp4', { method: 'PUT', body: await readFile(space.file('clip.mp4')) })
+  await call('/jobs/in/film.mp4', { method: 'PUT', body: await readFile(tempDir.file('clip.mp4')) })
   const credentials = {
     access_key: realKey,
     secret_key: realSecret,
@@ -138,12 +138,12 @@ test.skipIf(real === 'none')('a job on a real server', async (context) => {
       bucket_output_path: 's3://jobs/out ü',
       cloud_credentials: { input: aws({ ...credentials, ...change }) },
     })
-  const status = await service.ended(await service.create(ofReal({})))
+  const status = await service.waitForEnd(await service.create(ofReal({})))
   expect(status).toMatchObject({ state: 'ready', error: null, outputs: [{ location: 's3://jobs/out ü/video.mp4' }] })
   const bytes = await call('/jobs/out%20%C3%BC/video.mp4')
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(status.outputs[0]?.sha256)
   expect((await call('/jobs?uploads=')).toString()).not.toContain('<Upload>')
-  const wrong = await service.ended(await service.create(ofReal({ secret_key: 'canary-wrong' })))
+  const wrong = await service.waitForEnd(await service.create(ofReal({ secret_key: 'canary-wrong' })))
   expect(wrong.error).toMatchObject({
     code: 'credentials_invalid',
     details: { provider_code: 'SignatureDoesNotMatch' },
@@ -155,19 +155,19 @@ test('an output of a job is the input of another, by its location; another accou
     cloud_credentials: { input: aws(), output: { cloud_provider: 'vendor-store' } },
     bucket_output_path: '',
   }
-  const first = await service.ended(await service.create(job(toOwn)))
+  const first = await service.waitForEnd(await service.create(job(toOwn)))
   const input = first.outputs[0]?.location ?? ''
   expect(input).toMatch(/^vendor-store:\/\/out\/default\/[\w-]+\/video\.mp4$/)
   const credentials = { input: { cloud_provider: 'vendor-store' }, output: { cloud_provider: 'vendor-store' } }
   const again = (address: string): Promise<number> =>
     service.create(job({ ...toOwn, input: address, cloud_credentials: credentials }))
-  expect(await service.ended(await again(input))).toMatchObject({ state: 'ready', error: null })
-  expect(await service.ended(await again(input.replace('vendor-store://out/default/', 'out/')))).toMatchObject({
+  expect(await service.waitForEnd(await again(input))).toMatchObject({ state: 'ready', error: null })
+  expect(await service.waitForEnd(await again(input.replace('vendor-store://out/default/', 'out/')))).toMatchObject({
     error: null,
   })
   const [foreign, missing] = await Promise.all(
     [input.replace('/default/', '/other/'), input.replace('video.mp4', 'none.mp4')].map(async (address) =>
-      service.ended(await again(address)),
+      service.waitForEnd(await again(address)),
     ),
   )
   expect(foreign?.error).toMatchObject({ code: 'source_not_found' })
@@ -196,7 +196,7 @@ test.each<[string, object, object, object]>([
   const from = s3.log.length
   const refusedBefore = s3.refused.length
   const id = await service.create(job({ cloud_credentials: { input: aws(), output: aws(output) }, ...change }))
-  const status = await service.ended(id)
+  const status = await service.waitForEnd(id)
   expect(status).toMatchObject({ state: 'error', outputs: [], tcode_progress: '0', error })
   expect(JSON.stringify(status)).not.toContain('canary')
   expect(s3.log.slice(from).filter((line) => /^(UploadPart|PutObject|Complete)/.test(line))).toEqual([])
@@ -214,7 +214,7 @@ test.each<[string, string, object, object]>([
   ],
   ['no such object', 'none.mp4', {}, { code: 'source_not_found', details: { provider_code: 'NoSuchKey' } }],
 ])('%s: a job error', async (_, key, input, error) => {
-  const status = await service.ended(
+  const status = await service.waitForEnd(
     await service.create(job({ input: `s3://films/${key}`, cloud_credentials: { input: aws(input) } })),
   )
   expect(status).toMatchObject({ state: 'error', error })
@@ -224,16 +224,16 @@ test.each<[string, string, object, object]>([
 test('a transcoder that is killed in the middle of an upload leaves none, and the job is done all the same', async () => {
   let open: () => void = () => undefined
   const opened = new Promise<void>((resolve) => (open = resolve))
-  s3.waiting.length = 0
+  s3.waitForHeldRequest.length = 0
   s3.gate = (line) => (line.startsWith('UploadPart') ? opened : null)
   const id = await service.create(job({ bucket_output_path: 's3://films/killed' }))
-  await until('a part to be under way', () => s3.waiting.length > 0)
-  const victim = service.transcoder()?.pid ?? 0
-  process.kill(victim, 'SIGKILL')
+  await waitFor('a part to be under way', () => s3.waitForHeldRequest.length > 0)
+  const killedProcess = service.transcoder()?.pid ?? 0
+  process.kill(killedProcess, 'SIGKILL')
   open()
-  expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
+  expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
   expect(s3.log.filter((line) => line === 'CreateMultipartUpload films/killed/video.mp4')).toHaveLength(2)
-  await until('the first upload to be gone', () => s3.uploads.size === 0)
+  await waitFor('the first upload to be gone', () => s3.uploads.size === 0)
 })
 
 test('a store that is busy for a while delays a job, and no part is sent again that was taken', async () => {
@@ -242,7 +242,7 @@ test('a store that is busy for a while delays a job, and no part is sent again t
     ['UploadPart', 'CompleteMultipartUpload'].includes(operation) && left-- > 0
       ? { status: 503, code: 'SlowDown' }
       : null
-  const status = await service.ended(await service.create(job({ bucket_output_path: 's3://films/busy' })))
+  const status = await service.waitForEnd(await service.create(job({ bucket_output_path: 's3://films/busy' })))
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(s3.log.filter((line) => line === 'UploadPart films/busy/video.mp4')).toHaveLength(3)
 })

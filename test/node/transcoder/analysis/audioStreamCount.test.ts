@@ -1,15 +1,15 @@
 // Audio streams of a transport stream that begin later than ffmpeg usually looks.
 import { expect, test } from 'vitest'
-import { ffmpeg, probeFile, workspace } from '../../../support/media/media.ts'
-import { job, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../support/media/encodeJob.ts'
-import { levelDb, samples } from '../../../support/media/audioSamples.ts'
+import { ffmpeg, probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { levelDb, audioSamples } from '../../../support/media/audioSamples.ts'
 
-const video = [rendition({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0] })]
+const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0] })]
 
 test('a stream that begins after 5 MB is found, counted and carried; without the count it is not there', async () => {
-  await using space = await workspace()
-  const clip = space.file('late.ts')
+  await using tempDir = await tempDirectory()
+  const clip = tempDir.file('late.ts')
   const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=f=997:r=48000:d=${seconds}`]
   // Noise: more than 5 MB before the second stream begins.
   const picture = 'color=gray:s=320x180:r=25:d=7,noise=alls=100:allf=t'
@@ -17,19 +17,19 @@ test('a stream that begins after 5 MB is found, counted and carried; without the
   const encoders = '-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -qp 4 -pix_fmt yuv420p -c:a mp2'.split(' ')
   await ffmpeg([...inputs, ...encoders, clip])
   const spec = (expectedAudioStreams: number | null) =>
-    job({ container: 'ts', expectedAudioStreams, video, audio: [track({ sourceStream: 2 })] })
-  await expect(encode(spec(null), clip, space.path)).rejects.toThrow('source_stream 2 does not exist')
-  await expect(encode(spec(3), clip, space.path)).rejects.toMatchObject({
+    jobSpec({ container: 'ts', expectedAudioStreams, video, audio: [audioProfile({ sourceStream: 2 })] })
+  await expect(encodeJob(spec(null), clip, tempDir.path)).rejects.toThrow('source_stream 2 does not exist')
+  await expect(encodeJob(spec(3), clip, tempDir.path)).rejects.toMatchObject({
     code: 'audio_stream_missing',
     field: 'ts_mode_input_audio_source_stream_count',
     details: { expected: 3, audio_streams: 2 },
   })
-  const { outputs } = await encode(spec(2), clip, space.path)
+  const { outputs } = await encodeJob(spec(2), clip, tempDir.path)
   const { streams } = await probeFile(outputs[0])
   expect(streams.map((stream) => stream.codec_type)).toEqual(['video', 'audio'])
-  const sound = await samples(outputs[0])
-  expect(Math.abs(sound.length / 48_000 - 7)).toBeLessThan(0.1)
+  const audioTrack = await audioSamples(outputs[0])
+  expect(Math.abs(audioTrack.length / 48_000 - 7)).toBeLessThan(0.1)
   // Silence up to 5 s, the tone behind it.
-  expect(levelDb(sound.subarray(0, 4.8 * 48_000))).toBeLessThan(-80)
-  expect(levelDb(sound.subarray(5.2 * 48_000))).toBeGreaterThan(-30)
+  expect(levelDb(audioTrack.subarray(0, 4.8 * 48_000))).toBeLessThan(-80)
+  expect(levelDb(audioTrack.subarray(5.2 * 48_000))).toBeGreaterThan(-30)
 })

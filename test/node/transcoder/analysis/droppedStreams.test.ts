@@ -1,53 +1,53 @@
 // What ffprobe really calls the streams of a source that no output carries.
 import { expect, test } from 'vitest'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
-import { inspect } from '../../../../transcoder/analysis/streamDetails.ts'
+import { readStreamDetails } from '../../../../transcoder/analysis/streamDetails.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { engine, ffmpeg, makeClip, realClip, workspace } from '../../../support/media/media.ts'
+import { testFfmpeg, ffmpeg, makeClip, sharedClip, tempDirectory } from '../../../support/media/media.ts'
 import { writeFile } from 'node:fs/promises'
-import { job } from '../../../support/transcoder/jobSpecs.ts'
+import { jobSpec } from '../../../support/transcoder/jobSpecs.ts'
 
 async function codes(path: string, cwd: string): Promise<string[]> {
-  const programs = await engine()
-  const spec = job({ audio: [] })
+  const programs = await testFfmpeg()
+  const spec = jobSpec({ audio: [] })
   const media = await probe(programs, `file:${path}`, { cwd })
-  const plan = planJob(spec, await inspect(programs, `file:${path}`, spec, media, { cwd, scratch: cwd }))
+  const plan = planJob(spec, await readStreamDetails(programs, `file:${path}`, spec, media, { cwd, scratch: cwd }))
   return plan.warnings.map((warning) => warning.code).filter((code) => code.endsWith('_left_out'))
 }
 
 test('made streams: timecode, text subtitles, further video, cover art, attachments', async () => {
-  await using space = await workspace()
-  const clip = await makeClip(space.file('clip.mp4'), { width: 64, height: 64, seconds: 1 })
-  const text = space.file('text.srt')
+  await using tempDir = await tempDirectory()
+  const clip = await makeClip(tempDir.file('clip.mp4'), { width: 64, height: 64, seconds: 1 })
+  const text = tempDir.file('text.srt')
   await writeFile(text, '1\n00:00:00,000 --> 00:00:00,900\nHallo\n')
-  const mov = space.file('all.mov')
+  const mov = tempDir.file('all.mov')
   await ffmpeg(['-i', clip, '-i', text, ...'-map 0 -map 1 -c copy -c:s mov_text -timecode 01:00:00:00'.split(' '), mov])
-  expect((await codes(mov, space.path)).toSorted()).toEqual(['text_subtitles_left_out', 'timecode_left_out'])
+  expect((await codes(mov, tempDir.path)).toSorted()).toEqual(['text_subtitles_left_out', 'timecode_left_out'])
 
-  const mkv = space.file('all.mkv')
+  const mkv = tempDir.file('all.mkv')
   const attached = ['-attach', text, '-metadata:s:t', 'mimetype=text/plain']
   await ffmpeg(['-i', clip, '-i', text, ...'-map 0 -map 0:v -map 1 -c copy -c:s srt'.split(' '), ...attached, mkv])
-  expect(await codes(mkv, space.path)).toEqual([
+  expect(await codes(mkv, tempDir.path)).toEqual([
     'further_video_left_out',
     'text_subtitles_left_out',
     'attachment_left_out',
   ])
 
-  const cover = space.file('cover.png')
+  const cover = tempDir.file('cover.png')
   await ffmpeg(['-f', 'lavfi', '-i', 'color=red:s=32x32', '-frames:v', '1', cover])
-  const covered = space.file('cover.mp4')
+  const covered = tempDir.file('cover.mp4')
   const flags = '-map 0 -map 1 -c copy -disposition:v:1 attached_pic'.split(' ')
   await ffmpeg(['-i', clip, '-i', cover, ...flags, covered])
-  expect(await codes(covered, space.path)).toEqual(['cover_art_left_out'])
+  expect(await codes(covered, tempDir.path)).toEqual(['cover_art_left_out'])
 })
 
 test('a broadcast stream: DVB subtitles and data', async (context) => {
-  await using space = await workspace()
-  const found = await codes(realClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts'), space.path)
+  await using space = await tempDirectory()
+  const found = await codes(sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts'), space.path)
   expect(found).toContain('dvb_subtitles_left_out')
 })
 
 test('SCTE-35 cues', async (context) => {
-  await using space = await workspace()
-  expect(await codes(realClip(context, 'sample_scte35.ts'), space.path)).toContain('scte35_left_out')
+  await using space = await tempDirectory()
+  expect(await codes(sharedClip(context, 'sample_scte35.ts'), space.path)).toContain('scte35_left_out')
 })

@@ -5,25 +5,25 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fileInputFlags, httpInputFlags } from '../../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { runFfmpeg } from '../../../../transcoder/ffmpeg/run.ts'
-import { commonRate } from '../../../../transcoder/analysis/commonFrameRate.ts'
+import { commonFrameRate } from '../../../../transcoder/analysis/commonFrameRate.ts'
 import { toNumber } from '../../../../transcoder/formats/rational.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
-import { engine, ffmpeg, makeClip, realClip, workspace } from '../../../support/media/media.ts'
+import { testFfmpeg, ffmpeg, makeClip, sharedClip, tempDirectory } from '../../../support/media/media.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let clip = ''
 beforeAll(async () => {
-  space = await workspace()
-  clip = await makeClip(space.file('a.mp4'), { seconds: 1, audio: [2, 6] })
+  tempDir = await tempDirectory()
+  clip = await makeClip(tempDir.file('a.mp4'), { seconds: 1, audio: [2, 6] })
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
-const look = async (path: string) => probe(await engine(), `file:${path}`, { cwd: space.path })
+const look = async (path: string) => probe(await testFfmpeg(), `file:${path}`, { cwd: tempDir.path })
 
 /** A server for the files of the workspace that answers ranges, as the loopback gateway does. */
 async function serve(): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer((request, response) => {
-    void readFile(space.file((request.url ?? '/').slice(1))).then(
+    void readFile(tempDir.file((request.url ?? '/').slice(1))).then(
       (bytes) => {
         const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
         response.writeHead(request.headers.range === undefined ? 200 : 206, {
@@ -68,8 +68,8 @@ describe('probing', () => {
   })
 
   test('cover art is left to the others', async () => {
-    const song = space.file('song.mp4')
-    const cover = space.file('cover.png')
+    const song = tempDir.file('song.mp4')
+    const cover = tempDir.file('cover.png')
     await ffmpeg(['-f', 'lavfi', '-i', 'color=red:s=64x64', '-frames:v', '1', cover])
     await ffmpeg([
       '-i',
@@ -102,13 +102,13 @@ describe('probing', () => {
     ],
     ['a concat script', "ffconcat version 1.0\nfile 'a.mp4'\n", 'source_not_media'],
   ])('%s is refused', async (title, text, code) => {
-    const path = space.file(`${title.replaceAll(/\W/g, '_')}.mp4`)
+    const path = tempDir.file(`${title.replaceAll(/\W/g, '_')}.mp4`)
     await writeFile(path, text)
     await expect(look(path)).rejects.toMatchObject({ name: 'TaskError', code })
   })
 
   test('an mp4 that was cut before its index is damaged, in words', async () => {
-    const path = space.file('cut.mp4')
+    const path = tempDir.file('cut.mp4')
     await writeFile(path, (await readFile(clip)).subarray(0, 20_000))
     await expect(look(path)).rejects.toMatchObject({
       code: 'source_damaged',
@@ -119,18 +119,18 @@ describe('probing', () => {
 
   test('an aborted probe ends with the reason of its signal', async () => {
     const reason = new Error('cancelled')
-    const options = { cwd: space.path, signal: AbortSignal.abort(reason) }
-    await expect(probe(await engine(), `file:${clip}`, options)).rejects.toBe(reason)
+    const options = { cwd: tempDir.path, signal: AbortSignal.abort(reason) }
+    await expect(probe(await testFfmpeg(), `file:${clip}`, options)).rejects.toBe(reason)
   })
 
   test('an address that is neither http nor file is a mistake of ours', async () => {
-    await expect(probe(await engine(), 'concat:a|b', { cwd: space.path })).rejects.toThrow(TypeError)
+    await expect(probe(await testFfmpeg(), 'concat:a|b', { cwd: tempDir.path })).rejects.toThrow(TypeError)
   })
 })
 
 describe('real files', () => {
   test('a broadcast capture is interlaced, its subtitles and data are others', async (context) => {
-    const media = await look(realClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts'))
+    const media = await look(sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts'))
     expect(media.video).toMatchObject({
       codec: 'mpeg2video',
       width: 704,
@@ -142,14 +142,14 @@ describe('real files', () => {
     expect(media.other.map((stream) => stream.codec)).toContain('dvb_subtitle')
   })
   test('a telephone’s pictures know how they must be turned', async (context) => {
-    expect((await look(realClip(context, 'rotate-buck-bunny.mp4'))).video?.rotation).toBe(90)
-    expect((await look(realClip(context, 'video_2.mp4'))).video).toMatchObject({
+    expect((await look(sharedClip(context, 'rotate-buck-bunny.mp4'))).video?.rotation).toBe(90)
+    expect((await look(sharedClip(context, 'video_2.mp4'))).video).toMatchObject({
       rotation: 270,
       variableFrameRate: true,
     })
   })
   test('an mp4 without anything usable is damaged or no media', async (context) => {
-    const path = realClip(context, 'sample_malformed_free_box.mp4')
+    const path = sharedClip(context, 'sample_malformed_free_box.mp4')
     await expect(look(path)).rejects.toMatchObject({ code: expect.stringMatching(/^source_(damaged|not_media)$/) })
   })
 })
@@ -157,9 +157,9 @@ describe('real files', () => {
 describe('the cell', () => {
   const decode = async (flags: readonly string[], input: string) =>
     runFfmpeg(
-      await engine(),
+      await testFfmpeg(),
       ['-nostdin', '-v', 'error', ...flags, '-i', input, '-map', '0:V?', '-map', '0:a?', '-f', 'null', '-'],
-      { cwd: space.path },
+      { cwd: tempDir.path },
     )
 
   const kinds: [string, string[]][] = [
@@ -172,7 +172,7 @@ describe('the cell', () => {
     ['mpeg4 and mp3 in avi', ['xvid.avi', '-c:v', 'mpeg4', '-c:a', 'libmp3lame']],
   ]
   test.each(kinds)('%s decodes from a file and over loopback http', async (_title, [name = '', ...flags]) => {
-    const path = space.file(name)
+    const path = tempDir.file(name)
     await ffmpeg([
       '-f',
       'lavfi',
@@ -190,13 +190,13 @@ describe('the cell', () => {
       [fileInputFlags(), `file:${path}`],
       [httpInputFlags(), `${server.url}/${name}`],
     ] as const) {
-      expect((await probe(await engine(), input, { cwd: space.path })).video).toMatchObject({ width: 160 })
+      expect((await probe(await testFfmpeg(), input, { cwd: tempDir.path })).video).toMatchObject({ width: 160 })
       expect(await decode(cell, input)).toMatchObject({ code: 0, stderr: '' })
     }
   })
 
   test('a codec that is not on the list is refused', async () => {
-    const path = space.file('magic.avi')
+    const path = tempDir.file('magic.avi')
     await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=64x64:d=0.2', '-c:v', 'magicyuv', path])
     const result = await decode(fileInputFlags(), `file:${path}`)
     expect(result.code).not.toBe(0)
@@ -205,11 +205,11 @@ describe('the cell', () => {
 
   test('a playlist named .mp4 is not followed, from a file or over http', async () => {
     const list = `#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:1,\nfile://${clip}\n#EXT-X-ENDLIST\n`
-    await writeFile(space.file('evil.mp4'), list)
-    await writeFile(space.file('evil.m3u8'), list)
+    await writeFile(tempDir.file('evil.mp4'), list)
+    await writeFile(tempDir.file('evil.m3u8'), list)
     await using server = await serve()
     for (const [cell, directory] of [
-      [fileInputFlags(), `file:${space.path}`],
+      [fileInputFlags(), `file:${tempDir.path}`],
       [httpInputFlags(), server.url],
     ] as const) {
       expect((await decode(cell, `${directory}/evil.mp4`)).code).not.toBe(0)
@@ -231,11 +231,11 @@ test('the rate that most pictures keep is read, where there is one', () => {
     Array.from({ length: count }, (_, index) => from + index * interval)
   // 39 of 40 intervals of a phone's clip.
   const phone = [...steady(40, 1 / 30), 40 / 30 + 0.5]
-  expect(toNumber(commonRate(phone.toReversed())!)).toBeCloseTo(30, 2)
+  expect(toNumber(commonFrameRate(phone.toReversed())!)).toBeCloseTo(30, 2)
   // 3:2 pulldown by flags: both intervals are as common as the other.
   const film = steady(24, 0.0834166).flatMap((time) => [time, time + 0.05005])
-  expect(commonRate(film)).toBeNull()
+  expect(commonFrameRate(film)).toBeNull()
   // A screen recording.
-  expect(commonRate([0, 0.016, 0.2, 0.9, 0.95, 1.7, 1.716, 2.5])).toBeNull()
-  expect(commonRate([])).toBeNull()
+  expect(commonFrameRate([0, 0.016, 0.2, 0.9, 0.95, 1.7, 1.716, 2.5])).toBeNull()
+  expect(commonFrameRate([])).toBeNull()
 })

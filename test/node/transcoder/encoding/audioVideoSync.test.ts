@@ -1,21 +1,21 @@
 // A flash and a beep in each second, decoded: sound and picture stay within 10 ms of the source, from the first to the last.
 // LONG=1: every combination over 60 s, with a line of figures for each.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { workspace } from '../../../support/media/media.ts'
-import { job, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../support/media/encodeJob.ts'
-import { delays, flashes, type FlashRate } from '../../../support/media/syncClip.ts'
+import { tempDirectory } from '../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { audioVideoOffsets, makeSyncClip, type SyncClipRate } from '../../../support/media/syncClip.ts'
 
 const LONG = process.env['LONG'] === '1'
 const SECONDS = LONG ? 60 : 8
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
-type Case = [source: 'ts' | 'mp4' | 'mkv', output: 'ts' | 'mp4', rate: FlashRate, late: number, trim?: number]
+type Case = [source: 'ts' | 'mp4' | 'mkv', output: 'ts' | 'mp4', rate: SyncClipRate, late: number, trim?: number]
 
 const sources = { ts: 'mp2', mp4: 'aac', mkv: 'ac3' } as const
 const outputs = { mp4: 'aac', ts: 'mp2' } as const
@@ -49,15 +49,15 @@ const all = (['ts', 'mp4', 'mkv'] as const).flatMap((from) =>
 test.each(LONG ? all : few)('%s to %s at %s, sound %s s late, trimmed by %s', async (from, to, rate, late, trim) => {
   const name = `${rate.replace('/', '_')}_${late}_${trim}.${from}`
   const options = { rate, seconds: SECONDS + (trim ?? 0), audioLate: late, audioCodec: sources[from] }
-  const clip = await flashes(space.file(name), trim === undefined ? options : { ...options, trim })
-  const spec = job({
+  const clip = await makeSyncClip(tempDir.file(name), trim === undefined ? options : { ...options, trim })
+  const spec = jobSpec({
     container: to,
-    video: [rendition({ width: 64, height: 64, bitrateKbps: 200 })],
-    audio: [track({ codec: outputs[to], bitrateKbps: 192 })],
+    video: [videoProfile({ width: 64, height: 64, bitrateKbps: 200 })],
+    audio: [audioProfile({ codec: outputs[to], bitrateKbps: 192 })],
   })
-  const { outputs: files } = await encode(spec, clip, space.path)
-  const before = await delays(clip)
-  const after = await delays(files[0])
+  const { outputs: files } = await encodeJob(spec, clip, tempDir.path)
+  const before = await audioVideoOffsets(clip)
+  const after = await audioVideoOffsets(files[0])
   expect(before.delays.length).toBeGreaterThanOrEqual(SECONDS - 3)
   expect(after.pictures.length).toBeGreaterThanOrEqual(before.pictures.length - 1)
   expect(Math.abs(after.delays.length - before.delays.length)).toBeLessThanOrEqual(1)

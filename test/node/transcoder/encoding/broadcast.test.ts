@@ -5,23 +5,30 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { judge } from '../../../support/mpegts/tstdModel.ts'
-import { sectionsOf } from '../../../support/mpegts/psiSections.ts'
-import { withTeletext } from '../../../support/mpegts/teletextStream.ts'
-import { ffmpeg, frames, packets, probeFile, realClip, workspace } from '../../../support/media/media.ts'
-import { job, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../support/media/encodeJob.ts'
+import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
+import { readSections } from '../../../support/mpegts/psiSections.ts'
+import { insertTeletext } from '../../../support/mpegts/teletextStream.ts'
+import {
+  ffmpeg,
+  decodeFrames,
+  readPackets,
+  probeFile,
+  sharedClip,
+  tempDirectory,
+} from '../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../support/media/encodeJob.ts'
 
 const run = promisify(execFile)
 const SECONDS = 5
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 /** PAL: 576 lines, interlaced, 16:9, tagged as BT.470BG, with AC-3 5.1 and teletext. */
 let pal = ''
 
 beforeAll(async () => {
-  space = await workspace()
-  const plain = space.file('plain.ts')
-  pal = space.file('pal.ts')
+  tempDir = await tempDirectory()
+  const plain = tempDir.file('plain.ts')
+  pal = tempDir.file('pal.ts')
   await ffmpeg([
     ...['-f', 'lavfi', '-i', `testsrc2=s=720x576:r=50:d=${SECONDS}`],
     ...['-f', 'lavfi', '-i', `anoisesrc=d=${SECONDS}:r=48000:a=0.1,aformat=channel_layouts=5.1`],
@@ -30,22 +37,22 @@ beforeAll(async () => {
     ...['-colorspace', 'bt470bg', '-color_primaries', 'bt470bg', '-color_trc', 'gamma28'],
     ...['-c:a', 'ac3', '-b:a', '384k', '-metadata:s:a', 'language=deu', '-f', 'mpegts', plain],
   ])
-  await writeFile(pal, withTeletext(await readFile(plain), 0x200))
+  await writeFile(pal, insertTeletext(await readFile(plain), 0x200))
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const service = {
   ...{ name: 'Erstes Programm', provider: 'Anstalt', id: 28_106, transportStreamId: 1101 },
   ...{ mapPid: 100, videoPid: 101, audioPid: 102 },
 }
-const spec = (profile: 'dvb' | 'atsc' | null, change: Partial<Parameters<typeof job>[0]> = {}) =>
-  job({
+const spec = (profile: 'dvb' | 'atsc' | null, change: Partial<Parameters<typeof jobSpec>[0]> = {}) =>
+  jobSpec({
     ...{ container: 'ts', videoCodec: 'mpeg2', service: { ...service, profile } },
     audio: [
-      track({ codec: 'ac3', channels: 6, bitrateKbps: 384 }),
-      track({ index: 1, codec: 'mp2', bitrateKbps: 192 }),
+      audioProfile({ codec: 'ac3', channels: 6, bitrateKbps: 384 }),
+      audioProfile({ index: 1, codec: 'mp2', bitrateKbps: 192 }),
     ],
-    video: [rendition({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000, audioProfiles: [0, 1] })],
+    video: [videoProfile({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000, audioProfiles: [0, 1] })],
     ...change,
   })
 
@@ -54,37 +61,37 @@ describe('PAL SD to dvb at a constant rate', () => {
   let codes: string[] = []
   let rate = 0
   beforeAll(async () => {
-    const { plan, outputs } = await encode(spec('dvb'), pal, space.path)
+    const { plan, outputs } = await encodeJob(spec('dvb'), pal, tempDir.path)
     file = outputs[0]
     codes = plan.warnings.map(({ code }) => code)
     rate = plan.outputs[0]!.muxRateKbps!
   })
 
   test('keeps to the T-STD', async () => {
-    const judged = judge(await readFile(file), 'dvb')
-    expect(judged.problems).toEqual([])
-    expect(judged.clockMs).toBeLessThanOrEqual(40)
-    for (const kbps of judged.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(rate * 2e-5)
+    const validation = checkTstd(await readFile(file), 'dvb')
+    expect(validation.problems).toEqual([])
+    expect(validation.clockMs).toBeLessThanOrEqual(40)
+    for (const kbps of validation.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(rate * 2e-5)
   })
 
   test('is interlaced, anamorphic and whole', async () => {
     const { streams } = await probeFile(file)
     expect(streams[0]).toMatchObject({ field_order: 'tt', sample_aspect_ratio: '64:45', display_aspect_ratio: '16:9' })
-    expect(await frames(file)).toHaveLength(SECONDS * 25)
+    expect(await decodeFrames(file)).toHaveLength(SECONDS * 25)
   })
 
   test('has the PIDs, the identifiers and the names of the job', async () => {
     const bytes = await readFile(file)
-    const [pat] = sectionsOf(bytes, 0)
+    const [pat] = readSections(bytes, 0)
     expect([pat!.readUInt16BE(3), pat!.readUInt16BE(8), pat!.readUInt16BE(10) & 0x1fff]).toEqual([1101, 28_106, 100])
-    const [sdt] = sectionsOf(bytes, 0x11)
+    const [sdt] = readSections(bytes, 0x11)
     expect(sdt!.toString('latin1')).toContain('\x01\x07Anstalt\x0fErstes Programm')
     expect(bytes.includes('FFmpeg')).toBe(false)
-    expect(streamsOf(sectionsOf(bytes, 100)[0]!).map(({ pid }) => pid)).toEqual([101, 102, 103, 104])
+    expect(streamsOf(readSections(bytes, 100)[0]!).map(({ pid }) => pid)).toEqual([101, 102, 103, 104])
   })
 
   test('has AC-3 as private data with its descriptor, and teletext with the source’s', async () => {
-    const [map] = sectionsOf(await readFile(file), 100)
+    const [map] = readSections(await readFile(file), 100)
     const found = streamsOf(map!)
     expect(found.map(({ type }) => type)).toEqual([0x02, 0x06, 0x03, 0x06])
     expect(found[1]!.descriptors.includes(Buffer.of(0x6a, 2, 0x80, 0x44))).toBe(true)
@@ -115,46 +122,46 @@ describe('PAL SD to dvb at a constant rate', () => {
 })
 
 test('without ts_profile, AC-3 is declared as before, and teletext is left out with a warning', async () => {
-  const { plan, outputs } = await encode(spec(null), pal, space.path)
-  const found = streamsOf(sectionsOf(await readFile(outputs[0]), 100)[0]!)
+  const { plan, outputs } = await encodeJob(spec(null), pal, tempDir.path)
+  const found = streamsOf(readSections(await readFile(outputs[0]), 100)[0]!)
   expect(found.map(({ type }) => type)).toEqual([0x02, 0x81, 0x03])
   expect(plan.warnings.map(({ code }) => code)).toContain('teletext_left_out')
 })
 
 test('atsc: AC-3 with its descriptor, the program’s registration, and a virtual channel', async () => {
-  const { plan, outputs } = await encode(spec('atsc', { videoCodec: 'h264' }), pal, space.path)
+  const { plan, outputs } = await encodeJob(spec('atsc', { videoCodec: 'h264' }), pal, tempDir.path)
   const bytes = await readFile(outputs[0])
-  expect(judge(bytes, 'atsc').problems).toEqual([])
-  const [map] = sectionsOf(bytes, 100)
+  expect(checkTstd(bytes, 'atsc').problems).toEqual([])
+  const [map] = readSections(bytes, 100)
   expect(map!.includes(Buffer.of(0x05, 4, 0x47, 0x41, 0x39, 0x34))).toBe(true)
   const found = streamsOf(map!)
   expect(found.map(({ type }) => type)).toEqual([0x1b, 0x81, 0x03])
   // bsid 8 at 48 kHz; 384 kbps; 3/2, full service.
   expect(found[1]!.descriptors.includes(Buffer.of(0x81, 7, 0x08, 14 << 2, 0x0f))).toBe(true)
-  const guide = sectionsOf(bytes, 0x1ffb)
+  const guide = readSections(bytes, 0x1ffb)
   expect(new Set(guide.map((section) => section[0]))).toEqual(new Set([0xc7, 0xc8]))
   const channel = guide.find((section) => section[0] === 0xc8)!
   expect(channel.subarray(10, 24).swap16().toString('utf16le')).toBe('Erstes ')
   expect(channel.readUInt16BE(10 + 14 + 8)).toBe(1101)
   expect(channel.readUInt16BE(10 + 14 + 10)).toBe(28_106)
-  expect(sectionsOf(bytes, 0x11)).toEqual([])
+  expect(readSections(bytes, 0x11)).toEqual([])
   expect(plan.warnings.map(({ code }) => code)).toContain('teletext_left_out')
 })
 
 test('DVB subtitles of a real broadcast are kept', async (context) => {
-  const clip = realClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
-  const audio = [track({ codec: 'mp2', bitrateKbps: 192 })]
-  const video = [rendition({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000 })]
-  const { plan, outputs } = await encode(spec('dvb', { audio, video }), clip, space.path)
-  expect(judge(await readFile(outputs[0]), 'dvb').problems).toEqual([])
+  const clip = sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
+  const audio = [audioProfile({ codec: 'mp2', bitrateKbps: 192 })]
+  const video = [videoProfile({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000 })]
+  const { plan, outputs } = await encodeJob(spec('dvb', { audio, video }), clip, tempDir.path)
+  expect(checkTstd(await readFile(outputs[0]), 'dvb').problems).toEqual([])
   expect(plan.warnings.map(({ code }) => code)).not.toContain('dvb_subtitles_left_out')
-  const kept = await packets(outputs[0], 's:0')
-  expect(kept.map(({ size }) => size)).toEqual((await packets(clip, 's:0')).map(({ size }) => size))
+  const kept = await readPackets(outputs[0], 's:0')
+  expect(kept.map(({ size }) => size)).toEqual((await readPackets(clip, 's:0')).map(({ size }) => size))
 })
 
 /** Seconds of each unit of teletext after the first picture. */
 async function relative(path: string): Promise<number[]> {
-  const [pictures, units] = [await packets(path, 'v:0'), await packets(path, 's:0')]
+  const [pictures, units] = [await readPackets(path, 'v:0'), await readPackets(path, 's:0')]
   const first = Math.min(...pictures.map(({ pts_time: time }) => Number(time)))
   return units.map(({ pts_time: time }) => Number(time) - first)
 }

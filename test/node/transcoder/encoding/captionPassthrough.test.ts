@@ -2,24 +2,24 @@
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
 import { readUserData } from '../../../../transcoder/formats/video/userData.ts'
-import { engine, ffmpeg, realClip, workspace } from '../../../support/media/media.ts'
-import { job, rendition } from '../../../support/transcoder/jobSpecs.ts'
-import { captionsOf, carried, type Cue } from '../../../support/captions/decodedCaptions.ts'
-import { encode } from '../../../support/media/encodeJob.ts'
+import { testFfmpeg, ffmpeg, sharedClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { readCaptions, carriedCaptionChannels, type CaptionCue } from '../../../support/captions/decodedCaptions.ts'
+import { encodeJob } from '../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
-const video = [rendition({ width: 320, height: 180, bitrateKbps: 1500, audioProfiles: [] })]
+const video = [videoProfile({ width: 320, height: 180, bitrateKbps: 1500, audioProfiles: [] })]
 const clips = ['captions-test.ts', 'multi-channel-608-captions.ts'] as const
 
 /** The first `seconds` of a real clip, packets as they are. */
 async function beginning(path: string, seconds: number): Promise<string> {
-  const cut = space.file(`cut_${basename(path)}`)
+  const cut = tempDir.file(`cut_${basename(path)}`)
   await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-t', `${seconds}`, cut])
   return cut
 }
@@ -32,37 +32,37 @@ describe.each(clips)('%s', (name) => {
     ['h264', 'mp4'],
     ['mpeg2', 'ts'],
   ] as const)('in %s %s the text is the same', async ([videoCodec, container], context) => {
-    const clip = await beginning(realClip(context, name), 8)
-    const spec = job({ videoCodec, container, closedCaptions: true, video, audio: [] })
-    const { outputs, plan } = await encode(spec, clip, space.path)
+    const clip = await beginning(sharedClip(context, name), 8)
+    const spec = jobSpec({ videoCodec, container, closedCaptions: true, video, audio: [] })
+    const { outputs, plan } = await encodeJob(spec, clip, tempDir.path)
     const said = plan.warnings.filter((warning) => warning.code.startsWith('captions'))
     // This clip has a message for each field: an old decoder reads one of them, and half a caption is worse than none.
-    if (name === clips[1] && !(await engine()).features.severalCaptionMessages) {
+    if (name === clips[1] && !(await testFfmpeg()).features.severalCaptionMessages) {
       expect(said).toMatchObject([
         { code: 'captions_removed', message: expect.stringContaining('only a part of them') },
       ])
-      expect((await carried(outputs[0], videoCodec)).pictures).toBe(0)
+      expect((await carriedCaptionChannels(outputs[0], videoCodec)).pictures).toBe(0)
       return
     }
     expect(said).toEqual([])
-    const before = await captionsOf(clip)
-    const after = await captionsOf(outputs[0])
+    const before = await readCaptions(clip)
+    const after = await readCaptions(outputs[0])
     expect(before.length).toBeGreaterThan(1)
     expect(after.map((cue) => cue.text)).toEqual(before.map((cue) => cue.text))
     // The filter's clock begins with the first bytes it understands: what counts is the time between one change and the next.
-    const changes = (cues: Cue[]) => cues.flatMap((cue) => cue.seconds).slice(1)
+    const changes = (cues: CaptionCue[]) => cues.flatMap((cue) => cue.seconds).slice(1)
     for (const [index, second] of changes(before).entries())
       expect(changes(after)[index]! - changes(after)[0]! - second + changes(before)[0]!).toBeCloseTo(0, 1)
-    expect((await carried(outputs[0], videoCodec)).channels).toEqual(channels)
+    expect((await carriedCaptionChannels(outputs[0], videoCodec)).channels).toEqual(channels)
   })
 })
 
 test('the pictures carry the very bytes that the source’s did, in their order', async (context) => {
-  const clip = await beginning(realClip(context, clips[1]), 3)
+  const clip = await beginning(sharedClip(context, clips[1]), 3)
   // No B-frames, in the source neither: coded order is the order of presentation.
-  const { outputs } = await encode(job({ container: 'ts', ipDistance: 1, video, audio: [] }), clip, space.path)
-  if (!(await engine()).features.severalCaptionMessages) {
-    expect((await carried(outputs[0], 'h264')).pictures).toBe(0)
+  const { outputs } = await encodeJob(jobSpec({ container: 'ts', ipDistance: 1, video, audio: [] }), clip, tempDir.path)
+  if (!(await testFfmpeg()).features.severalCaptionMessages) {
+    expect((await carriedCaptionChannels(outputs[0], 'h264')).pictures).toBe(0)
     return
   }
   const bytes = async (path: string) => {
@@ -81,19 +81,19 @@ test('the pictures carry the very bytes that the source’s did, in their order'
 
 describe('removed', () => {
   test.for(['h264', 'mpeg2', 'hevc'] as const)('false leaves none in %s', async (videoCodec, context) => {
-    const clip = await beginning(realClip(context, clips[1]), 3)
-    const spec = job({ videoCodec, container: 'ts', closedCaptions: false, video, audio: [] })
-    const { outputs, plan } = await encode(spec, clip, space.path)
-    expect((await carried(clip, 'h264')).pictures).toBeGreaterThan(80)
-    expect((await carried(outputs[0], videoCodec)).pictures).toBe(0)
+    const clip = await beginning(sharedClip(context, clips[1]), 3)
+    const spec = jobSpec({ videoCodec, container: 'ts', closedCaptions: false, video, audio: [] })
+    const { outputs, plan } = await encodeJob(spec, clip, tempDir.path)
+    expect((await carriedCaptionChannels(clip, 'h264')).pictures).toBeGreaterThan(80)
+    expect((await carriedCaptionChannels(outputs[0], videoCodec)).pictures).toBe(0)
     expect(plan.warnings.map((warning) => warning.code)).not.toContain('captions_removed')
   })
 
   test('half the frame rate would garble them: none are left, and a warning names the channels', async (context) => {
-    const clip = await beginning(realClip(context, clips[1]), 3)
-    const half = [rendition({ ...video[0], frameRateFactor: '1/2x' })]
-    const { outputs, plan } = await encode(job({ container: 'ts', video: half, audio: [] }), clip, space.path)
-    expect((await carried(outputs[0], 'h264')).pictures).toBe(0)
+    const clip = await beginning(sharedClip(context, clips[1]), 3)
+    const half = [videoProfile({ ...video[0], frameRateFactor: '1/2x' })]
+    const { outputs, plan } = await encodeJob(jobSpec({ container: 'ts', video: half, audio: [] }), clip, tempDir.path)
+    expect((await carriedCaptionChannels(outputs[0], 'h264')).pictures).toBe(0)
     const said = plan.warnings.find((warning) => warning.code === 'captions_removed')
     expect(said?.message).toBe(
       'The source’s closed captions (CC1, CC3) are left out: the frame rate changes, which would garble them.',
@@ -101,10 +101,10 @@ describe('removed', () => {
   })
 
   test('hevc carries them or says that it does not', async (context) => {
-    const clip = await beginning(realClip(context, clips[1]), 3)
-    const { outputs, plan } = await encode(job({ videoCodec: 'hevc', video, audio: [] }), clip, space.path)
-    const able = (await engine()).features.hevcCaptions
-    expect((await carried(outputs[0], 'hevc')).channels).toEqual(able ? ['CC1', 'CC3'] : [])
+    const clip = await beginning(sharedClip(context, clips[1]), 3)
+    const { outputs, plan } = await encodeJob(jobSpec({ videoCodec: 'hevc', video, audio: [] }), clip, tempDir.path)
+    const able = (await testFfmpeg()).features.hevcCaptions
+    expect((await carriedCaptionChannels(outputs[0], 'hevc')).channels).toEqual(able ? ['CC1', 'CC3'] : [])
     expect(plan.warnings.some((warning) => warning.code === 'captions_removed')).toBe(!able)
   })
 })
@@ -112,64 +112,66 @@ describe('removed', () => {
 describe('interlaced pictures with captions', () => {
   /** Fields that move, with the captions of a real clip in their pictures. */
   async function fields(context: TestContext): Promise<string> {
-    const clip = await beginning(realClip(context, clips[0]), 8)
-    const path = space.file('fields.ts')
+    const clip = await beginning(sharedClip(context, clips[0]), 8)
+    const path = tempDir.file('fields.ts')
     const moving = 'testsrc2=s=320x240:r=60000/1001:d=8,tinterlace=mode=interleave_top'
     const graph = `[0:V:0]fps=30000/1001,scale=320:240,setsar=1[a];${moving}[b];[a][b]overlay=shortest=1,setfield=tff`
     const coded = '-c:v libx264 -preset ultrafast -qp 20 -pix_fmt yuv420p -flags +ilme+ildct -x264-params tff=1'
     await ffmpeg(['-i', clip, '-filter_complex', graph, ...coded.split(' '), '-a53cc', '1', path])
     return path
   }
-  const texts = (cues: Cue[]) => cues.map((cue) => cue.text)
+  const texts = (cues: CaptionCue[]) => cues.map((cue) => cue.text)
 
   test.for(['h264', 'mpeg2'] as const)(
     'of the source’s size stay interlaced and keep the text in %s',
     async (videoCodec, context) => {
       const clip = await fields(context)
-      const same = [rendition({ width: 320, height: 240, bitrateKbps: 3000, audioProfiles: [] })]
-      const { outputs, plan } = await encode(
-        job({ videoCodec, container: 'ts', video: same, audio: [] }),
+      const same = [videoProfile({ width: 320, height: 240, bitrateKbps: 3000, audioProfiles: [] })]
+      const { outputs, plan } = await encodeJob(
+        jobSpec({ videoCodec, container: 'ts', video: same, audio: [] }),
         clip,
-        space.path,
+        tempDir.path,
       )
       expect(plan.outputs[0]!.video).toMatchObject({ scan: 'tff', deinterlace: 'none', captions: true })
-      expect(texts(await captionsOf(clip)).length).toBeGreaterThan(1)
-      expect(texts(await captionsOf(outputs[0]))).toEqual(texts(await captionsOf(clip)))
+      expect(texts(await readCaptions(clip)).length).toBeGreaterThan(1)
+      expect(texts(await readCaptions(outputs[0]))).toEqual(texts(await readCaptions(clip)))
     },
   )
 
   test.for(['h264', 'mpeg2'] as const)(
     'that are interlaced in another size lose it with a warning in %s, and nothing garbled is left',
     async (videoCodec, context) => {
-      const other = [rendition({ width: 720, height: 576, bitrateKbps: 6000, audioProfiles: [] })]
-      const { outputs, plan } = await encode(
-        job({ videoCodec, container: 'ts', video: other, audio: [] }),
+      const other = [videoProfile({ width: 720, height: 576, bitrateKbps: 6000, audioProfiles: [] })]
+      const { outputs, plan } = await encodeJob(
+        jobSpec({ videoCodec, container: 'ts', video: other, audio: [] }),
         await fields(context),
-        space.path,
+        tempDir.path,
       )
       expect(plan.outputs[0]!.video).toMatchObject({ scan: 'tff', deinterlace: 'fields', captions: false })
       expect(plan.warnings).toContainEqual(
         expect.objectContaining({ code: 'captions_removed', message: expect.stringContaining('CC1') }),
       )
-      expect((await carried(outputs[0], videoCodec)).pictures).toBe(0)
+      expect((await carriedCaptionChannels(outputs[0], videoCodec)).pictures).toBe(0)
     },
   )
 
   test('of another size keep it when they become progressive', async (context) => {
     const clip = await fields(context)
-    const small = [rendition({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], progressive: true })]
-    const { outputs, plan } = await encode(job({ container: 'ts', video: small, audio: [] }), clip, space.path)
+    const small = [videoProfile({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], progressive: true })]
+    const { outputs, plan } = await encodeJob(jobSpec({ container: 'ts', video: small, audio: [] }), clip, tempDir.path)
     expect(plan.outputs[0]!.video).toMatchObject({ scan: 'progressive', deinterlace: 'frames', captions: true })
-    expect(texts(await captionsOf(outputs[0]))).toEqual(texts(await captionsOf(clip)))
+    expect(texts(await readCaptions(outputs[0]))).toEqual(texts(await readCaptions(clip)))
   })
 
   test('a picture for each field keeps it where ffmpeg can, and has none where not', async (context) => {
     const clip = await fields(context)
-    const twice = [rendition({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], frameRateFactor: '2x' })]
-    const { outputs, plan } = await encode(job({ container: 'ts', video: twice, audio: [] }), clip, space.path)
-    const able = (await engine()).features.captionsAcrossRates
+    const twice = [
+      videoProfile({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], frameRateFactor: '2x' }),
+    ]
+    const { outputs, plan } = await encodeJob(jobSpec({ container: 'ts', video: twice, audio: [] }), clip, tempDir.path)
+    const able = (await testFfmpeg()).features.captionsAcrossRates
     expect(plan.outputs[0]!.video).toMatchObject({ deinterlace: 'fields', captions: able })
-    if (able) expect(texts(await captionsOf(outputs[0]))).toEqual(texts(await captionsOf(clip)))
-    else expect((await carried(outputs[0], 'h264')).pictures).toBe(0)
+    if (able) expect(texts(await readCaptions(outputs[0]))).toEqual(texts(await readCaptions(clip)))
+    else expect((await carriedCaptionChannels(outputs[0], 'h264')).pictures).toBe(0)
   })
 })

@@ -3,31 +3,31 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CaptionDecoder, type CaptionChannelCues } from '../../../../transcoder/formats/cea/captionDecoder.ts'
-import { CaptionSource } from '../../../../transcoder/formats/cea/captionExtractor.ts'
+import { CaptionExtractor } from '../../../../transcoder/formats/cea/captionExtractor.ts'
 import { TS_ORIGIN_TICKS } from '../../../../transcoder/plan/forms.ts'
-import { chars, odd, triplet } from '../../../support/captions/cea608Bytes.ts'
+import { characterPairs, withOddParity, ccDataTriplet } from '../../../support/captions/cea608Bytes.ts'
 import { withScte20 } from '../../../support/captions/scte20Video.ts'
-import { ffmpeg, realClip, workspace } from '../../../support/media/media.ts'
-import { job, packaged, rendition } from '../../../support/transcoder/jobSpecs.ts'
-import { carried } from '../../../support/captions/decodedCaptions.ts'
-import { encodeStreams } from '../../../support/media/encodeSegmented.ts'
+import { ffmpeg, sharedClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobSpec, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { carriedCaptionChannels } from '../../../support/captions/decodedCaptions.ts'
+import { encodeSegmentStreams } from '../../../support/media/encodeSegmented.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const FRAME = 1001 / 30000
-const wanted = job({
+const wanted = jobSpec({
   closedCaptions: true,
-  packaging: packaged({ hls: true, preferTransportStream: true }),
-  video: [rendition({ width: 160, height: 90, bitrateKbps: 300, output: '', audioProfiles: [] })],
+  packaging: packagingSpec({ hls: true, preferTransportStream: true }),
+  video: [videoProfile({ width: 160, height: 90, bitrateKbps: 300, output: '', audioProfiles: [] })],
   audio: [],
 })
 
 async function cuesIn(path: string, end: number, origin = TS_ORIGIN_TICKS): Promise<CaptionChannelCues[]> {
-  const [source, decoder] = [new CaptionSource(origin), new CaptionDecoder()]
+  const [source, decoder] = [new CaptionExtractor(origin), new CaptionDecoder()]
   const bytes = await readFile(path)
   // Chunks that no packet's length divides.
   for (let at = 0; at < bytes.length; at += 65_521)
@@ -52,7 +52,7 @@ function requireSame(seen: ReturnType<typeof told>, expected: ReturnType<typeof 
 
 /** The clip's own captions, as ffmpeg's filter reads CC1. */
 async function reference(path: string): Promise<{ start: number; text: string }[]> {
-  const plain = space.file('read.bin')
+  const plain = tempDir.file('read.bin')
   await copyFile(path, plain)
   const text = await ffmpeg(['-f', 'lavfi', '-i', `movie=${plain}[out0+subcc]`, '-map', '0:s', '-f', 'webvtt', '-'])
   return [...text.toString().matchAll(/(?:(\d+):)?(\d+):([\d.]+) --> .*\n((?:.+\n|\n(?!\d))*)/g)].map((match) => ({
@@ -98,8 +98,8 @@ const until = (end: number) =>
 const trimmed = (cues: ReturnType<typeof told>) => cues.map((cue) => ({ ...cue, text: plainText(cue.text) }))
 
 test('captions-test.ts: what it says in CEA-608 and in CEA-708, at the times of its pictures', async (context) => {
-  const clip = realClip(context, 'captions-test.ts')
-  const { plan, file } = await encodeStreams(wanted, clip, space.path)
+  const clip = sharedClip(context, 'captions-test.ts')
+  const { plan, file } = await encodeSegmentStreams(wanted, clip, tempDir.path)
   expect(plan.packaging!.textTracks).toBe(true)
   requireSame(trimmed(told(await cuesIn(file('captions'), 20))), HELD)
   // ffmpeg's own decoder on the same clip; its clock begins with the first caption bytes it understands.
@@ -111,7 +111,11 @@ test('captions-test.ts: what it says in CEA-608 and in CEA-708, at the times of 
 })
 
 test('multi-channel-608-captions.ts: English and French live, kept apart, growing line by line', async (context) => {
-  const { file } = await encodeStreams(wanted, realClip(context, 'multi-channel-608-captions.ts'), space.path)
+  const { file } = await encodeSegmentStreams(
+    wanted,
+    sharedClip(context, 'multi-channel-608-captions.ts'),
+    tempDir.path,
+  )
   const seen = told(await cuesIn(file('captions'), 6.04))
   expect(new Set(seen.map(({ channel }) => channel))).toEqual(new Set(['CC1', 'CC3']))
   requireSame(seen, [
@@ -132,7 +136,7 @@ test('multi-channel-608-captions.ts: English and French live, kept apart, growin
 test.each(['-flags +ildct+ilme -top 1', ''])(
   'captions of SCTE 20 in mpeg2 (%s) become WebVTT and stay in the video',
   async (fields) => {
-    const [bare, said, clip] = [space.file('bare.m2v'), space.file('said.m2v'), space.file('scte20.ts')]
+    const [bare, said, clip] = [tempDir.file('bare.m2v'), tempDir.file('said.m2v'), tempDir.file('scte20.ts')]
     const flags = `-c:v mpeg2video -bf 0 -g 15 -b:v 800k ${fields} -f mpeg2video`
       .split(' ')
       .filter((word) => word !== '')
@@ -142,21 +146,23 @@ test.each(['-flags +ildct+ilme -top 1', ''])(
         [0x14, 0x20],
         [0x14, 0x70],
       ] as [number, number][]),
-      ...chars('CABLE'),
+      ...characterPairs('CABLE'),
       [0x14, 0x2f],
     ]
     const erase = Array.from({ length: 20 }, (): [number, number] => [0, 0])
-    const pairs = [...commands, ...erase, [0x14, 0x2c] as const].map(([one, two]) => [odd(one), odd(two)] as const)
+    const pairs = [...commands, ...erase, [0x14, 0x2c] as const].map(
+      ([one, two]) => [withOddParity(one), withOddParity(two)] as const,
+    )
     await writeFile(said, withScte20(await readFile(bare), pairs))
     await ffmpeg(['-fflags', '+genpts', '-r', '30000/1001', '-f', 'mpegvideo', '-i', said, '-c', 'copy', clip])
-    const { plan, file } = await encodeStreams(wanted, clip, space.path)
+    const { plan, file } = await encodeSegmentStreams(wanted, clip, tempDir.path)
     expect(plan.warnings.map(({ code }) => code).filter((code) => code.startsWith('captions'))).toEqual([])
     // Without B-frames nothing waits: the text shows with the picture of its command, the sixth.
     const channel = fields === '' ? 'CC3' : 'CC1'
     requireSame(told(await cuesIn(file('captions'), 2)), [
       { channel, start: 5 * FRAME, end: 26 * FRAME, text: 'CABLE' },
     ])
-    expect(await carried(file('video_0 ts'), 'h264')).toMatchObject({ channels: [channel] })
+    expect(await carriedCaptionChannels(file('video_0 ts'), 'h264')).toMatchObject({ channels: [channel] })
   },
 )
 
@@ -165,7 +171,7 @@ describe('wherever the source begins, in whatever it is coded', () => {
   const mpeg2 = [...small, '-c:v', 'mpeg2video', '-bf', '2', '-b:v', '800k', '-g', '15']
   const h264 = [...small, '-c:v', 'libx264', '-preset', 'veryfast', '-bf', '3', '-x264-params', 'b-pyramid=2']
   // Sound that begins 0.3 s before the pictures.
-  const sound = ['-f', 'lavfi', '-i', 'sine=d=7', '-c:a', 'aac']
+  const audioTrack = ['-f', 'lavfi', '-i', 'sine=d=7', '-c:a', 'aac']
 
   test.for([
     ['mpeg2 with B-pictures, an hour in', 'mpeg2.ts', [], [...mpeg2, '-output_ts_offset', '3600']],
@@ -174,22 +180,22 @@ describe('wherever the source begins, in whatever it is coded', () => {
     [
       'sound that begins before the pictures',
       'late.mp4',
-      sound,
+      audioTrack,
       [...h264, '-fps_mode', 'passthrough', '-map', '0:a', '-map', '1:v'],
     ],
   ] as const)('%s', async ([_title, name, front, flags], context) => {
-    const clip = space.file(name)
+    const clip = tempDir.file(name)
     const shift = front.length > 0 ? ['-itsoffset', '0.3'] : []
     await ffmpeg([
       ...front.slice(0, 4),
       ...shift,
       '-i',
-      realClip(context, 'captions-test.ts'),
+      sharedClip(context, 'captions-test.ts'),
       ...front.slice(4),
       ...flags,
       clip,
     ])
-    const { file } = await encodeStreams(wanted, clip, space.path)
+    const { file } = await encodeSegmentStreams(wanted, clip, tempDir.path)
     const seen = trimmed(told(await cuesIn(file('captions'), 7)))
     expect(seen).toHaveLength(4)
     requireSame(seen, until(7))
@@ -202,16 +208,16 @@ describe('wherever the source begins, in whatever it is coded', () => {
       ...['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=30000/1001:d=3', '-c:v', 'libx265', '-pix_fmt', 'yuv420p'],
       ...['-x265-params', 'bframes=0:log-level=none:repeat-headers=1', '-preset', 'ultrafast', '-f', 'hevc', '-'],
     ])
-    const pairs: [number, number][] = [[0x14, 0x20], [0x14, 0x2e], [0x14, 0x70], ...chars('HELLO HEVC')]
+    const pairs: [number, number][] = [[0x14, 0x20], [0x14, 0x2e], [0x14, 0x70], ...characterPairs('HELLO HEVC')]
     while (pairs.length < 30) pairs.push([0, 0])
     pairs.push([0x14, 0x2f], [0x14, 0x2f])
     while (pairs.length < 60) pairs.push([0, 0])
     pairs.push([0x14, 0x2c], [0x14, 0x2c])
-    const raw = space.file('captioned.hevc')
+    const raw = tempDir.file('captioned.hevc')
     await writeFile(raw, withMessages(elementary, pairs))
-    const clip = space.file('hevc.ts')
+    const clip = tempDir.file('hevc.ts')
     await ffmpeg(['-r', '30000/1001', '-i', raw, '-c', 'copy', '-output_ts_offset', '100', clip])
-    const { file } = await encodeStreams(wanted, clip, space.path)
+    const { file } = await encodeSegmentStreams(wanted, clip, tempDir.path)
     const expected = { channel: 'CC1', start: 30 * FRAME, end: 60 * FRAME, text: 'HELLO HEVC' }
     const seen = told(await cuesIn(file('captions'), 3))
     expect(seen).toHaveLength(1)
@@ -231,7 +237,7 @@ function withMessages(stream: Buffer, pairs: readonly [number, number][]): Buffe
     if (((unit[3]! >> 1) & 0x3f) < 32 && (unit[5]! & 0x80) !== 0) {
       const [first, second] = pairs[picture] ?? [0, 0]
       picture += 1
-      const body = [...Buffer.from('GA94'), 3, 0x41, 0xff, ...triplet(0, first, second), 0xff]
+      const body = [...Buffer.from('GA94'), 3, 0x41, 0xff, ...ccDataTriplet(0, first, second), 0xff]
       const payload = [0xb5, 0x00, 0x31, ...body]
       parts.push(Buffer.from([0, 0, 0, 1, 0x4e, 0x01, 4, payload.length, ...payload, 0x80]))
     }

@@ -5,31 +5,31 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkMp4 } from '../../../../transcoder/mp4FileCheck.ts'
 import {
   ffmpeg,
-  frames,
+  decodeFrames,
   makeClip,
-  packets,
+  readPackets,
   probeFile,
-  realClip,
-  stream,
-  workspace,
+  sharedClip,
+  probeStream,
+  tempDirectory,
 } from '../../../support/media/media.ts'
-import { job, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../support/media/encodeJob.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let clip = ''
 beforeAll(async () => {
-  space = await workspace()
-  clip = await makeClip(space.file('sound.mp4'), {
+  tempDir = await tempDirectory()
+  clip = await makeClip(tempDir.file('sound.mp4'), {
     audio: [2, 6, 1],
     seconds: 4,
     flags: ['-metadata', 'title=private', '-metadata:s:a:1', 'language=deu'],
   })
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 describe('audio', () => {
-  const profiles: [string, 'mp4' | 'ts', Parameters<typeof track>[0], string, number, string][] = [
+  const profiles: [string, 'mp4' | 'ts', Parameters<typeof audioProfile>[0], string, number, string][] = [
     ['aac stereo', 'mp4', {}, 'aac', 2, 'stereo'],
     ['aac 5.1', 'mp4', { channels: 6, sourceStream: 2, bitrateKbps: 256 }, 'aac', 6, '5.1'],
     ['aac 5.1 of stereo', 'mp4', { channels: 6, bitrateKbps: 256 }, 'aac', 6, '5.1'],
@@ -38,8 +38,8 @@ describe('audio', () => {
     ['mp2 of mono', 'ts', { codec: 'mp2', sourceStream: 3, bitrateKbps: 192 }, 'mp2', 2, 'stereo'],
   ]
   test.each(profiles)('%s in %s', async (_title, container, change, codec, channels, layout) => {
-    const { outputs } = await encode(job({ container, audio: [track(change)] }), clip, space.path)
-    expect(await stream(outputs[0], 'audio')).toMatchObject({
+    const { outputs } = await encodeJob(jobSpec({ container, audio: [audioProfile(change)] }), clip, tempDir.path)
+    expect(await probeStream(outputs[0], 'audio')).toMatchObject({
       codec_name: codec,
       channels,
       channel_layout: layout,
@@ -51,14 +51,17 @@ describe('audio', () => {
   })
 
   test('two tracks of one source keep their order and language, and nothing of the source’s text is left', async () => {
-    const spec = job({
+    const spec = jobSpec({
       video: [
-        rendition({ audioProfiles: [0, 1] }),
-        rendition({ index: 1, width: 160, height: 90, audioProfiles: [0] }),
+        videoProfile({ audioProfiles: [0, 1] }),
+        videoProfile({ index: 1, width: 160, height: 90, audioProfiles: [0] }),
       ],
-      audio: [track({ sourceStream: 2 }), track({ index: 1, codec: 'ac3', sourceStream: 2, bitrateKbps: 192 })],
+      audio: [
+        audioProfile({ sourceStream: 2 }),
+        audioProfile({ index: 1, codec: 'ac3', sourceStream: 2, bitrateKbps: 192 }),
+      ],
     })
-    const { outputs } = await encode(spec, clip, space.path)
+    const { outputs } = await encodeJob(spec, clip, tempDir.path)
     const { streams, format } = await probeFile(outputs[0])
     expect(streams.map((found) => found.codec_name)).toEqual(['h264', 'aac', 'ac3'])
     expect(streams[1]?.tags?.['language']).toBe('deu')
@@ -76,24 +79,24 @@ describe('audio', () => {
       const samples = new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length))
       return 10 * Math.log10(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length)
     }
-    const { outputs } = await encode(job({ audioVolume }), clip, space.path)
+    const { outputs } = await encodeJob(jobSpec({ audioVolume }), clip, tempDir.path)
     const change = (await level(outputs[0])) - (await level(clip))
     expect(change).toBeGreaterThanOrEqual(least)
     expect(change).toBeLessThanOrEqual(most)
   })
 
   test('real 5.1 becomes stereo', async (context) => {
-    const real = realClip(context, 'bigbuckbunny.mp4')
-    const { outputs } = await encode(job(), real, space.path)
-    expect(await stream(outputs[0], 'audio')).toMatchObject({ channels: 2 })
-    expect(await frames(outputs[0])).toHaveLength(132)
+    const real = sharedClip(context, 'bigbuckbunny.mp4')
+    const { outputs } = await encodeJob(jobSpec(), real, tempDir.path)
+    expect(await probeStream(outputs[0], 'audio')).toMatchObject({ channels: 2 })
+    expect(await decodeFrames(outputs[0])).toHaveLength(132)
   })
 })
 
 describe('clocks', () => {
   /** Seconds at which the picture turns white and the tone begins, by decoding. */
   async function flashAndBeep(path: string): Promise<{ flash: number; beep: number }> {
-    const list = await frames(path)
+    const list = await decodeFrames(path)
     const gray = await ffmpeg([
       '-i',
       path,
@@ -108,29 +111,29 @@ describe('clocks', () => {
     const first = gray.findIndex((value) => value > 128)
     const raw = await ffmpeg(['-i', path, '-map', '0:a', '-ac', '1', '-af', 'aresample=async=1', '-f', 's16le', '-'])
     const samples = new Int16Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length))
-    const sound = Number((await packets(path, 'a:0'))[0]?.pts_time)
-    const { codec_name: codec } = await stream(path, 'audio')
+    const audioTrack = Number((await readPackets(path, 'a:0'))[0]?.pts_time)
+    const { codec_name: codec } = await probeStream(path, 'audio')
     expect(codec).toBe('aac')
     return {
       flash: Number(list[first]?.best_effort_timestamp_time),
-      beep: Math.max(sound, 0) + samples.findIndex((sample) => Math.abs(sample) > 2000) / 48000,
+      beep: Math.max(audioTrack, 0) + samples.findIndex((sample) => Math.abs(sample) > 2000) / 48000,
     }
   }
 
   test.each(['mp4', 'ts'] as const)('%s: a flash and a beep at 1 s stay together', async (container) => {
-    const flash = space.file('flash.ts')
+    const flash = tempDir.file('flash.ts')
     const picture = "color=black:s=320x180:r=25:d=3,drawbox=c=white:t=fill:enable='gte(t,1)'"
     const tone = "aevalsrc='if(gte(t,1),0.5*sin(2*PI*1000*t),0)':s=48000:d=3,aformat=channel_layouts=stereo"
     const inputs = ['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', tone]
     await ffmpeg([...inputs, '-c:v', 'mpeg2video', '-b:v', '2M', '-bf', '2', '-c:a', 'mp2', flash])
-    const { outputs } = await encode(job({ container }), flash, space.path)
+    const { outputs } = await encodeJob(jobSpec({ container }), flash, tempDir.path)
     const found = await flashAndBeep(outputs[0])
     expect(Math.abs(found.flash - found.beep)).toBeLessThan(0.03)
-    expect(await frames(outputs[0])).toHaveLength(75)
+    expect(await decodeFrames(outputs[0])).toHaveLength(75)
   })
 
   test('video that begins 60 ms after its audio has no frame too many', async () => {
-    const late = space.file('late.ts')
+    const late = tempDir.file('late.ts')
     const inputs = [
       '-f',
       'lavfi',
@@ -144,14 +147,14 @@ describe('clocks', () => {
       'testsrc2=s=320x180:r=25:d=4',
     ]
     await ffmpeg([...inputs, '-c:v', 'mpeg2video', '-b:v', '2M', '-c:a', 'mp2', late])
-    const { outputs, plan } = await encode(job(), late, space.path)
+    const { outputs, plan } = await encodeJob(jobSpec(), late, tempDir.path)
     expect(plan.videoOffsetSeconds).toBeGreaterThan(0.03)
-    expect(await frames(outputs[0])).toHaveLength(100)
-    expect(Number((await stream(outputs[0], 'video')).start_time)).toBeCloseTo(0, 2)
+    expect(await decodeFrames(outputs[0])).toHaveLength(100)
+    expect(Number((await probeStream(outputs[0], 'video')).start_time)).toBeCloseTo(0, 2)
   })
 
   test('a source of variable rate becomes constant and keeps its length', async () => {
-    const variable = space.file('variable.mkv')
+    const variable = tempDir.file('variable.mkv')
     const picture = "testsrc2=s=320x180:r=30:d=4,select='not(between(mod(n,10),4,6))'"
     await ffmpeg([
       '-f',
@@ -166,28 +169,36 @@ describe('clocks', () => {
       'ultrafast',
       variable,
     ])
-    const { outputs, plan } = await encode(job({ video: [rendition({ audioProfiles: [] })] }), variable, space.path)
+    const { outputs, plan } = await encodeJob(
+      jobSpec({ video: [videoProfile({ audioProfiles: [] })] }),
+      variable,
+      tempDir.path,
+    )
     const rate = plan.outputs[0]?.video.frameRate ?? { num: 0, den: 1 }
-    const decoded = await frames(outputs[0])
+    const decoded = await decodeFrames(outputs[0])
     expect(Math.abs(decoded.length - (4 * rate.num) / rate.den)).toBeLessThanOrEqual(2)
   })
 
   test('one long interval among 39 of 33.3 ms does not change the rate', async () => {
-    const phone = space.file('phone.mp4')
+    const phone = tempDir.file('phone.mp4')
     const picture = "testsrc2=s=320x180:r=30:d=1.5,select='lt(n,39)+gt(n,43)',trim=end_frame=41"
     await ffmpeg([
       ...['-f', 'lavfi', '-i', picture, '-fps_mode', 'vfr'],
       ...['-c:v', 'libx264', '-preset', 'ultrafast', phone],
     ])
-    const { outputs, plan } = await encode(job({ video: [rendition({ audioProfiles: [] })] }), phone, space.path)
-    expect((await stream(outputs[0], 'video')).avg_frame_rate).toBe('30/1')
+    const { outputs, plan } = await encodeJob(
+      jobSpec({ video: [videoProfile({ audioProfiles: [] })] }),
+      phone,
+      tempDir.path,
+    )
+    expect((await probeStream(outputs[0], 'video')).avg_frame_rate).toBe('30/1')
     expect(plan.warnings.map(({ code }) => code)).toEqual(['variable_frame_rate'])
   })
 })
 
 describe('the boxes of an mp4', () => {
   test('the header is in front within its reserve, and the chain is whole', async () => {
-    const { outputs, plan } = await encode(job(), clip, space.path)
+    const { outputs, plan } = await encodeJob(jobSpec(), clip, tempDir.path)
     const check = await checkMp4(outputs[0])
     expect(check).toMatchObject({ moovBeforeMdat: true, complete: true, problem: null })
     const moov = check.boxes.find((box) => box.type === 'moov')
@@ -195,25 +206,25 @@ describe('the boxes of an mp4', () => {
   })
 
   test('the reserve holds for the costliest stream: 60 frames with three B-frames, two tracks', async () => {
-    const fast = await makeClip(space.file('fast.mp4'), { rate: '60', seconds: 8, width: 64, height: 36, audio: [2] })
-    const spec = job({
+    const fast = await makeClip(tempDir.file('fast.mp4'), { rate: '60', seconds: 8, width: 64, height: 36, audio: [2] })
+    const spec = jobSpec({
       ipDistance: 4,
-      video: [rendition({ audioProfiles: [0, 1] })],
-      audio: [track(), track({ index: 1 })],
+      video: [videoProfile({ audioProfiles: [0, 1] })],
+      audio: [audioProfile(), audioProfile({ index: 1 })],
     })
-    const { outputs } = await encode(spec, fast, space.path)
+    const { outputs } = await encodeJob(spec, fast, tempDir.path)
     expect(await checkMp4(outputs[0])).toMatchObject({ moovBeforeMdat: true, complete: true })
   })
 
   test('a reserve that was too small is noticed, whatever ffmpeg’s exit code says', async () => {
-    const small = space.file('small.mp4')
+    const small = tempDir.file('small.mp4')
     // 5.1 ends with 0 here, 7.0 with an error.
     await ffmpeg(['-i', clip, '-map', '0:v', '-map', '0:a:0', '-c', 'copy', '-moov_size', '600', small]).catch(() => {})
     expect(await checkMp4(small)).toMatchObject({ complete: false })
   })
 
   test('a header at the end, and one moved to the front', async () => {
-    const [end, front] = [space.file('end.mp4'), space.file('front.mp4')]
+    const [end, front] = [tempDir.file('end.mp4'), tempDir.file('front.mp4')]
     await ffmpeg(['-i', clip, '-c', 'copy', end])
     await ffmpeg(['-i', clip, '-c', 'copy', '-movflags', '+faststart', front])
     expect(await checkMp4(end)).toMatchObject({ moovBeforeMdat: false, complete: true })
@@ -237,13 +248,13 @@ describe('the boxes of an mp4', () => {
     ['a hole of zeros', [box('ftyp', 8), box('moov', 8), box('\0\0\0\0', 8), box('mdat', 8)], 'no box begins at 32'],
     ['a size below a header', [box('ftyp', 8), box('moov', 8, 4), box('mdat', 8)], 'the box moov at 16 claims 4 bytes'],
   ])('%s', async (_title, parts, problem) => {
-    const path = space.file('made.mp4')
+    const path = tempDir.file('made.mp4')
     await writeFile(path, Buffer.concat(parts))
     expect(await checkMp4(path)).toMatchObject({ problem, complete: problem === null })
   })
 
   test('a file that was cut, an empty one and text are not complete', async () => {
-    const cut = space.file('cut.mp4')
+    const cut = tempDir.file('cut.mp4')
     await writeFile(cut, await readFile(clip))
     await truncate(cut, 20_000)
     expect((await checkMp4(cut)).complete).toBe(false)

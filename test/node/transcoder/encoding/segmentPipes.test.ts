@@ -5,20 +5,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PackagingSpec } from '#contract/job/jobSpec.ts'
 import { SMOOTH_TIMESCALE } from '../../../../transcoder/formats/mp4/movieFragment.ts'
 import { TS_ORIGIN_TICKS } from '../../../../transcoder/plan/forms.ts'
-import { ffmpeg, makeClip, packets, realClip, stream, workspace } from '../../../support/media/media.ts'
-import { job, packaged, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
+import { ffmpeg, makeClip, readPackets, sharedClip, probeStream, tempDirectory } from '../../../support/media/media.ts'
+import { jobSpec, packagingSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { readFragments, type FragmentedFile } from '../../../support/media/fragmentReader.ts'
-import { encodeStreams } from '../../../support/media/encodeSegmented.ts'
+import { encodeSegmentStreams } from '../../../support/media/encodeSegmented.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const small = { width: 160, height: 90, bitrateKbps: 200 }
-const segmented = (packaging: Partial<PackagingSpec>, change: Parameters<typeof job>[0] = {}) =>
-  job({ packaging: packaged(packaging), video: [rendition({ ...small, output: '' })], ...change })
+const segmented = (packaging: Partial<PackagingSpec>, change: Parameters<typeof jobSpec>[0] = {}) =>
+  jobSpec({ packaging: packagingSpec(packaging), video: [videoProfile({ ...small, output: '' })], ...change })
 
 /** Seconds at which fragments begin, and that each begins with its only key frame. */
 function starts(file: FragmentedFile): number[] {
@@ -42,18 +42,18 @@ function requireContinuous({ fragments }: FragmentedFile): void {
 
 describe.each(['25', '30000/1001', '24000/1001', '50'])('%s pictures a second', (rate) => {
   test('CMAF, TS and Smooth of all renditions begin at 0 and have their key frames at the same times', async () => {
-    const clip = await makeClip(space.file('clip.mp4'), { ...small, rate, seconds: 3, audio: [2] })
-    const { plan, file, stderr } = await encodeStreams(
+    const clip = await makeClip(tempDir.file('clip.mp4'), { ...small, rate, seconds: 3, audio: [2] })
+    const { plan, file, stderr } = await encodeSegmentStreams(
       segmented(
         { hls: true, dash: true, smooth: true, preferTransportStream: true },
         {
           video: (['1x', '1/2x', '2x'] as const).map((frameRateFactor, index) =>
-            rendition({ ...small, index, output: '', frameRateFactor, width: 160 - 16 * index }),
+            videoProfile({ ...small, index, output: '', frameRateFactor, width: 160 - 16 * index }),
           ),
         },
       ),
       clip,
-      space.path,
+      tempDir.path,
     )
     const complaints = stderr.split('\n').filter((line) => /\[(warning|error|fatal)\]/.test(line))
     expect(complaints.filter((line) => /^\[(mp4|ismv|mpegts|tee)/.test(line))).toEqual([])
@@ -83,7 +83,7 @@ describe.each(['25', '30000/1001', '24000/1001', '50'])('%s pictures a second', 
         ])
       }
       expect(smooth.boxes.filter((path) => path.includes('edts'))).toEqual([])
-      const sent = (await packets(file(`video_${index} ts`))).filter(({ flags }) => flags.startsWith('K'))
+      const sent = (await readPackets(file(`video_${index} ts`))).filter(({ flags }) => flags.startsWith('K'))
       const origin = TS_ORIGIN_TICKS / 90_000
       for (const times of [starts(cmaf), starts(smooth), sent.map(({ pts_time }) => Number(pts_time) - origin)]) {
         expect(times).toHaveLength(expected.length)
@@ -93,11 +93,11 @@ describe.each(['25', '30000/1001', '24000/1001', '50'])('%s pictures a second', 
         expected.map((second) => Math.round(second * num)),
       )
     }
-    const sound = await readFragments(file('audio_0 cmaf'))
-    expect(sound).toMatchObject({ timescale: 48_000, sampleEntry: 'mp4a' })
-    expect(sound.boxes.filter((path) => path.includes('edts'))).toEqual([])
-    requireContinuous(sound)
-    const last = sound.fragments.at(-1)!
+    const audioTrack = await readFragments(file('audio_0 cmaf'))
+    expect(audioTrack).toMatchObject({ timescale: 48_000, sampleEntry: 'mp4a' })
+    expect(audioTrack.boxes.filter((path) => path.includes('edts'))).toEqual([])
+    requireContinuous(audioTrack)
+    const last = audioTrack.fragments.at(-1)!
     // The source's own sound ends with a whole frame.
     const end = last.start + last.samples[0]!.duration - 3 * 48_000
     expect(end).toBeGreaterThanOrEqual(0)
@@ -113,7 +113,7 @@ describe('sound and picture', () => {
   const seconds = 4
   /** White and a tone, 0.2 s into each second. */
   async function flashes(): Promise<string> {
-    const path = space.file('flash.ts')
+    const path = tempDir.file('flash.ts')
     await ffmpeg([
       ...[
         '-f',
@@ -147,8 +147,8 @@ describe('sound and picture', () => {
     ])
 
   test.each(['aac', 'ac3'] as const)('%s is heard in CMAF where its samples lie', async (codec) => {
-    const spec = segmented({ hls: true }, { audio: [track({ codec, bitrateKbps: 192 })] })
-    const { file } = await encodeStreams(spec, await flashes(), space.path)
+    const spec = segmented({ hls: true }, { audio: [audioProfile({ codec, bitrateKbps: 192 })] })
+    const { file } = await encodeSegmentStreams(spec, await flashes(), tempDir.path)
     const picture = await readFragments(file('video_0 cmaf'))
     const times = picture.fragments
       .flatMap(({ samples }) => samples.map(({ time }) => time / picture.timescale))
@@ -160,7 +160,7 @@ describe('sound and picture', () => {
     // Raw frames, so that no demuxer takes anything off: the sample at n is heard at n / 48000.
     const sound = await readFragments(file('audio_0 cmaf'))
     expect(sound.fragments[0]!.start).toBe(0)
-    const raw = space.file(`raw.${codec}`)
+    const raw = tempDir.file(`raw.${codec}`)
     const whole = sound.fragments.flatMap(({ samples }) => samples.map(({ data }) => data))
     await writeFile(raw, Buffer.concat(codec === 'ac3' ? whole : whole.map(withAdts)))
     const beeps = (await loud(raw)).map((sample) => sample / 48_000)
@@ -170,10 +170,10 @@ describe('sound and picture', () => {
 
   test('and in transport streams apart on their common clock', async () => {
     const spec = segmented({ hls: true, separateAudio: true, preferTransportStream: true })
-    const { file } = await encodeStreams(spec, await flashes(), space.path)
-    const first = Math.min(...(await packets(file('video_0 ts'))).map(({ pts_time }) => Number(pts_time)))
+    const { file } = await encodeSegmentStreams(spec, await flashes(), tempDir.path)
+    const first = Math.min(...(await readPackets(file('video_0 ts'))).map(({ pts_time }) => Number(pts_time)))
     expect(first).toBe(TS_ORIGIN_TICKS / 90_000)
-    const sound = Number((await packets(file('audio_0 ts'), 'a:0'))[0]!.pts_time)
+    const sound = Number((await readPackets(file('audio_0 ts'), 'a:0'))[0]!.pts_time)
     for (const [index, sample] of (await loud(file('audio_0 ts'))).entries())
       expect(Math.abs(sound + sample / 48_000 - first - (0.2 + index))).toBeLessThan(0.01)
   })
@@ -187,18 +187,21 @@ function withAdts(frame: Buffer): Buffer {
 }
 
 test('hevc is hvc1 with an IDR at each boundary; several audio renditions carry their language', async () => {
-  const clip = await makeClip(space.file('two.mp4'), { ...small, seconds: 2, audio: [2, 6] })
-  const { plan, file } = await encodeStreams(
+  const clip = await makeClip(tempDir.file('two.mp4'), { ...small, seconds: 2, audio: [2, 6] })
+  const { plan, file } = await encodeSegmentStreams(
     segmented(
       { dash: true },
       {
         videoCodec: 'hevc',
-        audio: [track(), track({ index: 1, codec: 'ac3', channels: 6, bitrateKbps: 384, sourceStream: 2 })],
-        video: [rendition({ ...small, output: '', audioProfiles: [0, 1] })],
+        audio: [
+          audioProfile(),
+          audioProfile({ index: 1, codec: 'ac3', channels: 6, bitrateKbps: 384, sourceStream: 2 }),
+        ],
+        video: [videoProfile({ ...small, output: '', audioProfiles: [0, 1] })],
       },
     ),
     clip,
-    space.path,
+    tempDir.path,
   )
   const video = await readFragments(file('video_0 cmaf'))
   expect(video.sampleEntry).toBe('hvc1')
@@ -206,7 +209,7 @@ test('hevc is hvc1 with an IDR at each boundary; several audio renditions carry 
   for (const { samples } of video.fragments)
     expect(nalTypes(samples[0]!.data, (byte) => (byte >> 1) & 0x3f)).toContain(20)
   expect((await readFragments(file('audio_1 cmaf'))).sampleEntry).toBe('ac-3')
-  expect((await stream(file('audio_1 cmaf'), 'audio')).channels).toBe(6)
+  expect((await probeStream(file('audio_1 cmaf'), 'audio')).channels).toBe(6)
   expect(plan.packaging!.renditions[0]!.audioRenditions).toEqual(['audio_0', 'audio_1'])
 })
 
@@ -217,20 +220,20 @@ function nalTypes(sample: Buffer, type: (byte: number) => number): number[] {
 }
 
 test('a splice point is an IDR at the same time in renditions of different rates, in every form', async () => {
-  const clip = await makeClip(space.file('splice.ts'), { ...small, seconds: 3 })
+  const clip = await makeClip(tempDir.file('splice.ts'), { ...small, seconds: 3 })
   const cues = { pids: [500], cueStreamType: 0x86, splicePoints: [1.5 * 90_000], schedules: 0, damaged: 0 }
-  const { file } = await encodeStreams(
+  const { file } = await encodeSegmentStreams(
     segmented(
       { hls: true, dash: true, preferTransportStream: true },
       {
         passCues: true,
         video: (['1/2x', '2x'] as const).map((frameRateFactor, index) =>
-          rendition({ ...small, index, output: '', frameRateFactor }),
+          videoProfile({ ...small, index, output: '', frameRateFactor }),
         ),
       },
     ),
     clip,
-    space.path,
+    tempDir.path,
     cues,
   )
   // 1.5 s lies between two pictures of 12.5 a second; GOPs of 13 of them last 1.04 s.
@@ -239,7 +242,7 @@ test('a splice point is an IDR at the same time in renditions of different rates
     const video = await readFragments(file(`video_${index} cmaf`))
     expect(starts(video)).toEqual(expected.map((second) => expect.closeTo(second, 6)))
     for (const { samples } of video.fragments) expect(nalTypes(samples[0]!.data, (byte) => byte & 0x1f)).toContain(5)
-    const sent = (await packets(file(`video_${index} ts`))).filter(({ flags }) => flags.startsWith('K'))
+    const sent = (await readPackets(file(`video_${index} ts`))).filter(({ flags }) => flags.startsWith('K'))
     expect(sent.map(({ pts_time }) => Number(pts_time) - 10)).toEqual(
       expected.map((second) => expect.closeTo(second, 4)),
     )
@@ -247,27 +250,31 @@ test('a splice point is an IDR at the same time in renditions of different rates
 })
 
 test('captions stay in the pictures, and the source’s pictures leave on the clock of the transport streams', async (context) => {
-  const clip = realClip(context, 'captions-test.ts')
+  const clip = sharedClip(context, 'captions-test.ts')
   const spec = segmented(
     { hls: true, dash: true, preferTransportStream: true },
-    { closedCaptions: true, video: [rendition({ ...small, output: '', audioProfiles: [] })], audio: [] },
+    { closedCaptions: true, video: [videoProfile({ ...small, output: '', audioProfiles: [] })], audio: [] },
   )
-  const { plan, file } = await encodeStreams(spec, clip, space.path)
+  const { plan, file } = await encodeSegmentStreams(spec, clip, tempDir.path)
   expect(plan.packaging!.textTracks).toBe(true)
   // ATSC A/53's identifier of caption data.
   for (const name of ['video_0 cmaf', 'video_0 ts', 'captions'])
     expect((await readFile(file(name))).includes('GA94'), name).toBe(true)
   const first = async (name: string) =>
-    Math.min(...(await packets(file(name))).flatMap(({ pts_time }) => Number(pts_time)))
+    Math.min(...(await readPackets(file(name))).flatMap(({ pts_time }) => Number(pts_time)))
   expect(await first('video_0 ts')).toBe(TS_ORIGIN_TICKS / 90_000)
   expect(await first('captions')).toBeCloseTo(TS_ORIGIN_TICKS / 90_000, 3)
 })
 
 test('each key frame of a transport stream brings its parameter sets, also where the encoder was shared', async () => {
-  const clip = await makeClip(space.file('sets.mp4'), { ...small, seconds: 2 })
+  const clip = await makeClip(tempDir.file('sets.mp4'), { ...small, seconds: 2 })
   for (const dash of [false, true]) {
-    const { file } = await encodeStreams(segmented({ hls: true, dash, preferTransportStream: true }), clip, space.path)
-    const raw = space.file('sets.h264')
+    const { file } = await encodeSegmentStreams(
+      segmented({ hls: true, dash, preferTransportStream: true }),
+      clip,
+      tempDir.path,
+    )
+    const raw = tempDir.file('sets.h264')
     await ffmpeg(['-i', file('video_0 ts'), '-map', '0:v', '-c', 'copy', '-f', 'h264', raw])
     const types = (await readFile(raw))
       .toString('latin1')
@@ -280,11 +287,11 @@ test('each key frame of a transport stream brings its parameter sets, also where
 })
 
 test('audio that renditions share is the same in each, and as in a rendition alone', async () => {
-  const clip = await makeClip(space.file('shared.mp4'), { ...small, seconds: 3, audio: [2] })
-  const video = [0, 1, 2].map((index) => rendition({ ...small, index, output: '', width: 160 - 16 * index }))
+  const clip = await makeClip(tempDir.file('shared.mp4'), { ...small, seconds: 3, audio: [2] })
+  const video = [0, 1, 2].map((index) => videoProfile({ ...small, index, output: '', width: 160 - 16 * index }))
   const ts = { hls: true, preferTransportStream: true }
-  const together = await encodeStreams(segmented(ts, { video }), clip, space.path)
-  const alone = await encodeStreams(segmented(ts), clip, space.path)
+  const together = await encodeSegmentStreams(segmented(ts, { video }), clip, tempDir.path)
+  const alone = await encodeSegmentStreams(segmented(ts), clip, tempDir.path)
   const hashes = async (path: string) => {
     const text = await ffmpeg(['-copyts', '-i', path, '-map', '0:a', '-c', 'copy', '-f', 'framehash', '-'])
     return text
@@ -296,6 +303,6 @@ test('audio that renditions share is the same in each, and as in a rendition alo
   expect(expected.length).toBeGreaterThan(140)
   for (const index of [0, 1, 2]) {
     expect(await hashes(together.file(`video_${index} ts`))).toEqual(expected)
-    expect(await packets(together.file(`video_${index} ts`))).toHaveLength(75)
+    expect(await readPackets(together.file(`video_${index} ts`))).toHaveLength(75)
   }
 })

@@ -3,52 +3,52 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { requireWholeLength } from '../../../../transcoder/analysis/durationCheck.ts'
+import { requireExpectedDuration } from '../../../../transcoder/analysis/durationCheck.ts'
 import { plannedFiles } from '../../../../transcoder/plan/model/plannedFiles.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import {
-  engine,
+  testFfmpeg,
   ffmpeg,
-  frames,
+  decodeFrames,
   makeClip,
   probeFile,
-  stream,
-  workspace,
+  probeStream,
+  tempDirectory,
   type ClipOptions,
 } from '../../../support/media/media.ts'
-import { job, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../support/media/encodeJob.ts'
-import { samples } from '../../../support/media/audioSamples.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { audioSamples } from '../../../support/media/audioSamples.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const small = { width: 160, height: 90, seconds: 2 }
-const movie = job({ video: [rendition({ width: 160, height: 90, bitrateKbps: 200 })] })
+const movie = jobSpec({ video: [videoProfile({ width: 160, height: 90, bitrateKbps: 200 })] })
 const words = (text: string) => text.split(' ')
 
 async function pictures(path: string): Promise<number> {
-  return (await frames(path)).length
+  return (await decodeFrames(path)).length
 }
 /** Seconds of sound in one channel, decoded. */
 async function sounding(path: string): Promise<number> {
-  return (await samples(path, 0, 0)).length / 48_000
+  return (await audioSamples(path, 0, 0)).length / 48_000
 }
 async function codes(path: string, spec = movie): Promise<string[]> {
   return (await make(spec, path)).plan.warnings.map((warning) => warning.code)
 }
 
 /** What a task does, with its own check of the outputs' lengths. */
-async function make(spec: JobSpec, path: string): ReturnType<typeof encode> {
-  const made = await encode(spec, path, space.path)
-  const programs = await engine()
-  const read = (file: string) => probe(programs, `file:${file}`, { cwd: space.path })
+async function make(spec: JobSpec, path: string): ReturnType<typeof encodeJob> {
+  const made = await encodeJob(spec, path, tempDir.path)
+  const programs = await testFfmpeg()
+  const read = (file: string) => probe(programs, `file:${file}`, { cwd: tempDir.path })
   const { formats } = await read(path)
   for (const [index, planned] of plannedFiles(made.plan).entries())
-    requireWholeLength(planned, planned.durationSeconds, await read(made.outputs[index]!), formats)
+    requireExpectedDuration(planned, planned.durationSeconds, await read(made.outputs[index]!), formats)
   return made
 }
 
@@ -82,13 +82,13 @@ const kinds: [title: string, extension: string, flags: string, options?: Partial
 
 describe('containers and codecs', () => {
   test.each(kinds)('%s', async (_title, extension, flags, options = {}) => {
-    const path = space.file(`kind_${kinds.findIndex((kind) => kind[0] === _title)}.${extension}`)
+    const path = tempDir.file(`kind_${kinds.findIndex((kind) => kind[0] === _title)}.${extension}`)
     const clip = await makeClip(path, { ...small, ...options, flags: flags === '' ? [] : words(flags) })
     const { outputs } = await make(movie, clip)
     // An encoder that cannot do B-frames or a muxer of a coarse clock may end a picture earlier.
     expect(Math.abs((await pictures(outputs[0])) - 50)).toBeLessThanOrEqual(1)
-    expect(await stream(outputs[0], 'video')).toMatchObject({ width: 160, height: 90, avg_frame_rate: '25/1' })
-    expect(await stream(outputs[0], 'audio')).toMatchObject({ channels: 2, sample_rate: '48000' })
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({ width: 160, height: 90, avg_frame_rate: '25/1' })
+    expect(await probeStream(outputs[0], 'audio')).toMatchObject({ channels: 2, sample_rate: '48000' })
     expect(Math.abs((await sounding(outputs[0])) - 2)).toBeLessThan(0.08)
   })
 
@@ -97,7 +97,7 @@ describe('containers and codecs', () => {
     ['an hevc stream', 'hevc', '-an -c:v libx265 -x265-params log-level=none'],
     ['an mpeg2 stream', 'm2v', '-an -c:v mpeg2video'],
   ])('%s without a container or a duration', async (_title, extension, flags) => {
-    const clip = await makeClip(space.file(`raw.${extension}`), { ...small, audio: [], flags: words(flags) })
+    const clip = await makeClip(tempDir.file(`raw.${extension}`), { ...small, audio: [], flags: words(flags) })
     const { outputs } = await make({ ...movie, audio: [] }, clip)
     // Without time stamps the place of the first picture is a guess.
     expect(Math.abs((await pictures(outputs[0])) - 50)).toBeLessThanOrEqual(1)
@@ -105,7 +105,7 @@ describe('containers and codecs', () => {
 })
 
 describe('sources without video', () => {
-  const files = job({ ...movie, audioDirectory: 'a', video: [movie.video[0]!, { ...movie.video[0]!, index: 1 }] })
+  const files = jobSpec({ ...movie, audioDirectory: 'a', video: [movie.video[0]!, { ...movie.video[0]!, index: 1 }] })
   test.each([
     ['mp3', '-c:a libmp3lame'],
     ['wav', '-c:a pcm_s16le'],
@@ -119,7 +119,7 @@ describe('sources without video', () => {
     ['ts', '-c:a mp2'],
     ['aiff', '-c:a pcm_s16be'],
   ])('%s: only its audio is made, as a file', async (extension, flags) => {
-    const clip = space.file(`sound.${extension}`)
+    const clip = tempDir.file(`sound.${extension}`)
     await ffmpeg([...words('-f lavfi -i sine=d=3:r=48000,aformat=channel_layouts=stereo'), ...words(flags), clip])
     const { outputs, plan } = await make(files, clip)
     expect(outputs).toHaveLength(1)
@@ -143,15 +143,15 @@ describe('sources without video', () => {
     ['flac', '-c:a flac'],
     ['mka', '-c:a flac'],
   ])('%s with cover art is no film', async (extension, flags) => {
-    const cover = space.file('cover.png')
+    const cover = tempDir.file('cover.png')
     await ffmpeg(words(`-f lavfi -i color=red:s=64x64 -frames:v 1 ${cover}`))
-    const clip = space.file(`covered.${extension}`)
-    const sound = words('-f lavfi -i sine=d=2:r=48000,aformat=channel_layouts=stereo')
+    const clip = tempDir.file(`covered.${extension}`)
+    const audioTrack = words('-f lavfi -i sine=d=2:r=48000,aformat=channel_layouts=stereo')
     const attached =
       extension === 'mka'
         ? ['-attach', cover, '-metadata:s:t', 'mimetype=image/png', '-metadata:s:t', 'filename=cover.png']
         : ['-i', cover, ...words('-map 0:a -map 1:v -c:v copy -disposition:v:0 attached_pic')]
-    await ffmpeg([...sound, ...attached, ...words(flags), clip])
+    await ffmpeg([...audioTrack, ...attached, ...words(flags), clip])
     await expect(make(movie, clip)).rejects.toMatchObject({
       code: 'no_video',
       message: expect.stringContaining('cover art, which is no video') as string,
@@ -163,10 +163,10 @@ describe('sources without video', () => {
   })
 
   test('a stream that begins late, where another one that nobody asked for begins early', async () => {
-    const clip = space.file('late.ts')
+    const clip = tempDir.file('late.ts')
     const tone = (frequency: number) => words(`-f lavfi -i sine=f=${frequency}:d=3:r=48000`)
     await ffmpeg([...tone(300), ...words('-itsoffset 1'), ...tone(600), ...words('-map 0 -map 1 -c:a mp2'), clip])
-    const { outputs } = await make({ ...files, audio: [track({ sourceStream: 2 })] }, clip)
+    const { outputs } = await make({ ...files, audio: [audioProfile({ sourceStream: 2 })] }, clip)
     expect(Math.abs((await sounding(outputs[0])) - 3)).toBeLessThan(0.08)
   })
 })
@@ -175,10 +175,10 @@ describe('streams that nobody asked for', () => {
   const tone = (frequency: number, seconds: number) => words(`-f lavfi -i sine=f=${frequency}:d=${seconds}:r=48000`)
   const film = words('-f lavfi -i testsrc2=s=160x90:r=25:d=2')
   const codecs = words('-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -c:a mp2')
-  const second = { ...movie, audio: [track({ sourceStream: 2 })] }
+  const second = { ...movie, audio: [audioProfile({ sourceStream: 2 })] }
 
   test.each([0.4, 0.41, 1, 1.01])('do not hold up a transport stream by beginning %s s earlier', async (early) => {
-    const clip = space.file(`early_${early}.ts`)
+    const clip = tempDir.file(`early_${early}.ts`)
     const late = ['-itsoffset', `${early}`]
     await ffmpeg([...late, ...film, ...tone(300, 3), ...late, ...tone(600, 2), ...codecs, clip])
     const { outputs } = await make(second, clip)
@@ -187,7 +187,7 @@ describe('streams that nobody asked for', () => {
   })
 
   test.each(['ts', 'mp4', 'mkv', 'mov'])('do not make a whole %s look cut off by being longer', async (extension) => {
-    const clip = space.file(`longer.${extension}`)
+    const clip = tempDir.file(`longer.${extension}`)
     await ffmpeg([...film, ...tone(300, 4), ...tone(600, 2), ...codecs, clip])
     const { outputs, plan } = await make(second, clip)
     expect(Math.abs(plan.durationSeconds! - 2)).toBeLessThan(0.1)
@@ -195,7 +195,7 @@ describe('streams that nobody asked for', () => {
   })
 
   test('of two outputs, the one without the longer sound is whole too', async () => {
-    const clip = space.file('longer_sound.mp4')
+    const clip = tempDir.file('longer_sound.mp4')
     await ffmpeg([...film, ...tone(300, 4), ...words('-c:v libx264 -preset ultrafast'), clip])
     const video = [movie.video[0]!, { ...movie.video[0]!, index: 1, output: 'b.mp4', audioProfiles: [] }]
     const { plan } = await make({ ...movie, video }, clip)
@@ -205,7 +205,7 @@ describe('streams that nobody asked for', () => {
 
 describe('what is in a source beside one film', () => {
   test('of several video tracks the first is used, and the others are named', async () => {
-    const clip = space.file('tracks.mp4')
+    const clip = tempDir.file('tracks.mp4')
     const picture = (color: string) => words(`-f lavfi -i color=${color}:s=160x90:r=25:d=1`)
     await ffmpeg([
       ...[...picture('red'), ...picture('blue'), ...picture('green')],
@@ -222,10 +222,10 @@ describe('what is in a source beside one film', () => {
   })
 
   test('cover art in front of the film is not taken for it', async () => {
-    const film = await makeClip(space.file('film.mp4'), small)
-    const cover = space.file('front.png')
+    const film = await makeClip(tempDir.file('film.mp4'), small)
+    const cover = tempDir.file('front.png')
     await ffmpeg(words(`-f lavfi -i color=red:s=64x64 -frames:v 1 ${cover}`))
-    const clip = space.file('front.mp4')
+    const clip = tempDir.file('front.mp4')
     await ffmpeg(['-i', cover, '-i', film, ...words('-map 0 -map 1 -c copy -disposition:v:0 attached_pic'), clip])
     const { outputs, plan } = await make(movie, clip)
     expect(plan.warnings.map((warning) => warning.code)).toEqual(['cover_art_left_out'])
@@ -233,7 +233,7 @@ describe('what is in a source beside one film', () => {
   })
 
   test('no audio: asked for, it is an error with the number of streams; not asked for, it is fine', async () => {
-    const clip = await makeClip(space.file('silent.mkv'), { ...small, audio: [] })
+    const clip = await makeClip(tempDir.file('silent.mkv'), { ...small, audio: [] })
     await expect(make(movie, clip)).rejects.toMatchObject({
       code: 'audio_stream_missing',
       field: 'audioProfiles[0].source_stream',
@@ -245,11 +245,11 @@ describe('what is in a source beside one film', () => {
   })
 
   test('odd sizes become even', async () => {
-    const clip = space.file('odd.mkv')
+    const clip = tempDir.file('odd.mkv')
     await ffmpeg(words(`-f lavfi -i testsrc=s=161x91:r=25:d=1 -c:v ffv1 -pix_fmt yuv444p ${clip}`))
-    const spec = job({ audio: [], video: [rendition({ width: 0, height: 0, bitrateKbps: 200 })] })
+    const spec = jobSpec({ audio: [], video: [videoProfile({ width: 0, height: 0, bitrateKbps: 200 })] })
     const { outputs, plan } = await make(spec, clip)
-    expect(await stream(outputs[0], 'video')).toMatchObject({ width: 160, height: 90 })
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({ width: 160, height: 90 })
     expect(plan.warnings.map((warning) => warning.code)).toEqual(['size_rounded'])
   })
 })
@@ -259,8 +259,8 @@ describe('the clock of a source', () => {
     ['begins behind a key frame', '-ss 1.4', 65],
     ['ends early', '-t 2.2', 55],
   ])('an mp4 whose edit list %s is cut there', async (_title, cut, expected) => {
-    const whole = await makeClip(space.file('whole.mp4'), { ...small, seconds: 4, flags: words('-g 50 -bf 2') })
-    const clip = space.file('edited.mp4')
+    const whole = await makeClip(tempDir.file('whole.mp4'), { ...small, seconds: 4, flags: words('-g 50 -bf 2') })
+    const clip = tempDir.file('edited.mp4')
     await ffmpeg([...words(cut), '-i', whole, ...words('-map 0 -c copy'), clip])
     const { outputs } = await make(movie, clip)
     expect(Math.abs((await pictures(outputs[0])) - expected)).toBeLessThanOrEqual(3)
@@ -268,8 +268,8 @@ describe('the clock of a source', () => {
   })
 
   test('an mp4 whose edit list delays the picture holds the first one, and the sound stays where it is', async () => {
-    const whole = await makeClip(space.file('undelayed.mp4'), { ...small, flags: words('-bf 2') })
-    const clip = space.file('delayed.mp4')
+    const whole = await makeClip(tempDir.file('undelayed.mp4'), { ...small, flags: words('-bf 2') })
+    const clip = tempDir.file('delayed.mp4')
     const both = ['-itsoffset', '0.8', '-i', whole, '-i', whole, ...words('-map 0:v -map 1:a -c copy')]
     await ffmpeg([...both, clip])
     const { outputs } = await make(movie, clip)
@@ -278,8 +278,8 @@ describe('the clock of a source', () => {
   })
 
   test('negative times', async () => {
-    const whole = await makeClip(space.file('positive.mp4'), { ...small, flags: words('-bf 2') })
-    const clip = space.file('negative.mp4')
+    const whole = await makeClip(tempDir.file('positive.mp4'), { ...small, flags: words('-bf 2') })
+    const clip = tempDir.file('negative.mp4')
     await ffmpeg([
       '-i',
       whole,
@@ -288,7 +288,7 @@ describe('the clock of a source', () => {
     ])
     const { outputs } = await make(movie, clip)
     expect(await pictures(outputs[0])).toBeGreaterThanOrEqual(37)
-    const [video, audio] = await Promise.all([stream(outputs[0], 'video'), stream(outputs[0], 'audio')])
+    const [video, audio] = await Promise.all([probeStream(outputs[0], 'video'), probeStream(outputs[0], 'audio')])
     expect(Math.abs(Number(video.duration) - Number(audio.duration))).toBeLessThan(0.1)
   })
 
@@ -296,9 +296,9 @@ describe('the clock of a source', () => {
     '%s that was written to a pipe, without a duration',
     async (kind) => {
       const flags = kind === 'webm' ? '-c:v libvpx -deadline realtime -c:a libopus' : '-bf 2'
-      const whole = await makeClip(space.file(`to_pipe.${kind}`), { ...small, flags: words(flags) })
+      const whole = await makeClip(tempDir.file(`to_pipe.${kind}`), { ...small, flags: words(flags) })
       const format = { mkv: 'matroska', webm: 'webm', flv: 'flv', ts: 'mpegts' }[kind]
-      const clip = space.file(`piped.${kind}`)
+      const clip = tempDir.file(`piped.${kind}`)
       // `pipe:` cannot seek, so nothing is filled in at the end.
       const bytes = await ffmpeg(['-i', whole, ...words(`-map 0 -c copy -f ${format} pipe:1`)])
       await writeFile(clip, bytes)
@@ -310,7 +310,7 @@ describe('the clock of a source', () => {
 
   test('a variable frame rate becomes a constant one, and nothing moves', async () => {
     // 60 pictures a second, then 15: the flash at 1.5 s is still there at 1.5 s.
-    const clip = space.file('variable.mp4')
+    const clip = tempDir.file('variable.mp4')
     const white = "drawbox=c=white:t=fill:enable='gte(t,1.5)'"
     const drop = "select='lt(t,0.5)+not(mod(n,4))'"
     const picture = `color=black:s=160x90:r=60:d=2,${white},${drop}`
@@ -330,8 +330,8 @@ describe('the clock of a source', () => {
   })
 
   test('a name says nothing: an mkv called mp4', async () => {
-    const clip = await makeClip(space.file('misnamed.mkv'), small)
-    await rename(clip, space.file('misnamed.mp4'))
-    expect(await codes(space.file('misnamed.mp4'))).toEqual([])
+    const clip = await makeClip(tempDir.file('misnamed.mkv'), small)
+    await rename(clip, tempDir.file('misnamed.mp4'))
+    expect(await codes(tempDir.file('misnamed.mp4'))).toEqual([])
   })
 })

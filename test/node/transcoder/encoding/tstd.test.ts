@@ -4,22 +4,22 @@ import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
-import { convey } from '../../../../transcoder/pipeline/multiplexOutput.ts'
-import { clockReference } from '../../../../transcoder/formats/mpegts/clock.ts'
+import { multiplexStream } from '../../../../transcoder/pipeline/multiplexOutput.ts'
+import { readPcr } from '../../../../transcoder/formats/mpegts/clock.ts'
 import type { MultiplexOptions } from '../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
-import { packetsOf } from '../../../support/mpegts/cueClips.ts'
-import { judge } from '../../../support/mpegts/tstdModel.ts'
-import { ffmpeg, packets, probeFile, workspace } from '../../../support/media/media.ts'
-import { job, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../support/media/encodeJob.ts'
+import { splitPackets } from '../../../support/mpegts/cueClips.ts'
+import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
+import { ffmpeg, readPackets, probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 /** Black, then noise, then black: what a rate control finds hardest. With a stereo and a 5.1 track. */
 let clip = ''
 
 beforeAll(async () => {
-  space = await workspace()
-  clip = space.file('half.mkv')
+  tempDir = await tempDirectory()
+  clip = tempDir.file('half.mkv')
   const picture = "color=black:s=320x180:r=25:d=6,noise=alls=100:allf=t:enable='between(t,2,4)'"
   const tones = ['sine=d=6:r=48000,aformat=channel_layouts=stereo', 'anoisesrc=d=6:r=48000,aformat=channel_layouts=5.1']
   await ffmpeg([
@@ -28,21 +28,21 @@ beforeAll(async () => {
     ...['-pix_fmt', 'yuv420p', '-c:a', 'flac', clip],
   ])
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const tracks: Record<string, AudioProfile[]> = {
-  mp2: [track({ codec: 'mp2', bitrateKbps: 384 })],
+  mp2: [audioProfile({ codec: 'mp2', bitrateKbps: 384 })],
   'aac, ac3 5.1': [
-    track({ bitrateKbps: 192 }),
-    track({ index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: 2 }),
+    audioProfile({ bitrateKbps: 192 }),
+    audioProfile({ index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: 2 }),
   ],
-  'aac 5.1': [track({ codec: 'aac', channels: 6, bitrateKbps: 384, sourceStream: 2 })],
+  'aac 5.1': [audioProfile({ codec: 'aac', channels: 6, bitrateKbps: 384, sourceStream: 2 })],
   none: [],
 }
 
 /** With one thread: with more of them, x264's rate control depends on how they are scheduled, and now and then exceeds its buffer. */
-const encodeAlike = (spec: JobSpec, input: string): ReturnType<typeof encode> =>
-  encode(spec, input, space.path, undefined, undefined, 1)
+const encodeAlike = (spec: JobSpec, input: string): ReturnType<typeof encodeJob> =>
+  encodeJob(spec, input, tempDir.path, undefined, undefined, 1)
 
 test.each([
   ['h264', 'cbr', 800, 'mp2'],
@@ -57,45 +57,45 @@ test.each([
   ['mpeg2', 'vbr', 3000, 'mp2'],
 ] as const)('%s %s at %i kbps with audio: %s keeps to the T-STD', async (videoCodec, mode, bitrateKbps, name) => {
   const audio = tracks[name]!
-  const spec = job({
+  const spec = jobSpec({
     ...{ videoCodec, container: 'ts', audio },
-    video: [rendition({ mode, bitrateKbps, audioProfiles: audio.map(({ index }) => index) })],
+    video: [videoProfile({ mode, bitrateKbps, audioProfiles: audio.map(({ index }) => index) })],
   })
   const { plan, outputs } = await encodeAlike(spec, clip)
-  const judged = judge(await readFile(outputs[0]))
-  expect(judged.problems).toEqual([])
+  const validation = checkTstd(await readFile(outputs[0]))
+  expect(validation.problems).toEqual([])
   const rate = plan.outputs[0]?.muxRateKbps ?? null
   expect(rate !== null).toBe(mode === 'cbr')
   // To the rounding of a clock: 1 tick of 27 MHz in 20 ms.
-  if (rate !== null) for (const kbps of judged.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(rate * 2e-5)
+  if (rate !== null) for (const kbps of validation.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(rate * 2e-5)
   const probed = await probeFile(outputs[0])
   expect(probed.streams).toHaveLength(1 + audio.length)
-  expect(await packets(outputs[0], 'v:0')).toHaveLength(150)
+  expect(await readPackets(outputs[0], 'v:0')).toHaveLength(150)
 })
 
 test.each(['h264', 'hevc'] as const)(
   '%s vbr far below its level starts 0.7 s after the clock at most, and no buffer overflows or runs dry',
   async (videoCodec) => {
     const size = { width: 640, height: 360, bitrateKbps: 500 }
-    const audio = [track({ bitrateKbps: 128 })]
-    const spec = job({ videoCodec, container: 'ts', audio, video: [rendition({ ...size, mode: 'vbr' })] })
+    const audio = [audioProfile({ bitrateKbps: 128 })]
+    const spec = jobSpec({ videoCodec, container: 'ts', audio, video: [videoProfile({ ...size, mode: 'vbr' })] })
     const { outputs } = await encodeAlike(spec, clip)
     const bytes = await readFile(outputs[0])
-    expect(judge(bytes).problems).toEqual([])
-    const clock = packetsOf(bytes)
-      .map(clockReference)
+    expect(checkTstd(bytes).problems).toEqual([])
+    const clock = splitPackets(bytes)
+      .map(readPcr)
       .find((ticks) => ticks !== null)!
-    const [first] = await packets(outputs[0], 'v:0')
+    const [first] = await readPackets(outputs[0], 'v:0')
     expect(Number(first!.dts_time) - clock / 90_000).toBeLessThan(0.701)
   },
 )
 
 test('many small frames keep to the T-STD at a low constant rate', async () => {
-  const calm = space.file('calm.mp4')
+  const calm = tempDir.file('calm.mp4')
   await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=60:d=4', '-c:v', 'libx264', '-preset', 'ultrafast', calm])
-  const video = [rendition({ mode: 'cbr', bitrateKbps: 400, audioProfiles: [] })]
-  const { outputs } = await encodeAlike(job({ container: 'ts', audio: [], video }), calm)
-  expect(judge(await readFile(outputs[0])).problems).toEqual([])
+  const video = [videoProfile({ mode: 'cbr', bitrateKbps: 400, audioProfiles: [] })]
+  const { outputs } = await encodeAlike(jobSpec({ container: 'ts', audio: [], video }), calm)
+  expect(checkTstd(await readFile(outputs[0])).problems).toEqual([])
 })
 
 const options: MultiplexOptions = {
@@ -108,21 +108,21 @@ const options: MultiplexOptions = {
 }
 
 test('a file that grows beyond its limit ends with a reason', async () => {
-  const piped = space.file('piped.ts')
+  const piped = tempDir.file('piped.ts')
   await ffmpeg(['-i', clip, '-map', '0:v', '-map', '0:a:0', '-c:v', 'copy', '-c:a', 'aac', '-f', 'mpegts', piped])
   const source = () => createReadStream(piped)
-  await expect(convey(source(), space.file('long.ts'), options, 100_000)).rejects.toMatchObject({
+  await expect(multiplexStream(source(), tempDir.file('long.ts'), options, 100_000)).rejects.toMatchObject({
     code: 'output_too_large',
   })
 })
 
 test('the same bytes, whatever the chunks', async () => {
-  const piped = space.file('chunks.ts')
+  const piped = tempDir.file('chunks.ts')
   await ffmpeg(['-i', clip, '-map', '0:v', '-map', '0:a:0', '-c:v', 'copy', '-c:a', 'aac', '-f', 'mpegts', piped])
   const made: Buffer[] = []
   for (const highWaterMark of [188, 1000, 65_536]) {
-    const file = space.file(`chunks-${highWaterMark}.ts`)
-    await convey(createReadStream(piped, { highWaterMark }), file, options, 1e9)
+    const file = tempDir.file(`chunks-${highWaterMark}.ts`)
+    await multiplexStream(createReadStream(piped, { highWaterMark }), file, options, 1e9)
     made.push(await readFile(file))
   }
   expect(made[0]!.length).toBeGreaterThan(100_000)
@@ -132,21 +132,21 @@ test('the same bytes, whatever the chunks', async () => {
 
 describe('the check itself', () => {
   test('finds what ffmpeg’s own constant rate does to audio', async () => {
-    const file = space.file('plain.ts')
+    const file = tempDir.file('plain.ts')
     const rate = ['-b:v', '800k', '-maxrate', '800k', '-minrate', '800k', '-bufsize', '560k', '-muxrate', '1200k']
     const video = ['-c:v', 'libx264', '-preset', 'ultrafast', '-x264-params', 'nal-hrd=cbr:force-cfr=1', ...rate]
     await ffmpeg(['-i', clip, '-map', '0:v', '-map', '0:a:0', ...video, '-c:a', 'mp2', '-b:a', '192k', file])
-    const { problems, fullest } = judge(await readFile(file))
+    const { problems, fullest } = checkTstd(await readFile(file))
     expect(problems.join('\n')).toMatch(/B: PID 257 holds \d+ of 3584 bytes/)
     expect(fullest.get(257)).toBeGreaterThan(7000)
   })
 
   test('finds planted faults', async () => {
-    const spec = job({ container: 'ts', video: [rendition({ mode: 'cbr', bitrateKbps: 800 })] })
+    const spec = jobSpec({ container: 'ts', video: [videoProfile({ mode: 'cbr', bitrateKbps: 800 })] })
     const { outputs } = await encodeAlike(spec, clip)
     const clean = await readFile(outputs[0])
-    expect(judge(clean).problems).toEqual([])
-    const kinds = (bytes: Buffer) => [...new Set(judge(bytes).problems.map((problem) => problem.split(':')[0]))]
+    expect(checkTstd(clean).problems).toEqual([])
+    const kinds = (bytes: Buffer) => [...new Set(checkTstd(bytes).problems.map((problem) => problem.split(':')[0]))]
     const without = (wanted: (pid: number, index: number) => boolean): Buffer => {
       const bytes = Buffer.from(clean)
       for (let at = 0, index = 0; at < bytes.length; at += 188, index++)

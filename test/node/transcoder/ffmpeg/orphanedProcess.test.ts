@@ -3,23 +3,23 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { onPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
-import { engine, workspace } from '../../../support/media/media.ts'
+import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { testFfmpeg, tempDirectory } from '../../../support/media/media.ts'
 
 test('a killed transcoder takes ffmpeg with it, without a word from anybody', async (context) => {
-  if ((await onPath('setpriv')) === null) {
+  if ((await findOnPath('setpriv')) === null) {
     if (process.env['REQUIRE_ALL'] === '1') throw new Error('setpriv (util-linux) is not installed')
     context.skip('setpriv (util-linux) is not installed')
   }
-  await using space = await workspace()
-  const programs = await engine()
+  await using tempDir = await tempDirectory()
+  const programs = await testFfmpeg()
   const source = `
     import { runFfmpeg } from ${JSON.stringify(new URL('../../../../transcoder/ffmpeg/run.ts', import.meta.url).href)}
     import { readdirSync, readFileSync } from 'node:fs'
     const args = ['-nostdin', '-v', 'error', '-nostats', '-progress', 'pipe:1', '-re', '-f', 'lavfi', '-i', 'testsrc2=s=64x64', '-f', 'null', '-']
     let told = false
     void runFfmpeg(${JSON.stringify({ ffmpeg: programs.ffmpeg, ffprobe: programs.ffprobe })}, args, {
-      cwd: ${JSON.stringify(space.path)},
+      cwd: ${JSON.stringify(tempDir.path)},
       onProgress: () => {
         if (told) return
         told = true

@@ -6,17 +6,17 @@ import { explainExit } from '../../../../transcoder/ffmpeg/exit.ts'
 import { locateEngine, parseVersion } from '../../../../transcoder/ffmpeg/locate.ts'
 import { progressReader, type FfmpegProgress } from '../../../../transcoder/ffmpeg/progressReader.ts'
 import { FfprobeError, printableCommand, runFfmpeg, runFfprobe } from '../../../../transcoder/ffmpeg/run.ts'
-import { engine, workspace } from '../../../support/media/media.ts'
+import { testFfmpeg, tempDirectory } from '../../../support/media/media.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 /** An executable that stands in for ffmpeg. */
 async function script(name: string, body: string): Promise<string> {
-  const path = space.file(name)
+  const path = tempDir.file(name)
   await writeFile(path, `#!/bin/sh\n${body}\n`, { mode: 0o755 })
   return path
 }
@@ -35,7 +35,7 @@ describe('outputs that are taken', () => {
     const take = (index: number) => async (stream: AsyncIterable<Buffer>) => {
       for await (const chunk of stream) texts[index] = (texts[index] ?? '') + chunk.toString()
     }
-    const result = await runFfmpeg(programs(both), [], { cwd: space.path, takers: [take(0), take(1)] })
+    const result = await runFfmpeg(programs(both), [], { cwd: tempDir.path, takers: [take(0), take(1)] })
     expect([result.ended, result.code, ...texts]).toEqual(['exit', 0, 'first', 'second'])
   })
   test('a taker that gives up ends the process, and its reason is the reason', async () => {
@@ -43,7 +43,7 @@ describe('outputs that are taken', () => {
     const take = async (stream: AsyncIterable<Buffer>) => {
       for await (const chunk of stream) throw new Error(`no room for ${chunk.length > 0}`)
     }
-    await expect(runFfmpeg(programs(endless), [], { cwd: space.path, takers: [take] })).rejects.toThrow(
+    await expect(runFfmpeg(programs(endless), [], { cwd: tempDir.path, takers: [take] })).rejects.toThrow(
       'no room for true',
     )
   })
@@ -56,9 +56,9 @@ test('a SIGKILL from outside is an error of its own, of ffmpeg and of ffprobe', 
     throw new Error('cut off')
   }
   const error = { name: 'EngineError', reason: 'killed' }
-  await expect(runFfmpeg(programs(killed), [], { cwd: space.path })).rejects.toMatchObject(error)
-  await expect(runFfmpeg(programs(killed), [], { cwd: space.path, takers: [take] })).rejects.toMatchObject(error)
-  await expect(runFfprobe(programs(killed), [], { cwd: space.path })).rejects.toMatchObject(error)
+  await expect(runFfmpeg(programs(killed), [], { cwd: tempDir.path })).rejects.toMatchObject(error)
+  await expect(runFfmpeg(programs(killed), [], { cwd: tempDir.path, takers: [take] })).rejects.toMatchObject(error)
+  await expect(runFfprobe(programs(killed), [], { cwd: tempDir.path })).rejects.toMatchObject(error)
 })
 
 describe('running', () => {
@@ -81,7 +81,10 @@ describe('running', () => {
   test('progress arrives and ends with the last report', async () => {
     const seen: FfmpegProgress[] = []
     const args = [...lavfi.filter((word) => word !== '-re'), '-t', '2', '-f', 'null', '-']
-    const result = await runFfmpeg(await engine(), args, { cwd: space.path, onProgress: (report) => seen.push(report) })
+    const result = await runFfmpeg(await testFfmpeg(), args, {
+      cwd: tempDir.path,
+      onProgress: (report) => seen.push(report),
+    })
     expect(result).toMatchObject({ ended: 'exit', code: 0, signal: null, progress: { frame: 50, end: true } })
     expect(result.progress?.outSeconds).toBeCloseTo(2, 1)
     expect(seen.at(-1)).toEqual(result.progress)
@@ -89,8 +92,8 @@ describe('running', () => {
 
   test('an abort ends ffmpeg', async () => {
     const stop = new AbortController()
-    const result = await runFfmpeg(await engine(), [...lavfi, '-f', 'null', '-'], {
-      cwd: space.path,
+    const result = await runFfmpeg(await testFfmpeg(), [...lavfi, '-f', 'null', '-'], {
+      cwd: tempDir.path,
       signal: stop.signal,
       onProgress: () => stop.abort(),
     })
@@ -105,7 +108,7 @@ describe('running', () => {
     const stop = new AbortController()
     let pid = 0
     const result = await runFfmpeg(programs(stubborn), [], {
-      cwd: space.path,
+      cwd: tempDir.path,
       signal: stop.signal,
       onProgress: (report) => {
         pid = report.frame
@@ -118,8 +121,8 @@ describe('running', () => {
   })
 
   test('a signal that was aborted before is honoured', async () => {
-    const result = await runFfmpeg(await engine(), [...lavfi, '-f', 'null', '-'], {
-      cwd: space.path,
+    const result = await runFfmpeg(await testFfmpeg(), [...lavfi, '-f', 'null', '-'], {
+      cwd: tempDir.path,
       signal: AbortSignal.abort(),
     })
     expect(result.ended).toBe('aborted')
@@ -130,7 +133,7 @@ describe('running', () => {
     // It is not judged before it has begun, which takes its time on a busy machine.
     let begun = false
     const result = await runFfmpeg(programs(stuck), [], {
-      cwd: space.path,
+      cwd: tempDir.path,
       stallMs: 300,
       onProgress: () => (begun = true),
       isHeld: () => !begun,
@@ -142,7 +145,7 @@ describe('running', () => {
     const stuck = await script('held', 'while :; do echo frame=7; echo progress=continue; done')
     let asked = 0
     const isHeld = () => (asked += 1) < 3
-    const result = await runFfmpeg(programs(stuck), [], { cwd: space.path, stallMs: 50, isHeld })
+    const result = await runFfmpeg(programs(stuck), [], { cwd: tempDir.path, stallMs: 50, isHeld })
     expect(result.ended).toBe('stalled')
     expect(asked).toBe(3)
   })
@@ -150,7 +153,7 @@ describe('running', () => {
   test('nothing of our environment reaches it', async () => {
     process.env['SECRET_OF_OURS'] = 'x'
     const show = await script('show', 'env')
-    const lines = (await runFfprobe(programs(show), [], { cwd: space.path })).split('\n')
+    const lines = (await runFfprobe(programs(show), [], { cwd: tempDir.path })).split('\n')
     const ofTheShell = new Set(['', 'PWD', 'OLDPWD', 'SHLVL', '_'])
     const names = lines.map((line) => line.split('=')[0] ?? '').filter((name) => !ofTheShell.has(name))
     expect(new Set(names)).toEqual(new Set(['GCONV_PATH', 'LANG', 'LC_ALL', 'PATH']))
@@ -158,7 +161,7 @@ describe('running', () => {
 
   test('limits are set by the kernel: no core, few files, a largest file', async () => {
     const show = await script('limits', 'ulimit -c; ulimit -n')
-    expect(await runFfprobe(programs(show), [], { cwd: space.path })).toBe('0\n256\n')
+    expect(await runFfprobe(programs(show), [], { cwd: tempDir.path })).toBe('0\n256\n')
     const args = [
       '-nostdin',
       '-y',
@@ -172,10 +175,10 @@ describe('running', () => {
       'rawvideo',
       '-f',
       'rawvideo',
-      `file:${space.file('big')}`,
+      `file:${tempDir.file('big')}`,
     ]
-    const result = await runFfmpeg(await engine(), args, {
-      cwd: space.path,
+    const result = await runFfmpeg(await testFfmpeg(), args, {
+      cwd: tempDir.path,
       limits: { fileBytes: 100_000 },
     })
     expect(explainExit(result)).toMatchObject({ code: 'output_too_large' })
@@ -186,7 +189,7 @@ describe('running', () => {
       'loud',
       'i=0; while [ $i -lt 3000 ]; do echo "line $i of a very long complaint that nobody will ever read" >&2; i=$((i+1)); done; echo "http://127.0.0.1:4711/secret-token/input: refused" >&2; exit 1',
     )
-    const result = await runFfmpeg(programs(loud), [], { cwd: space.path })
+    const result = await runFfmpeg(programs(loud), [], { cwd: tempDir.path })
     expect(result.stderr.length).toBeLessThanOrEqual(64 * 1024)
     expect(result.stderr).toContain('http://loopback/***')
     expect(result.stderr).not.toContain('secret-token')
@@ -195,18 +198,18 @@ describe('running', () => {
 
   test('ffprobe that says too much, or nothing for too long, is ended', async () => {
     const endless = await script('endless', 'exec yes')
-    await expect(runFfprobe(programs(endless), [], { cwd: space.path })).rejects.toMatchObject({
+    await expect(runFfprobe(programs(endless), [], { cwd: tempDir.path })).rejects.toMatchObject({
       ended: 'too_much_output',
     })
     const silent = await script('silent', 'exec sleep 60')
-    await expect(runFfprobe(programs(silent), [], { cwd: space.path, timeoutMs: 50 })).rejects.toBeInstanceOf(
+    await expect(runFfprobe(programs(silent), [], { cwd: tempDir.path, timeoutMs: 50 })).rejects.toBeInstanceOf(
       FfprobeError,
     )
   })
 
   test('a program that cannot be started is thrown, not returned', async () => {
-    const nowhere = join(space.path, 'gone')
-    await expect(runFfprobe(await engine(), ['-version'], { cwd: nowhere })).rejects.toThrow(/ENOENT/)
+    const nowhere = join(tempDir.path, 'gone')
+    await expect(runFfprobe(await testFfmpeg(), ['-version'], { cwd: nowhere })).rejects.toThrow(/ENOENT/)
   })
 })
 
@@ -290,7 +293,7 @@ describe('finding the programs', () => {
   })
 
   test('what this machine offers is complete', async () => {
-    const found = await engine()
+    const found = await testFfmpeg()
     expect(found.version).not.toBe('')
     expect(found.features.zscale).toBe(true)
   })
@@ -314,7 +317,7 @@ describe('finding the programs', () => {
   })
   test('one on PATH that is too old is passed over', async () => {
     await script('ffmpeg', 'echo "ffmpeg version 4.1 Copyright"; echo "libavutil      56. 22.100 / 56. 22.100"')
-    const found = await locateEngine({ PATH: space.path })
+    const found = await locateEngine({ PATH: tempDir.path })
     expect(found.ffmpeg).toMatch(/node_modules/)
   })
 })

@@ -4,34 +4,34 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { confine, defaultLimits, processesOf, type Cell } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { sandboxedCommand, defaultLimits, processesOf, type Sandbox } from '../../../../transcoder/ffmpeg/sandbox.ts'
 import { explainExit } from '../../../../transcoder/ffmpeg/exit.ts'
-import { openCell, type CellReport } from '../../../../transcoder/ffmpeg/sandboxProbe.ts'
-import { runFfmpeg, runFfprobe, type Programs, type RunOptions } from '../../../../transcoder/ffmpeg/run.ts'
+import { probeSandbox, type SandboxReport } from '../../../../transcoder/ffmpeg/sandboxProbe.ts'
+import { runFfmpeg, runFfprobe, type FfmpegPrograms, type RunOptions } from '../../../../transcoder/ffmpeg/run.ts'
 import { openWorkspace, type Workspace } from '../../../../transcoder/workspace.ts'
-import { engine, workspace } from '../../../support/media/media.ts'
+import { testFfmpeg, tempDirectory } from '../../../support/media/media.ts'
 
 const isRoot = process.getuid?.() === 0
-const shell: Programs = { ffmpeg: '/bin/sh', ffprobe: '/bin/sh' }
-let space: Awaited<ReturnType<typeof workspace>>
-let cell: Cell
-let report: CellReport
+const shell: FfmpegPrograms = { ffmpeg: '/bin/sh', ffprobe: '/bin/sh' }
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+let sandbox: Sandbox
+let report: SandboxReport
 let own: Workspace
 beforeAll(async () => {
-  space = await workspace()
-  const opened = await openCell(await engine(), space.path)
-  cell = opened.cell
+  tempDir = await tempDirectory()
+  const opened = await probeSandbox(await testFfmpeg(), tempDir.path)
+  sandbox = opened.cell
   report = opened.report
-  own = await openWorkspace(space.path, cell.user)
+  own = await openWorkspace(tempDir.path, sandbox.user)
 })
 afterAll(async () => {
   await own.remove()
-  await space[Symbol.asyncDispose]()
+  await tempDir[Symbol.asyncDispose]()
 })
 
 /** A program that is not what it should be. */
 const attack = (script: string, options: Partial<RunOptions> = {}) =>
-  runFfmpeg({ ...shell, cell }, ['-c', script, 'sh'], { cwd: own.cwd, stallMs: 30_000, ...options })
+  runFfmpeg({ ...shell, cell: sandbox }, ['-c', script, 'sh'], { cwd: own.cwd, stallMs: 30_000, ...options })
 const verdict = async (script: string, options: Partial<RunOptions> = {}) => {
   const result = await attack(script, options)
   return explainExit(result)?.code ?? result.stderr
@@ -61,9 +61,9 @@ test('what holds on this machine is said, and why the rest does not', () => {
 })
 
 test('where there is no util-linux, nothing is lost but what it does, and that is said', async () => {
-  vi.stubEnv('PATH', space.path)
+  vi.stubEnv('PATH', tempDir.path)
   try {
-    const bare = await openCell(await engine(), space.path)
+    const bare = await probeSandbox(await testFfmpeg(), tempDir.path)
     expect(bare.report.in_force).toEqual(['environment', 'process_group'])
     expect(bare.report.missing).toMatchObject({
       cpu_time: 'prlimit (util-linux) is not installed',
@@ -71,20 +71,20 @@ test('where there is no util-linux, nothing is lost but what it does, and that i
       no_network_for_local_files: 'unshare (util-linux) is not installed',
       lower_priority: 'nice is not installed',
     })
-    expect(confine(bare.cell, '/f', ['-x'], { limits: defaultLimits, cwd: '/a/cwd' })).toEqual(['/f', '-x'])
+    expect(sandboxedCommand(bare.cell, '/f', ['-x'], { limits: defaultLimits, cwd: '/a/cwd' })).toEqual(['/f', '-x'])
   } finally {
     vi.unstubAllEnvs()
   }
 })
 
 test('what holds alone and not beside the rest is left out, and that is said', async () => {
-  const bin = space.file('bin')
+  const bin = tempDir.file('bin')
   await mkdir(bin)
   const words = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"'
   await writeFile(join(bin, 'unshare'), `#!/bin/sh\ncase "$*" in *prlimit*) exit 1;; esac\n${words}\n`, { mode: 0o755 })
   vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`)
   try {
-    const opened = await openCell(await engine(), space.path)
+    const opened = await probeSandbox(await testFfmpeg(), tempDir.path)
     expect(opened.report.missing['no_network_for_local_files']).toBe('it does not hold beside the rest')
     expect(opened.report.in_force).toContain('cpu_time')
     expect(opened.report.in_force).not.toContain('no_network_for_local_files')
@@ -95,7 +95,7 @@ test('what holds alone and not beside the rest is left out, and that is said', a
 })
 
 test('the order of its walls: no network outside of all, limits next to the program', () => {
-  const whole: Cell = {
+  const whole: Sandbox = {
     prlimit: '/bin/prlimit',
     setpriv: '/bin/setpriv',
     privileges: ['--no-new-privs', '--reuid', '7'],
@@ -106,20 +106,25 @@ test('the order of its walls: no network outside of all, limits next to the prog
     processes: 3,
   }
   const limits = { ...defaultLimits, fileBytes: 0, cpuSeconds: 1.2 }
-  expect(confine(whole, '/f', ['-i', 'file:/w/a/x'], { limits, cwd: '/w/a/cwd' }).join(' ')).toBe(
+  expect(sandboxedCommand(whole, '/f', ['-i', 'file:/w/a/x'], { limits, cwd: '/w/a/cwd' }).join(' ')).toBe(
     '/bin/unshare --net -- /bin/nice -n 5 /bin/setpriv --no-new-privs --reuid 7 -- /bin/prlimit --core=0 --as=34359738368 --data=9 --fsize=0 --nofile=256 --nproc=3 --cpu=2:12 -- /f -i file:../x',
   )
   // The gateway is on the loopback, which a network of one's own would not have.
-  expect(confine(whole, '/f', ['-i', 'http://127.0.0.1:1/x'], { limits, cwd: '/w/a/cwd' })[0]).toBe('/bin/nice')
+  expect(sandboxedCommand(whole, '/f', ['-i', 'http://127.0.0.1:1/x'], { limits, cwd: '/w/a/cwd' })[0]).toBe(
+    '/bin/nice',
+  )
 })
 
 describe.runIf(process.platform === 'linux')('an attack', () => {
   test('that burns time ends at the limit of the processor, as the job that it is', async () => {
     expect(await verdict('while :; do :; done', { limits: { cpuSeconds: 1 } })).toBe('deadline_exceeded')
     const endless = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=s=640x360', '-f', 'null', '-']
-    const real = await runFfmpeg({ ...(await engine()), cell }, endless, { cwd: own.cwd, limits: { cpuSeconds: 1 } })
+    const real = await runFfmpeg({ ...(await testFfmpeg()), cell: sandbox }, endless, {
+      cwd: own.cwd,
+      limits: { cpuSeconds: 1 },
+    })
     expect(explainExit(real)?.code).toBe('deadline_exceeded')
-    const probing = runFfprobe({ ...shell, cell }, ['-c', 'while :; do :; done'], {
+    const probing = runFfprobe({ ...shell, cell: sandbox }, ['-c', 'while :; do :; done'], {
       cwd: own.cwd,
       limits: { cpuSeconds: 1 },
     })
@@ -153,7 +158,7 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
   })
 
   test('on the network from a run on local files reaches nothing', async ({ skip }) => {
-    if (cell.offline === null) return skip(report.missing['no_network_for_local_files'])
+    if (sandbox.offline === null) return skip(report.missing['no_network_for_local_files'])
     let hits = 0
     const trap = createServer((socket) => {
       hits++
@@ -162,11 +167,11 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
     await once(trap, 'listening')
     const { port } = trap.address() as AddressInfo
     const connect = ['-nostdin', '-v', 'error', '-i', `tcp://127.0.0.1:${port}`, '-f', 'null', '-']
-    const programs = { ...(await engine()), cell }
+    const programs = { ...(await testFfmpeg()), cell: sandbox }
     const result = await runFfmpeg(programs, connect, { cwd: own.cwd })
     expect([result.code === 0, hits]).toEqual([false, 0])
     // The same words find the trap where nothing cuts them off.
-    await runFfmpeg({ ...programs, cell: { ...cell, offline: null } }, connect, { cwd: own.cwd })
+    await runFfmpeg({ ...programs, cell: { ...sandbox, offline: null } }, connect, { cwd: own.cwd })
     expect(hits).toBe(1)
     trap.close()
   })
@@ -183,7 +188,7 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
 describe.runIf(isRoot && process.platform === 'linux')('as a user of its own, an attack', () => {
   test('reads nothing of others, makes no file, and plants no link', async () => {
     await writeFile(join(own.root, 'secret'), 'CANARY', { mode: 0o600 })
-    await writeFile(space.file('other'), 'CANARY', { mode: 0o644 })
+    await writeFile(tempDir.file('other'), 'CANARY', { mode: 0o644 })
     const given = join(own.out, 'given')
     const script = [
       'cat ../secret ../../other /proc/$PPID/environ /proc/$PPID/mem 2>/dev/null >&2',
@@ -193,14 +198,14 @@ describe.runIf(isRoot && process.platform === 'linux')('as a user of its own, an
     const { stderr, code } = await attack(script, { creates: [given] })
     expect(code).toBe(0)
     expect(stderr).not.toContain('CANARY')
-    expect(stderr).toMatch(new RegExp(`^${cell.user?.uid}$`, 'm'))
+    expect(stderr).toMatch(new RegExp(`^${sandbox.user?.uid}$`, 'm'))
     expect((await readdir(own.out)).filter((name) => ['link', 'hard', 'x'].includes(name))).toEqual([])
     expect(await readdir(own.cwd)).toEqual([])
     expect(await readFile(given, 'utf8')).toBe('out\n')
   })
 
   test('by forking meets the number of its processes', async () => {
-    const few = { ...cell, processes: 20 }
+    const few = { ...sandbox, processes: 20 }
     const bomb = 'i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done; echo all >&2'
     const result = await runFfmpeg({ ...shell, cell: few }, ['-c', bomb], { cwd: own.cwd })
     expect(result.stderr).not.toContain('all')
@@ -211,11 +216,11 @@ describe.runIf(isRoot && process.platform === 'linux')('as a user of its own, an
     const stray = 'setsid sh -c "trap \\"\\" TERM; sleep 300" & sleep 0.2; exit 0'
     const result = await attack(stray, { stallMs: 500 })
     expect(result.ended).toBe('stalled')
-    await expect.poll(() => processesOf(cell.user!.uid)).toEqual([])
+    await expect.poll(() => processesOf(sandbox.user!.uid)).toEqual([])
     const quiet = await attack('setsid sleep 300 > /dev/null 2>&1 & exit 0')
     expect(quiet.ended).toBe('exit')
-    const passing = await openWorkspace(space.path, cell.user)
+    const passing = await openWorkspace(tempDir.path, sandbox.user)
     await passing.remove()
-    await expect.poll(() => processesOf(cell.user!.uid)).toEqual([])
+    await expect.poll(() => processesOf(sandbox.user!.uid)).toEqual([])
   })
 })

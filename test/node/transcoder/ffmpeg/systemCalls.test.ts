@@ -3,41 +3,41 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { onPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
-import { openCell } from '../../../../transcoder/ffmpeg/sandboxProbe.ts'
+import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { probeSandbox } from '../../../../transcoder/ffmpeg/sandboxProbe.ts'
 import type { Engine } from '../../../../transcoder/ffmpeg/locate.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { mutate, random, swollenInputs, textInputs } from '../../../support/media/hostileInputs.ts'
-import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
+import { mutateBytes, seededRandom, inflatedHeaderInputs, textInputs } from '../../../support/media/hostileInputs.ts'
+import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  makeClip,
-  openBench,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
 const LONG = process.env['HOSTILE'] === 'long'
-let bench: Bench
+let fixtures: AttemptFixture
 let engine: Engine
 let clip: Buffer
 let strace: string | null
 let runs = 0
 
 beforeAll(async () => {
-  bench = await openBench()
-  clip = await makeClip(bench, 1)
-  strace = await onPath('strace')
-  const { cell } = await openCell(bench.engine, bench.workDir)
+  fixtures = await openAttemptFixture()
+  clip = await makeSourceClip(fixtures, 1)
+  strace = await findOnPath('strace')
+  const { cell: sandbox } = await probeSandbox(fixtures.engine, fixtures.workDir)
   // The record is a file as well: no limit on those, and no other user.
-  engine = { ...bench.engine, cell: { ...cell, user: null, privileges: [], prlimit: null } }
+  engine = { ...fixtures.engine, cell: { ...sandbox, user: null, privileges: [], prlimit: null } }
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 
 /** Programs that leave a record of the calls that name a file or an address. */
 async function watched(log: string): Promise<Engine> {
   const wrap = async (name: 'ffmpeg' | 'ffprobe'): Promise<string> => {
-    const path = join(bench.directory, `${name}-${runs}`)
+    const path = join(fixtures.directory, `${name}-${runs}`)
     const calls =
       'trace=open,openat,openat2,creat,connect,bind,sendto,execve,unlink,unlinkat,rename,renameat2,mkdir,symlink,link'
     // fork is followed; each process has a file of its own.
@@ -61,36 +61,36 @@ interface Traced {
   starts: string[]
 }
 
-async function traced(bytes: Buffer): Promise<Traced & { door: FakeDoor }> {
-  const door = await new FakeDoor({ bytes }).start()
+async function traced(bytes: Buffer): Promise<Traced & { door: FakeTaskApi }> {
+  const taskApi = await new FakeTaskApi({ bytes }).start()
   const log = `trace-${(runs += 1)}`
   try {
-    door.task = describeTask({ container: 'mp4' })
+    taskApi.task = describeTask({ container: 'mp4' })
     // The Worker reads playlists, and refuses these.
-    door.faults.hls = ({ response }) => {
-      json(response, 422, { error: { code: 'source_damaged', message: 'The playlist is refused.' } })
+    taskApi.faults.hls = ({ response }) => {
+      sendJson(response, 422, { error: { code: 'source_damaged', message: 'The playlist is refused.' } })
       return true
     }
-    await runTask(requestFor(door), { ...bench.context(), engine: await watched(join(bench.directory, log)) })
+    await runTask(runRequest(taskApi), { ...fixtures.context(), engine: await watched(join(fixtures.directory, log)) })
   } finally {
-    await door.stop()
+    await taskApi.stop()
   }
-  const names = (await readdir(bench.directory)).filter((name) => name.startsWith(`${log}-`))
+  const names = (await readdir(fixtures.directory)).filter((name) => name.startsWith(`${log}-`))
   const found: Traced = { programs: names.length, files: [], ports: new Set(), starts: [] }
   for (const name of names) {
-    for (const line of (await readFile(join(bench.directory, name), 'utf8')).split('\n')) {
+    for (const line of (await readFile(join(fixtures.directory, name), 'utf8')).split('\n')) {
       const path =
         /^(?:open|openat|openat2|creat|unlink|unlinkat|rename|renameat2|mkdir|symlink|link)\([^"]*"([^"]*)"/.exec(
           line,
         )?.[1]
-      const inside = path === undefined || SYSTEM.test(path) || path.startsWith(`${bench.workDir}/splicepoint-`)
+      const inside = path === undefined || SYSTEM.test(path) || path.startsWith(`${fixtures.workDir}/splicepoint-`)
       if (!inside) found.files.push(path)
       if (/^(connect|bind|sendto)\(.*sa_family=AF_(INET|UNIX|INET6)/.test(line))
         found.ports.add(/htons\((\d+)\), sin_addr=inet_addr\("127\.0\.0\.1"\)/.exec(line)?.[1] ?? line)
       if (line.startsWith('execve(') && line.endsWith('= 0')) found.starts.push(/"([^"]*)"/.exec(line)![1]!)
     }
   }
-  return { ...found, door }
+  return { ...found, door: taskApi }
 }
 
 test(
@@ -101,15 +101,15 @@ test(
       if (process.env['REQUIRE_ALL'] === '1') throw new Error('strace is not installed')
       return skip('strace is not installed')
     }
-    const canary = join(bench.directory, 'canary')
+    const canary = join(fixtures.directory, 'canary')
     await writeFile(canary, 'CANARY')
-    const next = random(7)
+    const next = seededRandom(7)
     const texts = textInputs({ url: 'http://127.0.0.1:9', file: canary })
     const inputs: [string, Buffer][] = [
       ['a clip', clip],
       ...texts.map(([name, text]): [string, Buffer] => [name, Buffer.from(text)]),
-      ...swollenInputs(clip),
-      ...Array.from({ length: LONG ? 300 : 3 }, (_, n): [string, Buffer] => [`mutated ${n}`, mutate(clip, next)]),
+      ...inflatedHeaderInputs(clip),
+      ...Array.from({ length: LONG ? 300 : 3 }, (_, n): [string, Buffer] => [`mutated ${n}`, mutateBytes(clip, next)]),
     ]
     // The short form has each way to name another file, and a few of the rest.
     for (const [name, bytes] of LONG ? inputs : inputs.filter((_input, n) => n < 7)) {

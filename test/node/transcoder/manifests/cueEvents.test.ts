@@ -3,9 +3,15 @@
 import { describe, expect, test } from 'vitest'
 import type { Cue } from '../../../../transcoder/formats/scte35/cueScan.ts'
 import { readSplice } from '../../../../transcoder/formats/scte35/spliceInfo.ts'
-import { breaksOf, pairCues } from '../../../../transcoder/manifests/presentation/adBreaks.ts'
+import { adBreaks, pairCues } from '../../../../transcoder/manifests/presentation/adBreaks.ts'
 import { cueEvents, limitedCues } from '../../../../transcoder/manifests/presentation/cueEvents.ts'
-import { pack, segmentation, spliceInsert, spliceSection, timeSignal } from '../../../support/mpegts/spliceSections.ts'
+import {
+  packBits,
+  segmentation,
+  spliceInsert,
+  spliceSection,
+  timeSignal,
+} from '../../../support/mpegts/spliceSections.ts'
 
 /** The source's clock is at this where the presentation begins, so that it wraps 5 s later. */
 const ORIGIN = 2 ** 33 - 450_000
@@ -195,7 +201,7 @@ describe('cues become events', () => {
   })
 
   test('a damaged section is nothing', () => {
-    const section = pack([
+    const section = packBits([
       [0xfc, 8],
       [0, 400],
     ])
@@ -222,7 +228,7 @@ test('breaks inside of breaks are one', () => {
     back(16, 20),
     out(19, 20, { eventId: 9 }),
   ])
-  expect(breaksOf(cues)).toEqual([
+  expect(adBreaks(cues)).toEqual([
     { start: 10, end: 20, ends: true },
     { start: 20, end: null, ends: false },
   ])

@@ -2,51 +2,69 @@
 // Not in charge of: playing it.
 import HLS from 'hls-parser'
 import { describe, expect, test } from 'vitest'
-import { mpd } from '../../../../transcoder/manifests/dash/mpd.ts'
-import { dashDocuments } from '../../../../transcoder/manifests/manifestObjects.ts'
+import { dashManifest } from '../../../../transcoder/manifests/dash/mpd.ts'
+import { dashObjects } from '../../../../transcoder/manifests/manifestObjects.ts'
 import { mediaPlaylist, playlistPath } from '../../../../transcoder/manifests/hls/mediaPlaylist.ts'
 import type {
   AudioTrack,
   Presentation,
   VideoTrack,
 } from '../../../../transcoder/manifests/presentation/presentation.ts'
-import { HOST, tracksOf } from '../../../support/manifests/mpdTracks.ts'
-import { audioTrack, cue, presentation, segments, videoTrack } from '../../../support/manifests/examplePresentation.ts'
-import { requireValidMpd } from '../../../support/manifests/mpdSchema.ts'
+import { HOST, parseMpdTracks } from '../../../support/manifests/mpdTracks.ts'
+import {
+  makeAudioTrack,
+  makeCueEvent,
+  examplePresentation,
+  makeSegments,
+  makeVideoTrack,
+} from '../../../support/manifests/examplePresentation.ts'
+import { expectValidMpd } from '../../../support/manifests/mpdSchema.ts'
 
 describe('the manifest is valid', () => {
   test.for<[string, Presentation]>([
-    ['with everything', presentation()],
+    ['with everything', examplePresentation()],
     [
       'with nothing but pictures',
-      presentation({ audio: [], text: [], thumbnails: null, cues: [], video: [videoTrack({ captionChannels: [] })] }),
+      examplePresentation({
+        audio: [],
+        text: [],
+        thumbnails: null,
+        cues: [],
+        video: [makeVideoTrack({ captionChannels: [] })],
+      }),
     ],
     [
       'with HDR beside SDR',
-      presentation({
-        video: [videoTrack(), videoTrack({ id: 'hdr', directory: 'hdr', codecs: ['hvc1.2.4.L93.90'], range: 'PQ' })],
+      examplePresentation({
+        video: [
+          makeVideoTrack(),
+          makeVideoTrack({ id: 'hdr', directory: 'hdr', codecs: ['hvc1.2.4.L93.90'], range: 'PQ' }),
+        ],
       }),
     ],
     [
       'with profiles that select different audio',
-      presentation({
-        video: [videoTrack({ audioTracks: ['audio_0'] }), videoTrack({ id: 'b', directory: 'b', audioTracks: [] })],
+      examplePresentation({
+        video: [
+          makeVideoTrack({ audioTracks: ['audio_0'] }),
+          makeVideoTrack({ id: 'b', directory: 'b', audioTracks: [] }),
+        ],
       }),
     ],
     [
       'with names that mean something in XML and templates',
-      presentation({ video: [videoTrack({ directory: 'a & b/<$Number$>"' })] }),
+      examplePresentation({ video: [makeVideoTrack({ directory: 'a & b/<$Number$>"' })] }),
     ],
   ])('%s', async ([, made], context) => {
-    await requireValidMpd(mpd(made), context)
+    await expectValidMpd(dashManifest(made), context)
     // What xmllint says is the assertion.
-    expect(tracksOf(mpd(made)).size).toBe(made.video.length + made.audio.length)
+    expect(parseMpdTracks(dashManifest(made)).size).toBe(made.video.length + made.audio.length)
   })
 })
 
 test('HLS and DASH have the same segments at the same times', () => {
-  const made = presentation()
-  const dash = tracksOf(mpd(made))
+  const made = examplePresentation()
+  const dash = parseMpdTracks(dashManifest(made))
   const tracks: (VideoTrack | AudioTrack)[] = [...made.video, ...made.audio]
   for (const track of tracks) {
     const hls = HLS.parse(mediaPlaylist(track, made)) as HLS.types.MediaPlaylist
@@ -64,8 +82,8 @@ test('HLS and DASH have the same segments at the same times', () => {
 
 test('profiles that select different audio are sets of their own, which go together with that audio only', () => {
   const rungs = [['audio_0'], ['audio_1', 'audio_2'], ['audio_0'], []]
-  const video = rungs.map((audioTracks, at) => videoTrack({ id: `v${at}`, directory: `v${at}`, audioTracks }))
-  const text = mpd(presentation({ video }))
+  const video = rungs.map((audioTracks, at) => makeVideoTrack({ id: `v${at}`, directory: `v${at}`, audioTracks }))
+  const text = dashManifest(examplePresentation({ video }))
   const sets = [...text.matchAll(/<AdaptationSet id="(\d+)".*?<\/AdaptationSet>/gs)].map(([xml, id]) => {
     const representations = [...xml.matchAll(/<Representation id="([^"]+)"/g)].map((found) => found[1]!)
     const switching = /adaptation-set-switching:2016" value="([^"]+)"/.exec(xml)?.[1]
@@ -88,33 +106,37 @@ test('profiles that select different audio are sets of their own, which go toget
     [2, ...common],
   ])
   // One selection for all needs none of it.
-  expect(mpd(presentation())).not.toMatch(/Subset|switching/)
+  expect(dashManifest(examplePresentation())).not.toMatch(/Subset|switching/)
 })
 
 test('a timeline is in runs, with a time where something is missing', () => {
-  const list = segments(10, [6, 12, 18, 20], [1])
-  expect(mpd(presentation({ video: [videoTrack({ timescale: 10, segments: list })] }))).toMatch(
+  const list = makeSegments(10, [6, 12, 18, 20], [1])
+  expect(dashManifest(examplePresentation({ video: [makeVideoTrack({ timescale: 10, segments: list })] }))).toMatch(
     /<S t="0" d="60" r="2"\/>\s+<S d="20"\/>/,
   )
   const gap = list.map((one, at) => (at < 2 ? one : { ...one, start: one.start + 5 }))
-  expect(mpd(presentation({ video: [videoTrack({ timescale: 10, segments: gap })] }))).toMatch(
+  expect(dashManifest(examplePresentation({ video: [makeVideoTrack({ timescale: 10, segments: gap })] }))).toMatch(
     /<S t="0" d="60" r="1"\/>\s+<S t="125" d="60"\/>\s+<S d="20"\/>/,
   )
 })
 
 test('the manifest is put last', () => {
-  const [document] = dashDocuments(presentation())
+  const [document] = dashObjects(examplePresentation())
   expect(document).toMatchObject({ path: 'manifest.mpd', stage: 2, content_type: 'application/dash+xml' })
 })
 
 test('names that do not count up are refused', () => {
-  const list = segments(10, [6, 12, 18], [1]).filter((_, at) => at !== 1)
-  expect(() => mpd(presentation({ video: [videoTrack({ segments: list })] }))).toThrow('not the one after')
-  expect(() => mpd(presentation({ video: [videoTrack({ form: 'ts', init: null })] }))).toThrow('needs CMAF')
+  const list = makeSegments(10, [6, 12, 18], [1]).filter((_, at) => at !== 1)
+  expect(() => dashManifest(examplePresentation({ video: [makeVideoTrack({ segments: list })] }))).toThrow(
+    'not the one after',
+  )
+  expect(() => dashManifest(examplePresentation({ video: [makeVideoTrack({ form: 'ts', init: null })] }))).toThrow(
+    'needs CMAF',
+  )
 })
 
 describe('what is said of a track', () => {
-  const text = mpd(presentation())
+  const text = dashManifest(examplePresentation())
   test.each([
     [
       'codec and rate of a rung',
@@ -141,12 +163,18 @@ describe('what is said of a track', () => {
   })
 
   test('a section that tells of two segments is one event, and one before the first picture none', () => {
-    const cues = [cue({ id: 'a', kind: 'in', eventId: 1 }), cue({ id: 'b', eventId: 2 }), cue({ id: 'c', start: -1 })]
-    expect(mpd(presentation({ cues })).match(/<Event /g)).toHaveLength(1)
+    const cues = [
+      makeCueEvent({ id: 'a', kind: 'in', eventId: 1 }),
+      makeCueEvent({ id: 'b', eventId: 2 }),
+      makeCueEvent({ id: 'c', start: -1 }),
+    ]
+    expect(dashManifest(examplePresentation({ cues })).match(/<Event /g)).toHaveLength(1)
   })
 
   test('HDR is essential', () => {
-    const hdr = mpd(presentation({ video: [videoTrack({ range: 'HLG' })], audio: [audioTrack(0)] }))
+    const hdr = dashManifest(
+      examplePresentation({ video: [makeVideoTrack({ range: 'HLG' })], audio: [makeAudioTrack(0)] }),
+    )
     expect(hdr).toContain('<EssentialProperty schemeIdUri="urn:mpeg:mpegB:cicp:TransferCharacteristics" value="18"/>')
     expect(text).not.toContain('cicp')
   })

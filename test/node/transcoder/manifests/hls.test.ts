@@ -2,9 +2,9 @@
 // Not in charge of: playing them.
 import HLS from 'hls-parser'
 import { describe, expect, test } from 'vitest'
-import { hlsDocuments } from '../../../../transcoder/manifests/manifestObjects.ts'
+import { hlsObjects } from '../../../../transcoder/manifests/manifestObjects.ts'
 import { iframePlaylist, imagePlaylist, mediaPlaylist } from '../../../../transcoder/manifests/hls/mediaPlaylist.ts'
-import { masterPlaylist } from '../../../../transcoder/manifests/hls/multivariantPlaylist.ts'
+import { multivariantPlaylist } from '../../../../transcoder/manifests/hls/multivariantPlaylist.ts'
 import type { Presentation } from '../../../../transcoder/manifests/presentation/presentation.ts'
 import {
   averageRate,
@@ -12,62 +12,64 @@ import {
   segmentDurations,
 } from '../../../../transcoder/manifests/presentation/segmentBitrates.ts'
 import {
-  audioTrack,
-  cue,
-  ENDS,
-  presentation,
-  segments,
-  videoTrack,
+  makeAudioTrack,
+  makeCueEvent,
+  SEGMENT_ENDS,
+  examplePresentation,
+  makeSegments,
+  makeVideoTrack,
 } from '../../../support/manifests/examplePresentation.ts'
-import { attributesOf, breaches, readTags } from '../../../support/manifests/hlsRules.ts'
+import { parseAttributes, hlsRuleViolations, readTags } from '../../../support/manifests/hlsRules.ts'
 
 function playlists(made: Presentation): Map<string, string> {
-  return new Map(hlsDocuments(made).map(({ path, body }) => [path, body]))
+  return new Map(hlsObjects(made).map(({ path, body }) => [path, body]))
 }
 
 const tagsOf = (text: string, name: string) =>
   readTags(text)
     .filter((tag) => tag.name === name)
-    .map(({ value }) => attributesOf(value))
+    .map(({ value }) => parseAttributes(value))
 
 const ts = { form: 'ts', init: null, timescale: 90_000 } as const
-const muxed = videoTrack({
+const muxed = makeVideoTrack({
   ...ts,
-  segments: segments(90_000, ENDS, [600]).map((one) => ({ ...one, uri: one.uri.replace('.m4s', '.ts') })),
+  segments: makeSegments(90_000, SEGMENT_ENDS, [600]).map((one) => ({ ...one, uri: one.uri.replace('.m4s', '.ts') })),
   codecs: ['avc1.64001f', 'mp4a.40.2'],
   audioTracks: [],
-  muxedAudio: [audioTrack(0).format],
+  muxedAudio: [makeAudioTrack(0).format],
   captionChannels: [],
 })
 const plain = { text: [], thumbnails: null, cues: [] }
 
 describe('presentations that keep every rule', () => {
   test.each<[string, Presentation]>([
-    ['everything at once', presentation()],
+    ['everything at once', examplePresentation()],
     [
       'transport streams with their audio inside',
-      presentation({ ...plain, video: [muxed], audio: [], hasCaptions: false }),
+      examplePresentation({ ...plain, video: [muxed], audio: [], hasCaptions: false }),
     ],
-    ['no audio at all', presentation({ ...plain, video: [videoTrack({ audioTracks: [] })], audio: [] })],
+    ['no audio at all', examplePresentation({ ...plain, video: [makeVideoTrack({ audioTracks: [] })], audio: [] })],
     [
       'captions in one rung only',
-      presentation({ video: [videoTrack(), videoTrack({ id: 'b', directory: 'b', captionChannels: [] })] }),
+      examplePresentation({
+        video: [makeVideoTrack(), makeVideoTrack({ id: 'b', directory: 'b', captionChannels: [] })],
+      }),
     ],
     [
       'names that mean something in URIs',
-      presentation({ ...plain, video: [videoTrack({ directory: 'a b/#1?,"ü$' })] }),
+      examplePresentation({ ...plain, video: [makeVideoTrack({ directory: 'a b/#1?,"ü$' })] }),
     ],
-    ['a start that is not 1970', presentation({ ...plain, programStart: Date.UTC(2026, 0, 1) })],
+    ['a start that is not 1970', examplePresentation({ ...plain, programStart: Date.UTC(2026, 0, 1) })],
   ])('%s', (_, made) => {
-    expect(breaches(playlists(made))).toEqual([])
+    expect(hlsRuleViolations(playlists(made))).toEqual([])
     for (const text of playlists(made).values()) HLS.parse(text)
   })
 })
 
 test('the rules see planted faults', () => {
-  const good = playlists(presentation())
+  const good = playlists(examplePresentation())
   const planted = (path: string, from: string | RegExp, to: string) =>
-    breaches(new Map([...good, [path, good.get(path)!.replace(from, to)]]))
+    hlsRuleViolations(new Map([...good, [path, good.get(path)!.replace(from, to)]]))
   expect(planted('video_0/playlist.m3u8', 'TARGETDURATION:6', 'TARGETDURATION:5').join()).toContain(
     'longer than the target',
   )
@@ -93,8 +95,8 @@ test('the rules see planted faults', () => {
 
 describe('the multivariant playlist', () => {
   test('has every rung with every audio codec, and says what both need together', () => {
-    const made = presentation()
-    const variants = tagsOf(masterPlaylist(made), 'EXT-X-STREAM-INF')
+    const made = examplePresentation()
+    const variants = tagsOf(multivariantPlaylist(made), 'EXT-X-STREAM-INF')
     expect(variants.map((one) => [one.get('RESOLUTION'), one.get('AUDIO'), one.get('CODECS')])).toEqual([
       ['1280x720', 'aac', 'avc1.64001f,mp4a.40.2'],
       // The German sound was asked for in AAC only, and is lent to the group.
@@ -151,11 +153,11 @@ describe('the multivariant playlist', () => {
       ],
     ],
   ])('offers each variant what its profile selects and nothing else: %s', (_, selections, expected) => {
-    const made = presentation({
+    const made = examplePresentation({
       ...plain,
-      video: selections.map((audioTracks, at) => videoTrack({ id: `v${at}`, directory: `v${at}`, audioTracks })),
+      video: selections.map((audioTracks, at) => makeVideoTrack({ id: `v${at}`, directory: `v${at}`, audioTracks })),
     })
-    const master = masterPlaylist(made)
+    const master = multivariantPlaylist(made)
     const media = tagsOf(master, 'EXT-X-MEDIA').filter((one) => one.get('TYPE') === 'AUDIO')
     const groups = Map.groupBy(media, (one) => one.get('GROUP-ID')!)
     const members = (id: string) =>
@@ -164,7 +166,7 @@ describe('the multivariant playlist', () => {
     const tags = readTags(master)
     const variants = tags.flatMap(({ name, value }, at) =>
       name === 'EXT-X-STREAM-INF'
-        ? [{ ...Object.fromEntries(attributesOf(value)), track: tags[at + 1]!.value.split('/')[0]! }]
+        ? [{ ...Object.fromEntries(parseAttributes(value)), track: tags[at + 1]!.value.split('/')[0]! }]
         : [],
     ) as { AUDIO?: string; CODECS: string; track: string }[]
     const offered = new Map<string, Set<string>>()
@@ -178,11 +180,11 @@ describe('the multivariant playlist', () => {
 
   test('puts encodings of one sound into groups by richness, and each of them into some group', () => {
     const audio = [
-      audioTrack(0, { bitrateKbps: 128 }),
-      audioTrack(1, { bitrateKbps: 64 }),
-      audioTrack(2, { bitrateKbps: 256, language: 'fre' }),
+      makeAudioTrack(0, { bitrateKbps: 128 }),
+      makeAudioTrack(1, { bitrateKbps: 64 }),
+      makeAudioTrack(2, { bitrateKbps: 256, language: 'fre' }),
     ]
-    const media = tagsOf(masterPlaylist(presentation({ ...plain, audio })), 'EXT-X-MEDIA').filter(
+    const media = tagsOf(multivariantPlaylist(examplePresentation({ ...plain, audio })), 'EXT-X-MEDIA').filter(
       (one) => one.get('TYPE') === 'AUDIO',
     )
     expect(
@@ -202,14 +204,16 @@ describe('the multivariant playlist', () => {
   })
 
   test('refuses what a quoted string cannot hold', () => {
-    const text = presentation().text.map((track) => ({ ...track, name: 'CC1",URI="x' }))
-    expect(() => masterPlaylist(presentation({ text }))).toThrow('quoted string')
+    const text = examplePresentation().text.map((track) => ({ ...track, name: 'CC1",URI="x' }))
+    expect(() => multivariantPlaylist(examplePresentation({ text }))).toThrow('quoted string')
   })
 
   test('says NONE for no captions, and names channels and services that were seen', () => {
-    const none = presentation({ ...plain, video: [videoTrack({ captionChannels: [] })], hasCaptions: false })
-    expect(masterPlaylist(none)).toContain('CLOSED-CAPTIONS=NONE')
-    const channels = tagsOf(masterPlaylist(presentation()), 'EXT-X-MEDIA').map((one) => one.get('INSTREAM-ID'))
+    const none = examplePresentation({ ...plain, video: [makeVideoTrack({ captionChannels: [] })], hasCaptions: false })
+    expect(multivariantPlaylist(none)).toContain('CLOSED-CAPTIONS=NONE')
+    const channels = tagsOf(multivariantPlaylist(examplePresentation()), 'EXT-X-MEDIA').map((one) =>
+      one.get('INSTREAM-ID'),
+    )
     expect(channels.filter((id) => id !== undefined)).toEqual(['CC1', 'SERVICE1'])
   })
 })
@@ -226,7 +230,9 @@ describe('media playlists', () => {
   })
 
   test('mark a break where it begins, while it lasts and where it ends', () => {
-    const made = presentation({ cues: [cue({ duration: 8 }), cue({ id: 'in', kind: 'in', start: 18 })] })
+    const made = examplePresentation({
+      cues: [makeCueEvent({ duration: 8 }), makeCueEvent({ id: 'in', kind: 'in', start: 18 })],
+    })
     const names = readTags(mediaPlaylist(made.video[0]!, made))
       .filter(({ name }) => name.startsWith('EXT-X-CUE') || name === 'uri')
       .map(({ name, value }) => (name === 'uri' ? value.slice(-9) : `${name}:${value}`))
@@ -253,30 +259,30 @@ describe('media playlists', () => {
 
   test('end one break and begin the next at one segment', () => {
     const cues = [
-      cue({ id: 'a', eventId: 1, start: 6, duration: 4 }),
-      cue({ id: 'b', eventId: 1, start: 10, kind: 'in' }),
-      cue({ id: 'c', eventId: 2, start: 10, duration: 2 }),
-      cue({ id: 'd', eventId: 2, start: 12, kind: 'in' }),
+      makeCueEvent({ id: 'a', eventId: 1, start: 6, duration: 4 }),
+      makeCueEvent({ id: 'b', eventId: 1, start: 10, kind: 'in' }),
+      makeCueEvent({ id: 'c', eventId: 2, start: 10, duration: 2 }),
+      makeCueEvent({ id: 'd', eventId: 2, start: 12, kind: 'in' }),
     ]
-    const made = presentation({ cues })
+    const made = examplePresentation({ cues })
     expect(mediaPlaylist(made.video[0]!, made)).toMatch(/#EXT-X-CUE-IN\n#EXT-X-CUE-OUT:2\.000000\n#EXTINF/)
     expect(mediaPlaylist(made.audio[0]!, made)).toMatch(/#EXT-X-CUE-IN\n#EXT-X-CUE-OUT:2\.000000\n#EXTINF/)
-    expect(breaches(playlists(made))).toEqual([])
+    expect(hlsRuleViolations(playlists(made))).toEqual([])
   })
 
   test('find key frames by their bytes', () => {
-    const made = presentation()
+    const made = examplePresentation()
     const text = iframePlaylist(made.video[0]!, made)
     expect(text).toContain('#EXT-X-I-FRAMES-ONLY\n#EXT-X-MAP:URI="job-1-2/init.mp4"\n')
     expect(text).toContain('#EXTINF:3.000000,\n#EXT-X-BYTERANGE:60000@300000\njob-1-2/00001.m4s\n')
   })
 
   test('lay out thumbnails for players that read image playlists', () => {
-    const made = presentation()
+    const made = examplePresentation()
     expect(imagePlaylist(made.thumbnails!, made)).toContain(
       '#EXTINF:8.000000,\n#EXT-X-TILES:RESOLUTION=160x90,LAYOUT=2x2,DURATION=2.000000\njob-1-2/00001.jpg\n',
     )
-    expect(masterPlaylist(made)).toMatch(
+    expect(multivariantPlaylist(made)).toMatch(
       /#EXT-X-IMAGE-STREAM-INF:BANDWIDTH=\d+,RESOLUTION=160x90,CODECS="jpeg",URI="thumbnails\/images\.m3u8"/,
     )
   })

@@ -3,18 +3,24 @@
 import { expect, test } from 'vitest'
 import type { AudioTrack, Segment, VideoTrack } from '../../../../transcoder/manifests/presentation/presentation.ts'
 import { SMOOTH_TIMESCALE } from '../../../../transcoder/formats/mp4/movieFragment.ts'
-import { smoothBitrates, smoothFragment, smoothManifest } from '../../../../transcoder/manifests/smoothManifest.ts'
-import { audioTrack, ENDS, presentation, segments, videoTrack } from '../../../support/manifests/examplePresentation.ts'
+import { smoothBitrates, smoothFragmentPath, smoothManifest } from '../../../../transcoder/manifests/smoothManifest.ts'
+import {
+  makeAudioTrack,
+  SEGMENT_ENDS,
+  examplePresentation,
+  makeSegments,
+  makeVideoTrack,
+} from '../../../support/manifests/examplePresentation.ts'
 
 function fragments(bitrate: number, stream: string): Segment[] {
-  return segments(SMOOTH_TIMESCALE, ENDS, [100]).map((one) => ({
+  return makeSegments(SMOOTH_TIMESCALE, SEGMENT_ENDS, [100]).map((one) => ({
     ...one,
-    uri: smoothFragment(bitrate, stream, one.start),
+    uri: smoothFragmentPath(bitrate, stream, one.start),
   }))
 }
 const smooth = { form: 'smooth', init: null, directory: 'film.ism', timescale: SMOOTH_TIMESCALE } as const
 function video(bitrate: number, fields: Partial<VideoTrack> = {}): VideoTrack {
-  return videoTrack({
+  return makeVideoTrack({
     ...smooth,
     segments: fragments(bitrate, 'video'),
     codecPrivateData: '0000000167640029aa',
@@ -22,9 +28,9 @@ function video(bitrate: number, fields: Partial<VideoTrack> = {}): VideoTrack {
   })
 }
 function audio(at: number, stream: string, language: string): AudioTrack {
-  return audioTrack(at, { language }, { ...smooth, segments: fragments(128_000, stream), codecPrivateData: '1190' })
+  return makeAudioTrack(at, { language }, { ...smooth, segments: fragments(128_000, stream), codecPrivateData: '1190' })
 }
-const made = presentation({
+const made = examplePresentation({
   video: [video(2_500_000), video(800_000, { width: 640, height: 360 })],
   audio: [audio(0, 'audio_0', 'eng'), audio(1, 'audio_1', 'ger')],
 })
@@ -72,7 +78,7 @@ test('what a client could not find is refused', () => {
   expect(() => smoothManifest({ ...made, video: [video(5), video(5)] })).toThrow('one bit rate')
   const short = video(6, { segments: fragments(6, 'video').slice(0, -1) })
   expect(() => smoothManifest({ ...made, video: [video(5), short] })).toThrow('not cut as')
-  expect(() => smoothManifest(presentation())).toThrow('not made of Smooth fragments')
+  expect(() => smoothManifest(examplePresentation())).toThrow('not made of Smooth fragments')
 })
 
 test('no two levels share a bit rate', () => {

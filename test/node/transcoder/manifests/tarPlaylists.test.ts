@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { tarDocuments, tarMasterPlaylist, tarMediaPlaylist } from '../../../../transcoder/manifests/tar/tarPlaylists.ts'
 import type { Presentation } from '../../../../transcoder/manifests/presentation/presentation.ts'
 import type { TarIndex } from '../../../../transcoder/manifests/presentation/objectLocation.ts'
-import { presentation } from '../../../support/manifests/examplePresentation.ts'
-import { breaches } from '../../../support/manifests/hlsRules.ts'
-import { requireValidMpd } from '../../../support/manifests/mpdSchema.ts'
-import { tracksOf } from '../../../support/manifests/mpdTracks.ts'
+import { examplePresentation } from '../../../support/manifests/examplePresentation.ts'
+import { hlsRuleViolations } from '../../../support/manifests/hlsRules.ts'
+import { expectValidMpd } from '../../../support/manifests/mpdSchema.ts'
+import { parseMpdTracks } from '../../../support/manifests/mpdTracks.ts'
 
 /** Contents one behind the other, each after a header of 512 bytes and padded to 512. */
 function tarOf({ video, audio, text }: Presentation): TarIndex {
@@ -25,13 +25,13 @@ function tarOf({ video, audio, text }: Presentation): TarIndex {
   return { name: 'my film.tar', spans }
 }
 
-const made = presentation({ thumbnails: null })
+const made = examplePresentation({ thumbnails: null })
 const tar = tarOf(made)
 const documents = new Map(tarDocuments(made, tar, { hls: true, dash: true }).map(({ path, body }) => [path, body]))
 
 test('playlists keep the rules', () => {
   const playlists = new Map([...documents].filter(([path]) => path.endsWith('.m3u8')))
-  expect(breaches(playlists, 'tar.m3u8')).toEqual([])
+  expect(hlsRuleViolations(playlists, 'tar.m3u8')).toEqual([])
   expect([...documents.keys()]).toContain('tar_video_0_iframes.m3u8')
   expect(tarMasterPlaylist(made)).toContain('\ntar_video_0.m3u8\n')
 })
@@ -44,7 +44,7 @@ test('a file that the tar does not have is refused', () => {
 describe('ranges', () => {
   test.each([...made.video, ...made.audio])('of $id are its files, in HLS and in DASH', (track) => {
     const hls = HLS.parse(documents.get(`tar_${track.id}.m3u8`)!) as HLS.types.MediaPlaylist
-    const dash = tracksOf(documents.get('tar.mpd')!).get(track.id)!
+    const dash = parseMpdTracks(documents.get('tar.mpd')!).get(track.id)!
     const expected = track.segments.map(({ uri }) => tar.spans.get(`${track.directory}/${uri}`)!)
     expect(hls.segments.map(({ uri, byterange }) => [uri, byterange])).toEqual(
       expected.map(({ offset, bytes }) => ['my%20film.tar', { offset, length: bytes }]),
@@ -66,7 +66,7 @@ describe('ranges', () => {
 })
 
 test('the MPD is valid', async (context) => {
-  await requireValidMpd(documents.get('tar.mpd')!, context)
+  await expectValidMpd(documents.get('tar.mpd')!, context)
   // dash.js counts <S> elements to find a <SegmentURL>.
   expect(documents.get('tar.mpd')).not.toContain(' r="')
 })

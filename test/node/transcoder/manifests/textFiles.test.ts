@@ -3,10 +3,10 @@
 import { expect, test } from 'vitest'
 import { base64, hex } from '../../../../transcoder/formats/encodeBytes.ts'
 import { languageName, languageTag } from '../../../../transcoder/manifests/presentation/languageTags.ts'
-import { report } from '../../../../transcoder/manifests/jobReport.ts'
-import { relativePath, uriOf } from '../../../../transcoder/manifests/presentation/relativeUri.ts'
+import { jobReportJson } from '../../../../transcoder/manifests/jobReport.ts'
+import { relativePath, encodeUriPath } from '../../../../transcoder/manifests/presentation/relativeUri.ts'
 import { cuesBetween, thumbnailVtt, webvtt } from '../../../../transcoder/manifests/webvtt/webvttWriter.ts'
-import { presentation } from '../../../support/manifests/examplePresentation.ts'
+import { examplePresentation } from '../../../support/manifests/examplePresentation.ts'
 
 const cue = { start: 3599.9996, end: 3661.5, text: 'a < b --> c & d\n\nlast', settings: 'line:90%' }
 
@@ -26,7 +26,7 @@ test('a cue over a boundary is in both segments', () => {
 })
 
 test('every thumbnail has its place in a sheet', () => {
-  const { thumbnails, duration } = presentation()
+  const { thumbnails, duration } = examplePresentation()
   const blocks = thumbnailVtt(thumbnails!, duration).trim().split('\n\n').slice(1)
   expect(blocks).toHaveLength(11)
   expect(blocks[3]).toBe('00:00:06.000 --> 00:00:08.000\n00001.jpg#xywh=160,90,160,90')
@@ -43,11 +43,11 @@ test('job.json is the same for the same job, and says what was measured', () => 
       { path: 'b', size: 2, sha256: 'cd', role: 'media' as const },
       { path: 'a', size: 1, sha256: null, role: 'playlist' as const },
     ],
-    presentations: [presentation()],
+    presentations: [examplePresentation()],
     warnings: [{ code: 'no_cues' as const, field: 'scte35_passthough', message: 'None.' }],
   }
-  const text = report({ ...facts, configuration: { b: [{ d: 1, c: 2 }], a: 3 } })
-  expect(text).toBe(report({ ...facts, configuration: { a: 3, b: [{ c: 2, d: 1 }] } }))
+  const text = jobReportJson({ ...facts, configuration: { b: [{ d: 1, c: 2 }], a: 3 } })
+  expect(text).toBe(jobReportJson({ ...facts, configuration: { a: 3, b: [{ c: 2, d: 1 }] } }))
   const read = JSON.parse(text) as {
     objects: { path: string }[]
     presentations: [{ renditions: { id: string; peak_bandwidth: number; bytes: number }[] }]
@@ -86,7 +86,7 @@ test('bytes as text are what others make of them', () => {
 })
 
 test('paths as references', () => {
-  expect(uriOf('a b/c#d?"$1:é')).toBe('a%20b/c%23d%3F%22%241%3A%C3%A9')
+  expect(encodeUriPath('a b/c#d?"$1:é')).toBe('a%20b/c%23d%3F%22%241%3A%C3%A9')
   expect(relativePath('a/b/list.vtt', 'a/c/d.jpg')).toBe('../c/d.jpg')
   expect(relativePath('a/list.vtt', 'a/d.jpg')).toBe('d.jpg')
 })

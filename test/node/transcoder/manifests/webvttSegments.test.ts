@@ -1,21 +1,21 @@
 // Captions as files: where they are cut, on which clock, and in which language.
 import { describe, expect, test } from 'vitest'
 import { captionLanguages } from '../../../../transcoder/formats/mpegts/captionServiceDescriptor.ts'
-import { textFiles } from '../../../../transcoder/manifests/webvtt/webvttSegments.ts'
+import { webvttFiles } from '../../../../transcoder/manifests/webvtt/webvttSegments.ts'
 import { withCaptionLanguages } from '../../../../transcoder/analysis/captionLanguages.ts'
 import { toPackets } from '../../../../transcoder/formats/mpegts/section.ts'
 import { writePmt, type ProgramMap } from '../../../../transcoder/formats/mpegts/programTables.ts'
 import { sealSection } from '../../../../transcoder/formats/mpegts/crc.ts'
-import { captionTexts, textTracks } from '../../../../transcoder/segmenter/webvttTracks.ts'
-import { videoTrack } from '../../../support/manifests/examplePresentation.ts'
-import { job, packaged, source } from '../../../support/transcoder/jobSpecs.ts'
+import { captionTracks, buildTextTracks } from '../../../../transcoder/segmenter/webvttTracks.ts'
+import { makeVideoTrack } from '../../../support/manifests/examplePresentation.ts'
+import { jobSpec, packagingSpec, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
 const cue = (start: number, end: number, text: string) => ({ start, end, text, settings: '' })
 const cues = [cue(1, 2, 'FIRST'), cue(5.5, 6.5, 'OVER'), cue(12, 13, 'THIRD')]
 
 test('a cue over a boundary is in both segments, on the clock of the segments; a segment without text is a file too', () => {
   const spans = [0, 6000, 12_000, 18_000].map((start) => ({ start, duration: 6000 }))
-  const { segments, whole } = textFiles({ cues }, spans, 900_000)
+  const { segments, whole } = webvttFiles({ cues }, spans, 900_000)
   const map = 'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:900000,LOCAL:00:00:00.000'
   const over = '00:00:05.500 --> 00:00:06.500\nOVER'
   expect(segments).toEqual([
@@ -30,9 +30,9 @@ test('a cue over a boundary is in both segments, on the clock of the segments; a
 })
 
 test('a track for each channel, its segments as long as the video’s, each file with its size', () => {
-  const video = videoTrack()
-  const { tracks, files } = textTracks(
-    captionTexts(
+  const video = makeVideoTrack()
+  const { tracks, files } = buildTextTracks(
+    captionTracks(
       [
         { channel: 'CC1', cues },
         { channel: 'SERVICE1', cues: [] },
@@ -98,14 +98,14 @@ describe('languages', () => {
         for (; taken < 100; taken += 1) yield Buffer.concat([...packets, ...packets])
       },
     }
-    const media = source({ id: 256, closedCaptions: true }, { formats: ['mpegts'] })
-    const found = async (closedCaptions: boolean | null, packaging: ReturnType<typeof packaged> | null) =>
-      (await withCaptionLanguages(gateway, job({ closedCaptions, packaging }), media, new AbortController().signal))
+    const media = mediaInfo({ id: 256, closedCaptions: true }, { formats: ['mpegts'] })
+    const found = async (closedCaptions: boolean | null, packaging: ReturnType<typeof packagingSpec> | null) =>
+      (await withCaptionLanguages(gateway, jobSpec({ closedCaptions, packaging }), media, new AbortController().signal))
         .video?.captionLanguages
-    expect(await found(null, packaged({ hls: true }))).toEqual({})
+    expect(await found(null, packagingSpec({ hls: true }))).toEqual({})
     expect(await found(true, null)).toEqual({})
     expect(taken).toBe(0)
-    expect(await found(true, packaged({ hls: true }))).toEqual(languages)
+    expect(await found(true, packagingSpec({ hls: true }))).toEqual(languages)
     expect(taken).toBeLessThan(3)
   })
 })

@@ -1,42 +1,42 @@
 // In charge of: an attempt that takes more time, or more of the processor, than its source and outputs may take.
 // Not in charge of: how much that is (test/node/transcoder/plan/deadline.test.ts); here it is next to nothing.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { Allowance } from '../../../../transcoder/plan/estimate/deadline.ts'
+import type { TimeLimits } from '../../../../transcoder/plan/estimate/deadline.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor } from '../../../support/transcoder/fakeTaskApi.ts'
+import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  makeClip,
-  openBench,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
-const given = vi.hoisted(() => ({ allowance: null as Allowance | null }))
+const given = vi.hoisted(() => ({ allowance: null as TimeLimits | null }))
 vi.mock('../../../../transcoder/plan/estimate/deadline.ts', () => ({ allowance: () => given.allowance }))
 
-let bench: Bench
+let fixtures: AttemptFixture
 let long: Buffer
-let door: FakeDoor
+let taskApi: FakeTaskApi
 beforeAll(async () => {
-  bench = await openBench()
-  long = await makeClip(bench, 120)
+  fixtures = await openAttemptFixture()
+  long = await makeSourceClip(fixtures, 120)
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  door = await new FakeDoor({ bytes: long }).start()
-  door.task = describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300, 200] })
+  taskApi = await new FakeTaskApi({ bytes: long }).start()
+  taskApi.task = describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300, 200] })
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 test.each([
   ['time', { wallSeconds: 0.1, cpuSeconds: 1000 }, /many times longer/],
   ['processor time', { wallSeconds: 1000, cpuSeconds: 1 }, /CPU time limit/],
 ])('the %s that it may take ends it, for good', async (_title, allowance, message) => {
   given.allowance = allowance
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toMatchObject([
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toMatchObject([
     { reason: 'failed', error: { code: 'deadline_exceeded', message: expect.stringMatching(message) } },
   ])
-  expect(await bench.leftOvers()).toEqual([])
+  expect(await fixtures.workDirEntries()).toEqual([])
 })

@@ -2,68 +2,68 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { attemptLog, MAX_LOG_BYTES } from '#contract/task/reportSchemas.ts'
-import { protocolOf, type TaskDescription } from '#contract/task/protocol.ts'
-import type { Programs } from '../../../../transcoder/ffmpeg/run.ts'
-import { Halt } from '../../../../transcoder/errors.ts'
+import { attemptLogSchema, MAX_LOG_BYTES } from '#contract/task/reportSchemas.ts'
+import { requiredProtocol, type TaskDescription } from '#contract/task/protocol.ts'
+import type { FfmpegPrograms } from '../../../../transcoder/ffmpeg/run.ts'
+import { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { JobLog } from '../../../../transcoder/pipeline/jobLog.ts'
 import { createLog } from '../../../../transcoder/log.ts'
-import { score, still } from '../../../../transcoder/analysis/sourcePreview.ts'
+import { stillScore, capturePreview } from '../../../../transcoder/analysis/sourcePreview.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { ffmpeg, meanColor, stream, workspace } from '../../../support/media/media.ts'
-import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
+import { ffmpeg, meanColor, probeStream, tempDirectory } from '../../../support/media/media.ts'
+import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  makeClip,
-  openBench,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
-let bench: Bench
-let space: Awaited<ReturnType<typeof workspace>>
+let fixtures: AttemptFixture
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let clip: Buffer
-let door: FakeDoor
+let taskApi: FakeTaskApi
 
 const EVERYTHING = { source: true, preview: true, log: true }
 
 beforeAll(async () => {
-  bench = await openBench()
-  space = await workspace()
-  clip = await makeClip(bench, 2)
+  fixtures = await openAttemptFixture()
+  tempDir = await tempDirectory()
+  clip = await makeSourceClip(fixtures, 2)
 })
 afterAll(async () => {
-  await space[Symbol.asyncDispose]()
-  await bench.remove()
+  await tempDir[Symbol.asyncDispose]()
+  await fixtures.remove()
 })
 beforeEach(async () => {
-  bench.lines.length = 0
-  door = await new FakeDoor({ bytes: clip }).start()
-  door.task = { ...describeTask({ container: 'mp4' }), takes: EVERYTHING }
+  fixtures.lines.length = 0
+  taskApi = await new FakeTaskApi({ bytes: clip }).start()
+  taskApi.task = { ...describeTask({ container: 'mp4' }), takes: EVERYTHING }
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 function dryRun(change: Partial<TaskDescription> = {}): void {
-  door.task = { ...door.task!, kind: 'plan', protocol: protocolOf('plan'), ...change }
+  taskApi.task = { ...taskApi.task!, kind: 'plan', protocol: requiredProtocol('plan'), ...change }
 }
 
 async function run(): Promise<void> {
-  await runTask(requestFor(door), bench.context())
-  expect(door.breaches).toEqual([])
-  expect(await bench.leftOvers()).toEqual([])
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.breaches).toEqual([])
+  expect(await fixtures.workDirEntries()).toEqual([])
 }
 
 describe('the source', () => {
   test('is told before the plan, of jobs and of dry runs', async () => {
     let before = -1
-    door.faults.plan = () => {
-      before = door.sources.length
+    taskApi.faults.plan = () => {
+      before = taskApi.sources.length
       return false
     }
     await run()
     expect(before).toBe(1)
-    expect(door.sources).toMatchObject([
+    expect(taskApi.sources).toMatchObject([
       {
         source: {
           formats: expect.arrayContaining(['mp4']) as string[],
@@ -76,78 +76,78 @@ describe('the source', () => {
     ])
     dryRun()
     await run()
-    expect(door.sources).toHaveLength(2)
-    expect(door.estimated?.estimate.probe).toEqual(door.sources[1]!.source)
+    expect(taskApi.sources).toHaveLength(2)
+    expect(taskApi.estimated?.estimate.probe).toEqual(taskApi.sources[1]!.source)
   })
 
   test('is told where the plan cannot be made', async () => {
-    door.task!.config.audioProfiles[0]!.source_stream = '3'
+    taskApi.task!.config.audioProfiles[0]!.source_stream = '3'
     await run()
-    expect(door.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
-    expect(door.sources).toMatchObject([{ source: { audio: [{ source_stream: 1 }] } }])
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
+    expect(taskApi.sources).toMatchObject([{ source: { audio: [{ source_stream: 1 }] } }])
   })
 
   test('is told by the attempt that follows a stored plan, where nobody told it', async () => {
     await run()
-    door.task = { ...door.task!, plan: door.storedPlan, takes: { ...EVERYTHING, preview: false } }
+    taskApi.task = { ...taskApi.task!, plan: taskApi.storedPlan, takes: { ...EVERYTHING, preview: false } }
     await run()
-    expect(door.sources).toHaveLength(2)
+    expect(taskApi.sources).toHaveLength(2)
   })
 })
 
 test('a service of before takes none of it, and is sent none', async () => {
-  delete door.task!.takes
+  delete taskApi.task!.takes
   await run()
-  expect(door.finished?.objects).toHaveLength(1)
-  for (const operation of ['source', 'preview', 'log'] as const) expect(door.counts.get(operation)).toBeUndefined()
+  expect(taskApi.finished?.objects).toHaveLength(1)
+  for (const operation of ['source', 'preview', 'log'] as const) expect(taskApi.counts.get(operation)).toBeUndefined()
 })
 
 test('what the service refuses fails no job', async () => {
   for (const operation of ['source', 'preview', 'log'] as const)
-    door.faults[operation] = ({ response }) => {
-      json(response, 400, { error: { code: 'invalid_request', message: 'no' } })
+    taskApi.faults[operation] = ({ response }) => {
+      sendJson(response, 400, { error: { code: 'invalid_request', message: 'no' } })
       return true
     }
   await run()
-  expect(door.fails).toEqual([])
-  expect(door.finished?.objects).toMatchObject([{ media: { video: { codec: 'h264' } } }])
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.finished?.objects).toMatchObject([{ media: { video: { codec: 'h264' } } }])
 })
 
 describe('the poster', () => {
   test('is made while the source is looked into and told, and is there where the plan cannot be made', async () => {
     // In turns, this would wait for itself.
-    door.faults.source = async () => {
-      await door.until(() => door.previews.length > 0)
+    taskApi.faults.source = async () => {
+      await taskApi.waitFor(() => taskApi.previews.length > 0)
       return false
     }
-    door.task!.config.audioProfiles[0]!.source_stream = '3'
+    taskApi.task!.config.audioProfiles[0]!.source_stream = '3'
     await run()
-    expect(door.sources).toHaveLength(1)
-    expect(door.previews).toHaveLength(1)
-    expect(door.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
+    expect(taskApi.sources).toHaveLength(1)
+    expect(taskApi.previews).toHaveLength(1)
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
   })
 
   test('does not keep the encode waiting, and is there before the end', async () => {
-    door.faults.preview = async () => {
-      await door.until(() => door.beats.some(({ phase }) => phase === 'transcoding'))
+    taskApi.faults.preview = async () => {
+      await taskApi.waitFor(() => taskApi.beats.some(({ phase }) => phase === 'transcoding'))
       return false
     }
     let before = -1
-    door.faults.finish = () => {
-      before = door.previews.length
+    taskApi.faults.finish = () => {
+      before = taskApi.previews.length
       return false
     }
     await run()
     expect(before).toBe(1)
-    expect(door.finished?.objects).toHaveLength(1)
+    expect(taskApi.finished?.objects).toHaveLength(1)
   })
 
   /** Size and mean Y, U, V of the only one. */
   async function poster(): Promise<{ size: string; mean: [number, number, number] }> {
-    expect(door.previews).toHaveLength(1)
-    const path = space.file('poster.jpg')
-    await writeFile(path, door.previews[0]!)
-    const { width, height } = await stream(path, 'video')
+    expect(taskApi.previews).toHaveLength(1)
+    const path = tempDir.file('poster.jpg')
+    await writeFile(path, taskApi.previews[0]!)
+    const { width, height } = await probeStream(path, 'video')
     const raw = await ffmpeg(['-i', path, '-pix_fmt', 'yuv420p', '-f', 'rawvideo', '-'])
     const [luma, chroma] = [width * height, Math.ceil(width / 2) * Math.ceil(height / 2)]
     const mean = (from: number, length: number) => raw.subarray(from, from + length).reduce((a, b) => a + b, 0) / length
@@ -156,9 +156,9 @@ describe('the poster', () => {
   }
 
   async function of(name: string, args: readonly string[]): Promise<Awaited<ReturnType<typeof poster>>> {
-    const path = space.file(name)
+    const path = tempDir.file(name)
     await ffmpeg([...args, path])
-    door.source = { bytes: await readFile(path) }
+    taskApi.source = { bytes: await readFile(path) }
     dryRun()
     await run()
     return poster()
@@ -193,10 +193,10 @@ describe('the poster', () => {
   })
 
   test('stands upright, in square pixels', async () => {
-    const flat = space.file('flat.mp4')
+    const flat = tempDir.file('flat.mp4')
     await ffmpeg([...lavfi('testsrc2=s=320x180:r=25:d=1'), '-vf', 'setsar=2', ...X264, flat])
     expect((await of('sar.mp4', ['-i', flat, '-c', 'copy'])).size).toBe('640x180')
-    door.previews.length = 0
+    taskApi.previews.length = 0
     const turned = ['-display_rotation:v:0', '90', '-i', flat, '-c', 'copy']
     // ffmpeg 6 and later write it by that option, older ones by their metadata.
     const args = (await ffmpeg(['-h', 'full']).then(String)).includes('display_rotation')
@@ -207,19 +207,19 @@ describe('the poster', () => {
   })
 
   test('of HDR has the colours that the job’s SDR output has', async (context) => {
-    if (!bench.engine.features.zscale) context.skip('this ffmpeg cannot map HDR')
-    const path = space.file('hdr.ts')
+    if (!fixtures.engine.features.zscale) context.skip('this ffmpeg cannot map HDR')
+    const path = tempDir.file('hdr.ts')
     await ffmpeg([
       ...lavfi('color=gray:s=320x180:r=25:d=1'),
       ...['-vf', "format=yuv420p10le,geq=lum='300+X':cb=480:cr=540", '-c:v', 'libx265', '-preset', 'ultrafast'],
       ...['-x265-params', 'log-level=error:lossless=1:repeat-headers=1', '-colorspace', 'bt2020nc'],
       ...['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-color_range', 'tv', path],
     ])
-    door.source = { bytes: await readFile(path) }
-    door.task!.config.audioProfiles = []
+    taskApi.source = { bytes: await readFile(path) }
+    taskApi.task!.config.audioProfiles = []
     await run()
-    const output = space.file('sdr.mp4')
-    await writeFile(output, door.objects().get('out/v0.mp4')!)
+    const output = tempDir.file('sdr.mp4')
+    await writeFile(output, taskApi.objects().get('out/v0.mp4')!)
     const { size, mean } = await poster()
     expect(size).toBe('320x180')
     const wanted = await meanColor(output)
@@ -233,7 +233,7 @@ describe('the poster', () => {
       ...['-vf', "geq=lum='if(mod(N,2),235,16)':cb=128:cr=128,tinterlace=mode=interleave_top"],
       ...['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '6M'],
     ])
-    const rows = await ffmpeg(['-i', space.file('poster.jpg'), '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
+    const rows = await ffmpeg(['-i', tempDir.file('poster.jpg'), '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
     const steps = Array.from({ length: 100 }, (_, line) =>
       Math.abs(rows[(line + 40) * 320]! - rows[(line + 41) * 320]!),
     )
@@ -245,49 +245,49 @@ describe('the poster', () => {
   })
 
   test('of a source that is read in order costs no second download', async () => {
-    door.source = { bytes: clip, ranges: false, length: false }
+    taskApi.source = { bytes: clip, ranges: false, length: false }
     dryRun()
     await run()
     expect((await poster()).size).toBe('320x180')
-    expect(door.inputRanges).toHaveLength(1)
+    expect(taskApi.inputRanges).toHaveLength(1)
   })
 
   test('of a stream too large to be kept is the best of its first seconds, in one reading', async () => {
-    const path = space.file('late.ts')
+    const path = tempDir.file('late.ts')
     await ffmpeg([
       ...lavfi('color=black:s=320x180:r=25:d=2', 'testsrc2=s=320x180:r=25:d=20'),
       ...['-filter_complex', '[0][1]concat', '-g', '1000', ...X264, path],
     ])
     const purposes: string[] = []
     const watched = {
-      ...bench.engine,
+      ...fixtures.engine,
       onRun: ({ purpose, args }: { purpose: string; args: readonly string[] }) => {
         purposes.push(`${purpose} ${args.slice(args.indexOf('-t'), args.indexOf('-t') + 2).join(' ')}`)
         return () => undefined
       },
     }
-    const options = { cwd: space.path, signal: new AbortController().signal }
-    const media = await probe(bench.engine, `file:${path}`, options)
-    const picture = await still(watched, `file:${path}`, media, { ...options, seekable: false, threads: 1 })
+    const options = { cwd: tempDir.path, signal: new AbortController().signal }
+    const media = await probe(fixtures.engine, `file:${path}`, options)
+    const picture = await capturePreview(watched, `file:${path}`, media, { ...options, seekable: false, threads: 1 })
     expect(purposes).toEqual(['make the poster -t 4'])
-    door.previews.push(Buffer.from(picture!))
+    taskApi.previews.push(Buffer.from(picture!))
     expect((await poster()).mean[0]).toBeGreaterThan(60)
   })
 
   test('is not made of what has no pictures, nor where the job wants none', async () => {
-    const path = space.file('sound.m4a')
+    const path = tempDir.file('sound.m4a')
     await ffmpeg([...lavfi('sine=d=1'), path])
-    door.source = { bytes: await readFile(path) }
+    taskApi.source = { bytes: await readFile(path) }
     await run()
-    door.source = { bytes: clip }
-    door.task!.takes = { ...EVERYTHING, preview: false }
+    taskApi.source = { bytes: clip }
+    taskApi.task!.takes = { ...EVERYTHING, preview: false }
     await run()
-    expect(door.previews).toEqual([])
-    expect(door.counts.get('preview')).toBeUndefined()
+    expect(taskApi.previews).toEqual([])
+    expect(taskApi.counts.get('preview')).toBeUndefined()
   })
 
   test('is judged by its light and by what is in it', () => {
-    const grey = (value: (index: number) => number) => score(Uint8Array.from({ length: 1024 }, (_, i) => value(i)))
+    const grey = (value: (index: number) => number) => stillScore(Uint8Array.from({ length: 1024 }, (_, i) => value(i)))
     expect(grey(() => 0)).toBe(0)
     expect(grey(() => 255)).toBe(0)
     expect(grey((index) => index % 8)).toBeLessThan(1)
@@ -298,12 +298,12 @@ describe('the poster', () => {
 
 describe('the log', () => {
   test('has every command, with the encode while it runs, and no secret, address or path of the machine', async () => {
-    door.source = { bytes: await makeClip(bench, 4) }
+    taskApi.source = { bytes: await makeSourceClip(fixtures, 4) }
     await run()
-    const encodes = door.logs.map(({ commands }) => commands.find(({ purpose }) => purpose === 'encode')!.exit_code)
+    const encodes = taskApi.logs.map(({ commands }) => commands.find(({ purpose }) => purpose === 'encode')!.exit_code)
     expect(encodes).toEqual([null, 0])
-    const log = door.logs.at(-1)!
-    expect(log.engine).toBe(bench.engine.version)
+    const log = taskApi.logs.at(-1)!
+    expect(log.engine).toBe(fixtures.engine.version)
     const purposes = log.commands.map(({ purpose }) => purpose)
     expect([purposes[0], ...purposes.slice(1, 3).toSorted(), ...purposes.slice(3)]).toEqual([
       'probe the source',
@@ -317,36 +317,36 @@ describe('the log', () => {
       expect(command).toMatch(/^ff(mpeg|probe) .*-i ('http:\/\/loopback\/\*\*\*'|file:out\/0\.mp4)/)
     }
     expect(log.lines.map(({ message }) => message)).toContain('task accepted job=j-1')
-    const text = JSON.stringify(door.logs)
-    for (const secret of [door.token, door.url, '127.0.0.1', bench.directory, bench.engine.ffmpeg, '/tmp/'])
+    const text = JSON.stringify(taskApi.logs)
+    for (const secret of [taskApi.token, taskApi.url, '127.0.0.1', fixtures.directory, fixtures.engine.ffmpeg, '/tmp/'])
       expect(text).not.toContain(secret)
     // The operator's log has the whole of it.
-    expect(bench.lines.join('')).toContain(bench.engine.ffmpeg)
+    expect(fixtures.lines.join('')).toContain(fixtures.engine.ffmpeg)
   })
 
   test('of a dry run is told before its end', async () => {
     let before = 0
-    door.faults.estimate = () => {
-      before = door.logs.length
+    taskApi.faults.estimate = () => {
+      before = taskApi.logs.length
       return false
     }
     dryRun()
     await run()
     expect(before).toBe(1)
-    expect(door.logs[0]!.commands.map(({ purpose }) => purpose)).toContain('make the poster')
+    expect(taskApi.logs[0]!.commands.map(({ purpose }) => purpose)).toContain('make the poster')
   })
 
   test('of a failure says what failed, before the job has ended', async () => {
     let before = 0
-    door.faults.fail = () => {
-      before = door.logs.length
+    taskApi.faults.fail = () => {
+      before = taskApi.logs.length
       return false
     }
-    door.source = { bytes: Buffer.from('no media at all'.repeat(100)) }
+    taskApi.source = { bytes: Buffer.from('no media at all'.repeat(100)) }
     await run()
-    expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_not_media' } }])
+    expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_not_media' } }])
     expect(before).toBe(1)
-    const [log] = door.logs
+    const [log] = taskApi.logs
     expect(log!.commands).toMatchObject([{ purpose: 'probe the source', exit_code: 1 }])
     expect(log!.lines.at(-1)).toMatchObject({ message: expect.stringContaining('reason=failed code=source_not_media') })
     expect(log!.lines.map(({ level, message }) => `${level} ${message}`).join('\n')).toMatch(
@@ -355,18 +355,18 @@ describe('the log', () => {
   })
 
   test.each([
-    ['cancelled', () => void (door.verdict = 'cancel')],
-    ['interrupted', (halt: AbortController) => halt.abort(new Halt('interrupted'))],
+    ['cancelled', () => void (taskApi.verdict = 'cancel')],
+    ['interrupted', (halt: AbortController) => halt.abort(new AttemptAbort('interrupted'))],
   ] as const)('of an attempt that was %s in the middle of its encode', async (reason, act) => {
-    door.source = { bytes: await makeClip(bench, 60) }
-    door.task = { ...describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300] }), takes: EVERYTHING }
-    const context = bench.context()
-    const ended = runTask(requestFor(door), context)
-    await door.until(() => door.beats.some(({ transcoded }) => transcoded > 0))
+    taskApi.source = { bytes: await makeSourceClip(fixtures, 60) }
+    taskApi.task = { ...describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300] }), takes: EVERYTHING }
+    const context = fixtures.context()
+    const ended = runTask(runRequest(taskApi), context)
+    await taskApi.waitFor(() => taskApi.beats.some(({ transcoded }) => transcoded > 0))
     act(context.halt)
     await ended
-    expect(door.fails).toEqual([{ reason }])
-    const { commands, lines } = door.logs.at(-1)!
+    expect(taskApi.fails).toEqual([{ reason }])
+    const { commands, lines } = taskApi.logs.at(-1)!
     expect(commands.at(-1)).toMatchObject({ purpose: 'encode', exit_code: expect.not.stringMatching('0') as unknown })
     expect(lines.map(({ message }) => message)).toContain(`ended reason=${reason}`)
   })
@@ -377,8 +377,8 @@ describe('the log', () => {
     const written: string[] = []
     const tee = log.tee(createLog((line) => void written.push(line)))
     for (let n = 0; n < 20_000; n++) tee.info(`line ${n} ${'ä'.repeat(100)}`, { token: 'secret-token', none: null })
-    const programs: Programs = { ffmpeg: '/opt/ffmpeg', ffprobe: '/opt/ffprobe' }
-    const { ffmpeg: program, onRun } = log.watch(programs, () => undefined)
+    const programs: FfmpegPrograms = { ffmpeg: '/opt/ffmpeg', ffprobe: '/opt/ffprobe' }
+    const { ffmpeg: program, onRun } = log.instrument(programs, () => undefined)
     for (let n = 0; n < 300; n++)
       onRun!({
         program,
@@ -389,7 +389,7 @@ describe('the log', () => {
         stderr: n === 299 ? 'the end in /etc/secret/file and https://a.test/?x' : '',
       })
     const told = log.snapshot()
-    expect(attemptLog.safeParse(told).success).toBe(true)
+    expect(attemptLogSchema.safeParse(told).success).toBe(true)
     expect(Buffer.byteLength(JSON.stringify(told))).toBeLessThanOrEqual(MAX_LOG_BYTES)
     expect(told.commands[0]).toMatchObject({
       purpose: '0',

@@ -5,32 +5,37 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { pitch, samples } from '../../../support/media/audioSamples.ts'
+import { dominantFrequency, audioSamples } from '../../../support/media/audioSamples.ts'
 import { makeClip, probeFile } from '../../../support/media/media.ts'
-import { attributesOf, readTags } from '../../../support/manifests/hlsRules.ts'
-import { FakeDoor } from '../../../support/transcoder/fakeTaskApi.ts'
-import { destination, joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../support/transcoder/attemptFixture.ts'
+import { parseAttributes, readTags } from '../../../support/manifests/hlsRules.ts'
+import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
+import { storedObjects, joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../support/transcoder/attemptFixture.ts'
 
 /** Of the source's two audio streams. */
 const TONES = [440, 880] as const
 const selections = ['0', '1', 'none'] as const
 const heard = [[440], [880], []]
 
-let bench: Bench
+let fixtures: AttemptFixture
 let clip: Buffer
-let door: FakeDoor
+let taskApi: FakeTaskApi
 let made = 0
 beforeAll(async () => {
-  bench = await openBench()
-  const path = join(bench.directory, 'two.mp4')
+  fixtures = await openAttemptFixture()
+  const path = join(fixtures.directory, 'two.mp4')
   clip = await readFile(await makeClip(path, { seconds: 3, width: 160, height: 90, audio: [2, 2] }))
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  door = await new FakeDoor({ bytes: clip }).start()
+  taskApi = await new FakeTaskApi({ bytes: clip }).start()
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 const audioProfiles = [1, 2].map((source_stream) => ({
   audio_codec: 'aac' as const,
@@ -45,25 +50,25 @@ async function run(change: Partial<JobConfig>, segmented = true): Promise<Map<st
   const videoProfiles = task.config.videoProfiles.map((profile, at) => {
     return { ...profile, width: 160, height: 90, audio_profiles: selections[at]! }
   })
-  door.task = {
+  taskApi.task = {
     ...task,
     config: { ...task.config, ...change, videoProfiles, audioProfiles } as JobConfig,
   }
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.breaches).toEqual([])
-  return destination(door)
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.breaches).toEqual([])
+  return storedObjects(taskApi)
 }
 
-const warned = () => door.plans[0]?.warnings.map(({ code }) => code)
+const warned = () => taskApi.plans[0]?.warnings.map(({ code }) => code)
 
 /** The tone of each audio stream. */
 async function tonesOf(bytes: Buffer): Promise<number[]> {
-  const file = join(bench.directory, `${(made += 1)}.bin`)
+  const file = join(fixtures.directory, `${(made += 1)}.bin`)
   await writeFile(file, bytes)
   const { streams } = await probeFile(file)
   const audio = streams.filter(({ codec_type }) => codec_type === 'audio')
-  return Promise.all(audio.map(async (_, at) => nearest(pitch(await samples(file, at)))))
+  return Promise.all(audio.map(async (_, at) => nearest(dominantFrequency(await audioSamples(file, at)))))
 }
 
 function nearest(hertz: number): number {
@@ -92,11 +97,11 @@ describe.each<[string, Partial<JobConfig>]>([
     const objects = await run(change)
     expect(warned()).toContain('audio_selections_differ')
     const tags = readTags(objects.get('out/master.m3u8')!.toString())
-    const media = tags.filter(({ name }) => name === 'EXT-X-MEDIA').map(({ value }) => attributesOf(value))
+    const media = tags.filter(({ name }) => name === 'EXT-X-MEDIA').map(({ value }) => parseAttributes(value))
     const offered = await Promise.all(
       tags.flatMap(({ name, value }, at) => {
         if (name !== 'EXT-X-STREAM-INF') return []
-        const group = attributesOf(value).get('AUDIO')
+        const group = parseAttributes(value).get('AUDIO')
         const members = media.filter((one) => one.get('TYPE') === 'AUDIO' && one.get('GROUP-ID') === group)
         const tones = members.map((one) => tonesOf(joinedSegments(objects, `out/${one.get('URI')}`)))
         return [Promise.all(tones).then((each) => [tags[at + 1]!.value, each.flat()])]

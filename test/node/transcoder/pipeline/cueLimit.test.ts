@@ -3,11 +3,11 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { cueAt, makeCueClip } from '../../../support/mpegts/cueClips.ts'
+import { cueAtSeconds, makeCueClip } from '../../../support/mpegts/cueClips.ts'
 import { segmentation, timeSignal } from '../../../support/mpegts/spliceSections.ts'
-import { FakeDoor } from '../../../support/transcoder/fakeTaskApi.ts'
-import { destination, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
-import { openBench, requestFor } from '../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
+import { storedObjects, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
+import { openAttemptFixture, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 
 const SECONDS = 3
 /** One for each millisecond of most of the clip. */
@@ -16,13 +16,13 @@ const CUES = 2400
 const CHAPTER = 0x20
 
 test('playlists and manifests list 2,000 cues at most, and a warning of the job says that there are more', async () => {
-  const bench = await openBench()
+  const bench = await openAttemptFixture()
   const cues = Array.from({ length: CUES }, (_, at) =>
-    cueAt(0.2 + at / 1000, timeSignal(18_000 + at * 90, { descriptors: segmentation(at, CHAPTER, null) })),
+    cueAtSeconds(0.2 + at / 1000, timeSignal(18_000 + at * 90, { descriptors: segmentation(at, CHAPTER, null) })),
   )
   const options = { seconds: SECONDS, width: 160, height: 90, flags: ['-f', 'mpegts'] }
   const bytes = await makeCueClip(join(bench.directory, 'cues.ts'), options, cues)
-  const door = await new FakeDoor({ bytes }).start()
+  const door = await new FakeTaskApi({ bytes }).start()
   try {
     door.task = segmentedTask({
       output_container: 'ts',
@@ -30,10 +30,10 @@ test('playlists and manifests list 2,000 cues at most, and a warning of the job 
       segmented_output_dash: true,
       scte35_passthough: true,
     })
-    await runTask(requestFor(door), bench.context())
+    await runTask(runRequest(door), bench.context())
     expect([door.fails, door.breaches]).toEqual([[], []])
 
-    const objects = destination(door)
+    const objects = storedObjects(door)
     const playlist = objects.get('out/video_0/playlist.m3u8')!.toString()
     const manifest = objects.get('out/manifest.mpd')!.toString()
     expect(playlist.match(/#EXT-X-DATERANGE/g)).toHaveLength(2000)

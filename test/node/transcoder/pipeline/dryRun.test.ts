@@ -4,55 +4,55 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
-import { protocolOf } from '#contract/task/protocol.ts'
+import { requiredProtocol } from '#contract/task/protocol.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
+import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  makeClip,
-  openBench,
-  processesNaming,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  findFfmpegProcesses,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
-let bench: Bench
+let fixtures: AttemptFixture
 let clip: Buffer
-let door: FakeDoor
+let taskApi: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openBench()
-  clip = await makeClip(bench, 2)
+  fixtures = await openAttemptFixture()
+  clip = await makeSourceClip(fixtures, 2)
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  bench.lines.length = 0
-  door = await new FakeDoor({ bytes: clip }).start()
-  door.task = {
+  fixtures.lines.length = 0
+  taskApi = await new FakeTaskApi({ bytes: clip }).start()
+  taskApi.task = {
     ...describeTask({ container: 'mp4', bitrates: [400, 200] }),
     kind: 'plan',
-    protocol: protocolOf('plan'),
+    protocol: requiredProtocol('plan'),
   }
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 /** Neither written nor encoded, whatever the ending. */
 async function expectNothing(): Promise<void> {
   for (const operation of ['plan', 'uploads', 'part', 'finish'] as const)
-    expect(door.counts.get(operation), operation).toBeUndefined()
-  expect(bench.lines.join('')).not.toContain('ffmpeg starts')
-  expect(door.beats.every((beat) => beat.bytes_produced === 0 && beat.phase !== 'transcoding')).toBe(true)
-  expect(await bench.leftOvers()).toEqual([])
-  expect(await processesNaming(bench.workDir)).toEqual([])
-  expect(door.breaches).toEqual([])
+    expect(taskApi.counts.get(operation), operation).toBeUndefined()
+  expect(fixtures.lines.join('')).not.toContain('ffmpeg starts')
+  expect(taskApi.beats.every((beat) => beat.bytes_produced === 0 && beat.phase !== 'transcoding')).toBe(true)
+  expect(await fixtures.workDirEntries()).toEqual([])
+  expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
+  expect(taskApi.breaches).toEqual([])
 }
 
 test('a dry run sends its estimate, once, and nothing else', async () => {
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.counts.get('estimate')).toBe(1)
-  expect(door.estimated).toMatchObject({
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.counts.get('estimate')).toBe(1)
+  expect(taskApi.estimated).toMatchObject({
     estimate: {
       version: 1,
       probe: { size_bytes: clip.length, video: { codec: 'h264', width: 320, height: 180 }, audio: [{ codec: 'aac' }] },
@@ -69,15 +69,15 @@ test.each<[string, (spec: JobSpec) => object, string]>([
   ['of before translations', () => ({ spec: undefined, spec_version: undefined }), 'out/v0.mp4'],
   ['whose translation lacks members', (spec) => ({ spec, spec_version: SPEC_VERSION - 1 }), 'out/v0.mp4'],
 ])('from a Worker %s', async (_, answer, path) => {
-  const { config, input_name: name } = door.task!
+  const { config, input_name: name } = taskApi.task!
   const spec = toSpec(
     { ...config, videoProfiles: [{ ...config.videoProfiles[0]!, output: 'translated/v0.mp4' }] },
     name,
   )
-  Object.assign(door.task!, answer(spec))
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.estimated?.estimate.plan.outputs[0]).toMatchObject({ path })
+  Object.assign(taskApi.task!, answer(spec))
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.estimated?.estimate.plan.outputs[0]).toMatchObject({ path })
   await expectNothing()
 })
 
@@ -86,38 +86,38 @@ function later(spec: JobSpec): object {
 }
 
 test('a plan that cannot be made ends it in the error of the job', async () => {
-  door.task!.config.audioProfiles[0]!.source_stream = '3'
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'audio_stream_missing' } }])
-  expect(door.estimated).toBeNull()
+  taskApi.task!.config.audioProfiles[0]!.source_stream = '3'
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'audio_stream_missing' } }])
+  expect(taskApi.estimated).toBeNull()
   await expectNothing()
 })
 
 test('cancelled while it probes, it tells so and sends no estimate', async () => {
-  door.verdict = 'cancel'
+  taskApi.verdict = 'cancel'
   // The source stands still until the verdict has come.
-  door.faults.input = ({ request }) => new Promise<boolean>((done) => request.socket.once('close', () => done(true)))
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([{ reason: 'cancelled' }])
-  expect(door.estimated).toBeNull()
+  taskApi.faults.input = ({ request }) => new Promise<boolean>((done) => request.socket.once('close', () => done(true)))
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
+  expect(taskApi.estimated).toBeNull()
   await expectNothing()
 })
 
 test('an attempt that is no longer the current one says nothing more', async () => {
-  door.faults.estimate = ({ response }) => {
-    json(response, 409, { error: { code: 'stale_attempt', message: 'newer' } })
+  taskApi.faults.estimate = ({ response }) => {
+    sendJson(response, 409, { error: { code: 'stale_attempt', message: 'newer' } })
     return true
   }
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
   await expectNothing()
 })
 
 test('a logo is fetched, planned and forgotten', async () => {
-  const task = door.task!
+  const task = taskApi.task!
   task.config.logo_url = 'https://example.com/logo.png'
-  const file = join(bench.directory, 'logo.png')
-  execFileSync(bench.engine.ffmpeg, [
+  const file = join(fixtures.directory, 'logo.png')
+  execFileSync(fixtures.engine.ffmpeg, [
     '-nostdin',
     '-v',
     'error',
@@ -129,9 +129,11 @@ test('a logo is fetched, planned and forgotten', async () => {
     '1',
     file,
   ])
-  door.logo = await readFile(file)
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.estimated?.estimate.plan.outputs[0]!.video!.logo).toMatchObject({ width: expect.any(Number) as number })
+  taskApi.logo = await readFile(file)
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.estimated?.estimate.plan.outputs[0]!.video!.logo).toMatchObject({
+    width: expect.any(Number) as number,
+  })
   await expectNothing()
 })

@@ -4,30 +4,30 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Attempt } from '../../../../transcoder/pipeline/attempt.ts'
-import { Door } from '../../../../transcoder/taskApi/taskClient.ts'
-import { Gateway } from '../../../../transcoder/source/loopbackServer.ts'
+import { TaskClient } from '../../../../transcoder/taskApi/taskClient.ts'
+import { LoopbackServer } from '../../../../transcoder/source/loopbackServer.ts'
 import { HeadStart } from '../../../../transcoder/pipeline/headStart.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
+import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  makeClip,
-  openBench,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
-let bench: Bench
+let bench: AttemptFixture
 let clip: Buffer
-let door: FakeDoor
+let door: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openBench()
-  clip = await makeClip(bench, 2)
+  bench = await openAttemptFixture()
+  clip = await makeSourceClip(bench, 2)
 })
 afterAll(() => bench.remove())
 beforeEach(async () => {
-  door = await new FakeDoor({ bytes: clip }).start()
+  door = await new FakeTaskApi({ bytes: clip }).start()
   door.task = describeTask({ container: 'mp4' })
 })
 afterEach(() => door.stop())
@@ -38,10 +38,10 @@ test('the source is opened and ffprobe starts while the task is asked for', asyn
   const tell = `(exec 3<>/dev/tcp/127.0.0.1/${new URL(door.url).port}; printf 'GET /task/t-1/logo HTTP/1.0\\r\\nauthorization: Bearer ${door.token}\\r\\n\\r\\n' >&3; cat <&3 >/dev/null)`
   await writeFile(ffprobe, `#!/bin/bash\n${tell}\nexec '${bench.engine.ffprobe}' "$@"\n`, { mode: 0o755 })
   door.faults.task = async () => {
-    await door.until(() => door.counts.has('input') && door.counts.has('logo'))
+    await door.waitFor(() => door.counts.has('input') && door.counts.has('logo'))
     return false
   }
-  await runTask(requestFor(door), { ...bench.context(), engine: { ...bench.engine, ffprobe } })
+  await runTask(runRequest(door), { ...bench.context(), engine: { ...bench.engine, ffprobe } })
   expect(door.finished?.objects).toHaveLength(1)
   expect(door.inputRanges[0]).toMatch(/^bytes=0-/)
   expect(door.breaches).toEqual([])
@@ -49,38 +49,38 @@ test('the source is opened and ffprobe starts while the task is asked for', asyn
 
 test('a source that cannot be opened is told of once the task is known', async () => {
   door.faults.input = ({ response }) => {
-    json(response, 404, { error: { code: 'source_not_found', message: 'It is not there.' } })
+    sendJson(response, 404, { error: { code: 'source_not_found', message: 'It is not there.' } })
     return true
   }
   door.faults.task = async () => {
-    await door.until(() => door.counts.has('input'))
+    await door.waitFor(() => door.counts.has('input'))
     return false
   }
-  await runTask(requestFor(door), bench.context())
+  await runTask(runRequest(door), bench.context())
   expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_not_found' } }])
-  expect(await bench.leftOvers()).toEqual([])
+  expect(await bench.workDirEntries()).toEqual([])
 })
 
 test('an attempt that is over says nothing of its source', async () => {
   door.faults.input = ({ response }) => {
-    json(response, 404, { error: { code: 'source_not_found', message: 'It is not there.' } })
+    sendJson(response, 404, { error: { code: 'source_not_found', message: 'It is not there.' } })
     return true
   }
   door.faults.task = async ({ response }) => {
-    await door.until(() => door.counts.has('input'))
-    json(response, 409, { error: { code: 'stale_attempt', message: 'Another attempt is current.' } })
+    await door.waitFor(() => door.counts.has('input'))
+    sendJson(response, 409, { error: { code: 'stale_attempt', message: 'Another attempt is current.' } })
     return true
   }
-  await runTask(requestFor(door), bench.context())
+  await runTask(runRequest(door), bench.context())
   expect(door.fails).toEqual([])
-  expect(await bench.leftOvers()).toEqual([])
+  expect(await bench.workDirEntries()).toEqual([])
 })
 
 test('where the task kept it waiting for too long, another ffprobe is asked', async () => {
-  const client = new Door({ base: door.url, taskId: 't-1', token: door.token })
+  const client = new TaskClient({ base: door.url, taskId: 't-1', token: door.token })
   const halt = new AbortController()
-  const gateway = await Gateway.start(
-    (range, etag, signal) => client.input(range, etag, signal),
+  const gateway = await LoopbackServer.start(
+    (range, etag, signal) => client.fetchInput(range, etag, signal),
     halt.signal,
     (reason) => halt.abort(reason),
   )

@@ -6,16 +6,21 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lateWarnings } from '../../../../transcoder/pipeline/multiplexOutput.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor } from '../../../support/transcoder/fakeTaskApi.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../support/transcoder/attemptFixture.ts'
 
 const run = promisify(execFile)
-let bench: Bench
-let door: FakeDoor
+let bench: AttemptFixture
+let door: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openBench()
-  door = await new FakeDoor({ bytes: Buffer.alloc(0) }).start()
+  bench = await openAttemptFixture()
+  door = await new FakeTaskApi({ bytes: Buffer.alloc(0) }).start()
 })
 afterAll(async () => {
   await door.stop()
@@ -31,7 +36,7 @@ test('noise in MPEG-2 far below the rate that it needs', async () => {
   const task = describeTask({ container: 'ts', bitrates: [600] })
   const videoProfiles = task.config.videoProfiles.map((profile) => ({ ...profile, video_bitrate_mode: 'cbr' as const }))
   door.task = { ...task, config: { ...task.config, video_codec: 'mpeg2', videoProfiles } }
-  await runTask(requestFor(door), bench.context())
+  await runTask(runRequest(door), bench.context())
   const warnings = door.finished?.warnings ?? []
   const late = warnings.find(({ code }) => code === 'access_units_late')
   expect(late?.message).toMatch(/^The encoder exceeded its rate: .*\(\d+ of out\/v0\.ts\)/)

@@ -5,82 +5,82 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
+import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  makeClip,
-  openBench,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
 const run = promisify(execFile)
-let bench: Bench
+let fixtures: AttemptFixture
 let clip: Buffer
 let blue: Buffer
-let door: FakeDoor
+let taskApi: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openBench()
-  clip = await makeClip(bench, 1)
-  const file = join(bench.directory, 'blue.png')
+  fixtures = await openAttemptFixture()
+  clip = await makeSourceClip(fixtures, 1)
+  const file = join(fixtures.directory, 'blue.png')
   const flags = '-nostdin -v error -y -f lavfi -i color=blue:s=64x64 -frames:v 1'
-  await run(bench.engine.ffmpeg, [...flags.split(' '), file])
+  await run(fixtures.engine.ffmpeg, [...flags.split(' '), file])
   blue = await readFile(file)
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  door = await new FakeDoor({ bytes: clip }).start()
+  taskApi = await new FakeTaskApi({ bytes: clip }).start()
   const task = describeTask({ container: 'mp4' })
-  door.task = { ...task, config: { ...task.config, logo_url: 'https://example.com/logo.png' } }
+  taskApi.task = { ...task, config: { ...task.config, logo_url: 'https://example.com/logo.png' } }
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 test('it is fetched once and stands in the picture', async () => {
-  door.logo = blue
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.counts.get('logo')).toBe(1)
-  const file = join(bench.directory, 'out.mp4')
-  await writeFile(file, door.objects().get('out/v0.mp4')!)
+  taskApi.logo = blue
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.counts.get('logo')).toBe(1)
+  const file = join(fixtures.directory, 'out.mp4')
+  await writeFile(file, taskApi.objects().get('out/v0.mp4')!)
   // Inside 48 × 48 at 262, 6.
   const flags = ['-vf', 'crop=32:32:270:14', '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-']
-  const { stdout } = await run(bench.engine.ffmpeg, ['-nostdin', '-v', 'error', '-i', file, ...flags], {
+  const { stdout } = await run(fixtures.engine.ffmpeg, ['-nostdin', '-v', 'error', '-i', file, ...flags], {
     encoding: 'buffer',
   })
   const [red = 255, green = 255, blueness = 0] = stdout.subarray(3 * (16 * 32 + 16))
   expect([red < 30, green < 30, blueness > 220]).toEqual([true, true, true])
-  expect(await bench.leftOvers()).toEqual([])
-  expect(door.breaches).toEqual([])
+  expect(await fixtures.workDirEntries()).toEqual([])
+  expect(taskApi.breaches).toEqual([])
 })
 
 test('an image that cannot be decoded is the job’s error, not the encoder’s', async () => {
-  door.logo = blue.subarray(0, 60)
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'logo_unavailable', field: 'logo_url' } }])
-  expect(door.plans).toEqual([])
+  taskApi.logo = blue.subarray(0, 60)
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'logo_unavailable', field: 'logo_url' } }])
+  expect(taskApi.plans).toEqual([])
 })
 
 test('the door’s verdict is passed on without a second try', async () => {
-  door.faults.logo = ({ response }) => {
-    json(response, 422, { error: { code: 'logo_unavailable', message: 'The logo cannot be used. It is a page.' } })
+  taskApi.faults.logo = ({ response }) => {
+    sendJson(response, 422, { error: { code: 'logo_unavailable', message: 'The logo cannot be used. It is a page.' } })
     return true
   }
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toMatchObject([
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toMatchObject([
     { error: { code: 'logo_unavailable', message: 'The logo cannot be used. It is a page.' } },
   ])
-  expect(door.counts.get('logo')).toBe(1)
+  expect(taskApi.counts.get('logo')).toBe(1)
 })
 
 test('a failure that may pass is tried again', async () => {
-  door.logo = blue
-  door.faults.logo = ({ response, n }) => {
+  taskApi.logo = blue
+  taskApi.faults.logo = ({ response, n }) => {
     if (n > 1) return false
-    json(response, 502, { error: { code: 'unavailable', message: 'later' } })
+    sendJson(response, 502, { error: { code: 'unavailable', message: 'later' } })
     return true
   }
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.counts.get('logo')).toBe(2)
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.counts.get('logo')).toBe(2)
 })

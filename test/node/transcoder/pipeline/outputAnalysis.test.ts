@@ -4,40 +4,45 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
-import { measureFiles } from '../../../../transcoder/pipeline/attemptReports.ts'
+import { analyzeFiles } from '../../../../transcoder/pipeline/attemptReports.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { carried } from '../../../support/captions/decodedCaptions.ts'
-import { movingBar } from '../../../support/media/interlacedClip.ts'
+import { carriedCaptionChannels } from '../../../support/captions/decodedCaptions.ts'
+import { makeMovingBar } from '../../../support/media/interlacedClip.ts'
 import {
   ffmpeg,
   kbpsBySecond,
   makeClip,
-  packets,
+  readPackets,
   probeFile,
-  realClip,
-  stream,
+  sharedClip,
+  probeStream,
   transportRates,
-  workspace,
+  tempDirectory,
 } from '../../../support/media/media.ts'
-import { FakeDoor } from '../../../support/transcoder/fakeTaskApi.ts'
-import { destination, joinedSegments } from '../../../support/transcoder/segmentedTask.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
+import { storedObjects, joinedSegments } from '../../../support/transcoder/segmentedTask.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../support/transcoder/attemptFixture.ts'
 
-let bench: Bench
-let space: Awaited<ReturnType<typeof workspace>>
-let door: FakeDoor | null = null
+let fixtures: AttemptFixture
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+let taskApi: FakeTaskApi | null = null
 
 beforeAll(async () => {
-  bench = await openBench()
-  space = await workspace()
+  fixtures = await openAttemptFixture()
+  tempDir = await tempDirectory()
 })
 afterAll(async () => {
-  await space[Symbol.asyncDispose]()
-  await bench.remove()
+  await tempDir[Symbol.asyncDispose]()
+  await fixtures.remove()
 })
 afterEach(async () => {
-  await door?.stop()
-  door = null
+  await taskApi?.stop()
+  taskApi = null
 })
 
 interface Stored {
@@ -52,25 +57,25 @@ interface Stored {
 /** Runs a whole attempt at a job whose source is that file, for a service of now or of before. */
 async function run(source: string, body: Record<string, unknown>, isOlder = false): Promise<Stored> {
   const credentials = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
-  const judged = validateJob(
+  const validation = validateJob(
     { input: 'https://example.com/clip.mp4', cloud_credentials: credentials, audioProfiles: [], ...body },
     { baseUrl: 'http://127.0.0.1' },
   )
-  if (!judged.ok) throw new Error(JSON.stringify(judged.problems))
-  door = await new FakeDoor({ bytes: await readFile(source) }).start()
-  door.task = { ...describeTask({ container: 'mp4' }), config: judged.config }
-  if (isOlder) delete door.task.takes
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.breaches).toEqual([])
-  const objects = destination(door)
-  const listed = [...door.finished!.objects, ...door.finished!.written]
+  if (!validation.ok) throw new Error(JSON.stringify(validation.problems))
+  taskApi = await new FakeTaskApi({ bytes: await readFile(source) }).start()
+  taskApi.task = { ...describeTask({ container: 'mp4' }), config: validation.config }
+  if (isOlder) delete taskApi.task.takes
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.breaches).toEqual([])
+  const objects = storedObjects(taskApi)
+  const listed = [...taskApi.finished!.objects, ...taskApi.finished!.written]
   return {
     objects,
     facts: new Map(listed.flatMap(({ path, media }) => (media === undefined ? [] : [[path, media]]))),
     roles: new Map(listed.map(({ path, role }) => [path, role])),
     async file(path) {
-      const name = space.file(path.replaceAll('/', '_'))
+      const name = tempDir.file(path.replaceAll('/', '_'))
       await writeFile(name, objects.get(path)!)
       return name
     },
@@ -79,7 +84,7 @@ async function run(source: string, body: Record<string, unknown>, isOlder = fals
 
 /** kbps of one stream: its packets' bytes over their time. */
 async function kbpsOf(path: string, selector: string): Promise<number> {
-  const list = await packets(path, selector)
+  const list = await readPackets(path, selector)
   const times = list.map((packet) => Number(packet.dts_time ?? packet.pts_time)).toSorted((a, b) => a - b)
   const bytes = list.reduce((sum, packet) => sum + Number(packet.size), 0)
   const span = (times.at(-1)! - times[0]!) * (list.length / (list.length - 1))
@@ -139,11 +144,12 @@ async function requireFile(path: string, facts: MediaFacts | undefined, peakIn: 
     expect(facts.video.display_aspect_ratio).toBe(video.display_aspect_ratio)
     near(facts.video.bitrate_kbps, await kbpsOf(path, 'v:0'), 0.01)
   }
-  const sounds = streams.filter(({ codec_type: type }) => type === 'audio')
+  const audioStreams = streams.filter(({ codec_type: type }) => type === 'audio')
   expect(facts.audio.map(({ codec, channels, sample_rate: rate }) => [codec, channels, rate])).toEqual(
-    sounds.map(({ codec_name: codec, channels, sample_rate: rate }) => [codec, channels, Number(rate)]),
+    audioStreams.map(({ codec_name: codec, channels, sample_rate: rate }) => [codec, channels, Number(rate)]),
   )
-  for (const [index, sound] of facts.audio.entries()) near(sound.bitrate_kbps, await kbpsOf(path, `a:${index}`), 0.02)
+  for (const [index, audioTrack] of facts.audio.entries())
+    near(audioTrack.bitrate_kbps, await kbpsOf(path, `a:${index}`), 0.02)
   return facts
 }
 
@@ -155,7 +161,7 @@ const TWO_SOUNDS = [
 
 /** Two seconds in which nothing moves, two of noise, two of nothing; two languages. */
 async function burst(): Promise<string> {
-  const path = space.file('burst.mp4')
+  const path = tempDir.file('burst.mp4')
   await ffmpeg([
     ...['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=25:d=6'],
     ...['-f', 'lavfi', '-i', 'sine=f=440:r=48000:d=6', '-f', 'lavfi', '-i', 'sine=f=880:r=48000:d=6'],
@@ -200,13 +206,13 @@ describe('files', () => {
 
   test('a file of hevc, alone, and as a transport stream', async () => {
     const videoProfiles = [{ ...SIZE, output: 'h.mp4', video_bitrate: 300 }]
-    const source = await makeClip(space.file('short.mp4'), { seconds: 2, rate: '30000/1001' })
+    const source = await makeClip(tempDir.file('short.mp4'), { seconds: 2, rate: '30000/1001' })
     const one = await run(source, { video_codec: 'hevc', videoProfiles })
     const told = await requireFile(await one.file('h.mp4'), one.facts.get('h.mp4'))
     expect(told.video).toMatchObject({ frame_rate: '30000/1001', frames_per_second: 29.97 })
     expect(told.video?.codec_string).toMatch(/^hvc1\.1\.6\.L\d+/)
     expect(told.audio).toEqual([])
-    await door?.stop()
+    await taskApi?.stop()
     const body = {
       output_container: 'ts',
       video_codec: 'hevc',
@@ -218,7 +224,7 @@ describe('files', () => {
   })
 
   test('interlaced and anamorphic mpeg2', async () => {
-    const source = await movingBar(space.file('bars.mpg'), 'top', ['-aspect', '4:3'])
+    const source = await makeMovingBar(tempDir.file('bars.mpg'), 'top', ['-aspect', '4:3'])
     const videoProfiles = [{ width: 0, height: 0, output: 'i.ts', video_bitrate: 1500 }]
     const { file, facts } = await run(source, { output_container: 'ts', video_codec: 'mpeg2', videoProfiles })
     const told = await requireFile(await file('i.ts'), facts.get('i.ts'), transportPeakOf)
@@ -232,8 +238,8 @@ describe('files', () => {
   })
 
   test('HDR stays HDR where it is kept', async (context) => {
-    if (!bench.engine.features.hevcMain10) context.skip('this libx265 has 8 bits only')
-    const path = space.file('hdr.ts')
+    if (!fixtures.engine.features.hevcMain10) context.skip('this libx265 has 8 bits only')
+    const path = tempDir.file('hdr.ts')
     await ffmpeg([
       ...['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=25:d=1', '-pix_fmt', 'yuv420p10le', '-c:v', 'libx265'],
       ...['-preset', 'ultrafast', '-x265-params', 'log-level=error:repeat-headers=1:hdr10=1'],
@@ -245,7 +251,7 @@ describe('files', () => {
       dynamic_range: 'hdr10',
       codec_string: expect.stringMatching(/^hvc1\.2\.4\.L\d+/) as string,
     })
-    await door?.stop()
+    await taskApi?.stop()
     const mapped = await run(path, { videoProfiles })
     expect(mapped.facts.get('d.mp4')?.video).toMatchObject({ dynamic_range: 'sdr', codec: 'h264' })
   })
@@ -260,7 +266,7 @@ describe('files', () => {
     expect(paths.map((path) => path.split('.').at(-1))).toEqual(['m4a', 'ac3', 'mp2'])
     for (const path of paths) {
       const told = facts.get(path)!
-      const sound = await stream(await file(path), 'audio')
+      const sound = await probeStream(await file(path), 'audio')
       expect(told.video).toBeNull()
       expect(told.audio).toMatchObject([{ codec: sound.codec_name, channels: 2, sample_rate: 48_000 }])
       near(told.duration_seconds, 6, 0.01)
@@ -272,7 +278,7 @@ describe('files', () => {
   test.for(['captions-test.ts', 'multi-channel-608-captions.ts'])(
     'captions of %s, where they were written',
     async (clip, context) => {
-      const source = realClip(context, clip)
+      const source = sharedClip(context, clip)
       const videoProfiles = [
         { ...SIZE, output: 'a.mp4', video_bitrate: 400 },
         { ...SIZE, output: 'b.mp4', video_bitrate: 300 },
@@ -280,13 +286,13 @@ describe('files', () => {
       const kept = await run(source, { videoProfiles, closed_captions: true })
       for (const path of ['a.mp4', 'b.mp4']) {
         // Older versions of ffmpeg keep those of one of the clips only.
-        const { channels } = await carried(await kept.file(path), 'h264')
+        const { channels } = await carriedCaptionChannels(await kept.file(path), 'h264')
         expect(kept.facts.get(path)?.captions.map(({ kind, name }) => `${kind} ${name}`)).toEqual(
           channels.map((channel) => `embedded ${channel}`),
         )
         if (clip === 'captions-test.ts') expect(channels).not.toEqual([])
       }
-      await door?.stop()
+      await taskApi?.stop()
       const removed = await run(source, { videoProfiles, closed_captions: false })
       expect(removed.facts.get('a.mp4')?.captions).toEqual([])
     },
@@ -315,7 +321,7 @@ async function requirePlaylist(stored: Stored, path: string, selectors: readonly
   const rates = segmentRates(stored, path)
   near(told.peak_bitrate_kbps, Math.max(...rates), 0.001)
   // Joined as a player joins them.
-  const file = space.file(`joined-${path.replaceAll('/', '_')}`)
+  const file = tempDir.file(`joined-${path.replaceAll('/', '_')}`)
   await writeFile(file, joinedSegments(stored.objects, path))
   const measured = [...(told.video ? [told.video.bitrate_kbps] : []), ...told.audio.map((each) => each.bitrate_kbps)]
   expect(measured).toHaveLength(selectors.length)
@@ -402,7 +408,7 @@ describe('segmented output', () => {
   })
 
   test('captions in the pictures and beside them; the playlists over a tar', async (context) => {
-    const { facts } = await run(realClip(context, 'captions-test.ts'), {
+    const { facts } = await run(sharedClip(context, 'captions-test.ts'), {
       output_container: 'hls',
       segmented_output_hls: true,
       segmented_output_dash: true,
@@ -449,11 +455,11 @@ describe('segmented output', () => {
 })
 
 test('what cannot be told within bounds is left out, since the door would refuse the whole result for it', async () => {
-  const file = space.file('empty.mp4')
+  const file = tempDir.file('empty.mp4')
   await writeFile(file, 'x')
   const lines: string[] = []
   const attempt = {
-    engine: bench.engine,
+    engine: fixtures.engine,
     workspace: { cwd: '/', out: '/' },
     log: { warn: (message: string) => void lines.push(message) },
     halt: new AbortController(),
@@ -465,7 +471,7 @@ test('what cannot be told within bounds is left out, since the door would refuse
   // Of no length, its bitrate is infinite.
   const probed = { durationSeconds: 0, video: null, audio: [] }
   const meter = { end: () => ({ tracks: [], seconds: null, codecString: null }) }
-  const measured = await measureFiles(attempt as never, plan as never, [{ file, probed, meter } as never], false)
+  const measured = await analyzeFiles(attempt as never, plan as never, [{ file, probed, meter } as never], false)
   expect(measured).toEqual([null])
   expect(lines).toEqual(['a.mp4 could not be measured'])
 })

@@ -5,24 +5,34 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { protocolOf } from '#contract/task/protocol.ts'
+import { requiredProtocol } from '#contract/task/protocol.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { makeClip, probeFile, type ClipOptions } from '../../../support/media/media.ts'
-import { FakeDoor } from '../../../support/transcoder/fakeTaskApi.ts'
-import { destination, joinedSegments, pictures, sound } from '../../../support/transcoder/segmentedTask.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
+import {
+  storedObjects,
+  joinedSegments,
+  countFrames,
+  countAudioSamples,
+} from '../../../support/transcoder/segmentedTask.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../support/transcoder/attemptFixture.ts'
 
 type Json = Record<string, unknown>
 
-let bench: Bench
-let door: FakeDoor | undefined
+let fixtures: AttemptFixture
+let taskApi: FakeTaskApi | undefined
 const clips = new Map<string, Promise<Buffer>>()
 
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
 })
-afterAll(() => bench.remove())
-afterEach(() => door?.stop())
+afterAll(() => fixtures.remove())
+afterEach(() => taskApi?.stop())
 
 const portrait = ['-vf', 'transpose=1']
 const SOURCES: Record<string, ClipOptions & { seconds: number }> = {
@@ -48,13 +58,13 @@ async function makeSource(name: string, path: string): Promise<Buffer> {
 }
 
 function clip(name: string): Promise<Buffer> {
-  const made = clips.get(name) ?? makeSource(name, join(bench.directory, `${clips.size}.mp4`))
+  const made = clips.get(name) ?? makeSource(name, join(fixtures.directory, `${clips.size}.mp4`))
   clips.set(name, made)
   return made
 }
 
-async function run(name: string, changes: Json, dryRun = false): Promise<FakeDoor> {
-  const judged = validateJob(
+async function run(name: string, changes: Json, dryRun = false): Promise<FakeTaskApi> {
+  const validation = validateJob(
     {
       input: 'https://example.com/clip.mp4',
       cloud_credentials: { input: { cloud_provider: 'http' } },
@@ -65,18 +75,18 @@ async function run(name: string, changes: Json, dryRun = false): Promise<FakeDoo
     },
     { baseUrl: 'http://127.0.0.1' },
   )
-  if (!judged.ok) throw new Error(JSON.stringify(judged.problems))
-  expect(judged.warnings).toEqual([])
-  door = await new FakeDoor({ bytes: await clip(name) }).start()
-  door.task = {
+  if (!validation.ok) throw new Error(JSON.stringify(validation.problems))
+  expect(validation.warnings).toEqual([])
+  taskApi = await new FakeTaskApi({ bytes: await clip(name) }).start()
+  taskApi.task = {
     ...describeTask({ container: 'mp4' }),
-    ...(dryRun ? { kind: 'plan' as const, protocol: protocolOf('plan') } : {}),
-    config: judged.config,
+    ...(dryRun ? { kind: 'plan' as const, protocol: requiredProtocol('plan') } : {}),
+    config: validation.config,
   }
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.breaches).toEqual([])
-  return door
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.breaches).toEqual([])
+  return taskApi
 }
 
 interface Seen {
@@ -88,21 +98,23 @@ interface Seen {
 }
 
 async function look(name: string, bytes: Buffer, extension: string): Promise<Seen> {
-  const file = join(await mkdtemp(join(bench.directory, 'seen-')), `x.${extension}`)
+  const file = join(await mkdtemp(join(fixtures.directory, 'seen-')), `x.${extension}`)
   await writeFile(file, bytes)
   const { streams } = await probeFile(file)
   const video = streams.find(({ codec_type: type }) => type === 'video')
   return {
     name,
     size: video === undefined ? '' : `${video.width}x${video.height}`,
-    pictures: video === undefined ? 0 : await pictures(bench.engine, file),
-    audio: streams.some(({ codec_type: type }) => type === 'audio') ? await sound(bench.engine, file) : null,
+    pictures: video === undefined ? 0 : await countFrames(fixtures.engine, file),
+    audio: streams.some(({ codec_type: type }) => type === 'audio')
+      ? await countAudioSamples(fixtures.engine, file)
+      : null,
   }
 }
 
 /** Every rendition below `out`, its segments one behind the other. */
-async function renditions(door: FakeDoor): Promise<Seen[]> {
-  const objects = destination(door)
+async function renditions(door: FakeTaskApi): Promise<Seen[]> {
+  const objects = storedObjects(door)
   const smooth = objects.get('out/out.ism/Manifest')
   if (smooth !== undefined) return smoothVideo(objects, smooth.toString())
   const directories = [
@@ -156,14 +168,14 @@ function startCoded(fragment: Buffer): Buffer {
   return Buffer.concat(units)
 }
 
-const codes = (door: FakeDoor) => door.finished?.warnings.map(({ code }) => code)
+const codes = (door: FakeTaskApi) => door.finished?.warnings.map(({ code }) => code)
 
 describe('a silent source gives video alone, with one warning', () => {
   const rungs = ['640x360', '426x240']
 
   test.each(['mp4', 'ts'])('%s', async (container) => {
     const ended = await run('silent', { output_container: container, audio_output_path: 'out', loudness_lufs: -23 })
-    const files = [...destination(ended)]
+    const files = [...storedObjects(ended)]
     expect(files.map(([path]) => path)).toEqual([`out/clip_0_360p.${container}`, `out/clip_1_240p.${container}`])
     const seen = await Promise.all(files.map(([path, bytes]) => look(path, bytes, container)))
     expect(seen.map(({ size, pictures: count, audio }) => [size, count, audio])).toEqual(
@@ -184,8 +196,8 @@ describe('a silent source gives video alone, with one warning', () => {
     const seen = await renditions(ended)
     expect(seen.map(({ size }) => size).toSorted()).toEqual(rungs.toSorted())
     for (const each of seen) expect(each).toMatchObject({ pictures: 25, audio: null })
-    expect([...destination(ended).keys()].filter((path) => path.includes('audio_'))).toEqual([])
-    for (const [path, bytes] of destination(ended))
+    expect([...storedObjects(ended).keys()].filter((path) => path.includes('audio_'))).toEqual([])
+    for (const [path, bytes] of storedObjects(ended))
       if (/m3u8$|mpd$|Manifest$/.test(path))
         expect(bytes.toString()).not.toMatch(/TYPE=AUDIO|mp4a|contentType="audio"|Type="audio"/)
     expect(codes(ended)).toEqual(['audio_left_out'])
@@ -244,7 +256,7 @@ describe('every other source gives the rungs that it is worth, with its audio', 
     const ended = await run(name, changes)
     const seen =
       form === 'mp4'
-        ? await Promise.all([...destination(ended)].map(([path, bytes]) => look(path, bytes, 'mp4')))
+        ? await Promise.all([...storedObjects(ended)].map(([path, bytes]) => look(path, bytes, 'mp4')))
         : await renditions(ended)
     const video = seen.filter(({ size }) => size !== '')
     const nameOf = (lines: number, index: number) =>
@@ -268,14 +280,14 @@ describe('every other source gives the rungs that it is worth, with its audio', 
     const seen =
       changes['output_container'] === 'hls'
         ? await renditions(ended)
-        : await Promise.all([...destination(ended)].map(([path, bytes]) => look(path, bytes, container)))
+        : await Promise.all([...storedObjects(ended)].map(([path, bytes]) => look(path, bytes, container)))
     expect(seen.find(({ size }) => size !== '')).toMatchObject({ size: '120x68', pictures: 25 })
     expect(seen.find(({ audio }) => audio !== null)?.audio).toBeCloseTo(1, 0)
   })
 
   test.each(['h.264', 'hevc'])('4K in %s', async (codec) => {
     const ended = await run('4K', { video_codec: codec })
-    const seen = await Promise.all([...destination(ended)].map(([path, bytes]) => look(path, bytes, 'mp4')))
+    const seen = await Promise.all([...storedObjects(ended)].map(([path, bytes]) => look(path, bytes, 'mp4')))
     expect(seen.map(({ size, pictures: count }) => `${size} ${count}`)).toEqual(
       ['3840x2160', '1920x1080', '1280x720', '960x540', '640x360', '426x240'].map((size) => `${size} 5`),
     )
@@ -286,7 +298,7 @@ describe('allow_upscaling false', () => {
   const asked = [1080, 720].map((height) => ({ width: 0, height, video_bitrate: 3000, output: '' }))
   test('makes the smallest at the size of a source that is smaller than all of them', async () => {
     const ended = await run('small', { ladder: undefined, allow_upscaling: false, videoProfiles: asked })
-    const files = [...destination(ended)]
+    const files = [...storedObjects(ended)]
     expect(files.map(([path]) => path)).toEqual(['out/clip_1_170p.mp4'])
     expect(await look('', files[0]![1], 'mp4')).toMatchObject({ size: '400x170', pictures: 25, audio: null })
     expect(codes(ended)).toEqual(['audio_left_out', 'rung_left_out', 'rung_at_source_size'])

@@ -4,53 +4,57 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { jobErrors } from '#contract/errorCodes.ts'
-import { Halt } from '../../../../transcoder/errors.ts'
+import { jobErrorPolicies } from '#contract/errorCodes.ts'
+import { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { runTask, type RunContext } from '../../../../transcoder/pipeline/runTask.ts'
 import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
-import { FakeDoor, json, type Fault } from '../../../support/transcoder/fakeTaskApi.ts'
+import { FakeTaskApi, sendJson, type FaultInjector } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  makeClip,
-  openBench,
-  processesNaming,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  findFfmpegProcesses,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
 const run = promisify(execFile)
-let bench: Bench
+let fixtures: AttemptFixture
 let clip: Buffer
 let medium: Buffer
 let long: Buffer
-let door: FakeDoor
+let taskApi: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openBench()
-  ;[clip, medium, long] = await Promise.all([makeClip(bench, 4), makeClip(bench, 20), makeClip(bench, 120)])
+  fixtures = await openAttemptFixture()
+  ;[clip, medium, long] = await Promise.all([
+    makeSourceClip(fixtures, 4),
+    makeSourceClip(fixtures, 20),
+    makeSourceClip(fixtures, 120),
+  ])
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  bench.lines.length = 0
-  door = await new FakeDoor({ bytes: clip }).start()
+  fixtures.lines.length = 0
+  taskApi = await new FakeTaskApi({ bytes: clip }).start()
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 /** After any ending: nothing on disk, no ffmpeg, no secret in the log, no breach of the protocol. */
 async function expectClean(): Promise<void> {
-  expect(await bench.leftOvers()).toEqual([])
-  expect(await processesNaming(bench.workDir)).toEqual([])
-  expect(bench.lines.join('')).not.toContain(door.token)
-  expect(bench.lines.join('')).not.toMatch(/127\.0\.0\.1:\d+\/[0-9a-f]{32}/)
-  expect(door.breaches).toEqual([])
+  expect(await fixtures.workDirEntries()).toEqual([])
+  expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
+  expect(fixtures.lines.join('')).not.toContain(taskApi.token)
+  expect(fixtures.lines.join('')).not.toMatch(/127\.0\.0\.1:\d+\/[0-9a-f]{32}/)
+  expect(taskApi.breaches).toEqual([])
 }
 
 async function decode(name: string, bytes: Buffer): Promise<{ seconds: number; frames: number }> {
-  const file = join(bench.directory, name)
+  const file = join(fixtures.directory, name)
   await writeFile(file, bytes)
-  const media = await probe(bench.engine, `file:${file}`, { cwd: bench.directory })
-  const { stdout, stderr } = await run(bench.engine.ffmpeg, [
+  const media = await probe(fixtures.engine, `file:${file}`, { cwd: fixtures.directory })
+  const { stdout, stderr } = await run(fixtures.engine.ffmpeg, [
     '-nostdin',
     '-v',
     'error',
@@ -67,117 +71,117 @@ async function decode(name: string, bytes: Buffer): Promise<{ seconds: number; f
   return { seconds: media.durationSeconds ?? 0, frames: frames.at(-1) ?? 0 }
 }
 
-const running = () => door.beats.some((beat) => beat.phase === 'transcoding' && beat.transcoded > 0)
+const running = () => taskApi.beats.some((beat) => beat.phase === 'transcoding' && beat.transcoded > 0)
 
 describe('success', () => {
   test('audio files of their own arrive beside the output, from the same run', async () => {
-    door.task = describeTask({ container: 'mp4', bitrates: [400] })
-    door.task.config.audio_output_path = 'sound/'
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toEqual([])
-    const objects = door.objects()
+    taskApi.task = describeTask({ container: 'mp4', bitrates: [400] })
+    taskApi.task.config.audio_output_path = 'sound/'
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toEqual([])
+    const objects = taskApi.objects()
     expect([...objects.keys()]).toEqual(['out/v0.mp4', 'sound/clip_audio_0.m4a'])
     expect((await decode('own.m4a', objects.get('sound/clip_audio_0.m4a')!)).seconds).toBeCloseTo(4, 1)
-    expect(door.finished).toMatchObject({
+    expect(taskApi.finished).toMatchObject({
       objects: [{ profile: 0 }, { profile: null, role: 'media', content_type: 'audio/mp4' }],
     })
     await expectClean()
   })
 
   test.each(['mp4', 'ts'] as const)('two %s renditions arrive whole', async (container) => {
-    door.task = describeTask({ container, bitrates: [400, 200] })
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toEqual([])
-    const objects = door.objects()
+    taskApi.task = describeTask({ container, bitrates: [400, 200] })
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toEqual([])
+    const objects = taskApi.objects()
     expect([...objects.keys()]).toEqual([`out/v0.${container}`, `out/v1.${container}`])
     for (const bytes of objects.values()) {
       const { seconds, frames } = await decode(`whole.${container}`, bytes)
       expect(frames).toBe(100)
       expect(Math.abs(seconds - 4)).toBeLessThan(0.1)
     }
-    expect(door.finished).toMatchObject({
+    expect(taskApi.finished).toMatchObject({
       objects: [
         { role: 'media', profile: 0 },
         { role: 'media', profile: 1 },
       ],
       progress: { phase: 'uploading', transcoded: 1 },
     })
-    const { bytes_produced: produced, bytes_stored: stored } = door.finished!.progress
+    const { bytes_produced: produced, bytes_stored: stored } = taskApi.finished!.progress
     expect(stored).toBe(produced)
     expect(stored).toBe([...objects.values()].reduce((sum, bytes) => sum + bytes.length, 0))
-    expect(door.plans).toHaveLength(1)
+    expect(taskApi.plans).toHaveLength(1)
     await expectClean()
   })
 
   test('what was read to look at the source is not asked for again to encode it', async () => {
     let asked = 0
-    door.task = describeTask({ container: 'mp4' })
-    door.faults.plan = () => {
-      asked = door.inputRanges.length
+    taskApi.task = describeTask({ container: 'mp4' })
+    taskApi.faults.plan = () => {
+      asked = taskApi.inputRanges.length
       return false
     }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toEqual([])
-    expect([asked > 0, door.inputRanges.length]).toEqual([true, asked])
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toEqual([])
+    expect([asked > 0, taskApi.inputRanges.length]).toEqual([true, asked])
   })
 
   test('a source that fails on every second read changes nothing but time', async () => {
-    door.task = describeTask({ container: 'mp4' })
-    door.faults.input = ({ request, response, n }) => {
+    taskApi.task = describeTask({ container: 'mp4' })
+    taskApi.faults.input = ({ request, response, n }) => {
       if (n % 2 === 0) return false
-      if (n % 4 === 1) json(response, 503, { error: { code: 'unavailable', message: 'later' } })
-      else door.input(request, response, 20_000)
+      if (n % 4 === 1) sendJson(response, 503, { error: { code: 'unavailable', message: 'later' } })
+      else taskApi.input(request, response, 20_000)
       return true
     }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toEqual([])
-    expect((await decode('flaky.mp4', door.objects().get('out/v0.mp4')!)).frames).toBe(100)
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toEqual([])
+    expect((await decode('flaky.mp4', taskApi.objects().get('out/v0.mp4')!)).frames).toBe(100)
     await expectClean()
   })
 
   test('the plan that an earlier attempt stored is followed, not made again', async () => {
-    door.task = describeTask({ container: 'ts' })
-    await runTask(requestFor(door), bench.context())
-    const stored = structuredClone(door.storedPlan) as Plan
+    taskApi.task = describeTask({ container: 'ts' })
+    await runTask(runRequest(taskApi), fixtures.context())
+    const stored = structuredClone(taskApi.storedPlan) as Plan
     stored.outputs[0]!.path = 'out/of-the-first-plan.ts'
-    door.task = { ...door.task, attempt: 2, plan: stored }
-    await runTask(requestFor(door, 2), bench.context())
-    expect(door.counts.get('plan')).toBe(1)
-    expect((await decode('again.ts', door.objects().get('out/of-the-first-plan.ts')!)).frames).toBe(100)
+    taskApi.task = { ...taskApi.task, attempt: 2, plan: stored }
+    await runTask(runRequest(taskApi, 2), fixtures.context())
+    expect(taskApi.counts.get('plan')).toBe(1)
+    expect((await decode('again.ts', taskApi.objects().get('out/of-the-first-plan.ts')!)).frames).toBe(100)
   })
 
   test('the plan that the door answers with is followed, though it is another', async () => {
-    door.task = describeTask({ container: 'ts' })
-    await runTask(requestFor(door), bench.context())
-    ;(door.storedPlan as Plan).outputs[0]!.path = 'out/of-the-first-writer.ts'
-    await runTask(requestFor(door), bench.context())
-    expect([...door.objects().keys()]).toEqual(['out/of-the-first-writer.ts'])
+    taskApi.task = describeTask({ container: 'ts' })
+    await runTask(runRequest(taskApi), fixtures.context())
+    ;(taskApi.storedPlan as Plan).outputs[0]!.path = 'out/of-the-first-writer.ts'
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect([...taskApi.objects().keys()]).toEqual(['out/of-the-first-writer.ts'])
   })
 
   test('a header that outgrows its room is found in the boxes, and the encode is done again', async () => {
-    door.task = describeTask({ container: 'mp4' })
-    door.faults.plan = async ({ request, response }) => {
+    taskApi.task = describeTask({ container: 'mp4' })
+    taskApi.faults.plan = async ({ request, response }) => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk as Buffer)
       const { plan } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { plan: Plan }
       plan.outputs[0]!.headerReserveBytes = 600
-      json(response, 200, { plan })
+      sendJson(response, 200, { plan })
       return true
     }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toEqual([])
-    expect(bench.lines.join('')).toContain('encoding again')
-    expect((await decode('again.mp4', door.objects().get('out/v0.mp4')!)).frames).toBe(100)
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toEqual([])
+    expect(fixtures.lines.join('')).toContain('encoding again')
+    expect((await decode('again.mp4', taskApi.objects().get('out/v0.mp4')!)).frames).toBe(100)
     await expectClean()
   })
 
   test('progress never goes back and says 1 only at the end', async () => {
-    door.task = describeTask({ container: 'mp4', bitrates: [400, 300, 200], quality: 'best' })
-    door.source = { bytes: medium }
-    await runTask(requestFor(door), bench.context())
-    const fractions = door.beats.map((beat) => beat.transcoded)
+    taskApi.task = describeTask({ container: 'mp4', bitrates: [400, 300, 200], quality: 'best' })
+    taskApi.source = { bytes: medium }
+    await runTask(runRequest(taskApi), fixtures.context())
+    const fractions = taskApi.beats.map((beat) => beat.transcoded)
     expect(fractions).toEqual(fractions.toSorted((a, b) => a - b))
-    const encoding = door.beats.filter((beat) => beat.phase === 'transcoding').map((beat) => beat.transcoded)
+    const encoding = taskApi.beats.filter((beat) => beat.phase === 'transcoding').map((beat) => beat.transcoded)
     expect(Math.max(...encoding)).toBeLessThan(1)
     expect(running()).toBe(true)
     await expectClean()
@@ -191,167 +195,167 @@ describe('failure is told once, by its code', () => {
     // Only one that came by http is read as such, and by the Worker: no address of it is ever ffmpeg's business.
     ['an uploaded playlist', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n'), 'source_not_media'],
   ])('%s', async (_name, bytes, code) => {
-    door.source = { bytes }
-    door.task = describeTask({ container: 'mp4' })
-    door.task.config.cloud_credentials.input.cloud_provider = 'file-upload'
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ reason: 'failed', error: { code } }])
-    expect(door.finished).toBeNull()
+    taskApi.source = { bytes }
+    taskApi.task = describeTask({ container: 'mp4' })
+    taskApi.task.config.cloud_credentials.input.cloud_provider = 'file-upload'
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code } }])
+    expect(taskApi.finished).toBeNull()
     await expectClean()
   })
 
   test('a missing source, in the words of the door', async () => {
-    door.task = describeTask({ container: 'mp4' })
-    door.faults.input = ({ response }) => {
+    taskApi.task = describeTask({ container: 'mp4' })
+    taskApi.faults.input = ({ response }) => {
       response.setHeader('x-source-error', 'source_not_found')
-      json(response, 404, { error: { code: 'not_found', message: 'There is no object films/a.mp4.' } })
+      sendJson(response, 404, { error: { code: 'not_found', message: 'There is no object films/a.mp4.' } })
       return true
     }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([
       { reason: 'failed', error: { code: 'source_not_found', message: 'There is no object films/a.mp4.' } },
     ])
     await expectClean()
   })
 
   test('a source that breaks off for good half way is never a success, whatever ffmpeg says', async () => {
-    const ts = await makeClip(bench, 4, 'mpegts')
-    door.source = { bytes: ts }
-    door.task = describeTask({ container: 'ts' })
-    const context = bench.context()
+    const ts = await makeSourceClip(fixtures, 4, 'mpegts')
+    taskApi.source = { bytes: ts }
+    taskApi.task = describeTask({ container: 'ts' })
+    const context = fixtures.context()
     context.source = { ...context.source, rangeBytes: 64 * 1024, giveUpMs: 30, seenBytes: 0 }
     // The probe may see everything; the encode, to which nothing of that is left, meets the gap.
-    door.faults.plan = () => {
-      door.faults.input = ({ request, response }) => {
+    taskApi.faults.plan = () => {
+      taskApi.faults.input = ({ request, response }) => {
         if (Number(/\d+/.exec(request.headers.range!)![0]) < ts.length / 2) return false
         response.destroy()
         return true
       }
       return false
     }
-    await runTask(requestFor(door), context)
-    expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_unreachable' } }])
-    expect(door.finished).toBeNull()
+    await runTask(runRequest(taskApi), context)
+    expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_unreachable' } }])
+    expect(taskApi.finished).toBeNull()
     await expectClean()
   })
 
   /** The plan that is followed says five seconds of a source of four. */
-  const planLonger: Fault = async ({ request, response }) => {
+  const planLonger: FaultInjector = async ({ request, response }) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { plan } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { plan: Plan }
     const outputs = plan.outputs.map((output) => ({ ...output, durationSeconds: 5 }))
-    json(response, 200, { plan: { ...plan, outputs } })
+    sendJson(response, 200, { plan: { ...plan, outputs } })
     return true
   }
 
   test('an output shorter than its plan is incomplete', async () => {
-    door.task = describeTask({ container: 'mp4' })
-    door.faults.plan = planLonger
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ error: { code: 'output_incomplete', details: { expected_seconds: 5 } } }])
+    taskApi.task = describeTask({ container: 'mp4' })
+    taskApi.faults.plan = planLonger
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'output_incomplete', details: { expected_seconds: 5 } } }])
     await expectClean()
   })
 
   test('and so is one whose upload is under way when that is found', async () => {
-    door.task = describeTask({ container: 'mp4' })
-    door.faults.plan = planLonger
+    taskApi.task = describeTask({ container: 'mp4' })
+    taskApi.faults.plan = planLonger
     // Never answered: the upload ends with the encode that is discarded.
-    door.faults.uploads = () => true
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ error: { code: 'output_incomplete', details: { expected_seconds: 5 } } }])
+    taskApi.faults.uploads = () => true
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'output_incomplete', details: { expected_seconds: 5 } } }])
     await expectClean()
   })
 
   test('an audio stream that is not there, from planning', async () => {
-    door.task = describeTask({ container: 'mp4' })
-    door.task.config.audioProfiles[0]!.source_stream = '3'
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
+    taskApi.task = describeTask({ container: 'mp4' })
+    taskApi.task.config.audioProfiles[0]!.source_stream = '3'
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
     await expectClean()
   })
 
   test('a store that refuses ends the encode', async () => {
-    door.task = describeTask({ container: 'ts' })
-    door.faults.uploads = ({ response }) => {
-      json(response, 403, { error: { code: 'output_forbidden', message: 'The bucket refused.' } })
+    taskApi.task = describeTask({ container: 'ts' })
+    taskApi.faults.uploads = ({ response }) => {
+      sendJson(response, 403, { error: { code: 'output_forbidden', message: 'The bucket refused.' } })
       return true
     }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ error: { code: 'output_forbidden', message: 'The bucket refused.' } }])
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'output_forbidden', message: 'The bucket refused.' } }])
     await expectClean()
   })
 
   test.each(['plan', 'uploads', 'finish'] as const)(
     'a /%s that the service does not take: the job ends with its sentence, and is not encoded again',
     async (operation) => {
-      door.task = describeTask({ container: 'ts' })
-      door.faults[operation] = ({ response }) => {
-        json(response, 400, { error: { code: 'invalid_request', message: `The ${operation} is none.` } })
+      taskApi.task = describeTask({ container: 'ts' })
+      taskApi.faults[operation] = ({ response }) => {
+        sendJson(response, 400, { error: { code: 'invalid_request', message: `The ${operation} is none.` } })
         return true
       }
-      await runTask(requestFor(door), bench.context())
-      expect(door.counts.get(operation)).toBe(1)
-      expect(door.fails).toMatchObject([
+      await runTask(runRequest(taskApi), fixtures.context())
+      expect(taskApi.counts.get(operation)).toBe(1)
+      expect(taskApi.fails).toMatchObject([
         { reason: 'failed', error: { code: 'task_refused', message: `The ${operation} is none.` } },
       ])
-      expect(jobErrors.task_refused.permanent).toBe(true)
+      expect(jobErrorPolicies.task_refused.permanent).toBe(true)
       await expectClean()
     },
   )
 
   test('a task that outlasts its attempt', async () => {
-    door.task = {
+    taskApi.task = {
       ...describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300, 200] }),
       max_attempt_ms: 300,
     }
-    door.source = { bytes: long }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ error: { code: 'too_long_for_one_attempt' } }])
+    taskApi.source = { bytes: long }
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'too_long_for_one_attempt' } }])
     await expectClean()
   })
 
   test('a plan of another version', async () => {
-    door.task = { ...describeTask({ container: 'mp4' }), plan: { version: 2 } }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ error: { code: 'protocol_mismatch' } }])
+    taskApi.task = { ...describeTask({ container: 'mp4' }), plan: { version: 2 } }
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'protocol_mismatch' } }])
     await expectClean()
   })
 })
 
 describe('being ended from outside, in the middle of an encode', () => {
   async function startLong(more: Partial<RunContext> = {}): Promise<{ ended: Promise<void>; halt: AbortController }> {
-    door.task = describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300, 200] })
-    door.source = { bytes: long }
-    const context = { ...bench.context(), ...more }
-    const ended = runTask(requestFor(door), context)
-    await door.until(running)
-    expect(await processesNaming(bench.workDir)).not.toEqual([])
+    taskApi.task = describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300, 200] })
+    taskApi.source = { bytes: long }
+    const context = { ...fixtures.context(), ...more }
+    const ended = runTask(runRequest(taskApi), context)
+    await taskApi.waitFor(running)
+    expect(await findFfmpegProcesses(fixtures.workDir)).not.toEqual([])
     return { ended, halt: context.halt }
   }
 
   test('cancel, by a heartbeat: ffmpeg is gone before the door is told', async () => {
     const { ended } = await startLong()
     let alive: number[] | null = null
-    door.faults.fail = async () => {
-      alive = await processesNaming(bench.workDir)
+    taskApi.faults.fail = async () => {
+      alive = await findFfmpegProcesses(fixtures.workDir)
       return false
     }
-    door.verdict = 'cancel'
+    taskApi.verdict = 'cancel'
     await ended
     expect(alive).toEqual([])
-    expect(door.fails).toEqual([{ reason: 'cancelled' }])
-    expect(door.finished).toBeNull()
+    expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
+    expect(taskApi.finished).toBeNull()
     await expectClean()
   })
 
   test.each([
-    ['a heartbeat says stop', () => void (door.verdict = 'stop')],
+    ['a heartbeat says stop', () => void (taskApi.verdict = 'stop')],
     [
       'a heartbeat is answered 409',
       () =>
-        void (door.faults.progress = ({ response }) => {
-          json(response, 409, { error: { code: 'stale_attempt', message: 'newer' } })
+        void (taskApi.faults.progress = ({ response }) => {
+          sendJson(response, 409, { error: { code: 'stale_attempt', message: 'newer' } })
           return true
         }),
     ],
@@ -359,42 +363,42 @@ describe('being ended from outside, in the middle of an encode', () => {
     const { ended } = await startLong()
     act()
     await ended
-    const requests = [...door.counts.values()].reduce((sum, count) => sum + count, 0)
-    expect(door.fails).toEqual([])
-    expect(door.finished).toBeNull()
+    const requests = [...taskApi.counts.values()].reduce((sum, count) => sum + count, 0)
+    expect(taskApi.fails).toEqual([])
+    expect(taskApi.finished).toBeNull()
     await expectClean()
-    expect([...door.counts.values()].reduce((sum, count) => sum + count, 0)).toBe(requests)
+    expect([...taskApi.counts.values()].reduce((sum, count) => sum + count, 0)).toBe(requests)
   })
 
   test('the end of the process gives the task back', async () => {
     const { ended, halt } = await startLong()
-    halt.abort(new Halt('interrupted'))
+    halt.abort(new AttemptAbort('interrupted'))
     await ended
-    expect(door.fails).toEqual([{ reason: 'interrupted' }])
+    expect(taskApi.fails).toEqual([{ reason: 'interrupted' }])
     await expectClean()
   })
 
   test('an attempt whose heartbeats nobody answers ends by itself, and its ffmpeg with it', async () => {
     const { ended } = await startLong({ unheardMs: 0 })
-    door.faults.progress = ({ response }) => {
+    taskApi.faults.progress = ({ response }) => {
       response.destroy()
       return true
     }
     await ended
-    expect(door.finished).toBeNull()
-    expect(door.fails).toMatchObject([
+    expect(taskApi.finished).toBeNull()
+    expect(taskApi.fails).toMatchObject([
       { reason: 'failed', error: { code: 'internal', message: expect.stringContaining('heartbeats') } },
     ])
     await expectClean()
   })
 
   test('a wrong door address or a finished job is met with silence', async () => {
-    door.faults.task = ({ response }) => {
-      json(response, 401, { error: { code: 'unauthorized', message: 'over' } })
+    taskApi.faults.task = ({ response }) => {
+      sendJson(response, 401, { error: { code: 'unauthorized', message: 'over' } })
       return true
     }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toEqual([])
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toEqual([])
     await expectClean()
   })
 })

@@ -7,48 +7,48 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor, json, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
-import { segmentsOf } from '../../../support/manifests/playlistSegments.ts'
+import { FakeTaskApi, sendJson, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
+import { listSegments } from '../../../support/manifests/playlistSegments.ts'
 import {
-  destination,
+  storedObjects,
   joinedSegments,
-  pictures,
+  countFrames,
   segmentedTask,
-  sound,
+  countAudioSamples,
 } from '../../../support/transcoder/segmentedTask.ts'
 import {
-  makeClip,
-  openBench,
-  processesNaming,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  findFfmpegProcesses,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
-let bench: Bench
+let fixtures: AttemptFixture
 let clip: Buffer
-let door: FakeDoor
+let taskApi: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openBench()
-  clip = await makeClip(bench, 5)
+  fixtures = await openAttemptFixture()
+  clip = await makeSourceClip(fixtures, 5)
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  bench.lines.length = 0
-  door = await new FakeDoor({ bytes: clip }).start()
+  fixtures.lines.length = 0
+  taskApi = await new FakeTaskApi({ bytes: clip }).start()
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 async function finish(): Promise<Map<string, Buffer>> {
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.breaches).toEqual([])
-  expect(await bench.leftOvers()).toEqual([])
-  return destination(door)
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.breaches).toEqual([])
+  expect(await fixtures.workDirEntries()).toEqual([])
+  return storedObjects(taskApi)
 }
 
 async function file(name: string, bytes: Buffer): Promise<string> {
-  const directory = await mkdtemp(join(bench.directory, 'file-'))
+  const directory = await mkdtemp(join(fixtures.directory, 'file-'))
   await writeFile(join(directory, name), bytes)
   return join(directory, name)
 }
@@ -58,7 +58,7 @@ const CMAF = { output_container: 'hls', segmented_output_hls: true, segmented_ou
 
 describe('what arrives', () => {
   test('HLS of transport streams, sound inside', async () => {
-    door.task = segmentedTask(TS)
+    taskApi.task = segmentedTask(TS)
     const objects = await finish()
     expect([...objects.keys()].toSorted()).toEqual([
       'out/job.json',
@@ -70,21 +70,24 @@ describe('what arrives', () => {
       'out/video_0/playlist.m3u8',
     ])
     const whole = await file('whole.ts', joinedSegments(objects, 'out/video_0/playlist.m3u8'))
-    expect(await pictures(bench.engine, whole)).toBe(125)
-    expect(await sound(bench.engine, whole)).toBeCloseTo(5, 0)
+    expect(await countFrames(fixtures.engine, whole)).toBe(125)
+    expect(await countAudioSamples(fixtures.engine, whole)).toBeCloseTo(5, 0)
   })
 
   test('HLS and DASH from one set, two rungs, all cut at the same moments', async () => {
-    door.task = segmentedTask(CMAF, [300, 150])
+    taskApi.task = segmentedTask(CMAF, [300, 150])
     const objects = await finish()
     for (const id of ['video_0', 'video_1']) {
-      expect(segmentsOf(objects.get(`out/${id}/playlist.m3u8`)!.toString())).toHaveLength(4)
+      expect(listSegments(objects.get(`out/${id}/playlist.m3u8`)!.toString())).toHaveLength(4)
       expect(
-        await pictures(bench.engine, await file('v.mp4', joinedSegments(objects, `out/${id}/playlist.m3u8`))),
+        await countFrames(fixtures.engine, await file('v.mp4', joinedSegments(objects, `out/${id}/playlist.m3u8`))),
       ).toBe(125)
     }
     expect(
-      await sound(bench.engine, await file('a.mp4', joinedSegments(objects, 'out/audio_0/playlist.m3u8'))),
+      await countAudioSamples(
+        fixtures.engine,
+        await file('a.mp4', joinedSegments(objects, 'out/audio_0/playlist.m3u8')),
+      ),
     ).toBeCloseTo(5, 1)
     expect(objects.get('out/manifest.mpd')!.toString()).toContain('<MPD')
     const report = JSON.parse(objects.get('out/job.json')!.toString()) as {
@@ -99,9 +102,9 @@ describe('what arrives', () => {
   })
 
   test('Smooth: every fragment that the manifest makes an address of', async () => {
-    door.task = segmentedTask({ output_container: 'silverlight' }, [300, 300])
+    taskApi.task = segmentedTask({ output_container: 'silverlight' }, [300, 300])
     // 63 pictures for 125: its last chunk ends 40 ms later.
-    door.task.config.videoProfiles[1]!.video_framerate = '1/2x'
+    taskApi.task.config.videoProfiles[1]!.video_framerate = '1/2x'
     const objects = await finish()
     const manifest = objects.get('out/out.ism/Manifest')!.toString()
     const addresses = [...manifest.matchAll(/<StreamIndex ([^>]*)>(.*?)<\/StreamIndex>/gs)].flatMap(
@@ -114,17 +117,17 @@ describe('what arrives', () => {
       },
     )
     expect(addresses).toHaveLength(9)
-    expect([...door.outputs.keys()].toSorted()).toEqual(addresses.toSorted())
+    expect([...taskApi.outputs.keys()].toSorted()).toEqual(addresses.toSorted())
   })
 
   test('a tar with the same bytes, in the same order in every attempt, and playlists over it', async () => {
-    door.task = segmentedTask({ ...CMAF, create_tar_file: true })
+    taskApi.task = segmentedTask({ ...CMAF, create_tar_file: true })
     // Parts that are smaller than the tar.
-    door.partSize = 100_000
+    taskApi.partSize = 100_000
     const objects = await finish()
     const tar = objects.get('out/out.tar')!
-    expect(door.finished!.objects.find(({ role }) => role === 'tar')!.parts.length).toBeGreaterThan(2)
-    const directory = await mkdtemp(join(bench.directory, 'tar-'))
+    expect(taskApi.finished!.objects.find(({ role }) => role === 'tar')!.parts.length).toBeGreaterThan(2)
+    const directory = await mkdtemp(join(fixtures.directory, 'tar-'))
     await writeFile(join(directory, 'out.tar'), tar)
     const { stdout, stderr } = await promisify(execFile)('tar', ['-xvf', 'out.tar'], { cwd: directory })
     expect(stderr).toBe('')
@@ -148,28 +151,30 @@ describe('what arrives', () => {
     expect(objects.has('out/tar.m3u8') && objects.has('out/tar.mpd')).toBe(true)
 
     // In this order also where transfers come through in another one.
-    const again = await new FakeDoor({ bytes: clip }).start()
-    again.task = door.task
+    const again = await new FakeTaskApi({ bytes: clip }).start()
+    again.task = taskApi.task
     again.faults.output = ({ response, n }) => {
       if (n % 3 === 0) return false
-      json(response, 503, { error: { code: 'unavailable', message: 'later' } })
+      sendJson(response, 503, { error: { code: 'unavailable', message: 'later' } })
       return true
     }
-    await runTask(requestFor(again), bench.context())
-    await writeFile(join(directory, 'again.tar'), destination(again).get('out/out.tar')!)
+    await runTask(runRequest(again), fixtures.context())
+    await writeFile(join(directory, 'again.tar'), storedObjects(again).get('out/out.tar')!)
     const list = await promisify(execFile)('tar', ['-tf', 'again.tar'], { cwd: directory })
     expect(list.stdout.trim().split('\n')).toEqual(names)
     await again.stop()
   })
 
   test('audio files come from the same run', async () => {
-    door.task = segmentedTask({ ...CMAF, audio_output_path: 'sound' })
+    taskApi.task = segmentedTask({ ...CMAF, audio_output_path: 'sound' })
     const objects = await finish()
-    expect(await sound(bench.engine, await file('a.m4a', objects.get('sound/clip_audio_0.m4a')!))).toBeCloseTo(5, 1)
+    expect(
+      await countAudioSamples(fixtures.engine, await file('a.m4a', objects.get('sound/clip_audio_0.m4a')!)),
+    ).toBeCloseTo(5, 1)
   })
 
   test('both sets from one encode: the pictures are the same', async () => {
-    door.task = segmentedTask({ ...TS, segmented_output_dash: true })
+    taskApi.task = segmentedTask({ ...TS, segmented_output_dash: true })
     const objects = await finish()
     const ts = joinedSegments(objects, 'out/video_0/playlist.m3u8')
     const names = [...objects.keys()].filter((path) => /video_0.*(init\.mp4|m4s)$/.test(path))
@@ -180,7 +185,7 @@ describe('what arrives', () => {
       ].map((path) => objects.get(path)!),
     )
     const md5 = async (path: string): Promise<string> =>
-      (await promisify(execFile)(bench.engine.ffmpeg, ['-v', 'error', '-i', path, '-map', '0:v', '-f', 'md5', '-']))
+      (await promisify(execFile)(fixtures.engine.ffmpeg, ['-v', 'error', '-i', path, '-map', '0:v', '-f', 'md5', '-']))
         .stdout
     expect(await md5(await file('a.ts', ts))).toBe(await md5(await file('a.mp4', cmaf)))
   })
@@ -188,20 +193,20 @@ describe('what arrives', () => {
 
 describe('a store that is slower than the encoder', () => {
   test('holds the encoder back after a few segments, and none is missing in the end', async () => {
-    door.source = { bytes: await makeClip(bench, 60, 'mpegts') }
-    door.task = segmentedTask({ ...CMAF, create_tar_file: true }, [300, 150])
+    taskApi.source = { bytes: await makeSourceClip(fixtures, 60, 'mpegts') }
+    taskApi.task = segmentedTask({ ...CMAF, create_tar_file: true }, [300, 150])
     let held = 0
-    door.faults.output = async () => {
+    taskApi.faults.output = async () => {
       if (held > 0) return false
       // Nothing is taken before the encoder stands still: what it made does not grow from beat to beat.
-      await door.until(() => still(door.beats.slice(-3).map(({ bytes_produced: bytes }) => bytes)))
-      held = door.beats.at(-1)!.bytes_produced
+      await taskApi.waitFor(() => still(taskApi.beats.slice(-3).map(({ bytes_produced: bytes }) => bytes)))
+      held = taskApi.beats.at(-1)!.bytes_produced
       return false
     }
     const objects = await finish()
-    expect(held).toBeLessThan(door.finished!.progress.bytes_produced / 2)
+    expect(held).toBeLessThan(taskApi.finished!.progress.bytes_produced / 2)
     for (const id of ['video_0', 'video_1'])
-      expect(segmentsOf(objects.get(`out/${id}/playlist.m3u8`)!.toString())).toHaveLength(31)
+      expect(listSegments(objects.get(`out/${id}/playlist.m3u8`)!.toString())).toHaveLength(31)
     expect(joinedSegments(objects, 'out/tar_video_1.m3u8').length).toBeGreaterThan(1e5)
   })
 })
@@ -212,51 +217,51 @@ const still = (bytes: readonly number[]): boolean =>
 
 describe('what goes wrong', () => {
   test('segments that were refused for a while are sent again', async () => {
-    door.task = segmentedTask(CMAF)
-    door.faults.output = ({ response, n }) => {
+    taskApi.task = segmentedTask(CMAF)
+    taskApi.faults.output = ({ response, n }) => {
       if (n % 2 === 0) return false
-      json(response, 503, { error: { code: 'unavailable', message: 'later' } })
+      sendJson(response, 503, { error: { code: 'unavailable', message: 'later' } })
       return true
     }
     const objects = await finish()
     expect(
-      await pictures(bench.engine, await file('v.mp4', joinedSegments(objects, 'out/video_0/playlist.m3u8'))),
+      await countFrames(fixtures.engine, await file('v.mp4', joinedSegments(objects, 'out/video_0/playlist.m3u8'))),
     ).toBe(125)
   })
 
   test('a store that refuses for good ends the attempt, with nothing listed', async () => {
-    door.task = segmentedTask(CMAF)
-    door.faults.output = ({ response }) => {
-      json(response, 403, { error: { code: 'output_forbidden', message: 'no' } })
+    taskApi.task = segmentedTask(CMAF)
+    taskApi.faults.output = ({ response }) => {
+      sendJson(response, 403, { error: { code: 'output_forbidden', message: 'no' } })
       return true
     }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'output_forbidden' } }])
-    expect(door.finished).toBeNull()
-    expect(await processesNaming(bench.workDir)).toEqual([])
-    expect(await bench.leftOvers()).toEqual([])
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'output_forbidden' } }])
+    expect(taskApi.finished).toBeNull()
+    expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
+    expect(await fixtures.workDirEntries()).toEqual([])
   })
 
   test('a source that breaks off is no short manifest', async () => {
     // Far more than is read ahead until the first segment is there.
-    door.source = { bytes: await makeClip(bench, 480, 'mpegts') }
-    door.task = segmentedTask(CMAF)
+    taskApi.source = { bytes: await makeSourceClip(fixtures, 480, 'mpegts') }
+    taskApi.task = segmentedTask(CMAF)
     const open = new Set<ServerResponse>()
     let gone = false
-    door.faults.input = ({ response }) => {
+    taskApi.faults.input = ({ response }) => {
       open.add(response)
-      if (gone) json(response, 502, { error: { code: 'source_unreachable', message: 'gone' } })
+      if (gone) sendJson(response, 502, { error: { code: 'source_unreachable', message: 'gone' } })
       return gone
     }
-    door.faults.output = () => {
+    taskApi.faults.output = () => {
       gone = true
       for (const response of open) response.destroy()
       return false
     }
-    await runTask(requestFor(door), bench.context())
-    expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_unreachable' } }])
-    expect(door.outputs.size).toBeGreaterThan(0)
-    expect(door.finished).toBeNull()
-    expect(await bench.leftOvers()).toEqual([])
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_unreachable' } }])
+    expect(taskApi.outputs.size).toBeGreaterThan(0)
+    expect(taskApi.finished).toBeNull()
+    expect(await fixtures.workDirEntries()).toEqual([])
   })
 })

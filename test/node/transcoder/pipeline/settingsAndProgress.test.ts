@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
-import { requireWholeLength } from '../../../../transcoder/analysis/durationCheck.ts'
+import { requireExpectedDuration } from '../../../../transcoder/analysis/durationCheck.ts'
 import { EngineError } from '../../../../transcoder/ffmpeg/engineError.ts'
-import { scrub, StaleAttempt, toJobError } from '../../../../transcoder/errors.ts'
-import { jobErrors } from '#contract/errorCodes.ts'
+import { redactText, StaleAttempt, toJobError } from '../../../../transcoder/errors.ts'
+import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { Progress, startHeartbeat } from '../../../../transcoder/pipeline/progress.ts'
-import { grantedThreads, readSettings } from '../../../../transcoder/settings.ts'
-import { openWorkspace, requireSpace, sweepWorkspaces } from '../../../../transcoder/workspace.ts'
+import { ProgressTracker, startHeartbeat } from '../../../../transcoder/pipeline/progress.ts'
+import { availableThreads, readSettings } from '../../../../transcoder/settings.ts'
+import { openWorkspace, requireDiskSpace, removeStaleWorkspaces } from '../../../../transcoder/workspace.ts'
 
 test.each([
   ['200000 100000', 8, 2],
@@ -22,7 +22,7 @@ test.each([
   [null, 8, 0],
   ['nonsense', 8, 0],
 ])('a quota of "%s" on %d cores is %d threads (0 = ffmpeg decides)', (cpuMax, cores, expected) => {
-  expect(grantedThreads(cores, cpuMax)).toBe(expected)
+  expect(availableThreads(cores, cpuMax)).toBe(expected)
 })
 
 test('settings: loopback and any port by default; a port that is none is refused', () => {
@@ -47,14 +47,14 @@ describe('progress', () => {
   test('never goes back, and 1 is said by the end alone', () => {
     let now = 0
     let stored = 0
-    const progress = new Progress(
+    const progress = new ProgressTracker(
       () => ({ bytesStored: stored, transferSeconds: 2 }),
       () => now,
     )
-    progress.enter('transcoding')
+    progress.setPhase('transcoding')
     now = 10_000
-    progress.encoded({ fraction: 0.5, speed: 2 })
-    progress.produced(1000)
+    progress.onEncoderProgress({ fraction: 0.5, speed: 2 })
+    progress.setBytesProduced(1000)
     stored = 400
     expect(progress.snapshot()).toEqual({
       phase: 'transcoding',
@@ -66,14 +66,14 @@ describe('progress', () => {
       transfer_seconds: 2,
       eta_seconds: 10,
     })
-    progress.encoded({ fraction: 0.1, speed: null })
-    progress.produced(10)
+    progress.onEncoderProgress({ fraction: 0.1, speed: null })
+    progress.setBytesProduced(10)
     expect(progress.snapshot()).toMatchObject({ transcoded: 0.5, speed: 2, bytes_produced: 1000 })
-    progress.encoded({ fraction: 1.2, speed: 0 })
+    progress.onEncoderProgress({ fraction: 1.2, speed: 0 })
     expect(progress.snapshot().transcoded).toBe(0.999)
-    progress.encoded({ fraction: Number.NaN, speed: Number.NaN })
+    progress.onEncoderProgress({ fraction: Number.NaN, speed: Number.NaN })
     expect(progress.snapshot()).toMatchObject({ transcoded: 0.999, speed: 2 })
-    progress.encodeEnded()
+    progress.onEncodeEnd()
     now = 99_000
     expect(progress.snapshot()).toMatchObject({ transcoded: 1, transcode_seconds: 10, eta_seconds: 0 })
   })
@@ -82,84 +82,84 @@ describe('progress', () => {
 describe('the rest of an attempt', () => {
   function open() {
     const world = { now: 0, stored: 0, sending: 0 }
-    const progress = new Progress(
+    const progress = new ProgressTracker(
       () => ({ bytesStored: world.stored, transferSeconds: world.sending }),
       () => world.now,
     )
-    progress.enter('transcoding')
+    progress.setPhase('transcoding')
     return { world, progress }
   }
 
   test('is unknown before the encode, and follows its speed', () => {
     const { world, progress } = open()
-    expect(progress.restSeconds()).toBeNull()
+    expect(progress.remainingSeconds()).toBeNull()
     world.now = 10_000
-    progress.encoded({ fraction: 0.004, speed: 1 })
-    expect(progress.restSeconds()).toBeNull()
+    progress.onEncoderProgress({ fraction: 0.004, speed: 1 })
+    expect(progress.remainingSeconds()).toBeNull()
     world.now = 100_000
-    progress.encoded({ fraction: 0.5, speed: 1 })
-    expect(progress.restSeconds()).toBe(100)
+    progress.onEncoderProgress({ fraction: 0.5, speed: 1 })
+    expect(progress.remainingSeconds()).toBe(100)
   })
 
   test('believes the last seconds where they are slower than the whole, and never where they are faster', () => {
     const { world, progress } = open()
     for (let second = 1; second <= 100; second++) {
       world.now = second * 1000
-      progress.encoded({ fraction: second / 200, speed: 1 })
+      progress.onEncoderProgress({ fraction: second / 200, speed: 1 })
     }
     // A tenth as fast from now on: after the window only that counts.
     for (let second = 101; second <= 130; second++) {
       world.now = second * 1000
-      progress.encoded({ fraction: 0.5 + (second - 100) / 2000, speed: 0.1 })
+      progress.onEncoderProgress({ fraction: 0.5 + (second - 100) / 2000, speed: 0.1 })
     }
-    expect(progress.restSeconds()).toBeCloseTo(0.485 * 2000)
+    expect(progress.remainingSeconds()).toBeCloseTo(0.485 * 2000)
     for (let second = 131; second <= 160; second++) {
       world.now = second * 1000
-      progress.encoded({ fraction: 0.515 + (second - 130) / 100, speed: 10 })
+      progress.onEncoderProgress({ fraction: 0.515 + (second - 130) / 100, speed: 10 })
     }
     // 160 s for 0.815.
-    expect(progress.restSeconds()).toBeCloseTo((160 * 0.185) / 0.815)
+    expect(progress.remainingSeconds()).toBeCloseTo((160 * 0.185) / 0.815)
   })
 
   test('is unknown while nothing goes on', () => {
     const { world, progress } = open()
     world.now = 10_000
-    progress.encoded({ fraction: 0.5, speed: 1 })
+    progress.onEncoderProgress({ fraction: 0.5, speed: 1 })
     world.now = 12_000
-    expect(progress.restSeconds()).toBe(12)
+    expect(progress.remainingSeconds()).toBe(12)
     world.now = 40_000
-    progress.encoded({ fraction: 0.5, speed: 1 })
-    expect(progress.restSeconds()).toBeNull()
+    progress.onEncoderProgress({ fraction: 0.5, speed: 1 })
+    expect(progress.remainingSeconds()).toBeNull()
   })
 
   test('lasts until what is produced has been sent, at the rate of the transfers so far', () => {
     const { world, progress } = open()
     world.now = 100_000
-    progress.encoded({ fraction: 0.5, speed: 1 })
-    progress.produced(1e9)
+    progress.onEncoderProgress({ fraction: 0.5, speed: 1 })
+    progress.setBytesProduced(1e9)
     // Nothing was sent yet: 5 MB/s are assumed.
-    expect(progress.restSeconds()).toBe(2e9 / 5e6)
+    expect(progress.remainingSeconds()).toBe(2e9 / 5e6)
     world.stored = 5e8
     world.sending = 5
-    expect(progress.restSeconds()).toBe(100)
-    progress.encodeEnded()
-    expect(progress.restSeconds()).toBe(5)
+    expect(progress.remainingSeconds()).toBe(100)
+    progress.onEncodeEnd()
+    expect(progress.remainingSeconds()).toBe(5)
     world.stored = 1e9
     world.sending = 10
-    expect(progress.restSeconds()).toBe(0)
+    expect(progress.remainingSeconds()).toBe(0)
   })
 })
 
 describe('the heartbeat', () => {
   function beat(post: (body: ProgressPost) => Promise<ProgressReply>, now = () => 0) {
     return new Promise<string>((resolve) => {
-      const progress = new Progress(() => ({ bytesStored: 0, transferSeconds: 0 }))
+      const progress = new ProgressTracker(() => ({ bytesStored: 0, transferSeconds: 0 }))
       const stop = startHeartbeat(
         post,
         progress,
         {
-          onVerdict: (verdict) => (stop(), resolve(verdict)),
-          onUnheard: () => (stop(), resolve('unheard')),
+          onInstruction: (verdict) => (stop(), resolve(verdict)),
+          onTimeout: () => (stop(), resolve('unheard')),
         },
         { everyMs: 0, now },
       )
@@ -191,7 +191,7 @@ describe('whole length (I6: one frame, or 0.1 %)', () => {
   const output = { path: 'a.mp4', frameSeconds: 0.04 }
   const check = (expected: number | null, measured: number | null, formats = ['mov', 'mp4']) => {
     try {
-      requireWholeLength(output, expected, { durationSeconds: measured }, formats)
+      requireExpectedDuration(output, expected, { durationSeconds: measured }, formats)
       return 'whole'
     } catch (error) {
       return (error as TaskError).code
@@ -219,12 +219,12 @@ describe('words that leave', () => {
   test('carry no token, no loopback address and no path', () => {
     const text =
       'token-abcdef at http://127.0.0.1:4242/0123abcd/input, file:/tmp/splicepoint-1/out/0.mp4: Permission denied (/var/x/y)'
-    const clean = scrub(text, ['token-abcdef'])
+    const clean = redactText(text, ['token-abcdef'])
     expect(clean).toBe('*** at [local] [path]: Permission denied ([path])')
   })
   test('ordinary sentences and addresses of others stay as they are', () => {
     const text = 'The rate 30000/1001 is not one of 24/1, 25/1; see https://example.com/a/b and and/or.'
-    expect(scrub(text)).toBe(text)
+    expect(redactText(text)).toBe(text)
   })
   test('known errors keep their code; unknown ones are internal', () => {
     expect(toJobError(new TaskError('source_not_found', 'Gone.', { details: { path: '/tmp/x/y' } }))).toEqual({
@@ -252,7 +252,7 @@ test.each([
 })
 
 test('a task whose encoder was killed from outside is tried again', () => {
-  expect(jobErrors.encoder_killed.permanent).toBe(false)
+  expect(jobErrorPolicies.encoder_killed.permanent).toBe(false)
 })
 
 test('a workspace is private, removed, and only dead ones are swept', async () => {
@@ -262,7 +262,7 @@ test('a workspace is private, removed, and only dead ones are swept', async () =
   await mkdir(join(directory, 'splicepoint-999999999-1-abc/out'), { recursive: true })
   await mkdir(join(directory, `splicepoint-${process.pid}-1-reused`)) // our id, but of a process that started at another time
   await mkdir(join(directory, 'something-else'))
-  expect(await sweepWorkspaces(directory)).toBe(2)
+  expect(await removeStaleWorkspaces(directory)).toBe(2)
   expect(new Set(await readdir(directory))).toEqual(new Set(['something-else', live.root.split('/').at(-1)]))
   await live.remove()
   expect(await readdir(directory)).toEqual(['something-else'])
@@ -270,6 +270,6 @@ test('a workspace is private, removed, and only dead ones are swept', async () =
 })
 
 test('outputs that cannot fit are refused before the work', async () => {
-  await requireSpace(tmpdir(), 1000)
-  await expect(requireSpace(tmpdir(), 1e18)).rejects.toMatchObject({ code: 'disk_full' })
+  await requireDiskSpace(tmpdir(), 1000)
+  await expect(requireDiskSpace(tmpdir(), 1e18)).rejects.toMatchObject({ code: 'disk_full' })
 })

@@ -2,39 +2,39 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, type TestContext } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { realClip } from '../../../support/media/media.ts'
-import { FakeDoor, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
-import { destination, joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
-import { openBench, requestFor, type Bench } from '../../../support/transcoder/attemptFixture.ts'
+import { sharedClip } from '../../../support/media/media.ts'
+import { FakeTaskApi, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
+import { storedObjects, joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
+import { openAttemptFixture, runRequest, type AttemptFixture } from '../../../support/transcoder/attemptFixture.ts'
 
-let bench: Bench
-let door: FakeDoor | null = null
+let fixtures: AttemptFixture
+let taskApi: FakeTaskApi | null = null
 
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(() => {
-  bench.lines.length = 0
+  fixtures.lines.length = 0
 })
 afterEach(async () => {
-  await door?.stop()
-  door = null
+  await taskApi?.stop()
+  taskApi = null
 })
 
 async function finish(changes: Parameters<typeof segmentedTask>[0], bytes: Buffer): Promise<Map<string, Buffer>> {
-  door = await new FakeDoor({ bytes }).start()
-  door.task = segmentedTask({ ...changes, audioProfiles: [] })
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.breaches).toEqual([])
-  expect(await bench.leftOvers()).toEqual([])
-  return destination(door)
+  taskApi = await new FakeTaskApi({ bytes }).start()
+  taskApi.task = segmentedTask({ ...changes, audioProfiles: [] })
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.breaches).toEqual([])
+  expect(await fixtures.workDirEntries()).toEqual([])
+  return storedObjects(taskApi)
 }
 
 const TS = { output_container: 'ts', segmented_output_hls: true } as const
 const CMAF = { output_container: 'hls', segmented_output_hls: true, segmented_output_dash: true } as const
-const real = async (context: TestContext) => readFile(realClip(context, 'multi-channel-608-captions.ts'))
+const real = async (context: TestContext) => readFile(sharedClip(context, 'multi-channel-608-captions.ts'))
 
 describe('captions', () => {
   test.for([

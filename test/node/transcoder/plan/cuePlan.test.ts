@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import type { SourceCues } from '../../../../transcoder/plan/streams/cuePlan.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { outputStart, videoOffset } from '../../../../transcoder/plan/streams/outputTiming.ts'
-import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import { outputStartSeconds, videoOffset } from '../../../../transcoder/plan/streams/outputTiming.ts'
+import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
 const S = 90_000
 const cues = (change: Partial<SourceCues> = {}): SourceCues => ({
@@ -14,11 +14,11 @@ const cues = (change: Partial<SourceCues> = {}): SourceCues => ({
   damaged: 0,
   ...change,
 })
-const wanted = (change: Parameters<typeof job>[0] = {}) => job({ container: 'ts', passCues: true, ...change })
+const wanted = (change: Parameters<typeof jobSpec>[0] = {}) => jobSpec({ container: 'ts', passCues: true, ...change })
 const codes = (plan: ReturnType<typeof planJob>) => plan.warnings.map(({ code }) => code)
 
 describe('key frames at splice points', () => {
-  const media = (num: number, den: number) => source({ frameRate: { num, den } })
+  const media = (num: number, den: number) => mediaInfo({ frameRate: { num, den } })
   test.each([
     ['25 per second', media(25, 1), '1x', [75, 126]],
     ['half of it', media(25, 1), '1/2x', [38, 63]],
@@ -27,13 +27,18 @@ describe('key frames at splice points', () => {
   ] as const)('%s', (_name, from, frameRateFactor, frames) => {
     // Unsorted, twice, at the first picture and before it.
     const splicePoints = [Math.round(5.04 * S), 3 * S, 3 * S, 0, -S]
-    const plan = planJob(wanted({ video: [rendition({ frameRateFactor })] }), from, undefined, cues({ splicePoints }))
+    const plan = planJob(
+      wanted({ video: [videoProfile({ frameRateFactor })] }),
+      from,
+      undefined,
+      cues({ splicePoints }),
+    )
     expect(plan.outputs[0]?.video.spliceFrames).toEqual(frames)
   })
 
   test.each(['h264', 'hevc', 'mpeg2'] as const)('%s: the grid and the points in one expression', (videoCodec) => {
     const splicePoints = [75, 90, 126].map((frame) => frame * 3600)
-    const plan = planJob(wanted({ videoCodec }), source(), undefined, cues({ splicePoints }))
+    const plan = planJob(wanted({ videoCodec }), mediaInfo(), undefined, cues({ splicePoints }))
     const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs: ['pipe:3'], threads: 0 })
     expect(args[args.indexOf('-force_key_frames') + 1]).toBe(
       'expr:eq(mod(n,25),0)+if(lt(n,90),eq(n,75),if(lt(n,126),eq(n,90),eq(n,126)))',
@@ -45,7 +50,7 @@ describe('key frames at splice points', () => {
 
   test('more points than an argument holds: the first ones, and a warning', () => {
     const splicePoints = Array.from({ length: 3000 }, (_, index) => (index + 1) * S)
-    const plan = planJob(wanted(), source(), undefined, cues({ splicePoints }))
+    const plan = planJob(wanted(), mediaInfo(), undefined, cues({ splicePoints }))
     expect(plan.outputs[0]?.video.spliceFrames).toHaveLength(2000)
     expect(codes(plan)).toEqual(['splice_points_limited'])
     const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs: ['pipe:3'], threads: 0 })
@@ -61,16 +66,16 @@ describe('what is said of cues', () => {
     ['a schedule', cues({ schedules: 1 }), ['splice_schedule']],
     ['two PIDs', cues({ pids: [600, 601] }), ['cue_pids_merged']],
   ])('%s', (_name, found, expected) => {
-    expect(codes(planJob(wanted(), source(), undefined, found))).toEqual(expected)
+    expect(codes(planJob(wanted(), mediaInfo(), undefined, found))).toEqual(expected)
   })
   test('a stream that is carried is not called left out', () => {
-    const media = source({}, { other: [{ index: 2, id: 600, type: 'data', codec: 'scte_35', language: null }] })
+    const media = mediaInfo({}, { other: [{ index: 2, id: 600, type: 'data', codec: 'scte_35', language: null }] })
     expect(codes(planJob(wanted(), media, undefined, cues()))).toEqual([])
     expect(codes(planJob(wanted({ passCues: false }), media))).toEqual(['scte35_left_out'])
   })
   test('not asked for, or in a file that cannot carry them: no cues, no key frames, no warning of the source', () => {
     for (const spec of [wanted({ passCues: false }), wanted({ container: 'mp4' })]) {
-      const plan = planJob(spec, source(), undefined, cues())
+      const plan = planJob(spec, mediaInfo(), undefined, cues())
       expect([plan.cues, plan.outputs[0]?.video.spliceFrames, codes(plan)]).toEqual([null, [], []])
     }
   })
@@ -79,8 +84,12 @@ describe('what is said of cues', () => {
 describe('the PID', () => {
   const plan = (cuePid: number | null, found = cues()) =>
     planJob(
-      wanted({ cuePid, video: [rendition({ audioProfiles: [0, 1] })], audio: [track(), track({ index: 1 })] }),
-      source({}, { audio: [sound()] }),
+      wanted({
+        cuePid,
+        video: [videoProfile({ audioProfiles: [0, 1] })],
+        audio: [audioProfile(), audioProfile({ index: 1 })],
+      }),
+      mediaInfo({}, { audio: [audioStream()] }),
       undefined,
       found,
     )
@@ -101,18 +110,19 @@ describe('the PID', () => {
 })
 
 test('a constant rate has room for cues', () => {
-  const spec = (passCues: boolean) => wanted({ passCues, video: [rendition({ mode: 'cbr' })] })
-  const rate = (passCues: boolean) => planJob(spec(passCues), source(), undefined, cues()).outputs[0]?.muxRateKbps ?? 0
+  const spec = (passCues: boolean) => wanted({ passCues, video: [videoProfile({ mode: 'cbr' })] })
+  const rate = (passCues: boolean) =>
+    planJob(spec(passCues), mediaInfo(), undefined, cues()).outputs[0]?.muxRateKbps ?? 0
   expect(rate(true) - rate(false)).toBe(40)
 })
 
 describe('where the output begins on the source’s clock', () => {
   const at = (video: number, file: number, formats: string[], clockFromUsedStreams: boolean, audio = 1.4) => {
-    const media = source(
+    const media = mediaInfo(
       { startSeconds: video },
-      { startSeconds: file, formats, audio: [sound({ startSeconds: audio })] },
+      { startSeconds: file, formats, audio: [audioStream({ startSeconds: audio })] },
     )
-    return [outputStart(wanted(), media), videoOffset(wanted(), media, { clockFromUsedStreams })]
+    return [outputStartSeconds(wanted(), media), videoOffset(wanted(), media, { clockFromUsedStreams })]
   }
   test.each([
     [1.48, 1.4, 1.48, 0.08],

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { allowance } from '../../../../transcoder/plan/estimate/deadline.ts'
-import { job, source } from '../../../support/transcoder/jobSpecs.ts'
+import { timeLimits } from '../../../../transcoder/plan/estimate/deadline.ts'
+import { jobSpec, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
 const machine = { vcpus: 4, sourceBytes: 1_000_000, outputBytes: 1_000_000 }
 const allowed = (durationSeconds: number | null, change: Partial<typeof machine> = {}) => {
-  const media = source()
-  return allowance({ ...planJob(job(), media), durationSeconds }, media, { ...machine, ...change })
+  const media = mediaInfo()
+  return timeLimits({ ...planJob(jobSpec(), media), durationSeconds }, media, { ...machine, ...change })
 }
 
 test('a short source has ten minutes and a little, a film hours that its length gives it', () => {

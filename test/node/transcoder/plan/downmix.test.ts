@@ -4,7 +4,7 @@ import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import type { AudioStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
-import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
 const SILENT = 'in the 5.1 of audio profile 0 these channels are silent'
 
@@ -65,7 +65,7 @@ test.each<[Partial<AudioProfile>, Partial<AudioStream>, [code: string, field: st
   ],
   [{ downmix: 'lo_ro', downmixLfe: true }, { channels: 8, channelLayout: '7.1' }, []],
 ])('%j of %j: %j', (profile, stream, expected) => {
-  const plan = planJob(job({ audio: [track(profile)] }), source({}, { audio: [sound(stream)] }))
+  const plan = planJob(jobSpec({ audio: [audioProfile(profile)] }), mediaInfo({}, { audio: [audioStream(stream)] }))
   expect(plan.warnings.map(({ code, field, message }) => [code, field, message])).toEqual(expected)
 })
 
@@ -75,21 +75,21 @@ test.each([
   [{ audioVolume: 100 }, []],
 ])('%j without audio: no effect of %j', (level, fields) => {
   const silent = [
-    job({ ...level, audio: [] }),
-    job({ ...level, audio: [track({ optional: true })] }),
-    job({ ...level, video: [rendition({ audioProfiles: [] })] }),
+    jobSpec({ ...level, audio: [] }),
+    jobSpec({ ...level, audio: [audioProfile({ optional: true })] }),
+    jobSpec({ ...level, video: [videoProfile({ audioProfiles: [] })] }),
   ]
   for (const spec of silent) {
-    const { warnings } = planJob(spec, source({}, { audio: [] }))
+    const { warnings } = planJob(spec, mediaInfo({}, { audio: [] }))
     expect(warnings.flatMap(({ code, field }) => (code === 'no_effect' ? field : []))).toEqual(fields)
   }
-  const { warnings } = planJob(job(level), source())
+  const { warnings } = planJob(jobSpec(level), mediaInfo())
   expect(warnings.filter(({ code }) => code === 'no_effect')).toEqual([])
 })
 
 test('the plan of an earlier version, which has no mix, is mixed by the same coefficients behind the limiter', () => {
-  const [found] = planJob(job(), source({}, { audio: [sound({ channels: 6, channelLayout: '5.1' })] })).outputs[0]!
-    .audio
+  const [found] = planJob(jobSpec(), mediaInfo({}, { audio: [audioStream({ channels: 6, channelLayout: '5.1' })] }))
+    .outputs[0]!.audio
   const { mix: _mix, silenceUntilSeconds: _silence, ...earlier } = found!
   const [aligned, float, , ...rest] = audioFilters(found!)
   // Its source may have had two pairs of surrounds, which share what is for one.

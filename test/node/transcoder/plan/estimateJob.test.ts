@@ -6,21 +6,28 @@ import { listMachine, listPrices } from '../../../../transcoder/plan/estimate/co
 import { readPricing } from '../../../../transcoder/settings.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
-import { job, packaged, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import {
+  jobSpec,
+  packagingSpec,
+  videoProfile,
+  audioStream,
+  mediaInfo,
+  audioProfile,
+} from '../../../support/transcoder/jobSpecs.ts'
 
 const pricing: Pricing = { machine: { vcpus: 4, ...listMachine }, prices: listPrices }
-const estimate = (spec: JobSpec, media: MediaInfo = source(), price = pricing) =>
+const estimate = (spec: JobSpec, media: MediaInfo = mediaInfo(), price = pricing) =>
   estimateJob(spec, { media, found: null, sizeBytes: 2_000_000 }, planJob(spec, media), price)
 
 test('the source is told as it was probed', () => {
-  const media = source(
+  const media = mediaInfo(
     { rotation: 90, colorTransfer: 'smpte2084', fieldOrder: 'tt', captionChannels: ['CC1'], closedCaptions: true },
     {
-      audio: [sound({ language: 'eng' })],
+      audio: [audioStream({ language: 'eng' })],
       other: [{ index: 2, id: null, type: 'subtitle', codec: 'dvb_subtitle', language: 'swe' }],
     },
   )
-  expect(estimate(job(), media).probe).toMatchObject({
+  expect(estimate(jobSpec(), media).probe).toMatchObject({
     formats: ['mov', 'mp4'],
     duration_seconds: 10,
     size_bytes: 1_000_000,
@@ -44,7 +51,7 @@ test('the source is told as it was probed', () => {
 })
 
 test('each output is told in sentences and in numbers', () => {
-  const { plan, warnings } = estimate(job({ gopSeconds: 2, audioDirectory: 'sound' }))
+  const { plan, warnings } = estimate(jobSpec({ gopSeconds: 2, audioDirectory: 'sound' }))
   expect(plan.outputs).toHaveLength(2)
   expect(plan.outputs[0]!.description).toEqual([
     '320 × 180, samples 1:1, 25 frames per second, progressive.',
@@ -60,22 +67,28 @@ test('each output is told in sentences and in numbers', () => {
     audio: [{ codec: 'aac', source_stream: 1 }],
   })
   expect(plan.outputs[1]).toMatchObject({ profile: null, video: null, audio: [{ codec: 'aac' }] })
-  expect(warnings).toEqual(planJob(job({ gopSeconds: 2, audioDirectory: 'sound' }), source()).warnings)
+  expect(warnings).toEqual(planJob(jobSpec({ gopSeconds: 2, audioDirectory: 'sound' }), mediaInfo()).warnings)
 })
 
 test('more work is predicted to take longer: length, size, preset, codec, renditions', () => {
   const cpu = (spec: JobSpec, media?: MediaInfo) => estimate(spec, media).predicted.cpu_seconds!.likely
-  const plain = cpu(job())
-  expect(cpu(job(), source({ durationSeconds: 100 }, { durationSeconds: 100 }))).toBeGreaterThan(4 * plain)
-  expect(cpu(job({ quality: 'better' }))).toBeGreaterThan(plain)
-  expect(cpu(job({ quality: 'best' }))).toBeGreaterThan(cpu(job({ quality: 'better' })))
-  expect(cpu(job({ videoCodec: 'hevc' }))).toBeGreaterThan(plain)
-  expect(cpu(job({ video: [rendition(), rendition({ index: 1, height: 360, width: 640 })] }))).toBeGreaterThan(plain)
+  const plain = cpu(jobSpec())
+  expect(cpu(jobSpec(), mediaInfo({ durationSeconds: 100 }, { durationSeconds: 100 }))).toBeGreaterThan(4 * plain)
+  expect(cpu(jobSpec({ quality: 'better' }))).toBeGreaterThan(plain)
+  expect(cpu(jobSpec({ quality: 'best' }))).toBeGreaterThan(cpu(jobSpec({ quality: 'better' })))
+  expect(cpu(jobSpec({ videoCodec: 'hevc' }))).toBeGreaterThan(plain)
+  expect(
+    cpu(jobSpec({ video: [videoProfile(), videoProfile({ index: 1, height: 360, width: 640 })] })),
+  ).toBeGreaterThan(plain)
 })
 
 test('figures are ordered, and a total is the sum of its parts', () => {
   const { plan, predicted } = estimate(
-    job({ video: [rendition(), rendition({ index: 1, mode: 'qvbr' })], audioDirectory: 'a', audio: [track()] }),
+    jobSpec({
+      video: [videoProfile(), videoProfile({ index: 1, mode: 'qvbr' })],
+      audioDirectory: 'a',
+      audio: [audioProfile()],
+    }),
   )
   for (const range of [predicted.wall_seconds!, predicted.cpu_seconds!, predicted.output_bytes!, predicted.cost_usd!]) {
     expect(range.low).toBeLessThanOrEqual(range.likely)
@@ -88,25 +101,25 @@ test('figures are ordered, and a total is the sum of its parts', () => {
 })
 
 test('the price is that of the table, which a setting changes', () => {
-  const { cpu_seconds: cpu, wall_seconds: wall, cost_usd: cost, store_writes: writes } = estimate(job()).predicted
+  const { cpu_seconds: cpu, wall_seconds: wall, cost_usd: cost, store_writes: writes } = estimate(jobSpec()).predicted
   const standing = 12 * 0.0000025 + 20 * 0.00000007
   expect(cost!.likely).toBeCloseTo(cpu!.likely * 0.00002 + wall!.likely * standing + writes! * 4.5e-6, 5)
   const own = readPricing('{"vcpu_second": 1, "memory_gib": 2}', 3)
   expect(own).toEqual({ machine: { vcpus: 3, memory_gib: 2, disk_gb: 20 }, prices: { ...listPrices, vcpu_second: 1 } })
-  expect(estimate(job(), source(), own).predicted.cost_usd!.likely).toBeGreaterThan(1)
+  expect(estimate(jobSpec(), mediaInfo(), own).predicted.cost_usd!.likely).toBeGreaterThan(1)
   for (const text of ['[]', '{"vcpu": 1}', '{"vcpu_second": "1"}', '{"vcpu_second": -1}', 'x'])
     expect(() => readPricing(text, 1), text).toThrow()
 })
 
 test('a source of unknown length has a plan and no figures', () => {
-  const { plan, predicted } = estimate(job(), source({ durationSeconds: null }, { durationSeconds: null }))
+  const { plan, predicted } = estimate(jobSpec(), mediaInfo({ durationSeconds: null }, { durationSeconds: null }))
   expect(predicted).toMatchObject({ wall_seconds: null, cpu_seconds: null, output_bytes: null, cost_usd: null })
   expect(plan.outputs[0]!.output_bytes).toBeNull()
 })
 
 test('segmented output is told by rendition: its directory, its pictures or its sound, its forms, its bytes', () => {
-  const packaging = packaged({ hls: true, dash: true, preferTransportStream: true, tar: true })
-  const spec = job({ packaging, outputDirectory: 'out', video: [rendition({ output: 'hd.mp4' })] })
+  const packaging = packagingSpec({ hls: true, dash: true, preferTransportStream: true, tar: true })
+  const spec = jobSpec({ packaging, outputDirectory: 'out', video: [videoProfile({ output: 'hd.mp4' })] })
   const { plan, predicted } = estimate(spec)
   expect(plan.outputs.map(({ path, profile, content_type }) => [path, profile, content_type])).toEqual([
     ['out/hd', 0, 'video/mp4'],
@@ -120,15 +133,15 @@ test('segmented output is told by rendition: its directory, its pictures or its 
   expect(tar).toBe(video! + audio!)
   // Twice the video, and the sound inside of one of the two.
   expect(video! / ((10 * (2 * 500 + 128) * 1000) / 8)).toBeCloseTo(1, 1)
-  const one = estimate(job()).predicted
+  const one = estimate(jobSpec()).predicted
   expect(predicted.store_writes!).toBeGreaterThan(one.store_writes!)
   // The pictures are encoded once; a second encode of the sound is what it costs.
   expect(predicted.cpu_seconds!.likely / one.cpu_seconds!.likely).toBeLessThan(1.5)
 })
 
 test('renditions with audio apart name it, those without say so', () => {
-  const packaging = packaged({ dash: true })
+  const packaging = packagingSpec({ dash: true })
   const last = (spec: JobSpec) => estimate(spec).plan.outputs[0]!.description
-  expect(last(job({ packaging }))).toContain('Audio is separate: audio_0.')
-  expect(last(job({ packaging, audio: [] }))).toContain('No audio.')
+  expect(last(jobSpec({ packaging }))).toContain('Audio is separate: audio_0.')
+  expect(last(jobSpec({ packaging, audio: [] }))).toContain('No audio.')
 })

@@ -4,7 +4,7 @@ import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
-import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
 const HEAD = '-nostdin -hide_banner -y -loglevel repeat+level+verbose -nostats -progress pipe:1 -stats_period 0.5'
 const SD = '-colorspace bt470bg -color_primaries bt470bg -color_trc smpte170m -color_range tv'
@@ -18,7 +18,7 @@ const STEREO = `${RESAMPLED},pan=stereo|FL=FL+0.707107*FC+0.707107*SL+0.707107*B
 const SURROUND = 'FL=FL|FR=FR|FC=FC|LFE=LFE|SL=SL+BL+0.707107*BC|SR=SR+BR+0.707107*BC'
 const SCALED = `zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED}`
 
-function argv(spec: JobSpec, media: MediaInfo = source(), abilities?: Parameters<typeof planJob>[2]): string[] {
+function argv(spec: JobSpec, media: MediaInfo = mediaInfo(), abilities?: Parameters<typeof planJob>[2]): string[] {
   const plan = planJob(spec, media, abilities)
   const outputs = plan.outputs.map((_output, index) => `/task/${index}`)
   return ffmpegArgs(plan, { input: 'http://in', inputFlags: ['-flags-of-the-cell'], outputs, threads: 0 })
@@ -35,7 +35,7 @@ function graphs(args: readonly string[]): string[] {
 
 describe('the whole command', () => {
   test('one h264 mp4 with stereo, vbr', () => {
-    expect(argv(job()).join(' ')).toBe(
+    expect(argv(jobSpec()).join(' ')).toBe(
       [
         HEAD,
         '-flags-of-the-cell -i http://in -filter_complex',
@@ -50,11 +50,11 @@ describe('the whole command', () => {
   })
 
   test('a ladder of three decodes once and scales each size once from the source', () => {
-    const spec = job({
+    const spec = jobSpec({
       video: [
-        rendition({ width: 1280, height: 720, bitrateKbps: 3000 }),
-        rendition({ index: 1, width: 640, height: 360, bitrateKbps: 900 }),
-        rendition({ index: 2, width: 640, height: 360, bitrateKbps: 600 }),
+        videoProfile({ width: 1280, height: 720, bitrateKbps: 3000 }),
+        videoProfile({ index: 1, width: 640, height: 360, bitrateKbps: 900 }),
+        videoProfile({ index: 2, width: 640, height: 360, bitrateKbps: 600 }),
       ],
     })
     const tail = (size: string, colors: string) => `${size}setsar=1/1:max=65535,format=yuv420p,${colors}`
@@ -68,18 +68,18 @@ describe('the whole command', () => {
   })
 
   test('mpeg2 with mp2 and ac3 5.1 in a constant transport stream', () => {
-    const spec = job({
+    const spec = jobSpec({
       container: 'ts',
       videoCodec: 'mpeg2',
-      video: [rendition({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000, audioProfiles: [0, 1] })],
+      video: [videoProfile({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000, audioProfiles: [0, 1] })],
       audio: [
-        track({ codec: 'mp2', bitrateKbps: 192 }),
-        track({ index: 1, codec: 'ac3', channels: 6, bitrateKbps: 384, sourceStream: 2 }),
+        audioProfile({ codec: 'mp2', bitrateKbps: 192 }),
+        audioProfile({ index: 1, codec: 'ac3', channels: 6, bitrateKbps: 384, sourceStream: 2 }),
       ],
     })
-    const media = source(
+    const media = mediaInfo(
       { fieldOrder: 'tt' },
-      { audio: [sound({ language: 'deu' }), sound({ index: 2, number: 2, codec: 'ac3' })] },
+      { audio: [audioStream({ language: 'deu' }), audioStream({ index: 2, number: 2, codec: 'ac3' })] },
     )
     expect(argv(spec, media).join(' ')).toBe(
       [
@@ -101,7 +101,11 @@ describe('the whole command', () => {
   })
 
   test('hevc cbr in mp4', () => {
-    const spec = job({ videoCodec: 'hevc', quality: 'best', video: [rendition({ mode: 'cbr', audioProfiles: [] })] })
+    const spec = jobSpec({
+      videoCodec: 'hevc',
+      quality: 'best',
+      video: [videoProfile({ mode: 'cbr', audioProfiles: [] })],
+    })
     expect(argv(spec).slice(argv(spec).indexOf('-c:v')).join(' ')).toBe(
       [
         '-c:v libx265 -preset slow -forced-idr 1',
@@ -115,11 +119,15 @@ describe('the whole command', () => {
 
 describe('audio files of their own', () => {
   test('are further outputs of the same process and the same decode', () => {
-    const spec = job({
+    const spec = jobSpec({
       audioDirectory: 'a',
-      audio: [track(), track({ index: 1, codec: 'ac3' }), track({ index: 2, codec: 'mp2', sourceStream: 2 })],
+      audio: [
+        audioProfile(),
+        audioProfile({ index: 1, codec: 'ac3' }),
+        audioProfile({ index: 2, codec: 'mp2', sourceStream: 2 }),
+      ],
     })
-    const media = source({}, { audio: [sound({ language: 'deu' }), sound({ index: 2, number: 2 })] })
+    const media = mediaInfo({}, { audio: [audioStream({ language: 'deu' }), audioStream({ index: 2, number: 2 })] })
     const plan = planJob(spec, media)
     expect(plan.audioFiles.map((file) => [file.path, file.contentType])).toEqual([
       ['a/clip_audio_0.m4a', 'audio/mp4'],
@@ -141,11 +149,11 @@ describe('audio files of their own', () => {
   })
 
   test('a profile without source_stream has none; one path for two is refused', () => {
-    expect(planJob(job({ audioDirectory: '', audio: [track({ sourceStream: null })] }), source()).audioFiles).toEqual(
-      [],
-    )
-    const same = job({ audioDirectory: 'a', video: [rendition({ output: 'a/clip_audio_0.m4a' })] })
-    expect(() => planJob(same, source())).toThrow(/videoProfiles\[0\] and audioProfiles\[0\] would both write/)
+    expect(
+      planJob(jobSpec({ audioDirectory: '', audio: [audioProfile({ sourceStream: null })] }), mediaInfo()).audioFiles,
+    ).toEqual([])
+    const same = jobSpec({ audioDirectory: 'a', video: [videoProfile({ output: 'a/clip_audio_0.m4a' })] })
+    expect(() => planJob(same, mediaInfo())).toThrow(/videoProfiles\[0\] and audioProfiles\[0\] would both write/)
   })
 
   test.each([
@@ -155,8 +163,8 @@ describe('audio files of their own', () => {
     [0, null, null],
     [0, 12, 10],
   ])('audio that begins at %s and lasts %s s must fill %s s', (startSeconds, durationSeconds, expected) => {
-    const media = source({}, { audio: [sound({ startSeconds, durationSeconds })] })
-    expect(planJob(job({ audioDirectory: 'a' }), media).audioFiles[0]!.durationSeconds).toBe(expected)
+    const media = mediaInfo({}, { audio: [audioStream({ startSeconds, durationSeconds })] })
+    expect(planJob(jobSpec({ audioDirectory: 'a' }), media).audioFiles[0]!.durationSeconds).toBe(expected)
   })
 })
 
@@ -170,11 +178,11 @@ describe('single flags', () => {
     ['hevc', 'best', 'slow'],
   ]
   test.each(presets)('%s %s is preset %s', (videoCodec, quality, preset) => {
-    expect(after(argv(job({ videoCodec, quality })), '-preset')).toBe(preset)
+    expect(after(argv(jobSpec({ videoCodec, quality })), '-preset')).toBe(preset)
   })
 
   test('h264 cbr is signalled by HRD', () => {
-    const args = argv(job({ video: [rendition({ mode: 'cbr' })] }))
+    const args = argv(jobSpec({ video: [videoProfile({ mode: 'cbr' })] }))
     expect(after(args, '-x264-params')).toBe('nal-hrd=cbr:force-cfr=1')
     expect(after(args, '-minrate')).toBe('500k')
   })
@@ -184,28 +192,30 @@ describe('single flags', () => {
     ['hevc', '-crf 23 -maxrate 500k -bufsize 1000000'],
     ['mpeg2', '-q:v 4 -maxrate 500k -bufsize 1000000'],
   ] as const)('%s qvbr is constant quality with a cap', (videoCodec, flags) => {
-    const args = argv(job({ videoCodec, video: [rendition({ mode: 'qvbr' })] }))
+    const args = argv(jobSpec({ videoCodec, video: [videoProfile({ mode: 'qvbr' })] }))
     expect(args.join(' ')).toContain(flags)
     expect(args).not.toContain('-b:v')
   })
 
   test('unknown length: the header is moved to the front afterwards', () => {
-    const args = argv(job(), source({ durationSeconds: null }, { durationSeconds: null }))
+    const args = argv(jobSpec(), mediaInfo({ durationSeconds: null }, { durationSeconds: null }))
     expect(after(args, '-movflags')).toBe('+faststart')
     expect(args).not.toContain('-moov_size')
   })
 
   test('an ffmpeg 5.1 without caption option gets none for hevc', () => {
     const old = { ...ALL_FEATURES, hevcCaptions: false, captionsAcrossRates: false }
-    expect(argv(job({ videoCodec: 'hevc' }), source(), old)).not.toContain('-a53cc')
+    expect(argv(jobSpec({ videoCodec: 'hevc' }), mediaInfo(), old)).not.toContain('-a53cc')
   })
 
   test('video that begins late is pulled to 0', () => {
-    expect(after(argv(job(), source({ startSeconds: 1.42 }, { startSeconds: 1.4 })), '-itsoffset')).toBe('-0.020000')
+    expect(after(argv(jobSpec(), mediaInfo({ startSeconds: 1.42 }, { startSeconds: 1.4 })), '-itsoffset')).toBe(
+      '-0.020000',
+    )
   })
 
   test('threads are named for decoder, filters and each output when they are limited', () => {
-    const args = ffmpegArgs(planJob(job(), source()), {
+    const args = ffmpegArgs(planJob(jobSpec(), mediaInfo()), {
       input: 'file:/in',
       inputFlags: [],
       outputs: ['/out'],
@@ -213,18 +223,18 @@ describe('single flags', () => {
     })
     expect(args.filter((word) => word === '-threads')).toHaveLength(2)
     expect(after(args, '-filter_complex_threads')).toBe('2')
-    expect(argv(job())).not.toContain('-threads')
+    expect(argv(jobSpec())).not.toContain('-threads')
   })
 
   test('x265 is told how large its pool may be', () => {
-    const plan = planJob(job({ videoCodec: 'hevc', quality: 'good' }), source())
+    const plan = planJob(jobSpec({ videoCodec: 'hevc', quality: 'good' }), mediaInfo())
     const ends = { input: 'file:/in', inputFlags: [], outputs: ['/out'], threads: 2 }
     expect(after(ffmpegArgs(plan, { ...ends, cores: 2 }), '-x265-params')).toContain(':pools=2:')
     expect(after(ffmpegArgs(plan, ends), '-x265-params')).not.toContain('pools')
   })
 
   test('an output without an absolute path is a mistake of ours', () => {
-    const plan = planJob(job(), source())
+    const plan = planJob(jobSpec(), mediaInfo())
     expect(() => ffmpegArgs(plan, { input: 'file:/in', inputFlags: [], outputs: ['-x.mp4'], threads: 0 })).toThrow(
       TypeError,
     )
@@ -236,45 +246,45 @@ describe('single filters', () => {
     graphs(argv(spec, media, abilities)).join(';')
 
   test('full range is converted even at the same size', () => {
-    const spec = job({ video: [rendition({ width: 1280, height: 720, bitrateKbps: 3000 })] })
-    expect(chain(spec, source({ pixelFormat: 'yuvj420p', colorRange: 'pc' }))).toContain(
+    const spec = jobSpec({ video: [videoProfile({ width: 1280, height: 720, bitrateKbps: 3000 })] })
+    expect(chain(spec, mediaInfo({ pixelFormat: 'yuvj420p', colorRange: 'pc' }))).toContain(
       'zscale=w=1280:h=720:filter=lanczos:min=bt709:rin=full:pin=bt709:tin=bt709:m=bt709:r=limited:p=bt709:t=bt709',
     )
   })
   test('RGB goes by way of planar RGB and has no matrix to be told', () => {
-    expect(chain(job(), source({ pixelFormat: 'rgb24', colorSpace: null }))).toContain(
+    expect(chain(jobSpec(), mediaInfo({ pixelFormat: 'rgb24', colorSpace: null }))).toContain(
       'format=gbrp,zscale=w=320:h=180:filter=lanczos:rin=full:pin=bt709:tin=bt709:m=bt470bg:r=limited:p=bt709:t=bt709,format=yuv420p,colorspace=',
     )
   })
   test('without zscale swscale does it, with its own names', () => {
     const plain = { ...ALL_FEATURES, zscale: false }
-    expect(chain(job(), source(), plain)).toContain(
+    expect(chain(jobSpec(), mediaInfo(), plain)).toContain(
       'scale=w=320:h=180:flags=lanczos+accurate_rnd+full_chroma_int:in_color_matrix=bt709:in_range=limited:out_color_matrix=bt601:out_range=limited',
     )
   })
   test('HDR is mapped once, before the renditions part', () => {
-    const hdr = source({
+    const hdr = mediaInfo({
       colorTransfer: 'smpte2084',
       colorPrimaries: 'bt2020',
       colorSpace: 'bt2020nc',
       pixelFormat: 'yuv420p10le',
     })
-    const spec = job({ video: [rendition(), rendition({ index: 1, width: 640, height: 360 })] })
+    const spec = jobSpec({ video: [videoProfile(), videoProfile({ index: 1, width: 640, height: 360 })] })
     expect(chain(spec, hdr).split(';')[0]).toBe(
       '[0:V:0]fps=25/1:start_time=0,zscale=min=bt2020nc:rin=limited:pin=bt2020:tin=smpte2084:t=linear:npl=100,format=gbrpf32le,' +
         'zscale=p=bt709,tonemap=tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=limited,format=yuv420p,split=2[s_v0][s_v1]',
     )
   })
   test('mpeg2 bars are centred on even lines', () => {
-    const spec = job({ videoCodec: 'mpeg2', video: [rendition({ width: 720, height: 576, bitrateKbps: 3000 })] })
-    expect(chain(spec, source({ width: 1280, height: 544 }))).toContain('pad=720:576:0:70:color=black,setsar=64/45')
+    const spec = jobSpec({ videoCodec: 'mpeg2', video: [videoProfile({ width: 720, height: 576, bitrateKbps: 3000 })] })
+    expect(chain(spec, mediaInfo({ width: 1280, height: 544 }))).toContain('pad=720:576:0:70:color=black,setsar=64/45')
   })
   test.each([
     [0, ',volume=0['],
     [50, ',volume=0.5['],
     [200, ',volume=2,aresample=192000,alimiter=limit=0.891251:level=0:latency=1,aresample=48000['],
   ])('volume %i', (audioVolume, expected) => {
-    expect(chain(job({ audioVolume }), source())).toContain(expected)
+    expect(chain(jobSpec({ audioVolume }), mediaInfo())).toContain(expected)
   })
   const fields = (top: number, bottom: number, progressive: number) => ({
     tff: top,
@@ -286,8 +296,8 @@ describe('single filters', () => {
   })
   const telecined = { ...fields(100, 0, 10), neither: 60, repeatedTop: 20, repeatedBottom: 20 }
   const film = { frameRate: { num: 30000, den: 1001 }, fieldOrder: 'tt', scan: telecined } as const
-  const forced = { video: [rendition({ progressive: true })] }
-  const scans: [string, Partial<JobSpec>, Parameters<typeof source>[0], string][] = [
+  const forced = { video: [videoProfile({ progressive: true })] }
+  const scans: [string, Partial<JobSpec>, Parameters<typeof mediaInfo>[0], string][] = [
     [
       'measured as flagged',
       forced,
@@ -328,42 +338,42 @@ describe('single filters', () => {
     ],
     [
       '3:2 at 25 is none',
-      { detelecine: true, video: [rendition({ width: 720, height: 576 })] },
+      { detelecine: true, video: [videoProfile({ width: 720, height: 576 })] },
       { ...film, frameRate: { num: 25, den: 1 } },
       'bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1',
     ],
   ]
   test.each(scans)('fields: %s', (_title, change, video, expected) => {
-    expect(chain(job(change), source(video))).toContain(expected)
+    expect(chain(jobSpec(change), mediaInfo(video))).toContain(expected)
   })
   test('interlaced at the size of the source: no line is touched', () => {
-    const media = source({
+    const media = mediaInfo({
       width: 720,
       height: 576,
       fieldOrder: 'bb',
       colorSpace: 'bt470bg',
       colorPrimaries: 'bt470bg',
     })
-    const spec = job({ video: [rendition({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 3000 })] })
+    const spec = jobSpec({ video: [videoProfile({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 3000 })] })
     expect(chain(spec, media)).toContain(
       '[0:V:0]fps=25/1:start_time=0,setsar=1/1:max=65535,format=yuv420p,setparams=field_mode=bff:range',
     )
     expect(after(argv(spec, media), '-x264-params')).toBe('nal-hrd=cbr:force-cfr=1:bff=1')
     expect(after(argv(spec, media), '-flags')).toBe('+cgop+ilme+ildct')
   })
-  const forcing: [string, Partial<JobSpec>, Parameters<typeof source>[0]][] = [
+  const forcing: [string, Partial<JobSpec>, Parameters<typeof mediaInfo>[0]][] = [
     ['hevc', { videoCodec: 'hevc' }, {}],
     ['turned by the job', { aspect: 'rotate_clockwise' }, {}],
     ['turned by the source', {}, { rotation: 90 }],
     ['upside down', { transform: 'vflip' }, {}],
-    ['half the rate', { video: [rendition({ frameRateFactor: '1/2x' })] }, {}],
-    ['twice the rate', { video: [rendition({ frameRateFactor: '2x' })] }, {}],
-    ['a height of 182', { video: [rendition({ width: 0, height: 0 })] }, { height: 182 }],
-    ['960x720, a raster that nothing shows interlaced', { video: [rendition({ width: 960, height: 720 })] }, {}],
-    ['480x360', { video: [rendition({ width: 480, height: 360 })] }, { width: 720, height: 576 }],
+    ['half the rate', { video: [videoProfile({ frameRateFactor: '1/2x' })] }, {}],
+    ['twice the rate', { video: [videoProfile({ frameRateFactor: '2x' })] }, {}],
+    ['a height of 182', { video: [videoProfile({ width: 0, height: 0 })] }, { height: 182 }],
+    ['960x720, a raster that nothing shows interlaced', { video: [videoProfile({ width: 960, height: 720 })] }, {}],
+    ['480x360', { video: [videoProfile({ width: 480, height: 360 })] }, { width: 720, height: 576 }],
   ]
   test.each(forcing)('fields cannot be kept: %s', (_title, change, video) => {
-    const plan = planJob(job(change), source({ fieldOrder: 'tt', ...video }))
+    const plan = planJob(jobSpec(change), mediaInfo({ fieldOrder: 'tt', ...video }))
     expect(plan.outputs[0]?.video.scan).toBe('progressive')
     expect(plan.outputs[0]?.video.deinterlace).not.toBe('none')
     expect(plan.warnings.map((warning) => warning.code)).toContain('deinterlaced')
@@ -381,24 +391,24 @@ describe('single filters', () => {
     [{ aspect: 'rotate_clockwise', transform: 'crop' }, 'transpose=dir=clock,crop=w=720:h=406,SCALE,setsar=1/1'],
   ]
   test.each(shapes)('%j', (change, expected) => {
-    expect(chain(job(change), source()).replace(/zscale=[^,]*,colorspace=[^,]*/, 'SCALE')).toContain(expected)
+    expect(chain(jobSpec(change), mediaInfo()).replace(/zscale=[^,]*,colorspace=[^,]*/, 'SCALE')).toContain(expected)
   })
   test('rotation_blackness without bars is warned about', () => {
-    const spec = job({ aspect: 'rotate_clockwise', transform: 'crop', barPercent: 30 })
-    expect(planJob(spec, source()).warnings).toMatchObject([{ code: 'no_effect', field: 'rotation_blackness' }])
+    const spec = jobSpec({ aspect: 'rotate_clockwise', transform: 'crop', barPercent: 30 })
+    expect(planJob(spec, mediaInfo()).warnings).toMatchObject([{ code: 'no_effect', field: 'rotation_blackness' }])
   })
   test('nothing of a job reaches the graph', () => {
-    const spec = job({ inputName: "x';movie=/etc/passwd", video: [rendition({ output: "a';movie=b.mp4" })] })
-    expect(chain(spec, source({ colorSpace: "bt709';movie=", colorPrimaries: ';x', colorTransfer: ';y' }))).not.toMatch(
-      /movie|;x|;y/,
-    )
+    const spec = jobSpec({ inputName: "x';movie=/etc/passwd", video: [videoProfile({ output: "a';movie=b.mp4" })] })
+    expect(
+      chain(spec, mediaInfo({ colorSpace: "bt709';movie=", colorPrimaries: ';x', colorTransfer: ';y' })),
+    ).not.toMatch(/movie|;x|;y/)
   })
 })
 
 describe('a logo', () => {
   const logo = { position: 'top_right', opacityPercent: 50 } as const
   const args = (spec: JobSpec) =>
-    ffmpegArgs(planJob(spec, source(), undefined, null, { width: 200, height: 100 }), {
+    ffmpegArgs(planJob(spec, mediaInfo(), undefined, null, { width: 200, height: 100 }), {
       input: 'http://in',
       inputFlags: [],
       outputs: spec.video.map((_profile, index) => `/task/${index}`),
@@ -407,8 +417,8 @@ describe('a logo', () => {
     })
 
   test('is the second input, scaled once for each size, over the finished pictures', () => {
-    const video = [rendition({ audioProfiles: [] }), rendition({ index: 1, audioProfiles: [] })]
-    const spec = job({ logo, video })
+    const video = [videoProfile({ audioProfiles: [] }), videoProfile({ index: 1, audioProfiles: [] })]
+    const spec = jobSpec({ logo, video })
     expect(args(spec).join(' ')).toContain(
       '-i http://in -protocol_whitelist file -format_whitelist png_pipe -codec_whitelist png -f png_pipe -i file:/task/logo.png -filter_complex',
     )
@@ -419,6 +429,6 @@ describe('a logo', () => {
     ])
   })
   test('is no input where the job has none', () => {
-    expect(args(job())).not.toContain('file:/task/logo.png')
+    expect(args(jobSpec())).not.toContain('file:/task/logo.png')
   })
 })

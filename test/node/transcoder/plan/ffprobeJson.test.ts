@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readMedia } from '../../../../transcoder/plan/model/ffprobeJson.ts'
+import { parseFfprobe } from '../../../../transcoder/plan/model/ffprobeJson.ts'
 
 const video = {
   index: 0,
@@ -13,7 +13,7 @@ const video = {
 
 describe('what ffprobe prints, read', () => {
   test('an empty document has nothing', () => {
-    expect(readMedia({})).toEqual({
+    expect(parseFfprobe({})).toEqual({
       formats: [],
       durationSeconds: null,
       startSeconds: null,
@@ -34,7 +34,7 @@ describe('what ffprobe prints, read', () => {
     ['nan', 0],
   ])('a display matrix of %s degrees means turning by %i clockwise', (rotation, expected) => {
     expect(
-      readMedia({ streams: [{ ...video, side_data_list: [{ side_data_type: 'Display Matrix', rotation }] }] }).video
+      parseFfprobe({ streams: [{ ...video, side_data_list: [{ side_data_type: 'Display Matrix', rotation }] }] }).video
         ?.rotation,
     ).toBe(expected)
   })
@@ -46,14 +46,16 @@ describe('what ffprobe prints, read', () => {
     ['0/0', '25/1', { num: 25, den: 1 }, false],
     ['0/0', '0/0', null, false],
   ])('average %s and nominal %s', (average, nominal, frameRate, variableFrameRate) => {
-    expect(readMedia({ streams: [{ ...video, avg_frame_rate: average, r_frame_rate: nominal }] }).video).toMatchObject({
+    expect(
+      parseFfprobe({ streams: [{ ...video, avg_frame_rate: average, r_frame_rate: nominal }] }).video,
+    ).toMatchObject({
       frameRate,
       variableFrameRate,
     })
   })
   test('the identifier of a stream is its PID in a transport stream', () => {
-    expect(readMedia({ streams: [{ ...video, id: '0x100' }] }).video?.id).toBe(256)
-    expect(readMedia({ streams: [{ ...video, id: 'nonsense' }] }).video?.id).toBeNull()
+    expect(parseFfprobe({ streams: [{ ...video, id: '0x100' }] }).video?.id).toBe(256)
+    expect(parseFfprobe({ streams: [{ ...video, id: 'nonsense' }] }).video?.id).toBeNull()
   })
   test('cover art is no video, and the film behind it is', () => {
     const cover = {
@@ -64,12 +66,12 @@ describe('what ffprobe prints, read', () => {
       height: 600,
       disposition: { attached_pic: 1 },
     }
-    const media = readMedia({ streams: [cover, { ...video, index: 1 }] })
+    const media = parseFfprobe({ streams: [cover, { ...video, index: 1 }] })
     expect(media.video?.index).toBe(1)
     expect(media.other).toEqual([{ index: 0, id: null, type: 'cover art', codec: 'png', language: null }])
   })
   test('an audio stream that could not be read keeps its number', () => {
-    const media = readMedia({
+    const media = parseFfprobe({
       streams: [
         { index: 1, codec_type: 'audio', codec_name: 'aac', channels: 0 },
         {
@@ -85,6 +87,6 @@ describe('what ffprobe prints, read', () => {
     expect(media.audio).toMatchObject([{ number: 2, codec: 'ac3', channels: 6, sampleRate: 48000, language: 'deu' }])
   })
   test('a sample aspect of 0:1 is unknown, thus square', () => {
-    expect(readMedia({ streams: [{ ...video, sample_aspect_ratio: '0:1' }] }).video?.sar).toEqual({ num: 1, den: 1 })
+    expect(parseFfprobe({ streams: [{ ...video, sample_aspect_ratio: '0:1' }] }).video?.sar).toEqual({ num: 1, den: 1 })
   })
 })

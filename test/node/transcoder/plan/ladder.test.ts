@@ -4,17 +4,17 @@ import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import type { VideoStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
-import { job, packaged, rendition, source } from '../../../support/transcoder/jobSpecs.ts'
+import { jobSpec, packagingSpec, videoProfile, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
 /** As toSpec makes it: one profile that stands for all rungs. */
 const auto = (change: Partial<JobSpec> = {}) =>
-  job({
+  jobSpec({
     ladder: 'auto',
     gopSeconds: 2,
-    video: [rendition({ output: '', width: 0, height: 0, bitrateKbps: 0 })],
+    video: [videoProfile({ output: '', width: 0, height: 0, bitrateKbps: 0 })],
     ...change,
   })
-const planned = (video: Partial<VideoStream>, change: Partial<JobSpec> = {}) => planJob(auto(change), source(video))
+const planned = (video: Partial<VideoStream>, change: Partial<JobSpec> = {}) => planJob(auto(change), mediaInfo(video))
 const rungs = (video: Partial<VideoStream>, change: Partial<JobSpec> = {}) =>
   planned(video, change).outputs.map(({ path, video: { width, height } }) => `${path} ${width}x${height}`)
 const sizes = (video: Partial<VideoStream>, change: Partial<JobSpec> = {}) =>
@@ -143,7 +143,7 @@ describe('names', () => {
     expect(rungs({ width: 400, height: 170 })).toEqual(['clip_0_170p.mp4 400x170'])
   })
   test('of segmented output: the class', () => {
-    const spec = { packaging: packaged({ hls: true, dash: true }), outputDirectory: 'show' }
+    const spec = { packaging: packagingSpec({ hls: true, dash: true }), outputDirectory: 'show' }
     const { packaging } = planned({ width: 854, height: 480 }, spec)
     expect(packaging?.renditions.map(({ id, directory }) => `${id} ${directory}`)).toEqual([
       'video_0 video_480p',
@@ -155,7 +155,7 @@ describe('names', () => {
 })
 
 test('a source without video has no ladder, and its audio files all the same', () => {
-  const plan = planJob(auto({ audioDirectory: 'a' }), { ...source(), video: null })
+  const plan = planJob(auto({ audioDirectory: 'a' }), { ...mediaInfo(), video: null })
   expect(plan.audioFiles).toHaveLength(1)
   expect(plan.warnings).toMatchObject([{ code: 'video_profile_left_out', field: 'ladder' }])
 })

@@ -1,15 +1,15 @@
 // What follows from a measured loudness; no ffmpeg.
 import { describe, expect, test } from 'vitest'
-import { readLoudness } from '../../../../transcoder/analysis/measureLoudness.ts'
-import { planMix } from '../../../../transcoder/plan/audio/downmix.ts'
+import { parseEbur128 } from '../../../../transcoder/analysis/measureLoudness.ts'
+import { planChannelMix } from '../../../../transcoder/plan/audio/downmix.ts'
 import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'
-import { gainsToTry, planLoudness, soundsToMeasure } from '../../../../transcoder/plan/audio/loudnessGain.ts'
+import { limiterGains, planLoudness, loudnessMeasurements } from '../../../../transcoder/plan/audio/loudnessGain.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import { PlanContext } from '../../../../transcoder/plan/planContext.ts'
-import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
-const STEREO = planMix(track(), sound()).value
+const STEREO = planChannelMix(audioProfile(), audioStream()).value
 const measured = (integratedLufs: number | null, truePeakDb: number | null, limited: [number, number][] = []) => ({
   mix: STEREO,
   integratedLufs,
@@ -54,36 +54,36 @@ describe('gain', () => {
     [measured(null, null), -23, null, ['loudness_of_silence']],
     [undefined, -23, null, ['loudness_not_measured']],
   ])('%j at %i: %j', (level, loudnessLufs, loudness, codes) => {
-    const stream = sound({ loudness: level === undefined ? [] : [level] })
-    const context = new PlanContext(job({ loudnessLufs }), source(), ALL_FEATURES)
+    const stream = audioStream({ loudness: level === undefined ? [] : [level] })
+    const context = new PlanContext(jobSpec({ loudnessLufs }), mediaInfo(), ALL_FEATURES)
     expect(planLoudness(context, { stream, mix: STEREO })).toEqual(loudness)
     expect(context.warnings.map(({ code }) => code)).toEqual(codes)
   })
 
   test('nothing is tried behind a limiter where peaks fit, or where there is silence', () => {
-    expect(gainsToTry(measured(-30, -10), -23)).toEqual([])
-    expect(gainsToTry(measured(null, null), -23)).toEqual([])
-    expect(gainsToTry(measured(-30, -9.9), -23)).toEqual([7, 7.5, 8, 9, 11, 15])
+    expect(limiterGains(measured(-30, -10), -23)).toEqual([])
+    expect(limiterGains(measured(null, null), -23)).toEqual([])
+    expect(limiterGains(measured(-30, -9.9), -23)).toEqual([7, 7.5, 8, 9, 11, 15])
   })
 })
 
 test('each sound that is carried is measured once, in each of its mixes', () => {
   const audio = [
-    track(),
-    track({ index: 1, codec: 'ac3' }),
-    track({ index: 2, channels: 6 }),
-    track({ index: 3, sourceStream: 2 }),
-    track({ index: 4, sourceStream: 7 }),
-    track({ index: 5, sourceStream: null }),
+    audioProfile(),
+    audioProfile({ index: 1, codec: 'ac3' }),
+    audioProfile({ index: 2, channels: 6 }),
+    audioProfile({ index: 3, sourceStream: 2 }),
+    audioProfile({ index: 4, sourceStream: 7 }),
+    audioProfile({ index: 5, sourceStream: null }),
   ]
-  const media = source({}, { audio: [sound(), sound({ index: 2, number: 2 })] })
-  const spec = job({ audio, video: [rendition({ audioProfiles: [0, 1, 2, 4, 5] })] })
-  expect(soundsToMeasure(spec, media)).toEqual([])
-  expect(soundsToMeasure({ ...spec, loudnessLufs: -23 }, media)).toEqual([
+  const media = mediaInfo({}, { audio: [audioStream(), audioStream({ index: 2, number: 2 })] })
+  const spec = jobSpec({ audio, video: [videoProfile({ audioProfiles: [0, 1, 2, 4, 5] })] })
+  expect(loudnessMeasurements(spec, media)).toEqual([])
+  expect(loudnessMeasurements({ ...spec, loudnessLufs: -23 }, media)).toEqual([
     { stream: 1, mix: STEREO },
-    { stream: 1, mix: planMix(track({ channels: 6 }), sound()).value },
+    { stream: 1, mix: planChannelMix(audioProfile({ channels: 6 }), audioStream()).value },
   ])
-  expect(soundsToMeasure({ ...spec, loudnessLufs: -23, audioDirectory: '' }, media)).toHaveLength(3)
+  expect(loudnessMeasurements({ ...spec, loudnessLufs: -23, audioDirectory: '' }, media)).toHaveLength(3)
 })
 
 test.each([
@@ -91,14 +91,14 @@ test.each([
   [-23.4, 23, []],
   [-35, 31, ['dialnorm_clamped']],
 ])('a dialogue level of 0 follows the target %f: %i', (loudnessLufs, dialnorm, codes) => {
-  const spec = job({ loudnessLufs, audio: [track({ codec: 'ac3' })] })
-  const plan = planJob(spec, source({}, { audio: [sound({ loudness: [measured(-40, -30)] })] }))
+  const spec = jobSpec({ loudnessLufs, audio: [audioProfile({ codec: 'ac3' })] })
+  const plan = planJob(spec, mediaInfo({}, { audio: [audioStream({ loudness: [measured(-40, -30)] })] }))
   expect(plan.outputs[0]!.audio[0]!.dialnorm).toBe(dialnorm)
   expect(plan.warnings.map(({ code }) => code)).toEqual(codes)
 })
 
 test('the filters: one gain, or a gain behind a limiter of true peaks', () => {
-  const [audio] = planJob(job(), source()).outputs[0]!.audio
+  const [audio] = planJob(jobSpec(), mediaInfo()).outputs[0]!.audio
   const filters = (loudness: { gainDb: number; limited: boolean } | null) =>
     audioFilters({ ...audio!, loudness }).slice(3)
   expect(filters(null)).toEqual([])
@@ -116,7 +116,7 @@ test('what ebur128 says is read by the name of the filter', () => {
   const said = (name: string, lufs: string, peak: string) =>
     `[ebur128@${name} @ 0x55f1] [info] Summary:\n\n  Integrated loudness:\n    I:         ${lufs} LUFS\n    Threshold: -31.1 LUFS\n\n  Loudness range:\n    LRA:         0.0 LU\n\n  True peak:\n    Peak:      ${peak} dBFS\n`
   const log = `[info] Stream #0:0\n${said('m1', '-70.0', '-inf')}${said('m0', '-21.1', '-18.1')}`
-  expect(readLoudness(log, 'm0')).toEqual({ integratedLufs: -21.1, truePeakDb: -18.1 })
-  expect(readLoudness(log, 'm1')).toEqual({ integratedLufs: null, truePeakDb: null })
-  expect(readLoudness(log, 'm2')).toBeNull()
+  expect(parseEbur128(log, 'm0')).toEqual({ integratedLufs: -21.1, truePeakDb: -18.1 })
+  expect(parseEbur128(log, 'm1')).toEqual({ integratedLufs: null, truePeakDb: null })
+  expect(parseEbur128(log, 'm2')).toBeNull()
 })

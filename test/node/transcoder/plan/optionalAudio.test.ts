@@ -2,19 +2,26 @@
 import { expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { job, packaged, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import {
+  jobSpec,
+  packagingSpec,
+  videoProfile,
+  audioStream,
+  mediaInfo,
+  audioProfile,
+} from '../../../support/transcoder/jobSpecs.ts'
 
-const optional = (change: Partial<JobSpec> = {}) => job({ audio: [track({ optional: true })], ...change })
-const silent = source({}, { audio: [] })
+const optional = (change: Partial<JobSpec> = {}) => jobSpec({ audio: [audioProfile({ optional: true })], ...change })
+const silent = mediaInfo({}, { audio: [] })
 const named = (spec: JobSpec, media = silent) =>
   planJob(spec, media).warnings.map(({ code, field }) => `${code} ${field}`)
 
 test('is as if it were not there when the source has the stream', () => {
-  expect(planJob(optional(), source())).toEqual(planJob(job(), source()))
+  expect(planJob(optional(), mediaInfo())).toEqual(planJob(jobSpec(), mediaInfo()))
 })
 
 test('a silent source gives outputs without audio and one warning', () => {
-  const spec = optional({ video: [rendition(), rendition({ index: 1 })] })
+  const spec = optional({ video: [videoProfile(), videoProfile({ index: 1 })] })
   const plan = planJob(spec, silent)
   expect(plan.outputs.map(({ audio }) => audio)).toEqual([[], []])
   expect(plan.sourceAudio).toEqual([])
@@ -28,19 +35,19 @@ test('a silent source gives outputs without audio and one warning', () => {
 })
 
 test('the others are made, at their own positions', () => {
-  const audio = [track({ sourceStream: 2, optional: true }), track({ index: 1 })]
-  const spec = job({ audio, video: [rendition({ audioProfiles: [0, 1] })] })
-  const plan = planJob(spec, source())
+  const audio = [audioProfile({ sourceStream: 2, optional: true }), audioProfile({ index: 1 })]
+  const spec = jobSpec({ audio, video: [videoProfile({ audioProfiles: [0, 1] })] })
+  const plan = planJob(spec, mediaInfo())
   expect(plan.outputs[0]?.audio).toMatchObject([{ profile: 1, sourceStream: 1 }])
   expect(plan.warnings[0]?.message).toContain('the source has 1 audio stream, so there is no source_stream 2')
 })
 
 test('without it the error stands, and its advice is to set it', () => {
-  expect(() => planJob(job(), silent)).toThrow(/the source has no audio streams; set optional on the audio profile/)
+  expect(() => planJob(jobSpec(), silent)).toThrow(/the source has no audio streams; set optional on the audio profile/)
 })
 
 test('a profile that nothing carries is not spoken of', () => {
-  expect(named(optional({ video: [rendition({ audioProfiles: [] })] }))).toEqual([])
+  expect(named(optional({ video: [videoProfile({ audioProfiles: [] })] }))).toEqual([])
 })
 
 test('nothing else needs the audio: files of their own, loudness, volume', () => {
@@ -56,13 +63,16 @@ test.each([
   ['DASH', { dash: true }],
   ['Smooth Streaming', { smooth: true }],
 ])('%s has video renditions alone', (_what, packaging) => {
-  const plan = planJob(optional({ packaging: packaged(packaging) }), silent)
+  const plan = planJob(optional({ packaging: packagingSpec(packaging) }), silent)
   expect(plan.packaging?.renditions).toMatchObject([{ kind: 'video', audio: [], audioRenditions: [] }])
   expect(plan.warnings.map(({ code }) => code)).toEqual(['audio_left_out'])
 })
 
 test('what a source of audio alone lacks is left out, and what is left is made', () => {
-  const audio = [track({ optional: true }), track({ index: 1, sourceStream: 2, optional: true })]
-  const plan = planJob(job({ audio, audioDirectory: 'a' }), { ...source({}, { audio: [sound()] }), video: null })
+  const audio = [audioProfile({ optional: true }), audioProfile({ index: 1, sourceStream: 2, optional: true })]
+  const plan = planJob(jobSpec({ audio, audioDirectory: 'a' }), {
+    ...mediaInfo({}, { audio: [audioStream()] }),
+    video: null,
+  })
   expect(plan.audioFiles).toMatchObject([{ profile: 0 }])
 })

@@ -4,18 +4,25 @@ import type { JobSpec, PackagingSpec } from '#contract/job/jobSpec.ts'
 import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { plannedFiles } from '../../../../transcoder/plan/model/plannedFiles.ts'
-import { streams } from '../../../../transcoder/plan/model/plannedPipes.ts'
-import { job, packaged, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import { plannedPipes } from '../../../../transcoder/plan/model/plannedPipes.ts'
+import {
+  jobSpec,
+  packagingSpec,
+  videoProfile,
+  audioStream,
+  mediaInfo,
+  audioProfile,
+} from '../../../support/transcoder/jobSpecs.ts'
 
 const segmented = (packaging: Partial<PackagingSpec>, change: Partial<JobSpec> = {}) =>
-  job({ packaging: packaged(packaging), video: [rendition({ output: '' })], ...change })
+  jobSpec({ packaging: packagingSpec(packaging), video: [videoProfile({ output: '' })], ...change })
 
-function plan(spec: JobSpec, media = source()) {
+function plan(spec: JobSpec, media = mediaInfo()) {
   const planned = planJob(spec, media)
   if (planned.packaging === null) throw new Error('it was not segmented')
   return { ...planned, packaging: planned.packaging }
 }
-const forms = (spec: JobSpec, media = source()) =>
+const forms = (spec: JobSpec, media = mediaInfo()) =>
   plan(spec, media).packaging.renditions.map(({ id, forms, audio }) => [
     id,
     forms.join('+'),
@@ -91,7 +98,7 @@ describe('decisions "output_container with flags" and "master_variant_mode"', ()
     [
       'ac3 inside of TS',
       { hls: true, preferTransportStream: true },
-      { audio: [track({ codec: 'ac3', dialnorm: 27 })] },
+      { audio: [audioProfile({ codec: 'ac3', dialnorm: 27 })] },
       [['video_0', 'ts', 0]],
     ],
     ['no audio in the job', { hls: true, dash: true }, { audio: [] }, [['video_0', 'cmaf']]],
@@ -102,7 +109,7 @@ describe('decisions "output_container with flags" and "master_variant_mode"', ()
 
   test.each<[Partial<JobSpec>, string]>([
     [{ videoCodec: 'hevc' }, 'HLS carries hevc in these only'],
-    [{ audio: [track({ codec: 'ac3', dialnorm: 27 })] }, 'separate ac3 is carried in these'],
+    [{ audio: [audioProfile({ codec: 'ac3', dialnorm: 27 })] }, 'separate ac3 is carried in these'],
   ])('TS was asked for, CMAF is written: %j', (change, reason) => {
     const planned = plan(segmented({ hls: true, preferTransportStream: true, separateAudio: true }, change))
     expect(planned.packaging.hls).toBe('cmaf')
@@ -113,7 +120,10 @@ describe('decisions "output_container with flags" and "master_variant_mode"', ()
   test('several tracks in one transport stream could not be chosen between: they are separated, with a warning', () => {
     const spec = segmented(
       { hls: true, preferTransportStream: true },
-      { audio: [track(), track({ index: 1 })], video: [rendition({ output: '', audioProfiles: [0, 1] })] },
+      {
+        audio: [audioProfile(), audioProfile({ index: 1 })],
+        video: [videoProfile({ output: '', audioProfiles: [0, 1] })],
+      },
     )
     expect(forms(spec)).toEqual([
       ['video_0', 'ts'],
@@ -128,15 +138,19 @@ test('each video profile says which audio renditions it selects; an audio profil
   const spec = segmented(
     { dash: true },
     {
-      audio: [track(), track({ index: 1, sourceStream: null }), track({ index: 2, sourceStream: 2 })],
+      audio: [
+        audioProfile(),
+        audioProfile({ index: 1, sourceStream: null }),
+        audioProfile({ index: 2, sourceStream: 2 }),
+      ],
       video: [
-        rendition({ output: 'hd.mp4', audioProfiles: [0, 1, 2] }),
-        rendition({ index: 1, output: 'a/b/sd.v2', audioProfiles: [2] }),
-        rendition({ index: 2, output: '', audioProfiles: [] }),
+        videoProfile({ output: 'hd.mp4', audioProfiles: [0, 1, 2] }),
+        videoProfile({ index: 1, output: 'a/b/sd.v2', audioProfiles: [2] }),
+        videoProfile({ index: 2, output: '', audioProfiles: [] }),
       ],
     },
   )
-  const media = source({}, { audio: [sound(), sound({ number: 2, index: 2, language: 'fra' })] })
+  const media = mediaInfo({}, { audio: [audioStream(), audioStream({ number: 2, index: 2, language: 'fra' })] })
   expect(plan(spec, media).packaging.renditions).toMatchObject([
     { id: 'video_0', directory: 'hd', audioRenditions: ['audio_0', 'audio_2'] },
     { id: 'video_1', directory: 'a/b/sd', audioRenditions: ['audio_2'] },
@@ -154,10 +168,10 @@ test.each<[string, number[][], Partial<PackagingSpec>, string[]]>([
   ['transport streams with their audio inside', [[0], [1]], { hls: true, preferTransportStream: true }, []],
 ])('%s: whether a warning says that variants differ in what is heard', (_name, selections, packaging, expected) => {
   const spec = segmented(packaging, {
-    audio: [track(), track({ index: 1, sourceStream: 2 }), track({ index: 2, bitrateKbps: 64 })],
-    video: selections.map((audioProfiles, index) => rendition({ index, output: '', audioProfiles })),
+    audio: [audioProfile(), audioProfile({ index: 1, sourceStream: 2 }), audioProfile({ index: 2, bitrateKbps: 64 })],
+    video: selections.map((audioProfiles, index) => videoProfile({ index, output: '', audioProfiles })),
   })
-  const media = source({}, { audio: [sound(), sound({ number: 2, index: 2, language: 'fra' })] })
+  const media = mediaInfo({}, { audio: [audioStream(), audioStream({ number: 2, index: 2, language: 'fra' })] })
   const codes = plan(spec, media).warnings.map(({ code }) => code)
   expect(codes.filter((code) => code === 'audio_selections_differ')).toEqual(expected)
 })
@@ -170,7 +184,10 @@ describe('decision "gop_length"', () => {
     [25, 1, 4, 6, { num: 8, den: 1 }, 'Segments last 8 s instead of 6 s'],
     [25, 1, 10, 6, { num: 10, den: 1 }, 'Segments last 10 s instead of 6 s'],
   ])('%d/%d, GOPs of %d s in segments of %d s', (num, den, gopSeconds, segmentSeconds, expected, warning) => {
-    const planned = plan(segmented({ hls: true, segmentSeconds }, { gopSeconds }), source({ frameRate: { num, den } }))
+    const planned = plan(
+      segmented({ hls: true, segmentSeconds }, { gopSeconds }),
+      mediaInfo({ frameRate: { num, den } }),
+    )
     const { segmentDuration, renditions } = planned.packaging
     expect(segmentDuration.num * expected.den).toBe(segmentDuration.den * expected.num)
     expect(renditions[0]!.segmentFrames % renditions[0]!.video!.gopFrames).toBe(0)
@@ -183,7 +200,7 @@ describe('decision "gop_length"', () => {
     [25, 1, 4, [expect.stringContaining('Segments last 8 s instead of 6 s')]],
   ])('%d/%d, GOPs of %d s: the default length is said only where it is missed by far', (num, den, gopSeconds, said) => {
     const packaging = { hls: true, segmentSeconds: 6, isSegmentLengthGiven: false }
-    const planned = plan(segmented(packaging, { gopSeconds }), source({ frameRate: { num, den } }))
+    const planned = plan(segmented(packaging, { gopSeconds }), mediaInfo({ frameRate: { num, den } }))
     const warned = planned.warnings.filter(({ code }) => code === 'segment_length_snapped')
     expect(warned.map(({ message }) => message)).toEqual(said)
   })
@@ -193,11 +210,11 @@ describe('decision "gop_length"', () => {
       { hls: true },
       {
         video: (['1x', '1/2x', '2x'] as const).map((frameRateFactor, index) =>
-          rendition({ index, output: '', frameRateFactor }),
+          videoProfile({ index, output: '', frameRateFactor }),
         ),
       },
     )
-    const { renditions } = plan(spec, source({ frameRate: { num, den: 1 } })).packaging
+    const { renditions } = plan(spec, mediaInfo({ frameRate: { num, den: 1 } })).packaging
     const [one, half, twice] = renditions.map(({ video, segmentFrames }) => [video?.gopFrames ?? 0, segmentFrames])
     expect(one).toEqual(half!.map((frames) => 2 * frames))
     expect(twice).toEqual(half!.map((frames) => 4 * frames))
@@ -205,7 +222,7 @@ describe('decision "gop_length"', () => {
 })
 
 test('interlaced sources become progressive, with a warning', () => {
-  const planned = plan(segmented({ hls: true }), source({ fieldOrder: 'tt' }))
+  const planned = plan(segmented({ hls: true }), mediaInfo({ fieldOrder: 'tt' }))
   expect(planned.packaging.renditions[0]!.video).toMatchObject({ scan: 'progressive', deinterlace: 'frames' })
   expect(planned.warnings).toMatchObject([
     { code: 'deinterlaced', message: expect.stringContaining('segmented output is') },
@@ -223,13 +240,13 @@ test('the tar and the Smooth manifest are named by the directory, else by the in
 })
 
 test('captions become text tracks where they were asked for and are in the source', () => {
-  const captioned = source({ closedCaptions: true })
+  const captioned = mediaInfo({ closedCaptions: true })
   const tracks = (
     closedCaptions: boolean | null,
     media = captioned,
     packaging: Partial<PackagingSpec> = { hls: true },
   ) => plan(segmented(packaging, { closedCaptions }), media).packaging.textTracks
-  expect([tracks(true), tracks(null), tracks(false), tracks(true, source())]).toEqual([true, false, false, false])
+  expect([tracks(true), tracks(null), tracks(false), tracks(true, mediaInfo())]).toEqual([true, false, false, false])
   expect(tracks(true, captioned, { smooth: true })).toBe(false)
 })
 
@@ -238,14 +255,14 @@ test('there are no single files; streams follow the audio files in the order of 
     { hls: true, dash: true, smooth: true, preferTransportStream: true, separateAudio: true },
     { closedCaptions: true, audioDirectory: 'sound' },
   )
-  const planned = plan(spec, source({ closedCaptions: true }))
+  const planned = plan(spec, mediaInfo({ closedCaptions: true }))
   expect(plannedFiles(planned).map(({ path }) => path)).toEqual(['sound/clip_audio_0.m4a'])
-  expect(streams(planned)).toEqual([
+  expect(plannedPipes(planned)).toEqual([
     ...(['cmaf', 'ts', 'smooth'] as const).map((form) => ({ kind: 'rendition', rendition: 0, form })),
     ...(['cmaf', 'ts', 'smooth'] as const).map((form) => ({ kind: 'rendition', rendition: 1, form })),
     { kind: 'captions' },
   ])
-  const outputs = ['/tmp/a.m4a', ...streams(planned).map((_stream, index) => `pipe:${3 + index}`)]
+  const outputs = ['/tmp/a.m4a', ...plannedPipes(planned).map((_stream, index) => `pipe:${3 + index}`)]
   const args = ffmpegArgs(planned, { input: 'http://in', inputFlags: [], outputs, threads: 2 })
   const targets = [...args.join(' ').matchAll(/(?<=file:)\/tmp\S+|pipe:[^1]\S*?(?=[|\s]|$)/g)].map(([target]) => target)
   expect(targets.toSorted()).toEqual(outputs.toSorted())
@@ -258,12 +275,12 @@ test('there are no single files; streams follow the audio files in the order of 
 describe('the audio of several renditions in transport streams', () => {
   const args = (change: Partial<JobSpec>, packaging: Partial<PackagingSpec> = {}) => {
     const planned = plan(segmented({ hls: true, preferTransportStream: true, ...packaging }, change))
-    const outputs = streams(planned).map((_stream, index) => `pipe:${3 + index}`)
+    const outputs = plannedPipes(planned).map((_stream, index) => `pipe:${3 + index}`)
     return ffmpegArgs(planned, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
   }
   const count = (list: readonly string[], flag: string) => list.filter((each) => each === flag).length
   const targets = (list: readonly string[]) => list.filter((each) => /pipe:[^1]/.test(each))
-  const two = [0, 1].map((index) => rendition({ index, output: '', bitrateKbps: 500 - 100 * index }))
+  const two = [0, 1].map((index) => videoProfile({ index, output: '', bitrateKbps: 500 - 100 * index }))
 
   test('it is encoded once, in one output with the video of all', () => {
     const list = args({ video: two })
@@ -290,7 +307,7 @@ describe('the audio of several renditions in transport streams', () => {
   test('renditions whose tracks differ have each its own', () => {
     const list = args({
       video: two.map((each, index) => ({ ...each, audioProfiles: [index] })),
-      audio: [track(), track({ index: 1, bitrateKbps: 64 })],
+      audio: [audioProfile(), audioProfile({ index: 1, bitrateKbps: 64 })],
     })
     expect(count(list, '-c:a:0')).toBe(2)
     expect(targets(list)).toEqual(['pipe:3', 'pipe:4'])

@@ -5,7 +5,7 @@ import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.t
 import type { MediaInfo, VideoStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
 import type { VideoPlan } from '../../../../transcoder/plan/model/plan.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
 function firstVideo(spec: JobSpec, media: MediaInfo): VideoPlan {
   const [output] = planJob(spec, media).outputs
@@ -60,48 +60,48 @@ describe('frame size and shape', () => {
     ['within one percent of square is square', [854, 480], {}, [854, 480], [1, 1]],
   ]
   test.each(cases)('%s', (_title, [width, height], video, size, [num, den]) => {
-    const plan = firstVideo(job({ video: [rendition({ width, height, bitrateKbps: 5000 })] }), source(video))
+    const plan = firstVideo(jobSpec({ video: [videoProfile({ width, height, bitrateKbps: 5000 })] }), mediaInfo(video))
     expect([plan.width, plan.height]).toEqual(size)
     expect(plan.sar).toEqual({ num, den })
     expect([plan.pictureWidth, plan.pictureHeight]).toEqual(size)
   })
 
   test('samples outside 1:2 to 2:1 are warned about', () => {
-    expect(warningCodes(job({ video: [rendition({ width: 1280, height: 320 })] }), source())).toContain(
+    expect(warningCodes(jobSpec({ video: [videoProfile({ width: 1280, height: 320 })] }), mediaInfo())).toContain(
       'extreme_pixel_aspect',
     )
   })
 
   test('an odd source gives a warning about rounding', () => {
-    const spec = job({ video: [rendition({ width: 0, height: 0, bitrateKbps: 5000 })] })
-    expect(warningCodes(spec, source({ width: 853, height: 481 }))).toEqual(['size_rounded'])
+    const spec = jobSpec({ video: [videoProfile({ width: 0, height: 0, bitrateKbps: 5000 })] })
+    expect(warningCodes(spec, mediaInfo({ width: 853, height: 481 }))).toEqual(['size_rounded'])
   })
 })
 
 describe('mpeg2 carries square samples, 4:3, 16:9 and 2.21 only', () => {
   const mpeg2 = (width: number, height: number) =>
-    job({ videoCodec: 'mpeg2', video: [rendition({ width, height, bitrateKbps: 8000 })] })
+    jobSpec({ videoCodec: 'mpeg2', video: [videoProfile({ width, height, bitrateKbps: 8000 })] })
 
   test('16:9 at 720x576 is 64:45', () => {
-    expect(firstVideo(mpeg2(720, 576), source())).toMatchObject({ sar: { num: 64, den: 45 }, pictureHeight: 576 })
+    expect(firstVideo(mpeg2(720, 576), mediaInfo())).toMatchObject({ sar: { num: 64, den: 45 }, pictureHeight: 576 })
   })
   test('1.77 at 720x576 snaps to 16:9', () => {
-    expect(firstVideo(mpeg2(720, 576), source({ width: 1274 })).sar).toEqual({ num: 64, den: 45 })
+    expect(firstVideo(mpeg2(720, 576), mediaInfo({ width: 1274 })).sar).toEqual({ num: 64, den: 45 })
   })
   test('a shape of square samples needs no snapping', () => {
-    expect(firstVideo(mpeg2(640, 272), source({ width: 640, height: 272 }))).toMatchObject({
+    expect(firstVideo(mpeg2(640, 272), mediaInfo({ width: 640, height: 272 }))).toMatchObject({
       sar: { num: 1, den: 1 },
       pictureHeight: 272,
     })
   })
   test('2.35 at 720x576 gets bars inside 16:9', () => {
     const spec = mpeg2(720, 576)
-    const media = source({ width: 1280, height: 544 })
+    const media = mediaInfo({ width: 1280, height: 544 })
     expect(firstVideo(spec, media)).toMatchObject({ sar: { num: 64, den: 45 }, pictureWidth: 720, pictureHeight: 436 })
     expect(warningCodes(spec, media)).toEqual(['bars_added'])
   })
   test('an upright telephone at 720x576 gets bars inside 4:3', () => {
-    expect(firstVideo(mpeg2(720, 576), source({ rotation: 90 }))).toMatchObject({
+    expect(firstVideo(mpeg2(720, 576), mediaInfo({ rotation: 90 }))).toMatchObject({
       sar: { num: 16, den: 15 },
       pictureWidth: 304,
       pictureHeight: 576,
@@ -124,26 +124,26 @@ describe('frame rate, GOP and B-frames', () => {
   ]
   test.each(rates)('%s', (_title, spec, frameRate, frameRateFactor, [num, den]) => {
     const plan = firstVideo(
-      job({ ...spec, video: [rendition({ frameRateFactor, bitrateKbps: 3000 })] }),
-      source({ frameRate }),
+      jobSpec({ ...spec, video: [videoProfile({ frameRateFactor, bitrateKbps: 3000 })] }),
+      mediaInfo({ frameRate }),
     )
     expect(plan.frameRate).toEqual({ num, den })
   })
 
   test('a source that states no rate is taken for 25, with a warning', () => {
-    const media = source({ frameRate: null })
-    expect(firstVideo(job(), media).frameRate).toEqual({ num: 25, den: 1 })
-    expect(warningCodes(job(), media)).toEqual(['frame_rate_assumed'])
+    const media = mediaInfo({ frameRate: null })
+    expect(firstVideo(jobSpec(), media).frameRate).toEqual({ num: 25, den: 1 })
+    expect(warningCodes(jobSpec(), media)).toEqual(['frame_rate_assumed'])
   })
 
   test('a variable rate becomes the nearest standard rate, with a warning', () => {
-    const media = source({ frameRate: { num: 2160000, den: 75143 }, variableFrameRate: true })
-    expect(firstVideo(job(), media).frameRate).toEqual({ num: 30000, den: 1001 })
-    expect(warningCodes(job(), media)).toEqual(['variable_frame_rate'])
+    const media = mediaInfo({ frameRate: { num: 2160000, den: 75143 }, variableFrameRate: true })
+    expect(firstVideo(jobSpec(), media).frameRate).toEqual({ num: 30000, den: 1001 })
+    expect(warningCodes(jobSpec(), media)).toEqual(['variable_frame_rate'])
     // The rate that most pictures keep decides, where there is one.
-    const paused = source({ ...at(40, 2), variableFrameRate: true, commonFrameRate: { num: 30, den: 1 } })
-    expect(firstVideo(job(), paused).frameRate).toEqual({ num: 30, den: 1 })
-    expect(planJob(job(), paused).warnings[0]!.message).toContain('(20 on average, mostly 30)')
+    const paused = mediaInfo({ ...at(40, 2), variableFrameRate: true, commonFrameRate: { num: 30, den: 1 } })
+    expect(firstVideo(jobSpec(), paused).frameRate).toEqual({ num: 30, den: 1 })
+    expect(planJob(jobSpec(), paused).warnings[0]!.message).toContain('(20 on average, mostly 30)')
   })
 
   test.each([
@@ -151,14 +151,14 @@ describe('frame rate, GOP and B-frames', () => {
     [at(30000, 1001), at(30000, 1001), at(15000, 1001)],
     [at(50, 1), at(25, 1), at(25, 1)],
   ])('mpeg2 at half of %j', (from, { frameRate }, { frameRate: pictureRate }) => {
-    const spec = job({ videoCodec: 'mpeg2', video: [rendition({ frameRateFactor: '1/2x', bitrateKbps: 3000 })] })
-    expect(firstVideo(spec, source(from))).toMatchObject({ frameRate, pictureRate })
-    expect(warningCodes(spec, source(from))).toEqual(from.frameRate!.num === 50 ? [] : ['pictures_repeated'])
+    const spec = jobSpec({ videoCodec: 'mpeg2', video: [videoProfile({ frameRateFactor: '1/2x', bitrateKbps: 3000 })] })
+    expect(firstVideo(spec, mediaInfo(from))).toMatchObject({ frameRate, pictureRate })
+    expect(warningCodes(spec, mediaInfo(from))).toEqual(from.frameRate!.num === 50 ? [] : ['pictures_repeated'])
   })
 
   test('mpeg2 refuses 15 and lists its eight rates', () => {
-    const spec = job({ videoCodec: 'mpeg2' })
-    expect(problem(spec, source(at(15, 1)))).toMatchObject({
+    const spec = jobSpec({ videoCodec: 'mpeg2' })
+    expect(problem(spec, mediaInfo(at(15, 1)))).toMatchObject({
       code: 'frame_rate_unsupported',
       field: 'videoProfiles[0].video_framerate',
       message: 'mpeg2 has no frame rate of 15; it has 23.976, 24, 25, 29.97, 30, 50, 59.94, 60',
@@ -171,7 +171,7 @@ describe('frame rate, GOP and B-frames', () => {
     ['2 s of 23.976', 2, at(24000, 1001), 48],
     ['0.01 s is one frame', 0.01, at(25, 1), 1],
   ])('GOP: %s', (_title, gopSeconds, video, frames) => {
-    expect(firstVideo(job({ gopSeconds }), source(video)).gopFrames).toBe(frames)
+    expect(firstVideo(jobSpec({ gopSeconds }), mediaInfo(video)).gopFrames).toBe(frames)
   })
 
   test.each([
@@ -179,26 +179,26 @@ describe('frame rate, GOP and B-frames', () => {
     [3, 2],
     [8, 7],
   ])('ip_distance %i gives %i B-frames', (ipDistance, bFrames) => {
-    expect(firstVideo(job({ ipDistance }), source()).bFrames).toBe(bFrames)
-    expect(warningCodes(job({ ipDistance }), source())).toEqual([])
+    expect(firstVideo(jobSpec({ ipDistance }), mediaInfo()).bFrames).toBe(bFrames)
+    expect(warningCodes(jobSpec({ ipDistance }), mediaInfo())).toEqual([])
   })
 
   test('an ip_distance longer than the GOP is clamped with a warning', () => {
-    const spec = job({ ipDistance: 8, gopSeconds: 0.2 })
-    expect(firstVideo(spec, source())).toMatchObject({ gopFrames: 5, bFrames: 4 })
-    expect(warningCodes(spec, source())).toEqual(['ip_distance_clamped'])
+    const spec = jobSpec({ ipDistance: 8, gopSeconds: 0.2 })
+    expect(firstVideo(spec, mediaInfo())).toMatchObject({ gopFrames: 5, bFrames: 4 })
+    expect(warningCodes(spec, mediaInfo())).toEqual(['ip_distance_clamped'])
   })
 
   test('an mpeg2 GOP has at most 600 frames', () => {
-    const spec = job({ videoCodec: 'mpeg2', gopSeconds: 30 })
-    expect(firstVideo(spec, source()).gopFrames).toBe(600)
-    expect(warningCodes(spec, source())).toEqual(['gop_clamped'])
+    const spec = jobSpec({ videoCodec: 'mpeg2', gopSeconds: 30 })
+    expect(firstVideo(spec, mediaInfo()).gopFrames).toBe(600)
+    expect(warningCodes(spec, mediaInfo())).toEqual(['gop_clamped'])
   })
 })
 
 describe('audio', () => {
   test('a stream that the source does not have is named with the number it has', () => {
-    expect(problem(job({ audio: [track({ sourceStream: 3 })] }), source())).toMatchObject({
+    expect(problem(jobSpec({ audio: [audioProfile({ sourceStream: 3 })] }), mediaInfo())).toMatchObject({
       code: 'audio_stream_missing',
       field: 'audioProfiles[0].source_stream',
       message:
@@ -206,34 +206,37 @@ describe('audio', () => {
     })
   })
   test('a silent source cannot give audio', () => {
-    expect(problem(job(), source({}, { audio: [] })).message).toBe(
+    expect(problem(jobSpec(), mediaInfo({}, { audio: [] })).message).toBe(
       'source_stream 1 does not exist: the source has no audio streams; set optional on the audio profile to make the outputs without it',
     )
   })
   test('without source_stream a profile has no audio, and says so', () => {
-    const spec = job({ audio: [track({ sourceStream: null })] })
-    expect(planJob(spec, source()).outputs[0]?.audio).toEqual([])
-    expect(warningCodes(spec, source())).toEqual(['audio_not_produced'])
+    const spec = jobSpec({ audio: [audioProfile({ sourceStream: null })] })
+    expect(planJob(spec, mediaInfo()).outputs[0]?.audio).toEqual([])
+    expect(warningCodes(spec, mediaInfo())).toEqual(['audio_not_produced'])
   })
   test('a profile that no rendition carries is not looked for', () => {
-    const spec = job({ video: [rendition({ audioProfiles: [] })], audio: [track({ sourceStream: 9 })] })
-    expect(planJob(spec, source()).sourceAudio).toEqual([])
+    const spec = jobSpec({ video: [videoProfile({ audioProfiles: [] })], audio: [audioProfile({ sourceStream: 9 })] })
+    expect(planJob(spec, mediaInfo()).sourceAudio).toEqual([])
   })
   test('a language is three letters or nothing', () => {
     const language = (value: string) =>
-      planJob(job(), source({}, { audio: [sound({ language: value })] })).outputs[0]?.audio[0]?.language
+      planJob(jobSpec(), mediaInfo({}, { audio: [audioStream({ language: value })] })).outputs[0]?.audio[0]?.language
     expect([language('deu'), language('und'), language("x';y")]).toEqual(['deu', null, null])
   })
   test('only audio that is used decides about the AC-3 decoder', () => {
-    const audio = [sound(), sound({ index: 2, number: 2, codec: 'ac3' })]
-    expect(planJob(job(), source({}, { audio })).disableDrc).toBe(false)
-    expect(planJob(job({ audio: [track({ sourceStream: 2 })] }), source({}, { audio })).disableDrc).toBe(true)
+    const audio = [audioStream(), audioStream({ index: 2, number: 2, codec: 'ac3' })]
+    expect(planJob(jobSpec(), mediaInfo({}, { audio })).disableDrc).toBe(false)
+    expect(planJob(jobSpec({ audio: [audioProfile({ sourceStream: 2 })] }), mediaInfo({}, { audio })).disableDrc).toBe(
+      true,
+    )
   })
 })
 
 describe('bitrate, sizes and rates', () => {
-  const open = (bitrateKbps: number) => job({ video: [rendition({ width: 0, height: 0, mode: 'cbr', bitrateKbps })] })
-  const hd = source({ width: 1920, height: 1080 })
+  const open = (bitrateKbps: number) =>
+    jobSpec({ video: [videoProfile({ width: 0, height: 0, mode: 'cbr', bitrateKbps })] })
+  const hd = mediaInfo({ width: 1920, height: 1080 })
 
   test('2250 is too low for a source of 1920x1080, 2300 is not', () => {
     expect(problem(open(2250), hd)).toMatchObject({
@@ -245,7 +248,7 @@ describe('bitrate, sizes and rates', () => {
     expect(firstVideo(open(2300), hd).bitrateKbps).toBe(2300)
   })
 
-  const buffers: [string, Partial<JobSpec>, Parameters<typeof rendition>[0], number, number][] = [
+  const buffers: [string, Partial<JobSpec>, Parameters<typeof videoProfile>[0], number, number][] = [
     ['h264 cbr: one second', {}, { mode: 'cbr', bitrateKbps: 1000 }, 1000, 1_000_000],
     ['h264 vbr: 1.5 x over 3 s', {}, { mode: 'vbr', bitrateKbps: 1000 }, 1500, 3_000_000],
     ['mpeg2 cbr below the VBV', { videoCodec: 'mpeg2' }, { mode: 'cbr', bitrateKbps: 1500 }, 1500, 1_500_000],
@@ -265,34 +268,41 @@ describe('bitrate, sizes and rates', () => {
     ],
   ]
   test.each(buffers)('%s', (_title, spec, profile, maxKbps, bufferBits) => {
-    expect(firstVideo(job({ ...spec, video: [rendition(profile)] }), source())).toMatchObject({ maxKbps, bufferBits })
+    expect(firstVideo(jobSpec({ ...spec, video: [videoProfile(profile)] }), mediaInfo())).toMatchObject({
+      maxKbps,
+      bufferBits,
+    })
   })
 
   test('a constant transport stream has room for video, audio and tables', () => {
-    const output = planJob(job({ container: 'ts', video: [rendition({ mode: 'cbr', bitrateKbps: 1000 })] }), source())
-      .outputs[0]
+    const output = planJob(
+      jobSpec({ container: 'ts', video: [videoProfile({ mode: 'cbr', bitrateKbps: 1000 })] }),
+      mediaInfo(),
+    ).outputs[0]
     expect(output).toMatchObject({ muxRateKbps: 1301, headerReserveBytes: null, contentType: 'video/mp2t' })
-    expect(planJob(job({ container: 'ts' }), source()).outputs[0]?.muxRateKbps).toBeNull()
+    expect(planJob(jobSpec({ container: 'ts' }), mediaInfo()).outputs[0]?.muxRateKbps).toBeNull()
     // Stuffing and a header for every frame beyond 25 a second.
-    const fast = source({ frameRate: { num: 60, den: 1 } })
+    const fast = mediaInfo({ frameRate: { num: 60, den: 1 } })
     expect(
-      planJob(job({ container: 'ts', video: [rendition({ mode: 'cbr', bitrateKbps: 1000 })] }), fast).outputs[0]
+      planJob(jobSpec({ container: 'ts', video: [videoProfile({ mode: 'cbr', bitrateKbps: 1000 })] }), fast).outputs[0]
         ?.muxRateKbps,
     ).toBe(1336)
   })
 
   test('an mp4 of ten seconds reserves the measured worst case and a margin', () => {
     // 15.5 s: 388 frames × 44, 727 packets × 32, 8 KiB.
-    expect(planJob(job(), source()).outputs[0]?.headerReserveBytes).toBe(388 * 44 + 727 * 32 + 8192)
+    expect(planJob(jobSpec(), mediaInfo()).outputs[0]?.headerReserveBytes).toBe(388 * 44 + 727 * 32 + 8192)
   })
   test('an mp4 of unknown length, or of 24 hours at 50 frames, gets its header moved afterwards', () => {
-    const reserve = (media: MediaInfo) => planJob(job(), media).outputs[0]?.headerReserveBytes
-    expect(reserve(source({ durationSeconds: null }, { durationSeconds: null }))).toBeNull()
+    const reserve = (media: MediaInfo) => planJob(jobSpec(), media).outputs[0]?.headerReserveBytes
+    expect(reserve(mediaInfo({ durationSeconds: null }, { durationSeconds: null }))).toBeNull()
     const day = { durationSeconds: 86_400 }
-    expect(reserve(source({ ...day, frameRate: { num: 50, den: 1 } }, { ...day, audio: [sound(day)] }))).toBeNull()
+    expect(
+      reserve(mediaInfo({ ...day, frameRate: { num: 50, den: 1 } }, { ...day, audio: [audioStream(day)] })),
+    ).toBeNull()
   })
   test('the expected size covers the highest rate over the whole length', () => {
-    const bytes = planJob(job(), source()).outputs[0]?.expectedBytes ?? 0
+    const bytes = planJob(jobSpec(), mediaInfo()).outputs[0]?.expectedBytes ?? 0
     expect(bytes).toBeGreaterThan((10 * (750 + 128) * 1000) / 8)
     expect(bytes).toBeLessThan(2_000_000)
   })
@@ -300,19 +310,21 @@ describe('bitrate, sizes and rates', () => {
 
 describe('what the source is', () => {
   test('without video there is nothing to do', () => {
-    expect(problem(job(), { ...source(), video: null })).toMatchObject({
+    expect(problem(jobSpec(), { ...mediaInfo(), video: null })).toMatchObject({
       code: 'no_video',
       field: 'input',
       message:
         'The source has no video stream: it has only 1 audio stream; give audio_output_path and an audio profile with source_stream to have its audio as files.',
     })
-    const silent = job({ audioDirectory: 'a', audio: [track({ sourceStream: null })] })
-    expect(problem(silent, { ...source(), video: null }).message).toContain('give an audio profile its source_stream')
-    const absent = job({ audioDirectory: 'a', audio: [track({ sourceStream: 2 })] })
-    expect(problem(absent, { ...source(), video: null })).toMatchObject({ code: 'audio_stream_missing' })
+    const silent = jobSpec({ audioDirectory: 'a', audio: [audioProfile({ sourceStream: null })] })
+    expect(problem(silent, { ...mediaInfo(), video: null }).message).toContain(
+      'give an audio profile its source_stream',
+    )
+    const absent = jobSpec({ audioDirectory: 'a', audio: [audioProfile({ sourceStream: 2 })] })
+    expect(problem(absent, { ...mediaInfo(), video: null })).toMatchObject({ code: 'audio_stream_missing' })
   })
   test('without video, audio_output_path still gets its files, and each video profile a warning', () => {
-    const plan = planJob(job({ audioDirectory: 'a', passCues: true }), { ...source(), video: null })
+    const plan = planJob(jobSpec({ audioDirectory: 'a', passCues: true }), { ...mediaInfo(), video: null })
     expect(plan.outputs).toEqual([])
     expect(plan.audioFiles.map(({ path, durationSeconds }) => [path, durationSeconds])).toEqual([
       ['a/clip_audio_0.m4a', 10],
@@ -323,30 +335,35 @@ describe('what the source is', () => {
     ])
   })
   test('an output lasts as long as its own streams, not as long as those that nobody asked for', () => {
-    const audio = [sound({ durationSeconds: 12 }), sound({ number: 2, durationSeconds: 20, startSeconds: 1 })]
-    const media = source({}, { audio, durationSeconds: 21 })
-    const video = [rendition(), rendition({ index: 1, audioProfiles: [] })]
+    const audio = [
+      audioStream({ durationSeconds: 12 }),
+      audioStream({ number: 2, durationSeconds: 20, startSeconds: 1 }),
+    ]
+    const media = mediaInfo({}, { audio, durationSeconds: 21 })
+    const video = [videoProfile(), videoProfile({ index: 1, audioProfiles: [] })]
     const lengths = (from: MediaInfo) =>
-      planJob(job({ video, audio: [track()] }), from).outputs.map((output) => output.durationSeconds)
+      planJob(jobSpec({ video, audio: [audioProfile()] }), from).outputs.map((output) => output.durationSeconds)
     expect(lengths(media)).toEqual([12, 10])
     // Where the sound does not say, the file does.
-    expect(lengths({ ...media, audio: [sound({ durationSeconds: null })] })).toEqual([21, 10])
+    expect(lengths({ ...media, audio: [audioStream({ durationSeconds: null })] })).toEqual([21, 10])
     expect(lengths({ ...media, durationSeconds: 11 })).toEqual([11, 10])
   })
   test('two outputs at one path are refused', () => {
-    const spec = job({ video: [rendition({ output: 'same.mp4' }), rendition({ index: 1, output: 'same.mp4' })] })
-    expect(problem(spec, source())).toMatchObject({ code: 'output_path_conflict', field: 'videoProfiles[1].output' })
+    const spec = jobSpec({
+      video: [videoProfile({ output: 'same.mp4' }), videoProfile({ index: 1, output: 'same.mp4' })],
+    })
+    expect(problem(spec, mediaInfo())).toMatchObject({ code: 'output_path_conflict', field: 'videoProfiles[1].output' })
   })
   test('an interlaced source is deinterlaced, by fields for 2x', () => {
-    const media = source({ fieldOrder: 'tt' })
-    const forced = job({ video: [rendition({ progressive: true })] })
+    const media = mediaInfo({ fieldOrder: 'tt' })
+    const forced = jobSpec({ video: [videoProfile({ progressive: true })] })
     expect(firstVideo(forced, media)).toMatchObject({ deinterlace: 'frames', frameRate: { num: 25, den: 1 } })
-    expect(firstVideo(job({ video: [rendition({ frameRateFactor: '2x' })] }), media)).toMatchObject({
+    expect(firstVideo(jobSpec({ video: [videoProfile({ frameRateFactor: '2x' })] }), media)).toMatchObject({
       deinterlace: 'fields',
       frameRate: { num: 50, den: 1 },
     })
     expect(warningCodes(forced, media)).toEqual(['deinterlaced'])
-    const kept = job({ video: [rendition({ width: 720, height: 576, bitrateKbps: 3000 })] })
+    const kept = jobSpec({ video: [videoProfile({ width: 720, height: 576, bitrateKbps: 3000 })] })
     expect(firstVideo(kept, media)).toMatchObject({ scan: 'tff', frameRate: { num: 25, den: 1 } })
     expect(warningCodes(kept, media)).toEqual([])
   })
@@ -370,32 +387,32 @@ describe('what the source is', () => {
     ['unknown', 'unknown', null, 'unknown_stream_left_out', 'Stream 2 of the source (of an unknown kind)'],
   ])('a stream of %s %s %s is left out as %s', (type, codec, language, code, said) => {
     const [warning, ...more] = planJob(
-      job(),
-      source({}, { other: [{ index: 2, id: null, type, codec, language }] }),
+      jobSpec(),
+      mediaInfo({}, { other: [{ index: 2, id: null, type, codec, language }] }),
     ).warnings
     expect(more).toEqual([])
     expect(warning!.code).toBe(code)
     expect(warning!.message).toContain(`${said} is not part of the output`)
   })
   test('a count of audio streams means nothing for other containers, and is met by more', () => {
-    expect(planJob(job({ expectedAudioStreams: 2 }), source()).warnings).toMatchObject([
+    expect(planJob(jobSpec({ expectedAudioStreams: 2 }), mediaInfo()).warnings).toMatchObject([
       { code: 'no_effect', field: 'ts_mode_input_audio_source_stream_count' },
     ])
-    const ts = source({}, { formats: ['mpegts'] })
-    expect(planJob(job({ expectedAudioStreams: 1 }), ts)).toMatchObject({ warnings: [], deepProbe: true })
-    expect(planJob(job(), ts).deepProbe).toBe(false)
+    const ts = mediaInfo({}, { formats: ['mpegts'] })
+    expect(planJob(jobSpec({ expectedAudioStreams: 1 }), ts)).toMatchObject({ warnings: [], deepProbe: true })
+    expect(planJob(jobSpec(), ts).deepProbe).toBe(false)
   })
   test('an active format description inside the pictures is left out too', () => {
-    expect(warningCodes(job(), source({ activeFormat: true }))).toEqual(['afd_left_out'])
+    expect(warningCodes(jobSpec(), mediaInfo({ activeFormat: true }))).toEqual(['afd_left_out'])
   })
   test('HDR is tone-mapped, with a warning', () => {
-    const media = source({
+    const media = mediaInfo({
       colorTransfer: 'smpte2084',
       colorPrimaries: 'bt2020',
       colorSpace: 'bt2020nc',
       pixelFormat: 'yuv420p10le',
     })
-    const plan = planJob(job(), media)
+    const plan = planJob(jobSpec(), media)
     expect(plan.picture.conversion).toBe('toneMap')
     expect(plan.outputs[0]?.video.color).toEqual({ matrix: 'bt470bg', primaries: 'bt470bg', transfer: 'smpte170m' })
     expect(plan.warnings.map((warning) => warning.code)).toEqual(['tone_mapped'])
@@ -405,17 +422,17 @@ describe('what the source is', () => {
     [480, 'smpte170m'],
     [578, 'bt709'],
   ])('untagged video of %i lines is read as %s', (height, matrix) => {
-    const media = source({ height, colorSpace: null, colorPrimaries: null, colorTransfer: null })
-    expect(planJob(job(), media).picture.matrix).toBe(matrix)
+    const media = mediaInfo({ height, colorSpace: null, colorPrimaries: null, colorTransfer: null })
+    expect(planJob(jobSpec(), media).picture.matrix).toBe(matrix)
   })
   test('video that begins 20 ms after its audio is moved to 0, one that begins 3 s later is not', () => {
-    expect(planJob(job(), source({ startSeconds: 1.42 }, { startSeconds: 1.4 })).videoOffsetSeconds).toBe(0.02)
-    expect(planJob(job(), source({ startSeconds: 4.4 }, { startSeconds: 1.4 })).videoOffsetSeconds).toBe(0)
+    expect(planJob(jobSpec(), mediaInfo({ startSeconds: 1.42 }, { startSeconds: 1.4 })).videoOffsetSeconds).toBe(0.02)
+    expect(planJob(jobSpec(), mediaInfo({ startSeconds: 4.4 }, { startSeconds: 1.4 })).videoOffsetSeconds).toBe(0)
   })
   test('captions stay at the same rate and go where the cadence would garble them', () => {
-    const media = source({ closedCaptions: true, frameRate: { num: 30000, den: 1001 } })
-    const half = job({ video: [rendition({ frameRateFactor: '1/2x' })] })
-    expect(firstVideo(job(), media).captions).toBe(true)
+    const media = mediaInfo({ closedCaptions: true, frameRate: { num: 30000, den: 1001 } })
+    const half = jobSpec({ video: [videoProfile({ frameRateFactor: '1/2x' })] })
+    expect(firstVideo(jobSpec(), media).captions).toBe(true)
     expect(firstVideo(half, media).captions).toBe(false)
     expect(warningCodes(half, media)).toEqual(['captions_removed'])
   })
@@ -427,42 +444,42 @@ describe('what the source is', () => {
     [false, true, '1/2x', false, []],
     [null, false, '1/2x', false, []],
   ] as const)('captions %s, seen %s, at %s: %s %j', (closedCaptions, seen, frameRateFactor, kept, codes) => {
-    const media = source({ closedCaptions: seen, frameRate: { num: 30000, den: 1001 } })
-    const spec = job({ closedCaptions, video: [rendition({ frameRateFactor })] })
+    const media = mediaInfo({ closedCaptions: seen, frameRate: { num: 30000, den: 1001 } })
+    const spec = jobSpec({ closedCaptions, video: [videoProfile({ frameRateFactor })] })
     expect(firstVideo(spec, media).captions).toBe(kept)
     expect(warningCodes(spec, media)).toEqual(codes)
   })
 })
 
 describe('program_number', () => {
-  const two = source(
+  const two = mediaInfo(
     { id: 0x300 },
     { formats: ['mpegts'], programs: [3, 7], program: { number: 7, fileStartSeconds: 1.4 } },
   )
   test('streams are named by PID, and the other programs are told of', () => {
-    const media = { ...two, audio: [sound({ id: 0x301 })] }
-    const plan = planJob(job({ program: 7 }), media)
+    const media = { ...two, audio: [audioStream({ id: 0x301 })] }
+    const plan = planJob(jobSpec({ program: 7 }), media)
     expect(plan.pids).toEqual({ video: 0x300, audio: { 1: 0x301 } })
     expect(plan.warnings).toMatchObject([{ code: 'other_programs_left_out', field: 'program_number' }])
-    expect(planJob(job(), source()).pids).toBeNull()
+    expect(planJob(jobSpec(), mediaInfo()).pids).toBeNull()
   })
   test('one that is not there is refused', () => {
     const media = { ...two, program: null }
-    expect(() => planJob(job({ program: 4 }), media)).toThrow('The source has no program 4; it has programs 3, 7.')
+    expect(() => planJob(jobSpec({ program: 4 }), media)).toThrow('The source has no program 4; it has programs 3, 7.')
   })
   test('has no effect on other containers', () => {
-    expect(warningCodes(job({ program: 1 }), source())).toEqual(['no_effect'])
+    expect(warningCodes(jobSpec({ program: 1 }), mediaInfo())).toEqual(['no_effect'])
   })
   test('a program that began hours after the file is moved to 0, however the clock begins', () => {
     const media = {
       ...two,
       startSeconds: 7201.4,
       video: { ...two.video!, startSeconds: 7201.44 },
-      audio: [sound({ id: 1, startSeconds: 7201.4 })],
+      audio: [audioStream({ id: 1, startSeconds: 7201.4 })],
     }
-    expect(planJob(job({ program: 7 }), media).videoOffsetSeconds).toBe(7200.04)
+    expect(planJob(jobSpec({ program: 7 }), media).videoOffsetSeconds).toBe(7200.04)
     expect(
-      planJob(job({ program: 7 }), media, { ...ALL_FEATURES, clockFromUsedStreams: true }).videoOffsetSeconds,
+      planJob(jobSpec({ program: 7 }), media, { ...ALL_FEATURES, clockFromUsedStreams: true }).videoOffsetSeconds,
     ).toBe(0.04)
   })
 })

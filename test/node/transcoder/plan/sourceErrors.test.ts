@@ -5,18 +5,18 @@ import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import type { SourceCues } from '../../../../transcoder/plan/streams/cuePlan.ts'
 import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
-const original = [rendition({ width: 0, height: 0, bitrateKbps: 5000 })]
-const size = (width: number, height: number) => source({ width, height })
+const original = [videoProfile({ width: 0, height: 0, bitrateKbps: 5000 })]
+const size = (width: number, height: number) => mediaInfo({ width, height })
 const cues: SourceCues = { pids: [500], cueStreamType: 0x86, splicePoints: [], schedules: 0, damaged: 0 }
 
 const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, field: string, ...says: string[]][] = [
-  ['no video', job(), { ...source(), video: null }, 'no_video', 'input', '1 audio stream', 'audio_output_path'],
+  ['no video', jobSpec(), { ...mediaInfo(), video: null }, 'no_video', 'input', '1 audio stream', 'audio_output_path'],
   [
     'a source_stream beyond the last',
-    job({ audio: [track({ sourceStream: 3 })] }),
-    source({}, { audio: [sound(), sound({ number: 2 })] }),
+    jobSpec({ audio: [audioProfile({ sourceStream: 3 })] }),
+    mediaInfo({}, { audio: [audioStream(), audioStream({ number: 2 })] }),
     'audio_stream_missing',
     'audioProfiles[0].source_stream',
     'source_stream 3',
@@ -24,16 +24,16 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'a source_stream of a silent source',
-    job(),
-    source({}, { audio: [] }),
+    jobSpec(),
+    mediaInfo({}, { audio: [] }),
     'audio_stream_missing',
     'audioProfiles[0].source_stream',
     'no audio streams',
   ],
   [
     'fewer audio streams than the job counts on',
-    job({ expectedAudioStreams: 3 }),
-    source({}, { formats: ['mpegts'] }),
+    jobSpec({ expectedAudioStreams: 3 }),
+    mediaInfo({}, { formats: ['mpegts'] }),
     'audio_stream_missing',
     'ts_mode_input_audio_source_stream_count',
     '3 audio streams',
@@ -41,7 +41,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'size 0: below the minimum bitrate',
-    job({ video: [rendition({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 2250 })] }),
+    jobSpec({ video: [videoProfile({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 2250 })] }),
     size(1920, 1080),
     'video_bitrate_too_low',
     'videoProfiles[0].video_bitrate',
@@ -49,7 +49,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'size 0: above the level’s bitrate',
-    job({ videoCodec: 'hevc', video: [rendition({ width: 0, height: 0, bitrateKbps: 100_000 })] }),
+    jobSpec({ videoCodec: 'hevc', video: [videoProfile({ width: 0, height: 0, bitrateKbps: 100_000 })] }),
     size(1920, 1080),
     'video_bitrate_too_high',
     'videoProfiles[0].video_bitrate',
@@ -57,7 +57,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'size 0: beyond every level of mpeg2',
-    job({ videoCodec: 'mpeg2', video: [rendition({ width: 0, height: 0, bitrateKbps: 20_000 })] }),
+    jobSpec({ videoCodec: 'mpeg2', video: [videoProfile({ width: 0, height: 0, bitrateKbps: 20_000 })] }),
     size(3840, 2160),
     'unsupported_combination',
     'videoProfiles[0].width',
@@ -66,7 +66,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'size 0: beyond every level of h264',
-    job({ video: [rendition({ width: 0, height: 0, bitrateKbps: 50_000 })] }),
+    jobSpec({ video: [videoProfile({ width: 0, height: 0, bitrateKbps: 50_000 })] }),
     size(8192, 8192),
     'unsupported_combination',
     'videoProfiles[0].width',
@@ -76,7 +76,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'size 0: smaller than a codec’s smallest',
-    job({ video: original }),
+    jobSpec({ video: original }),
     size(8, 8),
     'unsupported_combination',
     'videoProfiles[0].width',
@@ -85,8 +85,8 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'mpeg2 at a rate that it does not have',
-    job({ videoCodec: 'mpeg2', video: [rendition({ bitrateKbps: 3000 })] }),
-    source({ frameRate: { num: 25, den: 2 } }),
+    jobSpec({ videoCodec: 'mpeg2', video: [videoProfile({ bitrateKbps: 3000 })] }),
+    mediaInfo({ frameRate: { num: 25, den: 2 } }),
     'frame_rate_unsupported',
     'videoProfiles[0].video_framerate',
     '12.5',
@@ -94,8 +94,8 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'more pictures than any level',
-    job({ video: [rendition({ frameRateFactor: '2x' })] }),
-    source({ frameRate: { num: 240, den: 1 } }),
+    jobSpec({ video: [videoProfile({ frameRateFactor: '2x' })] }),
+    mediaInfo({ frameRate: { num: 240, den: 1 } }),
     'frame_rate_unsupported',
     'videoProfiles[0].video_framerate',
     '480',
@@ -103,8 +103,8 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'cues on a PID that the output uses',
-    job({ container: 'ts', passCues: true, cuePid: 256 }),
-    source({}, { formats: ['mpegts'] }),
+    jobSpec({ container: 'ts', passCues: true, cuePid: 256 }),
+    mediaInfo({}, { formats: ['mpegts'] }),
     'unsupported_combination',
     'scte35_pid_remap',
     '256',
@@ -112,8 +112,8 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'derived names that meet',
-    job({ video: [rendition({ output: 'clip_1_180p.mp4' }), rendition({ index: 1, output: '' })] }),
-    source(),
+    jobSpec({ video: [videoProfile({ output: 'clip_1_180p.mp4' }), videoProfile({ index: 1, output: '' })] }),
+    mediaInfo(),
     'output_path_conflict',
     'videoProfiles[1].output',
     'videoProfiles[0]',

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import type { VideoStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
-import { job, packaged, rendition, source } from '../../../support/transcoder/jobSpecs.ts'
+import { jobSpec, packagingSpec, videoProfile, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
 const profiles = (...sizes: [width: number, height: number, kbps?: number][]): VideoProfile[] =>
-  sizes.map(([width, height, bitrateKbps = 4000], index) => rendition({ index, width, height, bitrateKbps }))
+  sizes.map(([width, height, bitrateKbps = 4000], index) => videoProfile({ index, width, height, bitrateKbps }))
 const small = { width: 400, height: 170 }
 
 function planned(video: Partial<VideoStream>, change: Partial<JobSpec>) {
-  const { outputs, warnings } = planJob(job(change), source(video))
+  const { outputs, warnings } = planJob(jobSpec(change), mediaInfo(video))
   return {
     sizes: outputs.map(({ profile, video: { width, height } }) => `${profile} ${width}x${height}`),
     warnings: warnings.map(({ code, field }) => `${code} ${field}`),
@@ -102,8 +102,8 @@ describe('false: rungs above the source are left out', () => {
   test('in segmented output what is left keeps its directory', () => {
     const video = profiles([1920, 1080], [320, 180]).map((each) => ({ ...each, output: `${each.height}p` }))
     const { packaging } = planJob(
-      job({ allowUpscaling: false, packaging: packaged({ hls: true }), video }),
-      source({ width: 854, height: 480 }),
+      jobSpec({ allowUpscaling: false, packaging: packagingSpec({ hls: true }), video }),
+      mediaInfo({ width: 854, height: 480 }),
     )
     expect(packaging?.renditions.filter(({ kind }) => kind === 'video')).toMatchObject([
       { id: 'video_1', directory: '180p', profile: 1 },

@@ -2,37 +2,37 @@
 // Not in charge of: what is expected of them.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Cutter, KeySpan } from '../../../../transcoder/segmenter/cutters/cutter.ts'
+import type { Cutter, KeyFrameRange } from '../../../../transcoder/segmenter/cutters/cutter.ts'
 import type { Engine } from '../../../../transcoder/ffmpeg/locate.ts'
 
-export interface Piece {
+export interface Segment {
   bytes: Buffer
   start: number
   duration: number
   frames: number
-  keys: KeySpan[]
+  keys: KeyFrameRange[]
 }
 
 /** What ffmpeg writes to its standard output. `args` without words that hold spaces. */
-export async function streamOf(engine: Engine, args: string): Promise<Buffer> {
+export async function encodeToBuffer(engine: Engine, args: string): Promise<Buffer> {
   const words = `-nostdin -v error -fflags +bitexact ${args} pipe:1`.split(' ').filter((word) => word !== '')
   const options = { encoding: 'buffer', maxBuffer: 2 ** 28 } as const
   return (await promisify(execFile)(engine.ffmpeg, words, options)).stdout
 }
 
 /** A flash and a beep at every full second. */
-export function flashes(seconds: number, rate = '25', size = '160x90'): string {
+export function flashSource(seconds: number, rate = '25', size = '160x90'): string {
   const picture = `-f lavfi -i testsrc2=s=${size}:r=${rate}:d=${seconds},drawbox=c=white:t=fill:enable='lt(mod(t\\,1)\\,0.03)'`
-  const sound = `-f lavfi -i aevalsrc=exprs='if(lt(mod(t\\,1)\\,0.05)\\,0.5*sin(2*PI*1000*t)\\,0)':s=48000:d=${seconds}`
-  return `${picture.replaceAll("'", '')} ${sound.replaceAll("'", '')}`
+  const audio = `-f lavfi -i aevalsrc=exprs='if(lt(mod(t\\,1)\\,0.05)\\,0.5*sin(2*PI*1000*t)\\,0)':s=48000:d=${seconds}`
+  return `${picture.replaceAll("'", '')} ${audio.replaceAll("'", '')}`
 }
 
 /** Feeds a cutter in pieces of uneven size. */
-export function cut(
+export function cutSegments(
   cutter: Cutter,
   stream: Uint8Array,
   options: { videoSegments?: number; pieceBytes?: number } = {},
-): { init: Buffer | null; segments: Piece[] } {
+): { init: Buffer | null; segments: Segment[] } {
   const { videoSegments = null, pieceBytes = 0 } = options
   const cuts = []
   let seed = 7
@@ -44,7 +44,7 @@ export function cut(
   }
   cuts.push(...cutter.end(videoSegments))
   let init: Buffer | null = null
-  const segments: Piece[] = []
+  const segments: Segment[] = []
   let parts: Uint8Array[] = []
   for (const event of cuts) {
     if (event.kind === 'init') init = Buffer.from(event.bytes)

@@ -9,17 +9,17 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { locateEngine, type Engine } from '../../../../transcoder/ffmpeg/locate.ts'
 import type { Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
-import { StreamError } from '../../../../transcoder/formats/streamError.ts'
-import { RegroupCutter } from '../../../../transcoder/segmenter/cutters/refragmentingCutter.ts'
+import { FormatError } from '../../../../transcoder/formats/streamError.ts'
+import { RefragmentingCutter } from '../../../../transcoder/segmenter/cutters/refragmentingCutter.ts'
 import { CmafVideoCutter } from '../../../../transcoder/segmenter/cutters/cmafVideoCutter.ts'
-import { cut, flashes, streamOf } from './cutStream.ts'
+import { cutSegments, flashSource, encodeToBuffer } from './cutStream.ts'
 
 const run = promisify(execFile)
 const cadence: Cadence = { segmentFrames: 50, spliceFrames: [60], frameRate: { num: 25, den: 1 } }
 const coding = '-c:v libx264 -preset veryfast -bf 2 -g 25 -keyint_min 25 -sc_threshold 0 -flags +cgop -pix_fmt yuv420p'
 const keys = '-force_key_frames expr:eq(mod(n,25),0)+eq(n,60)'
 const mp4 = '-f mp4 -use_editlist 0 -movflags +cmaf+negative_cts_offsets+skip_trailer'
-const sound = `${mp4}+frag_every_frame+delay_moov`
+const audioTrack = `${mp4}+frag_every_frame+delay_moov`
 const smooth = '-f ismv -use_editlist 0 -movflags +negative_cts_offsets+skip_trailer'
 
 let engine: Engine
@@ -28,7 +28,7 @@ let video: Buffer
 beforeAll(async () => {
   engine = await locateEngine(process.env)
   directory = await mkdtemp(join(tmpdir(), 'fmp4-test-'))
-  video = await streamOf(engine, `${flashes(5)} -map 0:v ${coding} ${keys} ${mp4}+frag_keyframe`)
+  video = await encodeToBuffer(engine, `${flashSource(5)} -map 0:v ${coding} ${keys} ${mp4}+frag_keyframe`)
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
@@ -61,7 +61,7 @@ const refusal = (act: () => unknown): string => {
   try {
     act()
   } catch (error) {
-    if (error instanceof StreamError) return error.code
+    if (error instanceof FormatError) return error.code
     throw error
   }
   return 'none'
@@ -70,7 +70,7 @@ const refusal = (act: () => unknown): string => {
 describe('CMAF video', () => {
   it('ends segments on the grid and at splice points, and passes the encoder’s bytes on', async () => {
     const cutter = new CmafVideoCutter(cadence)
-    const { init, segments } = cut(cutter, video)
+    const { init, segments } = cutSegments(cutter, video)
     expect(segments.map(({ start, duration, frames }) => [start / 12800, duration / 12800, frames])).toEqual([
       [0, 2, 50],
       [2, 0.4, 10],
@@ -84,7 +84,7 @@ describe('CMAF video', () => {
   })
 
   it('says where each key frame lies: those bytes behind the init segment decode to a picture', async () => {
-    const { init, segments } = cut(new CmafVideoCutter(cadence), video)
+    const { init, segments } = cutSegments(new CmafVideoCutter(cadence), video)
     expect(segments.map((segment) => segment.keys.map(({ start }) => start / 12800))).toEqual([
       [0, 1],
       [2],
@@ -103,38 +103,38 @@ describe('CMAF video', () => {
   })
 
   it('makes the same segments of any pieces', () => {
-    const whole = cut(new CmafVideoCutter(cadence), video, { pieceBytes: video.length })
-    expect(cut(new CmafVideoCutter(cadence), video, { pieceBytes: 1 })).toEqual(whole)
-    expect(cut(new CmafVideoCutter(cadence), video)).toEqual(whole)
+    const whole = cutSegments(new CmafVideoCutter(cadence), video, { pieceBytes: video.length })
+    expect(cutSegments(new CmafVideoCutter(cadence), video, { pieceBytes: 1 })).toEqual(whole)
+    expect(cutSegments(new CmafVideoCutter(cadence), video)).toEqual(whole)
   })
 
   it('refuses a segment that would begin without a key frame', async () => {
-    const without = await streamOf(engine, `${flashes(4)} -map 0:v ${coding} ${mp4}+frag_keyframe`)
-    expect(refusal(() => cut(new CmafVideoCutter(cadence), without))).toBe('no key frame')
+    const without = await encodeToBuffer(engine, `${flashSource(4)} -map 0:v ${coding} ${mp4}+frag_keyframe`)
+    expect(refusal(() => cutSegments(new CmafVideoCutter(cadence), without))).toBe('no key frame')
     // A fragment that begins between two key frames.
-    const anywhere = await streamOf(engine, `${flashes(4)} -map 0:v ${coding} ${mp4}+frag_every_frame`)
-    expect(refusal(() => cut(new CmafVideoCutter(cadence), anywhere))).toBe('no key frame')
+    const anywhere = await encodeToBuffer(engine, `${flashSource(4)} -map 0:v ${coding} ${mp4}+frag_every_frame`)
+    expect(refusal(() => cutSegments(new CmafVideoCutter(cadence), anywhere))).toBe('no key frame')
   })
 
   it('refuses a picture that only says that it is a key frame', () => {
-    const { segments } = cut(new CmafVideoCutter(cadence), video)
+    const { segments } = cutSegments(new CmafVideoCutter(cadence), video)
     const second = video.indexOf(segments[1]!.bytes)
     let at = video.indexOf('mdat', second) + 4
     // From one NAL unit to the next, up to the IDR slice (5), which becomes another one (1).
     while ((video[at + 4]! & 31) !== 5) at += 4 + video.readUInt32BE(at)
     const changed = Buffer.from(video)
     changed[at + 4] = (video[at + 4]! & 0xe0) | 1
-    expect(refusal(() => cut(new CmafVideoCutter(cadence), changed))).toBe('no key frame')
-    expect(refusal(() => cut(new RegroupCutter(cadence, 'smooth'), changed))).toBe('no key frame')
+    expect(refusal(() => cutSegments(new CmafVideoCutter(cadence), changed))).toBe('no key frame')
+    expect(refusal(() => cutSegments(new RefragmentingCutter(cadence, 'smooth'), changed))).toBe('no key frame')
   })
 
   it('takes a stream that breaks off anywhere for what it is', () => {
     for (const bytes of [0, 3, 500, 900, video.length / 2, video.length - 1])
-      expect(refusal(() => cut(new CmafVideoCutter(cadence), video.subarray(0, bytes)))).toBe('cut off')
+      expect(refusal(() => cutSegments(new CmafVideoCutter(cadence), video.subarray(0, bytes)))).toBe('cut off')
   })
 
   it('refuses hostile sizes before it holds them', () => {
-    const box = (size: number, name: string): Uint8Array => {
+    const container = (size: number, name: string): Uint8Array => {
       const bytes = Buffer.alloc(16)
       bytes.writeUInt32BE(size)
       bytes.write(name, 4)
@@ -147,13 +147,13 @@ describe('CMAF video', () => {
       [7, 'ftyp'],
       [16, '\0\0\0\0'],
     ] as const)
-      expect(refusal(() => new CmafVideoCutter(cadence).push(box(size, name)))).toBe('damaged')
+      expect(refusal(() => new CmafVideoCutter(cadence).push(container(size, name)))).toBe('damaged')
     // Any byte of the headers changed: refused, or read, but never another kind of error.
     for (let at = 0; at < 2500; at++) {
       const changed = Buffer.from(video)
       changed[at]! ^= 0xff
       expect(['none', 'damaged', 'cut off', 'no key frame']).toContain(
-        refusal(() => cut(new CmafVideoCutter(cadence), changed, { pieceBytes: changed.length })),
+        refusal(() => cutSegments(new CmafVideoCutter(cadence), changed, { pieceBytes: changed.length })),
       )
     }
   })
@@ -161,9 +161,9 @@ describe('CMAF video', () => {
   it('names hevc', async () => {
     const hevc = '-c:v libx265 -tag:v hvc1 -forced-idr 1 -pix_fmt yuv420p'
     const params = '-x265-params log-level=error:keyint=25:min-keyint=25:scenecut=0:open-gop=0'
-    const stream = await streamOf(engine, `${flashes(3)} -map 0:v ${hevc} ${params} ${mp4}+frag_keyframe`)
+    const stream = await encodeToBuffer(engine, `${flashSource(3)} -map 0:v ${hevc} ${params} ${mp4}+frag_keyframe`)
     const cutter = new CmafVideoCutter({ ...cadence, spliceFrames: [] })
-    const { init, segments } = cut(cutter, stream)
+    const { init, segments } = cutSegments(cutter, stream)
     expect(cutter.track?.codec).toBe('hvc1.1.6.L30.90')
     expect(segments.map(({ frames }) => frames)).toEqual([50, 25])
     expect(await decode(Buffer.concat([init!, segments[1]!.bytes]))).toBe('25 pictures')
@@ -177,9 +177,9 @@ describe('CMAF audio', () => {
   ])(
     'cuts %s at the frame nearest to each end of video, and loses no sample',
     async (_name, codec, frame, rfc, channels) => {
-      const stream = await streamOf(engine, `${flashes(5)} -map 1:a ${codec} ${sound}`)
-      const cutter = new RegroupCutter(cadence, 'cmaf')
-      const { init, segments } = cut(cutter, stream, { videoSegments: 4 })
+      const stream = await encodeToBuffer(engine, `${flashSource(5)} -map 1:a ${codec} ${audioTrack}`)
+      const cutter = new RefragmentingCutter(cadence, 'cmaf')
+      const { init, segments } = cutSegments(cutter, stream, { videoSegments: 4 })
       expect(cutter.track).toMatchObject({ codec: rfc, channels, sampleRate: 48000, timescale: 48000 })
       const ends = [0, 2, 2.4, 4]
       for (const [index, { start }] of segments.entries())
@@ -194,27 +194,29 @@ describe('CMAF audio', () => {
   )
 
   it('has as many segments as video: what is left behind the last one is its end', async () => {
-    const stream = await streamOf(engine, `${flashes(5)} -map 1:a -c:a aac ${sound}`)
+    const stream = await encodeToBuffer(engine, `${flashSource(5)} -map 1:a -c:a aac ${audioTrack}`)
     const plain = { ...cadence, spliceFrames: [] }
     const segments = (videoSegments: number): number[] =>
-      cut(new RegroupCutter(plain, 'cmaf'), stream, { videoSegments }).segments.map(({ duration }) => duration)
+      cutSegments(new RefragmentingCutter(plain, 'cmaf'), stream, { videoSegments }).segments.map(
+        ({ duration }) => duration,
+      )
     expect(segments(3).map((duration) => Math.round(duration / 4800))).toEqual([20, 20, 10])
     expect(segments(2).map((duration) => Math.round(duration / 4800))).toEqual([20, 30])
   })
 
   it('makes the same segments of any pieces, and none of a stream that breaks off', async () => {
-    const stream = await streamOf(engine, `${flashes(3)} -map 1:a -c:a aac ${sound}`)
-    const whole = cut(new RegroupCutter(cadence, 'cmaf'), stream, { pieceBytes: stream.length })
-    expect(cut(new RegroupCutter(cadence, 'cmaf'), stream, { pieceBytes: 1 })).toEqual(whole)
-    expect(refusal(() => cut(new RegroupCutter(cadence, 'cmaf'), stream.subarray(0, -1)))).toBe('cut off')
+    const stream = await encodeToBuffer(engine, `${flashSource(3)} -map 1:a -c:a aac ${audioTrack}`)
+    const whole = cutSegments(new RefragmentingCutter(cadence, 'cmaf'), stream, { pieceBytes: stream.length })
+    expect(cutSegments(new RefragmentingCutter(cadence, 'cmaf'), stream, { pieceBytes: 1 })).toEqual(whole)
+    expect(refusal(() => cutSegments(new RefragmentingCutter(cadence, 'cmaf'), stream.subarray(0, -1)))).toBe('cut off')
   })
 })
 
 describe('Smooth', () => {
   it('writes one fragment a segment on the clock of 100 ns, which decodes', async () => {
-    const stream = await streamOf(engine, `${flashes(5)} -map 0:v ${coding} ${keys} ${smooth}+frag_keyframe`)
-    const cutter = new RegroupCutter(cadence, 'smooth')
-    const { init, segments } = cut(cutter, stream)
+    const stream = await encodeToBuffer(engine, `${flashSource(5)} -map 0:v ${coding} ${keys} ${smooth}+frag_keyframe`)
+    const cutter = new RefragmentingCutter(cadence, 'smooth')
+    const { init, segments } = cutSegments(cutter, stream)
     expect(init).toBeNull()
     expect(segments.map(({ start, duration }) => [start, duration])).toEqual([
       [0, 20_000_000],
@@ -232,17 +234,17 @@ describe('Smooth', () => {
   })
 
   it('takes CMAF as well: times and offsets are brought to its clock', () => {
-    const { segments } = cut(new RegroupCutter(cadence, 'smooth'), video)
+    const { segments } = cutSegments(new RefragmentingCutter(cadence, 'smooth'), video)
     expect(segments.map(({ start }) => start)).toEqual([0, 20_000_000, 24_000_000, 40_000_000])
   })
 
   it('cuts aac near the pictures and names its configuration', async () => {
-    const stream = await streamOf(
+    const stream = await encodeToBuffer(
       engine,
-      `${flashes(5)} -map 1:a -c:a aac -avoid_negative_ts make_zero ${smooth}+frag_every_frame`,
+      `${flashSource(5)} -map 1:a -c:a aac -avoid_negative_ts make_zero ${smooth}+frag_every_frame`,
     )
-    const cutter = new RegroupCutter(cadence, 'smooth')
-    const { segments } = cut(cutter, stream, { videoSegments: 4 })
+    const cutter = new RefragmentingCutter(cadence, 'smooth')
+    const { segments } = cutSegments(cutter, stream, { videoSegments: 4 })
     expect(cutter.track?.codecPrivateData).toMatch(/^1188/)
     for (const [index, start] of [0, 2e7, 2.4e7, 4e7].entries())
       expect(Math.abs(segments[index]!.start - start)).toBeLessThan(120_000)

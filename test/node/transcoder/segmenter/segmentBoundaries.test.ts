@@ -1,12 +1,12 @@
 // In charge of: where segments end on the grid and beside splice points.
 import { expect, test } from 'vitest'
-import { segmentEnd, type Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
+import { nextBoundary, type Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
 
 /** Where the first segments end. */
 function ends(segmentFrames: number, spliceFrames: number[], until: number): number[] {
   const cadence: Cadence = { segmentFrames, spliceFrames, frameRate: { num: 25, den: 1 } }
   const found: number[] = []
-  while ((found.at(-1) ?? 0) < until) found.push(segmentEnd(cadence, found.at(-1) ?? 0))
+  while ((found.at(-1) ?? 0) < until) found.push(nextBoundary(cadence, found.at(-1) ?? 0))
   return found
 }
 

@@ -3,18 +3,18 @@
 import { expect, test } from 'vitest'
 import { TaskError } from '#contract/taskError.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { requireWhole, type TakenRendition } from '../../../../transcoder/segmenter/segmentCheck.ts'
-import { job, packaged, rendition, sound, source } from '../../../support/transcoder/jobSpecs.ts'
+import { requireCompleteSegments, type RecordedRendition } from '../../../../transcoder/segmenter/segmentCheck.ts'
+import { jobSpec, packagingSpec, videoProfile, audioStream, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
-const spec = job({
-  packaging: packaged({ hls: true, segmentSeconds: 2 }),
-  video: [rendition({ output: '' }), rendition({ index: 1, output: 'low' })],
+const spec = jobSpec({
+  packaging: packagingSpec({ hls: true, segmentSeconds: 2 }),
+  video: [videoProfile({ output: '' }), videoProfile({ index: 1, output: 'low' })],
 })
-const media = source({ durationSeconds: 5 }, { durationSeconds: 5, audio: [sound({ durationSeconds: 5 })] })
+const media = mediaInfo({ durationSeconds: 5 }, { durationSeconds: 5, audio: [audioStream({ durationSeconds: 5 })] })
 const plan = planJob({ ...spec, gopSeconds: 1 }, media)
 
 /** Segments that begin at these seconds, up to `end`. */
-function taken(position: number, starts: readonly number[], end = 5): TakenRendition {
+function taken(position: number, starts: readonly number[], end = 5): RecordedRendition {
   const timescale = 1000
   const segments = starts.map((start, index) => ({
     uri: `${index}`,
@@ -30,9 +30,9 @@ function taken(position: number, starts: readonly number[], end = 5): TakenRendi
   return { rendition: own, form: 'cmaf', taken: { init: null, segments }, ...rest }
 }
 
-function verdict(...all: TakenRendition[]): string {
+function verdict(...all: RecordedRendition[]): string {
   try {
-    requireWhole(plan, all, media, 0)
+    requireCompleteSegments(plan, all, media, 0)
     return 'whole'
   } catch (error) {
     if (error instanceof TaskError) return `${error.code}: ${error.message}`
@@ -41,7 +41,7 @@ function verdict(...all: TakenRendition[]): string {
 }
 
 const grid = [0, 2, 4]
-test.each<[string, TakenRendition[], RegExp]>([
+test.each<[string, RecordedRendition[], RegExp]>([
   ['all of it', [taken(0, grid), taken(1, grid), taken(2, [0, 2.005, 3.995])], /^whole$/],
   ['sound that ends a packet before', [taken(0, grid), taken(1, grid), taken(2, grid, 4.96)], /^whole$/],
   ['a rendition with a segment less', [taken(0, grid), taken(1, [0, 2])], /video_1.*2 segments where.*3/],
@@ -56,32 +56,36 @@ test.each<[string, TakenRendition[], RegExp]>([
 })
 
 test('sound that outlasts the pictures goes on in segments of its own, as many as it is known to need', () => {
-  const long = source({ durationSeconds: 9 }, { durationSeconds: 9, audio: [sound({ durationSeconds: 9 })] })
+  const long = mediaInfo({ durationSeconds: 9 }, { durationSeconds: 9, audio: [audioStream({ durationSeconds: 9 })] })
   const media = { ...long, video: { ...long.video!, durationSeconds: 5 } }
   const longer = { ...plan, durationSeconds: 9 }
   const pictures = [taken(0, grid), taken(1, grid)]
-  requireWhole(longer, [...pictures, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)
-  expect(() => requireWhole(longer, [...pictures, taken(2, [0, 2, 4, 6, 8, 8.5], 9)], media, 0)).toThrow('6 segments')
+  requireCompleteSegments(longer, [...pictures, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)
+  expect(() => requireCompleteSegments(longer, [...pictures, taken(2, [0, 2, 4, 6, 8, 8.5], 9)], media, 0)).toThrow(
+    '6 segments',
+  )
   // Pictures that end early are still seen.
   const short = [taken(0, grid, 4.5), taken(1, grid, 4.5)]
-  expect(() => requireWhole(longer, [...short, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)).toThrow('4.500 s instead of 5')
+  expect(() => requireCompleteSegments(longer, [...short, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)).toThrow(
+    '4.500 s instead of 5',
+  )
 })
 
 test('sound inside of transport streams may outlast the pictures', () => {
-  const long = source({ durationSeconds: 6 }, { durationSeconds: 6, audio: [sound({ durationSeconds: 6 })] })
+  const long = mediaInfo({ durationSeconds: 6 }, { durationSeconds: 6, audio: [audioStream({ durationSeconds: 6 })] })
   const media = { ...long, video: { ...long.video!, durationSeconds: 5 } }
   const muxed = planJob(
-    { ...spec, packaging: packaged({ hls: true, segmentSeconds: 2, preferTransportStream: true }), gopSeconds: 1 },
+    { ...spec, packaging: packagingSpec({ hls: true, segmentSeconds: 2, preferTransportStream: true }), gopSeconds: 1 },
     media,
   )
   const all = [0, 1].map((position) => ({ ...taken(position, grid), form: 'ts' as const, soundEnds: [6000] }))
   const renditions = all.map((each, at) => ({ ...each, rendition: muxed.packaging!.renditions[at]! }))
   expect(renditions[0]!.rendition.audio).toHaveLength(1)
-  requireWhole(muxed, renditions, media, 0)
+  requireCompleteSegments(muxed, renditions, media, 0)
   const short = renditions.map((each, at) => ({ ...each, taken: taken(at, grid, 4.5).taken }))
-  expect(() => requireWhole(muxed, short, media, 0)).toThrow('4.500 s instead of 5')
+  expect(() => requireCompleteSegments(muxed, short, media, 0)).toThrow('4.500 s instead of 5')
   const silent = (soundEnds: number[]) => () =>
-    requireWhole(muxed, [{ ...renditions[0]!, soundEnds }, renditions[1]!], media, 0)
+    requireCompleteSegments(muxed, [{ ...renditions[0]!, soundEnds }, renditions[1]!], media, 0)
   expect(silent([5960])).not.toThrow()
   expect(silent([4900])).toThrow('Sound 1 of video_0 (ts) lasts 4.900 s instead of 6.000 s.')
   expect(silent([])).toThrow('Sound 1 of video_0 (ts) is missing.')

@@ -7,16 +7,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { locateEngine, type Engine } from '../../../../transcoder/ffmpeg/locate.ts'
-import { clockReference } from '../../../../transcoder/formats/mpegts/clock.ts'
-import { counterOf, pidOf } from '../../../../transcoder/formats/mpegts/packet.ts'
+import { readPcr } from '../../../../transcoder/formats/mpegts/clock.ts'
+import { continuityCounter, pidOf } from '../../../../transcoder/formats/mpegts/packet.ts'
 import type { Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
-import { StreamError } from '../../../../transcoder/formats/streamError.ts'
+import { FormatError } from '../../../../transcoder/formats/streamError.ts'
 import { TsCutter } from '../../../../transcoder/segmenter/cutters/tsCutter.ts'
 import { TailCutter } from '../../../../transcoder/segmenter/cutters/tailCutter.ts'
-import { judge } from '../../../support/mpegts/tstdModel.ts'
-import { cueAt, scan, withCues } from '../../../support/mpegts/cueClips.ts'
+import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
+import { cueAtSeconds, scanCues, insertCues } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
-import { cut, flashes, streamOf } from './cutStream.ts'
+import { cutSegments, flashSource, encodeToBuffer } from './cutStream.ts'
 
 const ORIGIN = 900_000
 const cadence: Cadence = { segmentFrames: 50, spliceFrames: [60], frameRate: { num: 25, den: 1 } }
@@ -30,7 +30,7 @@ let muxed: Buffer
 beforeAll(async () => {
   engine = await locateEngine(process.env)
   directory = await mkdtemp(join(tmpdir(), 'ts-test-'))
-  muxed = await streamOf(engine, `${flashes(5)} -map 0:v -map 1:a ${coding} ${keys} -c:a aac ${ts}`)
+  muxed = await encodeToBuffer(engine, `${flashSource(5)} -map 0:v -map 1:a ${coding} ${keys} -c:a aac ${ts}`)
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
@@ -60,15 +60,15 @@ function jumps(bytes: Buffer): number {
   for (const packet of packets(bytes)) {
     if ((packet[3]! & 0x10) === 0) continue
     const before = last.get(pidOf(packet))
-    if (before !== undefined && counterOf(packet) !== ((before + 1) & 15)) found += 1
-    last.set(pidOf(packet), counterOf(packet))
+    if (before !== undefined && continuityCounter(packet) !== ((before + 1) & 15)) found += 1
+    last.set(pidOf(packet), continuityCounter(packet))
   }
   return found
 }
 
 it('begins every segment with PAT, PMT and a picture with a clock reference', async () => {
   const cutter = new TsCutter(cadence, 'video', ORIGIN)
-  const { segments } = cut(cutter, muxed)
+  const { segments } = cutSegments(cutter, muxed)
   expect(segments.map(({ start, duration, frames }) => [start / 90_000, duration / 90_000, frames])).toEqual([
     [0, 2, 50],
     [2, 0.4, 10],
@@ -81,14 +81,14 @@ it('begins every segment with PAT, PMT and a picture with a clock reference', as
   for (const { bytes, frames } of segments) {
     const [pat, pmt, picture] = [...packets(bytes)]
     expect([pidOf(pat!), pidOf(pmt!), pidOf(picture!)]).toEqual([0, 0x1000, 0x100])
-    expect(clockReference(picture!)).not.toBeNull()
+    expect(readPcr(picture!)).not.toBeNull()
     expect(jumps(bytes)).toBe(0)
     expect(await pictures(bytes)).toBe(frames)
   }
 })
 
 it('plays on from one segment to the next: no counter jumps and no picture is missing', async () => {
-  const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), muxed)
+  const { segments } = cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed)
   const whole = Buffer.concat(segments.map(({ bytes }) => bytes))
   expect(jumps(whole)).toBe(0)
   expect(await pictures(whole)).toBe(125)
@@ -98,16 +98,19 @@ it('is a stream for a gateway: frames come before their time by the clock, and t
   // As the plan has it (segmentArgs.ts), with one key frame in 5 s.
   const sparse = coding.replace('-g 25 -keyint_min 25', '-g 250')
   const lead = ts.replace('-max_delay 0 -output_ts_offset 10', '-max_delay 100000 -output_ts_offset 9.8 -pcr_period 1')
-  const stream = await streamOf(engine, `${flashes(5)} -map 0:v -map 1:a ${sparse} -c:a aac ${lead}`)
-  const { segments } = cut(new TsCutter({ ...cadence, segmentFrames: 125, spliceFrames: [] }, 'video', ORIGIN), stream)
-  const judged = judge(Buffer.concat(segments.map(({ bytes }) => bytes)))
-  expect(judged.problems.filter((problem) => /^(late|delay|continuity|clock)/.test(problem))).toEqual([])
-  expect(judged.patMs).toBeLessThan(500)
-  expect(judged.pmtMs).toBeLessThan(500)
+  const stream = await encodeToBuffer(engine, `${flashSource(5)} -map 0:v -map 1:a ${sparse} -c:a aac ${lead}`)
+  const { segments } = cutSegments(
+    new TsCutter({ ...cadence, segmentFrames: 125, spliceFrames: [] }, 'video', ORIGIN),
+    stream,
+  )
+  const validation = checkTstd(Buffer.concat(segments.map(({ bytes }) => bytes)))
+  expect(validation.problems.filter((problem) => /^(late|delay|continuity|clock)/.test(problem))).toEqual([])
+  expect(validation.patMs).toBeLessThan(500)
+  expect(validation.pmtMs).toBeLessThan(500)
 })
 
 it('says where each key frame lies, with its tables', async () => {
-  const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), muxed)
+  const { segments } = cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed)
   expect(segments.flatMap((segment) => segment.keys.map(({ start }) => start / 90_000))).toEqual([0, 1, 2, 2.4, 3, 4])
   for (const { bytes, keys: spans } of segments)
     for (const { offset, bytes: length } of spans)
@@ -115,18 +118,20 @@ it('says where each key frame lies, with its tables', async () => {
 })
 
 it('makes the same segments of any pieces', () => {
-  const whole = cut(new TsCutter(cadence, 'video', ORIGIN), muxed, { pieceBytes: muxed.length })
-  expect(cut(new TsCutter(cadence, 'video', ORIGIN), muxed, { pieceBytes: 187 })).toEqual(whole)
+  const whole = cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed, { pieceBytes: muxed.length })
+  expect(cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed, { pieceBytes: 187 })).toEqual(whole)
 })
 
 it('cuts sound of its own near the pictures, on their clock', async () => {
-  const stream = await streamOf(engine, `${flashes(5)} -map 1:a -c:a aac ${ts}`)
-  const { segments } = cut(new TailCutter(new TsCutter(cadence, 'audio', ORIGIN)), stream, { videoSegments: 4 })
+  const stream = await encodeToBuffer(engine, `${flashSource(5)} -map 1:a -c:a aac ${ts}`)
+  const { segments } = cutSegments(new TailCutter(new TsCutter(cadence, 'audio', ORIGIN)), stream, { videoSegments: 4 })
   expect(segments).toHaveLength(4)
   for (const [index, end] of [2, 2.4, 4].entries())
     expect(Math.abs(segments[index + 1]!.start - end * 90_000)).toBeLessThanOrEqual(960)
   expect(jumps(Buffer.concat(segments.map(({ bytes }) => bytes)))).toBe(0)
-  const fewer = cut(new TailCutter(new TsCutter(cadence, 'audio', ORIGIN)), stream, { videoSegments: 3 }).segments
+  const fewer = cutSegments(new TailCutter(new TsCutter(cadence, 'audio', ORIGIN)), stream, {
+    videoSegments: 3,
+  }).segments
   expect(fewer.map(({ bytes }) => bytes.length)).toEqual([
     segments[0]!.bytes.length,
     segments[1]!.bytes.length,
@@ -135,24 +140,25 @@ it('cuts sound of its own near the pictures, on their clock', async () => {
 })
 
 describe.each(['clock', 'picture'] as const)('cues at every frame, placed by %s', (by) => {
-  const at = (frame: number) => cueAt(frame / 25, spliceInsert({ eventId: frame + 100, out: true, pts: null }), by)
+  const at = (frame: number) =>
+    cueAtSeconds(frame / 25, spliceInsert({ eventId: frame + 100, out: true, pts: null }), by)
 
   it('cut a key frame in two without a fault', () => {
     for (let frame = -20; frame < 50; frame++) {
-      const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), withCues(muxed, [at(frame)], 600))
+      const { segments } = cutSegments(new TsCutter(cadence, 'video', ORIGIN), insertCues(muxed, [at(frame)], 600))
       expect(
         segments.map(({ frames }) => frames),
         `frame ${frame}`,
       ).toEqual([50, 10, 40, 25])
       const whole = Buffer.concat(segments.map(({ bytes }) => bytes))
-      expect(scan(whole).cues, `frame ${frame}`).toHaveLength(1)
+      expect(scanCues(whole).cues, `frame ${frame}`).toHaveLength(1)
       expect(jumps(whole)).toBe(0)
     }
   })
 
   it('leave every key frame whole', async () => {
     const cues = Array.from({ length: 125 }, (_, frame) => at(frame))
-    const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), withCues(muxed, cues, 600))
+    const { segments } = cutSegments(new TsCutter(cadence, 'video', ORIGIN), insertCues(muxed, cues, 600))
     for (const { bytes, keys: spans } of segments)
       for (const { offset, bytes: length } of spans)
         expect(await hashes(bytes.subarray(offset, offset + length))).toEqual(
@@ -162,28 +168,28 @@ describe.each(['clock', 'picture'] as const)('cues at every frame, placed by %s'
 })
 
 it('puts what comes before the first frame into the first segment', () => {
-  const { segments } = cut(
+  const { segments } = cutSegments(
     new TsCutter(cadence, 'video', ORIGIN),
-    withCues(muxed, [cueAt(0, spliceInsert({ eventId: 9, out: true, pts: null }), 'picture')], 600),
+    insertCues(muxed, [cueAtSeconds(0, spliceInsert({ eventId: 9, out: true, pts: null }), 'picture')], 600),
   )
-  expect(scan(segments[0]!.bytes).cues).toHaveLength(1)
+  expect(scanCues(segments[0]!.bytes).cues).toHaveLength(1)
   const [pat, pmt] = [...packets(segments[0]!.bytes)]
   expect([pidOf(pat!), pidOf(pmt!)]).toEqual([0, 0x1000])
 })
 
 it('refuses a segment that would begin without a key frame, or with a picture that only says that it is one', async () => {
-  const stream = await streamOf(engine, `${flashes(4)} -map 0:v ${coding} ${ts}`)
-  expect(() => cut(new TsCutter(cadence, 'video', ORIGIN), stream)).toThrow('picture 60')
+  const stream = await encodeToBuffer(engine, `${flashSource(4)} -map 0:v ${coding} ${ts}`)
+  expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), stream)).toThrow('picture 60')
   const changed = Buffer.from(muxed)
-  const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), muxed)
+  const { segments } = cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed)
   // The first packet of the second segment's picture; its IDR slice (5) becomes another one (1).
   const second = muxed.indexOf(segments[1]!.bytes.subarray(2 * 188, 3 * 188))
   const slice = muxed.indexOf(Buffer.from([0, 0, 1, 0x65]), second)
   changed[slice + 3] = 0x61
-  expect(() => cut(new TsCutter(cadence, 'video', ORIGIN), changed)).toThrow('picture 50')
+  expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), changed)).toThrow('picture 50')
 })
 
 it('takes a stream that breaks off before its media for what it is', () => {
   for (const bytes of [0, 100, 188 * 3])
-    expect(() => cut(new TsCutter(cadence, 'video', ORIGIN), muxed.subarray(0, bytes))).toThrow(StreamError)
+    expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed.subarray(0, bytes))).toThrow(FormatError)
 })

@@ -1,24 +1,24 @@
 // In charge of: one attempt at a time, each started once, and every refusal with its reason.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Control, type EngineFacts, type Outlook } from '../../../../transcoder/server/controlServer.ts'
-import type { Halt } from '../../../../transcoder/errors.ts'
+import { ControlServer, type EngineInfo, type AttemptOutlook } from '../../../../transcoder/server/controlServer.ts'
+import type { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { createLog } from '../../../../transcoder/log.ts'
 
 interface Started {
   key: string
   halt: AbortController
-  outlook: Outlook
+  outlook: AttemptOutlook
   end: () => void
 }
 let started: Started[]
-let control: Control
+let control: ControlServer
 let url: string
 
 async function open(
-  options: { secret?: string; handoverMs?: number; engine?: Promise<EngineFacts> } = {},
+  options: { secret?: string; handoverMs?: number; engine?: Promise<EngineInfo> } = {},
 ): Promise<void> {
   started = []
-  control = new Control({
+  control = new ControlServer({
     host: '127.0.0.1',
     port: 0,
     secret: options.secret ?? null,
@@ -42,7 +42,7 @@ const request = (task: string, attempt = 1) => ({
   task_id: task,
   attempt,
   token: 'secret-token',
-  door: 'http://127.0.0.1:1',
+  taskApi: 'http://127.0.0.1:1',
 })
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
   fetch(`${url}${path}`, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers })
@@ -101,7 +101,7 @@ describe('POST /run', () => {
     const newer = post('/run', request('a', 2))
     started[0]!.halt.signal.addEventListener('abort', () => started[0]!.end())
     expect((await newer).status).toBe(202)
-    expect((started[0]!.halt.signal.reason as Halt).kind).toBe('stopped')
+    expect((started[0]!.halt.signal.reason as AttemptAbort).kind).toBe('stopped')
     expect(started.map((one) => one.key)).toEqual(['a 1', 'a 2'])
   })
 
@@ -131,7 +131,7 @@ test('cancel halts only the attempt that it names', async () => {
   expect((await post('/cancel', { task_id: 'b', attempt: 2 })).status).toBe(202)
   expect(started[0]!.halt.signal.aborted).toBe(false)
   await post('/cancel', { task_id: 'a', attempt: 2 })
-  expect((started[0]!.halt.signal.reason as Halt).kind).toBe('cancelled')
+  expect((started[0]!.halt.signal.reason as AttemptAbort).kind).toBe('cancelled')
 })
 
 test('a shared secret, where one is set, is asked for', async () => {
@@ -147,7 +147,7 @@ describe('while stopping', () => {
   test('nothing is taken, and what does not fit is given back', async () => {
     await post('/run', request('a'))
     const stopped = control.stop(0)
-    expect((started[0]!.halt.signal.reason as Halt).kind).toBe('interrupted')
+    expect((started[0]!.halt.signal.reason as AttemptAbort).kind).toBe('interrupted')
     const refused = await post('/run', request('b'))
     expect([refused.status, await refused.json()]).toMatchObject([503, { error: { code: 'stopping' } }])
     expect((await health())['state']).toBe('draining')
@@ -164,7 +164,7 @@ describe('while stopping', () => {
     expect((await post('/run', request('a'))).status).toBe(202)
     expect(started[0]!.halt.signal.aborted).toBe(false)
     expect((await post('/run', request('a', 2))).status).toBe(503)
-    expect((started[0]!.halt.signal.reason as Halt).kind).toBe('stopped')
+    expect((started[0]!.halt.signal.reason as AttemptAbort).kind).toBe('stopped')
     started[0]!.end()
     await stopped
     expect(started).toHaveLength(1)
@@ -178,7 +178,7 @@ describe('while stopping', () => {
     const { promise: halted, resolve } = Promise.withResolvers<void>()
     started[0]!.halt.signal.addEventListener('abort', () => resolve())
     await halted
-    expect((started[0]!.halt.signal.reason as Halt).kind).toBe('interrupted')
+    expect((started[0]!.halt.signal.reason as AttemptAbort).kind).toBe('interrupted')
     started[0]!.end()
     await stopped
   })
@@ -187,7 +187,7 @@ describe('while stopping', () => {
 describe('before it is known what ffmpeg can do', () => {
   test('a task is taken', async () => {
     await control.stop(0)
-    const engine = Promise.withResolvers<EngineFacts>()
+    const engine = Promise.withResolvers<EngineInfo>()
     await open({ engine: engine.promise })
     expect(await health()).toEqual({ state: 'preparing', version: '1.2.3', ffmpeg: null })
     expect((await post('/run', request('a'))).status).toBe(202)

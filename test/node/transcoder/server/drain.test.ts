@@ -1,7 +1,7 @@
 // In charge of: which attempts may finish when the process is told to end, and when one is given back.
 import { expect, test } from 'vitest'
-import { decide, drain, type Drainable } from '../../../../transcoder/server/drain.ts'
-import type { Halt } from '../../../../transcoder/errors.ts'
+import { decideDrain, drain, type DrainableAttempt } from '../../../../transcoder/server/drain.ts'
+import type { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { createLog } from '../../../../transcoder/log.ts'
 
 const view = {
@@ -32,7 +32,7 @@ test.each([
   ['the end of the time, its end being told', { leftSeconds: -1, ending: true, promised: true }, 'give_back'],
   ['no time at all', { restSeconds: 0, leftSeconds: 0 }, 'give_back'],
 ] as const)('%s', (_name, change, verdict) => {
-  expect(decide({ ...view, ...change }).verdict).toBe(verdict)
+  expect(decideDrain({ ...view, ...change }).verdict).toBe(verdict)
 })
 
 /** Plays a drain of 840 s with a look every second; `rest` says what is predicted, null = nothing. */
@@ -41,7 +41,7 @@ async function play(rest: (second: number) => number | null, endsAt = Infinity) 
   const ended = Promise.withResolvers<void>()
   let second = 0
   let haltedAt: number | null = null
-  const attempt: Drainable = {
+  const attempt: DrainableAttempt = {
     halt: new AbortController(),
     ending: false,
     rest: () => {
@@ -58,7 +58,7 @@ async function play(rest: (second: number) => number | null, endsAt = Infinity) 
   const log = createLog((line) => void lines.push(JSON.parse(line) as Record<string, unknown>))
   const hurry = new AbortController().signal
   await drain(attempt, { seconds: 840, hurry, log, everyMs: 0, now: () => second * 1000 })
-  return { haltedAt, reason: (attempt.halt.signal.reason as Halt | undefined)?.kind, lines }
+  return { haltedAt, reason: (attempt.halt.signal.reason as AttemptAbort | undefined)?.kind, lines }
 }
 
 test('an attempt that goes on as predicted ends by itself, which is logged once', async () => {

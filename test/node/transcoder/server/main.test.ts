@@ -6,38 +6,38 @@ import { readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { protocolOf } from '#contract/task/protocol.ts'
-import { writeRecord } from '../../../../transcoder/ffmpeg/engineCache.ts'
-import { FakeDoor } from '../../../support/transcoder/fakeTaskApi.ts'
+import { requiredProtocol } from '#contract/task/protocol.ts'
+import { writeEngineCache } from '../../../../transcoder/ffmpeg/engineCache.ts'
+import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  makeClip,
-  openBench,
-  processesNaming,
-  requestFor,
-  type Bench,
+  makeSourceClip,
+  openAttemptFixture,
+  findFfmpegProcesses,
+  runRequest,
+  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../../../transcoder/main.ts')
 /** The machine may be busy with something else. */
 const PATIENT = { timeout: 30_000 }
-let bench: Bench
+let fixtures: AttemptFixture
 let long: Buffer
 let short: Buffer
-let door: FakeDoor
+let taskApi: FakeTaskApi
 const children: ChildProcess[] = []
 
 beforeAll(async () => {
-  bench = await openBench()
-  ;[long, short] = [await makeClip(bench, 120), await makeClip(bench, 30)]
+  fixtures = await openAttemptFixture()
+  ;[long, short] = [await makeSourceClip(fixtures, 120), await makeSourceClip(fixtures, 30)]
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  door = await new FakeDoor({ bytes: long }).start()
+  taskApi = await new FakeTaskApi({ bytes: long }).start()
 })
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
-  await door.stop()
+  await taskApi.stop()
 })
 
 interface Running {
@@ -50,7 +50,7 @@ interface Running {
 /** Resolves with the first line that says where it listens, or that it is ready. */
 async function start(env: Record<string, string> = {}, until: 'listening' | 'ready' = 'ready'): Promise<Running> {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env['PATH'], WORK_DIR: bench.workDir, PORT: '0', ...env },
+    env: { PATH: process.env['PATH'], WORK_DIR: fixtures.workDir, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A group of its own, for signals to all of it, as a terminal sends them.
     detached: true,
@@ -71,13 +71,13 @@ async function start(env: Record<string, string> = {}, until: 'listening' | 'rea
 }
 
 const run = (url: string, attempt = 1, more: object = {}) =>
-  fetch(`${url}/run`, { method: 'POST', body: JSON.stringify({ ...requestFor(door, attempt), ...more }) })
+  fetch(`${url}/run`, { method: 'POST', body: JSON.stringify({ ...runRequest(taskApi, attempt), ...more }) })
 
 /** An attempt that is surely encoding, and long enough for that to be seen. */
 async function startTask({ url }: Running, bitrates = [400, 300, 200]): Promise<void> {
-  door.task = describeTask({ container: 'ts', quality: 'best', bitrates })
+  taskApi.task = describeTask({ container: 'ts', quality: 'best', bitrates })
   expect((await run(url)).status).toBe(202)
-  await door.until(() => door.beats.some((beat) => beat.phase === 'transcoding' && beat.transcoded > 0.01))
+  await taskApi.waitFor(() => taskApi.beats.some((beat) => beat.phase === 'transcoding' && beat.transcoded > 0.01))
 }
 
 /** What it decided when it was told to end. */
@@ -90,11 +90,11 @@ test('SIGTERM gives back a task whose rest does not fit, ends ffmpeg and the pro
   await startTask(running)
   running.child.kill('SIGTERM')
   expect(await running.exited).toEqual([0, null])
-  expect(door.fails).toEqual([{ reason: 'interrupted' }])
-  expect(door.breaches).toEqual([])
-  expect(await processesNaming(bench.workDir)).toEqual([])
-  expect(await readdir(bench.workDir)).toEqual([])
-  expect(JSON.stringify(running.lines)).not.toContain(door.token)
+  expect(taskApi.fails).toEqual([{ reason: 'interrupted' }])
+  expect(taskApi.breaches).toEqual([])
+  expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
+  expect(await readdir(fixtures.workDir)).toEqual([])
+  expect(JSON.stringify(running.lines)).not.toContain(taskApi.token)
   expect(decisions(running).at(-1)).toBe('give_back')
 })
 
@@ -102,7 +102,7 @@ test('SIGTERM gives back a task whose rest does not fit, ends ffmpeg and the pro
 function hold(operation: 'input' | 'finish' | 'estimate' | 'fail') {
   const { promise, resolve: open } = Promise.withResolvers<void>()
   const { promise: held, resolve: came } = Promise.withResolvers<void>()
-  door.faults[operation] = async () => {
+  taskApi.faults[operation] = async () => {
     came()
     await promise
     return false
@@ -126,7 +126,7 @@ describe('an attempt whose rest fits finishes, and no other is taken', () => {
   ])('%s', async (_name, signal) => {
     const running = await start({ DRAIN_SECONDS: '6000' })
     const end = hold('finish')
-    door.source = { bytes: short }
+    taskApi.source = { bytes: short }
     await startTask(running, [400])
     signal(running.child.pid!)
     await expectDraining(running)
@@ -134,26 +134,26 @@ describe('an attempt whose rest fits finishes, and no other is taken', () => {
     await expectDraining(running)
     end.open()
     expect(await running.exited).toEqual([0, null])
-    expect(door.fails).toEqual([])
-    expect(door.objects().size).toBe(1)
+    expect(taskApi.fails).toEqual([])
+    expect(taskApi.objects().size).toBe(1)
     expect(decisions(running)).toContain('finish')
     expect(decisions(running)).not.toContain('give_back')
-    expect(await readdir(bench.workDir)).toEqual([])
+    expect(await readdir(fixtures.workDir)).toEqual([])
   })
 
   test('a dry run', async () => {
     const running = await start({ DRAIN_SECONDS: '6000' })
     const source = hold('input')
-    door.task = { ...describeTask({ container: 'ts' }), kind: 'plan', protocol: protocolOf('plan') }
-    expect((await run(running.url, 1, { protocol: protocolOf('plan') })).status).toBe(202)
+    taskApi.task = { ...describeTask({ container: 'ts' }), kind: 'plan', protocol: requiredProtocol('plan') }
+    expect((await run(running.url, 1, { protocol: requiredProtocol('plan') })).status).toBe(202)
     await source.held
     running.child.kill('SIGTERM')
     await expectDraining(running)
     await expect.poll(() => decisions(running), PATIENT).toContain('finish')
     source.open()
     expect(await running.exited).toEqual([0, null])
-    expect(door.fails).toEqual([])
-    expect(door.estimated).not.toBeNull()
+    expect(taskApi.fails).toEqual([])
+    expect(taskApi.estimated).not.toBeNull()
   })
 })
 
@@ -165,23 +165,23 @@ test('a second signal gives back at once what would have finished', async () => 
   await expect.poll(() => decisions(running), PATIENT).toContain('finish')
   running.child.kill('SIGINT')
   expect(await running.exited).toEqual([0, null])
-  expect(door.fails).toEqual([{ reason: 'interrupted' }])
+  expect(taskApi.fails).toEqual([{ reason: 'interrupted' }])
   expect(running.lines).toContainEqual(expect.objectContaining({ why: 'told a second time to stop' }))
-  expect(await processesNaming(bench.workDir)).toEqual([])
+  expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
 })
 
 test('cancel over HTTP ends the run, and the next task is taken', async () => {
   const running = await start()
   await startTask(running)
   await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-1', attempt: 1 }) })
-  door.source = { bytes: await makeClip(bench, 2) }
-  door.storedPlan = null
-  door.task = { ...door.task!, attempt: 2 }
-  const next = await fetch(`${running.url}/run`, { method: 'POST', body: JSON.stringify(requestFor(door, 2)) })
+  taskApi.source = { bytes: await makeSourceClip(fixtures, 2) }
+  taskApi.storedPlan = null
+  taskApi.task = { ...taskApi.task!, attempt: 2 }
+  const next = await fetch(`${running.url}/run`, { method: 'POST', body: JSON.stringify(runRequest(taskApi, 2)) })
   expect(next.status).toBe(202)
-  await door.until(() => door.finished !== null)
-  expect(door.fails).toEqual([{ reason: 'cancelled' }])
-  expect(door.objects().size).toBe(3)
+  await taskApi.waitFor(() => taskApi.finished !== null)
+  expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
+  expect(taskApi.objects().size).toBe(3)
 })
 
 test('what a killed transcoder leaves, its directory and its ffmpeg, the next one clears away', async () => {
@@ -189,46 +189,46 @@ test('what a killed transcoder leaves, its directory and its ffmpeg, the next on
   await startTask(killed)
   killed.child.kill('SIGKILL')
   await killed.exited
-  expect(await readdir(bench.workDir)).toHaveLength(1)
+  expect(await readdir(fixtures.workDir)).toHaveLength(1)
   const next = await start()
-  expect(await readdir(bench.workDir)).toEqual([])
-  await expect.poll(() => processesNaming(bench.workDir)).toEqual([])
+  expect(await readdir(fixtures.workDir)).toEqual([])
+  await expect.poll(() => findFfmpegProcesses(fixtures.workDir)).toEqual([])
   expect(next.lines).toContainEqual(expect.objectContaining({ msg: 'left-over directories removed', count: 1 }))
 })
 
 /** An ffmpeg that answers nothing before a file is there, and `then` after it. */
 async function slowFfmpeg(then: string): Promise<{ path: string; release: () => Promise<void> }> {
-  const path = join(bench.directory, `slow-${children.length}-${crypto.randomUUID()}`)
+  const path = join(fixtures.directory, `slow-${children.length}-${crypto.randomUUID()}`)
   await writeFile(path, `#!/bin/sh\nwhile [ ! -e ${path}.go ]; do sleep 0.05; done\n${then}\n`, { mode: 0o755 })
   return { path, release: () => writeFile(`${path}.go`, '') }
 }
 
 describe('before ffmpeg has said what it can do', () => {
   test('it listens, takes a task and tells of it; the task waits', async () => {
-    const ffmpeg = await slowFfmpeg(`exec ${bench.engine.ffmpeg} "$@"`)
+    const ffmpeg = await slowFfmpeg(`exec ${fixtures.engine.ffmpeg} "$@"`)
     const running = await start({ FFMPEG_PATH: ffmpeg.path }, 'listening')
     const health = async () => (await fetch(`${running.url}/health`)).json() as Promise<Record<string, unknown>>
     expect(await health()).toMatchObject({ state: 'preparing', ffmpeg: null })
-    door.source = { bytes: await makeClip(bench, 2) }
-    door.task = describeTask({ container: 'mp4' })
+    taskApi.source = { bytes: await makeSourceClip(fixtures, 2) }
+    taskApi.task = describeTask({ container: 'mp4' })
     expect((await run(running.url)).status).toBe(202)
-    await door.until(() => door.beats.some((beat) => beat.phase === 'starting'))
+    await taskApi.waitFor(() => taskApi.beats.some((beat) => beat.phase === 'starting'))
     expect(await health()).toMatchObject({ state: 'busy', task_id: 't-1', ffmpeg: null })
     expect(running.lines.filter((line) => line['transcoder'] === 'ready')).toEqual([])
     await ffmpeg.release()
-    await door.until(() => door.finished !== null)
-    expect(door.fails).toEqual([])
-    expect(await health()).toMatchObject({ ffmpeg: bench.engine.version, cell: { in_force: expect.anything() } })
+    await taskApi.waitFor(() => taskApi.finished !== null)
+    expect(taskApi.fails).toEqual([])
+    expect(await health()).toMatchObject({ ffmpeg: fixtures.engine.version, cell: { in_force: expect.anything() } })
   })
 
   test('a task that waits is cancelled at once', async () => {
-    const ffmpeg = await slowFfmpeg(`exec ${bench.engine.ffmpeg} "$@"`)
+    const ffmpeg = await slowFfmpeg(`exec ${fixtures.engine.ffmpeg} "$@"`)
     const running = await start({ FFMPEG_PATH: ffmpeg.path }, 'listening')
     expect((await run(running.url)).status).toBe(202)
-    await door.until(() => door.beats.length > 0)
+    await taskApi.waitFor(() => taskApi.beats.length > 0)
     await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-1', attempt: 1 }) })
-    await door.until(() => door.fails.length > 0)
-    expect(door.fails).toEqual([{ reason: 'cancelled' }])
+    await taskApi.waitFor(() => taskApi.fails.length > 0)
+    expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
     await ffmpeg.release()
   })
 
@@ -248,7 +248,7 @@ describe('before ffmpeg has said what it can do', () => {
     ])
     told.open()
     expect(await running.exited).toEqual([1, null])
-    expect(door.fails).toMatchObject([
+    expect(taskApi.fails).toMatchObject([
       { reason: 'failed', error: { code: 'internal', message: expect.stringContaining('it does not answer') } },
     ])
   })
@@ -258,10 +258,10 @@ describe('a record of what ffmpeg can do', () => {
   const asked = ({ lines }: Running) => lines.find((line) => String(line['msg']).startsWith('ffmpeg is asked'))?.['why']
   /** Of an ffmpeg that never answers: who is ready did not ask. */
   async function record() {
-    const ffmpeg = await slowFfmpeg(`exec ${bench.engine.ffmpeg} "$@"`)
+    const ffmpeg = await slowFfmpeg(`exec ${fixtures.engine.ffmpeg} "$@"`)
     const path = `${ffmpeg.path}.json`
-    await writeRecord(path, { ...bench.engine, ffmpeg: ffmpeg.path })
-    const env = { FFMPEG_RECORD: path, FFMPEG_PATH: ffmpeg.path, FFPROBE_PATH: bench.engine.ffprobe }
+    await writeEngineCache(path, { ...fixtures.engine, ffmpeg: ffmpeg.path })
+    const env = { FFMPEG_RECORD: path, FFMPEG_PATH: ffmpeg.path, FFPROBE_PATH: fixtures.engine.ffprobe }
     return { ...ffmpeg, env, record: path }
   }
 
@@ -271,7 +271,7 @@ describe('a record of what ffmpeg can do', () => {
     expect(asked(running)).toBeUndefined()
     expect(await (await fetch(`${running.url}/health`)).json()).toMatchObject({
       state: 'idle',
-      ffmpeg: bench.engine.version,
+      ffmpeg: fixtures.engine.version,
       // Never recorded: the machine may be another one.
       cell: { in_force: expect.arrayContaining(['environment']) },
     })
@@ -296,7 +296,7 @@ describe('a record of what ffmpeg can do', () => {
   })
 
   async function otherFfprobe({ path }: Recorded): Promise<Record<string, string>> {
-    await symlink(bench.engine.ffprobe, `${path}.ffprobe`)
+    await symlink(fixtures.engine.ffprobe, `${path}.ffprobe`)
     return { FFPROBE_PATH: `${path}.ffprobe` }
   }
 
@@ -307,7 +307,7 @@ describe('a record of what ffmpeg can do', () => {
 
 test('without an ffmpeg that can do the work it does not start, and says what is missing', async () => {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: '', WORK_DIR: bench.workDir, FFMPEG_PATH: '/nonexistent/ffmpeg' },
+    env: { PATH: '', WORK_DIR: fixtures.workDir, FFMPEG_PATH: '/nonexistent/ffmpeg' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

@@ -3,9 +3,9 @@ import { createCipheriv } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { HlsDescription, HlsSegment } from '#contract/task/protocol.ts'
-import { describeWhole, fetchTracks } from '../../../../transcoder/source/hls/hlsDownload.ts'
-import { decrypted, kindOf, withoutTag } from '../../../../transcoder/source/hls/mediaResource.ts'
-import { workspace } from '../../../support/media/media.ts'
+import { waitForEndedPlaylist, downloadTracks } from '../../../../transcoder/source/hls/hlsDownload.ts'
+import { decryptAes128, resourceKind, withoutId3Tag } from '../../../../transcoder/source/hls/mediaResource.ts'
+import { tempDirectory } from '../../../support/media/media.ts'
 
 const packet = (fill: number): Buffer => Buffer.concat([Buffer.from([0x47]), Buffer.alloc(187, fill)])
 const segment = (change: Partial<HlsSegment> = {}): HlsSegment => ({
@@ -26,7 +26,7 @@ const described = (segments: HlsSegment[], ended = true): HlsDescription => ({
 /** A door that has these pieces, in chunks of 7 bytes. */
 function doorOf(pieces: Record<string, Buffer>) {
   return {
-    hlsPiece: <T>(piece: string, _signal: AbortSignal, take: (body: AsyncIterable<Uint8Array>) => Promise<T>) =>
+    fetchHlsResource: <T>(piece: string, _signal: AbortSignal, take: (body: AsyncIterable<Uint8Array>) => Promise<T>) =>
       take(chunksOf(pieces[piece] ?? Buffer.alloc(0))),
   }
 }
@@ -42,9 +42,9 @@ async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 async function fetched(pieces: Record<string, Buffer>, segments: HlsSegment[]) {
-  await using space = await workspace()
-  const options = { directory: space.path, signal: new AbortController().signal }
-  const [track = []] = await fetchTracks(doorOf(pieces), described(segments), options)
+  await using tempDir = await tempDirectory()
+  const options = { directory: tempDir.path, signal: new AbortController().signal }
+  const [track = []] = await downloadTracks(doorOf(pieces), described(segments), options)
   return Promise.all(track.map(async ({ path, kind, ticks }) => ({ kind, ticks, bytes: await readFile(path) })))
 }
 
@@ -78,7 +78,7 @@ describe('pieces are joined', () => {
     const piece = Buffer.concat([tag, frames])
     const found = await fetched({ 'p/0/segments/0': piece, 'p/0/segments/1': piece }, [segment(), segment()])
     expect(found).toEqual([{ kind: 'audio', ticks: 900_000, bytes: Buffer.concat([frames, frames]) }])
-    expect(await collected(withoutTag(chunksOf(frames), () => undefined))).toEqual(frames)
+    expect(await collected(withoutId3Tag(chunksOf(frames), () => undefined))).toEqual(frames)
   })
 
   test.each([
@@ -107,16 +107,16 @@ describe('AES-128', () => {
 
   test.each([0, 1, 15, 16, 17, 1000])('%d bytes come back', async (length) => {
     const bytes = Buffer.alloc(length, 'film')
-    expect(await collected(decrypted(chunksOf(encrypt(bytes)), key, iv))).toEqual(bytes)
+    expect(await collected(decryptAes128(chunksOf(encrypt(bytes)), key, iv))).toEqual(bytes)
   })
 
   test('a piece that was cut, and a wrong key, are errors', async () => {
     const secret = encrypt(Buffer.alloc(1000, 'film'))
     for (const cut of [1, 16, 17, 500]) {
-      const read = collected(decrypted(chunksOf(secret.subarray(0, secret.length - cut)), key, iv))
+      const read = collected(decryptAes128(chunksOf(secret.subarray(0, secret.length - cut)), key, iv))
       await expect(read, `without ${cut}`).rejects.toMatchObject({ code: 'source_damaged' })
     }
-    await expect(collected(decrypted(chunksOf(secret), Buffer.alloc(16, 6), iv))).rejects.toMatchObject({
+    await expect(collected(decryptAes128(chunksOf(secret), Buffer.alloc(16, 6), iv))).rejects.toMatchObject({
       code: 'source_damaged',
     })
   })
@@ -140,21 +140,21 @@ describe('an event that still runs', () => {
         Array.from({ length: ++asked }, () => segment()),
         asked === 3,
       )
-    expect((await describeWhole({ hls }, options)).tracks[0]!.segments).toHaveLength(3)
+    expect((await waitForEndedPlaylist({ fetchHls: hls }, options)).tracks[0]!.segments).toHaveLength(3)
     expect(asked).toBe(3)
   })
 
   test('is given up when nothing comes any more', async () => {
     const hls = async () => described([segment()], false)
-    await expect(describeWhole({ hls }, options)).rejects.toMatchObject({ code: 'source_incomplete' })
+    await expect(waitForEndedPlaylist({ fetchHls: hls }, options)).rejects.toMatchObject({ code: 'source_incomplete' })
   })
 })
 
 test('what a piece is, is told by its bytes', () => {
   const two = Buffer.concat([packet(0), packet(0)])
-  expect(kindOf(two, false)).toBe('mpegts')
-  expect(kindOf(Buffer.concat([packet(0), Buffer.alloc(9)]), false)).toBeNull()
-  expect(kindOf(Buffer.from([0x0b, 0x77]), false)).toBe('audio')
-  expect(kindOf(Buffer.from('\0\0\0\x18styp', 'latin1'), false)).toBeNull()
-  expect(kindOf(Buffer.from('\0\0\0\x18styp', 'latin1'), true)).toBe('mp4')
+  expect(resourceKind(two, false)).toBe('mpegts')
+  expect(resourceKind(Buffer.concat([packet(0), Buffer.alloc(9)]), false)).toBeNull()
+  expect(resourceKind(Buffer.from([0x0b, 0x77]), false)).toBe('audio')
+  expect(resourceKind(Buffer.from('\0\0\0\x18styp', 'latin1'), false)).toBeNull()
+  expect(resourceKind(Buffer.from('\0\0\0\x18styp', 'latin1'), true)).toBe('mp4')
 })

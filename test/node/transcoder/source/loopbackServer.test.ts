@@ -3,37 +3,43 @@ import { mkdtemp, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Door } from '../../../../transcoder/taskApi/taskClient.ts'
+import { TaskClient } from '../../../../transcoder/taskApi/taskClient.ts'
 import { StaleAttempt } from '../../../../transcoder/errors.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { Gateway, parseRange } from '../../../../transcoder/source/loopbackServer.ts'
-import { Source, type ReadInput, type SourceOptions } from '../../../../transcoder/source/sourceReader.ts'
-import { FakeDoor, json, noise, type FakeSource, type Fault } from '../../../support/transcoder/fakeTaskApi.ts'
+import { LoopbackServer, parseRange } from '../../../../transcoder/source/loopbackServer.ts'
+import { SourceReader, type FetchRange, type SourceReaderOptions } from '../../../../transcoder/source/sourceReader.ts'
+import {
+  FakeTaskApi,
+  sendJson,
+  pseudoRandomBytes,
+  type FakeSource,
+  type FaultInjector,
+} from '../../../support/transcoder/fakeTaskApi.ts'
 import { collectGarbage } from '../../../support/transcoder/garbageCollection.ts'
 
 const KIB = 1024
-const quick: SourceOptions = { rangeBytes: 64 * KIB, backoff: { baseMs: 1, maxMs: 2 } }
+const quick: SourceReaderOptions = { rangeBytes: 64 * KIB, backoff: { baseMs: 1, maxMs: 2 } }
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
-async function open(source: FakeSource, options: SourceOptions = quick) {
-  const door = await new FakeDoor(source).start()
-  const client = new Door({ base: door.url, taskId: 't-1', token: door.token })
+async function open(source: FakeSource, options: SourceReaderOptions = quick) {
+  const taskApi = await new FakeTaskApi(source).start()
+  const client = new TaskClient({ base: taskApi.url, taskId: 't-1', token: taskApi.token })
   const failures: Error[] = []
   const abort = new AbortController()
-  const gateway = await Gateway.start(
-    (range, etag, signal) => client.input(range, etag, signal),
+  const gateway = await LoopbackServer.start(
+    (range, etag, signal) => client.fetchInput(range, etag, signal),
     abort.signal,
     (error) => failures.push(error),
     options,
   )
   cleanups.push(
-    () => door.stop(),
+    () => taskApi.stop(),
     () => gateway.close(),
   )
-  return { door, gateway, failures }
+  return { door: taskApi, gateway, failures }
 }
 
 /** The body, or 'broken' when it did not come whole: what ffmpeg would see. */
@@ -47,7 +53,7 @@ async function read(url: string, range?: string): Promise<Buffer | 'broken'> {
   }
 }
 
-const bytes = noise(300 * KIB)
+const bytes = pseudoRandomBytes(300 * KIB)
 
 describe('a faithful door', () => {
   test('the whole source comes in ranges of the configured size, each asked for once', async () => {
@@ -55,13 +61,13 @@ describe('a faithful door', () => {
     expect(await read(gateway.url)).toEqual(bytes)
     expect(door.inputRanges).toHaveLength(5)
     expect(door.inputRanges[0]).toBe('bytes=0-65535')
-    expect(gateway.verdict()).toEqual({ complete: true, bytesServed: bytes.length, size: bytes.length })
+    expect(gateway.integrity()).toEqual({ complete: true, bytesServed: bytes.length, size: bytes.length })
     expect(door.breaches).toEqual([])
   })
 
   test('a reader begins with a little and asks for ever more, on one grid', async () => {
     const MIB = KIB * KIB
-    const whole = noise(20 * MIB)
+    const whole = pseudoRandomBytes(20 * MIB)
     const { door, gateway } = await open({ bytes: whole }, {})
     expect(await read(gateway.url)).toEqual(whole)
     const ends = [0, 1, 2, 4, 8, 16, 20].map((mib) => mib * MIB)
@@ -74,13 +80,13 @@ describe('a faithful door', () => {
 
   test('what is asked for ahead waits for its turn, although memory is cleared meanwhile', async () => {
     const MIB = KIB * KIB
-    const whole = noise(3 * MIB)
-    const door = await new FakeDoor({ bytes: whole }).start()
+    const whole = pseudoRandomBytes(3 * MIB)
+    const door = await new FakeTaskApi({ bytes: whole }).start()
     cleanups.push(() => door.stop())
-    const client = new Door({ base: door.url, taskId: 't-1', token: door.token })
+    const client = new TaskClient({ base: door.url, taskId: 't-1', token: door.token })
     const { signal } = new AbortController()
-    const input: ReadInput = (range, etag, stop) => client.input(range, etag, stop)
-    const source = new Source(input, signal, () => undefined, { ...quick, rangeBytes: MIB })
+    const input: FetchRange = (range, etag, stop) => client.fetchInput(range, etag, stop)
+    const source = new SourceReader(input, signal, () => undefined, { ...quick, rangeBytes: MIB })
     const parts: Uint8Array[] = []
     for await (const part of source.read({ first: 0, last: whole.length - 1 }, signal)) {
       parts.push(part)
@@ -116,7 +122,7 @@ describe('a faithful door', () => {
     test('is not kept for others where it is the last reader', async () => {
       const { door, gateway } = await openKeeping()
       await read(gateway.url, 'bytes=0-65535')
-      gateway.lastReader()
+      gateway.stopCaching()
       const before = door.inputRanges.length
       for (const times of [1, 2]) {
         expect(await read(gateway.url)).toEqual(bytes)
@@ -129,7 +135,7 @@ describe('a faithful door', () => {
       expect(await read(gateway.url)).toEqual(bytes)
       await truncate(seenFile, 70_000)
       expect(await read(gateway.url)).toEqual(bytes)
-      expect(gateway.verdict().complete).toBe(true)
+      expect(gateway.integrity().complete).toBe(true)
     })
   })
 
@@ -163,7 +169,7 @@ describe('a faithful door', () => {
   })
 
   test('a reader that leaves ends the read behind it', async () => {
-    const { door, gateway } = await open({ bytes: noise(4 * KIB * KIB) })
+    const { door, gateway } = await open({ bytes: pseudoRandomBytes(4 * KIB * KIB) })
     const leave = new AbortController()
     const response = await fetch(gateway.url, { signal: leave.signal })
     const reader = response.body!.getReader()
@@ -171,8 +177,8 @@ describe('a faithful door', () => {
     leave.abort()
     await expect(reader.read()).rejects.toThrow('aborted')
     // Another reader finds everything in order, and the first one's leaving is not held against the source.
-    expect(await read(gateway.url, 'bytes=5-9')).toEqual(noise(4 * KIB * KIB).subarray(5, 10))
-    expect(gateway.verdict().complete).toBe(true)
+    expect(await read(gateway.url, 'bytes=5-9')).toEqual(pseudoRandomBytes(4 * KIB * KIB).subarray(5, 10))
+    expect(gateway.integrity().complete).toBe(true)
     expect(door.counts.get('input')!).toBeLessThan(64)
   })
 })
@@ -189,7 +195,7 @@ describe('a door that breaks', () => {
       }
       expect(await read(gateway.url), `cut after ${cut}`).toEqual(bytes)
     }
-    expect(gateway.verdict().complete).toBe(true)
+    expect(gateway.integrity().complete).toBe(true)
   })
 
   test('503 and 429 are waited out', async () => {
@@ -197,11 +203,11 @@ describe('a door that breaks', () => {
     door.faults.input = ({ response, n }) => {
       if (n % 3 === 0) return false
       response.setHeader('retry-after', '0')
-      json(response, n % 3 === 1 ? 503 : 429, { error: { code: 'unavailable', message: 'later' } })
+      sendJson(response, n % 3 === 1 ? 503 : 429, { error: { code: 'unavailable', message: 'later' } })
       return true
     }
     expect(await read(gateway.url)).toEqual(bytes)
-    expect(gateway.verdict().complete).toBe(true)
+    expect(gateway.integrity().complete).toBe(true)
   })
 
   test('a body that ends short without a length is not taken for whole', async () => {
@@ -214,7 +220,7 @@ describe('a door that breaks', () => {
       return true
     }
     expect(await read(gateway.url)).toEqual(bytes)
-    expect(gateway.verdict().complete).toBe(true)
+    expect(gateway.integrity().complete).toBe(true)
   })
 
   test('an answer with other bytes than asked for is never passed on', async () => {
@@ -232,22 +238,22 @@ describe('a door that breaks', () => {
     const { door, gateway, failures } = await open({ bytes }, { ...quick, giveUpMs: 20 })
     door.faults.input = ({ response, n }) => {
       if (n < 3) return false
-      json(response, 502, { error: { code: 'source_unreachable', message: 'The store does not answer.' } })
+      sendJson(response, 502, { error: { code: 'source_unreachable', message: 'The store does not answer.' } })
       return true
     }
     expect(await read(gateway.url)).toBe('broken')
-    expect(gateway.verdict()).toMatchObject({ complete: false, error: { code: 'source_unreachable' } })
+    expect(gateway.integrity()).toMatchObject({ complete: false, error: { code: 'source_unreachable' } })
     expect(failures).toHaveLength(1)
     expect(await read(gateway.url)).toBe('broken')
   })
 
   /** As the real door answers: the header names the job error. */
-  const away = (code: string, until = () => false, retryAfter?: string): Fault => {
+  const away = (code: string, until = () => false, retryAfter?: string): FaultInjector => {
     return ({ response }) => {
       if (until()) return false
       response.setHeader('x-source-error', code)
       if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter)
-      json(response, 502, { error: { code, message: `It is ${code}.`, details: { status: 500 } } })
+      sendJson(response, 502, { error: { code, message: `It is ${code}.`, details: { status: 500 } } })
       return true
     }
   }
@@ -290,7 +296,7 @@ describe('a door that breaks', () => {
     let left = 10
     door.faults.input = away('connection_refused', () => left-- <= 0)
     expect(await read(gateway.url)).toEqual(bytes)
-    expect(gateway.verdict().complete).toBe(true)
+    expect(gateway.integrity().complete).toBe(true)
   })
 
   test('an answer that stalls is dropped and asked for again', async () => {
@@ -308,7 +314,7 @@ describe('a door that breaks', () => {
       return true
     }
     expect(await read(gateway.url)).toEqual(bytes)
-    expect(gateway.verdict().complete).toBe(true)
+    expect(gateway.integrity().complete).toBe(true)
   })
 })
 
@@ -347,11 +353,14 @@ describe('a source that drips', () => {
 
 describe('a source that is not what it was', () => {
   test.each([
-    ['answered 412 to If-Match', (door: FakeDoor) => void (door.source = { bytes: noise(300 * KIB, 2), etag: '"v2"' })],
+    [
+      'answered 412 to If-Match',
+      (door: FakeTaskApi) => void (door.source = { bytes: pseudoRandomBytes(300 * KIB, 2), etag: '"v2"' }),
+    ],
     [
       'seen by its tag when the door does not check',
-      (door: FakeDoor) => {
-        door.source = { bytes: noise(300 * KIB, 2), etag: '"v2"' }
+      (door: FakeTaskApi) => {
+        door.source = { bytes: pseudoRandomBytes(300 * KIB, 2), etag: '"v2"' }
         door.faults.input = ({ request }) => {
           delete request.headers['if-match']
           return false
@@ -360,21 +369,21 @@ describe('a source that is not what it was', () => {
     ],
     [
       'told by a bare 412',
-      (door: FakeDoor) => {
+      (door: FakeTaskApi) => {
         door.faults.input = ({ response }) => {
           response.writeHead(412).end()
           return true
         }
       },
     ],
-    ['seen by its size', (door: FakeDoor) => void (door.source = { bytes: noise(200 * KIB, 1) })],
+    ['seen by its size', (door: FakeTaskApi) => void (door.source = { bytes: pseudoRandomBytes(200 * KIB, 1) })],
   ])('a change in the middle, %s, is source_changed', async (_how, change) => {
     const { door, gateway, failures } = await open({ bytes })
     expect(await read(gateway.url, 'bytes=0-9')).toEqual(bytes.subarray(0, 10))
     change(door)
     // A few bytes that both versions have: whoever does not look at the answer's head would pass them on.
     expect(await read(gateway.url, 'bytes=100000-100009')).toBe('broken')
-    expect(gateway.verdict()).toMatchObject({ complete: false, error: { code: 'source_changed' } })
+    expect(gateway.integrity()).toMatchObject({ complete: false, error: { code: 'source_changed' } })
     expect(failures).toHaveLength(1)
   })
 
@@ -384,7 +393,7 @@ describe('a source that is not what it was', () => {
       const { door, gateway } = await open({ bytes })
       door.faults.input = ({ response }) => {
         response.setHeader('x-source-error', code)
-        json(response, 502, { error: { code: 'source_unreachable', message: 'The store said no.' } })
+        sendJson(response, 502, { error: { code: 'source_unreachable', message: 'The store said no.' } })
         return true
       }
       const error = await gateway.open().catch((thrown: unknown) => thrown)
@@ -403,7 +412,7 @@ describe('a source that is not what it was', () => {
     const { door, gateway, failures } = await open({ bytes })
     door.faults.input = ({ response, n }) => {
       if (n < 2) return false
-      json(response, 409, { error: { code: 'stale_attempt', message: 'newer' } })
+      sendJson(response, 409, { error: { code: 'stale_attempt', message: 'newer' } })
       return true
     }
     expect(await read(gateway.url)).toBe('broken')
@@ -425,7 +434,7 @@ describe('a source without ranges', () => {
       expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)
     }
     expect((await fetch(gateway.url, { headers: { range: 'bytes=5-' } })).status).toBe(416)
-    expect(gateway.verdict().complete).toBe(true)
+    expect(gateway.integrity().complete).toBe(true)
   })
 
   test.each([true, false])('a break in the middle is source_incomplete (length known: %s)', async (length) => {
@@ -435,7 +444,7 @@ describe('a source without ranges', () => {
       return true
     }
     expect(await read(gateway.url)).toBe('broken')
-    expect(gateway.verdict()).toMatchObject({ complete: false, error: { code: 'source_incomplete' } })
+    expect(gateway.integrity()).toMatchObject({ complete: false, error: { code: 'source_incomplete' } })
     expect(failures).toHaveLength(1)
   })
 
@@ -448,7 +457,7 @@ describe('a source without ranges', () => {
       return true
     }
     expect(await read(gateway.url)).toBe('broken')
-    expect(gateway.verdict()).toMatchObject({ complete: false, error: { code: 'source_incomplete' } })
+    expect(gateway.integrity()).toMatchObject({ complete: false, error: { code: 'source_incomplete' } })
   })
 })
 

@@ -2,26 +2,26 @@
 import { expect, test } from 'vitest'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { retry, Transient, Trouble, type Patience } from '../../../../transcoder/taskApi/retry.ts'
+import { retry, TransientError, RetryState, type RetryPolicy } from '../../../../transcoder/taskApi/retry.ts'
 
-const patience: Patience = { totalMs: 60_000, elsewhereMs: 8000, backoff: { baseMs: 1000, maxMs: 1000 } }
+const patience: RetryPolicy = { totalMs: 60_000, elsewhereMs: 8000, backoff: { baseMs: 1000, maxMs: 1000 } }
 
-function failure(code: JobErrorCode, elsewhere = true, retryAfterMs: number | null = null): Transient {
-  return new Transient(new TaskError(code, `It is ${code}.`), retryAfterMs, elsewhere)
+function failure(code: JobErrorCode, elsewhere = true, retryAfterMs: number | null = null): TransientError {
+  return new TransientError(new TaskError(code, `It is ${code}.`), retryAfterMs, elsewhere)
 }
 
 /** Fails every second as told, from second 0 on. @returns the second in which it was given up; null = in none */
 function givenUp(
-  codes: (second: number) => Transient | null,
-  change: Partial<Patience> = {},
+  codes: (second: number) => TransientError | null,
+  change: Partial<RetryPolicy> = {},
   seconds = 200,
 ): number | null {
   let second = 0
-  const trouble = new Trouble({ ...patience, ...change }, () => second * 1000)
+  const trouble = new RetryState({ ...patience, ...change }, () => second * 1000)
   for (; second < seconds; second++) {
     const error = codes(second)
-    if (error === null) trouble.over()
-    else if (trouble.rest(error) === null) return second
+    if (error === null) trouble.reset()
+    else if (trouble.nextDelay(error) === null) return second
   }
   return null
 }

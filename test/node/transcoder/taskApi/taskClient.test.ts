@@ -4,73 +4,78 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { HlsDescription } from '#contract/task/protocol.ts'
-import { Door, retryAfterMs } from '../../../../transcoder/taskApi/taskClient.ts'
+import { TaskClient, retryAfterMs } from '../../../../transcoder/taskApi/taskClient.ts'
 import { StaleAttempt } from '../../../../transcoder/errors.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { backoffMs } from '../../../../transcoder/taskApi/retry.ts'
-import { job, source } from '../../../support/transcoder/jobSpecs.ts'
-import { body, FakeDoor, json, noise } from '../../../support/transcoder/fakeTaskApi.ts'
+import { jobSpec, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
+import { readBody, FakeTaskApi, sendJson, pseudoRandomBytes } from '../../../support/transcoder/fakeTaskApi.ts'
 import { collectGarbage } from '../../../support/transcoder/garbageCollection.ts'
 
-let door: FakeDoor
-let client: Door
+let taskApi: FakeTaskApi
+let client: TaskClient
 let directory: string
 const signal = new AbortController().signal
 
 beforeEach(async () => {
-  door = await new FakeDoor().start()
-  client = new Door({ base: `${door.url}/`, taskId: 't-1', token: door.token, backoff: { baseMs: 1, maxMs: 2 } })
+  taskApi = await new FakeTaskApi().start()
+  client = new TaskClient({
+    base: `${taskApi.url}/`,
+    taskId: 't-1',
+    token: taskApi.token,
+    backoff: { baseMs: 1, maxMs: 2 },
+  })
   directory = await mkdtemp(join(tmpdir(), 'door-test-'))
 })
 afterEach(async () => {
-  await door.stop()
+  await taskApi.stop()
   await rm(directory, { recursive: true })
 })
 
-const plan = planJob(job(), source())
+const plan = planJob(jobSpec(), mediaInfo())
 const request = { path: 'a.ts', content_type: 'video/mp2t', expected_size: 1 }
 
 describe('a part', () => {
   test('is sent again from disk after 503, a cut connection and 429, and its bytes are right', async () => {
-    const bytes = noise(3 * 1024 * 1024)
+    const bytes = pseudoRandomBytes(3 * 1024 * 1024)
     await writeFile(join(directory, 'f'), bytes)
-    door.partSize = 4 * 1024 * 1024
+    taskApi.partSize = 4 * 1024 * 1024
     const { upload } = await client.openUpload(request, signal)
-    door.faults.part = async ({ request: sent, response, n }) => {
-      if (n === 1) json(response, 503, { error: { code: 'unavailable', message: 'later' } })
+    taskApi.faults.part = async ({ request: sent, response, n }) => {
+      if (n === 1) sendJson(response, 503, { error: { code: 'unavailable', message: 'later' } })
       else if (n === 2) sent.once('data', () => sent.destroy())
       else if (n === 3) {
-        await body(sent)
-        json(response, 429, { error: { code: 'unavailable', message: 'slower' } })
+        await readBody(sent)
+        sendJson(response, 429, { error: { code: 'unavailable', message: 'slower' } })
       } else return false
       return true
     }
     const slice = { path: join(directory, 'f'), start: 1000, end: 2_000_000 }
-    await client.part(upload, 1, slice, signal)
-    expect(door.uploads.get(upload)!.parts.get(1)).toEqual(bytes.subarray(1000, 2_000_000))
-    expect(door.counts.get('part')).toBe(4)
-    expect(door.breaches).toEqual([])
+    await client.putPart(upload, 1, slice, signal)
+    expect(taskApi.uploads.get(upload)!.parts.get(1)).toEqual(bytes.subarray(1000, 2_000_000))
+    expect(taskApi.counts.get('part')).toBe(4)
+    expect(taskApi.breaches).toEqual([])
   })
 
   test('that the door takes no byte of for too long is sent again', async () => {
-    const patient = new Door({
-      base: door.url,
+    const patient = new TaskClient({
+      base: taskApi.url,
       taskId: 't-1',
-      token: door.token,
+      token: taskApi.token,
       backoff: { baseMs: 1, maxMs: 2 },
       stallMs: 1000,
     })
-    await writeFile(join(directory, 'f'), noise(20 * 1024 * 1024))
-    door.partSize = 32 * 1024 * 1024
+    await writeFile(join(directory, 'f'), pseudoRandomBytes(20 * 1024 * 1024))
+    taskApi.partSize = 32 * 1024 * 1024
     const { upload } = await patient.openUpload(request, signal)
-    door.faults.part = ({ request: sent, n }) => {
+    taskApi.faults.part = ({ request: sent, n }) => {
       if (n === 1) sent.pause()
       return n === 1
     }
-    await patient.part(upload, 1, { path: join(directory, 'f'), start: 0, end: 20 * 1024 * 1024 }, signal)
-    expect(door.counts.get('part')).toBeGreaterThan(1)
-    expect(door.uploads.get(upload)!.parts.get(1)!.length).toBe(20 * 1024 * 1024)
+    await patient.putPart(upload, 1, { path: join(directory, 'f'), start: 0, end: 20 * 1024 * 1024 }, signal)
+    expect(taskApi.counts.get('part')).toBeGreaterThan(1)
+    expect(taskApi.uploads.get(upload)!.parts.get(1)!.length).toBe(20 * 1024 * 1024)
   })
 })
 
@@ -79,12 +84,12 @@ test.each([
   [409, 'job_finished'],
   [401, 'unauthorized'],
 ])('%d %s ends the attempt at the first answer', async (status, code) => {
-  door.faults.plan = ({ response }) => {
-    json(response, status, { error: { code, message: 'over' } })
+  taskApi.faults.plan = ({ response }) => {
+    sendJson(response, status, { error: { code, message: 'over' } })
     return true
   }
-  await expect(client.plan({ plan, warnings: [] }, signal)).rejects.toBeInstanceOf(StaleAttempt)
-  expect(door.counts.get('plan')).toBe(1)
+  await expect(client.postPlan({ plan, warnings: [] }, signal)).rejects.toBeInstanceOf(StaleAttempt)
+  expect(taskApi.counts.get('plan')).toBe(1)
 })
 
 test.each([
@@ -102,14 +107,14 @@ test.each([
   [409, 'conflict', 'output_unreachable', 1],
   [413, 'too_large', 'output_too_large', 1],
 ])('%d %s is the job’s problem %s after %d request', async (status, code, expected, requests) => {
-  door.faults.uploads = ({ response }) => {
-    json(response, status, { error: { code, message: 'The store said no.', details: { status: 403 } } })
+  taskApi.faults.uploads = ({ response }) => {
+    sendJson(response, status, { error: { code, message: 'The store said no.', details: { status: 403 } } })
     return true
   }
   const error = await client.openUpload(request, signal).catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(TaskError)
   expect(error).toMatchObject({ code: expected, message: 'The store said no.', details: { status: 403 } })
-  expect(door.counts.get('uploads')).toBe(requests)
+  expect(taskApi.counts.get('uploads')).toBe(requests)
 })
 
 test.each([
@@ -117,52 +122,54 @@ test.each([
   ['connection_refused', true],
   ['tls_failed', true],
 ])('%s of a store is a verdict only once it has lasted', async (code, permanent) => {
-  const options = { base: door.url, taskId: 't-1', token: door.token, backoff: { baseMs: 1, maxMs: 2 } }
-  const hasty = new Door({ ...options, lastingMs: 30 })
-  door.faults.uploads = ({ response }) => {
-    json(response, 502, { error: { code, message: 'It is so.' } })
+  const options = { base: taskApi.url, taskId: 't-1', token: taskApi.token, backoff: { baseMs: 1, maxMs: 2 } }
+  const hasty = new TaskClient({ ...options, lastingMs: 30 })
+  taskApi.faults.uploads = ({ response }) => {
+    sendJson(response, 502, { error: { code, message: 'It is so.' } })
     return true
   }
   await expect(hasty.openUpload(request, signal)).rejects.toMatchObject({ code, permanent, message: 'It is so.' })
-  expect(door.counts.get('uploads')).toBeGreaterThan(1)
+  expect(taskApi.counts.get('uploads')).toBeGreaterThan(1)
   let left = 10
-  const real = door.faults.uploads
-  door.faults.uploads = (call) => left-- > 0 && real(call)
-  expect(await new Door(options).openUpload(request, signal)).toMatchObject({ upload: expect.any(String) })
+  const real = taskApi.faults.uploads
+  taskApi.faults.uploads = (call) => left-- > 0 && real(call)
+  expect(await new TaskClient(options).openUpload(request, signal)).toMatchObject({ upload: expect.any(String) })
 })
 
 test('a store that is away when the plan is made is waited for in the queue, not here', async () => {
-  const options = { base: door.url, taskId: 't-1', token: door.token, backoff: { baseMs: 1, maxMs: 2 } }
-  const hasty = new Door({ ...options, elsewhereMs: 20 })
-  door.faults.plan = ({ response }) => {
-    json(response, 502, { error: { code: 'output_unreachable', message: 'It is away.' } })
+  const options = { base: taskApi.url, taskId: 't-1', token: taskApi.token, backoff: { baseMs: 1, maxMs: 2 } }
+  const hasty = new TaskClient({ ...options, elsewhereMs: 20 })
+  taskApi.faults.plan = ({ response }) => {
+    sendJson(response, 502, { error: { code: 'output_unreachable', message: 'It is away.' } })
     return true
   }
-  await expect(hasty.plan({ plan, warnings: [] }, signal)).rejects.toMatchObject({ code: 'output_unreachable' })
-  expect(door.counts.get('plan')).toBeGreaterThan(1)
+  await expect(hasty.postPlan({ plan, warnings: [] }, signal)).rejects.toMatchObject({ code: 'output_unreachable' })
+  expect(taskApi.counts.get('plan')).toBeGreaterThan(1)
   // A service that cannot answer is another matter.
   let left = 30
-  door.faults.plan = ({ response }) => {
+  taskApi.faults.plan = ({ response }) => {
     if (left-- <= 0) return false
-    json(response, 500, { error: { code: 'internal', message: 'A fault.' } })
+    sendJson(response, 500, { error: { code: 'internal', message: 'A fault.' } })
     return true
   }
-  expect(await hasty.plan({ plan, warnings: [] }, signal)).toMatchObject({ version: 2 })
+  expect(await hasty.postPlan({ plan, warnings: [] }, signal)).toMatchObject({ version: 2 })
 })
 
 test('time is bounded: a door that only refuses is given up with its last words', async () => {
-  door.faults.fail = ({ response }) => {
-    json(response, 503, { error: { code: 'unavailable', message: 'not now' } })
+  taskApi.faults.fail = ({ response }) => {
+    sendJson(response, 503, { error: { code: 'unavailable', message: 'not now' } })
     return true
   }
-  await expect(client.fail({ reason: 'interrupted' }, 2000, signal)).rejects.toMatchObject({ message: 'not now' })
-  expect(door.counts.get('fail')!).toBeGreaterThan(1)
+  await expect(client.postFailure({ reason: 'interrupted' }, 2000, signal)).rejects.toMatchObject({
+    message: 'not now',
+  })
+  expect(taskApi.counts.get('fail')!).toBeGreaterThan(1)
 })
 
 test('a piece is whole, although memory is cleared before it is read', async () => {
-  const bytes = noise(3 * 1024 * 1024)
-  door.hls = { description: {} as HlsDescription, segments: [bytes] }
-  const taken = await client.hlsPiece('p/0/segments/0', signal, async (coming) => {
+  const bytes = pseudoRandomBytes(3 * 1024 * 1024)
+  taskApi.hls = { description: {} as HlsDescription, segments: [bytes] }
+  const taken = await client.fetchHlsResource('p/0/segments/0', signal, async (coming) => {
     await collectGarbage()
     const parts: Uint8Array[] = []
     for await (const part of coming) parts.push(part)
@@ -172,7 +179,7 @@ test('a piece is whole, although memory is cleared before it is read', async () 
 })
 
 test('a heartbeat is one try', async () => {
-  door.faults.progress = ({ response }) => {
+  taskApi.faults.progress = ({ response }) => {
     response.destroy()
     return true
   }
@@ -186,35 +193,35 @@ test('a heartbeat is one try', async () => {
     transfer_seconds: 0,
     eta_seconds: null,
   } as const
-  await expect(client.progress(post, signal)).rejects.toBeInstanceOf(TaskError)
-  expect(door.counts.get('progress')).toBe(1)
+  await expect(client.postProgress(post, signal)).rejects.toBeInstanceOf(TaskError)
+  expect(taskApi.counts.get('progress')).toBe(1)
 })
 
 test('an abort ends the waiting between two tries with its own reason', async () => {
   const abort = new AbortController()
   const reason = new Error('enough')
-  door.faults.plan = ({ response }) => {
+  taskApi.faults.plan = ({ response }) => {
     response.setHeader('retry-after', '30')
     response.on('finish', () => abort.abort(reason))
-    json(response, 503, { error: { code: 'unavailable', message: 'later' } })
+    sendJson(response, 503, { error: { code: 'unavailable', message: 'later' } })
     return true
   }
-  await expect(client.plan({ plan, warnings: [] }, abort.signal)).rejects.toBe(reason)
+  await expect(client.postPlan({ plan, warnings: [] }, abort.signal)).rejects.toBe(reason)
 })
 
 test('the token is not carried to another address', async () => {
-  door.faults.task = ({ response }) => {
-    response.writeHead(307, { location: `${door.url}/elsewhere` }).end()
+  taskApi.faults.task = ({ response }) => {
+    response.writeHead(307, { location: `${taskApi.url}/elsewhere` }).end()
     return true
   }
   const impatient = new AbortController()
-  door.faults.task = ({ response, n }) => {
+  taskApi.faults.task = ({ response, n }) => {
     if (n === 2) impatient.abort(new Error('seen'))
-    response.writeHead(307, { location: `${door.url}/elsewhere` }).end()
+    response.writeHead(307, { location: `${taskApi.url}/elsewhere` }).end()
     return true
   }
-  await expect(client.task(impatient.signal)).rejects.toThrow('seen')
-  expect(door.breaches).toEqual([])
+  await expect(client.fetchTask(impatient.signal)).rejects.toThrow('seen')
+  expect(taskApi.breaches).toEqual([])
 })
 
 test('retry-after: seconds, a date, at most a minute', () => {

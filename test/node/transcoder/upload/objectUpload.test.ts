@@ -3,71 +3,76 @@ import { appendFile, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { collect } from '../../../support/transcoder/garbageCollection.ts'
-import { Door } from '../../../../transcoder/taskApi/taskClient.ts'
-import { watchGrowth } from '../../../../transcoder/upload/fileGrowth.ts'
-import { Lanes } from '../../../../transcoder/upload/transferLimiter.ts'
+import { gc } from '../../../support/transcoder/garbageCollection.ts'
+import { TaskClient } from '../../../../transcoder/taskApi/taskClient.ts'
+import { pollGrowth } from '../../../../transcoder/upload/fileGrowth.ts'
+import { TransferLimiter } from '../../../../transcoder/upload/transferLimiter.ts'
 import {
-  finalityOf,
+  writeModeOf,
   ObjectUpload,
-  type Finality,
-  type StoredObject,
+  type WriteMode,
+  type UploadedObject,
 } from '../../../../transcoder/upload/objectUpload.ts'
-import { FakeDoor, json, noise, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
+import { FakeTaskApi, sendJson, pseudoRandomBytes, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
 
 const MIB = 1024 * 1024
-let door: FakeDoor
+let taskApi: FakeTaskApi
 let directory: string
 let file: string
 let abort: AbortController
 let failures: Error[]
-let lanes: Lanes
+let limiter: TransferLimiter
 
 beforeEach(async () => {
-  door = await new FakeDoor().start()
-  door.partSize = 8 * MIB
+  taskApi = await new FakeTaskApi().start()
+  taskApi.partSize = 8 * MIB
   directory = await mkdtemp(join(tmpdir(), 'upload-test-'))
   file = join(directory, 'out')
   abort = new AbortController()
   failures = []
-  lanes = new Lanes(4)
+  limiter = new TransferLimiter(4)
 })
 afterEach(async () => {
   abort.abort()
-  await door.stop()
+  await taskApi.stop()
   await rm(directory, { recursive: true, force: true })
 })
 
-function upload(finality: Finality): ObjectUpload {
-  const client = new Door({ base: door.url, taskId: 't-1', token: door.token, backoff: { baseMs: 1, maxMs: 2 } })
+function upload(finality: WriteMode): ObjectUpload {
+  const client = new TaskClient({
+    base: taskApi.url,
+    taskId: 't-1',
+    token: taskApi.token,
+    backoff: { baseMs: 1, maxMs: 2 },
+  })
   return new ObjectUpload(file, { path: 'a.ts', content_type: 'video/mp2t', expected_size: 100 * MIB }, finality, {
     door: client,
-    lanes,
+    lanes: limiter,
     signal: abort.signal,
     onFailure: (error) => failures.push(error),
   })
 }
 
-const only = () => door.uploads.values().next().value!
-const sent = (n: number) => door.until(() => only()?.parts.has(n) ?? false)
+const only = () => taskApi.uploads.values().next().value!
+const sent = (n: number) => taskApi.waitFor(() => only()?.parts.has(n) ?? false)
 
-function expectWhole(stored: StoredObject, bytes: Buffer): void {
+function expectWhole(stored: UploadedObject, bytes: Buffer): void {
   expect(stored.size).toBe(bytes.length)
   expect(stored.sha256).toBe(sha256(bytes))
   expect(stored.parts.map((part) => part.n)).toEqual(stored.parts.map((_part, index) => index + 1))
   const parts = stored.parts.map(({ n }) => only().parts.get(n)!)
   expect(Buffer.concat(parts).equals(bytes)).toBe(true)
-  for (const part of parts.slice(0, -1)) expect(part.length).toBe(door.partSize)
-  expect(door.breaches).toEqual([])
+  for (const part of parts.slice(0, -1)) expect(part.length).toBe(taskApi.partSize)
+  expect(taskApi.breaches).toEqual([])
 }
 
 describe('a transport stream', () => {
   test('leaves part by part while it grows, and only the rest is left for the end', async () => {
-    const bytes = noise(26 * MIB + 12_345)
+    const bytes = pseudoRandomBytes(26 * MIB + 12_345)
     const object = upload({ kind: 'appended' })
     await writeFile(file, bytes.subarray(0, 5 * MIB))
     object.advance(5 * MIB)
-    expect(door.counts.get('uploads')).toBeUndefined() // nothing is opened for a file that may stay small
+    expect(taskApi.counts.get('uploads')).toBeUndefined() // nothing is opened for a file that may stay small
     await appendFile(file, bytes.subarray(5 * MIB, 17 * MIB))
     object.advance(10 * MIB)
     await sent(1)
@@ -76,12 +81,12 @@ describe('a transport stream', () => {
     expect(new Set(only().parts.keys())).toEqual(new Set([1, 2]))
     await appendFile(file, bytes.subarray(17 * MIB))
     expectWhole(await object.finish(), bytes)
-    expect(door.counts.get('part')).toBe(4) // no part twice
-    expect(lanes.figures().bytesStored).toBe(bytes.length)
+    expect(taskApi.counts.get('part')).toBe(4) // no part twice
+    expect(limiter.stats().bytesStored).toBe(bytes.length)
   })
 
   test('of one short part is one part', async () => {
-    const bytes = noise(1000)
+    const bytes = pseudoRandomBytes(1000)
     await writeFile(file, bytes)
     const stored = await upload({ kind: 'appended' }).finish()
     expect(stored.parts).toHaveLength(1)
@@ -89,7 +94,7 @@ describe('a transport stream', () => {
   })
 
   test.each([8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 16 * MIB])('of %d bytes has no empty part', async (size) => {
-    const bytes = noise(size)
+    const bytes = pseudoRandomBytes(size)
     await writeFile(file, bytes)
     const stored = await upload({ kind: 'appended' }).finish()
     expect(stored.parts).toHaveLength(Math.ceil(size / (8 * MIB)))
@@ -104,9 +109,9 @@ describe('a transport stream', () => {
 
 describe('an mp4 with room kept for its header', () => {
   test('sends what lies behind the room, rewrites the head at the end, and the head leaves last', async () => {
-    const bytes = noise(40 * MIB)
+    const bytes = pseudoRandomBytes(40 * MIB)
     const headBytes = 9 * MIB
-    const object = upload(finalityOf('mp4', headBytes - 4096))
+    const object = upload(writeModeOf('mp4', headBytes - 4096))
     const before = Buffer.concat([Buffer.alloc(headBytes), bytes.subarray(headBytes)])
     await writeFile(file, before.subarray(0, 39 * MIB))
     object.advance(39 * MIB)
@@ -117,25 +122,25 @@ describe('an mp4 with room kept for its header', () => {
     await handle.write(bytes, 39 * MIB, MIB, 39 * MIB)
     await handle.close()
     expectWhole(await object.finish(), bytes)
-    expect(door.counts.get('part')).toBe(5)
+    expect(taskApi.counts.get('part')).toBe(5)
     expect(new Set(only().order.slice(0, 2))).toEqual(new Set([3, 4]))
   })
 
   test('without room nothing leaves before the end', async () => {
-    const bytes = noise(20 * MIB)
+    const bytes = pseudoRandomBytes(20 * MIB)
     await writeFile(file, bytes)
-    const object = upload(finalityOf('mp4', null))
+    const object = upload(writeModeOf('mp4', null))
     object.advance(20 * MIB)
-    expect(door.counts.size).toBe(0)
+    expect(taskApi.counts.size).toBe(0)
     expectWhole(await object.finish(), bytes)
   })
 })
 
 describe('trouble', () => {
   test('a refusal for good is told at once, and finish throws it', async () => {
-    await writeFile(file, noise(20 * MIB))
-    door.faults.uploads = ({ response }) => {
-      json(response, 403, { error: { code: 'output_forbidden', message: 'The bucket refused.' } })
+    await writeFile(file, pseudoRandomBytes(20 * MIB))
+    taskApi.faults.uploads = ({ response }) => {
+      sendJson(response, 403, { error: { code: 'output_forbidden', message: 'The bucket refused.' } })
       return true
     }
     const object = upload({ kind: 'appended' })
@@ -145,30 +150,30 @@ describe('trouble', () => {
   })
 
   test('a part refused for good ends the object, and settle waits for the others', async () => {
-    await writeFile(file, noise(40 * MIB))
-    door.faults.part = ({ request, response, n }) => {
+    await writeFile(file, pseudoRandomBytes(40 * MIB))
+    taskApi.faults.part = ({ request, response, n }) => {
       if (n !== 2) return false
       request.resume()
-      json(response, 403, { error: { code: 'output_forbidden', message: 'The bucket refused.' } })
+      sendJson(response, 403, { error: { code: 'output_forbidden', message: 'The bucket refused.' } })
       return true
     }
     const object = upload({ kind: 'appended' })
     await expect(object.finish()).rejects.toMatchObject({ code: 'output_forbidden' })
     abort.abort()
-    await object.settle()
+    await object.waitForTransfers()
     expect(failures).toHaveLength(1)
   })
 
   test('parts that fail now and then arrive all the same', async () => {
-    const bytes = noise(60 * MIB)
+    const bytes = pseudoRandomBytes(60 * MIB)
     await writeFile(file, bytes)
-    door.faults.part = ({ response, n }) => {
+    taskApi.faults.part = ({ response, n }) => {
       if (n % 3 !== 0) return false
       response.destroy()
       return true
     }
     expectWhole(await upload({ kind: 'appended' }).finish(), bytes)
-    expect(door.counts.get('part')!).toBeGreaterThan(8)
+    expect(taskApi.counts.get('part')!).toBeGreaterThan(8)
     expect(failures).toEqual([])
   })
 })
@@ -178,7 +183,7 @@ test('no more transfers than lanes run at once, and none waits for ever', async 
   let running = 0
   let most = 0
   let now = 0
-  const timed = new Lanes(4, () => now)
+  const timed = new TransferLimiter(4, () => now)
   await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
       timed
@@ -194,21 +199,21 @@ test('no more transfers than lanes run at once, and none waits for ever', async 
   )
   expect(most).toBe(4)
   // 40 transfers of 0.1 s, counted as wall time with at least one under way; the lost one stored nothing.
-  expect(timed.figures()).toEqual({ bytesStored: 390, transferSeconds: 4 })
+  expect(timed.stats()).toEqual({ bytesStored: 390, transferSeconds: 4 })
   now += 5000
-  expect(timed.figures().transferSeconds).toBe(4)
+  expect(timed.stats().transferSeconds).toBe(4)
 })
 
 test('memory stays small: a 200 MiB file is never held', async () => {
   const handle = await open(file, 'w')
-  const block = noise(4 * MIB)
+  const block = pseudoRandomBytes(4 * MIB)
   for (let n = 0; n < 50; n++) await handle.write(block)
   await handle.close()
-  door.partSize = 32 * MIB
+  taskApi.partSize = 32 * MIB
   // The fake keeps no bytes here: what is measured must be the sender.
-  door.faults.part = async ({ request, response }) => {
+  taskApi.faults.part = async ({ request, response }) => {
     for await (const _chunk of request);
-    json(response, 200, { etag: 'x' })
+    sendJson(response, 200, { etag: 'x' })
     return true
   }
   const buffers = () => process.memoryUsage().arrayBuffers
@@ -216,7 +221,7 @@ test('memory stays small: a 200 MiB file is never held', async () => {
   let most = 0
   // Only what is held counts, not what a busy machine has had no time to clear.
   const timer = setInterval(() => {
-    collect()
+    gc()
     most = Math.max(most, buffers())
   }, 50)
   const stored = await upload({ kind: 'appended' }).finish()
@@ -229,7 +234,7 @@ test('memory stays small: a 200 MiB file is never held', async () => {
 test('the watch reports growth and is quiet once stopped', async () => {
   const seen: [number, number][] = []
   let grown = Promise.withResolvers<void>()
-  const watch = watchGrowth(
+  const watch = pollGrowth(
     [file, join(directory, 'absent')],
     (index, size) => {
       seen.push([index, size])
@@ -238,16 +243,16 @@ test('the watch reports growth and is quiet once stopped', async () => {
     1_000_000,
   )
   await writeFile(file, 'abc')
-  watch.poke()
+  watch.pollNow()
   await grown.promise
   grown = Promise.withResolvers()
   await appendFile(file, 'de')
-  watch.poke()
-  watch.poke()
+  watch.pollNow()
+  watch.pollNow()
   await grown.promise
   await watch.stop()
   await appendFile(file, 'f')
-  watch.poke()
+  watch.pollNow()
   expect((await stat(file)).size).toBe(6)
   expect(seen).toEqual([
     [0, 3],

@@ -4,38 +4,38 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Door } from '../../../../transcoder/taskApi/taskClient.ts'
-import { Outbox } from '../../../../transcoder/upload/uploadQueue.ts'
-import { Spool, type Payload } from '../../../../transcoder/upload/segmentBuffer.ts'
-import { TarFeed } from '../../../../transcoder/upload/tarUpload.ts'
-import { Lanes } from '../../../../transcoder/upload/transferLimiter.ts'
-import { FakeDoor, json, noise, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
+import { TaskClient } from '../../../../transcoder/taskApi/taskClient.ts'
+import { UploadQueue } from '../../../../transcoder/upload/uploadQueue.ts'
+import { SegmentBuffer, type StoredBytes } from '../../../../transcoder/upload/segmentBuffer.ts'
+import { TarUpload } from '../../../../transcoder/upload/tarUpload.ts'
+import { TransferLimiter } from '../../../../transcoder/upload/transferLimiter.ts'
+import { FakeTaskApi, sendJson, pseudoRandomBytes, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
 import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 
 const KIB = 1024
-let door: FakeDoor
+let taskApi: FakeTaskApi
 let directory: string
-let client: Door
-let lanes: Lanes
+let client: TaskClient
+let limiter: TransferLimiter
 let failures: Error[]
 const abort = new AbortController()
 beforeEach(async () => {
-  door = await new FakeDoor().start()
-  door.task = segmentedTask({ output_container: 'hls' })
+  taskApi = await new FakeTaskApi().start()
+  taskApi.task = segmentedTask({ output_container: 'hls' })
   directory = await mkdtemp(join(tmpdir(), 'outbox-test-'))
-  client = new Door({ base: door.url, taskId: 't-1', token: door.token, backoff: { baseMs: 1, maxMs: 2 } })
-  lanes = new Lanes(4)
+  client = new TaskClient({ base: taskApi.url, taskId: 't-1', token: taskApi.token, backoff: { baseMs: 1, maxMs: 2 } })
+  limiter = new TransferLimiter(4)
   failures = []
 })
 afterEach(async () => {
-  await door.stop()
+  await taskApi.stop()
   await rm(directory, { recursive: true, force: true })
 })
 
-function outbox(options: { inFlight?: number; largestPut?: number } = {}): Outbox {
-  return new Outbox({
+function outbox(options: { inFlight?: number; largestPut?: number } = {}): UploadQueue {
+  return new UploadQueue({
     door: client,
-    lanes,
+    lanes: limiter,
     signal: abort.signal,
     onFailure: (error) => failures.push(error),
     ...options,
@@ -43,97 +43,97 @@ function outbox(options: { inFlight?: number; largestPut?: number } = {}): Outbo
 }
 
 let made = 0
-async function payload(bytes: Buffer): Promise<Payload> {
+async function payload(bytes: Buffer): Promise<StoredBytes> {
   made += 1
-  const spool = new Spool(join(directory, `${made}`))
-  for (let at = 0; at < bytes.length; at += 60_000) await spool.write(bytes.subarray(at, at + 60_000))
-  return spool.end()
+  const segmentBuffer = new SegmentBuffer(join(directory, `${made}`))
+  for (let at = 0; at < bytes.length; at += 60_000) await segmentBuffer.write(bytes.subarray(at, at + 60_000))
+  return segmentBuffer.end()
 }
 /** The n-th segment, as the job's first attempt names it. */
 const segment = (n: number) => `out/video_0/j-1-1/${String(n).padStart(5, '0')}.m4s`
-const parcel = (path: string, held: Payload) => ({ path, contentType: 'video/mp4', profile: 0, payload: held })
+const parcel = (path: string, held: StoredBytes) => ({ path, contentType: 'video/mp4', profile: 0, payload: held })
 
 test('small objects never touch the disk; large ones are gone from it once they are stored', async () => {
-  const box = outbox()
-  box.post(parcel(segment(1), await payload(noise(100 * KIB))))
+  const queue = outbox()
+  queue.enqueue(parcel(segment(1), await payload(pseudoRandomBytes(100 * KIB))))
   expect(await readdir(directory)).toEqual([])
-  const large = noise(3000 * KIB)
+  const large = pseudoRandomBytes(3000 * KIB)
   const held = await payload(large)
   expect(held.sha256).toBe(sha256(large))
   expect(await readdir(directory)).toHaveLength(1)
-  box.post(parcel(segment(2), held))
-  expect(await box.end()).toEqual([])
-  expect(door.outputs.get(segment(2))!.equals(large)).toBe(true)
+  queue.enqueue(parcel(segment(2), held))
+  expect(await queue.drain()).toEqual([])
+  expect(taskApi.outputs.get(segment(2))!.equals(large)).toBe(true)
   expect(await readdir(directory)).toEqual([])
-  expect(door.breaches).toEqual([])
+  expect(taskApi.breaches).toEqual([])
 })
 
 test('what is larger than one request goes in parts, and the commit is told of it', async () => {
-  const bytes = noise(3000 * KIB)
-  door.partSize = 1000 * KIB
+  const bytes = pseudoRandomBytes(3000 * KIB)
+  taskApi.partSize = 1000 * KIB
   const box = outbox({ largestPut: 2000 * KIB })
-  box.post(parcel(segment(1), await payload(bytes)))
-  const objects = await box.end()
+  box.enqueue(parcel(segment(1), await payload(bytes)))
+  const objects = await box.drain()
   expect(objects).toMatchObject([{ path: segment(1), size: bytes.length, sha256: sha256(bytes), role: 'media' }])
   expect(objects[0]!.parts).toHaveLength(3)
-  expect(door.outputs.size).toBe(0)
+  expect(taskApi.outputs.size).toBe(0)
 })
 
 test('room is there again as soon as one of them is stored', async () => {
   const gate = Promise.withResolvers<void>()
-  door.faults.output = async ({ n }) => {
+  taskApi.faults.output = async ({ n }) => {
     if (n > 1) await gate.promise
     return false
   }
   const box = outbox({ inFlight: 2 })
-  await box.room()
-  for (const n of [1, 2]) box.post(parcel(segment(n), await payload(noise(10))))
-  await box.room()
-  box.post(parcel(segment(3), await payload(noise(10))))
-  const waiting = box.room().then(() => 'room')
+  await box.waitForCapacity()
+  for (const n of [1, 2]) box.enqueue(parcel(segment(n), await payload(pseudoRandomBytes(10))))
+  await box.waitForCapacity()
+  box.enqueue(parcel(segment(3), await payload(pseudoRandomBytes(10))))
+  const waiting = box.waitForCapacity().then(() => 'room')
   expect(box.isFull).toBe(true)
   expect(await Promise.race([waiting, Promise.resolve('none')])).toBe('none')
   gate.resolve()
   expect(await waiting).toBe('room')
-  await box.end()
+  await box.drain()
   expect(box.isFull).toBe(false)
 })
 
 test('a refusal for good is told once, and to whoever waits', async () => {
-  door.faults.output = ({ response }) => {
-    json(response, 403, { error: { code: 'output_forbidden', message: 'no' } })
+  taskApi.faults.output = ({ response }) => {
+    sendJson(response, 403, { error: { code: 'output_forbidden', message: 'no' } })
     return true
   }
   const box = outbox({ inFlight: 1 })
-  box.post(parcel(segment(1), await payload(noise(10))))
-  await expect(box.room()).rejects.toMatchObject({ code: 'output_forbidden' })
-  await expect(box.end()).rejects.toMatchObject({ code: 'output_forbidden' })
+  box.enqueue(parcel(segment(1), await payload(pseudoRandomBytes(10))))
+  await expect(box.waitForCapacity()).rejects.toMatchObject({ code: 'output_forbidden' })
+  await expect(box.drain()).rejects.toMatchObject({ code: 'output_forbidden' })
   expect(failures).toHaveLength(1)
 })
 
 test('a tar takes members by turn; what waits for another stream holds nobody back', async () => {
   const box = outbox({ inFlight: 1 })
   const request = { path: 'show.tar', content_type: 'application/x-tar', expected_size: 1e6 }
-  door.partSize = 300 * KIB
-  const tar = new TarFeed({ door: client, lanes, signal: abort.signal, outbox: box, request, streams: 2 })
-  const bytes = ['a1', 'a2', 'a3', 'b1'].map((_name, index) => noise(700 * KIB, index + 1))
+  taskApi.partSize = 300 * KIB
+  const tar = new TarUpload({ door: client, lanes: limiter, signal: abort.signal, outbox: box, request, streams: 2 })
+  const bytes = ['a1', 'a2', 'a3', 'b1'].map((_name, index) => pseudoRandomBytes(700 * KIB, index + 1))
   const [a1, a2, a3, b1] = await Promise.all(bytes.map(payload))
   // The first stream is far ahead; its first member is written, the others wait on the disk and are not counted.
-  tar.offer(0, [{ path: 'a1', payload: a1! }])
+  tar.addSegment(0, [{ path: 'a1', payload: a1! }])
   // Stored as an object of its own meanwhile, which is no reason to remove it.
-  box.post(parcel(segment(2), a2!))
-  tar.offer(0, [{ path: 'a2', payload: a2! }])
-  tar.offer(0, [{ path: 'a3', payload: a3! }])
-  await box.room()
+  box.enqueue(parcel(segment(2), a2!))
+  tar.addSegment(0, [{ path: 'a2', payload: a2! }])
+  tar.addSegment(0, [{ path: 'a3', payload: a3! }])
+  await box.waitForCapacity()
   expect(await readdir(directory)).toHaveLength(3)
-  tar.offer(1, [{ path: 'b1', payload: b1! }])
-  tar.ended(1)
-  tar.ended(0)
-  const object = await tar.end([])
-  await box.end()
+  tar.addSegment(1, [{ path: 'b1', payload: b1! }])
+  tar.endStream(1)
+  tar.endStream(0)
+  const object = await tar.finish([])
+  await box.drain()
   expect([...tar.layout.spans.keys()]).toEqual(['a1', 'b1', 'a2', 'a3'])
   expect(await readdir(directory)).toEqual([])
-  const parts = [...door.uploads.values()][0]!.parts
+  const parts = [...taskApi.uploads.values()][0]!.parts
   const whole = Buffer.concat(object.parts.map(({ n }) => parts.get(n)!))
   expect([whole.length, sha256(whole)]).toEqual([object.size, object.sha256])
   for (const [index, name] of ['a1', 'a2', 'a3', 'b1'].entries()) {

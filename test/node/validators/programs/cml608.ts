@@ -3,14 +3,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ffmpeg, packets } from '../../../support/media/media.ts'
-import { moviesOf } from './mp4ff.ts'
-import { change, type Finding, type Judge } from '../validator.ts'
-import { JUDGES, missing } from '../installedPrograms.ts'
-import { SOURCE } from '../sourceClip.ts'
-import { streamsOf } from './tsAnalyzers.ts'
+import { ffmpeg, readPackets } from '../../../support/media/media.ts'
+import { mp4Files } from './mp4ff.ts'
+import { rewriteFile, type Finding, type Validator } from '../validator.ts'
+import { VALIDATORS_DIR, missingPrograms } from '../installedPrograms.ts'
+import { SOURCE_CLIP } from '../sourceClip.ts'
+import { transportStreams } from './tsAnalyzers.ts'
 
-const MODULE = join(JUDGES, 'node_modules/@svta/cml-608/dist/index.js')
+const MODULE = join(VALIDATORS_DIR, 'node_modules/@svta/cml-608/dist/index.js')
 
 interface Screen {
   getDisplayText(): string
@@ -28,7 +28,7 @@ interface Module {
 }
 
 /** Frames after the first one at which the caption shows: its commands come a pair in each frame (test/support/captions/captionedClip.ts). */
-const SHOWN = 2 + Math.ceil(SOURCE.caption.length / 2)
+const SHOWN = 2 + Math.ceil(SOURCE_CLIP.caption.length / 2)
 
 interface Caption {
   start: number
@@ -39,7 +39,7 @@ async function captionsOf(file: string): Promise<Caption[]> {
   const { Cta608Parser, extractCta608DataFromSample } = (await import(pathToFileURL(MODULE).href)) as Module
   const bytes = await readFile(file)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const samples = (await packets(file)).toSorted((a, b) => Number(a.pts_time) - Number(b.pts_time))
+  const samples = (await readPackets(file)).toSorted((a, b) => Number(a.pts_time) - Number(b.pts_time))
   const found: Caption[] = []
   const decoder = new Cta608Parser(
     1,
@@ -54,16 +54,16 @@ async function captionsOf(file: string): Promise<Caption[]> {
   return found
 }
 
-export const cml608: Judge = {
+export const cml608: Validator = {
   name: 'cml-608',
-  missing: missing(MODULE),
+  missing: missingPrograms(MODULE),
   jobs: ['mp4-h264', 'cmaf', 'ts-h264-cbr', 'hls-ts'],
   faults: [
     {
       job: 'mp4-h264',
       what: 'a letter of the caption is another one',
       damage: (output) =>
-        change(output, 'film.mp4', (bytes) => {
+        rewriteFile(output, 'film.mp4', (bytes) => {
           // The pair that has the letters "SP": 0xd3 0xd0.
           const at = bytes.indexOf(Buffer.from([0xfc, 0xd3, 0xd0]))
           if (at < 0) throw new Error('no caption')
@@ -77,8 +77,8 @@ export const cml608: Judge = {
   async judge(output) {
     const findings: Finding[] = []
     const reports: string[] = []
-    const movies = (await moviesOf(output)).filter(([name]) => !name.includes('audio'))
-    for (const [name, file] of (await streamsOf(output)).filter(([name]) => !name.startsWith('audio'))) {
+    const movies = (await mp4Files(output)).filter(([name]) => !name.includes('audio'))
+    for (const [name, file] of (await transportStreams(output)).filter(([name]) => !name.startsWith('audio'))) {
       // It reads units with a length in front, as MP4 has them.
       await ffmpeg(['-i', file, '-map', '0:v', '-c', 'copy', `${file}.mp4`])
       movies.push([name, `${file}.mp4`])
@@ -87,9 +87,9 @@ export const cml608: Judge = {
       const found = await captionsOf(file)
       reports.push(`${name}: ${JSON.stringify(found)}`)
       const [caption] = found
-      if (found.length !== 1 || caption?.text !== SOURCE.caption)
+      if (found.length !== 1 || caption?.text !== SOURCE_CLIP.caption)
         findings.push({ rule: 'ANSI/CTA-608-E: text', says: `${name}: ${JSON.stringify(found)}` })
-      else if (Math.abs(caption.start - SHOWN / SOURCE.rate) > 1 / SOURCE.rate + 0.001)
+      else if (Math.abs(caption.start - SHOWN / SOURCE_CLIP.rate) > 1 / SOURCE_CLIP.rate + 0.001)
         findings.push({ rule: 'ANSI/CTA-608-E: time', says: `${name}: shown at ${caption.start} s` })
     }
     return {

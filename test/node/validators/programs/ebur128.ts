@@ -1,21 +1,21 @@
 // In charge of: the loudness that a job asked for, measured by libebur128 in the decoded outputs.
 // Not in charge of: decoding, which is ffmpeg's.
 import { ffmpeg, probeFile } from '../../../support/media/media.ts'
-import { absolute, onlyEnding, run, type Finding, type Judge } from '../validator.ts'
-import { missing, PYTHON, script } from '../installedPrograms.ts'
+import { absolutePath, filesEndingWith, runProgram, type Finding, type Validator } from '../validator.ts'
+import { missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'
 
 const TARGET = { lufs: -23, tolerance: 0.5, peak: -1 }
 
-export const ebur128: Judge = {
+export const ebur128: Validator = {
   name: 'ebur128',
-  missing: missing(PYTHON),
+  missing: missingPrograms(PYTHON),
   jobs: ['mp4-h264'],
   faults: [
     {
       job: 'mp4-h264',
       what: 'one decibel louder',
       damage: async (output) => {
-        const file = absolute(output, 'film.mp4')
+        const file = absolutePath(output, 'film.mp4')
         await ffmpeg(['-i', file, '-map', '0:a:0', '-af', 'volume=1dB', '-c:a', 'aac', `${file}.louder.mp4`])
         await ffmpeg(['-i', `${file}.louder.mp4`, '-c', 'copy', file])
       },
@@ -25,12 +25,12 @@ export const ebur128: Judge = {
   async judge(output) {
     const findings: Finding[] = []
     const reports: string[] = []
-    for (const path of onlyEnding(output, '.mp4', '.m4a', '.ac3')) {
-      const { streams } = await probeFile(absolute(output, path))
+    for (const path of filesEndingWith(output, '.mp4', '.m4a', '.ac3')) {
+      const { streams } = await probeFile(absolutePath(output, path))
       for (const [index, { channels }] of streams.filter((one) => one.codec_type === 'audio').entries()) {
         const raw = await ffmpeg([
           '-i',
-          absolute(output, path),
+          absolutePath(output, path),
           '-map',
           `0:a:${index}`,
           '-ar',
@@ -39,7 +39,9 @@ export const ebur128: Judge = {
           'f32le',
           '-',
         ])
-        const { code, stdout, stderr } = await run(PYTHON, [script('loudness.py'), String(channels)], { input: raw })
+        const { code, stdout, stderr } = await runProgram(PYTHON, [scriptPath('loudness.py'), String(channels)], {
+          input: raw,
+        })
         if (code !== 0) throw new Error(stderr)
         const { lufs, true_peak: amplitude } = JSON.parse(stdout) as { lufs: number; true_peak: number }
         const peak = 20 * Math.log10(amplitude)

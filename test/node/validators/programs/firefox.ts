@@ -4,13 +4,21 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { servePages, type Pages } from '../../../support/browser/pageServer.ts'
-import { JOB_PATIENCE_MS, PATIENCE_MS } from '../../../support/timeouts.ts'
-import { until } from '../../../support/testClient.ts'
+import { servePlayerPage, type PlayerPageServer } from '../../../support/browser/pageServer.ts'
+import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from '../../../support/timeouts.ts'
+import { waitFor } from '../../../support/testClient.ts'
 import type { JobName } from '../validatedJobs.ts'
-import type { Judge } from '../validator.ts'
-import { missing } from '../installedPrograms.ts'
-import { FAULTS, isFatal, PLAYS, REPORT, watch, type Player, type Shown } from '../browserPlayback.ts'
+import type { Validator } from '../validator.ts'
+import { missingPrograms } from '../installedPrograms.ts'
+import {
+  FAULTS,
+  isFatal,
+  PLAYBACKS,
+  REPORT,
+  playInBrowser,
+  type Player,
+  type PlaybackReport,
+} from '../browserPlayback.ts'
 
 const PREFERENCES = {
   'media.autoplay.default': 0,
@@ -82,7 +90,7 @@ class Session {
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((done, fail) => {
     let said = ''
-    const late = setTimeout(() => fail(new Error(`Firefox does not listen: ${said}`)), PATIENCE_MS)
+    const late = setTimeout(() => fail(new Error(`Firefox does not listen: ${said}`)), STEP_TIMEOUT_MS)
     child.stderr?.on('data', (chunk: Buffer) => {
       said += chunk.toString()
       const address = /WebDriver BiDi listening on (ws:\S+)/.exec(said)?.[1]
@@ -97,9 +105,9 @@ function listening(child: ChildProcess): Promise<string> {
 /** A Firefox that plays addresses, each in a window of its own. */
 class Firefox implements AsyncDisposable {
   readonly #session: Session
-  readonly #pages: Pages
+  readonly #pages: PlayerPageServer
   readonly #end: () => Promise<void>
-  private constructor(session: Session, pages: Pages, end: () => Promise<void>) {
+  private constructor(session: Session, pages: PlayerPageServer, end: () => Promise<void>) {
     this.#session = session
     this.#pages = pages
     this.#end = end
@@ -119,14 +127,14 @@ class Firefox implements AsyncDisposable {
       await rm(profile, { recursive: true, force: true, maxRetries: 3 })
     }
     try {
-      return new Firefox(await Session.open(await listening(child)), await servePages(), end)
+      return new Firefox(await Session.open(await listening(child)), await servePlayerPage(), end)
     } catch (error) {
       await end()
       throw error
     }
   }
 
-  async play(player: Player, address: string): Promise<Shown> {
+  async play(player: Player, address: string): Promise<PlaybackReport> {
     const session = this.#session
     const { context } = await session.send('browsingContext.create', { type: 'window' })
     await session.send('browsingContext.navigate', { context, url: this.#pages.address, wait: 'complete' })
@@ -134,16 +142,16 @@ class Firefox implements AsyncDisposable {
     await session.read(context, `void ${start}`)
     // dash.js may change the duration afterwards.
     let hasEnded = false
-    await until(
+    await waitFor(
       `${address} to end in Firefox`,
       async () => {
-        const { ended, errors } = JSON.parse(await session.read(context, 'JSON.stringify(state())')) as Shown
+        const { ended, errors } = JSON.parse(await session.read(context, 'JSON.stringify(state())')) as PlaybackReport
         hasEnded = ended
         return ended || errors.some(isFatal)
       },
-      JOB_PATIENCE_MS,
+      JOB_TIMEOUT_MS,
     )
-    const shown = { ...(JSON.parse(await session.read(context, REPORT)) as Shown), ended: hasEnded }
+    const shown = { ...(JSON.parse(await session.read(context, REPORT)) as PlaybackReport), ended: hasEnded }
     await session.send('browsingContext.close', { context })
     return shown
   }
@@ -157,15 +165,15 @@ class Firefox implements AsyncDisposable {
 
 let running: Promise<Firefox> | undefined
 
-export const firefox: Judge = {
+export const firefox: Validator = {
   name: 'firefox',
-  missing: missing('firefox-esr'),
-  jobs: Object.keys(PLAYS) as JobName[],
+  missing: missingPrograms('firefox-esr'),
+  jobs: Object.keys(PLAYBACKS) as JobName[],
   faults: FAULTS,
   async judge(output) {
     running ??= Firefox.start()
     const one = await running
-    return watch(
+    return playInBrowser(
       output,
       (player, address) => one.play(player, address),
       () => true,

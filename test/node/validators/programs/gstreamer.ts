@@ -1,9 +1,9 @@
 // In charge of: GStreamer's own demuxers and adaptive streaming, playing every form to its end.
 // Not in charge of: what is seen and heard.
 import type { JobName } from '../validatedJobs.ts'
-import { change, run, type Finding, type Judge } from '../validator.ts'
-import { missing, script, SYSTEM_PYTHON } from '../installedPrograms.ts'
-import { SOURCE } from '../sourceClip.ts'
+import { rewriteFile, runProgram, type Finding, type Validator } from '../validator.ts'
+import { missingPrograms, scriptPath, SYSTEM_PYTHON } from '../installedPrograms.ts'
+import { SOURCE_CLIP } from '../sourceClip.ts'
 
 const PATHS: Partial<Record<JobName, readonly string[]>> = {
   'mp4-h264': ['film.mp4'],
@@ -42,11 +42,11 @@ function complaints(log: string): string[] {
 function wrong({ ended, said, video, audio }: Played): string[] {
   const found = [...said]
   if (!ended) found.push('it did not end')
-  const frames = SOURCE.rate * SOURCE.seconds
+  const frames = SOURCE_CLIP.rate * SOURCE_CLIP.seconds
   if (video.length !== frames) found.push(`${video.length} frames instead of ${frames}`)
   for (const [at, [time]] of video.entries()) {
     const before = video[at - 1]
-    if (before !== undefined && Math.abs(time - before[0] - 1 / SOURCE.rate) > 0.002)
+    if (before !== undefined && Math.abs(time - before[0] - 1 / SOURCE_CLIP.rate) > 0.002)
       found.push(`frame ${at} comes ${time - before[0]} s after the one before`)
   }
   for (const [at, [time]] of audio.entries()) {
@@ -56,27 +56,27 @@ function wrong({ ended, said, video, audio }: Played): string[] {
   }
   const first = video[0]?.[0] ?? Number.NaN
   const [last = [Number.NaN, 0]] = audio.slice(-1)
-  if (!(Math.abs(last[0] + last[1] - first - SOURCE.seconds) < 0.05))
+  if (!(Math.abs(last[0] + last[1] - first - SOURCE_CLIP.seconds) < 0.05))
     found.push(`audio until ${last[0] + last[1] - first} s`)
   return found
 }
 
-export const gstreamer: Judge = {
+export const gstreamer: Validator = {
   name: 'gstreamer',
-  missing: missing(SYSTEM_PYTHON, '/usr/lib/python3/dist-packages/gi', 'gst-launch-1.0'),
+  missing: missingPrograms(SYSTEM_PYTHON, '/usr/lib/python3/dist-packages/gi', 'gst-launch-1.0'),
   jobs: Object.keys(PATHS) as JobName[],
   faults: [
     {
       job: 'ts-h264-cbr',
       what: 'twenty packets are lost',
       damage: (output) =>
-        change(output, '.ts', (bytes) => Buffer.concat([bytes.subarray(0, 188 * 500), bytes.subarray(188 * 520)])),
+        rewriteFile(output, '.ts', (bytes) => Buffer.concat([bytes.subarray(0, 188 * 500), bytes.subarray(188 * 520)])),
       finds: '',
     },
     {
       job: 'mp4-h264',
       what: 'the file ends too early',
-      damage: (output) => change(output, 'film.mp4', (bytes) => bytes.subarray(0, Math.floor(bytes.length * 0.8))),
+      damage: (output) => rewriteFile(output, 'film.mp4', (bytes) => bytes.subarray(0, Math.floor(bytes.length * 0.8))),
       finds: '',
     },
   ],
@@ -85,7 +85,9 @@ export const gstreamer: Judge = {
     const reports: string[] = []
     for (const path of PATHS[output.job] ?? []) {
       const env = { ...process.env, GST_DEBUG: '2', GST_DEBUG_NO_COLOR: '1' }
-      const { code, stdout, stderr } = await run(SYSTEM_PYTHON, [script('player.py'), output.url(path)], { env })
+      const { code, stdout, stderr } = await runProgram(SYSTEM_PYTHON, [scriptPath('player.py'), output.url(path)], {
+        env,
+      })
       reports.push(`${path}\n${stdout}\n${stderr}`)
       if (code !== 0) findings.push({ rule: 'play', says: `${path}: exit ${code}: ${stderr.slice(-2000)}` })
       else

@@ -4,10 +4,18 @@
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import * as HLS from 'hls-parser'
-import { absolute, change, onlyEnding, replaced, run, type Finding, type Judge } from '../validator.ts'
-import { missing, PYTHON, script } from '../installedPrograms.ts'
+import {
+  absolutePath,
+  rewriteFile,
+  filesEndingWith,
+  replaceText,
+  runProgram,
+  type Finding,
+  type Validator,
+} from '../validator.ts'
+import { missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'
 import type { Output } from '../jobOutputs.ts'
-import { sizesIn } from '../segmentSizes.ts'
+import { readSegmentSizes } from '../segmentSizes.ts'
 
 /** In strict mode it throws where it otherwise puts up with something. */
 function strictly(text: string): { playlist: HLS.types.MasterPlaylist | HLS.types.MediaPlaylist | null; says: string } {
@@ -23,7 +31,7 @@ function strictly(text: string): { playlist: HLS.types.MasterPlaylist | HLS.type
 
 /** RFC 8216bis, 4.4.6.2: BANDWIDTH is the largest rate of any segment or run of segments of about a target duration. */
 async function rates(output: Output, path: string): Promise<{ peak: number; average: number; findings: Finding[] }> {
-  const { seconds, sizes, target } = await sizesIn(output, path)
+  const { seconds, sizes, target } = await readSegmentSizes(output, path)
   const findings: Finding[] = []
   const longest = Math.max(...seconds)
   if (Math.round(longest) > target)
@@ -67,42 +75,43 @@ async function bandwidths(output: Output, path: string, master: HLS.types.Master
   return findings
 }
 
-export const playlists: Judge = {
+export const playlists: Validator = {
   name: 'playlists',
-  missing: missing(PYTHON),
+  missing: missingPrograms(PYTHON),
   jobs: ['hls-ts', 'hls-ts-separate', 'cmaf', 'cmaf-hevc'],
   faults: [
     {
       job: 'cmaf',
       what: 'the version is lower than decimal durations want',
-      damage: (output) => change(output, 'high/playlist.m3u8', replaced('#EXT-X-VERSION:6', '#EXT-X-VERSION:2')),
+      damage: (output) =>
+        rewriteFile(output, 'high/playlist.m3u8', replaceText('#EXT-X-VERSION:6', '#EXT-X-VERSION:2')),
       finds: 'm3u8',
     },
     {
       job: 'hls-ts',
       what: 'the bandwidth is a tenth of the true one',
-      damage: (output) => change(output, 'master.m3u8', replaced(/([^-]BANDWIDTH=\d+)\d,/, '$1,')),
+      damage: (output) => rewriteFile(output, 'master.m3u8', replaceText(/([^-]BANDWIDTH=\d+)\d,/, '$1,')),
       finds: 'BANDWIDTH',
     },
     {
       job: 'hls-ts',
       what: 'EXT-X-TARGETDURATION is missing',
-      damage: (output) => change(output, 'low/playlist.m3u8', replaced(/#EXT-X-TARGETDURATION:\d+\n/, '')),
+      damage: (output) => rewriteFile(output, 'low/playlist.m3u8', replaceText(/#EXT-X-TARGETDURATION:\d+\n/, '')),
       finds: 'hls-parser',
     },
   ],
   async judge(output) {
     const findings: Finding[] = []
-    const paths = onlyEnding(output, '.m3u8')
-    const { code, stdout, stderr } = await run(PYTHON, [
-      script('playlists.py'),
-      ...paths.map((path) => absolute(output, path)),
+    const paths = filesEndingWith(output, '.m3u8')
+    const { code, stdout, stderr } = await runProgram(PYTHON, [
+      scriptPath('playlists.py'),
+      ...paths.map((path) => absolutePath(output, path)),
     ])
     if (code !== 0) throw new Error(stderr)
     for (const [index, said] of (JSON.parse(stdout) as string[][]).entries())
       for (const says of said) findings.push({ rule: 'm3u8', says: `${paths[index]}: ${says}` })
     for (const path of paths) {
-      const text = (await readFile(absolute(output, path))).toString()
+      const text = (await readFile(absolutePath(output, path))).toString()
       const { playlist, says } = strictly(text)
       if (playlist === null) findings.push({ rule: 'hls-parser', says: `${path}: ${says}` })
       else if (playlist.isMasterPlaylist) findings.push(...(await bandwidths(output, path, playlist)))

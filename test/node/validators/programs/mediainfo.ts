@@ -3,11 +3,11 @@
 // Not in charge of: how it looks and sounds.
 import { join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
-import { absolute, change, onlyEnding, run, type Finding, type Judge } from '../validator.ts'
-import { JUDGES, missing, PYTHON, script } from '../installedPrograms.ts'
-import { moviesOf } from './mp4ff.ts'
+import { absolutePath, rewriteFile, filesEndingWith, runProgram, type Finding, type Validator } from '../validator.ts'
+import { VALIDATORS_DIR, missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'
+import { mp4Files } from './mp4ff.ts'
 import type { Output } from '../jobOutputs.ts'
-import { streamsOf } from './tsAnalyzers.ts'
+import { transportStreams } from './tsAnalyzers.ts'
 
 const POLICIES: readonly JobName[] = [
   'mp4-h264',
@@ -19,8 +19,8 @@ const POLICIES: readonly JobName[] = [
 ]
 
 async function filesOf(output: Output): Promise<[string, string][]> {
-  const others = onlyEnding(output, '.ac3').map((path): [string, string] => [path, absolute(output, path)])
-  return [...(await moviesOf(output)), ...(await streamsOf(output)), ...others]
+  const others = filesEndingWith(output, '.ac3').map((path): [string, string] => [path, absolutePath(output, path)])
+  return [...(await mp4Files(output)), ...(await transportStreams(output)), ...others]
 }
 
 /** Rules of a report in text that failed: their names, what was wanted and what is there. */
@@ -29,16 +29,16 @@ const failed = (report: string): string[] =>
     ([, name, wanted, actual]) => `${name}: ${actual} instead of ${wanted}`,
   )
 
-export const mediaconch: Judge = {
+export const mediaconch: Validator = {
   name: 'mediaconch',
-  missing: missing('mediaconch'),
+  missing: missingPrograms('mediaconch'),
   jobs: POLICIES,
   faults: [
     {
       job: 'mp4-h264',
       what: 'the colour says BT.2020',
       damage: (output) =>
-        change(output, 'film.mp4', (bytes) => {
+        rewriteFile(output, 'film.mp4', (bytes) => {
           const at = bytes.indexOf('nclx')
           bytes.writeUInt16BE(9, at + 4)
           bytes.writeUInt16BE(9, at + 8)
@@ -50,7 +50,7 @@ export const mediaconch: Judge = {
       job: 'ts-h264-cbr',
       what: 'a stream is missing in the program map',
       damage: (output) =>
-        change(output, '.ts', (bytes) => {
+        rewriteFile(output, '.ts', (bytes) => {
           // AC-3 (0x81) becomes a type that nobody knows.
           for (let at = 0; at < bytes.length; at += 188) {
             if ((bytes.readUInt16BE(at + 1) & 0x1fff) !== 0x1000) continue
@@ -67,9 +67,13 @@ export const mediaconch: Judge = {
     const reports: string[] = []
     // It keeps a database in the home directory, and locks it.
     const env = { ...process.env, HOME: output.directory }
-    const policy = join(JUDGES, 'policies', `${output.job}.xml`)
-    for (const path of onlyEnding(output, 'film.mp4', 'film.ts')) {
-      const { code, stdout, stderr } = await run('mediaconch', ['-p', policy, '-ft', absolute(output, path)], { env })
+    const policy = join(VALIDATORS_DIR, 'policies', `${output.job}.xml`)
+    for (const path of filesEndingWith(output, 'film.mp4', 'film.ts')) {
+      const { code, stdout, stderr } = await runProgram(
+        'mediaconch',
+        ['-p', policy, '-ft', absolutePath(output, path)],
+        { env },
+      )
       reports.push(stdout, stderr)
       if (code !== 0 || !/^ {2}Outcome: pass$/m.test(stdout))
         findings.push({ rule: 'policy', says: `${path}: ${failed(stdout).join('; ') || stdout + stderr}` })
@@ -89,27 +93,30 @@ function remarks(tracks: readonly Track[]): string[] {
   )
 }
 
-export const mediainfo: Judge = {
+export const mediainfo: Validator = {
   name: 'mediainfo',
-  missing: missing(PYTHON),
+  missing: missingPrograms(PYTHON),
   jobs: [...POLICIES, 'hls-ts', 'hls-ts-separate', 'cmaf', 'cmaf-hevc'],
   faults: [
     {
       job: 'mp4-h264',
       what: 'the file ends too early',
-      damage: (output) => change(output, 'film.mp4', (bytes) => bytes.subarray(0, Math.floor(bytes.length * 0.8))),
+      damage: (output) => rewriteFile(output, 'film.mp4', (bytes) => bytes.subarray(0, Math.floor(bytes.length * 0.8))),
       finds: 'truncated',
     },
     {
       job: 'mp4-h264',
       what: 'the file is no film',
-      damage: (output) => change(output, 'film.mp4', (bytes) => Buffer.alloc(bytes.length, 'x')),
+      damage: (output) => rewriteFile(output, 'film.mp4', (bytes) => Buffer.alloc(bytes.length, 'x')),
       finds: 'no tracks',
     },
   ],
   async judge(output) {
     const files = await filesOf(output)
-    const { code, stdout, stderr } = await run(PYTHON, [script('mediainfo.py'), ...files.map(([, file]) => file)])
+    const { code, stdout, stderr } = await runProgram(PYTHON, [
+      scriptPath('mediainfo.py'),
+      ...files.map(([, file]) => file),
+    ])
     if (code !== 0) throw new Error(stderr)
     const all = JSON.parse(stdout) as Track[][]
     const findings = all.flatMap((tracks, index): Finding[] => {

@@ -4,22 +4,30 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
-import { absolute, change, onlyEnding, replaced, run, type Finding, type Judge } from '../validator.ts'
-import { go, missing } from '../installedPrograms.ts'
+import {
+  absolutePath,
+  rewriteFile,
+  filesEndingWith,
+  replaceText,
+  runProgram,
+  type Finding,
+  type Validator,
+} from '../validator.ts'
+import { goProgram, missingPrograms } from '../installedPrograms.ts'
 import type { Output } from '../jobOutputs.ts'
-import { SOURCE } from '../sourceClip.ts'
+import { SOURCE_CLIP } from '../sourceClip.ts'
 
 /** Whole files, and of segmented output one file for each rendition: its init segment with its segments. */
-export async function moviesOf(output: Output): Promise<[string, string][]> {
-  const whole = onlyEnding(output, '.mp4', '.m4a').filter((path) => !path.endsWith('/init.mp4'))
-  const made = whole.map((path): [string, string] => [path, absolute(output, path)])
-  for (const init of onlyEnding(output, '/init.mp4')) {
+export async function mp4Files(output: Output): Promise<[string, string][]> {
+  const whole = filesEndingWith(output, '.mp4', '.m4a').filter((path) => !path.endsWith('/init.mp4'))
+  const made = whole.map((path): [string, string] => [path, absolutePath(output, path)])
+  for (const init of filesEndingWith(output, '/init.mp4')) {
     const segments = output.files.filter((path) => path.startsWith(dirname(init)) && path.endsWith('.m4s'))
     const name = init.split('/')[1]!
     const file = join(output.directory, `${name}-joined.mp4`)
     await writeFile(
       file,
-      Buffer.concat(await Promise.all([init, ...segments].map((path) => readFile(absolute(output, path))))),
+      Buffer.concat(await Promise.all([init, ...segments].map((path) => readFile(absolutePath(output, path))))),
     )
     made.push([name, file])
   }
@@ -31,7 +39,7 @@ const isAudio = (name: string): boolean => /audio/.test(name)
 async function readMovie(name: string, file: string, hevc: boolean): Promise<{ findings: Finding[]; report: string }> {
   const findings: Finding[] = []
   const says = (rule: string, sentence: string): void => void findings.push({ rule, says: `${name}: ${sentence}` })
-  const info = await run(go('mp4ff-info'), [file])
+  const info = await runProgram(goProgram('mp4ff-info'), [file])
   const report = [info.stdout, info.stderr]
   if (info.code !== 0) says('mp4ff-info: ISO/IEC 14496-12', info.stderr.trim())
   let box = ''
@@ -41,11 +49,11 @@ async function readMovie(name: string, file: string, hevc: boolean): Promise<{ f
   }
   if (isAudio(name)) return { findings, report: report.join('\n') }
   const codec = hevc ? 'hevc' : 'avc'
-  const units = await run(go('mp4ff-nallister'), ['-c', codec, file])
+  const units = await runProgram(goProgram('mp4ff-nallister'), ['-c', codec, file])
   report.push(units.stdout, units.stderr)
   if (units.code !== 0) says('mp4ff-nallister: ISO/IEC 14496-15 5.3.2', units.stderr.trim())
   const samples = units.stdout.split('\n').filter((line) => line.startsWith('Sample '))
-  if (samples.length !== SOURCE.rate * SOURCE.seconds) says('every frame', `${samples.length} samples`)
+  if (samples.length !== SOURCE_CLIP.rate * SOURCE_CLIP.seconds) says('every frame', `${samples.length} samples`)
   if (!/IDR_/.test(samples[0] ?? ''))
     says('ISO/IEC 14496-15 5.4.3.1: the first sample is an IDR frame', samples[0] ?? '')
   for (const sample of samples) {
@@ -55,22 +63,22 @@ async function readMovie(name: string, file: string, hevc: boolean): Promise<{ f
     const held = parts.reduce((sum, size) => sum + size + 4, 0)
     if (total !== held || parts.length === 0) says('ISO/IEC 14496-15 5.3.2: lengths of NAL units', sample)
   }
-  const sets = await run(go('mp4ff-pslister'), ['-c', codec, '-i', file])
+  const sets = await runProgram(goProgram('mp4ff-pslister'), ['-c', codec, '-i', file])
   report.push(sets.stdout, sets.stderr)
   if (sets.code !== 0 || !/SPS/.test(sets.stdout)) says('mp4ff-pslister: parameter sets', sets.stderr.trim())
   return { findings, report: report.join('\n') }
 }
 
-export const mp4ff: Judge = {
+export const mp4ff: Validator = {
   name: 'mp4ff',
-  missing: missing(go('mp4ff-info'), go('mp4ff-nallister'), go('mp4ff-pslister')),
+  missing: missingPrograms(goProgram('mp4ff-info'), goProgram('mp4ff-nallister'), goProgram('mp4ff-pslister')),
   jobs: ['mp4-h264', 'mp4-hevc', 'cmaf', 'cmaf-hevc'],
   faults: [
     {
       job: 'mp4-h264',
       what: 'the size of a box is wrong',
       damage: (output) =>
-        change(output, 'film.mp4', (bytes) => {
+        rewriteFile(output, 'film.mp4', (bytes) => {
           const at = bytes.indexOf('stsd') - 4
           bytes.writeUInt32BE(bytes.readUInt32BE(at) + 4, at)
           return bytes
@@ -81,7 +89,7 @@ export const mp4ff: Judge = {
       job: 'cmaf',
       what: 'the length of a NAL unit is wrong',
       damage: (output) =>
-        change(output, /high\/.*\/00002\.m4s$/, (bytes) => {
+        rewriteFile(output, /high\/.*\/00002\.m4s$/, (bytes) => {
           const at = bytes.indexOf('mdat') + 4
           bytes.writeUInt32BE(bytes.readUInt32BE(at) - 3, at)
           return bytes
@@ -90,40 +98,40 @@ export const mp4ff: Judge = {
     },
   ],
   async judge(output) {
-    const judged = []
-    for (const [name, file] of await moviesOf(output))
-      judged.push(await readMovie(name, file, output.job.includes('hevc')))
+    const validation = []
+    for (const [name, file] of await mp4Files(output))
+      validation.push(await readMovie(name, file, output.job.includes('hevc')))
     return {
-      findings: judged.flatMap(({ findings }) => findings),
-      report: judged.map(({ report }) => report).join('\n'),
+      findings: validation.flatMap(({ findings }) => findings),
+      report: validation.map(({ report }) => report).join('\n'),
     }
   },
 }
 
 const DASH: readonly JobName[] = ['cmaf', 'cmaf-hevc']
 
-export const dash: Judge = {
+export const dashMpd: Validator = {
   name: 'dash',
-  missing: missing(go('dash')),
+  missing: missingPrograms(goProgram('dash')),
   jobs: DASH,
   faults: [
     {
       job: 'cmaf',
       what: 'a segment is longer in the manifest than in truth',
-      damage: (output) => change(output, 'manifest.mpd', replaced(/(<S d=")(\d+)/, '$19999')),
+      damage: (output) => rewriteFile(output, 'manifest.mpd', replaceText(/(<S d=")(\d+)/, '$19999')),
       finds: 'segment timeline',
     },
     {
       job: 'cmaf',
       what: 'the bandwidth is a tenth of the true one',
-      damage: (output) => change(output, 'manifest.mpd', replaced(/(bandwidth="\d+)\d"/, '$1"')),
+      damage: (output) => rewriteFile(output, 'manifest.mpd', replaceText(/(bandwidth="\d+)\d"/, '$1"')),
       finds: 'bandwidth',
     },
     {
       job: 'cmaf',
       what: 'one rendition of a set has another colour',
       damage: (output) =>
-        change(output, /low\/.*\/init\.mp4$/, (bytes) => {
+        rewriteFile(output, /low\/.*\/init\.mp4$/, (bytes) => {
           bytes.writeUInt16BE(9, bytes.indexOf('nclx') + 8)
           return bytes
         }),
@@ -133,14 +141,14 @@ export const dash: Judge = {
       job: 'cmaf-hevc',
       what: 'a segment is not there',
       damage: async (output) => {
-        const [first] = onlyEnding(output, '/00001.m4s')
-        await copyFile(absolute(output, 'show/manifest.mpd'), absolute(output, first!))
+        const [first] = filesEndingWith(output, '/00001.m4s')
+        await copyFile(absolutePath(output, 'show/manifest.mpd'), absolutePath(output, first!))
       },
       finds: 'movie fragments',
     },
   ],
   async judge(output) {
-    const { code, stdout, stderr } = await run(go('dash'), [absolute(output, 'show/manifest.mpd')])
+    const { code, stdout, stderr } = await runProgram(goProgram('dash'), [absolutePath(output, 'show/manifest.mpd')])
     if (code !== 0) return { findings: [{ rule: 'readable', says: stderr }], report: stderr }
     return { findings: JSON.parse(stdout) as Finding[], report: stdout }
   },

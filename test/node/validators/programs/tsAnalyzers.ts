@@ -4,8 +4,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
-import { absolute, change, run, type Fault, type Finding, type Judge } from '../validator.ts'
-import { go, missing } from '../installedPrograms.ts'
+import { absolutePath, rewriteFile, runProgram, type PlantedFault, type Finding, type Validator } from '../validator.ts'
+import { goProgram, missingPrograms } from '../installedPrograms.ts'
 import type { Output } from '../jobOutputs.ts'
 
 const JOBS: readonly JobName[] = [
@@ -19,38 +19,41 @@ const JOBS: readonly JobName[] = [
 const isSegmented = (output: Output): boolean => output.job.startsWith('hls')
 
 /** One file for each rendition, by its name. */
-export async function streamsOf(output: Output): Promise<[string, string][]> {
+export async function transportStreams(output: Output): Promise<[string, string][]> {
   const paths = output.files.filter((path) => path.endsWith('.ts') || path.endsWith('.aac'))
-  if (!isSegmented(output)) return paths.map((path) => [path, absolute(output, path)])
+  if (!isSegmented(output)) return paths.map((path) => [path, absolutePath(output, path)])
   const renditions = Map.groupBy(paths, (path) => path.split('/')[1]!)
   const made: [string, string][] = []
   for (const [name, segments] of renditions) {
     const file = join(output.directory, `${name}-joined.ts`)
-    await writeFile(file, Buffer.concat(await Promise.all(segments.map((path) => readFile(absolute(output, path))))))
+    await writeFile(
+      file,
+      Buffer.concat(await Promise.all(segments.map((path) => readFile(absolutePath(output, path))))),
+    )
     made.push([name, file])
   }
   return made
 }
 
 /** Without packets 500 to 519 of a file, or the middle of a segment. */
-const lostPackets: Fault = {
+const lostPackets: PlantedFault = {
   job: 'ts-h264-cbr',
   what: 'twenty packets are lost',
   damage: (output) =>
-    change(output, '.ts', (bytes) => Buffer.concat([bytes.subarray(0, 188 * 500), bytes.subarray(188 * 520)])),
+    rewriteFile(output, '.ts', (bytes) => Buffer.concat([bytes.subarray(0, 188 * 500), bytes.subarray(188 * 520)])),
   finds: 'ontinuity',
 }
 
-export const tsreport: Judge = {
+export const tsreport: Validator = {
   name: 'tsreport',
-  missing: missing('tsreport'),
+  missing: missingPrograms('tsreport'),
   jobs: JOBS,
   faults: [lostPackets],
   async judge(output) {
     const findings: Finding[] = []
     const reports: string[] = []
-    for (const [name, file] of await streamsOf(output)) {
-      const { code, stdout, stderr } = await run('tsreport', ['-buffering', file])
+    for (const [name, file] of await transportStreams(output)) {
+      const { code, stdout, stderr } = await runProgram('tsreport', ['-buffering', file])
       const report = stdout + stderr
       reports.push(`${name}\n${report}`)
       if (code !== 0) findings.push({ rule: 'readable', says: `${name}: exit ${code}` })
@@ -108,9 +111,9 @@ function breaches(measured: Measured, output: Output): Finding[] {
   return found
 }
 
-export const transport: Judge = {
+export const tr101290: Validator = {
   name: 'transport',
-  missing: missing(go('transport')),
+  missing: missingPrograms(goProgram('transport')),
   jobs: JOBS,
   faults: [
     lostPackets,
@@ -118,7 +121,7 @@ export const transport: Judge = {
       job: 'ts-h264-cbr',
       what: 'a program map table has a wrong CRC',
       damage: (output) =>
-        change(output, '.ts', (bytes) => {
+        rewriteFile(output, '.ts', (bytes) => {
           // The first packet of the table: PID 0x1000, the last byte of whose section is of its CRC.
           for (let at = 0; at < bytes.length; at += 188) {
             if ((bytes.readUInt16BE(at + 1) & 0x1fff) !== 0x1000) continue
@@ -133,15 +136,15 @@ export const transport: Judge = {
     {
       job: 'ts-h264-cbr',
       what: 'clock references are 2 µs off every other time',
-      damage: (output) => change(output, '.ts', shaken),
+      damage: (output) => rewriteFile(output, '.ts', shaken),
       finds: 'PCR_accuracy_error',
     },
   ],
   async judge(output) {
     const findings: Finding[] = []
     const reports: string[] = []
-    for (const [name, file] of await streamsOf(output)) {
-      const { code, stdout, stderr } = await run(go('transport'), [file])
+    for (const [name, file] of await transportStreams(output)) {
+      const { code, stdout, stderr } = await runProgram(goProgram('transport'), [file])
       reports.push(`${name}\n${stdout}${stderr}`)
       if (code !== 0) findings.push({ rule: 'TR 101 290 2.2: CRC_error, syntax', says: `${name}: ${stderr}` })
       else

@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { JOB_PATIENCE_MS } from '../../../support/timeouts.ts'
-import { until } from '../../../support/testClient.ts'
+import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
+import { waitFor } from '../../../support/testClient.ts'
 import type { JobName } from '../validatedJobs.ts'
-import { change, type Finding, type Judge } from '../validator.ts'
-import { missing } from '../installedPrograms.ts'
-import { SOURCE } from '../sourceClip.ts'
+import { rewriteFile, type Finding, type Validator } from '../validator.ts'
+import { missingPrograms } from '../installedPrograms.ts'
+import { SOURCE_CLIP } from '../sourceClip.ts'
 
 const PATHS: Partial<Record<JobName, readonly string[]>> = {
   'mp4-h264': ['film.mp4'],
@@ -52,7 +52,7 @@ async function play(address: string): Promise<Counted> {
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
   child.stdin.on('error', () => undefined)
   try {
-    await until(
+    await waitFor(
       `VLC to play ${address}`,
       () => {
         child.stdin.write('status\n')
@@ -60,10 +60,10 @@ async function play(address: string): Promise<Counted> {
           child.exitCode !== null || /\( state (paused|stopped) \)/.test(said.slice(said.lastIndexOf('( new input')))
         )
       },
-      JOB_PATIENCE_MS,
+      JOB_TIMEOUT_MS,
     )
     child.stdin.write('stats\n')
-    await until('its statistics', () => child.exitCode !== null || said.includes('end of statistical info'))
+    await waitFor('its statistics', () => child.exitCode !== null || said.includes('end of statistical info'))
     child.stdin.write('shutdown\n')
     await closed
   } finally {
@@ -90,16 +90,16 @@ const complaints = (log: string): string[] => {
   return [...new Set(ours)]
 }
 
-export const vlc: Judge = {
+export const vlc: Validator = {
   name: 'vlc',
-  missing: missing('vlc'),
+  missing: missingPrograms('vlc'),
   jobs: Object.keys(PATHS) as JobName[],
   faults: [
     {
       job: 'ts-h264-cbr',
       what: 'twenty packets are lost',
       damage: (output) =>
-        change(output, '.ts', (bytes) => Buffer.concat([bytes.subarray(0, 188 * 500), bytes.subarray(188 * 520)])),
+        rewriteFile(output, '.ts', (bytes) => Buffer.concat([bytes.subarray(0, 188 * 500), bytes.subarray(188 * 520)])),
       finds: 'discontinuities',
     },
   ],
@@ -114,7 +114,7 @@ export const vlc: Judge = {
       if (counts['demux corrupted'] !== 0) says('demux corrupted', counts['demux corrupted'])
       // In MP4 it counts the first block of each track.
       if (path.endsWith('.ts') && counts['discontinuities'] !== 0) says('discontinuities', counts['discontinuities'])
-      if (!((counts['video decoded'] ?? 0) >= SOURCE.rate * SOURCE.seconds))
+      if (!((counts['video decoded'] ?? 0) >= SOURCE_CLIP.rate * SOURCE_CLIP.seconds))
         says('video decoded', counts['video decoded'])
       if (!((counts['audio decoded'] ?? 0) > 0)) says('audio decoded', counts['audio decoded'])
       for (const sentence of complaints(log)) says('log', sentence)

@@ -6,13 +6,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { servePages } from '../../../support/browser/pageServer.ts'
-import { JOB_PATIENCE_MS } from '../../../support/timeouts.ts'
-import { until } from '../../../support/testClient.ts'
+import { servePlayerPage } from '../../../support/browser/pageServer.ts'
+import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
+import { waitFor } from '../../../support/testClient.ts'
 import type { JobName } from '../validatedJobs.ts'
-import type { Judge } from '../validator.ts'
-import { missing } from '../installedPrograms.ts'
-import { FAULTS, isFatal, PLAYS, REPORT, watch, type Player, type Shown } from '../browserPlayback.ts'
+import type { Validator } from '../validator.ts'
+import { missingPrograms } from '../installedPrograms.ts'
+import {
+  FAULTS,
+  isFatal,
+  PLAYBACKS,
+  REPORT,
+  playInBrowser,
+  type Player,
+  type PlaybackReport,
+} from '../browserPlayback.ts'
 
 const [BROWSER = '/usr/lib/webkit2gtk-4.1/MiniBrowser'] = globSync('/usr/lib/*/webkit2gtk-4.1/MiniBrowser')
 
@@ -50,11 +58,11 @@ class Programs implements AsyncDisposable {
 }
 
 async function withWebKit<T>(
-  use: (play: (player: Player, address: string) => Promise<Shown>) => Promise<T>,
+  use: (play: (player: Player, address: string) => Promise<PlaybackReport>) => Promise<T>,
 ): Promise<T> {
   const home = await mkdtemp(join(tmpdir(), 'splicepoint-webkit-'))
   try {
-    await using pages = await servePages()
+    await using pages = await servePlayerPage()
     await using programs = new Programs()
     const display = programs.start(
       'Xvfb',
@@ -82,7 +90,7 @@ async function withWebKit<T>(
       if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(value)}`)
       return value
     }
-    await until('WebKitWebDriver', () => call('GET', '/status').catch(() => null))
+    await waitFor('WebKitWebDriver', () => call('GET', '/status').catch(() => null))
     const options = { binary: BROWSER, args: ['--automation', '--autoplay-policy=allow'] }
     const capabilities = { alwaysMatch: { 'webkitgtk:browserOptions': options } }
     const { sessionId } = await call('POST', '/session', { capabilities })
@@ -95,16 +103,16 @@ async function withWebKit<T>(
         await read(`void ${start}.catch((e) => seen.errors.push(String(e)))`)
         // dash.js may change the duration afterwards.
         let hasEnded = false
-        await until(
+        await waitFor(
           `${address} to end in WebKitGTK`,
           async () => {
-            const { ended, errors } = (await read('return state()')) as Shown
+            const { ended, errors } = (await read('return state()')) as PlaybackReport
             hasEnded = ended
             return ended || errors.some(isFatal)
           },
-          JOB_PATIENCE_MS,
+          JOB_TIMEOUT_MS,
         )
-        return { ...(JSON.parse(await read(`return ${REPORT}`)) as Shown), ended: hasEnded }
+        return { ...(JSON.parse(await read(`return ${REPORT}`)) as PlaybackReport), ended: hasEnded }
       })
     } finally {
       await call('DELETE', session).catch(() => undefined)
@@ -114,12 +122,12 @@ async function withWebKit<T>(
   }
 }
 
-export const webkit: Judge = {
+export const webkit: Validator = {
   name: 'webkit',
-  missing: missing('WebKitWebDriver', 'Xvfb', existsSync(BROWSER) ? BROWSER : 'MiniBrowser'),
-  jobs: Object.keys(PLAYS) as JobName[],
+  missing: missingPrograms('WebKitWebDriver', 'Xvfb', existsSync(BROWSER) ? BROWSER : 'MiniBrowser'),
+  jobs: Object.keys(PLAYBACKS) as JobName[],
   faults: FAULTS,
   // One window plays at a time. Its MediaSource says that it can decode AC-3, which hls.js then prefers, and ends with an error.
   judge: (output) =>
-    withWebKit((play) => watch(output, play, ({ player }) => output.job !== 'cmaf' || player !== 'hls', false)),
+    withWebKit((play) => playInBrowser(output, play, ({ player }) => output.job !== 'cmaf' || player !== 'hls', false)),
 }

@@ -9,8 +9,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buildWeb, SITE } from '../../../../scripts/buildWeb.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { launch, requireChromium, visit } from '../../../support/browser/dashboardPage.ts'
-import { lookAt } from '../../../support/browser/accessibility.ts'
+import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { checkAccessibility } from '../../../support/browser/accessibility.ts'
 import { expectAddress, expectFocus, expectInPage } from '../../../support/browser/pageAssertions.ts'
 
 const chromium = await findChromium()
@@ -45,7 +45,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
@@ -61,15 +61,18 @@ test.each([
 ] as const)(
   '%s, %i pixels wide: nothing serious for axe, nothing beyond the edge, no complaint',
   async (look, width) => {
-    const { page, complaints } = await visit(browser, base, { colorScheme: look, viewport: { width, height: 900 } })
+    const { page, complaints } = await openDashboard(browser, base, {
+      colorScheme: look,
+      viewport: { width, height: 900 },
+    })
     await page.goto('/docs')
-    await lookAt(page, `reference-${look}-${width}`, false)
+    await checkAccessibility(page, `reference-${look}-${width}`, false)
     expect(await complaints()).toEqual([])
   },
 )
 
 test('by keyboard: past the contents, to an operation, into its examples', async () => {
-  const { page } = await visit(browser, base)
+  const { page } = await openDashboard(browser, base)
   await page.goto('/docs')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
@@ -88,7 +91,7 @@ test('by keyboard: past the contents, to an operation, into its examples', async
 })
 
 test('an operation is tried with a key, and the answer is shown; a missing parameter is named', async () => {
-  const { page, complaints } = await visit(browser, base)
+  const { page, complaints } = await openDashboard(browser, base)
   await page.goto('/docs')
   await page.getByLabel('API key for “Try it”').fill('sp_key')
   const section = page.locator('#getJob')
@@ -100,6 +103,6 @@ test('an operation is tried with a key, and the answer is shown; a missing param
   await section.getByText(`"authorization": "Basic ${btoa('sp_key:')}"`).waitFor()
   await section.getByText('"path": "/api/v0/job/7"').waitFor()
   await section.getByText(/^200 OK after/).waitFor()
-  await lookAt(page, 'reference-try', false)
+  await checkAccessibility(page, 'reference-try', false)
   expect(await complaints()).toEqual([])
 })

@@ -5,13 +5,13 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { JOB_PATIENCE_MS } from '../../../support/timeouts.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { Service } from '../../../support/service.ts'
-import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'
-import { lookAt, LOOKS } from '../../../support/browser/accessibility.ts'
+import { launchChromium, requireChromium, signIn, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { checkAccessibility, APPEARANCES } from '../../../support/browser/accessibility.ts'
 import {
   expectAddress,
   expectAttribute,
@@ -23,43 +23,43 @@ import {
   expectTexts,
   expectValue,
   jobNumber,
-  textLike,
+  waitForText,
 } from '../../../support/browser/pageAssertions.ts'
-import { stopsTo } from './tabStops.ts'
+import { tabStopsTo } from './tabStops.ts'
 
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let source: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let source: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 beforeAll(async () => {
   if (chromium === null) return
-  space = await workspace()
-  await makeClip(space.file('Harbour.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
-  await makeClip(space.file('Silent drone.mp4'), { width: 640, height: 360, seconds: 2, audio: [] })
-  await makeClip(space.file('Portrait.mp4'), { width: 270, height: 480, seconds: 2, audio: [2, 6] })
-  source = await MediaServer.start(space.file('Harbour.mp4'))
+  tempDir = await tempDirectory()
+  await makeClip(tempDir.file('Harbour.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
+  await makeClip(tempDir.file('Silent drone.mp4'), { width: 640, height: 360, seconds: 2, audio: [] })
+  await makeClip(tempDir.file('Portrait.mp4'), { width: 270, height: 480, seconds: 2, audio: [2, 6] })
+  source = await PausableFileServer.start(tempDir.file('Harbour.mp4'))
   service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: source.host })
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
   await source?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
 async function open(options = {}) {
-  const opened = await visit(browser, service.base, options)
+  const opened = await openDashboard(browser, service.base, options)
   await opened.page.goto('/new')
   await signIn(opened.page, service.ready.api_key)
   await opened.page.getByRole('heading', { name: 'Create job', level: 1 }).waitFor()
   return opened
 }
 const choose = (page: Page, ...names: string[]) =>
-  page.getByLabel('Choose files').setInputFiles(names.map((name) => space.file(name)))
+  page.getByLabel('Choose files').setInputFiles(names.map((name) => tempDir.file(name)))
 const card = (page: Page, name: string) =>
   page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) })
 const part = (page: Page, title: string) => page.locator('summary').filter({ hasText: title })
@@ -72,18 +72,18 @@ test('the source comes first: a file is analysed, and time, size and cost are kn
   const { page, complaints } = await open()
   await choose(page, 'Harbour.mp4')
   const shown = card(page, 'Harbour.mp4')
-  await shown.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
+  await shown.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
   await expectText(shown.locator('.streams')).toMatch(/H\.264 · 640 × 360 · 25 fps.*AAC · stereo · 48 kHz/)
   await shown.getByRole('img', { name: 'Preview of Harbour.mp4' }).waitFor()
   await expectText(shown.locator('.thumb-time')).toBe('0:06')
   const summary = page.getByRole('region', { name: 'Summary' })
-  await summary.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_PATIENCE_MS })
+  await summary.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_TIMEOUT_MS })
   await summary.getByText('640 × 360', { exact: true }).waitFor()
   // Dry runs that the form asks by itself are no part of the history.
   const count = async () => ((await (await service.call('/api/v0/job')).json()) as { jobs: unknown[] }).jobs.length
   await expect.poll(count).toBe(0)
   await page.getByRole('radio', { name: /^HLS and DASH/ }).check()
-  await summary.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_PATIENCE_MS })
+  await summary.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_TIMEOUT_MS })
   await page.getByRole('button', { name: 'Create job' }).click()
   await page.getByRole('heading', { name: /Harbour\.mp4/ }).waitFor()
   await expectAddress(page).toMatch(/^\/jobs\/\d+$/)
@@ -93,9 +93,9 @@ test('the source comes first: a file is analysed, and time, size and cost are kn
 test('from the beginning of the page to Create job Tab makes fewer than 12 stops', async () => {
   const { page } = await open()
   await choose(page, 'Harbour.mp4')
-  await page.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
   await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges(); document.body.focus()')
-  const stops = await stopsTo(page, 'Create job')
+  const stops = await tabStopsTo(page, 'Create job')
   expect(stops.length, stops.join(' | ')).toBeLessThan(12)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: /Harbour\.mp4/ }).waitFor()
@@ -104,7 +104,7 @@ test('from the beginning of the page to Create job Tab makes fewer than 12 stops
 test('a source without audio becomes a job with the settings that the form begins with', async () => {
   const { page, complaints } = await open()
   await choose(page, 'Silent drone.mp4')
-  await card(page, 'Silent drone.mp4').getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
+  await card(page, 'Silent drone.mp4').getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
   await expectText(card(page, 'Silent drone.mp4').locator('.streams')).toContain('AudioNone')
   const audio = page.getByRole('radio', { name: /^Audio/ })
   await expectAttribute(audio, 'disabled').not.toBeNull()
@@ -115,7 +115,11 @@ test('a source without audio becomes a job with the settings that the form begin
     .waitFor()
   await page.getByRole('button', { name: 'Create job' }).click()
   await page.getByRole('heading', { name: /Silent drone\.mp4/ }).waitFor()
-  expect(await service.ended(await jobNumber(page))).toMatchObject({ state: 'ready', job_completed: true, error: null })
+  expect(await service.waitForEnd(await jobNumber(page))).toMatchObject({
+    state: 'ready',
+    job_completed: true,
+    error: null,
+  })
   expect(await complaints()).toEqual([])
 })
 
@@ -129,12 +133,12 @@ test('a job is created while its file is still being uploaded, and starts when i
   await choose(page, 'Harbour.mp4')
   await page.getByText('Starts when the upload is complete.').waitFor()
   await page.getByRole('radio', { name: /^HEVC/ }).check()
-  await lookAt(page, 'create-uploading')
+  await checkAccessibility(page, 'create-uploading')
   await page.getByRole('button', { name: 'Create job' }).click()
   const tray = page.getByRole('complementary', { name: 'Uploads in progress' })
   await tray.getByText('Starts when uploaded. Keep this tab open.').waitFor()
   await expectAddress(page).toBe('/')
-  await lookAt(page, 'tray')
+  await checkAccessibility(page, 'tray')
   await page.getByRole('link', { name: 'Uploads', exact: true }).click()
   arrive.resolve()
   await tray.getByRole('link', { name: /^Job \d+$/ }).click()
@@ -174,8 +178,8 @@ test('several files become a job each, with the same settings', async () => {
     /270 × 480.*1\. AAC · stereo.*2\. AAC · 5\.1/,
   )
   await page.getByRole('heading', { name: 'Summary of 2 jobs' }).waitFor()
-  await page.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_PATIENCE_MS })
-  await lookAt(page, 'create-several')
+  await page.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_TIMEOUT_MS })
+  await checkAccessibility(page, 'create-several')
   await page.getByRole('button', { name: 'Create 2 jobs' }).click()
   const tray = page.getByRole('complementary', { name: 'Uploads in progress' })
   await expectCount(tray.getByRole('link', { name: /^Job \d+$/ })).toBe(2)
@@ -184,7 +188,7 @@ test('several files become a job each, with the same settings', async () => {
 
 test('a large upload is paused, resumed and cancelled; the service keeps nothing of what was cancelled', async () => {
   const { page } = await open()
-  await writeFile(space.file('Large.mov'), randomBytes(30_000_000))
+  await writeFile(tempDir.file('Large.mov'), randomBytes(30_000_000))
   const sending = Promise.withResolvers<void>()
   let pieces = 0
   await page.route('**/uploads/*', async (route) => {
@@ -200,12 +204,12 @@ test('a large upload is paused, resumed and cancelled; the service keeps nothing
   await shown.getByText(/of 30 MB/).waitFor()
   await shown.getByRole('button', { name: 'Pause the upload of Large.mov' }).click()
   await shown.getByText(/^Paused at/).waitFor()
-  await lookAt(page, 'create-paused')
+  await checkAccessibility(page, 'create-paused')
   await shown.getByRole('button', { name: 'Resume the upload of Large.mov' }).click()
-  await shown.getByRole('button', { name: 'Remove Large.mov' }).waitFor({ timeout: JOB_PATIENCE_MS })
+  await shown.getByRole('button', { name: 'Remove Large.mov' }).waitFor({ timeout: JOB_TIMEOUT_MS })
   // It is no video: the source says so, with what to do about it.
-  await shown.getByText('Not readable').waitFor({ timeout: JOB_PATIENCE_MS })
-  await lookAt(page, 'create-unreadable')
+  await shown.getByText('Not readable').waitFor({ timeout: JOB_TIMEOUT_MS })
+  await checkAccessibility(page, 'create-unreadable')
   await shown.getByRole('button', { name: 'Remove Large.mov' }).click()
   await expectCount(shown).toBe(0)
 
@@ -215,7 +219,7 @@ test('a large upload is paused, resumed and cancelled; the service keeps nothing
   await page.route('**/uploads/*', (route) =>
     route.request().method() === 'PATCH' ? begun.resolve(route.request().url()) : route.continue(),
   )
-  await writeFile(space.file('Other.mov'), randomBytes(30_000_000))
+  await writeFile(tempDir.file('Other.mov'), randomBytes(30_000_000))
   await choose(page, 'Other.mov')
   const address = new URL(await begun.promise).pathname
   await card(page, 'Other.mov').getByRole('button', { name: 'Cancel the upload of Other.mov' }).click()
@@ -245,7 +249,7 @@ test('all problems stand beside their fields at once, in the words of the form',
     page,
     `/video_bitrate|videoProfiles/.test(document.querySelector('main').innerText.replace(/API request[^]*/, ''))`,
   ).toBe(false)
-  await lookAt(page, 'create-problems')
+  await checkAccessibility(page, 'create-problems')
   await expectAddress(page).toBe('/new')
   expect(await complaints()).toEqual([])
 })
@@ -259,8 +263,8 @@ test('a web address comes first, with a user name and a password only where one 
   await page.getByText('Enter an address like https://example.com/film.mp4').waitFor()
   await address.fill(source.url)
   await page.getByRole('button', { name: 'Analyse source' }).click()
-  await page.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
-  await lookAt(page, 'create-address')
+  await page.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
+  await checkAccessibility(page, 'create-address')
   await page.getByText('Password-protected address').click()
   await page.getByLabel('User name').fill('reader')
   await expectValue(address).toBe(source.url)
@@ -300,7 +304,7 @@ test('settings are saved as a preset, chosen again, renamed and deleted', async 
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Newsroom')
   await dialog.getByLabel('Description').fill('Two sizes for the archive.')
-  await lookAt(page, 'preset-save')
+  await checkAccessibility(page, 'preset-save')
   await dialog.getByRole('button', { name: 'Save preset' }).click()
   await page.getByRole('radio', { name: /^Newsroom/, checked: true }).waitFor()
   await page.reload()
@@ -325,7 +329,7 @@ test('settings are saved as a preset, chosen again, renamed and deleted', async 
 })
 
 test('a sign-in that is kept holds in every tab of the browser, until signing out in one of them', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   await page.goto('/')
   await page.getByLabel('Stay signed in').check()
   await signIn(page, service.ready.api_key)
@@ -334,7 +338,7 @@ test('a sign-in that is kept holds in every tab of the browser, until signing ou
   await other.goto('/files')
   await other.getByRole('heading', { name: 'Uploads', exact: true }).waitFor()
   await other.getByRole('button', { name: 'Account' }).click()
-  await lookAt(other, 'menu')
+  await checkAccessibility(other, 'menu')
   await other.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('API key').waitFor()
   await expectInPage(page, 'sessionStorage.length + localStorage.length').toBe(0)
@@ -363,42 +367,42 @@ test('the account menu closes with Escape, with a click elsewhere and when Tab l
 })
 
 test('an address that is no page leads back to the jobs', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   await page.goto('/')
   await signIn(page, service.ready.api_key)
   await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor()
   await page.evaluate(`history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))`)
   await page.getByRole('heading', { name: 'Page not found', level: 2 }).waitFor()
-  await lookAt(page, 'not-found')
+  await checkAccessibility(page, 'not-found')
   await page.getByRole('link', { name: 'Go to jobs' }).click()
   await expectAddress(page).toBe('/')
 })
 
-test.for(LOOKS)('the form is readable at every stage: %s', async ([look, options]) => {
-  const { page, complaints } = await visit(browser, service.base, options)
+test.for(APPEARANCES)('the form is readable at every stage: %s', async ([look, options]) => {
+  const { page, complaints } = await openDashboard(browser, service.base, options)
   await page.goto('/new')
-  await lookAt(page, `sign-in-${look}`)
+  await checkAccessibility(page, `sign-in-${look}`)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('Enter your API key.').waitFor()
-  await lookAt(page, `sign-in-refused-${look}`)
+  await checkAccessibility(page, `sign-in-refused-${look}`)
   await signIn(page, service.ready.api_key)
   await page.getByRole('heading', { name: 'Create job', level: 1 }).waitFor()
-  await lookAt(page, `create-empty-${look}`)
+  await checkAccessibility(page, `create-empty-${look}`)
   await choose(page, 'Harbour.mp4')
-  await page.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
-  await page.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
+  await page.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_TIMEOUT_MS })
   await page.getByRole('radio', { name: /^HLS and DASH/ }).check()
-  await textLike(page.locator('.estimate'), /~.*~.*~/)
-  await lookAt(page, `create-ready-${look}`)
+  await waitForText(page.locator('.estimate'), /~.*~.*~/)
+  await checkAccessibility(page, `create-ready-${look}`)
   await page.evaluate(`for (const group of document.querySelectorAll('details')) group.open = true`)
-  await lookAt(page, `create-open-${look}`)
+  await checkAccessibility(page, `create-open-${look}`)
   expect(await complaints()).toEqual([])
 })
 
 test('what was chosen before stays when another kind of source is looked at', async () => {
   const { page } = await open()
   await choose(page, 'Harbour.mp4')
-  await page.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
   await page.getByRole('radio', { name: 'Amazon S3' }).check()
   await page.getByLabel('Location').fill('s3://bucket/film.mp4')
   await page.getByLabel('Access key ID').fill('AKIA')

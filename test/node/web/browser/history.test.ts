@@ -1,11 +1,11 @@
 // In charge of: finding jobs and uploads again in the dashboard, and doing all of it without a mouse.
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { makeClip, workspace } from '../../../support/media/media.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { jobOf, Service } from '../../../support/service.ts'
-import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'
-import { lookAt, LOOKS } from '../../../support/browser/accessibility.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
+import { launchChromium, requireChromium, signIn, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { checkAccessibility, APPEARANCES } from '../../../support/browser/accessibility.ts'
 import {
   expectAddress,
   expectAttribute,
@@ -20,45 +20,45 @@ import {
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 beforeAll(async () => {
   if (chromium === null) return
-  space = await workspace()
-  await makeClip(space.file('Große Übung.mp4'), { seconds: 1 })
+  tempDir = await tempDirectory()
+  await makeClip(tempDir.file('Große Übung.mp4'), { seconds: 1 })
   service = await Service.start({ LEASE_SECONDS: '30' })
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
 const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
 
 test('an account without jobs is told how to begin', async () => {
-  for (const [look, options] of LOOKS) {
-    const { page, complaints } = await visit(browser, service.base, options)
+  for (const [look, options] of APPEARANCES) {
+    const { page, complaints } = await openDashboard(browser, service.base, options)
     await page.goto('/')
     await signIn(page, service.ready.api_key)
     await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
-    await lookAt(page, `jobs-empty-${look}`)
+    await checkAccessibility(page, `jobs-empty-${look}`)
     await page.goto('/files')
     await page.getByRole('heading', { name: 'No uploads yet' }).waitFor()
-    await lookAt(page, `uploads-empty-${look}`)
+    await checkAccessibility(page, `uploads-empty-${look}`)
     expect(await complaints()).toEqual([])
   }
 })
 
 test('the history is searched and filtered by the service, and its address brings the same again', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   const ids: number[] = []
   for (const name of ['first', 'second', 'first-again']) {
-    ids.push(await service.create(jobOf(`http://127.0.0.1:9/${name}.mp4`, 'http')))
+    ids.push(await service.create(jobRequest(`http://127.0.0.1:9/${name}.mp4`, 'http')))
   }
-  for (const id of ids) await service.ended(id)
+  for (const id of ids) await service.waitForEnd(id)
   await page.goto('/')
   await signIn(page, service.ready.api_key)
   await expectCount(rows(page)).toBe(3)
@@ -68,7 +68,7 @@ test('the history is searched and filtered by the service, and its address bring
   await page.getByRole('radio', { name: 'Failed' }).check()
   await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'Last hour' })
   await expectAddress(page).toBe('/?search=FIRST&state=failed&created=hour')
-  await lookAt(page, 'jobs-search')
+  await checkAccessibility(page, 'jobs-search')
 
   // From a job back to the same, and the same when loaded anew.
   await rows(page).first().getByRole('link').click()
@@ -81,7 +81,7 @@ test('the history is searched and filtered by the service, and its address bring
 
   await page.getByRole('radio', { name: 'Cancelled' }).check()
   await page.getByRole('heading', { name: 'No matching jobs' }).waitFor()
-  await lookAt(page, 'jobs-none')
+  await checkAccessibility(page, 'jobs-none')
   await page.getByRole('button', { name: 'Show all jobs' }).click()
   await expectCount(rows(page)).toBe(3)
   await expectAddress(page).toBe('/')
@@ -98,10 +98,10 @@ test('the history is searched and filtered by the service, and its address bring
 })
 
 test('uploads are listed with what there is of them, become jobs, and are deleted', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   await page.goto('/files')
   await signIn(page, service.ready.api_key)
-  await page.getByLabel('Choose files').setInputFiles(space.file('Große Übung.mp4'))
+  await page.getByLabel('Choose files').setInputFiles(tempDir.file('Große Übung.mp4'))
   await expectCount(rows(page).filter({ hasText: 'Große Übung.mp4' }).filter({ hasText: 'Ready' })).toBe(1)
   await expectCount(rows(page)).toBe(1)
   const tus = { 'tus-resumable': '1.0.0' }
@@ -118,12 +118,12 @@ test('uploads are listed with what there is of them, become jobs, and are delete
   await page.reload()
   const unfinished = rows(page).filter({ hasText: 'unfinished.mov' })
   await expectAttribute(unfinished.getByRole('progressbar'), 'aria-valuenow').toBe('25')
-  for (const [look, options] of LOOKS) {
-    const { page: other } = await visit(browser, service.base, options)
+  for (const [look, options] of APPEARANCES) {
+    const { page: other } = await openDashboard(browser, service.base, options)
     await other.goto('/files')
     await signIn(other, service.ready.api_key)
     await rows(other).first().waitFor()
-    await lookAt(other, `uploads-${look}`)
+    await checkAccessibility(other, `uploads-${look}`)
     await other.context().close()
   }
 
@@ -178,7 +178,7 @@ async function reachable(page: Page): Promise<void> {
 }
 
 test('everything is reached with Tab and shows it; the first stop skips the navigation', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   await page.goto('/')
   // The field has the focus without being clicked.
   await expectFocus(page, 'id').toBe('key')
@@ -199,7 +199,7 @@ test('everything is reached with Tab and shows it; the first stop skips the navi
 })
 
 test('after going to another page the focus is at its top, and a question gives it back', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   await page.goto('/files')
   await signIn(page, service.ready.api_key)
   await rows(page).first().waitFor()

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Key } from '#contract/api/administration.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { Service } from '../../../support/service.ts'
-import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'
-import { lookAt, LOOKS } from '../../../support/browser/accessibility.ts'
+import { launchChromium, requireChromium, signIn, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { checkAccessibility, APPEARANCES } from '../../../support/browser/accessibility.ts'
 import {
   expectAttribute,
   expectCount,
   expectFocus,
   expectValue,
-  valueLike,
+  waitForValue,
 } from '../../../support/browser/pageAssertions.ts'
 
 const chromium = await findChromium()
@@ -22,7 +22,7 @@ let browser: Browser
 beforeAll(async () => {
   if (chromium === null) return
   service = await Service.start({ LEASE_SECONDS: '30' })
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
@@ -33,8 +33,8 @@ beforeEach((context) => requireChromium(context, chromium))
 const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
 const newKey = (page: Page) => page.getByRole('textbox', { name: 'New API key' })
 
-async function open(path: string, key = service.ready.admin_key, options: Parameters<typeof visit>[2] = {}) {
-  const visited = await visit(browser, service.base, options)
+async function open(path: string, key = service.ready.admin_key, options: Parameters<typeof openDashboard>[2] = {}) {
+  const visited = await openDashboard(browser, service.base, options)
   await visited.page.goto(path)
   await signIn(visited.page, key)
   return visited
@@ -57,22 +57,22 @@ async function create(page: Page, name: string): Promise<string> {
   await form.getByLabel('Name').fill(name)
   await form.getByRole('button', { name: 'Create', exact: true }).click()
   await rows(page).filter({ hasText: name }).waitFor()
-  return valueLike(newKey(page), /^sp_/)
+  return waitForValue(newKey(page), /^sp_/)
 }
 
 test('a key is created, shown once, rotated and revoked', async () => {
   const { page, complaints } = await open('/keys')
   const key = await create(page, 'For the test')
   expect(await statusOf(key)).toBe(200)
-  await lookAt(page, 'keys-created')
+  await checkAccessibility(page, 'keys-created')
   await page.getByRole('button', { name: 'Rotate For the test' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
   await page.getByText('1 revoked key').waitFor()
-  const rotated = await valueLike(newKey(page), /^sp_/)
+  const rotated = await waitForValue(newKey(page), /^sp_/)
   expect(rotated).not.toBe(key)
   expect(await statusOf(rotated)).toBe(200)
   await page.getByRole('button', { name: 'Revoke For the test' }).click()
-  await lookAt(page, 'keys-question', false)
+  await checkAccessibility(page, 'keys-question', false)
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('2 revoked keys').click()
   await expectCount(page.getByText('Revoked', { exact: true })).toBe(2)
@@ -102,11 +102,11 @@ test('limits and a webhook are given to a key, refused beside their fields in th
   await form.getByText('Enter a whole number from 1 to 1,000,000.').waitFor()
   await form.getByText('Enter a number of gigabytes, 0 or more.').waitFor()
   await expectFocus(page, 'inputMode').toBe('decimal')
-  await lookAt(page, 'keys-problems', false)
+  await checkAccessibility(page, 'keys-problems', false)
   await form.getByLabel('Requests per minute').fill('90')
   await form.getByLabel('Stored uploads (GB)').fill('50')
   await form.getByRole('button', { name: 'Create', exact: true }).click()
-  await valueLike(newKey(page), /^sp_/)
+  await waitForValue(newKey(page), /^sp_/)
   await page.getByRole('button', { name: 'Copy the API key' }).click()
   await page.getByRole('alert').getByText('Select the text').waitFor()
 
@@ -150,7 +150,7 @@ test('quotas of an account are set, and those that stay the default are not pinn
   const edit = page.getByRole('form', { name: 'Quotas of studio' })
   await expectValue(edit.getByLabel('Active jobs')).toBe('')
   await expectValue(edit.getByLabel('Running jobs')).toBe('2')
-  await lookAt(page, 'accounts-quotas', false)
+  await checkAccessibility(page, 'accounts-quotas', false)
   await edit.getByLabel('Weight').fill('2.5')
   await edit.getByRole('button', { name: 'Save' }).click()
   await row.getByText('2.5', { exact: true }).waitFor()
@@ -169,7 +169,7 @@ test('who has no admin key is told where it is, and rotates the secret of webhoo
   await page.getByText('npm start').waitFor()
   const signing = page.getByRole('region', { name: 'Webhook signing secret' })
   await signing.getByRole('button', { name: 'Create secret' }).click()
-  const secret = await valueLike(signing.getByRole('textbox', { name: 'New signing secret' }), /^whsec_/)
+  const secret = await waitForValue(signing.getByRole('textbox', { name: 'New signing secret' }), /^whsec_/)
   await signing.getByRole('button', { name: 'Rotate secret' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
   await expectValue(signing.getByRole('textbox', { name: 'New signing secret' })).not.toBe(secret)
@@ -180,16 +180,16 @@ test('who has no admin key is told where it is, and rotates the secret of webhoo
   expect((await complaints()).filter(unexpected)).toEqual([])
 })
 
-test.for(LOOKS)('pages of administration are readable: %s', async ([look, options]) => {
+test.for(APPEARANCES)('pages of administration are readable: %s', async ([look, options]) => {
   const { page, complaints } = await open('/keys', service.ready.admin_key, options)
   await page.getByRole('status', { name: /^Loading/ }).waitFor({ state: 'detached' })
   await create(page, `Look ${look}`)
-  await lookAt(page, `keys-${look}`)
+  await checkAccessibility(page, `keys-${look}`)
   await page.getByRole('button', { name: 'Create API key' }).first().click()
   await page.getByRole('dialog').getByText('Limits and webhook').click()
-  await lookAt(page, `keys-form-${look}`, false)
+  await checkAccessibility(page, `keys-form-${look}`, false)
   await page.goto('/accounts')
   await rows(page).first().waitFor()
-  await lookAt(page, `accounts-${look}`)
+  await checkAccessibility(page, `accounts-${look}`)
   expect((await complaints()).filter(unexpected)).toEqual([])
 })

@@ -3,12 +3,12 @@
 // Not in charge of: other players (test/node/players).
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { workspace } from '../../../support/media/media.ts'
+import { tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { CLIP, richClip } from '../../../support/media/playerClip.ts'
-import { jobOf, Service } from '../../../support/service.ts'
-import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'
-import { lookAt } from '../../../support/browser/accessibility.ts'
+import { PLAYER_CLIP, makePlayerClip } from '../../../support/media/playerClip.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
+import { launchChromium, requireChromium, signIn, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { checkAccessibility } from '../../../support/browser/accessibility.ts'
 import {
   expectAttribute,
   expectCount,
@@ -20,22 +20,22 @@ import {
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let input: string
 
 beforeAll(async () => {
   if (chromium === null) return
-  space = await workspace()
+  tempDir = await tempDirectory()
   // The captions stay for most of the clip.
-  const clip = await richClip(space.file, CLIP.rate * 6)
+  const clip = await makePlayerClip(tempDir.file, PLAYER_CLIP.rate * 6)
   service = await Service.start({ LEASE_SECONDS: '30' })
   input = await service.upload(clip)
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
@@ -82,9 +82,9 @@ async function choose(page: Page, menu: string, label: string | RegExp): Promise
 }
 
 test('a captioned source plays as HLS and as DASH: captions are offered and shown, renditions can be chosen', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   const id = await service.create(
-    jobOf(input, 'file-upload', {
+    jobRequest(input, 'file-upload', {
       output_container: 'hls',
       segmented_output_hls: true,
       segmented_output_dash: true,
@@ -99,7 +99,7 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
       ],
     }),
   )
-  expect((await service.ended(id)).error).toBeNull()
+  expect((await service.waitForEnd(id)).error).toBeNull()
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await expectInPage(page, `${VIDEO}.poster`).toMatch(/\/poster\.jpg$/)
@@ -118,14 +118,14 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
     await expectFocus(page, 'ariaLabel').toBe('Captions')
     await expectInPage(page, SHOWN).toBe('')
     await choose(page, 'Captions', 'Captions')
-    await expectInPage(page, SHOWN).toContain(CLIP.caption)
-    if (form === 'HLS') await lookAt(page, 'job-captions')
+    await expectInPage(page, SHOWN).toContain(PLAYER_CLIP.caption)
+    if (form === 'HLS') await checkAccessibility(page, 'job-captions')
 
     for (const height of [90, 180]) {
       await choose(page, 'Settings', `${height}p`)
       await expectInPage(page, `${VIDEO}.videoHeight`).toBe(height)
     }
-    await expectInPage(page, SHOWN).toContain(CLIP.caption)
+    await expectInPage(page, SHOWN).toContain(PLAYER_CLIP.caption)
     await choose(page, 'Captions', 'Off')
     await expectInPage(page, SHOWN).toBe('')
   }
@@ -138,9 +138,9 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
 })
 
 test('the player is worked with the keyboard alone', async () => {
-  const { page, complaints } = await visit(browser, service.base)
-  const id = await service.create(jobOf(input, 'file-upload'))
-  expect((await service.ended(id)).error).toBeNull()
+  const { page, complaints } = await openDashboard(browser, service.base)
+  const id = await service.create(jobRequest(input, 'file-upload'))
+  expect((await service.waitForEnd(id)).error).toBeNull()
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByRole('button', { name: 'Play video.mp4' }).press('Enter')
@@ -169,25 +169,25 @@ test('the player is worked with the keyboard alone', async () => {
 })
 
 test('a stream that has gone is said to be gone, and tried again', async () => {
-  const { page } = await visit(browser, service.base)
-  const id = await service.create(jobOf(input, 'file-upload'))
-  expect((await service.ended(id)).error).toBeNull()
+  const { page } = await openDashboard(browser, service.base)
+  const id = await service.create(jobRequest(input, 'file-upload'))
+  expect((await service.waitForEnd(id)).error).toBeNull()
   let gone = true
   await page.route('**/o/**', (route) => (gone ? route.fulfill({ status: 404, body: '' }) : route.continue()))
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByRole('button', { name: 'Play video.mp4' }).click()
   await page.getByRole('alert').getByText('This browser cannot play this file').waitFor()
-  await lookAt(page, 'player-failed')
+  await checkAccessibility(page, 'player-failed')
   gone = false
   await page.getByRole('button', { name: 'Try again' }).click()
   await plays(page)
 })
 
 test('a file plays, with nothing to choose but its speed', async () => {
-  const { page, complaints } = await visit(browser, service.base)
-  const id = await service.create(jobOf(input, 'file-upload'))
-  expect((await service.ended(id)).error).toBeNull()
+  const { page, complaints } = await openDashboard(browser, service.base)
+  const id = await service.create(jobRequest(input, 'file-upload'))
+  expect((await service.waitForEnd(id)).error).toBeNull()
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByRole('button', { name: 'Play video.mp4' }).click()

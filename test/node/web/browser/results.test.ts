@@ -8,12 +8,12 @@ import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { ffmpeg, makeClip, workspace } from '../../../support/media/media.ts'
+import { ffmpeg, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service } from '../../../support/service.ts'
-import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'
-import { lookAt, LOOKS } from '../../../support/browser/accessibility.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
+import { launchChromium, requireChromium, signIn, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { checkAccessibility, APPEARANCES } from '../../../support/browser/accessibility.ts'
 import {
   expectAttribute,
   expectCount,
@@ -21,14 +21,14 @@ import {
   expectInPage,
   expectTexts,
   expectValue,
-  valueLike,
+  waitForValue,
 } from '../../../support/browser/pageAssertions.ts'
 
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let source: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let source: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 /** HLS and DASH of a file, completed. */
 let ladder: number
 let poster: Buffer
@@ -42,15 +42,15 @@ const receiver = createServer((request, response) => {
 
 beforeAll(async () => {
   if (chromium === null) return
-  space = await workspace()
-  const clip = await makeClip(space.file('harbour.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
-  source = await MediaServer.start(clip)
+  tempDir = await tempDirectory()
+  const clip = await makeClip(tempDir.file('harbour.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
+  source = await PausableFileServer.start(clip)
   await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done))
   const { port } = receiver.address() as AddressInfo
   service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: `${source.host},127.0.0.1:${port}` })
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
   ladder = await service.create(
-    jobOf(source.url, 'http', {
+    jobRequest(source.url, 'http', {
       output_container: 'hls',
       segmented_output_hls: true,
       segmented_output_dash: true,
@@ -65,32 +65,32 @@ beforeAll(async () => {
       ],
     }),
   )
-  const { error } = await service.ended(ladder)
+  const { error } = await service.waitForEnd(ladder)
   if (error) throw new Error(error.message)
-  await ffmpeg(['-i', clip, '-frames:v', '1', space.file('poster.jpg')])
-  poster = await readFile(space.file('poster.jpg'))
+  await ffmpeg(['-i', clip, '-frames:v', '1', tempDir.file('poster.jpg')])
+  poster = await readFile(tempDir.file('poster.jpg'))
 })
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
   receiver.close()
   await source?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
 const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
 
-async function open(path: string, options: Parameters<typeof visit>[2] = {}) {
-  const visited = await visit(browser, service.base, options)
+async function open(path: string, options: Parameters<typeof openDashboard>[2] = {}) {
+  const visited = await openDashboard(browser, service.base, options)
   await visited.page.goto(path)
   await signIn(visited.page, service.ready.api_key)
   return visited
 }
 
 const failing = async (): Promise<number> => {
-  const id = await service.create(jobOf('http://127.0.0.1:9/film.mp4', 'http'))
-  await service.ended(id)
+  const id = await service.create(jobRequest('http://127.0.0.1:9/film.mp4', 'http'))
+  await service.waitForEnd(id)
   return id
 }
 
@@ -107,7 +107,7 @@ test('several jobs are selected, with Shift a range, and deleted at once after a
   await page.getByLabel(`Select job ${first}`).click({ modifiers: ['Shift'] })
   const selection = page.getByRole('group', { name: 'Selected jobs' })
   await selection.getByText('3 jobs selected').waitFor()
-  await lookAt(page, 'jobs-selected')
+  await checkAccessibility(page, 'jobs-selected')
   await selection.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete 3 jobs' }).click()
   await page.getByText('2 jobs deleted.').waitFor()
@@ -116,7 +116,7 @@ test('several jobs are selected, with Shift a range, and deleted at once after a
   await expectCount(page.getByLabel(`Select job ${last}`)).toBe(0)
   expect((await service.call(`/api/v0/job/${last}`)).status).toBe(404)
   expect((await service.call(`/api/v0/job/${first}`)).status).toBe(200)
-  await lookAt(page, 'jobs-outcome')
+  await checkAccessibility(page, 'jobs-outcome')
   expect((await complaints()).filter((text) => !text.includes('409'))).toEqual([])
 })
 
@@ -124,16 +124,16 @@ test('selected jobs are cancelled and retried, each where it can be', async () =
   const { page, complaints } = await open('/')
   // First: the one that is held keeps the transcoder.
   const failed = await failing()
-  source.hold(0.5)
-  const held = await service.create(jobOf(source.url, 'http'))
+  source.pauseAt(0.5)
+  const held = await service.create(jobRequest(source.url, 'http'))
   await page.getByLabel(`Select job ${held}`).check()
   await page.getByLabel(`Select job ${failed}`).check()
   const selection = page.getByRole('group', { name: 'Selected jobs' })
   await selection.getByRole('button', { name: 'Cancel 1' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel 1 job' }).click()
   await page.getByText('1 job cancelled.').waitFor()
-  expect((await service.ended(held)).state).toBe('cancelled')
-  source.release()
+  expect((await service.waitForEnd(held)).state).toBe('cancelled')
+  source.resume()
   await page.getByLabel(`Select job ${failed}`).check()
   await selection.getByRole('button', { name: 'Retry' }).click()
   await page.getByText('1 job started again.').waitFor()
@@ -151,7 +151,7 @@ test('the address that is chosen is copied, and of each output its own', async (
   await page.getByRole('button', { name: 'Copy the playback address of HLS' }).click()
   await expectInPage<string>(page, clipboard).toContain(path('master.m3u8'))
   await page.getByRole('combobox', { name: 'Play' }).selectOption({ label: 'DASH' })
-  const address = await valueLike(page.getByRole('textbox', { name: 'Playback address' }), /manifest\.mpd$/)
+  const address = await waitForValue(page.getByRole('textbox', { name: 'Playback address' }), /manifest\.mpd$/)
   await page.getByRole('button', { name: 'Copy the playback address of DASH' }).click()
   await expectInPage(page, clipboard).toBe(address)
   const copied = await fetch(address)
@@ -173,16 +173,18 @@ test('a result is shared by a link and an embed code that need no key, and the l
   await dialog.getByLabel('Expires after').selectOption({ label: '7 days' })
   await dialog.getByRole('button', { name: 'Create link' }).click()
   await dialog.getByText('expires in 7 days').waitFor()
-  const link = await valueLike(dialog.getByRole('textbox', { name: 'Link' }), /\/s\//)
-  expect(await valueLike(dialog.getByRole('textbox', { name: 'Embed code' }), /^<iframe /)).toContain(`${link}/embed`)
-  await lookAt(page, 'job-share', false)
+  const link = await waitForValue(dialog.getByRole('textbox', { name: 'Link' }), /\/s\//)
+  expect(await waitForValue(dialog.getByRole('textbox', { name: 'Embed code' }), /^<iframe /)).toContain(
+    `${link}/embed`,
+  )
+  await checkAccessibility(page, 'job-share', false)
 
-  const { page: viewer, complaints: theirs } = await visit(browser, service.base)
+  const { page: viewer, complaints: theirs } = await openDashboard(browser, service.base)
   await viewer.goto(link)
   await viewer.getByRole('heading', { name: 'Harbour <at> sunset' }).waitFor()
   await viewer.getByRole('button', { name: 'Play Harbour <at> sunset' }).click()
   await expectInPage<number>(viewer, `document.querySelector('video')?.currentTime ?? 0`).toBeGreaterThan(0.3)
-  await lookAt(viewer, 'shared')
+  await checkAccessibility(viewer, 'shared')
   expect(await theirs()).toEqual([])
 
   await dialog.getByRole('button', { name: 'Revoke Harbour' }).click()
@@ -303,8 +305,8 @@ async function withFacts(page: Page): Promise<void> {
   await page.route(/\/job\/\d+\/log$/, (route) => route.fulfill({ json: LOG }))
 }
 
-test.for(LOOKS)('posters, measured facts, the source and the log are shown: %s', async ([look, options]) => {
-  const { page, complaints } = await visit(browser, service.base, options)
+test.for(APPEARANCES)('posters, measured facts, the source and the log are shown: %s', async ([look, options]) => {
+  const { page, complaints } = await openDashboard(browser, service.base, options)
   await withFacts(page)
   await page.goto('/')
   await signIn(page, service.ready.api_key)
@@ -314,7 +316,7 @@ test.for(LOOKS)('posters, measured facts, the source and the log are shown: %s',
   )
   await row.getByText('640 × 360').waitFor()
   await expectCount(row.getByText('0:06')).toBe(2)
-  await lookAt(page, `jobs-posters-${look}`)
+  await checkAccessibility(page, `jobs-posters-${look}`)
   await row.getByRole('link').click()
 
   await expectInPage(page, `document.querySelector('video')?.poster`).toMatch(/\/(p\/still|.*poster)\.jpg$/)
@@ -333,12 +335,12 @@ test.for(LOOKS)('posters, measured facts, the source and the log are shown: %s',
   await page.getByLabel('Command: Encode').getByText(`ffmpeg -i 'a b' out`).waitFor()
   await page.getByText('A timestamp was repeated.').waitFor()
   await outputs.getByText(/supporting files/).click()
-  await lookAt(page, `job-facts-${look}`)
+  await checkAccessibility(page, `job-facts-${look}`)
   expect(await complaints()).toEqual([])
 })
 
 test('an address that is no page says so, and leads back', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   await page.goto('/jobs/none')
   await signIn(page, service.ready.api_key)
   await page

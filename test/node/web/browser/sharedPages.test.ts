@@ -11,12 +11,12 @@ import axe from 'axe-core'
 import type { Browser, Frame, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Share, SharedMedia } from '#contract/api/answers.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { CLIP, richClip } from '../../../support/media/playerClip.ts'
-import { jobOf, ROOT, Service, until } from '../../../support/service.ts'
-import { launch, requireChromium, visit } from '../../../support/browser/dashboardPage.ts'
-import { lookAt, LOOKS } from '../../../support/browser/accessibility.ts'
+import { PLAYER_CLIP, makePlayerClip } from '../../../support/media/playerClip.ts'
+import { jobRequest, ROOT, Service, waitFor } from '../../../support/service.ts'
+import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { checkAccessibility, APPEARANCES } from '../../../support/browser/accessibility.ts'
 import {
   expectAttribute,
   expectCount,
@@ -29,7 +29,7 @@ import {
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 /** Of another origin than the service. */
 let site: Server
 let elsewhere: string
@@ -53,13 +53,13 @@ const rungs = [
 
 beforeAll(async () => {
   if (chromium === null) return
-  space = await workspace()
+  tempDir = await tempDirectory()
   // The captions stay for most of the clip.
-  const clip = await richClip(space.file, CLIP.rate * 6)
-  const plain = await makeClip(space.file('plain.mp4'), { width: 320, height: 180, seconds: 5, audio: [2] })
+  const clip = await makePlayerClip(tempDir.file, PLAYER_CLIP.rate * 6)
+  const plain = await makeClip(tempDir.file('plain.mp4'), { width: 320, height: 180, seconds: 5, audio: [2] })
   service = await Service.start({ LEASE_SECONDS: '30' })
   const segmented = await service.create(
-    jobOf(await service.upload(clip), 'file-upload', {
+    jobRequest(await service.upload(clip), 'file-upload', {
       output_container: 'hls',
       segmented_output_hls: true,
       segmented_output_dash: true,
@@ -70,12 +70,12 @@ beforeAll(async () => {
     }),
   )
   const single = await service.create(
-    jobOf(await service.upload(plain), 'file-upload', {
+    jobRequest(await service.upload(plain), 'file-upload', {
       videoProfiles: rungs.map((rung) => ({ ...rung, output: `${rung.output}.mp4` })),
     }),
   )
   for (const id of [segmented, single]) {
-    const { error } = await service.ended(id)
+    const { error } = await service.waitForEnd(id)
     if (error !== null) throw new Error(`job ${id}: ${error.message}`)
   }
   hls = await share(segmented, { title: 'Our <b>film</b>' })
@@ -90,13 +90,13 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(site, 'listening')
   elsewhere = `http://localhost:${(site.address() as AddressInfo).port}`
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   site?.close()
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
@@ -108,7 +108,7 @@ const SHOWN = `[...${VIDEO}.textTracks].filter(({ mode }) => mode === 'showing')
 
 /** Time goes on and frames are decoded. A short clip begins again and again. */
 async function plays(page: Page | Frame, playing = 'true'): Promise<void> {
-  const inPage = (expression: string) => until(expression, async () => (await page.evaluate(expression)) === true)
+  const inPage = (expression: string) => waitFor(expression, async () => (await page.evaluate(expression)) === true)
   await inPage(`${VIDEO} !== null && (${VIDEO}.loop = true) && ${playing} && ${VIDEO}.currentTime > 0.2`)
   const before = await page.evaluate<number>(FRAMES)
   await inPage(`${FRAMES} > ${before} + 20`)
@@ -123,7 +123,7 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 async function looksRight(page: Page, name: string): Promise<void> {
-  await lookAt(page, name)
+  await checkAccessibility(page, name)
   await expect.poll(() => findings(page), { message: name }).toEqual([])
 }
 
@@ -134,8 +134,8 @@ async function choose(page: Page | Frame, menu: string, label: string): Promise<
   await page.getByRole('menuitemradio', { name: label, exact: true }).click()
 }
 
-test.for(LOOKS)('the page and its 404 are right in every look: %s', async ([name, options]) => {
-  const { page, complaints } = await visit(browser, service.base, options)
+test.for(APPEARANCES)('the page and its 404 are right in every look: %s', async ([name, options]) => {
+  const { page, complaints } = await openDashboard(browser, service.base, options)
   await page.goto(hls.url)
   await playButton(page).waitFor()
   await looksRight(page, `share-${name}`)
@@ -152,7 +152,7 @@ test.for(LOOKS)('the page and its 404 are right in every look: %s', async ([name
 })
 
 test('HLS plays without a key, with quality and captions; the keyboard is enough', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   const keys: string[] = []
   page.on('request', (request) => {
     if (request.headers()['authorization'] !== undefined) keys.push(request.url())
@@ -179,7 +179,7 @@ test('HLS plays without a key, with quality and captions; the keyboard is enough
   }
   await expectInPage(page, SHOWN).toBe('')
   await choose(page, 'Captions', 'Captions')
-  await expectInPage(page, SHOWN).toContain(CLIP.caption)
+  await expectInPage(page, SHOWN).toContain(PLAYER_CLIP.caption)
   await choose(page, 'Captions', 'Off')
   await expectInPage(page, SHOWN).toBe('')
   expect(keys).toEqual([])
@@ -187,7 +187,7 @@ test('HLS plays without a key, with quality and captions; the keyboard is enough
 })
 
 test('files play, each version from where the other was, and can be downloaded; the link can be copied', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.goto(files.url)
   await playButton(page).click()
@@ -207,7 +207,7 @@ test('files play, each version from where the other was, and can be downloaded; 
 })
 
 test('where HLS fails, DASH plays', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   await page.route('**/master.m3u8', (route) => route.fulfill({ status: 500, body: '' }))
   await page.goto(hls.url)
   await playButton(page).click()
@@ -219,7 +219,7 @@ test('where HLS fails, DASH plays', async () => {
 })
 
 test('where the addresses have expired, it goes on with new ones', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   let reads = 0
   await page.route('**/data', async (route) => {
     const answer = await route.fetch()
@@ -241,14 +241,14 @@ test('where the addresses have expired, it goes on with new ones', async () => {
 test('a page of another origin frames the player, and not the page', async () => {
   pages.set('/embed.html', `<!doctype html><html lang="en"><title>x</title><main><h1>Ours</h1>${hls.embed_html}</main>`)
   pages.set('/page.html', `<!doctype html><html lang="en"><title>x</title><iframe src="${hls.url}"></iframe>`)
-  const { page, complaints } = await visit(browser, elsewhere)
+  const { page, complaints } = await openDashboard(browser, elsewhere)
   await page.goto('/embed.html')
   const frame = page.frame({ url: hls.embed_url }) ?? (await page.waitForEvent('framenavigated'))
   await playButton(frame).click()
   await plays(frame)
   await choose(frame, 'Settings', '90p')
-  await until('the low rendition', () => frame.evaluate(`${VIDEO}.videoHeight === 90`))
-  await lookAt(page, 'share-embed')
+  await waitFor('the low rendition', () => frame.evaluate(`${VIDEO}.videoHeight === 90`))
+  await checkAccessibility(page, 'share-embed')
   expect(await complaints()).toEqual([])
   await page.goto('/page.html')
   await expect.poll(complaints).toContainEqual(expect.stringContaining('frame-ancestors'))
@@ -256,7 +256,7 @@ test('a page of another origin frames the player, and not the page', async () =>
 
 test('a share that is revoked ends for those who come back', async () => {
   const made = await share(files.job, {})
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   await page.goto(made.url)
   await playButton(page).waitFor()
   const gone = await service.call(`/api/v0/job/${made.job}/share/${made.share_id}`, { method: 'DELETE' })
@@ -275,7 +275,7 @@ test('the examples of docs/sharing.md play in a page of another origin', async (
     const filled = block.replaceAll(/https:\/\/video\.example\.com\/s\/…/g, url)
     expect(filled).not.toBe(block)
     pages.set(`/example-${index}.html`, `<!doctype html><html lang="en"><title>x</title>${filled}`)
-    const { page, complaints } = await visit(browser, elsewhere)
+    const { page, complaints } = await openDashboard(browser, elsewhere)
     await page.goto(`/example-${index}.html`)
     if (block.includes('<iframe')) {
       const frame = page.frame({ url: hls.embed_url }) ?? (await page.waitForEvent('framenavigated'))

@@ -2,7 +2,7 @@
 // Not in charge of: what should have been shown.
 
 /** To be run in the page: what its live region says, as a reader of the screen would hear it, and where its bar stands. */
-export const KEEP_SHOWN = `(() => {
+export const RECORD_PROGRESS = `(() => {
   globalThis.told = []
   globalThis.percents = []
   new MutationObserver(() => {

@@ -2,29 +2,29 @@
 // a clipboard that refuses. Not in charge of: whole ways through the dashboard (userJourney.test.ts, history.test.ts).
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { makeClip, workspace } from '../../../support/media/media.ts'
-import { JOB_PATIENCE_MS } from '../../../support/timeouts.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { jobOf, Service } from '../../../support/service.ts'
-import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'
-import { isRising, KEEP_SHOWN } from './shownProgress.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
+import { launchChromium, requireChromium, signIn, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { isRising, RECORD_PROGRESS } from './shownProgress.ts'
 import { expectCount, expectInPage, expectUnchanged } from '../../../support/browser/pageAssertions.ts'
 
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 beforeAll(async () => {
   if (chromium === null) return
-  space = await workspace()
+  tempDir = await tempDirectory()
   service = await Service.start({ LEASE_SECONDS: '30' })
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
@@ -69,7 +69,7 @@ function listedJob(id: number) {
 }
 
 test('a further page that arrives after the filters were changed is not put behind the new list', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   const asked = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   await page.route('**/api/v0/job?*', async (route) => {
@@ -110,7 +110,7 @@ test('a further page that arrives after the filters were changed is not put behi
 })
 
 test('uploads that were asked for with More stay while one is under way, and one of them is deleted', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   const uploads = new Set(down(60, 1))
   const listed = (number: number) => ({
     uploaded_file_number: number,
@@ -149,11 +149,11 @@ test('uploads that were asked for with More stay while one is under way, and one
 })
 
 test('a reading of a job that comes after later news does not take its bar back', async () => {
-  const { page, complaints } = await visit(browser, service.base)
-  const clip = await makeClip(space.file('long.mp4'), { width: 640, height: 360, seconds: 30 })
+  const { page, complaints } = await openDashboard(browser, service.base)
+  const clip = await makeClip(tempDir.file('long.mp4'), { width: 640, height: 360, seconds: 30 })
   const large = { videoProfiles: [{ output: 'video.mp4', width: 1280, height: 720, video_bitrate: 2500 }] }
-  const id = await service.create(jobOf(await service.upload(clip), 'file-upload', large))
-  await service.encoding(id)
+  const id = await service.create(jobRequest(await service.upload(clip), 'file-upload', large))
+  await service.waitForEncoding(id)
   const late = Promise.withResolvers<number>()
   const release = Promise.withResolvers<void>()
   const next = Promise.withResolvers<void>()
@@ -168,17 +168,17 @@ test('a reading of a job that comes after later news does not take its bar back'
     await release.promise
     await route.fulfill({ response })
   })
-  await page.addInitScript(KEEP_SHOWN)
+  await page.addInitScript(RECORD_PROGRESS)
   let before: number
   {
     // Not over before it has been looked at.
-    using _frozen = service.frozen()
+    using _frozen = service.pauseEncoders()
     await page.goto(`/jobs/${id}`)
     await signIn(page, service.ready.api_key)
     before = await late.promise
   }
   // By the event stream: the second reading is still held back.
-  await expectInPage(page, `percents.at(-1) > ${before}`, JOB_PATIENCE_MS).toBe(true)
+  await expectInPage(page, `percents.at(-1) > ${before}`, JOB_TIMEOUT_MS).toBe(true)
   release.resolve()
   // The page asks for the third when it is done with the second.
   await next.promise

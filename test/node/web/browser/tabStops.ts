@@ -8,7 +8,7 @@ const NAME = `(() => {
 })()`
 
 /** The names of the stops, the last one the element's. @throws when it is not among the first 50 */
-export async function stopsTo(page: Page, name: string): Promise<string[]> {
+export async function tabStopsTo(page: Page, name: string): Promise<string[]> {
   const stops: string[] = []
   while (stops.length < 50) {
     await page.keyboard.press('Tab')

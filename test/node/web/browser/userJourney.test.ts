@@ -3,42 +3,49 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { JOB_PATIENCE_MS } from '../../../support/timeouts.ts'
-import { makeClip, workspace } from '../../../support/media/media.ts'
+import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { MediaServer } from '../../../support/http/pausableFileServer.ts'
-import { jobOf, Service } from '../../../support/service.ts'
-import { launch, requireChromium, shoot, signIn, trySignIn, visit } from '../../../support/browser/dashboardPage.ts'
-import { isRising, KEEP_SHOWN } from './shownProgress.ts'
-import { lookAt, LOOKS } from '../../../support/browser/accessibility.ts'
+import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
+import {
+  launchChromium,
+  requireChromium,
+  saveScreenshot,
+  signIn,
+  trySignIn,
+  openDashboard,
+} from '../../../support/browser/dashboardPage.ts'
+import { isRising, RECORD_PROGRESS } from './shownProgress.ts'
+import { checkAccessibility, APPEARANCES } from '../../../support/browser/accessibility.ts'
 import {
   expectCount,
   expectFocus,
   expectInPage,
   expectValue,
-  textLike,
+  waitForText,
 } from '../../../support/browser/pageAssertions.ts'
 
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let source: MediaServer
-let space: Awaited<ReturnType<typeof workspace>>
+let source: PausableFileServer
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 beforeAll(async () => {
   if (chromium === null) return
-  space = await workspace()
-  await makeClip(space.file('film.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
-  await makeClip(space.file('long.mp4'), { width: 640, height: 360, seconds: 30, audio: [2] })
-  source = await MediaServer.start(space.file('film.mp4'))
+  tempDir = await tempDirectory()
+  await makeClip(tempDir.file('film.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
+  await makeClip(tempDir.file('long.mp4'), { width: 640, height: 360, seconds: 30, audio: [2] })
+  source = await PausableFileServer.start(tempDir.file('film.mp4'))
   service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: source.host })
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
   await source?.[Symbol.asyncDispose]()
-  await space?.[Symbol.asyncDispose]()
+  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
@@ -65,31 +72,31 @@ test('its files have a policy that lets nothing in, and may be kept for ever whe
 })
 
 test('a person signs in, uploads a file, follows the job without reloading and plays its result', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   await page.goto('/new')
   await page.getByLabel('API key').waitFor()
-  await lookAt(page, 'sign-in')
+  await checkAccessibility(page, 'sign-in')
   await signIn(page, service.ready.api_key)
 
   // A deep link is kept through the sign-in.
   await page.getByRole('heading', { name: 'Create job', level: 1 }).waitFor()
-  await page.getByLabel('Choose files').setInputFiles(space.file('long.mp4'))
-  await page.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByLabel('Choose files').setInputFiles(tempDir.file('long.mp4'))
+  await page.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
   await page.getByRole('radio', { name: /^MP4 ?One/ }).check()
-  await lookAt(page, 'create')
+  await checkAccessibility(page, 'create')
   await page.evaluate('globalThis.sameDocument = true')
-  await page.evaluate(KEEP_SHOWN)
+  await page.evaluate(RECORD_PROGRESS)
   await page.getByRole('button', { name: 'Create job' }).click()
 
   await page.getByRole('heading', { name: /long.mp4/ }).waitFor()
   const halfWay = 'percents.some((percent) => percent >= 25 && percent < 100)'
-  await expectInPage(page, halfWay, JOB_PATIENCE_MS).toBe(true)
+  await expectInPage(page, halfWay, JOB_TIMEOUT_MS).toBe(true)
   {
     // It stands still for as long as it is looked at, however fast the machine is.
-    using _frozen = service.frozen()
-    await lookAt(page, 'job-running')
+    using _frozen = service.pauseEncoders()
+    await checkAccessibility(page, 'job-running')
   }
-  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_TIMEOUT_MS })
   await expectInPage(page, `'sameDocument' in globalThis`).toBe(true)
   await expectInPage<number[]>(page, 'percents').toSatisfy(isRising)
   // A reader of the screen was told of phases and quarters, each once, and of the end.
@@ -101,14 +108,14 @@ test('a person signs in, uploads a file, follows the job without reloading and p
 
   await page.getByRole('button', { name: /^Play video-/ }).click()
   await plays(page)
-  await lookAt(page, 'job-done')
+  await checkAccessibility(page, 'job-done')
   expect(await complaints()).toEqual([])
 })
 
 test('a large file goes in pieces, and on where it was when the connection broke off', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   const content = randomBytes(90_000_000)
-  await writeFile(space.file('large.mp4'), content)
+  await writeFile(tempDir.file('large.mp4'), content)
   let pieces = 0
   await page.route('**/uploads/*', async (route) => {
     if (route.request().method() !== 'PATCH') return route.continue()
@@ -117,11 +124,11 @@ test('a large file goes in pieces, and on where it was when the connection broke
   })
   await page.goto('/new')
   await signIn(page, service.ready.api_key)
-  await page.getByLabel('Choose files').setInputFiles(space.file('large.mp4'))
-  await page.getByRole('button', { name: 'Remove large.mp4' }).waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByLabel('Choose files').setInputFiles(tempDir.file('large.mp4'))
+  await page.getByRole('button', { name: 'Remove large.mp4' }).waitFor({ timeout: JOB_TIMEOUT_MS })
   expect(pieces).toBe(3)
   await page.getByText('API request', { exact: true }).click()
-  const shown = await textLike(page.getByLabel('Request as JSON', { exact: true }), /"input": /)
+  const shown = await waitForText(page.getByLabel('Request as JSON', { exact: true }), /"input": /)
   const { input } = JSON.parse(shown) as { input: string }
   const back = await service.call(new URL(input).pathname)
   expect(Buffer.from(await back.arrayBuffer()).equals(content)).toBe(true)
@@ -129,14 +136,14 @@ test('a large file goes in pieces, and on where it was when the connection broke
 })
 
 test('what the preset HLS and DASH makes plays as both, at the rendition that is chosen', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   await page.goto('/new')
   await signIn(page, service.ready.api_key)
-  await page.getByLabel('Choose files').setInputFiles(space.file('film.mp4'))
-  await page.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByLabel('Choose files').setInputFiles(tempDir.file('film.mp4'))
+  await page.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
   await page.getByRole('radio', { name: /^HLS and DASH/ }).check()
   await page.getByRole('button', { name: 'Create job' }).click()
-  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_TIMEOUT_MS })
   for (const form of ['HLS', 'DASH']) {
     await page.getByRole('combobox', { name: 'Play' }).selectOption({ label: form })
     // Asked for once; whatever is chosen afterwards plays by itself.
@@ -146,46 +153,46 @@ test('what the preset HLS and DASH makes plays as both, at the rendition that is
     await page.getByRole('menuitemradio', { name: '240p', exact: true }).click()
     await expectInPage(page, `document.querySelector('video')?.videoHeight`).toBe(240)
   }
-  await shoot(page, 'job-ladder')
+  await saveScreenshot(page, 'job-ladder')
   expect(await complaints()).toEqual([])
 })
 
 test('a job is cancelled from its page, after a question', async () => {
-  const { page, complaints } = await visit(browser, service.base)
-  source.hold(0.5)
-  const id = await service.create(jobOf(source.url, 'http'))
+  const { page, complaints } = await openDashboard(browser, service.base)
+  source.pauseAt(0.5)
+  const id = await service.create(jobRequest(source.url, 'http'))
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   // Only the event stream tells that.
   await page.getByText('Attempt 1 started.').waitFor()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByRole('dialog').waitFor()
-  await lookAt(page, 'job-question')
+  await checkAccessibility(page, 'job-question')
   await page.keyboard.press('Escape')
   await expectCount(page.getByRole('dialog')).toBe(0)
   await expectFocus(page, 'textContent').toBe('Cancel')
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByRole('button', { name: 'Cancel the job' }).click()
   await page.getByText('The job was cancelled.').first().waitFor()
-  expect((await service.ended(id)).state).toBe('cancelled')
-  source.release()
+  expect((await service.waitForEnd(id)).state).toBe('cancelled')
+  source.resume()
   expect(await complaints()).toEqual([])
 })
 
 test('a failed job is told with what to do about it, is retried, and its first try is deleted', async () => {
-  const { page, complaints } = await visit(browser, service.base)
+  const { page, complaints } = await openDashboard(browser, service.base)
   source.missing = true
-  const id = await service.create(jobOf(source.url, 'http'))
-  await service.ended(id)
+  const id = await service.create(jobRequest(source.url, 'http'))
+  await service.waitForEnd(id)
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByText('source_not_found').waitFor()
   await page.getByText('Check the address, bucket and key').waitFor()
-  await lookAt(page, 'job-failed')
+  await checkAccessibility(page, 'job-failed')
   source.missing = false
   await page.getByRole('button', { name: 'Retry' }).click()
   await page.getByRole('link', { name: `job ${id}`, exact: true }).waitFor()
-  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_TIMEOUT_MS })
   // The page of a job that is over reads its timeline once more after a moment, which a deleted job has no longer.
   const timeline = page.waitForResponse(
     (response) =>
@@ -201,26 +208,26 @@ test('a failed job is told with what to do about it, is retried, and its first t
 })
 
 test('without an event stream the page asks again and again', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   let refused = 0
   await page.route('**/events', (route) => {
     refused++
     return route.fulfill({ status: 503, body: '' })
   })
-  source.hold(0.5)
-  const id = await service.create(jobOf(source.url, 'http'))
+  source.pauseAt(0.5)
+  const id = await service.create(jobRequest(source.url, 'http'))
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByText('Running', { exact: true }).waitFor()
-  source.release()
-  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_PATIENCE_MS })
+  source.resume()
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_TIMEOUT_MS })
   await expect.poll(() => refused).toBeGreaterThan(0)
 })
 
 test('an earlier job is run again with changes, from its stored configuration', async () => {
-  const { page, complaints } = await visit(browser, service.base)
-  const id = await service.create(jobOf('http://127.0.0.1:9/film.mp4', 'http'))
-  expect((await service.ended(id)).error?.code).toBe('source_address_refused')
+  const { page, complaints } = await openDashboard(browser, service.base)
+  const id = await service.create(jobRequest('http://127.0.0.1:9/film.mp4', 'http'))
+  expect((await service.waitForEnd(id)).error?.code).toBe('source_address_refused')
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByRole('link', { name: 'Edit and rerun' }).click()
@@ -229,7 +236,7 @@ test('an earlier job is run again with changes, from its stored configuration', 
 })
 
 test('a key that stops working leads back to the sign-in with a sentence, and no dialog of the browser', async () => {
-  const { page } = await visit(browser, service.base)
+  const { page } = await openDashboard(browser, service.base)
   await page.goto('/limits')
   await trySignIn(page, 'sp_wrong')
   await page.getByText('This API key is unknown').waitFor()
@@ -241,13 +248,13 @@ test('a key that stops working leads back to the sign-in with a sentence, and no
   await expectInPage(page, 'sessionStorage.length + localStorage.length').toBe(0)
 })
 
-test.for(LOOKS)('every page is readable: %s', async ([look, options]) => {
-  const { page, complaints } = await visit(browser, service.base, options)
+test.for(APPEARANCES)('every page is readable: %s', async ([look, options]) => {
+  const { page, complaints } = await openDashboard(browser, service.base, options)
   await page.goto('/')
-  await lookAt(page, `sign-in-${look}`)
+  await checkAccessibility(page, `sign-in-${look}`)
   await signIn(page, service.ready.api_key)
   await page.getByRole('listitem').first().waitFor()
-  await lookAt(page, `jobs-${look}`)
+  await checkAccessibility(page, `jobs-${look}`)
   const { jobs } = (await (await service.call('/api/v0/job')).json()) as {
     jobs: { _auto_generated_id_: number; status: { state: string; job_completed: boolean; dry_run: boolean } }[]
   }
@@ -255,18 +262,18 @@ test.for(LOOKS)('every page is readable: %s', async ([look, options]) => {
   for (const [state, id] of ids) {
     await page.goto(`/jobs/${id}`)
     await page.getByRole('heading', { name: 'Timeline' }).waitFor()
-    await lookAt(page, `job-${state}-${look}`)
+    await checkAccessibility(page, `job-${state}-${look}`)
   }
   await page.goto('/limits')
   await page.getByRole('heading', { name: /Video bitrates/ }).waitFor()
-  await lookAt(page, `limits-${look}`)
+  await checkAccessibility(page, `limits-${look}`)
   await page.goto('/keys')
   await page.getByRole('button', { name: 'Sign in with an admin key' }).waitFor()
   await page.getByRole('status', { name: /^Loading/ }).waitFor({ state: 'detached' })
-  await lookAt(page, `keys-refused-${look}`)
+  await checkAccessibility(page, `keys-refused-${look}`)
   await page.goto('/files')
   await page.getByRole('listitem').first().waitFor()
-  await lookAt(page, `uploads-${look}`)
+  await checkAccessibility(page, `uploads-${look}`)
   // The service refuses the list of keys to this key: the only complaint there may be.
   expect((await complaints()).filter((text) => !text.includes('403'))).toEqual([])
 })

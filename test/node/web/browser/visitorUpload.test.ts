@@ -9,15 +9,15 @@ import { createInterface } from 'node:readline'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { ROOT, Service, until } from '../../../support/service.ts'
-import { launch, requireChromium, visit } from '../../../support/browser/dashboardPage.ts'
-import { textLike } from '../../../support/browser/pageAssertions.ts'
-import { FlakyLine } from '../../../support/http/flakyConnection.ts'
+import { ROOT, Service, waitFor } from '../../../support/service.ts'
+import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
+import { waitForText } from '../../../support/browser/pageAssertions.ts'
+import { FlakyConnection } from '../../../support/http/flakyConnection.ts'
 
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let line: FlakyLine
+let line: FlakyConnection
 let backend: ChildProcess
 let address: string
 
@@ -26,14 +26,14 @@ const FILE = { name: 'Größe.mp4', mimeType: 'video/mp4', buffer: randomBytes(6
 beforeAll(async () => {
   if (chromium === null) return
   service = await Service.start()
-  line = await FlakyLine.to(service.base)
+  line = await FlakyConnection.to(service.base)
   const env = { ...process.env, SPLICEPOINT_URL: line.base, SPLICEPOINT_KEY: service.ready.api_key, PORT: '0' }
   backend = spawn(process.execPath, [join(ROOT, 'docs/examples/visitor-backend.mjs')], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   ;[address] = (await once(createInterface({ input: backend.stdout! }), 'line')) as [string]
-  browser = await launch(chromium)
+  browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
@@ -44,7 +44,7 @@ afterAll(async () => {
 beforeEach((context) => requireChromium(context, chromium))
 
 async function open() {
-  const { page, complaints } = await visit(browser, address)
+  const { page, complaints } = await openDashboard(browser, address)
   const told: string[] = []
   page.on('response', (response) => {
     void response.text().then(
@@ -62,7 +62,7 @@ test('the page uploads from its own origin, and its backend makes the job; no an
   const { page, complaints, told } = await open()
   const status = page.getByRole('status')
   await status.filter({ hasText: /^Uploaded\. Your video is being prepared \(job \d+\)\.$/ }).waitFor()
-  const job = Number(/job (\d+)/.exec(await textLike(status, /job \d+/))?.[1])
+  const job = Number(/job (\d+)/.exec(await waitForText(status, /job \d+/))?.[1])
   const { config }: any = await (await service.call(`/api/v0/job/${job}`)).json()
   expect(config).toMatchObject({ preset: 'hls', metadata: { visitor: 'a visitor' } })
   const stored = await service.call(`/uploads/${config.input}`)
@@ -99,10 +99,10 @@ test('a cancelled upload is removed', async () => {
   const { faults } = line
   line.fault = { after: 1_000_000, kind: 'hold' }
   const { page } = await open()
-  await until('some bytes to be sent', () => line.faults > faults)
+  await waitFor('some bytes to be sent', () => line.faults > faults)
   expect(await count()).toBe(before + 1)
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('status').filter({ hasText: 'Upload cancelled.' }).waitFor()
-  await until('the upload to be removed', async () => (await count()) === before)
+  await waitFor('the upload to be removed', async () => (await count()) === before)
   await page.context().close()
 })

@@ -3,9 +3,9 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, test } from 'vitest'
 import { httpSink } from '../../../../worker/storage/http/httpSink.ts'
-import type { Transport } from '../../../../worker/storage/guardedFetch.ts'
-import { vendorSink, vendorSource } from '../../../../worker/storage/r2/r2Store.ts'
-import { caching, describeSink, inPieces, sample } from '../conformance.ts'
+import type { FetchFunction } from '../../../../worker/storage/guardedFetch.ts'
+import { r2Sink, r2Source } from '../../../../worker/storage/r2/r2Store.ts'
+import { caching, describeSinkConformance, chunked, SAMPLE_BYTES } from '../conformance.ts'
 
 interface Manner {
   /** Methods that are answered with 405. */
@@ -18,12 +18,12 @@ interface Manner {
 class PutServer {
   readonly files = new Map<string, { bytes: Uint8Array; type: string; cache: string | null }>()
   readonly seen: { method: string; url: string; length: string | null; authorization: string | null }[] = []
-  readonly manner: Manner
+  readonly options: Manner
   constructor(manner: Manner = {}) {
-    this.manner = manner
+    this.options = manner
   }
 
-  readonly fetch: Transport = async (url, init) => {
+  readonly fetch: FetchFunction = async (url, init) => {
     const request = new Request(url, init)
     const { method, headers } = request
     // What the runtime would send as Content-Length: that of a body whose length is known.
@@ -34,9 +34,9 @@ class PutServer {
       length: bytes === null ? null : String(bytes.length),
       authorization: headers.get('authorization'),
     })
-    if (this.manner.without?.includes(method)) return new Response(null, { status: 405 })
+    if (this.options.without?.includes(method)) return new Response(null, { status: 405 })
     if (bytes !== null) {
-      const { refuse } = this.manner
+      const { refuse } = this.options
       if (refuse) return new Response('no', refuse)
       this.files.set(request.url, {
         bytes,
@@ -66,14 +66,14 @@ function sinkOf(server: PutServer, access = {}) {
     access,
     caching,
     transport: server.fetch,
-    staging: { sink: vendorSink(env.BUCKET, staged), open: (path) => vendorSource(env.BUCKET, staged + path) },
+    staging: { sink: r2Sink(env.BUCKET, staged), open: (path) => r2Source(env.BUCKET, staged + path) },
   })
 }
 const staged = async () => (await env.BUCKET.list({ prefix: `${prefix}put/` })).objects.map(({ key }) => key)
 
 const MIN_PART = 5 * 1024 * 1024
 const server = new PutServer()
-describeSink('http', {
+describeSinkConformance('http', {
   sink: async () => {
     server.files.clear()
     return sinkOf(server)
@@ -98,8 +98,8 @@ describe('a large object', () => {
     const part = new Uint8Array(MIN_PART).fill(3)
     const parts = [{ n: 1, etag: await sink.uploadPart(path, id, 1, part, part.length) }]
     for (const n of [2, 3, 4]) parts.push({ n, etag: await sink.uploadPart(path, id, n, part, part.length) })
-    parts.push({ n: 5, etag: await sink.uploadPart(path, id, 5, inPieces(sample), sample.length) })
-    return { sink, id, parts, size: 4 * MIN_PART + sample.length }
+    parts.push({ n: 5, etag: await sink.uploadPart(path, id, 5, chunked(SAMPLE_BYTES), SAMPLE_BYTES.length) })
+    return { sink, id, parts, size: 4 * MIN_PART + SAMPLE_BYTES.length }
   }
 
   test('is sent as one PUT with its type and length at the commit, not before, and is then no longer staged', async () => {
@@ -114,7 +114,7 @@ describe('a large object', () => {
       'video/mp4',
       size,
       3,
-      sample.at(-1),
+      SAMPLE_BYTES.at(-1),
     ])
     expect(await staged()).toEqual([])
     expect(await sink.stat('a/film.mp4')).toMatchObject({ size })
@@ -125,7 +125,7 @@ describe('a large object', () => {
     const { sink, id, parts, size } = await upload(to)
     const failed = await sink.completeUpload('a/film.mp4', id, parts).catch((error: unknown) => error)
     expect(failed).toMatchObject({ code: 'unreachable', retryAfterMs: 7000, status: 503 })
-    delete to.manner.refuse
+    delete to.options.refuse
     await sink.completeUpload('a/film.mp4', id, parts)
     expect(to.files.get(`${ROOT}/a/film.mp4`)?.bytes.length).toBe(size)
     expect(await staged()).toEqual([])
@@ -173,8 +173,8 @@ test.each(refusals)(
     const to = new PutServer({ refuse: { status, headers } })
     const sink = sinkOf(to)
     for (const call of [
-      sink.put('a.mp4', sample, sample.length, 'video/mp4'),
-      sink.tryOut!('films', async () => undefined),
+      sink.put('a.mp4', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4'),
+      sink.probeWrite!('films', async () => undefined),
     ]) {
       const error = (await call.catch((each: unknown) => each)) as Error
       expect(error).toMatchObject({ code, provider: 'http', status })
@@ -187,13 +187,13 @@ test.each(refusals)(
 
 test('a try before the encode writes one byte and deletes it, where the server deletes', async () => {
   const to = new PutServer()
-  await sinkOf(to).tryOut!('films/june', async () => undefined)
+  await sinkOf(to).probeWrite!('films/june', async () => undefined)
   expect(to.seen.map(({ method, url }) => [method, url])).toEqual([
     ['PUT', `${ROOT}/films/june/.splicepoint`],
     ['DELETE', `${ROOT}/films/june/.splicepoint`],
   ])
   expect(to.files.size).toBe(0)
   await expect(
-    sinkOf(new PutServer({ without: ['DELETE'] })).tryOut!('', async () => undefined),
+    sinkOf(new PutServer({ without: ['DELETE'] })).probeWrite!('', async () => undefined),
   ).resolves.toBeUndefined()
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { contentRange, parseRange } from '../../../../worker/util/byteRange.ts'
 import { httpSource } from '../../../../worker/storage/http/httpSource.ts'
 import type { StoreError } from '../../../../worker/storage/objectStore.ts'
-import { describeSource, sample } from '../conformance.ts'
+import { describeSourceConformance, SAMPLE_BYTES } from '../conformance.ts'
 
 const URL_ = 'https://files.example.com/a.mp4'
 
@@ -70,14 +70,14 @@ const manners: [string, Manner][] = [
   ['http presigned for GET only', { tags: 'strong', head: 403 }],
   ['http that does not say whether it serves ranges', { tags: 'strong', silent: true }],
 ]
-for (const [name, manner] of manners) {
-  const server = new FileServer(manner)
+for (const [name, options] of manners) {
+  const server = new FileServer(options)
   const open = () => httpSource(URL_, {}, server.fetch)
   const replace = async (bytes: Uint8Array | null) => {
     server.file = bytes
     server.version++
   }
-  describeSource(name, {
+  describeSourceConformance(name, {
     open: async (bytes) => {
       await replace(bytes)
       return open()
@@ -153,14 +153,14 @@ describe('an http server that', () => {
   })
 
   test('says nothing about versions or size can be read, but not pinned', async () => {
-    const read = await httpSource(URL_, {}, async () => new Response(streamOf(sample))).read(null)
+    const read = await httpSource(URL_, {}, async () => new Response(streamOf(SAMPLE_BYTES))).read(null)
     expect(read).toMatchObject({ etag: null, size: null, length: null })
-    expect((await new Response(read.body).arrayBuffer()).byteLength).toBe(sample.length)
+    expect((await new Response(read.body).arrayBuffer()).byteLength).toBe(SAMPLE_BYTES.length)
   })
 
   test('ends a body early breaks the body off', async () => {
     const server = new FileServer({ tags: 'strong', broken: (bytes) => bytes.subarray(0, bytes.length - 1) })
-    server.file = sample
+    server.file = SAMPLE_BYTES
     const read = await httpSource(URL_, {}, server.fetch).read({ offset: 100, length: 1000 })
     await expect(new Response(read.body).arrayBuffer()).rejects.toThrow(/FixedLengthStream/)
   })
@@ -173,7 +173,7 @@ describe('an http server that', () => {
 
 test('access_key and secret_key go as Basic, in UTF-8', async () => {
   const server = new FileServer({ tags: 'strong' })
-  server.file = sample
+  server.file = SAMPLE_BYTES
   await httpSource(URL_, { username: 'ключ', password: 'p:w' }, server.fetch).stat()
   const [scheme, value] = server.seen[0]?.headers.get('authorization')?.split(' ') ?? []
   const bytes = Uint8Array.from(atob(value ?? ''), (char) => char.charCodeAt(0))

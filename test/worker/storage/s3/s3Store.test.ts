@@ -2,32 +2,40 @@
 // what is made of its refusals.
 import { env } from 'cloudflare:workers'
 import { describe, expect, test } from 'vitest'
-import type { Manner } from '../../../fakes/s3.ts'
+import type { FakeS3Options } from '../../../fakes/s3.ts'
 import { FakeS3 } from '../../../fakes/s3.ts'
-import type { XmlStore } from '../../../../worker/storage/s3/s3Client.ts'
-import { addressOf, s3Place } from '../../../../worker/storage/s3/bucketAddress.ts'
-import { sigV4 } from '../../../../worker/storage/s3/sigV4.ts'
-import { xmlSink } from '../../../../worker/storage/s3/s3Sink.ts'
-import { xmlSource } from '../../../../worker/storage/s3/s3Source.ts'
+import type { S3Store } from '../../../../worker/storage/s3/s3Client.ts'
+import { objectUrl, s3BucketAddress } from '../../../../worker/storage/s3/bucketAddress.ts'
+import { sigV4Signer } from '../../../../worker/storage/s3/sigV4.ts'
+import { s3Sink } from '../../../../worker/storage/s3/s3Sink.ts'
+import { s3Source } from '../../../../worker/storage/s3/s3Source.ts'
 import type { StoreError } from '../../../../worker/storage/objectStore.ts'
-import type { Transport } from '../../../../worker/storage/guardedFetch.ts'
+import type { FetchFunction } from '../../../../worker/storage/guardedFetch.ts'
 import { guardedTransport } from '../../../../worker/storage/guardedFetch.ts'
-import { network } from '../../support/setup.ts'
-import { caching, describeSink, describeSource, inPieces, sample, sinkChecks, sourceChecks } from '../conformance.ts'
+import { realFetch } from '../../support/setup.ts'
+import {
+  caching,
+  describeSinkConformance,
+  describeSourceConformance,
+  chunked,
+  SAMPLE_BYTES,
+  sinkConformance,
+  sourceConformance,
+} from '../conformance.ts'
 
 const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const MIN_PART = 5 * 1024 * 1024
 const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
 
 function storeOf(
-  transport: Transport,
+  transport: FetchFunction,
   change: { bucket?: string; region?: string; endpoint?: string | null } = {},
-): XmlStore {
-  const place = s3Place(change.bucket ?? 'films', change.region ?? null, change.endpoint ?? null)
-  return { provider: 'aws', place, sign: sigV4(keys, place.region), transport, deletesMany: true }
+): S3Store {
+  const place = s3BucketAddress(change.bucket ?? 'films', change.region ?? null, change.endpoint ?? null)
+  return { provider: 'aws', place, sign: sigV4Signer(keys, place.region), transport, deletesMany: true }
 }
 
-const manners: [string, Partial<Manner>, { bucket?: string; region?: string; endpoint?: string }][] = [
+const manners: [string, Partial<FakeS3Options>, { bucket?: string; region?: string; endpoint?: string }][] = [
   ['S3 by virtual hosts', { region: 'eu-west-1' }, { region: 'eu-west-1' }],
   ['S3 with dots in the name of a bucket', {}, { bucket: 'films.example.com' }],
   [
@@ -37,25 +45,25 @@ const manners: [string, Partial<Manner>, { bucket?: string; region?: string; end
   ],
   ['Ceph RGW', { rgw: true }, { endpoint: 'https://rgw.example.com' }],
 ]
-for (const [name, manner, change] of manners) {
-  const fake = new FakeS3({ accounts: [keys], buckets: ['films', 'films.example.com'], ...manner })
+for (const [name, options, change] of manners) {
+  const fake = new FakeS3({ accounts: [keys], buckets: ['films', 'films.example.com'], ...options })
   const store = storeOf(fake.fetch, change)
   const bucket = change.bucket ?? 'films'
   let key = ''
-  describeSource(name, {
+  describeSourceConformance(name, {
     async open(bytes) {
       key = `${NAMES}/${crypto.randomUUID()}`
       fake.put(`${bucket}/${key}`, bytes)
-      return xmlSource(store, key)
+      return s3Source(store, key)
     },
     replace: async (bytes) => fake.put(`${bucket}/${key}`, bytes),
-    missing: async () => xmlSource(store, 'nothing'),
+    missing: async () => s3Source(store, 'nothing'),
   })
   let prefix = ''
-  describeSink(name, {
+  describeSinkConformance(name, {
     async sink() {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return xmlSink(store, prefix, caching)
+      return s3Sink(store, prefix, caching)
     },
     stored: async (path) => fake.objects.get(`${bucket}/${prefix}${path}`)?.bytes ?? null,
     contentType: async (path) => fake.objects.get(`${bucket}/${prefix}${path}`)?.type ?? null,
@@ -67,44 +75,44 @@ for (const [name, manner, change] of manners) {
 
 const [address, region, accessKey, secretKey] = env.S3_SERVER.split(' ')
 function onReal(): void {
-  const place = s3Place('films', region ?? null, address ?? '')
-  const real: XmlStore = {
+  const place = s3BucketAddress('films', region ?? null, address ?? '')
+  const real: S3Store = {
     provider: 'aws',
     place,
-    sign: sigV4({ accessKey: accessKey ?? '', secretKey: secretKey ?? '' }, place.region),
+    sign: sigV4Signer({ accessKey: accessKey ?? '', secretKey: secretKey ?? '' }, place.region),
     transport: guardedTransport(
       { ...env, ALLOW_PRIVATE_HOSTS: URL.parse(address ?? '')?.host ?? '' },
-      { maxRedirects: null, fetch: network },
+      { maxRedirects: null, fetch: realFetch },
     ),
     deletesMany: true,
   }
   const made = (async () => {
     if (!address) return
     const headers = await real.sign({ method: 'PUT', url: place.base, headers: new Headers(), bodyHash: null })
-    const response = await network(place.base, { method: 'PUT', headers })
+    const response = await realFetch(place.base, { method: 'PUT', headers })
     await response.body?.cancel()
   })()
   let key = ''
-  const put = async (bytes: Uint8Array) => void (await xmlSink(real, '').put(key, bytes, bytes.length, 'video/mp4'))
-  describeSource('a real server', {
+  const put = async (bytes: Uint8Array) => void (await s3Sink(real, '').put(key, bytes, bytes.length, 'video/mp4'))
+  describeSourceConformance('a real server', {
     async open(bytes) {
       await made
       key = `${NAMES}/${crypto.randomUUID()}`
       await put(bytes)
-      return xmlSource(real, key)
+      return s3Source(real, key)
     },
     replace: put,
-    missing: async () => xmlSource(real, 'nothing'),
+    missing: async () => s3Source(real, 'nothing'),
   })
   let prefix = ''
-  describeSink('a real server', {
+  describeSinkConformance('a real server', {
     async sink() {
       await made
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return xmlSink(real, prefix, caching)
+      return s3Sink(real, prefix, caching)
     },
     async stored(path) {
-      const read = await xmlSource(real, prefix + path)
+      const read = await s3Source(real, prefix + path)
         .read(null)
         .catch((error: StoreError) => {
           if (error.code === 'not_found') return null
@@ -112,11 +120,11 @@ function onReal(): void {
         })
       return read && new Uint8Array(await new Response(read.body).arrayBuffer())
     },
-    contentType: async (path) => (await xmlSource(real, prefix + path).stat()).contentType,
+    contentType: async (path) => (await s3Source(real, prefix + path).stat()).contentType,
     async cacheControl(path) {
-      const url = addressOf(place, prefix + path)
+      const url = objectUrl(place, prefix + path)
       const headers = await real.sign({ method: 'HEAD', url, headers: new Headers(), bodyHash: null })
-      return (await network(url, { method: 'HEAD', headers })).headers.get('cache-control')
+      return (await realFetch(url, { method: 'HEAD', headers })).headers.get('cache-control')
     },
     minPartBytes: MIN_PART,
   })
@@ -129,9 +137,9 @@ if (env.S3_SERVER !== 'none')
   })
 
 /** What is asked of a store in a job, each once. */
-async function everything(store: XmlStore): Promise<Record<string, unknown>> {
-  const sink = xmlSink(store, '')
-  const source = xmlSource(store, 'in.mp4')
+async function everything(store: S3Store): Promise<Record<string, unknown>> {
+  const sink = s3Sink(store, '')
+  const source = s3Source(store, 'in.mp4')
   const told = async (call: () => Promise<unknown>) =>
     call().then(
       () => null,
@@ -140,11 +148,11 @@ async function everything(store: XmlStore): Promise<Record<string, unknown>> {
   return {
     stat: await told(() => source.stat()),
     read: await told(() => source.read({ offset: 0, length: 10 })),
-    put: await told(() => sink.put('a', sample, sample.length, 'video/mp4')),
-    stream: await told(() => sink.put('a', inPieces(sample), sample.length, 'video/mp4')),
-    tryOut: await told(() => sink.tryOut!('dir', async () => undefined)),
+    put: await told(() => sink.put('a', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4')),
+    stream: await told(() => sink.put('a', chunked(SAMPLE_BYTES), SAMPLE_BYTES.length, 'video/mp4')),
+    tryOut: await told(() => sink.probeWrite!('dir', async () => undefined)),
     begin: await told(() => sink.beginUpload('a', 'video/mp4')),
-    part: await told(() => sink.uploadPart('a', 'u', 1, sample, sample.length)),
+    part: await told(() => sink.uploadPart('a', 'u', 1, SAMPLE_BYTES, SAMPLE_BYTES.length)),
     complete: await told(() => sink.completeUpload('a', 'u', [{ n: 1, etag: '"x"' }])),
     delete: await told(() => sink.delete('a')),
     deleteMany: await told(() => sink.deleteMany(['a'])),
@@ -156,7 +164,7 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
   const token = 'FwoGZXIvYXdzEBYaDTokenCanary'
   const rows: [
     string,
-    Partial<Manner>,
+    Partial<FakeS3Options>,
     Partial<typeof keys> & { sessionToken?: string; bucket?: string },
     string,
     string,
@@ -208,9 +216,9 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
   test.each(rows)('%s', async (_, manner, change, code, providerCode) => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [], ...manner })
     const { bucket, ...access } = change
-    const place = s3Place(bucket ?? 'films', null, null)
+    const place = s3BucketAddress(bucket ?? 'films', null, null)
     const used = { ...keys, ...access }
-    const store = { ...storeOf(fake.fetch), place, sign: sigV4(used, place.region) }
+    const store = { ...storeOf(fake.fetch), place, sign: sigV4Signer(used, place.region) }
     for (const [operation, error] of Object.entries(await everything(store))) {
       // Where nothing is, nothing has to be deleted.
       if (operation === 'delete' && code === 'no_such_bucket') continue
@@ -225,13 +233,13 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
 
   test('another region names the right one', async () => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [keys], region: 'ap-southeast-2' })
-    await expect(xmlSource(storeOf(fake.fetch), 'a').stat()).rejects.toThrow('set region to "ap-southeast-2"')
+    await expect(s3Source(storeOf(fake.fetch), 'a').stat()).rejects.toThrow('set region to "ap-southeast-2"')
   })
 
   test('a key that may read but not write is told by the try-out, which leaves nothing', async () => {
     const denied = ['PutObject', 'CreateMultipartUpload', 'UploadPart']
     const fake = new FakeS3({ buckets: ['films'], accounts: [{ ...keys, denied }] })
-    fake.put('films/in.mp4', sample)
+    fake.put('films/in.mp4', SAMPLE_BYTES)
     const { stat, read, tryOut } = await everything(storeOf(fake.fetch))
     expect([stat, read]).toEqual([null, null])
     expect(tryOut).toMatchObject({ code: 'forbidden', status: 403, providerCode: 'AccessDenied', transient: false })
@@ -259,11 +267,11 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
 
   test('an error inside of a 200 is an error, and one that breaks off may be asked again', async () => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [keys] })
-    const sink = xmlSink(storeOf(fake.fetch), '')
+    const sink = s3Sink(storeOf(fake.fetch), '')
     const answers = ['<Error><Code>InternalError</Code></Error>', '<CompleteMultipart', '', '<html>']
     for (const body of answers) {
       const upload = await sink.beginUpload('a', 'video/mp4')
-      const etag = await sink.uploadPart('a', upload, 1, sample, sample.length)
+      const etag = await sink.uploadPart('a', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length)
       fake.spoil = (operation, answer) => (operation === 'CompleteMultipartUpload' ? { ...answer, body } : answer)
       await expect(sink.completeUpload('a', upload, [{ n: 1, etag }])).rejects.toMatchObject({ transient: true })
     }
@@ -271,7 +279,7 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
 
   test('an abort that a part overtakes is repeated', async () => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [keys] })
-    const sink = xmlSink(storeOf(fake.fetch), '')
+    const sink = s3Sink(storeOf(fake.fetch), '')
     const upload = await sink.beginUpload('a', 'video/mp4')
     const before = fake.uploads.get(upload)!
     let late = 1
@@ -285,8 +293,8 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
 
   test('a store without a deletion of many is asked for each', async () => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [keys], noMultiDelete: true })
-    for (const name of ['a', 'b', 'c']) fake.put(`films/${name}`, sample)
-    await xmlSink({ ...storeOf(fake.fetch), deletesMany: false }, '').deleteMany(['a', 'b'])
+    for (const name of ['a', 'b', 'c']) fake.put(`films/${name}`, SAMPLE_BYTES)
+    await s3Sink({ ...storeOf(fake.fetch), deletesMany: false }, '').deleteMany(['a', 'b'])
     expect([...fake.objects.keys()]).toEqual(['films/c'])
   })
 
@@ -305,14 +313,14 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
         },
       },
     )
-    await expect(xmlSource(storeOf(transport), 'a').read(null)).rejects.toMatchObject({ code: 'unreachable' })
+    await expect(s3Source(storeOf(transport), 'a').read(null)).rejects.toMatchObject({ code: 'unreachable' })
     expect(asked).toEqual(['films.s3.us-east-1.amazonaws.com'])
   })
 })
 
 describe('the suite can fail: planted faults', () => {
-  const faults: [string, (store: XmlStore, fake: FakeS3) => XmlStore][] = [
-    ['a wrong signature', (store) => ({ ...store, sign: sigV4({ ...keys, secretKey: 'x' }, 'us-east-1') })],
+  const faults: [string, (store: S3Store, fake: FakeS3) => S3Store][] = [
+    ['a wrong signature', (store) => ({ ...store, sign: sigV4Signer({ ...keys, secretKey: 'x' }, 'us-east-1') })],
     [
       'a key that is encoded twice',
       (store) => ({
@@ -354,20 +362,20 @@ describe('the suite can fail: planted faults', () => {
       }),
     ],
   ]
-  test.each([['none', (store: XmlStore) => store] as (typeof faults)[number], ...faults])('%s', async (name, fault) => {
+  test.each([['none', (store: S3Store) => store] as (typeof faults)[number], ...faults])('%s', async (name, fault) => {
     const fake = new FakeS3({ accounts: [keys], buckets: ['films'] })
-    const store = fault({ ...storeOf(fake.fetch), sign: sigV4(keys, 'us-east-1') }, fake)
+    const store = fault({ ...storeOf(fake.fetch), sign: sigV4Signer(keys, 'us-east-1') }, fake)
     const checks = [
-      ...sourceChecks({
+      ...sourceConformance({
         async open(bytes) {
           fake.put('films/a b', bytes)
-          return xmlSource(store, 'a b')
+          return s3Source(store, 'a b')
         },
         replace: async (bytes) => fake.put('films/a b', bytes),
-        missing: async () => xmlSource(store, 'nothing'),
+        missing: async () => s3Source(store, 'nothing'),
       }),
-      ...sinkChecks({
-        sink: async () => xmlSink(store, 'x y/', caching),
+      ...sinkConformance({
+        sink: async () => s3Sink(store, 'x y/', caching),
         stored: async (path) => fake.objects.get(`films/x y/${path}`)?.bytes ?? null,
         contentType: async (path) => fake.objects.get(`films/x y/${path}`)?.type ?? null,
         cacheControl: async (path) => fake.objects.get(`films/x y/${path}`)?.cache ?? null,

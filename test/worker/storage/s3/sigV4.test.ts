@@ -2,8 +2,8 @@
 // for the verifier of the server in these tests: two programs that share no line.
 import { describe, expect, test } from 'vitest'
 import { encodeKey } from '../../../../worker/storage/s3/bucketAddress.ts'
-import { presigned, sigV4 } from '../../../../worker/storage/s3/sigV4.ts'
-import { claimOf, expectedSignature, presignedClaim } from '../../../fakes/sigV4Check.ts'
+import { sigV4Presigner, sigV4Signer } from '../../../../worker/storage/s3/sigV4.ts'
+import { parseAuthorization, expectedSignature, parsePresignedQuery } from '../../../fakes/sigV4Check.ts'
 
 const accessKey = 'AKIAIOSFODNN7EXAMPLE'
 const secretKey = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
@@ -67,16 +67,20 @@ describe('Amazon’s examples', () => {
   test('the verifier: a presigned address', () => {
     const target =
       '/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404'
-    const found = presignedClaim({ method: 'GET', target, headers: new Map([['host', HOST]]) })
+    const found = parsePresignedQuery({ method: 'GET', target, headers: new Map([['host', HOST]]) })
     expect(found).toMatchObject({ date: '20130524T000000Z', seconds: 86_400, claim: { accessKey } })
     expect(expectedSignature(found!.request, found!.claim, secretKey)).toBe(found?.claim.signature)
   })
 
   // The signer never covers Range: proxies may touch it.
   test.each(examples.slice(1))('the signer: %s', async (_, method, target, headers, bodyHash, signature) => {
-    const sign = sigV4({ accessKey, secretKey }, 'us-east-1', () => at)
+    const sign = sigV4Signer({ accessKey, secretKey }, 'us-east-1', () => at)
     const made = await sign({ method, url: `https://${HOST}${target}`, headers: new Headers(headers), bodyHash })
-    expect(claimOf(made.get('authorization') ?? '')).toMatchObject({ accessKey, region: 'us-east-1', signature })
+    expect(parseAuthorization(made.get('authorization') ?? '')).toMatchObject({
+      accessKey,
+      region: 'us-east-1',
+      signature,
+    })
   })
 })
 
@@ -94,13 +98,13 @@ const keys = [
   `!*'()&?#"<>;:@$,=|^\`{}[]`,
 ]
 test.each(keys)('the key %j reaches the server as it is, with the signature that the server expects', async (key) => {
-  const sign = sigV4({ accessKey, secretKey, sessionToken: 'token' }, 'eu-west-1', () => at)
+  const sign = sigV4Signer({ accessKey, secretKey, sessionToken: 'token' }, 'eu-west-1', () => at)
   const url = `https://${HOST}/${encodeKey(key)}?uploadId=${encodeURIComponent('a+b/c=')}`
   const headers = await sign({ method: 'PUT', url, headers: new Headers(), bodyHash: null })
   const sent = new URL(url)
   expect(sent.href).toBe(url)
   expect(decodeURIComponent(sent.pathname.slice(1))).toBe(key)
-  const claim = claimOf(headers.get('authorization') ?? '')
+  const claim = parseAuthorization(headers.get('authorization') ?? '')
   expect(claim?.signedHeaders).toEqual(['host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'])
   const request = { method: 'PUT', target: sent.pathname + sent.search, headers: new Map([...headers, ['host', HOST]]) }
   expect(expectedSignature(request, claim!, secretKey)).toBe(claim?.signature)
@@ -108,10 +112,10 @@ test.each(keys)('the key %j reaches the server as it is, with the signature that
 })
 
 test.each(keys)('the presigned address of the key %j has the signature that the server expects', async (key) => {
-  const presign = presigned({ accessKey, secretKey }, 'eu-west-1', () => at + 599_000)!
+  const presign = sigV4Presigner({ accessKey, secretKey }, 'eu-west-1', () => at + 599_000)!
   const url = new URL(await presign(`https://${HOST}/${encodeKey(key)}`))
   expect(decodeURIComponent(url.pathname.slice(1))).toBe(key)
-  const found = presignedClaim({
+  const found = parsePresignedQuery({
     method: 'GET',
     target: url.pathname + url.search,
     headers: new Map([['host', HOST]]),
@@ -124,6 +128,6 @@ test.each(keys)('the presigned address of the key %j has the signature that the 
 })
 
 test('temporary credentials make no addresses: their token would be in them', () => {
-  expect(presigned({ accessKey, secretKey, sessionToken: 'token' }, 'eu-west-1')).toBeUndefined()
-  expect(presigned({ accessKey, secretKey, sessionToken: null }, 'eu-west-1')).toBeDefined()
+  expect(sigV4Presigner({ accessKey, secretKey, sessionToken: 'token' }, 'eu-west-1')).toBeUndefined()
+  expect(sigV4Presigner({ accessKey, secretKey, sessionToken: null }, 'eu-west-1')).toBeDefined()
 })

@@ -1,19 +1,19 @@
 // In charge of: reading XML of stores, also of hostile ones.
 import { expect, test } from 'vitest'
-import { childrenOf, escapeXml, parseXml, textAt } from '../../../../worker/storage/s3/s3Xml.ts'
+import { childElements, escapeXml, parseXml, elementText } from '../../../../worker/storage/s3/s3Xml.ts'
 
 test('elements, attributes, namespaces, entities, CDATA and comments', () => {
   const root = parseXml(
     `<?xml version="1.0"?>\n<!-- <Key>no</Key> --><s3:List xmlns:s3='http://x/"y">'><Contents><Key>a &amp;&lt;&#x1F600;&#233;</Key></Contents><Contents a=">"><Key><![CDATA[<&amp;>]]></Key><Empty/></Contents></s3:List>\n`,
   )
   expect(root?.name).toBe('List')
-  expect(childrenOf(root!, 'Contents').map((each) => textAt(each, 'Key'))).toEqual(['a &<😀é', '<&amp;>'])
-  expect(textAt(root, 'Contents', 'Nothing')).toBe(null)
+  expect(childElements(root!, 'Contents').map((each) => elementText(each, 'Key'))).toEqual(['a &<😀é', '<&amp;>'])
+  expect(elementText(root, 'Contents', 'Nothing')).toBe(null)
 })
 
 test('what is written is read again', () => {
   const key = `a<b>&"'c]]>&amp;`
-  expect(textAt(parseXml(`<K><Key>${escapeXml(key)}</Key></K>`), 'Key')).toBe(key)
+  expect(elementText(parseXml(`<K><Key>${escapeXml(key)}</Key></K>`), 'Key')).toBe(key)
 })
 
 test.each([

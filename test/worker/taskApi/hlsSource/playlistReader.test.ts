@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MediaPlaylist, MultivariantPlaylist } from '../../../../worker/taskApi/hlsSource/hlsPlaylist.ts'
 import { MAX_SEGMENTS, readPlaylist } from '../../../../worker/taskApi/hlsSource/hlsPlaylist.ts'
-import type { PlaylistRefused } from '../../../../worker/taskApi/hlsSource/playlistError.ts'
+import type { PlaylistError } from '../../../../worker/taskApi/hlsSource/playlistError.ts'
 
 const END = '#EXT-X-ENDLIST'
 const text = (...lines: string[]): string => ['#EXTM3U', ...lines].join('\n')
@@ -14,7 +14,7 @@ function refusal(whole: string): string {
     readPlaylist(whole)
     return 'no error'
   } catch (error) {
-    return (error as PlaylistRefused).code
+    return (error as PlaylistError).code
   }
 }
 

@@ -1,14 +1,14 @@
 // In charge of: which addresses a presentation leads to, and to whom credentials go.
 import { describe, expect, test } from 'vitest'
-import { openPiece, openPresentation } from '../../../../worker/taskApi/hlsSource/hlsPresentation.ts'
-import type { Transport } from '../../../../worker/storage/guardedFetch.ts'
+import { openResource, openHlsPresentation } from '../../../../worker/taskApi/hlsSource/hlsPresentation.ts'
+import type { FetchFunction } from '../../../../worker/storage/guardedFetch.ts'
 
 const END = '#EXT-X-ENDLIST'
 const access = { username: 'me', password: 'secret' }
 
 function web(files: Record<string, string>) {
   const seen: { url: string; authorization: string | null }[] = []
-  const transport: Transport = async (url, init) => {
+  const transport: FetchFunction = async (url, init) => {
     seen.push({ url: String(url), authorization: new Headers(init?.headers).get('authorization') })
     const file = files[String(url).replace(/\?.*/, '')]
     return file === undefined ? new Response('no', { status: 404 }) : new Response(file)
@@ -48,7 +48,7 @@ const files = {
 describe('a presentation', () => {
   test('is the highest variant with video, and its audio group; addresses are relative to their own playlist', async () => {
     const { transport } = web(files)
-    const { description, tracks, keys } = await openPresentation('https://a.example/x/m.m3u8', access, transport)
+    const { description, tracks, keys } = await openHlsPresentation('https://a.example/x/m.m3u8', access, transport)
     expect(tracks[0]!.segments).toEqual([{ url: 'https://a.example/y/0.ts?t=1', range: null }])
     expect(tracks[1]!.maps).toEqual([{ url: 'https://b.example/i.mp4', range: null }])
     expect(keys).toEqual(['https://a.example/k'])
@@ -60,7 +60,7 @@ describe('a presentation', () => {
 
   test('sends credentials to the origin of its own address and to no other', async () => {
     const { seen, transport } = web(files)
-    await openPresentation('https://a.example/x/m.m3u8', access, transport)
+    await openHlsPresentation('https://a.example/x/m.m3u8', access, transport)
     expect(seen.map(({ url, authorization }) => [new URL(url).host, authorization !== null])).toEqual([
       ['a.example', true],
       ['a.example', true],
@@ -68,7 +68,7 @@ describe('a presentation', () => {
     ])
     seen.length = 0
     for (const url of ['https://a.example/1.ts', 'http://a.example/1.ts', 'https://b.example/1.ts']) {
-      await openPiece(url, 'https://a.example/x/m.m3u8', access, transport)
+      await openResource(url, 'https://a.example/x/m.m3u8', access, transport)
         .read(null)
         .catch(() => undefined)
     }
@@ -77,13 +77,13 @@ describe('a presentation', () => {
 
   test('has one pin for as long as only the queries of its addresses change', async () => {
     const pinOf = async (changed: Record<string, string>) =>
-      (await openPresentation('https://a.example/y/high.m3u8', {}, web({ ...files, ...changed }).transport)).description
-        .pin
+      (await openHlsPresentation('https://a.example/y/high.m3u8', {}, web({ ...files, ...changed }).transport))
+        .description.pin
     const high = files['https://a.example/y/high.m3u8']
-    const pin = await pinOf({})
-    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace('t=1', 't=2') })).toBe(pin)
-    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace('0.ts', '1.ts') })).not.toBe(pin)
-    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace(':2,', ':3,') })).not.toBe(pin)
+    const playlistDigest = await pinOf({})
+    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace('t=1', 't=2') })).toBe(playlistDigest)
+    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace('0.ts', '1.ts') })).not.toBe(playlistDigest)
+    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace(':2,', ':3,') })).not.toBe(playlistDigest)
   })
 
   const refused: [string, string, Record<string, string>][] = [
@@ -101,6 +101,6 @@ describe('a presentation', () => {
   ]
   test.each(refused)('%s: %s', async (_title, code, changed) => {
     const { transport } = web({ ...files, ...changed })
-    await expect(openPresentation('https://a.example/x/m.m3u8', {}, transport)).rejects.toMatchObject({ code })
+    await expect(openHlsPresentation('https://a.example/x/m.m3u8', {}, transport)).rejects.toMatchObject({ code })
   })
 })

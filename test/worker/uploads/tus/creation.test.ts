@@ -2,14 +2,14 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { MAX_RESUMABLE_BYTES, UPLOAD_CHUNK_BYTES, uploadPartBytes } from '#contract/limits.ts'
-import { BASE, call } from '../../support/apiClient.ts'
-import { begin, CHUNK, codeOf, emptyBucket, offsetOf, patch, tus } from './tusClient.ts'
+import { BASE_URL, apiRequest } from '../../support/apiClient.ts'
+import { createUpload, CHUNK, statusAndCode, emptyBucket, offsetOf, patch, tus } from './tusClient.ts'
 
 beforeEach(emptyBucket)
 
 describe('version and discovery', () => {
   test('"it MUST respond with the 412 Precondition Failed status and MUST include the Tus-Version header"', async () => {
-    const path = await begin(3)
+    const path = await createUpload(3)
     for (const [address, method] of [
       ['/uploads', 'POST'],
       [path, 'PATCH'],
@@ -23,12 +23,12 @@ describe('version and discovery', () => {
     }
     // "the Server MUST NOT process the request"
     expect(await offsetOf(path)).toBe(0)
-    expect((await call(path, { method: 'PATCH', headers: CHUNK, body: 'abc' })).status).toBe(412)
+    expect((await apiRequest(path, { method: 'PATCH', headers: CHUNK, body: 'abc' })).status).toBe(412)
   })
 
   test('"MUST contain the Tus-Version header. It MAY include the Tus-Extension and Tus-Max-Size headers"', async () => {
     for (const address of ['/uploads', '/uploads/7']) {
-      const response = await call(address, { method: 'OPTIONS', headers: { 'tus-resumable': '9' } })
+      const response = await apiRequest(address, { method: 'OPTIONS', headers: { 'tus-resumable': '9' } })
       expect(response.status).toBe(204)
       expect(Object.fromEntries(response.headers)).toMatchObject({
         'tus-version': '1.0.0',
@@ -41,7 +41,7 @@ describe('version and discovery', () => {
 
   test('a page of any origin may send and read the headers, without credentials', async () => {
     const asks = 'authorization,tus-resumable,upload-length,upload-metadata,upload-offset,upload-checksum,content-type'
-    const preflight = await call('/uploads/1', {
+    const preflight = await apiRequest('/uploads/1', {
       method: 'OPTIONS',
       headers: {
         origin: 'https://page.test',
@@ -73,7 +73,7 @@ describe('creation', () => {
     expect(response.status).toBe(201)
     const answer = await response.json<{ uploaded_file_number: number; input: string }>()
     expect(answer).toMatchObject({ uploaded_file_number: expect.any(Number), name: 'My film.mp4', size: 3 })
-    expect(response.headers.get('location')).toBe(`${BASE}/uploads/${answer.uploaded_file_number}`)
+    expect(response.headers.get('location')).toBe(`${BASE_URL}/uploads/${answer.uploaded_file_number}`)
     expect(response.headers.get('location')).toBe(answer.input)
     expect(response.headers.get('uploaded-file-number')).toBe(String(answer.uploaded_file_number))
     // "If the expiration is known at the creation, the Upload-Expires header MUST be included in the response"
@@ -89,9 +89,9 @@ describe('creation', () => {
       'cache-control': 'no-store',
       'tus-resumable': '1.0.0',
     })
-    expect((await call(path)).status).toBe(404)
+    expect((await apiRequest(path)).status).toBe(404)
     await patch(path, 0, 'abc')
-    const got = await call(path)
+    const got = await apiRequest(path)
     expect(await got.text()).toBe('abc')
     expect(got.headers.get('content-type')).toBe('video/mp4')
     expect(got.headers.get('content-disposition')).toContain('My film.mp4')
@@ -119,7 +119,7 @@ describe('creation', () => {
       'invalid_request',
     ],
   ])('refuses %s', async (_, headers, status, code) => {
-    expect(await codeOf(await tus('/uploads', 'POST', headers))).toEqual([status, code])
+    expect(await statusAndCode(await tus('/uploads', 'POST', headers))).toEqual([status, code])
   })
 
   test('one whose object cannot be made leaves no row that would count', async () => {
@@ -138,9 +138,9 @@ describe('creation', () => {
     expect([first.status, first.headers.get('upload-offset')]).toEqual([201, '3'])
     const path = new URL(first.headers.get('location') ?? '').pathname
     expect((await patch(path, 3, 'def')).status).toBe(204)
-    expect(await (await call(path)).text()).toBe('abcdef')
+    expect(await (await apiRequest(path)).text()).toBe('abcdef')
     const wrong = await tus('/uploads', 'POST', { 'upload-length': '6', 'content-type': 'video/mp4' }, 'abc')
-    expect(await codeOf(wrong)).toEqual([415, 'unsupported_media_type'])
+    expect(await statusAndCode(wrong)).toEqual([415, 'unsupported_media_type'])
   })
 })
 

@@ -2,14 +2,14 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
-import { resumable } from '../../../../worker/uploads/tus/resumableUpload.ts'
-import { call } from '../../support/apiClient.ts'
+import { resumableUpload } from '../../../../worker/uploads/tus/resumableUpload.ts'
+import { apiRequest } from '../../support/apiClient.ts'
 
 export const MIB = 1024 * 1024
 export const CHUNK = { 'content-type': 'application/offset+octet-stream' }
 export const bytes = (length: number, seed = 1) =>
   new Uint8Array(length).map((_, i) => (i * 31 + (i >> 9) * seed) % 251)
-export const large = bytes(12 * MIB + 17)
+export const LARGE_BODY = bytes(12 * MIB + 17)
 
 export const tus = (
   path: string,
@@ -18,14 +18,14 @@ export const tus = (
   body?: BodyInit,
   key?: string,
 ) =>
-  call(path, {
+  apiRequest(path, {
     method,
     headers: { 'tus-resumable': '1.0.0', ...headers },
     ...(body === undefined ? {} : { body }),
     ...(key === undefined ? {} : { key }),
   })
 
-export async function begin(length: number, headers: Record<string, string> = {}): Promise<string> {
+export async function createUpload(length: number, headers: Record<string, string> = {}): Promise<string> {
   const response = await tus('/uploads', 'POST', { 'upload-length': String(length), ...headers })
   expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)])
   return new URL(response.headers.get('location') ?? '').pathname
@@ -35,8 +35,8 @@ export const patch = (path: string, offset: number, body: BodyInit, headers: Rec
 export const offsetOf = async (path: string) =>
   Number((await tus(path, 'HEAD')).headers.get('upload-offset') ?? Number.NaN)
 export const numberOf = (path: string) => Number(path.split('/').at(-1))
-export const stub = (path: string) => resumable(env, numberOf(path))
-export const codeOf = async (response: Response) => [
+export const uploadObject = (path: string) => resumableUpload(env, numberOf(path))
+export const statusAndCode = async (response: Response) => [
   response.status,
   (await response.json<{ error: { code: string } }>()).error.code,
 ]
@@ -45,28 +45,28 @@ export async function checksum(algorithm: string, body: Uint8Array): Promise<str
   const digest = new Uint8Array(await crypto.subtle.digest(name, body))
   return `${algorithm} ${btoa(String.fromCharCode(...digest))}`
 }
-export async function read(path: string): Promise<Uint8Array> {
-  return new Uint8Array(await (await call(path)).arrayBuffer())
+export async function readUpload(path: string): Promise<Uint8Array> {
+  return new Uint8Array(await (await apiRequest(path)).arrayBuffer())
 }
-export async function same(path: string, expected: Uint8Array): Promise<boolean> {
-  const [a, b] = await Promise.all([await read(path), expected].map((each) => checksum('sha256', each)))
+export async function hasContent(path: string, expected: Uint8Array): Promise<boolean> {
+  const [a, b] = await Promise.all([await readUpload(path), expected].map((each) => checksum('sha256', each)))
   return a === b
 }
 /** A body whose sender decides when it goes on, and how it ends. */
-export function held() {
+export function heldBody() {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   return { readable, writer: writable.getWriter() }
 }
-export async function left(path: string): Promise<unknown> {
+export async function remainsOfUpload(path: string): Promise<unknown> {
   const row = await env.DB.prepare('SELECT key FROM uploads WHERE number = ?').bind(numberOf(path)).first()
   const { objects } = await env.BUCKET.list({ prefix: 'uploads/' })
-  const inside = await runInDurableObject(stub(path), (_, state) => [
+  const inside = await runInDurableObject(uploadObject(path), (_, state) => [
     state.storage.sql.exec('SELECT count(*) AS n FROM parts').one()['n'],
     state.storage.sql.exec('SELECT count(*) AS n FROM tail').one()['n'],
   ])
   return { row, objects: objects.length, inside }
 }
-export const NOTHING = { row: null, objects: 0, inside: [0, 0] }
+export const NOTHING_LEFT = { row: null, objects: 0, inside: [0, 0] }
 
 /** Before each test, so that what `left` counts is its own. */
 export async function emptyBucket() {

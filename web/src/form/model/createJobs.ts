@@ -2,12 +2,12 @@
 // upload is complete. Not in charge of: judging the body (validate.ts).
 import { createJob } from '../../api/api.ts'
 import { navigate } from '../../router.tsx'
-import { order, remove } from '../../transfers/store.ts'
-import { withInput, type Body } from './formBody.ts'
+import { planJob, remove } from '../../transfers/store.ts'
+import { withInput, type FormBody } from './formBody.ts'
 import type { Source } from './sources.ts'
 
 /** @param once names the wish: sent twice, it makes one job */
-export async function createJobs(sources: readonly Source[], body: Body, once: string): Promise<void> {
+export async function createJobs(sources: readonly Source[], body: FormBody, once: string): Promise<void> {
   const [only] = sources
   if (sources.length === 1 && only?.input != null) {
     const { _auto_generated_id_: id } = await createJob(withInput(body, only.input), false, once)
@@ -17,7 +17,7 @@ export async function createJobs(sources: readonly Source[], body: Body, once: s
   }
   for (const [index, { input, transfer }] of sources.entries()) {
     // What is uploaded here goes on in the tray, where its job is shown as well.
-    if (transfer) order(transfer.id, withInput(body, null))
+    if (transfer) planJob(transfer.id, withInput(body, null))
     else if (input !== null) await createJob(withInput(body, input), false, `${once}-${index}`)
   }
   navigate('/')

@@ -6,9 +6,9 @@ import { ApiError, createJob, deleteJob, isFinal } from '../../api/api.ts'
 import { watchJob } from '../../api/jobWatch.ts'
 import type { Failure } from '../../parts/notice.tsx'
 import { onSession } from '../../api/session.ts'
-import type { Body } from './formBody.ts'
+import type { FormBody } from './formBody.ts'
 
-export interface Analysed {
+export interface DryRunResult {
   source: SourceReport | null
   estimate: Estimate | null
   /** Of the source, kept in this page: an object URL. */
@@ -17,7 +17,7 @@ export interface Analysed {
 }
 
 /** @throws ApiError when the service refuses it */
-export async function dryRun(body: Body, onNews: (status: PublicStatus) => void): Promise<Analysed> {
+export async function dryRun(body: FormBody, onNews: (status: PublicStatus) => void): Promise<DryRunResult> {
   // A dry run calls no webhook and needs no metadata; nothing but the plan is asked for.
   const { webhook_url: _hook, metadata: _own, ...asked } = body
   const { _auto_generated_id_: id } = await createJob(asked, true, crypto.randomUUID())

@@ -1,16 +1,16 @@
 // In charge of: estimates of several sources as one, and the renditions of a plan. Pure.
 import { containerRules, fileContainers } from '#contract/containers.ts'
-import type { Estimate, FileReport, Range } from '#contract/task/dryRunEstimate.ts'
-import type { Members } from './formBody.ts'
+import type { Estimate, PlannedFile, EstimateRange } from '#contract/task/dryRunEstimate.ts'
+import type { JobFields } from './formBody.ts'
 
 export interface Total {
-  seconds: Range | null
-  bytes: Range | null
-  dollars: Range | null
+  seconds: EstimateRange | null
+  bytes: EstimateRange | null
+  dollars: EstimateRange | null
 }
 
-function sum(ranges: readonly (Range | null)[]): Range | null {
-  let total: Range = { low: 0, likely: 0, high: 0 }
+function sum(ranges: readonly (EstimateRange | null)[]): EstimateRange | null {
+  let total: EstimateRange = { low: 0, likely: 0, high: 0 }
   for (const range of ranges) {
     if (range === null) return null
     total = { low: total.low + range.low, likely: total.likely + range.likely, high: total.high + range.high }
@@ -20,7 +20,7 @@ function sum(ranges: readonly (Range | null)[]): Range | null {
 
 /** null where one of them is not known. */
 export function totalOf(estimates: readonly Estimate[]): Total {
-  const of = (pick: (predicted: Estimate['predicted']) => Range | null) =>
+  const of = (pick: (predicted: Estimate['predicted']) => EstimateRange | null) =>
     sum(estimates.map(({ predicted }) => pick(predicted)))
   return {
     seconds: of(({ wall_seconds: seconds }) => seconds),
@@ -30,7 +30,7 @@ export function totalOf(estimates: readonly Estimate[]): Total {
 }
 
 /** One line for each video rendition: its files are of one profile. */
-export function renditionsOf({ plan }: Estimate): FileReport[] {
+export function renditionsOf({ plan }: Estimate): PlannedFile[] {
   const seen = new Set<string>()
   return plan.outputs.filter(({ video, profile }) => {
     if (video === null) return false
@@ -40,8 +40,8 @@ export function renditionsOf({ plan }: Estimate): FileReport[] {
 }
 
 /** What an automatic ladder became, as renditions that can be edited. */
-export function plannedProfiles(estimate: Estimate, segmented: boolean, container: unknown): Members[] {
-  return renditionsOf(estimate).flatMap(({ video }): Members[] => {
+export function plannedProfiles(estimate: Estimate, segmented: boolean, container: unknown): JobFields[] {
+  return renditionsOf(estimate).flatMap(({ video }): JobFields[] => {
     if (video === null) return []
     const rung = Math.min(video.width, video.height)
     return [

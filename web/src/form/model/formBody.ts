@@ -4,30 +4,31 @@ import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { Problem } from '#contract/errors.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 
-export type Members = Record<string, unknown>
+export type JobFields = Record<string, unknown>
 
 /** Everything but the source and the stores. */
-export interface Wish extends Members {
-  videoProfiles: Members[]
-  audioProfiles: Members[]
+export interface JobRequest extends JobFields {
+  videoProfiles: JobFields[]
+  audioProfiles: JobFields[]
 }
 
-export interface Body extends Wish {
-  cloud_credentials: { input: Members; output: Members }
+export interface FormBody extends JobRequest {
+  cloud_credentials: { input: JobFields; output: JobFields }
 }
 
 /** The same job for another source. */
-export const withInput = (body: Body, input: string | null): Body => withMember(body, 'input', input ?? undefined)
+export const withInput = (body: FormBody, input: string | null): FormBody =>
+  withMember(body, 'input', input ?? undefined)
 
 /** A copy with the member set; undefined and empty text take it away, so that absence keeps its meaning. */
-export function withMember<M extends Members>(members: M, name: string, value: unknown): M {
+export function withMember<M extends JobFields>(members: M, name: string, value: unknown): M {
   const { [name]: _old, ...rest } = members
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members but one, whose kind is judged by the schema
   return (value === undefined || value === '' ? rest : { ...rest, [name]: value }) as M
 }
 
 /** Other credentials for the source. Its address stays, unless it is kept in another kind of store now. */
-export function withSource(body: Body, source: Members): Body {
+export function withSource(body: FormBody, source: JobFields): FormBody {
   const { input, output } = body.cloud_credentials
   const next = { ...body, cloud_credentials: { input: source, output } }
   return source['cloud_provider'] === input['cloud_provider'] ? next : withMember(next, 'input', undefined)
@@ -37,7 +38,7 @@ export const secretMembers = ['access_key', 'secret_key', 'private_key', 'sessio
 const HIDDEN = '••••••'
 
 /** As it is sent, with dots in place of secrets and of the queries of addresses. */
-export function shownBody(body: Body): string {
+export function shownBody(body: FormBody): string {
   return JSON.stringify(
     body,
     (name, value: unknown) => {
@@ -50,14 +51,14 @@ export function shownBody(body: Body): string {
 }
 
 /** The line that does the same in a terminal. */
-export function curlLine(body: Body, origin: string, dryRun: boolean): string {
+export function curlLine(body: FormBody, origin: string, dryRun: boolean): string {
   const quoted = shownBody(body).replaceAll("'", `'\\''`)
   return `curl -sS -u "$KEY:" --json '${quoted}' '${origin}/api/v0/job${dryRun ? '?dry_run=true' : ''}'`
 }
 
 const isNothing = (value: unknown) => value === null || value === undefined || value === ''
 
-function clean(members: object, leave: readonly string[] = []): Members {
+function clean(members: object, leave: readonly string[] = []): JobFields {
   return Object.fromEntries(
     Object.entries(members).filter(([name, value]) => !isNothing(value) && !leave.includes(name)),
   )
@@ -67,7 +68,7 @@ function clean(members: object, leave: readonly string[] = []): Members {
  * A stored configuration as a new request. The service returns no secrets, so they have to be entered again. A webhook_url
  * without its query would be refused, and is left out: that of the API key applies where it has one.
  */
-export function bodyOf(config: JobConfig): Body {
+export function bodyOf(config: JobConfig): FormBody {
   const { videoProfiles, audioProfiles, cloud_credentials: credentials, ...stored } = config
   // The preset's members are there already; it may have been changed since, or deleted.
   const { separate_audio: _same, preset: _merged, ...rest } = stored
@@ -92,8 +93,8 @@ const stores = () => ({ input: { cloud_provider: 'file-upload' }, output: { clou
 const ownMembers = ['input', 'metadata', 'webhook_url', 'bucket_output_path'] as const
 
 /** A new job of a preset's members; of the job before it, source, stores and what else is its own. */
-export function bodyWith(job: Members, before: Body | null): Body {
-  const { videoProfiles = [], audioProfiles = [], ...rest } = structuredClone(job) as Partial<Wish>
+export function bodyWith(job: JobFields, before: FormBody | null): FormBody {
+  const { videoProfiles = [], audioProfiles = [], ...rest } = structuredClone(job) as Partial<JobRequest>
   const own = Object.fromEntries(
     ownMembers.flatMap((name) => (before?.[name] === undefined ? [] : [[name, before[name]]])),
   )
@@ -101,7 +102,7 @@ export function bodyWith(job: Members, before: Body | null): Body {
 }
 
 /** What of a body a preset keeps: neither its source nor its credentials, nor what belongs to one job. */
-export function jobOfPreset(body: Body): Members {
+export function jobOfPreset(body: FormBody): JobFields {
   const left: readonly string[] = [...ownMembers, 'cloud_credentials']
   return Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)))
 }

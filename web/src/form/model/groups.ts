@@ -6,7 +6,7 @@ export interface Group {
   fields: readonly string[]
 }
 
-export const groups: readonly Group[] = [
+export const FIELD_GROUPS: readonly Group[] = [
   {
     id: 'packaging',
     title: 'Packaging',
@@ -80,7 +80,7 @@ export const renditionFields: readonly string[] = ['allow_upscaling']
 export const destinationFields: readonly string[] = ['bucket_output_path']
 
 /** Fields with a place of their own, and second names of others. */
-export const elsewhere: readonly string[] = [
+export const fieldsOutsideGroups: readonly string[] = [
   'input',
   'ladder',
   'metadata',

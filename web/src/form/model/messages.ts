@@ -16,7 +16,7 @@ const list = (values: readonly (string | number | boolean)[]): string =>
     .replace(/, ([^,]*)$/, ' or $1')
 
 /** Where a field stands, for a list of problems: "Rendition 2 · Bitrate (kbps)". */
-export function placeOf(path: string, provider?: unknown): string {
+export function fieldTitle(path: string, provider?: unknown): string {
   const index = /^(video|audio)Profiles\[(\d+)\]/.exec(path)
   const name = path.split('.').at(-1) ?? path
   const label =

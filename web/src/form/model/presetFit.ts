@@ -3,9 +3,9 @@
 import { codecOf, videoRules, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { dimensions } from '../../text/mediaTerms.ts'
-import type { Members } from './formBody.ts'
+import type { JobFields } from './formBody.ts'
 
-export interface Fit {
+export interface PresetFit {
   /** Why it cannot be used; null = it can. */
   reason: string | null
   /** What becomes different with this source. */
@@ -29,16 +29,16 @@ export function displaySize({
   return Math.abs(rotation) % 180 === 90 ? { width: height, height: stretched } : { width: stretched, height }
 }
 
-const profilesOf = (job: Members): Members[] =>
-  Array.isArray(job['videoProfiles']) ? (job['videoProfiles'] as Members[]) : []
+const profilesOf = (job: JobFields): JobFields[] =>
+  Array.isArray(job['videoProfiles']) ? (job['videoProfiles'] as JobFields[]) : []
 
 /** A rung by its shorter side, which "720p" names whatever the orientation; 0 = the source's. */
-function rungOf({ width, height }: Members): number {
+function rungOf({ width, height }: JobFields): number {
   const sides = [Number(width), Number(height)].filter((side) => side > 0)
   return sides.length === 0 ? 0 : Math.min(...sides)
 }
 
-export function fitOf(job: Members, source: SourceReport | null): Fit {
+export function presetFit(job: JobFields, source: SourceReport | null): PresetFit {
   if (source === null) return { reason: null, notes: [] }
   const audioFiles = typeof job['audio_output_path'] === 'string'
   if (audioFiles && source.audio.length === 0) return { reason: 'This source has no audio.', notes: [] }

@@ -1,12 +1,12 @@
 // In charge of: what the form knows of a field, taken from the schema that judges it (contract/job/requestSchema.ts). Pure.
 // Not in charge of: where a field stands (groups.ts), what it is called (labels.ts).
 import {
-  audioProfile,
-  credential,
-  fields,
-  jobFields,
+  audioProfileSchema,
+  credentialSchema,
+  fieldMeta,
+  jobFieldsSchema,
   outputCredential,
-  videoProfile,
+  videoProfileSchema,
 } from '#contract/job/requestSchema.ts'
 import { ABSENT, descriptionOf, labelOf } from './labels.ts'
 
@@ -27,7 +27,7 @@ export interface FieldInfo {
 
 /** null = no field of the form. */
 function infoOf(prefix: string, name: string, schema: object): FieldInfo | null {
-  const meta = fields.get(schema as never)
+  const meta = fieldMeta.get(schema as never)
   if (!meta) return null
   const listed: readonly (string | number | boolean)[] = meta.allowed ?? []
   const flag = meta.allowed?.length === 0
@@ -56,11 +56,11 @@ function infosOf(prefix: string, shape: Record<string, object>): ReadonlyMap<str
   return new Map(infos.flatMap((info) => (info ? [[info.name, info]] : [])))
 }
 
-export const jobInfos = infosOf('', jobFields.shape)
-export const videoInfos = infosOf('videoProfiles[].', videoProfile.shape)
-export const audioInfos = infosOf('audioProfiles[].', audioProfile.shape)
+export const jobInfos = infosOf('', jobFieldsSchema.shape)
+export const videoInfos = infosOf('videoProfiles[].', videoProfileSchema.shape)
+export const audioInfos = infosOf('audioProfiles[].', audioProfileSchema.shape)
 export const credentialInfos = {
-  input: infosOf('cloud_credentials.input.', credential.shape),
+  input: infosOf('cloud_credentials.input.', credentialSchema.shape),
   output: infosOf('cloud_credentials.output.', outputCredential.shape),
 }
 

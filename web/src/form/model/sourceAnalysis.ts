@@ -2,10 +2,10 @@
 // and again when the settings change. Not in charge of: a single dry run (dryRun.ts).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
-import { pause } from '../../api/jobWatch.ts'
+import { sleep } from '../../api/jobWatch.ts'
 import { asError, type Failure } from '../../parts/notice.tsx'
-import { situation } from '../../text/format.ts'
-import { withInput, type Body } from './formBody.ts'
+import { describeProgress } from '../../text/format.ts'
+import { withInput, type FormBody } from './formBody.ts'
 import { dryRun } from './dryRun.ts'
 
 export interface Analysis {
@@ -41,7 +41,7 @@ const none: Omit<Analysis, 'of'> = {
 }
 
 /** @param body null = there is something wrong with it; sources are analysed when it is right */
-export function useAnalyses(sources: readonly Readable[], body: Body | null): ReadonlyMap<string, Analysis> {
+export function useAnalyses(sources: readonly Readable[], body: FormBody | null): ReadonlyMap<string, Analysis> {
   const [analyses, setAnalyses] = useState<ReadonlyMap<string, Analysis>>(new Map())
   const known = useRef(analyses)
   const posters = useRef(new Set<string>())
@@ -62,7 +62,7 @@ export function useAnalyses(sources: readonly Readable[], body: Body | null): Re
       try {
         const found = await dryRun(withInput(body, input), (status) => {
           if (signal.aborted) return
-          update(key, { situation: situation(status), ...(status.source ? { source: status.source } : {}) })
+          update(key, { situation: describeProgress(status), ...(status.source ? { source: status.source } : {}) })
         })
         if (found.poster !== null) posters.current.add(found.poster)
         const before = known.current.get(key)
@@ -82,7 +82,7 @@ export function useAnalyses(sources: readonly Readable[], body: Body | null): Re
       const again = missing.filter(({ key }) => known.current.has(key))
       // What is shown is no longer true of these settings.
       for (const { key } of again) update(key, { busy: true, situation: null, estimate: null, failure: null })
-      if (again.length > 0 && again.length === missing.length) await pause(SETTLED_MS, signal)
+      if (again.length > 0 && again.length === missing.length) await sleep(SETTLED_MS, signal)
       // New ones first: nothing is known of them.
       for (const source of [...missing.filter((each) => !again.includes(each)), ...again]) {
         if (!signal.aborted) await run(source)

@@ -1,9 +1,9 @@
 // In charge of: the sources of the form as one list, wherever they are: uploads of this tab, uploads that were there before,
 // or one address. Pure.
-import { fileNameOf } from '#contract/job/paths/inputAddress.ts'
+import { lastPathSegment } from '#contract/job/paths/inputAddress.ts'
 import type { ListedUpload } from '#contract/api/answers.ts'
 import type { Transfer } from '../../transfers/store.ts'
-import type { Body } from './formBody.ts'
+import type { FormBody } from './formBody.ts'
 
 /** What was chosen; the rest of it is looked up. */
 export type Chosen = { transfer: number } | { upload: Pick<ListedUpload, 'input' | 'name' | 'size'> }
@@ -18,16 +18,17 @@ export interface Source {
   transfer: Transfer | null
 }
 
-export const isUpload = ({ cloud_credentials: { input } }: Body): boolean => input['cloud_provider'] === 'file-upload'
+export const isUpload = ({ cloud_credentials: { input } }: FormBody): boolean =>
+  input['cloud_provider'] === 'file-upload'
 
-export function sourcesOf(body: Body, chosen: readonly Chosen[], transfers: readonly Transfer[]): Source[] {
+export function sourcesOf(body: FormBody, chosen: readonly Chosen[], transfers: readonly Transfer[]): Source[] {
   if (!isUpload(body)) {
     const { input } = body
     return typeof input === 'string' && input !== ''
       ? [
           {
             key: `address:${JSON.stringify([input, body.cloud_credentials.input])}`,
-            name: fileNameOf(input),
+            name: lastPathSegment(input),
             size: null,
             input,
             transfer: null,

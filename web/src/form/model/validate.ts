@@ -1,22 +1,22 @@
 // In charge of: what is wrong with a body by the rules of the service itself, in the words of the form. Pure.
 import type { Problem, Warning } from '#contract/errors.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { withInput, type Body } from './formBody.ts'
+import { withInput, type FormBody } from './formBody.ts'
 import { messageOf, reworded } from './messages.ts'
 import { isUpload, type Source } from './sources.ts'
 
-export interface Judgement {
+export interface FormErrors {
   problems: readonly Problem[]
   warnings: readonly Warning[]
 }
 
-export const providerOf = ({ cloud_credentials: { input } }: Body): string => String(input['cloud_provider'])
+export const providerOf = ({ cloud_credentials: { input } }: FormBody): string => String(input['cloud_provider'])
 
 /** In the words of the form; also those that the service itself found. */
-export const spoken = (problems: readonly Problem[], body: Body): Problem[] =>
+export const spoken = (problems: readonly Problem[], body: FormBody): Problem[] =>
   problems.map((problem) => ({ ...problem, message: messageOf(problem, providerOf(body)) }))
 
-export function judge(body: Body, sources: readonly Source[], origin: string): Judgement {
+export function validateForm(body: FormBody, sources: readonly Source[], origin: string): FormErrors {
   // An upload that is under way gets its number later: the rest is judged as if it had one.
   const input = isUpload(body) && sources.length > 0 ? (sources[0]?.input ?? `${origin}/uploads/1`) : null
   const judged = validateJob(isUpload(body) ? withInput(body, input) : body, { baseUrl: origin })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inputName, utf8Length } from '#contract/job/paths/inputAddress.ts'
+import { outputBaseName, utf8ByteLength } from '#contract/job/paths/inputAddress.ts'
 import { parseInput } from '#contract/job/stores/registry.ts'
 import { BASE_URL } from '../../requestFixture.ts'
 
@@ -115,11 +115,11 @@ describe('the name of an input', () => {
     [`${'x'.repeat(200)}.mp4`, 'x'.repeat(80)],
     ['100%.mp4', '100'],
   ])('%s is %s', (input, name) => {
-    expect(inputName(input)).toBe(name)
-    expect(inputName(name)).toBe(name)
+    expect(outputBaseName(input)).toBe(name)
+    expect(outputBaseName(name)).toBe(name)
   })
 })
 
 it('counts bytes as UTF-8 does', () => {
-  for (const text of ['', 'a', 'é', '映', '😀', 'a😀é']) expect(utf8Length(text)).toBe(Buffer.byteLength(text))
+  for (const text of ['', 'a', 'é', '映', '😀', 'a😀é']) expect(utf8ByteLength(text)).toBe(Buffer.byteLength(text))
 })

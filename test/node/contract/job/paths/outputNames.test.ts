@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { audioFilePath, checkPath, outputPath } from '#contract/job/paths/outputNames.ts'
-import { accept, names, refuse, request } from '../../requestFixture.ts'
+import { audioFilePath, outputPathProblem, outputFilePath } from '#contract/job/paths/outputNames.ts'
+import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../../requestFixture.ts'
 
 const size = { width: 0, height: 0, video_bitrate: 5000 }
 
@@ -14,14 +14,14 @@ describe('the path of an output', () => {
     [{ bucket_output_path: 'a' }, { output: 'y.mp4' }, 'a/y.mp4'],
     [{}, { output: undefined }, 'film_0_1080p.mp4'],
   ])('%j %j is %s', (changes, video, path) => {
-    const spec = toSpec(accept(request(changes, video)).config, 'film.mov')
-    expect(outputPath(spec, spec.video[0]!, 1080)).toBe(path)
+    const spec = toSpec(expectAccepted(request(changes, video)).config, 'film.mov')
+    expect(outputFilePath(spec, spec.video[0]!, 1080)).toBe(path)
   })
 })
 
 describe('a path', () => {
   it.each(['a.mp4', 'a/b/c.ts', 'ünï/😀.mp4', '12:30.mp4', 'a b', '...'])('%s is accepted', (path) => {
-    expect(checkPath(path)).toBeNull()
+    expect(outputPathProblem(path)).toBeNull()
   })
 
   it.each([
@@ -40,12 +40,12 @@ describe('a path', () => {
     ['https:/b', 'scheme'],
     ['.', 'no file'],
   ])('%j is refused', (path, part) => {
-    expect(checkPath(path)).toContain(part)
+    expect(outputPathProblem(path)).toContain(part)
   })
 
   it('is checked at creation, on every field that holds one', () => {
     const body = request({ bucket_output_path: '../up', audio_output_path: '/abs' }, { output: 'a/../b' })
-    expect(names(refuse(body))).toEqual([
+    expect(fieldsAndCodes(expectRefused(body))).toEqual([
       'invalid_output_path bucket_output_path',
       'invalid_output_path audio_output_path',
       'invalid_output_path videoProfiles[0].output',
@@ -54,7 +54,7 @@ describe('a path', () => {
 
   it('with a scheme that is not the provider’s is refused, never sent to another store', () => {
     const body = request({ bucket_output_path: 'gs://b/dir' }, { output: 's3://bucket/x.mp4' })
-    expect(names(refuse(body))).toEqual([
+    expect(fieldsAndCodes(expectRefused(body))).toEqual([
       'invalid_output_path bucket_output_path',
       'invalid_output_path videoProfiles[0].output',
     ])
@@ -71,15 +71,15 @@ describe('outputs that meet', () => {
       { ...size, output: first },
       { ...size, output: second },
     ]
-    expect(names(refuse(request({ ...changes, videoProfiles })))).toEqual([
+    expect(fieldsAndCodes(expectRefused(request({ ...changes, videoProfiles })))).toEqual([
       'output_path_conflict videoProfiles[1].output',
     ])
   })
 
   it('do not when both are derived', () => {
-    const { config } = accept(request({ videoProfiles: [size, size, { ...size, output: '' }] }))
+    const { config } = expectAccepted(request({ videoProfiles: [size, size, { ...size, output: '' }] }))
     const spec = toSpec(config)
-    expect(spec.video.map((profile) => outputPath(spec, profile, 720))).toEqual([
+    expect(spec.video.map((profile) => outputFilePath(spec, profile, 720))).toEqual([
       '12_0_720p.mp4',
       '12_1_720p.mp4',
       '12_2_720p.mp4',
@@ -93,7 +93,7 @@ describe('outputs that meet', () => {
       ['s3://bucket', 'a.mp4'],
     ]) {
       const body = request({ input: 's3://bucket/a.mp4', cloud_credentials, bucket_output_path }, { output })
-      expect(names(refuse(body))).toContain('output_path_conflict videoProfiles[0].output')
+      expect(fieldsAndCodes(expectRefused(body))).toContain('output_path_conflict videoProfiles[0].output')
     }
   })
 })
@@ -105,13 +105,16 @@ describe('audio_output_path', () => {
     ['./a', { audio_codec: 'ac3' }, 'a/12_audio_0.ac3'],
     ['a/b', { audio_codec: 'mp2' }, 'a/b/12_audio_0.mp2'],
   ])('%s %j is %s, whatever bucket_output_path is', (audio_output_path, audio, path) => {
-    const spec = toSpec(accept(request({ audio_output_path, bucket_output_path: 'x' }, {}, audio)).config, '12.mov')
+    const spec = toSpec(
+      expectAccepted(request({ audio_output_path, bucket_output_path: 'x' }, {}, audio)).config,
+      '12.mov',
+    )
     expect(audioFilePath(spec, spec.audio[0]!)).toBe(path)
   })
 
   it('keeps its names free of video outputs', () => {
     const meets = (output: string, bucket_output_path = '') =>
-      names(refuse(request({ audio_output_path: 'a', bucket_output_path }, { output })))
+      fieldsAndCodes(expectRefused(request({ audio_output_path: 'a', bucket_output_path }, { output })))
     expect(meets('a/film_audio_0.m4a')).toEqual(['output_path_conflict videoProfiles[0].output'])
     expect(meets('film_audio_0.m4a', 'a/')).toEqual(['output_path_conflict videoProfiles[0].output'])
     for (const output of [
@@ -121,12 +124,12 @@ describe('audio_output_path', () => {
       'a/b/film_audio_0.m4a',
       'a/x.mp4',
     ])
-      expect(accept(request({ audio_output_path: 'a' }, { output })).warnings).toEqual([])
-    expect(accept(request({}, { output: 'a/film_audio_0.m4a' })).warnings).toEqual([])
+      expect(expectAccepted(request({ audio_output_path: 'a' }, { output })).warnings).toEqual([])
+    expect(expectAccepted(request({}, { output: 'a/film_audio_0.m4a' })).warnings).toEqual([])
   })
 
   it('leaves room for the names behind it', () => {
-    expect(names(refuse(request({ audio_output_path: 'a'.repeat(1000) })))).toEqual([
+    expect(fieldsAndCodes(expectRefused(request({ audio_output_path: 'a'.repeat(1000) })))).toEqual([
       'invalid_output_path audio_output_path',
     ])
   })
@@ -135,8 +138,8 @@ describe('audio_output_path', () => {
     const unselected = request({ audio_output_path: 'a' }, { audio_profiles: '0' })
     const extra = { audio_codec: 'ac3', audio_channels: 2, audio_bitrate: 192, source_stream: 1 }
     ;(unselected['audioProfiles'] as unknown[]).push(extra)
-    expect(accept(unselected).warnings).toEqual([])
-    expect(names(accept(request({ audio_output_path: 'a', audioProfiles: [] })).warnings)).toEqual([
+    expect(expectAccepted(unselected).warnings).toEqual([])
+    expect(fieldsAndCodes(expectAccepted(request({ audio_output_path: 'a', audioProfiles: [] })).warnings)).toEqual([
       'no_effect audio_output_path',
     ])
   })
@@ -147,13 +150,13 @@ describe('omitted output credentials', () => {
 
   it('are the input’s when an output has its scheme', () => {
     const body = request({ input: 's3://bucket/a.mp4', cloud_credentials: aws }, { output: 's3://bucket/b.mp4' })
-    const { config, secrets } = accept(body)
+    const { config, secrets } = expectAccepted(body)
     expect(config.cloud_credentials.output).toEqual(config.cloud_credentials.input)
     expect(secrets.output).toEqual({ cloud_provider: 'aws', access_key: 'a', secret_key: 'b' })
   })
 
   it('are the own store’s otherwise', () => {
     const body = request({ input: 's3://bucket/a.mp4', cloud_credentials: aws }, { output: 'b.mp4' })
-    expect(accept(body).secrets.output).toEqual({ cloud_provider: 'vendor-store' })
+    expect(expectAccepted(body).secrets.output).toEqual({ cloud_provider: 'vendor-store' })
   })
 })

@@ -1,12 +1,12 @@
 // Segmented output as a request asks for it.
 import { describe, expect, it } from 'vitest'
-import { packageName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
+import { archiveBaseName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
 import { packagingOf } from '#contract/job/packagingSpec.ts'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import { accept, refuse, request } from '../../requestFixture.ts'
+import { expectAccepted, expectRefused, request } from '../../requestFixture.ts'
 
 const hls = { output_container: 'hls' }
-const problems = (body: unknown) => refuse(body)
+const problems = (body: unknown) => expectRefused(body)
 const profiles = (...outputs: string[]) => ({
   videoProfiles: outputs.map((output) => ({ output, width: 1280, height: 720, video_bitrate: 2400 })),
 })
@@ -38,7 +38,7 @@ describe('names that clash are refused', () => {
   it.each([[['', '']], [['hd.mp4', 'a/hd.mp4', 'hd.x/y']], [['master', 'captioned', 'tar']]])(
     '%j is fine',
     (outputs) => {
-      expect(() => accept(request({ ...hls, ...profiles(...outputs) }))).not.toThrow()
+      expect(() => expectAccepted(request({ ...hls, ...profiles(...outputs) }))).not.toThrow()
     },
   )
 })
@@ -55,12 +55,12 @@ it.each([
 })
 
 it('the package is called as its directory, else as the input', () => {
-  expect(packageName({ outputDirectory: 'a/b', inputName: 'clip' })).toBe('b')
-  expect(packageName({ outputDirectory: '', inputName: 'clip' })).toBe('clip')
+  expect(archiveBaseName({ outputDirectory: 'a/b', inputName: 'clip' })).toBe('b')
+  expect(archiveBaseName({ outputDirectory: '', inputName: 'clip' })).toBe('clip')
 })
 
 describe('what a job asks for', () => {
-  const config = accept(request()).config
+  const config = expectAccepted(request()).config
   const asked = (change: Partial<JobConfig>) => packagingOf({ ...config, ...change })
   it('single files have none', () => {
     expect(packagingOf(config)).toBeNull()

@@ -7,17 +7,21 @@ import { toSpec } from '#contract/job/toJobSpec.ts'
 import { OUTPUT_PATH_BYTES } from '#contract/limits.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'
-import { dashDocuments, hlsDocuments } from '../../../../../transcoder/manifests/manifestObjects.ts'
+import { dashObjects, hlsObjects } from '../../../../../transcoder/manifests/manifestObjects.ts'
 import { tarDocuments } from '../../../../../transcoder/manifests/tar/tarPlaylists.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { plannedFiles } from '../../../../../transcoder/plan/model/plannedFiles.ts'
 import type { PackagingPlan } from '../../../../../transcoder/plan/model/plan.ts'
-import { thumbnailFiles } from '../../../../../transcoder/segmenter/sidecarFiles.ts'
-import { captionTexts, textTracks } from '../../../../../transcoder/segmenter/webvttTracks.ts'
-import { namesOf, tarRequest } from '../../../../../transcoder/segmenter/objectNames.ts'
-import { audioTrack, presentation, videoTrack } from '../../../../support/manifests/examplePresentation.ts'
-import { sound, source } from '../../../../support/transcoder/jobSpecs.ts'
-import { accept, refuse, request } from '../../requestFixture.ts'
+import { buildThumbnailFiles } from '../../../../../transcoder/segmenter/sidecarFiles.ts'
+import { captionTracks, buildTextTracks } from '../../../../../transcoder/segmenter/webvttTracks.ts'
+import { objectNames, tarRequest } from '../../../../../transcoder/segmenter/objectNames.ts'
+import {
+  makeAudioTrack,
+  examplePresentation,
+  makeVideoTrack,
+} from '../../../../support/manifests/examplePresentation.ts'
+import { audioStream, mediaInfo } from '../../../../support/transcoder/jobSpecs.ts'
+import { expectAccepted, expectRefused, request } from '../../requestFixture.ts'
 
 type Provider = keyof typeof OUTPUT_PATH_BYTES
 type Json = Record<string, unknown>
@@ -147,10 +151,10 @@ describe('the longest path that is accepted', () => {
     const { root, credentials } = outputs[provider]
     const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: credentials }
     const body = (bytes: number) => request({ cloud_credentials, ...shape.body(shape.path(bytes), root) })
-    const told = refuse(body(1500)).find(({ field }) => field === shape.field)
+    const told = expectRefused(body(1500)).find(({ field }) => field === shape.field)
     const longest = told?.maximum ?? 0
-    const { config } = accept(body(longest))
-    expect(refuse(body(longest + 1))).toEqual([
+    const { config } = expectAccepted(body(longest))
+    expect(expectRefused(body(longest + 1))).toEqual([
       {
         code: 'invalid_output_path',
         field: shape.field,
@@ -178,15 +182,17 @@ describe('the longest path that is accepted', () => {
 
 test('where no name at all would fit, the directory is what is too long', () => {
   const body = (directory: number) => request({ bucket_output_path: 'd'.repeat(directory) }, { output: 'film.mp4' })
-  expect(refuse(body(1000))).toMatchObject([{ code: 'invalid_output_path', field: 'bucket_output_path', maximum: 929 }])
-  expect(accept(body(929)).warnings).toEqual([])
+  expect(expectRefused(body(1000))).toMatchObject([
+    { code: 'invalid_output_path', field: 'bucket_output_path', maximum: 929 },
+  ])
+  expect(expectAccepted(body(929)).warnings).toEqual([])
 })
 
 test('an output of the service’s own store as an input is bounded as it was when it was made', () => {
   const cloud_credentials = { input: { cloud_provider: 'vendor-store' } }
   const body = (bytes: number) => request({ cloud_credentials, input: `out/job-1/${one(bytes)}` })
-  expect(accept(body(OUTPUT_PATH_BYTES['vendor-store'])).warnings).toEqual([])
-  const told = refuse(body(OUTPUT_PATH_BYTES['vendor-store'] + 1))
+  expect(expectAccepted(body(OUTPUT_PATH_BYTES['vendor-store'])).warnings).toEqual([])
+  const told = expectRefused(body(OUTPUT_PATH_BYTES['vendor-store'] + 1))
   expect(told).toMatchObject([
     { code: 'invalid_input_address', field: 'input', message: expect.stringContaining('942') },
   ])
@@ -196,7 +202,7 @@ test('an output of the service’s own store as an input is bounded as it was wh
 function namesMade(config: JobConfig): string[] {
   const spec = toSpec(config, SOURCE)
   const captioned = { closedCaptions: true, captionChannels: ['SERVICE63'], height: 4320, width: 7680 }
-  const plan = planJob(spec, source(captioned, { audio: [sound()] }))
+  const plan = planJob(spec, mediaInfo(captioned, { audio: [audioStream()] }))
   // The height that a derived name has is the source's where the profile says 0.
   const files = plannedFiles(plan).map(({ path }) =>
     path.replace(/_\d+p\./, '_99999p.').replace(/_0_(?=\d+p\.)/, '_15_'),
@@ -212,7 +218,7 @@ function namesMade(config: JobConfig): string[] {
     ...audio,
     ...packaging.renditions.flatMap((rendition) =>
       rendition.forms.flatMap((form) => {
-        const { directory, initUri, segmentUri } = namesOf(packaging, rendition, form, OWN)
+        const { directory, initUri, segmentUri } = objectNames(packaging, rendition, form, OWN)
         const names = [initUri, segmentUri(9_999_999, Number.MAX_SAFE_INTEGER)]
         return names.map((uri) => joinPath(directory, wider(uri)))
       }),
@@ -235,17 +241,17 @@ function wider(uri: string): string {
 function documents(packaging: PackagingPlan): string[] {
   if (packaging.hls === null && !packaging.dash) return []
   const [first, ...others] = packaging.renditions.filter(({ kind }) => kind === 'video')
-  const track = videoTrack({ directory: first?.directory ?? '', id: first?.id ?? '', audioTracks: [] })
-  const made = presentation({
-    video: [track, ...others.map(({ directory, id }) => videoTrack({ directory, id, audioTracks: [] }))],
+  const track = makeVideoTrack({ directory: first?.directory ?? '', id: first?.id ?? '', audioTracks: [] })
+  const made = examplePresentation({
+    video: [track, ...others.map(({ directory, id }) => makeVideoTrack({ directory, id, audioTracks: [] }))],
     audio: packaging.renditions
       .filter(({ kind }) => kind === 'audio')
-      .map(({ directory, id }, at) => audioTrack(at, {}, { directory, id })),
+      .map(({ directory, id }, at) => makeAudioTrack(at, {}, { directory, id })),
     text: [],
     thumbnails: null,
   })
   const cues = [{ start: 0, end: 1, text: 'x' }]
-  const text = textTracks(captionTexts([{ channel: 'SERVICE63', cues: cues as never }], {}), {
+  const text = buildTextTracks(captionTracks([{ channel: 'SERVICE63', cues: cues as never }], {}), {
     own: OWN,
     video: track,
     origin: 0,
@@ -253,7 +259,7 @@ function documents(packaging: PackagingPlan): string[] {
   const small =
     packaging.thumbnails === null
       ? null
-      : thumbnailFiles(
+      : buildThumbnailFiles(
           { ...packaging.thumbnails, columns: 100, rows: 100 },
           { sheets: [new Uint8Array(1)], posters: [new Uint8Array(1)] },
           { own: OWN, duration: 1, lists: true },
@@ -265,8 +271,8 @@ function documents(packaging: PackagingPlan): string[] {
     spans: { get: (path: string) => spans.get(path) ?? { offset: 0, bytes: 1 } } as never,
   }
   return [
-    ...hlsDocuments(whole),
-    ...dashDocuments(whole),
+    ...hlsObjects(whole),
+    ...dashObjects(whole),
     ...(packaging.tar === null ? [] : tarDocuments(whole, tarIndex, { hls: true, dash: true })),
     ...[...text.files, ...(small?.files ?? [])].map(({ path }) => ({ path: path.replace(/\/\d{5}\./, '/9999999.') })),
     ...(small === null ? [] : [small.vtt]),

@@ -2,7 +2,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { describe, expect, test } from 'vitest'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { accept, refuse, request } from '../../requestFixture.ts'
+import { expectAccepted, expectRefused, request } from '../../requestFixture.ts'
 
 const all = {
   ...{ ts_profile: 'dvb', service_name: 'Erstes', service_provider: 'Anstalt', service_id: 7, transport_stream_id: 0 },
@@ -13,7 +13,7 @@ const ts = (more: Record<string, unknown>, audioProfiles: unknown[] = [{ source_
 
 describe('how a transport stream is signalled', () => {
   test('is planned as the job says', () => {
-    const { config, warnings } = accept(ts(all))
+    const { config, warnings } = expectAccepted(ts(all))
     expect(warnings).toEqual([])
     expect(toSpec(config).service).toEqual({
       ...{ profile: 'dvb', name: 'Erstes', provider: 'Anstalt', id: 7, transportStreamId: 0 },
@@ -22,12 +22,15 @@ describe('how a transport stream is signalled', () => {
   })
 
   test('has the source’s name and no name of a tool where the job says nothing', () => {
-    const { service } = toSpec(accept(ts({ service_name: '', service_provider: '' })).config, 'My film.mov')
+    const { service } = toSpec(expectAccepted(ts({ service_name: '', service_provider: '' })).config, 'My film.mov')
     expect(service).toMatchObject({ name: 'My_film', provider: 'Splicepoint', id: 1, transportStreamId: 1 })
   })
 
   test('audio follows a video PID that is given alone', () => {
-    expect(toSpec(accept(ts({ video_pid: 500 })).config).service).toMatchObject({ videoPid: 500, audioPid: 501 })
+    expect(toSpec(expectAccepted(ts({ video_pid: 500 })).config).service).toMatchObject({
+      videoPid: 500,
+      audioPid: 501,
+    })
   })
 
   test.each([
@@ -41,19 +44,21 @@ describe('how a transport stream is signalled', () => {
     [{ video_pid: 500, scte35_passthough: true, scte35_pid_remap: 500 }, 'scte35_pid_remap'],
     [{ audio_pid: 8186 }, 'audio_pid'],
   ])('%j has a PID twice, or beyond the last one', (more, field) => {
-    const problems = refuse(ts(more))
+    const problems = expectRefused(ts(more))
     expect(problems.map(({ code, field: at }) => [code, at])).toEqual([['unsupported_combination', field]])
   })
 
   test('the muxer’s usual PIDs are free where the job moves its own', () => {
-    const { warnings } = accept(ts({ pmt_pid: 100, video_pid: 101, scte35_passthough: true, scte35_pid_remap: 256 }))
+    const { warnings } = expectAccepted(
+      ts({ pmt_pid: 100, video_pid: 101, scte35_passthough: true, scte35_pid_remap: 256 }),
+    )
     expect(warnings).toEqual([])
   })
 
   test.each([{ output_container: 'mp4' }, { output_container: 'hls' }, { segmented_output_dash: true }])(
     'all of it has no effect with %j, and says so',
     (more) => {
-      const { warnings } = accept(request({ output_container: 'ts', ...all, ...more }))
+      const { warnings } = expectAccepted(request({ output_container: 'ts', ...all, ...more }))
       const told = warnings.filter(({ code }) => code === 'no_effect').map(({ field }) => field)
       expect(told).toEqual(expect.arrayContaining(Object.keys(all)))
     },

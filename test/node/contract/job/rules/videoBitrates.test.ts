@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
-import { accept, refuse, request } from '../../requestFixture.ts'
+import { expectAccepted, expectRefused, request } from '../../requestFixture.ts'
 
 describe('the minimum video bitrate', () => {
   it.each([
@@ -25,11 +25,11 @@ describe('the minimum video bitrate', () => {
   })
 
   it.each([2300, 2301, 2400])('lets %i through for 1920x1080 h.264 cbr', (video_bitrate) => {
-    expect(accept(request({}, { video_bitrate })).config.videoProfiles[0]!.video_bitrate).toBe(video_bitrate)
+    expect(expectAccepted(request({}, { video_bitrate })).config.videoProfiles[0]!.video_bitrate).toBe(video_bitrate)
   })
 
   it.each([0, 100, 2250, 2299, 2299.9])('refuses %d for 1920x1080 h.264 cbr, naming 2300', (video_bitrate) => {
-    expect(refuse(request({}, { video_bitrate }))).toEqual([
+    expect(expectRefused(request({}, { video_bitrate }))).toEqual([
       {
         code: 'video_bitrate_too_low',
         field: 'videoProfiles[0].video_bitrate',
@@ -41,16 +41,16 @@ describe('the minimum video bitrate', () => {
   })
 
   it('is that of vbr when no mode is given', () => {
-    expect(refuse(request({}, { video_bitrate: 1699, video_bitrate_mode: undefined }))).toMatchObject([
+    expect(expectRefused(request({}, { video_bitrate: 1699, video_bitrate_mode: undefined }))).toMatchObject([
       { minimum: 1700 },
     ])
-    accept(request({}, { video_bitrate: 1700, video_bitrate_mode: undefined }))
+    expectAccepted(request({}, { video_bitrate: 1700, video_bitrate_mode: undefined }))
   })
 
   it('is 100 at creation when a dimension is the source’s', () => {
-    accept(request({}, { width: 0, height: 0, video_bitrate: 100 }))
-    accept(request({}, { width: 0, height: 1080, video_bitrate: 100 }))
-    expect(refuse(request({}, { width: 0, height: 0, video_bitrate: 99 }))).toMatchObject([{ minimum: 100 }])
+    expectAccepted(request({}, { width: 0, height: 0, video_bitrate: 100 }))
+    expectAccepted(request({}, { width: 0, height: 1080, video_bitrate: 100 }))
+    expect(expectRefused(request({}, { width: 0, height: 0, video_bitrate: 99 }))).toMatchObject([{ minimum: 100 }])
   })
 })
 
@@ -73,8 +73,8 @@ describe('the maximum video bitrate', () => {
 
   it('is enforced', () => {
     const size = { width: 720, height: 576, video_bitrate_mode: 'cbr' }
-    accept(request({ video_codec: 'mpeg2' }, { ...size, video_bitrate: 15_000 }))
-    expect(refuse(request({ video_codec: 'mpeg2' }, { ...size, video_bitrate: 15_001 }))).toEqual([
+    expectAccepted(request({ video_codec: 'mpeg2' }, { ...size, video_bitrate: 15_000 }))
+    expect(expectRefused(request({ video_codec: 'mpeg2' }, { ...size, video_bitrate: 15_001 }))).toEqual([
       {
         code: 'video_bitrate_too_high',
         field: 'videoProfiles[0].video_bitrate',

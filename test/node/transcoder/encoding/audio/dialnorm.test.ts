@@ -1,35 +1,35 @@
 // The dialogue level of AC-3, read back from the header of what was written.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDialnorm } from '../../../../../transcoder/formats/ac3.ts'
-import { ffmpeg, makeClip, workspace } from '../../../../support/media/media.ts'
-import { job, rendition, track } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
-import { dialnormOf } from '../../../../support/media/audioSamples.ts'
+import { ffmpeg, makeClip, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { streamDialnorm } from '../../../../support/media/audioSamples.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let plain = ''
 
 beforeAll(async () => {
-  space = await workspace()
-  plain = await makeClip(space.file('plain.mp4'), { width: 64, height: 64, seconds: 1 })
+  tempDir = await tempDirectory()
+  plain = await makeClip(tempDir.file('plain.mp4'), { width: 64, height: 64, seconds: 1 })
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
-const video = [rendition({ width: 64, height: 64, bitrateKbps: 100 })]
+const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })]
 
 async function dolby(codec: 'ac3' | 'eac3', channels: number, level: number): Promise<string> {
-  const path = space.file(`${codec}_${channels}_${level}.ts`)
-  const sound = ['-ac', `${channels}`, '-c:a', codec, '-b:a', '256k', '-dialnorm', `${-level}`]
-  await ffmpeg(['-i', plain, '-c:v', 'copy', ...sound, path])
+  const path = tempDir.file(`${codec}_${channels}_${level}.ts`)
+  const audioTrack = ['-ac', `${channels}`, '-c:a', codec, '-b:a', '256k', '-dialnorm', `${-level}`]
+  await ffmpeg(['-i', plain, '-c:v', 'copy', ...audioTrack, path])
   return path
 }
 
 describe('a level that is asked for', () => {
   test.each([1, 5, 27, 31])('%i', async (dialnorm) => {
-    const audio = [track({ codec: 'ac3', bitrateKbps: 192, dialnorm })]
+    const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 192, dialnorm })]
     for (const container of ['mp4', 'ts'] as const) {
-      const { outputs, plan } = await encode(job({ container, video, audio }), plain, space.path)
-      expect(await dialnormOf(outputs[0])).toBe(dialnorm)
+      const { outputs, plan } = await encodeJob(jobSpec({ container, video, audio }), plain, tempDir.path)
+      expect(await streamDialnorm(outputs[0])).toBe(dialnorm)
       expect(plan.warnings).toEqual([])
     }
   })
@@ -49,21 +49,21 @@ describe('0 is the source’s level', () => {
   ] as const)(
     '%s with %i channels and %i at volume %i: %i',
     async (codec, channels, level, audioVolume, out, codes) => {
-      const audio = [track({ codec: 'ac3', bitrateKbps: 192 })]
-      const { outputs, plan } = await encode(
-        job({ video, audio, audioVolume }),
+      const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 192 })]
+      const { outputs, plan } = await encodeJob(
+        jobSpec({ video, audio, audioVolume }),
         await dolby(codec, channels, level),
-        space.path,
+        tempDir.path,
       )
-      expect(await dialnormOf(outputs[0])).toBe(out)
+      expect(await streamDialnorm(outputs[0])).toBe(out)
       expect(plan.warnings.map((warning) => warning.code)).toEqual(codes)
     },
   )
 
   test('and 31 with a warning where the source has none', async () => {
-    const audio = [track({ codec: 'ac3', bitrateKbps: 192 })]
-    const { outputs, plan } = await encode(job({ video, audio }), plain, space.path)
-    expect(await dialnormOf(outputs[0])).toBe(31)
+    const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 192 })]
+    const { outputs, plan } = await encodeJob(jobSpec({ video, audio }), plain, tempDir.path)
+    expect(await streamDialnorm(outputs[0])).toBe(31)
     expect(plan.warnings).toMatchObject([
       { code: 'dialnorm_not_in_source', field: 'audioProfiles[0].dolby_digital_dialnorm' },
     ])

@@ -2,17 +2,17 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AudioCodec } from '#contract/codecs.ts'
-import { ffmpeg, probeFile, workspace } from '../../../../support/media/media.ts'
-import { job, rendition, track } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
-import { engines } from '../../../../support/media/ffmpegVersions.ts'
-import { allSamples, loudnessOf, toneDb } from '../../../../support/media/audioSamples.ts'
+import { ffmpeg, probeFile, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { ffmpegVersions } from '../../../../support/media/ffmpegVersions.ts'
+import { audioSamplesByChannel, measureLoudness, toneLevelDb } from '../../../../support/media/audioSamples.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 /** Hertz of each channel's tone: where mp2, the coarsest of the codecs, is within 0.08 dB by itself. */
 const HERTZ = { FL: 500, FR: 700, FC: 900, LFE: 100, BL: 1100, BR: 1300, SL: 1500, SR: 1700, BC: 1100 }
@@ -47,7 +47,7 @@ const names = Object.keys(layouts)
 
 /** One audio stream for each layout; `wave` gives the expression of a channel. */
 async function clip(name: string, wave: (channel: Channel) => string, of = names): Promise<string> {
-  const path = space.file(`${name}.mov`)
+  const path = tempDir.file(`${name}.mov`)
   await ffmpeg([
     ...['-f', 'lavfi', '-i', `color=gray:s=64x64:r=25:d=${SECONDS}`],
     ...of.flatMap((layout) => [
@@ -70,11 +70,13 @@ const tones = (name: string, of = names) =>
 function stereoJob(codecs: readonly AudioCodec[], streams = names.length) {
   const audio = Array.from({ length: streams }, (_, stream) =>
     codecs.map((codec, position) =>
-      track({ index: stream * codecs.length + position, codec, bitrateKbps: 384, sourceStream: stream + 1 }),
+      audioProfile({ index: stream * codecs.length + position, codec, bitrateKbps: 384, sourceStream: stream + 1 }),
     ),
   ).flat()
-  const video = [rendition({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: audio.map(({ index }) => index) })]
-  return job({ container: 'ts', audio, video })
+  const video = [
+    videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: audio.map(({ index }) => index) }),
+  ]
+  return jobSpec({ container: 'ts', audio, video })
 }
 
 /** What is heard of a layout's tones, in dB against the source; far below = null. */
@@ -83,7 +85,7 @@ function heard(sounds: readonly Float32Array[], channels: readonly Channel[]): R
     channels.map((name) => [
       name,
       sounds.map((sound) => {
-        const level = toneDb(sound, HERTZ[name]) - TONE_DB
+        const level = toneLevelDb(sound, HERTZ[name]) - TONE_DB
         return level < -40 ? null : level
       }),
     ]),
@@ -100,7 +102,7 @@ function requireLevels(found: Record<string, (number | null)[]>, expected: Level
     }
 }
 
-describe.each(await engines())('ffmpeg %s', (version, engine) => {
+describe.each(await ffmpegVersions())('ffmpeg %s', (version, engine) => {
   test.each([
     [['aac', 'mp2', 'ac3']],
     [['mp2', 'aac', 'ac3']],
@@ -111,8 +113,8 @@ describe.each(await engines())('ffmpeg %s', (version, engine) => {
   ] as const)('stereo of every layout has the levels of BS.775 in %j', async (codecs) => {
     const input = await tones(`tones_${version}_${codecs.join('_')}`)
     const spec = stereoJob(codecs)
-    const { outputs } = await encode(spec, input, space.path, undefined, undefined, 0, engine)
-    const decoded = await allSamples(
+    const { outputs } = await encodeJob(spec, input, tempDir.path, undefined, undefined, 0, engine)
+    const decoded = await audioSamplesByChannel(
       outputs[0],
       spec.audio.map(() => 2),
     )
@@ -128,9 +130,9 @@ describe.each(await engines())('ffmpeg %s', (version, engine) => {
     const summed = names.filter((name) => layouts[name]!.channels.length > 2)
     const input = await clip(`loud_${version}`, () => 'sin(2*PI*997*t)', summed)
     const spec = stereoJob(['aac', 'ac3', 'mp2'], summed.length)
-    const { outputs } = await encode(spec, input, space.path, undefined, undefined, 0, engine)
+    const { outputs } = await encodeJob(spec, input, tempDir.path, undefined, undefined, 0, engine)
     for (const { index, codec, sourceStream } of spec.audio) {
-      const { integratedLufs, truePeakDb } = await loudnessOf(outputs[0], index)
+      const { integratedLufs, truePeakDb } = await measureLoudness(outputs[0], index)
       const what = `${summed[sourceStream! - 1]} in ${codec}`
       expect.soft(truePeakDb, what).toBeLessThanOrEqual(-1)
       // A sine of 997 Hz in both channels is as many LUFS as its peak is dB: what is louder is no sine any more.
@@ -143,20 +145,20 @@ describe.each(await engines())('ffmpeg %s', (version, engine) => {
     const input = await tones(`surround_${version}`, of)
     const audio = of.flatMap((_layout, stream) =>
       (['aac', 'ac3'] as const).map((codec, position) =>
-        track({ index: stream * 2 + position, codec, channels: 6, bitrateKbps: 448, sourceStream: stream + 1 }),
+        audioProfile({ index: stream * 2 + position, codec, channels: 6, bitrateKbps: 448, sourceStream: stream + 1 }),
       ),
     )
-    const video = [rendition({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [...audio.keys()] })]
-    const { outputs } = await encode(
-      job({ container: 'ts', audio, video }),
+    const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [...audio.keys()] })]
+    const { outputs } = await encodeJob(
+      jobSpec({ container: 'ts', audio, video }),
       input,
-      space.path,
+      tempDir.path,
       undefined,
       undefined,
       0,
       engine,
     )
-    const decoded = await allSamples(
+    const decoded = await audioSamplesByChannel(
       outputs[0],
       audio.map(() => 6),
     )

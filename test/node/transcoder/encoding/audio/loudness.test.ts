@@ -2,17 +2,17 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDialnorm } from '../../../../../transcoder/formats/ac3.ts'
-import { ffmpeg, stream, workspace } from '../../../../support/media/media.ts'
-import { job, rendition, track } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
-import { loudnessOf, peak, samples } from '../../../../support/media/audioSamples.ts'
+import { ffmpeg, probeStream, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { measureLoudness, peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const SECONDS = 6
 /** Voices of noise, with little above 6 kHz as in speech and music: codecs drop what is there. The third is a chord with bursts, 30 dB above what lies between. */
@@ -25,7 +25,7 @@ const materials = {
 } as const
 
 async function clip(material: keyof typeof materials, channels: 2 | 6, seconds = SECONDS): Promise<string> {
-  const path = space.file(`${material}_${channels}_${seconds}.mkv`)
+  const path = tempDir.file(`${material}_${channels}_${seconds}.mkv`)
   const names = channels === 6 ? 'FL+FR+FC+LFE+BL+BR' : 'FL+FR'
   const pads = Array.from({ length: channels }, (_, index) => `[${index + 1}:a]`).join('')
   const voices = Array.from({ length: channels }, (_, index) => [
@@ -50,13 +50,13 @@ async function clip(material: keyof typeof materials, channels: 2 | 6, seconds =
 }
 
 const codecs = [
-  track({ codec: 'aac', bitrateKbps: 256 }),
-  track({ index: 1, codec: 'ac3', bitrateKbps: 384 }),
-  track({ index: 2, codec: 'mp2', bitrateKbps: 384 }),
-  track({ index: 3, codec: 'aac', channels: 6, bitrateKbps: 384 }),
-  track({ index: 4, codec: 'ac3', channels: 6, bitrateKbps: 448 }),
+  audioProfile({ codec: 'aac', bitrateKbps: 256 }),
+  audioProfile({ index: 1, codec: 'ac3', bitrateKbps: 384 }),
+  audioProfile({ index: 2, codec: 'mp2', bitrateKbps: 384 }),
+  audioProfile({ index: 3, codec: 'aac', channels: 6, bitrateKbps: 384 }),
+  audioProfile({ index: 4, codec: 'ac3', channels: 6, bitrateKbps: 448 }),
 ]
-const video = [rendition({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0, 1, 2, 3, 4] })]
+const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0, 1, 2, 3, 4] })]
 
 describe.each([
   ['quiet', 2, -23, []],
@@ -69,58 +69,58 @@ describe.each([
 ] as const)('%s material of %i channels at %f LUFS', (material, channels, loudnessLufs, codes) => {
   test('is as loud as asked, within 0.5 LU and below −1 dBTP, in every codec', async () => {
     const input = await clip(material, channels)
-    const { outputs, plan } = await encode(
-      job({ container: 'ts', video, audio: codecs, loudnessLufs }),
+    const { outputs, plan } = await encodeJob(
+      jobSpec({ container: 'ts', video, audio: codecs, loudnessLufs }),
       input,
-      space.path,
+      tempDir.path,
     )
     // Stereo has nothing for four of six channels.
     const silent = channels === 2 ? ['audio_channels_silent'] : []
     expect(new Set(plan.warnings.map(({ code }) => code))).toEqual(new Set([...silent, ...codes]))
     for (const position of codecs.keys()) {
-      const { integratedLufs, truePeakDb } = await loudnessOf(outputs[0], position)
+      const { integratedLufs, truePeakDb } = await measureLoudness(outputs[0], position)
       expect
         .soft(Math.abs(integratedLufs! - loudnessLufs), `loudness of ${position}: ${integratedLufs}`)
         .toBeLessThanOrEqual(0.5)
       expect.soft(truePeakDb, `peak of ${position}`).toBeLessThanOrEqual(-1)
-      expect((await stream(outputs[0], 'audio', position)).sample_rate).toBe('48000')
+      expect((await probeStream(outputs[0], 'audio', position)).sample_rate).toBe('48000')
     }
   })
 })
 
 test('a target beyond what peaks allow is said, with what is reached', async () => {
-  const { outputs, plan } = await encode(
-    job({
-      video: [rendition({ width: 64, height: 64, bitrateKbps: 100 })],
-      audio: [track({ codec: 'mp2', bitrateKbps: 384 })],
+  const { outputs, plan } = await encodeJob(
+    jobSpec({
+      video: [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })],
+      audio: [audioProfile({ codec: 'mp2', bitrateKbps: 384 })],
       container: 'ts',
       loudnessLufs: -5,
     }),
     await clip('dynamic', 2),
-    space.path,
+    tempDir.path,
   )
   const [warning, ...more] = plan.warnings
   expect(more).toEqual([])
   expect(warning).toMatchObject({ code: 'loudness_not_reached', field: 'loudness_lufs' })
-  const { integratedLufs, truePeakDb } = await loudnessOf(outputs[0])
+  const { integratedLufs, truePeakDb } = await measureLoudness(outputs[0])
   expect(truePeakDb).toBeLessThanOrEqual(-1)
   expect(Math.abs(integratedLufs! - Number(/about (-[\d.]+) LUFS/.exec(warning!.message)?.[1]))).toBeLessThan(0.5)
 })
 
 test('silence stays silence, with a warning', async () => {
-  const { outputs, plan } = await encode(
-    job({ video, audio: codecs, loudnessLufs: -23 }),
+  const { outputs, plan } = await encodeJob(
+    jobSpec({ video, audio: codecs, loudnessLufs: -23 }),
     await clip('silent', 2),
-    space.path,
+    tempDir.path,
   )
   expect(new Set(plan.warnings.map(({ code }) => code))).toEqual(
     new Set(['loudness_of_silence', 'dialnorm_not_in_source', 'audio_channels_silent']),
   )
-  expect(peak(await samples(outputs[0]))).toBeLessThan(1e-4)
+  expect(peakLevel(await audioSamples(outputs[0]))).toBeLessThan(1e-4)
 })
 
 test('the sound keeps its place and length behind the limiter', async () => {
-  const beep = space.file('beep.mkv')
+  const beep = tempDir.file('beep.mkv')
   const wave = "aevalsrc='if(between(t,1,1.2)+between(t,2,2.2),sin(2*PI*997*t),0.001*sin(2*PI*300*t))':s=48000:d=3"
   await ffmpeg([
     ...[
@@ -135,14 +135,18 @@ test('the sound keeps its place and length behind the limiter', async () => {
     ],
     ...['-c:v', 'libx264', '-c:a', 'pcm_s16le', beep],
   ])
-  const narrow = [rendition({ width: 64, height: 64, bitrateKbps: 100 })]
+  const narrow = [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })]
   const [plain, loud] = await Promise.all(
     [null, -6].map((loudnessLufs) =>
-      encode(job({ video: narrow, audio: [track({ bitrateKbps: 256 })], loudnessLufs }), beep, space.path),
+      encodeJob(
+        jobSpec({ video: narrow, audio: [audioProfile({ bitrateKbps: 256 })], loudnessLufs }),
+        beep,
+        tempDir.path,
+      ),
     ),
   )
   expect(loud!.plan.outputs[0]!.audio[0]!.loudness).toMatchObject({ limited: true })
-  const [a, b] = [await samples(plain!.outputs[0]), await samples(loud!.outputs[0])]
+  const [a, b] = [await audioSamples(plain!.outputs[0]), await audioSamples(loud!.outputs[0])]
   expect(b.length).toBe(a.length)
   const onset = (sound: Float32Array) => {
     const most = sound.reduce((level, value) => Math.max(level, Math.abs(value)), 0)
@@ -153,9 +157,13 @@ test('the sound keeps its place and length behind the limiter', async () => {
 })
 
 test('dolby_digital_dialnorm 0 states the target', async () => {
-  const audio = [track({ codec: 'ac3', bitrateKbps: 384 })]
-  const narrow = [rendition({ width: 64, height: 64, bitrateKbps: 100 })]
-  const { outputs } = await encode(job({ video: narrow, audio, loudnessLufs: -24 }), await clip('loud', 2), space.path)
+  const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 384 })]
+  const narrow = [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })]
+  const { outputs } = await encodeJob(
+    jobSpec({ video: narrow, audio, loudnessLufs: -24 }),
+    await clip('loud', 2),
+    tempDir.path,
+  )
   const frame = await ffmpeg(['-i', outputs[0], '-map', '0:a:0', '-c', 'copy', '-frames:a', '1', '-f', 'data', '-'])
   expect(readDialnorm(frame)).toBe(24)
 })

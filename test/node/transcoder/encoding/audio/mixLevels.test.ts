@@ -3,16 +3,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import { readAc3Header } from '../../../../../transcoder/formats/ac3.ts'
-import { ffmpeg, workspace } from '../../../../support/media/media.ts'
-import { job, rendition, track } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
-import { allSamples, loudnessOf, toneDb } from '../../../../support/media/audioSamples.ts'
+import { ffmpeg, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { audioSamplesByChannel, measureLoudness, toneLevelDb } from '../../../../support/media/audioSamples.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const HERTZ = { FL: 500, FR: 700, FC: 900, LFE: 60, SL: 1100, SR: 1300 }
 const names = Object.keys(HERTZ) as (keyof typeof HERTZ)[]
@@ -20,7 +20,7 @@ const SURROUND = '5.1(side)'
 
 /** Each channel of 5.1 with its own tone at −20 dB, coded with these flags. */
 async function clip(name: string, coding: readonly string[], seconds = 2): Promise<string> {
-  const path = space.file(name)
+  const path = tempDir.file(name)
   await ffmpeg([
     ...['-f', 'lavfi', '-i', `color=gray:s=64x64:r=25:d=${seconds}`],
     ...['-f', 'lavfi', '-i'],
@@ -35,15 +35,15 @@ const dolby = (codec: 'ac3' | 'eac3', name: string, flags: readonly string[]) =>
 
 /** Linear gain of each tone in left and right. */
 async function gains(input: string, change: Partial<AudioProfile>) {
-  const spec = job({
+  const spec = jobSpec({
     container: 'ts',
-    video: [rendition({ width: 64, height: 64, bitrateKbps: 100 })],
-    audio: [track({ bitrateKbps: 256, ...change })],
+    video: [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })],
+    audio: [audioProfile({ bitrateKbps: 256, ...change })],
   })
-  const { outputs, plan } = await encode(spec, input, space.path)
-  const [sides] = await allSamples(outputs[0], [2])
+  const { outputs, plan } = await encodeJob(spec, input, tempDir.path)
+  const [sides] = await audioSamplesByChannel(outputs[0], [2])
   const found = Object.fromEntries(
-    names.map((name) => [name, sides!.map((side) => 10 ** ((toneDb(side, HERTZ[name]) + 20) / 20))]),
+    names.map((name) => [name, sides!.map((side) => 10 ** ((toneLevelDb(side, HERTZ[name]) + 20) / 20))]),
   )
   return { found, sides: sides!, plan, output: outputs[0] }
 }
@@ -83,24 +83,24 @@ describe('options of an audio profile', () => {
     const wave = (bytes: Buffer) =>
       new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
     const [front, behind] = [wave(await both('+')), wave(await both('-'))]
-    expect(toneDb(front, HERTZ.SL)).toBeLessThan(-60)
-    expect(toneDb(behind, HERTZ.FC)).toBeLessThan(-60)
-    expect(Math.abs(toneDb(front, HERTZ.FC) + 23.01)).toBeLessThan(0.1)
-    expect(Math.abs(toneDb(behind, HERTZ.SL) + 23.01)).toBeLessThan(0.1)
+    expect(toneLevelDb(front, HERTZ.SL)).toBeLessThan(-60)
+    expect(toneLevelDb(behind, HERTZ.FC)).toBeLessThan(-60)
+    expect(Math.abs(toneLevelDb(front, HERTZ.FC) + 23.01)).toBeLessThan(0.1)
+    expect(Math.abs(toneLevelDb(behind, HERTZ.SL) + 23.01)).toBeLessThan(0.1)
   })
 
   test('the loudness of each mix is measured by itself', async () => {
     const audio = [
-      track({ bitrateKbps: 256 }),
-      track({ index: 1, bitrateKbps: 256, downmix: 'lt_rt' }),
-      track({ index: 2, bitrateKbps: 256, downmixLfe: true }),
+      audioProfile({ bitrateKbps: 256 }),
+      audioProfile({ index: 1, bitrateKbps: 256, downmix: 'lt_rt' }),
+      audioProfile({ index: 2, bitrateKbps: 256, downmixLfe: true }),
     ]
-    const video = [rendition({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0, 1, 2] })]
-    const spec = job({ container: 'ts', audio, video, loudnessLufs: -20 })
-    const { outputs, plan } = await encode(spec, await pcm(), space.path)
+    const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0, 1, 2] })]
+    const spec = jobSpec({ container: 'ts', audio, video, loudnessLufs: -20 })
+    const { outputs, plan } = await encodeJob(spec, await pcm(), tempDir.path)
     expect(new Set(plan.outputs[0]!.audio.map(({ loudness }) => loudness?.gainDb)).size).toBeGreaterThan(1)
     for (const position of audio.keys())
-      expect(Math.abs((await loudnessOf(outputs[0], position)).integratedLufs! + 20)).toBeLessThanOrEqual(0.3)
+      expect(Math.abs((await measureLoudness(outputs[0], position)).integratedLufs! + 20)).toBeLessThanOrEqual(0.3)
   })
 })
 

@@ -1,14 +1,14 @@
 // audio_volume by decoding: −6 dB, +6 dB, behind a limiter, and silence that is there.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ffmpeg, probeFile, workspace } from '../../../../support/media/media.ts'
-import { job, rendition, track } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
-import { levelDb, peak, samples } from '../../../../support/media/audioSamples.ts'
+import { ffmpeg, probeFile, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { levelDb, peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 async function tone(amplitude: number): Promise<string> {
-  const path = space.file(`tone_${amplitude}.mkv`)
+  const path = tempDir.file(`tone_${amplitude}.mkv`)
   const wave = `aevalsrc=exprs=${amplitude}*sin(2*PI*997*t)|${amplitude}*sin(2*PI*997*t):s=48000:d=3`
   const picture = ['-f', 'lavfi', '-i', 'color=gray:s=64x64:r=25:d=3']
   await ffmpeg([...picture, '-f', 'lavfi', '-i', wave, '-c:v', 'libx264', '-c:a', 'pcm_s16le', path])
@@ -16,16 +16,16 @@ async function tone(amplitude: number): Promise<string> {
 }
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const codecs = [
-  track({ codec: 'aac', bitrateKbps: 256 }),
-  track({ index: 1, codec: 'ac3', bitrateKbps: 384 }),
-  track({ index: 2, codec: 'mp2', bitrateKbps: 384 }),
+  audioProfile({ codec: 'aac', bitrateKbps: 256 }),
+  audioProfile({ index: 1, codec: 'ac3', bitrateKbps: 384 }),
+  audioProfile({ index: 2, codec: 'mp2', bitrateKbps: 384 }),
 ]
-const video = [rendition({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0, 1, 2] })]
+const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0, 1, 2] })]
 
 test.each([
   [50, -6.02],
@@ -33,30 +33,38 @@ test.each([
   [200, 6.02],
 ])('volume %i is %f dB in aac, ac3 and mp2', async (audioVolume, gainDb) => {
   const clip = await tone(0.25)
-  const source = levelDb(await samples(clip))
-  const { outputs } = await encode(job({ container: 'ts', audioVolume, video, audio: codecs }), clip, space.path)
+  const source = levelDb(await audioSamples(clip))
+  const { outputs } = await encodeJob(
+    jobSpec({ container: 'ts', audioVolume, video, audio: codecs }),
+    clip,
+    tempDir.path,
+  )
   for (const position of [0, 1, 2])
-    expect(Math.abs(levelDb(await samples(outputs[0], position)) - source - gainDb)).toBeLessThan(0.1)
+    expect(Math.abs(levelDb(await audioSamples(outputs[0], position)) - source - gainDb)).toBeLessThan(0.1)
 })
 
 test('volume 200 of a loud tone is limited to −1 dB, not clipped', async () => {
-  const { outputs } = await encode(job({ audioVolume: 200, video, audio: codecs }), await tone(0.9), space.path)
-  const sound = await samples(outputs[0])
+  const { outputs } = await encodeJob(
+    jobSpec({ audioVolume: 200, video, audio: codecs }),
+    await tone(0.9),
+    tempDir.path,
+  )
+  const audioTrack = await audioSamples(outputs[0])
   // As loud as fits: a limiter that merely halved the volume would show here.
-  expect(peak(sound)).toBeGreaterThan(0.86)
+  expect(peakLevel(audioTrack)).toBeGreaterThan(0.86)
   // What the encoder adds is far below the 11 % that are left; a clipped tone would reach 1.
-  expect(peak(sound)).toBeLessThan(0.93)
+  expect(peakLevel(audioTrack)).toBeLessThan(0.93)
   // Still a sine: its level is 3 dB below its peak. A clipped one would be louder.
-  expect(Math.abs(20 * Math.log10(peak(sound)) - levelDb(sound) - 3.01)).toBeLessThan(0.3)
+  expect(Math.abs(20 * Math.log10(peakLevel(audioTrack)) - levelDb(audioTrack) - 3.01)).toBeLessThan(0.3)
 })
 
 test('volume 0 is a track of silence', async () => {
-  const { outputs } = await encode(job({ audioVolume: 0, video, audio: codecs }), await tone(0.25), space.path)
+  const { outputs } = await encodeJob(jobSpec({ audioVolume: 0, video, audio: codecs }), await tone(0.25), tempDir.path)
   const { streams } = await probeFile(outputs[0])
   expect(streams.filter((stream) => stream.codec_type === 'audio')).toHaveLength(3)
   for (const position of [0, 1, 2]) {
-    const sound = await samples(outputs[0], position)
+    const sound = await audioSamples(outputs[0], position)
     expect(sound.length).toBeGreaterThan(2.9 * 48_000)
-    expect(peak(sound)).toBeLessThan(1e-4)
+    expect(peakLevel(sound)).toBeLessThan(1e-4)
   }
 })

@@ -1,26 +1,26 @@
 // video_aspect_ratio, rotation_blackness and picture_transform, seen in decoded pixels: which corner is which colour, and where bars are.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Aspect, JobSpec, Transform } from '#contract/job/jobSpec.ts'
-import { ffmpeg, realClip, stream, workspace } from '../../../../support/media/media.ts'
-import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
-import { colorsAt, corners, makeCard } from '../../../../support/media/testCard.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
+import type { AspectMode, JobSpec, PictureTransform } from '#contract/job/jobSpec.ts'
+import { ffmpeg, sharedClip, probeStream, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { colorsAt, cornerPoints, makeTestCard } from '../../../../support/media/testCard.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let card: string
 let anamorphic: string
 beforeAll(async () => {
-  space = await workspace()
-  card = await makeCard(space.file('card.mp4'))
-  anamorphic = await makeCard(space.file('anamorphic.mp4'), { width: 180, height: 144, sar: '64/45' })
+  tempDir = await tempDirectory()
+  card = await makeTestCard(tempDir.file('card.mp4'))
+  anamorphic = await makeTestCard(tempDir.file('anamorphic.mp4'), { width: 180, height: 144, sar: '64/45' })
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 async function shape(change: Partial<JobSpec>, size: [number, number] = [320, 180], input = card) {
   const [width, height] = size
-  const spec = job({ video: [rendition({ audioProfiles: [], bitrateKbps: 1500, width, height })], ...change })
-  const { outputs, plan } = await encode(spec, input, space.path)
-  const found = await stream(outputs[0], 'video')
+  const spec = jobSpec({ video: [videoProfile({ audioProfiles: [], bitrateKbps: 1500, width, height })], ...change })
+  const { outputs, plan } = await encodeJob(spec, input, tempDir.path)
+  const found = await probeStream(outputs[0], 'video')
   return {
     file: outputs[0],
     size: [found.width, found.height],
@@ -44,7 +44,7 @@ const TOP_BOTTOM: [number, number][] = [
 ]
 
 describe('video_aspect_ratio', () => {
-  const filled: [Aspect, [number, number], string, string, string[]][] = [
+  const filled: [AspectMode, [number, number], string, string, string[]][] = [
     ['passthrough', [320, 180], '16:9', '1:1', UPRIGHT],
     ['passthrough', [240, 180], '16:9', '4:3', UPRIGHT],
     ['force_4:3', [320, 180], '4:3', '3:4', UPRIGHT],
@@ -59,12 +59,12 @@ describe('video_aspect_ratio', () => {
   test.each(filled)('%s at %j displays %s', async (aspect, size, dar, sar, colors) => {
     const out = await shape({ aspect }, size)
     expect(out).toMatchObject({ dar, sar })
-    expect(await colorsAt(out.file, corners())).toEqual(colors)
+    expect(await colorsAt(out.file, cornerPoints())).toEqual(colors)
     // Nothing but the picture, up to the edge.
     expect(await colorsAt(out.file, [...SIDES, ...TOP_BOTTOM])).not.toContain('black')
   })
 
-  const bars: [Aspect, number, string, string[]][] = [
+  const bars: [AspectMode, number, string, string[]][] = [
     ['rotate_clockwise', 0, 'black', CLOCKWISE],
     ['rotate_counterclockwise', 50, 'grey', COUNTERCLOCKWISE],
     ['rotate_clockwise', 100, 'white', CLOCKWISE],
@@ -72,13 +72,13 @@ describe('video_aspect_ratio', () => {
   test.each(bars)('%s with rotation_blackness %i has %s bars', async (aspect, barPercent, bar, colors) => {
     const out = await shape({ aspect, barPercent }, [0, 0])
     expect(out).toMatchObject({ size: [320, 180], dar: '16:9', sar: '1:1' })
-    expect(await colorsAt(out.file, corners({ width: 102 / 320 }))).toEqual(colors)
+    expect(await colorsAt(out.file, cornerPoints({ width: 102 / 320 }))).toEqual(colors)
     expect(await colorsAt(out.file, [...SIDES, [0.33, 0.1], [0.67, 0.9]])).toEqual([bar, bar, bar, bar])
   })
 
   test('hevc: turned with bars', async () => {
     const out = await shape({ videoCodec: 'hevc', aspect: 'rotate_clockwise' })
-    expect(await colorsAt(out.file, [...corners({ width: 102 / 320 }), ...SIDES])).toEqual([
+    expect(await colorsAt(out.file, [...cornerPoints({ width: 102 / 320 }), ...SIDES])).toEqual([
       ...CLOCKWISE,
       'black',
       'black',
@@ -89,7 +89,7 @@ describe('video_aspect_ratio', () => {
     const out = await shape({ videoCodec: 'mpeg2', aspect: 'invert_aspect_ratio' }, [352, 288])
     expect(out.dar).toBe('4:3')
     expect(out.warnings).toContain('bars_added')
-    expect(await colorsAt(out.file, corners({ width: 0.42 }))).toEqual(UPRIGHT)
+    expect(await colorsAt(out.file, cornerPoints({ width: 0.42 }))).toEqual(UPRIGHT)
     expect(await colorsAt(out.file, SIDES)).toEqual(['black', 'black'])
   })
 
@@ -99,19 +99,19 @@ describe('video_aspect_ratio', () => {
       const aspect = 'rotate_counterclockwise + invert_aspect_ratio'
       const out = await shape({ videoCodec, aspect }, [162, 288], anamorphic)
       expect(out).toMatchObject({ sar: '1:1', size: [162, 288] })
-      expect(await colorsAt(out.file, corners())).toEqual(COUNTERCLOCKWISE)
+      expect(await colorsAt(out.file, cornerPoints())).toEqual(COUNTERCLOCKWISE)
     },
   )
 
   test('an anamorphic source turned inside its display aspect keeps its samples', async () => {
     const out = await shape({ aspect: 'rotate_clockwise' }, [0, 0], anamorphic)
     expect(out).toMatchObject({ size: [180, 144], sar: '64:45', dar: '16:9' })
-    expect(await colorsAt(out.file, corners({ width: 0.316 }))).toEqual(CLOCKWISE)
+    expect(await colorsAt(out.file, cornerPoints({ width: 0.316 }))).toEqual(CLOCKWISE)
     expect(await colorsAt(out.file, SIDES)).toEqual(['black', 'black'])
   })
 
   test('a telephone’s own rotation comes first, the job’s turn after it', async (context) => {
-    const clip = realClip(context, 'rotate-buck-bunny.mp4')
+    const clip = sharedClip(context, 'rotate-buck-bunny.mp4')
     const plain = await shape({}, [180, 320], clip)
     const turned = await shape({ aspect: 'rotate_counterclockwise + invert_aspect_ratio' }, [320, 180], clip)
     const back = '[1:v]transpose=dir=clock[b];[0:v][b]ssim=stats_file=-'
@@ -123,7 +123,7 @@ describe('video_aspect_ratio', () => {
 })
 
 describe('picture_transform', () => {
-  const cases: [Transform, Aspect, [number, number], string[], string[]][] = [
+  const cases: [PictureTransform, AspectMode, [number, number], string[], string[]][] = [
     ['hflip', 'passthrough', [320, 180], ['green', 'red', 'white', 'blue'], []],
     ['vflip', 'passthrough', [320, 180], ['blue', 'white', 'red', 'green'], []],
     ['rotate180', 'passthrough', [320, 180], ['white', 'blue', 'green', 'red'], []],
@@ -138,14 +138,14 @@ describe('picture_transform', () => {
   test.each(cases)('%s of %s at %j', async (transform, aspect, size, colors) => {
     const out = await shape({ transform, aspect }, size)
     expect(out).toMatchObject({ size, sar: '1:1' })
-    expect(await colorsAt(out.file, corners())).toEqual(colors)
+    expect(await colorsAt(out.file, cornerPoints())).toEqual(colors)
     expect(await colorsAt(out.file, [...SIDES, ...TOP_BOTTOM])).not.toContain('black')
   })
 
   test('letterbox shows the whole picture in square samples between black bars', async () => {
     const out = await shape({ transform: 'letterbox', barPercent: 100 }, [180, 180])
     expect(out).toMatchObject({ size: [180, 180], sar: '1:1' })
-    expect(await colorsAt(out.file, corners({ height: 0.56 }))).toEqual(UPRIGHT)
+    expect(await colorsAt(out.file, cornerPoints({ height: 0.56 }))).toEqual(UPRIGHT)
     expect(await colorsAt(out.file, TOP_BOTTOM)).toEqual(['black', 'black'])
   })
 
@@ -159,11 +159,11 @@ describe('picture_transform', () => {
   test('crop of an anamorphic source is in its display proportions', async () => {
     const out = await shape({ transform: 'crop' }, [144, 144], anamorphic)
     expect(out).toMatchObject({ size: [144, 144], sar: '1:1' })
-    expect(await colorsAt(out.file, corners())).toEqual(UPRIGHT)
+    expect(await colorsAt(out.file, cornerPoints())).toEqual(UPRIGHT)
   })
 
   test('a real anamorphic clip becomes square between bars', async (context) => {
-    const out = await shape({ transform: 'letterbox' }, [320, 320], realClip(context, 'sar_2x1.mp4'))
+    const out = await shape({ transform: 'letterbox' }, [320, 320], sharedClip(context, 'sar_2x1.mp4'))
     expect(out).toMatchObject({ size: [320, 320], sar: '1:1' })
     expect(await colorsAt(out.file, [[0.5, 0.02]])).toEqual(['black'])
   })

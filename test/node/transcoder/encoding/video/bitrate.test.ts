@@ -1,15 +1,15 @@
 // Constant means constant: half of the clip is black, half is noise.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, kbpsBySecond, transportRates, workspace } from '../../../../support/media/media.ts'
-import { job, rendition, track } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
+import { ffmpeg, kbpsBySecond, transportRates, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let clip = ''
 
 beforeAll(async () => {
-  space = await workspace()
-  clip = space.file('half.mkv')
+  tempDir = await tempDirectory()
+  clip = tempDir.file('half.mkv')
   const picture = "color=black:s=320x180:r=25:d=8,noise=alls=100:allf=t:enable='gte(t,4)'"
   const args = ['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', 'sine=d=8:r=48000']
   await ffmpeg([
@@ -27,17 +27,17 @@ beforeAll(async () => {
     clip,
   ])
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 describe.each([
   ['h264', 800],
   ['hevc', 800],
   ['mpeg2', 3000],
 ] as const)('%s cbr at %i kbps', (videoCodec, bitrateKbps) => {
-  const profile = rendition({ mode: 'cbr', bitrateKbps })
+  const profile = videoProfile({ mode: 'cbr', bitrateKbps })
 
   test('mp4: every second carries the rate, black or not', async () => {
-    const { outputs } = await encode(job({ videoCodec, video: [profile] }), clip, space.path)
+    const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [profile] }), clip, tempDir.path)
     const seconds = await kbpsBySecond(outputs[0])
     // Black: filled up to the rate (the first second lacks what the decoder's buffer holds back).
     for (const kbps of seconds.slice(1, 4)) expect(Math.abs(kbps / bitrateKbps - 1)).toBeLessThan(0.02)
@@ -52,13 +52,13 @@ describe.each([
   })
 
   test('ts: the multiplex has one rate throughout', async () => {
-    const spec = job({
+    const spec = jobSpec({
       videoCodec,
       container: 'ts',
       video: [profile],
-      audio: [track({ codec: 'mp2', bitrateKbps: 192 })],
+      audio: [audioProfile({ codec: 'mp2', bitrateKbps: 192 })],
     })
-    const { outputs, plan, stderr } = await encode(spec, clip, space.path)
+    const { outputs, plan, stderr } = await encodeJob(spec, clip, tempDir.path)
     const { kbps, counterErrors } = await transportRates(outputs[0])
     const rate = plan.outputs[0]?.muxRateKbps ?? 0
     expect(rate).toBe(Math.ceil(1.1 * bitrateKbps + 211.2 + 60))
@@ -70,25 +70,29 @@ describe.each([
 })
 
 test('vbr follows the content and stays below its peak', async () => {
-  const { outputs } = await encode(job({ video: [rendition({ bitrateKbps: 800 })] }), clip, space.path)
+  const { outputs } = await encodeJob(jobSpec({ video: [videoProfile({ bitrateKbps: 800 })] }), clip, tempDir.path)
   const seconds = await kbpsBySecond(outputs[0])
   expect(Math.min(...seconds.slice(1, 3))).toBeLessThan(100)
   expect(Math.max(...seconds)).toBeGreaterThan(600)
 })
 
 test.each(['h264', 'mpeg2'] as const)('vbr of a short %s clip averages what was asked', async (videoCodec) => {
-  const moving = space.file('moving.mkv')
+  const moving = tempDir.file('moving.mkv')
   const picture = 'testsrc2=s=320x180:r=25:d=5,noise=alls=20:allf=t'
   await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10', moving])
   const bitrateKbps = videoCodec === 'h264' ? 800 : 2000
-  const profile = rendition({ bitrateKbps, audioProfiles: [] })
-  const { outputs } = await encode(job({ videoCodec, video: [profile] }), moving, space.path)
+  const profile = videoProfile({ bitrateKbps, audioProfiles: [] })
+  const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [profile] }), moving, tempDir.path)
   const mean = (await kbpsBySecond(outputs[0])).reduce((sum, kbps) => sum + kbps, 0) / 5
   expect(Math.abs(mean / bitrateKbps - 1), `${mean.toFixed(0)} kbps`).toBeLessThan(0.04)
 })
 
 test('qvbr stays below its cap', async () => {
-  const { outputs } = await encode(job({ video: [rendition({ mode: 'qvbr', bitrateKbps: 600 })] }), clip, space.path)
+  const { outputs } = await encodeJob(
+    jobSpec({ video: [videoProfile({ mode: 'qvbr', bitrateKbps: 600 })] }),
+    clip,
+    tempDir.path,
+  )
   const seconds = await kbpsBySecond(outputs[0])
   expect(seconds.slice(0, 8).reduce((sum, kbps) => sum + kbps, 0) / 8).toBeLessThan(620)
 })

@@ -7,17 +7,17 @@ import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
-import { engine, ffmpeg, stream, workspace } from '../../../../support/media/media.ts'
-import { job, packaged, rendition } from '../../../../support/transcoder/jobSpecs.ts'
-import { barsError, makeBars, type ColorSystem } from '../../../../support/media/colorBars.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
-import { encodeStreams } from '../../../../support/media/encodeSegmented.ts'
+import { testFfmpeg, ffmpeg, probeStream, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { colorBarsError, makeColorBars, type ColorSystem } from '../../../../support/media/colorBars.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encodeSegmentStreams } from '../../../../support/media/encodeSegmented.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const tagged = (matrix: string, primaries: string, transfer: string, range = 'tv') => [
   ...['-colorspace', matrix, '-color_primaries', primaries],
@@ -31,17 +31,17 @@ const NTSC: ColorSystem = { matrix: 'smpte170m', primaries: 'smpte170m' }
 const TOLERANCE = 4
 
 const video = (width: number, height: number, index = 0) =>
-  rendition({ index, width, height, audioProfiles: [], bitrateKbps: 4000 })
+  videoProfile({ index, width, height, audioProfiles: [], bitrateKbps: 4000 })
 
 async function colorOf(path: string): Promise<string> {
-  const { color_space, color_primaries, color_transfer, color_range } = await stream(path, 'video')
+  const { color_space, color_primaries, color_transfer, color_range } = await probeStream(path, 'video')
   return [color_space, color_primaries, color_transfer, color_range].join(' ')
 }
 
 interface Row {
   name: string
   system: ColorSystem
-  clip: Parameters<typeof makeBars>[2]
+  clip: Parameters<typeof makeColorBars>[2]
   /** What single files of 320×180 and 1280×720 say. */
   sd: string
   /** What all renditions say of a set up to 576 lines, and one beyond. */
@@ -99,32 +99,32 @@ const rows: Row[] = [
 describe.each(rows)('$name', ({ name, system, clip, sd, set }) => {
   let source = ''
   beforeAll(async () => {
-    source = await makeBars(space.file(`${name.replaceAll(/\W/g, '_')}.mkv`), system, clip)
+    source = await makeColorBars(tempDir.file(`${name.replaceAll(/\W/g, '_')}.mkv`), system, clip)
   })
 
   test('single files follow their height', async () => {
-    const spec = job({ video: [video(320, 180), video(640, 640, 1)] })
-    const { outputs } = await encode(spec, source, space.path)
+    const spec = jobSpec({ video: [video(320, 180), video(640, 640, 1)] })
+    const { outputs } = await encodeJob(spec, source, tempDir.path)
     expect(await colorOf(outputs[0])).toBe(sd)
     expect(await colorOf(outputs[1]!)).toBe(HD_SAYS)
-    for (const output of outputs) expect(await barsError(output)).toBeLessThan(TOLERANCE)
+    for (const output of outputs) expect(await colorBarsError(output)).toBeLessThan(TOLERANCE)
     // And without zscale, by swscale.
     const plain = { ...ALL_FEATURES, zscale: false }
-    const swscaled = await encode(spec, source, space.path, plain)
+    const swscaled = await encodeJob(spec, source, tempDir.path, plain)
     expect(await colorOf(swscaled.outputs[0])).toBe(sd)
-    for (const output of swscaled.outputs) expect(await barsError(output)).toBeLessThan(TOLERANCE)
+    for (const output of swscaled.outputs) expect(await colorBarsError(output)).toBeLessThan(TOLERANCE)
   })
 
   test.each([
     ['up to 576 lines', [video(320, 180), video(352, 288, 1)], set],
     ['with one beyond', [video(320, 180), video(640, 640, 1)], HD_SAYS],
   ])('a switching set %s has one description', async (_title, profiles, says) => {
-    const spec = job({ packaging: packaged({ hls: true, dash: true }), video: profiles, audio: [] })
-    const { file } = await encodeStreams(spec, source, space.path)
+    const spec = jobSpec({ packaging: packagingSpec({ hls: true, dash: true }), video: profiles, audio: [] })
+    const { file } = await encodeSegmentStreams(spec, source, tempDir.path)
     for (const index of [0, 1]) {
       const cmaf = file(`video_${index} cmaf`)
       expect(await colorOf(cmaf)).toBe(says)
-      expect(await barsError(cmaf)).toBeLessThan(TOLERANCE)
+      expect(await colorBarsError(cmaf)).toBeLessThan(TOLERANCE)
     }
   })
 })
@@ -155,21 +155,21 @@ combined.push(
 describe('every name that ffprobe prints', () => {
   test.each(combined)('$primaries.0, $transfer.0, $matrix.0, $range: every codec', async (name) => {
     const [transfer, code] = name.transfer
-    const clip = space.file(`${Object.values(name).flat().join('_')}.mkv`)
+    const clip = tempDir.file(`${Object.values(name).flat().join('_')}.mkv`)
     const [first, second] = [name.primaries[1], name.matrix[1]]
     const tags = `range=${name.range}:color_primaries=${first}:color_trc=${code}:colorspace=${second}`
     const flags = ['-color_primaries', `${first}`, '-color_trc', `${code}`, '-colorspace', `${second}`]
     const picture = `color=0x808080:s=64x64:r=25:d=0.2,format=yuv420p,setparams=${tags}`
     await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'ffv1', ...flags, '-color_range', name.range, clip])
-    const programs = await engine()
-    const media = await probe(programs, `file:${clip}`, { cwd: space.path })
+    const programs = await testFfmpeg()
+    const media = await probe(programs, `file:${clip}`, { cwd: tempDir.path })
     expect(media.video!.colorTransfer ?? 'unknown').toBe(transfer)
     for (const videoCodec of ['h264', 'hevc', 'mpeg2'] as const) {
-      const spec = job({ videoCodec, dynamicRange: 'source', video: [video(96, 64), video(64, 580, 1)] })
+      const spec = jobSpec({ videoCodec, dynamicRange: 'source', video: [video(96, 64), video(64, 580, 1)] })
       const plan = planJob(spec, media, programs.features)
       const outputs = [0, 1].map((index) => `${clip}_${videoCodec}_${index}.mp4`)
       const args = ffmpegArgs(plan, { input: `file:${clip}`, inputFlags: fileInputFlags(), outputs, threads: 0 })
-      const { ended, code, stderr } = await runFfmpeg(programs, args, { cwd: space.path, creates: outputs })
+      const { ended, code, stderr } = await runFfmpeg(programs, args, { cwd: tempDir.path, creates: outputs })
       expect({ ended, code }, stderr).toEqual({ ended: 'exit', code: 0 })
       const hdr = `bt2020nc bt2020 ${transfer} tv`
       const isHdr =

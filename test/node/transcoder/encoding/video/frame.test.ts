@@ -1,18 +1,18 @@
 // Size, shape and colour of real outputs. Colours are compared as decoded values: a wrong matrix moves them by 10 and more.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, makeClip, meanColor, realClip, stream, workspace } from '../../../../support/media/media.ts'
+import { ffmpeg, makeClip, meanColor, sharedClip, probeStream, tempDirectory } from '../../../../support/media/media.ts'
 import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
-import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
+import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
-const silent = (change: Parameters<typeof rendition>[0] = {}) =>
-  rendition({ audioProfiles: [], bitrateKbps: 1500, ...change })
+const silent = (change: Parameters<typeof videoProfile>[0] = {}) =>
+  videoProfile({ audioProfiles: [], bitrateKbps: 1500, ...change })
 
 /** Limited-range Y, Cb, Cr of pure red (ITU-R BT.601 and BT.709). */
 const RED = { '601': [81, 90, 240], '709': [63, 102, 240] } as const
@@ -54,7 +54,7 @@ describe('colour', () => {
   }
 
   test.each(sources)('%s (%s, %i lines) keeps its red in SD and HD', async (title, format, height, matrix, tags) => {
-    const clip = space.file(`${title.replaceAll(/\W/g, '_')}.mov`)
+    const clip = tempDir.file(`${title.replaceAll(/\W/g, '_')}.mov`)
     const width = (height * 16) / 9
     const range = format === 'yuvj420p' ? 'full' : 'limited'
     const convert = matrix === 'rgb' ? '' : `,scale=out_color_matrix=${matrix}:out_range=${range}`
@@ -70,34 +70,34 @@ describe('colour', () => {
       ...tags,
       clip,
     ])
-    const spec = job({
+    const spec = jobSpec({
       video: [silent({ width: 320, height: 180 }), silent({ index: 1, width: 1280, height: 720, bitrateKbps: 3000 })],
     })
-    const { outputs } = await encode(spec, clip, space.path)
+    const { outputs } = await encodeJob(spec, clip, tempDir.path)
     expectNear(await meanColor(outputs[0]), RED['601'])
     expectNear(await meanColor(outputs[1] ?? ''), RED['709'])
-    expect(await stream(outputs[0], 'video')).toMatchObject({
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({
       pix_fmt: 'yuv420p',
       color_range: 'tv',
       color_space: 'bt470bg',
       color_primaries: 'bt470bg',
     })
-    expect(await stream(outputs[1] ?? '', 'video')).toMatchObject({
+    expect(await probeStream(outputs[1] ?? '', 'video')).toMatchObject({
       pix_fmt: 'yuv420p',
       color_range: 'tv',
       color_space: 'bt709',
     })
     // And without zscale, by swscale.
     const plain = { ...ALL_FEATURES, zscale: false }
-    const swscaled = await encode(spec, clip, space.path, plain)
+    const swscaled = await encodeJob(spec, clip, tempDir.path, plain)
     expectNear(await meanColor(swscaled.outputs[0]), RED['601'])
     expectNear(await meanColor(swscaled.outputs[1] ?? ''), RED['709'])
   })
 
   test.each(['hevc', 'mpeg2'] as const)('%s carries the tags too', async (videoCodec) => {
-    const clip = await makeClip(space.file(`tags_${videoCodec}.mp4`), { seconds: 0.4, audio: [] })
-    const { outputs } = await encode(job({ videoCodec, video: [silent()] }), clip, space.path)
-    expect(await stream(outputs[0], 'video')).toMatchObject({
+    const clip = await makeClip(tempDir.file(`tags_${videoCodec}.mp4`), { seconds: 0.4, audio: [] })
+    const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [silent()] }), clip, tempDir.path)
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({
       color_space: 'bt470bg',
       color_primaries: 'bt470bg',
       color_range: 'tv',
@@ -105,7 +105,7 @@ describe('colour', () => {
   })
 
   test('PQ is tone-mapped: grey stays grey, and the tags say BT.601', async () => {
-    const clip = space.file('pq.mkv')
+    const clip = tempDir.file('pq.mkv')
     const tags = 'setparams=colorspace=bt2020nc:color_primaries=bt2020:color_trc=smpte2084:range=tv'
     const flags = [
       '-color_primaries',
@@ -119,11 +119,14 @@ describe('colour', () => {
     ]
     const picture = `color=gray:s=320x180:r=25:d=0.4,format=yuv420p10le,geq=lum=500:cb=512:cr=512,${tags}`
     await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'ffv1', ...flags, clip])
-    const { outputs, plan } = await encode(job({ video: [silent()] }), clip, space.path)
+    const { outputs, plan } = await encodeJob(jobSpec({ video: [silent()] }), clip, tempDir.path)
     expect(plan.warnings.map((warning) => warning.code)).toEqual(['tone_mapped'])
     const [, cb, cr] = await meanColor(outputs[0])
     expect([Math.round(cb), Math.round(cr)]).toEqual([128, 128])
-    expect(await stream(outputs[0], 'video')).toMatchObject({ color_transfer: 'smpte170m', color_primaries: 'bt470bg' })
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({
+      color_transfer: 'smpte170m',
+      color_primaries: 'bt470bg',
+    })
   })
 })
 
@@ -131,14 +134,14 @@ describe('size and shape', () => {
   test.each(['h264', 'hevc', 'mpeg2'] as const)(
     '%s: 16:9 in 4:3 samples shows 16:9, in mp4 and ts',
     async (videoCodec) => {
-      const clip = await makeClip(space.file(`shape_${videoCodec}.mp4`), { seconds: 0.4, audio: [] })
+      const clip = await makeClip(tempDir.file(`shape_${videoCodec}.mp4`), { seconds: 0.4, audio: [] })
       for (const container of ['mp4', 'ts'] as const) {
-        const { outputs } = await encode(
-          job({ videoCodec, container, video: [silent({ width: 360, height: 288 })] }),
+        const { outputs } = await encodeJob(
+          jobSpec({ videoCodec, container, video: [silent({ width: 360, height: 288 })] }),
           clip,
-          space.path,
+          tempDir.path,
         )
-        expect(await stream(outputs[0], 'video')).toMatchObject({
+        expect(await probeStream(outputs[0], 'video')).toMatchObject({
           width: 360,
           height: 288,
           sample_aspect_ratio: '64:45',
@@ -149,41 +152,41 @@ describe('size and shape', () => {
   )
 
   test('mpeg2 of 2.35:1 has black bars inside 16:9', async () => {
-    const clip = await makeClip(space.file('wide.mp4'), {
+    const clip = await makeClip(tempDir.file('wide.mp4'), {
       width: 470,
       height: 200,
       seconds: 0.4,
       audio: [],
       picture: 'color=c=white',
     })
-    const { outputs } = await encode(
-      job({ videoCodec: 'mpeg2', video: [silent({ width: 360, height: 288 })] }),
+    const { outputs } = await encodeJob(
+      jobSpec({ videoCodec: 'mpeg2', video: [silent({ width: 360, height: 288 })] }),
       clip,
-      space.path,
+      tempDir.path,
     )
-    expect((await stream(outputs[0], 'video')).display_aspect_ratio).toBe('16:9')
+    expect((await probeStream(outputs[0], 'video')).display_aspect_ratio).toBe('16:9')
     const raw = await ffmpeg(['-i', outputs[0], '-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
     const line = (y: number) => raw[y * 360 + 180] ?? 0
     expect([line(4) < 24, line(144) > 200, line(283) < 24]).toEqual([true, true, true])
   })
 
   test('width and height 0 give the size of the source', async () => {
-    const clip = await makeClip(space.file('own.mp4'), { width: 322, height: 182, seconds: 0.4, audio: [] })
-    const { outputs } = await encode(job({ video: [silent({ width: 0, height: 0 })] }), clip, space.path)
-    expect(await stream(outputs[0], 'video')).toMatchObject({ width: 322, height: 182 })
+    const clip = await makeClip(tempDir.file('own.mp4'), { width: 322, height: 182, seconds: 0.4, audio: [] })
+    const { outputs } = await encodeJob(jobSpec({ video: [silent({ width: 0, height: 0 })] }), clip, tempDir.path)
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({ width: 322, height: 182 })
   })
 
   test('a telephone’s rotation is applied once, and not written again', async (context) => {
-    const clip = realClip(context, 'rotate-buck-bunny.mp4')
-    const { outputs } = await encode(job({ video: [silent({ width: 0, height: 320 })] }), clip, space.path)
-    const out = await stream(outputs[0], 'video')
+    const clip = sharedClip(context, 'rotate-buck-bunny.mp4')
+    const { outputs } = await encodeJob(jobSpec({ video: [silent({ width: 0, height: 320 })] }), clip, tempDir.path)
+    const out = await probeStream(outputs[0], 'video')
     expect(out).toMatchObject({ width: 180, height: 320 })
     expect(out).not.toHaveProperty('side_data_list')
   })
 
   test('real samples of 2:1 are carried on', async (context) => {
-    const clip = realClip(context, 'sar_2x1.mp4')
-    const { outputs } = await encode(job({ video: [silent({ width: 320, height: 180 })] }), clip, space.path)
-    expect((await stream(outputs[0], 'video')).sample_aspect_ratio).toBe('2:1')
+    const clip = sharedClip(context, 'sar_2x1.mp4')
+    const { outputs } = await encodeJob(jobSpec({ video: [silent({ width: 320, height: 180 })] }), clip, tempDir.path)
+    expect((await probeStream(outputs[0], 'video')).sample_aspect_ratio).toBe('2:1')
   })
 })

@@ -2,23 +2,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { ffmpeg, frames, makeClip, packets, stream, workspace } from '../../../../support/media/media.ts'
-import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
+import {
+  ffmpeg,
+  decodeFrames,
+  makeClip,
+  readPackets,
+  probeStream,
+  tempDirectory,
+} from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 const clips: Record<string, string> = {}
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   // Scene cuts every 0.4 s: an encoder that decides by itself puts key frames there.
   const cuts = "hue=h='360*floor(t/0.4)/7',negate=enable='lt(mod(t,0.8),0.4)'"
-  clips['25'] = await makeClip(space.file('25.mp4'), { filters: cuts })
-  clips['29.97'] = await makeClip(space.file('2997.mp4'), { rate: '30000/1001', filters: cuts })
+  clips['25'] = await makeClip(tempDir.file('25.mp4'), { filters: cuts })
+  clips['29.97'] = await makeClip(tempDir.file('2997.mp4'), { rate: '30000/1001', filters: cuts })
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
-const silent = (change: Parameters<typeof rendition>[0] = {}) => rendition({ audioProfiles: [], ...change })
+const silent = (change: Parameters<typeof videoProfile>[0] = {}) => videoProfile({ audioProfiles: [], ...change })
 
 const cases: [VideoCodec, '25' | '29.97', number, number, number][] = [
   ['h264', '25', 1, 25, 100],
@@ -31,15 +38,15 @@ const cases: [VideoCodec, '25' | '29.97', number, number, number][] = [
 
 describe.each(cases)('%s at %s, gop_length %f', (videoCodec, rate, gopSeconds, gopFrames, count) => {
   test.each(['mp4', 'ts'] as const)('%s has a key frame exactly every GOP and no frame too many', async (container) => {
-    const spec: JobSpec = job({ videoCodec, container, gopSeconds, video: [silent()] })
-    const { outputs } = await encode(spec, clips[rate] ?? '', space.path)
-    const decoded = await frames(outputs[0])
+    const spec: JobSpec = jobSpec({ videoCodec, container, gopSeconds, video: [silent()] })
+    const { outputs } = await encodeJob(spec, clips[rate] ?? '', tempDir.path)
+    const decoded = await decodeFrames(outputs[0])
     expect(decoded).toHaveLength(count)
     const keys = decoded.flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
     expect(keys).toEqual(Array.from({ length: Math.ceil(count / gopFrames) }, (_, index) => index * gopFrames))
     // Closed: nothing after a key frame in the file is shown before it.
     let lastKey = -Infinity
-    for (const packet of await packets(outputs[0])) {
+    for (const packet of await readPackets(outputs[0])) {
       const shown = Number(packet.pts_time)
       if (packet.flags.startsWith('K')) lastKey = shown
       expect(shown).toBeGreaterThanOrEqual(lastKey)
@@ -52,16 +59,16 @@ describe.each(cases)('%s at %s, gop_length %f', (videoCodec, rate, gopSeconds, g
 })
 
 test('hevc in mp4 is hvc1, in ts it is not tagged so', async () => {
-  const spec = job({ videoCodec: 'hevc', video: [silent()] })
-  const { outputs } = await encode(spec, clips['25'] ?? '', space.path)
-  expect((await stream(outputs[0], 'video')).codec_tag_string).toBe('hvc1')
+  const spec = jobSpec({ videoCodec: 'hevc', video: [silent()] })
+  const { outputs } = await encodeJob(spec, clips['25'] ?? '', tempDir.path)
+  expect((await probeStream(outputs[0], 'video')).codec_tag_string).toBe('hvc1')
 })
 
 test('ip_distance 1 has no B-frames, a GOP of one frame has key frames only', async () => {
-  const none = await encode(job({ ipDistance: 1, video: [silent()] }), clips['25'] ?? '', space.path)
-  expect((await frames(none.outputs[0])).filter((frame) => frame.pict_type === 'B')).toEqual([])
-  const intra = await encode(job({ gopSeconds: 0.01, video: [silent()] }), clips['25'] ?? '', space.path)
-  expect((await frames(intra.outputs[0])).every((frame) => frame.key_frame === 1)).toBe(true)
+  const none = await encodeJob(jobSpec({ ipDistance: 1, video: [silent()] }), clips['25'] ?? '', tempDir.path)
+  expect((await decodeFrames(none.outputs[0])).filter((frame) => frame.pict_type === 'B')).toEqual([])
+  const intra = await encodeJob(jobSpec({ gopSeconds: 0.01, video: [silent()] }), clips['25'] ?? '', tempDir.path)
+  expect((await decodeFrames(intra.outputs[0])).every((frame) => frame.key_frame === 1)).toBe(true)
 })
 
 test.each([
@@ -71,17 +78,17 @@ test.each([
   ['mpeg2', '2x', 200, '50/1'],
   ['mpeg2', '1/2x', 100, '25/1'],
 ] as const)('%s at %s has %i frames', async (videoCodec, frameRateFactor, count, rate) => {
-  const spec = job({ videoCodec, video: [silent({ frameRateFactor })] })
-  const { outputs } = await encode(spec, clips['25'] ?? '', space.path)
-  expect(await frames(outputs[0])).toHaveLength(count)
-  expect((await stream(outputs[0], 'video')).avg_frame_rate).toBe(rate)
+  const spec = jobSpec({ videoCodec, video: [silent({ frameRateFactor })] })
+  const { outputs } = await encodeJob(spec, clips['25'] ?? '', tempDir.path)
+  expect(await decodeFrames(outputs[0])).toHaveLength(count)
+  expect((await probeStream(outputs[0], 'video')).avg_frame_rate).toBe(rate)
 })
 
 test('mpeg2 at half of 25 shows each of half the pictures twice, and no other', async () => {
-  const spec = job({ videoCodec: 'mpeg2', video: [silent({ frameRateFactor: '1/2x', bitrateKbps: 8000 })] })
-  const { outputs } = await encode(spec, clips['25'] ?? '', space.path)
+  const spec = jobSpec({ videoCodec: 'mpeg2', video: [silent({ frameRateFactor: '1/2x', bitrateKbps: 8000 })] })
+  const { outputs } = await encodeJob(spec, clips['25'] ?? '', tempDir.path)
   const raw = await ffmpeg(['-i', outputs[0], '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
-  const { width, height } = await stream(outputs[0], 'video')
+  const { width, height } = await probeStream(outputs[0], 'video')
   const picture = (index: number) => raw.subarray(index * width * height, (index + 1) * width * height)
   const difference = (a: Buffer, b: Buffer) =>
     a.reduce((sum, value, at) => sum + Math.abs(value - b[at]!), 0) / a.length

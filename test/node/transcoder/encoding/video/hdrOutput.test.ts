@@ -1,12 +1,12 @@
 // HDR in hevc: the format, the tags, the metadata and the values of what was written, decoded.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readBrightness } from '../../../../../transcoder/analysis/hdrMetadata.ts'
-import { engine, ffmpeg, stream, workspace } from '../../../../support/media/media.ts'
-import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
+import { readHdrMetadata } from '../../../../../transcoder/analysis/hdrMetadata.ts'
+import { testFfmpeg, ffmpeg, probeStream, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 const transfers = ['smpte2084', 'arib-std-b67'] as const
 const DISPLAY = 'G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)'
@@ -16,7 +16,7 @@ const COLOR = [600, 480, 540] as const
 const WHITE = { smpte2084: 64 + 0.58 * 876, 'arib-std-b67': 64 + 0.75 * 876 }
 
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
   const [y, u, v] = COLOR
   for (const transfer of transfers)
     await ffmpeg([
@@ -27,24 +27,24 @@ beforeAll(async () => {
         `log-level=error:lossless=1:repeat-headers=1${transfer === 'smpte2084' ? `:hdr10=1:master-display=${DISPLAY}:max-cll=1000,400` : ''}`,
       ],
       ...['-colorspace', 'bt2020nc', '-color_primaries', 'bt2020', '-color_trc', transfer, '-color_range', 'tv'],
-      space.file(`${transfer}.ts`),
+      tempDir.file(`${transfer}.ts`),
     ])
-  await ffmpeg(['-f', 'lavfi', '-i', 'color=white:s=64x64,format=rgba', '-frames:v', '1', space.file('logo.png')])
+  await ffmpeg(['-f', 'lavfi', '-i', 'color=white:s=64x64,format=rgba', '-frames:v', '1', tempDir.file('logo.png')])
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
-const hdr = (change: Parameters<typeof job>[0] = {}, shape: Parameters<typeof rendition>[0] = {}) =>
-  job({
+const hdr = (change: Parameters<typeof jobSpec>[0] = {}, shape: Parameters<typeof videoProfile>[0] = {}) =>
+  jobSpec({
     videoCodec: 'hevc',
     dynamicRange: 'source',
     audio: [],
-    video: [rendition({ audioProfiles: [], ...shape })],
+    video: [videoProfile({ audioProfiles: [], ...shape })],
     ...change,
   })
 
 /** 10-bit Y, U and V of the first picture at a place given in fractions of its size. */
 async function valueAt(path: string, x: number, y: number): Promise<[number, number, number]> {
-  const { width, height } = await stream(path, 'video')
+  const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-frames:v', '1', '-pix_fmt', 'yuv420p10le', '-f', 'rawvideo', '-'])
   const [column, line] = [Math.floor((x * width) / 2), Math.floor((y * height) / 2)]
   const chroma = line * (width / 2) + column
@@ -69,13 +69,13 @@ describe.each(transfers)('%s', (transfer) => {
     ['ts', 320, 180],
     ['mp4', 160, 90],
   ] as const)('stays what it is in %s at %ix%i', async (container, width, height) => {
-    const { outputs, plan } = await encode(
+    const { outputs, plan } = await encodeJob(
       hdr({ container }, { width, height }),
-      space.file(`${transfer}.ts`),
-      space.path,
+      tempDir.file(`${transfer}.ts`),
+      tempDir.path,
     )
     expect(plan.warnings).toEqual([])
-    expect(await stream(outputs[0], 'video')).toMatchObject({
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({
       pix_fmt: 'yuv420p10le',
       profile: 'Main 10',
       width,
@@ -83,8 +83,8 @@ describe.each(transfers)('%s', (transfer) => {
       ...tags,
     })
     expectNear(await valueAt(outputs[0], 0.5, 0.5), COLOR, 2)
-    const programs = await engine()
-    const said = await readBrightness(programs, ['-i', `file:${outputs[0]}`], '0:V:0', { cwd: space.path })
+    const programs = await testFfmpeg()
+    const said = await readHdrMetadata(programs, ['-i', `file:${outputs[0]}`], '0:V:0', { cwd: tempDir.path })
     expect(said).toEqual(
       transfer === 'smpte2084'
         ? {
@@ -104,17 +104,17 @@ describe.each(transfers)('%s', (transfer) => {
       { aspect: 'rotate_clockwise', barPercent: 100, logo: { position: 'top_left', opacityPercent: 100 } },
       { width: 320, height: 180 },
     )
-    const image = { image: { width: 64, height: 64 }, file: space.file('logo.png') }
-    const { outputs, plan } = await encode(spec, space.file(`${transfer}.ts`), space.path, undefined, image)
+    const image = { image: { width: 64, height: 64 }, file: tempDir.file('logo.png') }
+    const { outputs, plan } = await encodeJob(spec, tempDir.file(`${transfer}.ts`), tempDir.path, undefined, image)
     expect(plan.warnings).toEqual([])
     expectNear(await valueAt(outputs[0], 0.1, 0.8), [WHITE[transfer], 512, 512], 6)
     expectNear(await valueAt(outputs[0], 0.5, 0.5), COLOR, 2)
     const plain = { ...spec, aspect: 'passthrough' as const }
-    const second = await encode(plain, space.file(`${transfer}.ts`), space.path, undefined, image)
+    const second = await encodeJob(plain, tempDir.file(`${transfer}.ts`), tempDir.path, undefined, image)
     expectNear(await valueAt(second.outputs[0], 0.1, 0.15), [WHITE[transfer], 512, 512], 4)
     expectNear(await valueAt(second.outputs[0], 0.5, 0.8), COLOR, 2)
     const faded = { ...plain, logo: { position: 'top_left' as const, opacityPercent: 50 } }
-    const third = await encode(faded, space.file(`${transfer}.ts`), space.path, undefined, image)
+    const third = await encodeJob(faded, tempDir.file(`${transfer}.ts`), tempDir.path, undefined, image)
     expectNear(
       await valueAt(third.outputs[0], 0.1, 0.15),
       [(WHITE[transfer] + COLOR[0]) / 2, (512 + COLOR[1]) / 2, (512 + COLOR[2]) / 2],
@@ -123,31 +123,31 @@ describe.each(transfers)('%s', (transfer) => {
   })
 
   test('sdr, or an encoder of 8 bits, makes it SDR', async () => {
-    const { features } = await engine()
+    const { features } = await testFfmpeg()
     // Of this size and rate a single file is BT.601 for 625 lines.
     const sdr = { pix_fmt: 'yuv420p', color_primaries: 'bt470bg', color_transfer: 'smpte170m' }
     for (const [spec, abilities, codes] of [
       [hdr({ dynamicRange: 'sdr' }), features, ['tone_mapped']],
       [hdr(), { ...features, hevcMain10: false }, ['hdr_not_kept', 'tone_mapped']],
     ] as const) {
-      const { outputs, plan } = await encode(spec, space.file(`${transfer}.ts`), space.path, abilities)
+      const { outputs, plan } = await encodeJob(spec, tempDir.file(`${transfer}.ts`), tempDir.path, abilities)
       expect(plan.warnings.map(({ code }) => code)).toEqual(codes)
-      expect(await stream(outputs[0], 'video')).toMatchObject(sdr)
+      expect(await probeStream(outputs[0], 'video')).toMatchObject(sdr)
     }
   })
 
   test('without zscale it is scaled and the logo is not brighter either', async () => {
-    const { features } = await engine()
+    const { features } = await testFfmpeg()
     const spec = hdr({ logo: { position: 'top_left', opacityPercent: 100 } }, { width: 160, height: 90 })
-    const image = { image: { width: 64, height: 64 }, file: space.file('logo.png') }
-    const { outputs } = await encode(
+    const image = { image: { width: 64, height: 64 }, file: tempDir.file('logo.png') }
+    const { outputs } = await encodeJob(
       spec,
-      space.file(`${transfer}.ts`),
-      space.path,
+      tempDir.file(`${transfer}.ts`),
+      tempDir.path,
       { ...features, zscale: false },
       image,
     )
-    expect(await stream(outputs[0], 'video')).toMatchObject({ pix_fmt: 'yuv420p10le', ...tags })
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({ pix_fmt: 'yuv420p10le', ...tags })
     expectNear(await valueAt(outputs[0], 0.5, 0.8), COLOR, 4)
     expectNear(await valueAt(outputs[0], 0.1, 0.15), [WHITE[transfer], 512, 512], 8)
   })

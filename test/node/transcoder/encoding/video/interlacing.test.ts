@@ -1,31 +1,39 @@
 // Interlaced, telecined and wrongly flagged sources, judged by decoding: what idet sees, and how things move from field to field.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
-import { measure } from '../../../../../transcoder/analysis/measureSource.ts'
+import { measureSource } from '../../../../../transcoder/analysis/measureSource.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
-import { engine, ffmpeg, frames, makeClip, realClip, stream, workspace } from '../../../../support/media/media.ts'
-import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
-import { barPositions, movingBar } from '../../../../support/media/interlacedClip.ts'
-import { similarities } from '../../../../support/media/frameSimilarity.ts'
+import {
+  testFfmpeg,
+  ffmpeg,
+  decodeFrames,
+  makeClip,
+  sharedClip,
+  probeStream,
+  tempDirectory,
+} from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { barPositions, makeMovingBar } from '../../../../support/media/interlacedClip.ts'
+import { frameSimilarities } from '../../../../support/media/frameSimilarity.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 /** What the transcoder itself measures in a file, whatever its flags say. */
 async function scanOf(path: string) {
-  const programs = await engine()
-  const media = await probe(programs, `file:${path}`, { cwd: space.path })
-  const asked = { spec: job({ detelecine: true }), media }
-  return (await measure(programs, `file:${path}`, asked, { cwd: space.path })).video?.scan
+  const programs = await testFfmpeg()
+  const media = await probe(programs, `file:${path}`, { cwd: tempDir.path })
+  const asked = { spec: jobSpec({ detelecine: true }), media }
+  return (await measureSource(programs, `file:${path}`, asked, { cwd: tempDir.path })).video?.scan
 }
 
 async function make(change: Partial<JobSpec>, profile: Partial<VideoProfile>, input: string) {
-  const spec = job({ video: [rendition({ audioProfiles: [], bitrateKbps: 2000, ...profile })], ...change })
-  const { outputs, plan } = await encode(spec, input, space.path)
+  const spec = jobSpec({ video: [videoProfile({ audioProfiles: [], bitrateKbps: 2000, ...profile })], ...change })
+  const { outputs, plan } = await encodeJob(spec, input, tempDir.path)
   return { file: outputs[0], codes: plan.warnings.map((warning) => warning.code), plan: plan.outputs[0]?.video }
 }
 
@@ -39,12 +47,12 @@ describe('interlaced sources stay interlaced', () => {
     ['mpeg2', 'bottom', { width: 0, height: 0 }],
   ]
   test.each(cases)('%s, %s field first, %j: every field is later than the one before', async (codec, order, size) => {
-    const clip = await movingBar(space.file(`${codec}_${order}_${size.width}.ts`), order)
+    const clip = await makeMovingBar(tempDir.file(`${codec}_${order}_${size.width}.ts`), order)
     const { file, codes, plan } = await make({ videoCodec: codec, allowUpscaling: true }, size, clip)
     // Broadcast rasters of half the width have samples of almost 2:1.
     expect(codes.filter((code) => code !== 'extreme_pixel_aspect')).toEqual([])
     expect(plan?.scan).toBe(order === 'top' ? 'tff' : 'bff')
-    const decoded = await frames(file)
+    const decoded = await decodeFrames(file)
     expect(decoded).toHaveLength(50)
     expect(decoded.every((frame) => frame.interlaced_frame === 1)).toBe(true)
     const places = await barPositions(file)
@@ -61,12 +69,12 @@ describe('deinterlacing', () => {
     ['1x', { progressive: true }, 50],
     ['2x', { frameRateFactor: '2x' }, 100],
   ] as const)('%s gives progressive frames, all different', async (_factor, profile, count) => {
-    const clip = space.file(`tff_${count}.ts`)
+    const clip = tempDir.file(`tff_${count}.ts`)
     const picture = 'testsrc2=s=320x180:r=50:d=2,interlace=scan=tff'
     await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '4M', clip])
     const { file, codes } = await make({}, profile, clip)
     expect(codes).toContain('deinterlaced')
-    const decoded = await frames(file)
+    const decoded = await decodeFrames(file)
     expect(decoded).toHaveLength(count)
     expect(decoded.some((frame) => frame.interlaced_frame === 1)).toBe(false)
     // mpdecimate drops a picture that repeats the one before; equal hashes would not do, since an encoder refines repeats.
@@ -75,26 +83,26 @@ describe('deinterlacing', () => {
   })
 
   test.each(['top', 'bottom'] as const)('%s field first without a flag is found by looking', async (order) => {
-    const clip = space.file(`unflagged_${order}.mp4`)
+    const clip = tempDir.file(`unflagged_${order}.mp4`)
     const picture = `testsrc2=s=320x180:r=50:d=3,tinterlace=mode=interleave_${order},setfield=prog`
     await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'libx264', '-qp', '10', '-pix_fmt', 'yuv420p', clip])
-    expect((await stream(clip, 'video')).field_order).toBe('progressive')
+    expect((await probeStream(clip, 'video')).field_order).toBe('progressive')
     const { file, codes } = await make({}, { progressive: true, frameRateFactor: '2x' }, clip)
     expect(codes).toEqual(['deinterlaced'])
     expect((await scanOf(file))?.progressive).toBeGreaterThan(130)
   })
 
   test('progressive pictures are not touched, whatever was asked or flagged', async () => {
-    const plain = await makeClip(space.file('plain.mp4'), { seconds: 4, audio: [] })
-    const flaggedClip = space.file('psf.ts')
+    const plain = await makeClip(tempDir.file('plain.mp4'), { seconds: 4, audio: [] })
+    const flaggedClip = tempDir.file('psf.ts')
     const coding = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '6M']
     await ffmpeg(['-i', plain, '-vf', 'setfield=tff', ...coding, flaggedClip])
-    expect((await frames(flaggedClip))[0]?.interlaced_frame).toBe(1)
+    expect((await decodeFrames(flaggedClip))[0]?.interlaced_frame).toBe(1)
     for (const clip of [plain, flaggedClip]) {
       const { file, plan, codes } = await make({ detelecine: clip === plain }, { progressive: true }, clip)
       expect(plan).toMatchObject({ deinterlace: 'none', scan: 'progressive' })
       expect(codes).toEqual(clip === plain ? ['no_telecine'] : [])
-      expect((await frames(file)).some((frame) => frame.interlaced_frame === 1)).toBe(false)
+      expect((await decodeFrames(file)).some((frame) => frame.interlaced_frame === 1)).toBe(false)
     }
   })
 
@@ -102,27 +110,27 @@ describe('deinterlacing', () => {
     ['1x', 25],
     ['2x', 50],
   ] as const)('a broadcast is progressive at %s, without combing', async ([frameRateFactor, rate], context) => {
-    const clip = realClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
+    const clip = sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
     const profile = { width: 704, height: 576, bitrateKbps: 4000, progressive: true, frameRateFactor }
     const { file } = await make({}, profile, clip)
-    expect((await stream(file, 'video')).avg_frame_rate).toBe(`${rate}/1`)
+    expect((await probeStream(file, 'video')).avg_frame_rate).toBe(`${rate}/1`)
     const scan = await scanOf(file)
     expect(scan?.progressive).toBeGreaterThan(10 * ((scan?.tff ?? 0) + (scan?.bff ?? 0)))
   })
 
   test('a broadcast kept interlaced at another size is still top field first', async (context) => {
-    const clip = realClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
+    const clip = sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
     const { file } = await make({}, { width: 480, height: 576, bitrateKbps: 2000 }, clip)
-    expect(await stream(file, 'video')).toMatchObject({ field_order: 'tt', avg_frame_rate: '25/1' })
+    expect(await probeStream(file, 'video')).toMatchObject({ field_order: 'tt', avg_frame_rate: '25/1' })
     const scan = await scanOf(file)
     expect(scan?.tff).toBeGreaterThan(10 * ((scan?.bff ?? 0) + (scan?.progressive ?? 0)))
   })
 
   test('a size that nothing shows interlaced is progressive, with a warning', async () => {
-    const clip = await movingBar(space.file('small.ts'), 'top')
+    const clip = await makeMovingBar(tempDir.file('small.ts'), 'top')
     const { file, codes } = await make({}, { width: 240, height: 136 }, clip)
     expect(codes).toEqual(['deinterlaced'])
-    expect((await frames(file)).filter((frame) => frame.interlaced_frame === 1)).toEqual([])
+    expect((await decodeFrames(file)).filter((frame) => frame.interlaced_frame === 1)).toEqual([])
     const scan = await scanOf(file)
     expect(scan?.progressive).toBeGreaterThan(10 * ((scan?.tff ?? 0) + (scan?.bff ?? 0)))
   })
@@ -137,22 +145,22 @@ describe('auto_detelecine_flag', () => {
     ['the wrong way round', 'bff', '0'],
   ] as const)('film behind 3:2 pulldown, its fields flagged %s, has its own pictures back', async (_how, flag, top) => {
     const film = 'testsrc2=s=320x180:r=24000/1001:d=4'
-    const clip = space.file(`telecined_${flag}.ts`)
+    const clip = tempDir.file(`telecined_${flag}.ts`)
     await ffmpeg(['-f', 'lavfi', '-i', `${film},telecine=pattern=23,setfield=${flag}`, ...coding(top), clip])
     const { file, codes } = await make({ detelecine: true }, { width: 320, height: 180 }, clip)
     expect(codes).toEqual(['detelecined'])
-    expect((await stream(file, 'video')).avg_frame_rate).toBe('24000/1001')
-    expect((await frames(file)).length).toBeGreaterThan(93)
-    const scores = await similarities(file, ['-f', 'lavfi', '-i', film])
+    expect((await probeStream(file, 'video')).avg_frame_rate).toBe('24000/1001')
+    expect((await decodeFrames(file)).length).toBeGreaterThan(93)
+    const scores = await frameSimilarities(file, ['-f', 'lavfi', '-i', film])
     expect(Math.min(...scores.slice(0, 90))).toBeGreaterThan(0.93)
   })
 
   test('video of 29.97 is none', async () => {
-    const clip = space.file('video_2997.ts')
+    const clip = tempDir.file('video_2997.ts')
     const picture = 'testsrc2=s=320x180:r=60000/1001:d=2,interlace=scan=tff'
     await ffmpeg(['-f', 'lavfi', '-i', picture, ...coding('1'), clip])
     const { file, codes } = await make({ detelecine: true }, {}, clip)
     expect(codes).toEqual(['no_telecine'])
-    expect((await stream(file, 'video')).avg_frame_rate).toBe('30000/1001')
+    expect((await probeStream(file, 'video')).avg_frame_rate).toBe('30000/1001')
   })
 })

@@ -2,28 +2,28 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { logoFile, prepareLogo } from '../../../../../transcoder/source/logoImage.ts'
+import { logoPath, convertLogo } from '../../../../../transcoder/source/logoImage.ts'
 import { openWorkspace, type Workspace } from '../../../../../transcoder/workspace.ts'
-import { engine, ffmpeg, frames, makeClip, workspace } from '../../../../support/media/media.ts'
-import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
-import { makeCard } from '../../../../support/media/testCard.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
-import { logoImage, yuvAt } from '../../../../support/media/testLogo.ts'
+import { testFfmpeg, ffmpeg, decodeFrames, makeClip, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { makeTestCard } from '../../../../support/media/testCard.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { makeLogoImage, readYuvAt } from '../../../../support/media/testLogo.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let room: Workspace
 let grey: string
 beforeAll(async () => {
-  space = await workspace()
-  room = await openWorkspace(space.file('work'))
-  grey = await makeClip(space.file('grey.mp4'), { picture: 'color=c=gray', seconds: 0.6, audio: [] })
+  tempDir = await tempDirectory()
+  room = await openWorkspace(tempDir.file('work'))
+  grey = await makeClip(tempDir.file('grey.mp4'), { picture: 'color=c=gray', seconds: 0.6, audio: [] })
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 async function draw(bytes: Uint8Array, change: Partial<JobSpec>, input = grey) {
-  const prepared = await prepareLogo(await engine(), bytes, room)
-  const spec = job({ logo: { position: 'top_right', opacityPercent: 100 }, ...change })
-  return encode(spec, input, space.path, undefined, { image: prepared, file: logoFile(room) })
+  const prepared = await convertLogo(await testFfmpeg(), bytes, room)
+  const spec = jobSpec({ logo: { position: 'top_right', opacityPercent: 100 }, ...change })
+  return encodeJob(spec, input, tempDir.path, undefined, { image: prepared, file: logoPath(room) })
 }
 
 const RED = { sd: [81, 90, 240], hd: [63, 102, 240] }
@@ -33,21 +33,21 @@ function off(actual: readonly number[], wanted: readonly number[]): number {
   return Math.max(...actual.map((value, index) => Math.abs(value - (wanted[index] ?? 0))))
 }
 
-const silent = (change: Parameters<typeof rendition>[0] = {}) =>
-  rendition({ audioProfiles: [], bitrateKbps: 2000, ...change })
+const silent = (change: Parameters<typeof videoProfile>[0] = {}) =>
+  videoProfile({ audioProfiles: [], bitrateKbps: 2000, ...change })
 
 test('on every rung, top right, 15 % wide, in the rung’s own matrix, to the last picture', async () => {
   const video = [silent(), silent({ index: 1, width: 1280, height: 720, bitrateKbps: 4000 })]
-  const { outputs } = await draw(await logoImage(space.file('two.png')), { video })
+  const { outputs } = await draw(await makeLogoImage(tempDir.file('two.png')), { video })
   for (const [index, wanted] of [RED.sd, RED.hd].entries()) {
     const file = outputs[index] ?? ''
     const scale = index === 0 ? 1 : 4
     // 48 × 24 at 262, 6.
-    expect(off(await yuvAt(file, 272 * scale, 18 * scale), wanted)).toBeLessThanOrEqual(4)
-    expect(off(await yuvAt(file, 300 * scale, 18 * scale), GREY)).toBeLessThanOrEqual(4)
-    expect(off(await yuvAt(file, 252 * scale, 18 * scale), GREY)).toBeLessThanOrEqual(4)
-    expect(off(await yuvAt(file, 272 * scale, 40 * scale), GREY)).toBeLessThanOrEqual(4)
-    expect(await frames(file)).toHaveLength(15)
+    expect(off(await readYuvAt(file, 272 * scale, 18 * scale), wanted)).toBeLessThanOrEqual(4)
+    expect(off(await readYuvAt(file, 300 * scale, 18 * scale), GREY)).toBeLessThanOrEqual(4)
+    expect(off(await readYuvAt(file, 252 * scale, 18 * scale), GREY)).toBeLessThanOrEqual(4)
+    expect(off(await readYuvAt(file, 272 * scale, 40 * scale), GREY)).toBeLessThanOrEqual(4)
+    expect(await decodeFrames(file)).toHaveLength(15)
   }
 })
 
@@ -58,12 +58,12 @@ describe('place and opacity', () => {
     ['bottom_left', 20, 162],
     ['bottom_right', 272, 162],
   ] as const)('%s', async (position, x, y) => {
-    const { outputs } = await draw(await logoImage(space.file('corner.png')), {
+    const { outputs } = await draw(await makeLogoImage(tempDir.file('corner.png')), {
       logo: { position, opacityPercent: 100 },
       video: [silent()],
     })
-    expect(off(await yuvAt(outputs[0], x, y), RED.sd)).toBeLessThanOrEqual(4)
-    expect(off(await yuvAt(outputs[0], 320 - x, y), GREY)).toBeLessThanOrEqual(4)
+    expect(off(await readYuvAt(outputs[0], x, y), RED.sd)).toBeLessThanOrEqual(4)
+    expect(off(await readYuvAt(outputs[0], 320 - x, y), GREY)).toBeLessThanOrEqual(4)
   })
 
   test('opacity 50 mixes half of it in, 0 nothing', async () => {
@@ -72,15 +72,15 @@ describe('place and opacity', () => {
       [0, GREY],
     ] as const) {
       const logo = { position: 'top_right', opacityPercent } as const
-      const { outputs } = await draw(await logoImage(space.file('opacity.png')), { logo, video: [silent()] })
-      expect(off(await yuvAt(outputs[0], 272, 18), wanted)).toBeLessThanOrEqual(4)
+      const { outputs } = await draw(await makeLogoImage(tempDir.file('opacity.png')), { logo, video: [silent()] })
+      expect(off(await readYuvAt(outputs[0], 272, 18), wanted)).toBeLessThanOrEqual(4)
     }
   })
 
   test('anamorphic output: the logo keeps its shape on the screen', async () => {
-    const card = await makeCard(space.file('anamorphic.mp4'), { width: 180, height: 144, sar: '64/45' })
+    const card = await makeTestCard(tempDir.file('anamorphic.mp4'), { width: 180, height: 144, sar: '64/45' })
     const { plan } = await draw(
-      await logoImage(space.file('wide.png')),
+      await makeLogoImage(tempDir.file('wide.png')),
       { video: [silent({ width: 0, height: 0 })] },
       card,
     )
@@ -90,14 +90,17 @@ describe('place and opacity', () => {
   })
 
   test('in hevc, and over fields', async () => {
-    const { outputs } = await draw(await logoImage(space.file('hevc.png')), { videoCodec: 'hevc', video: [silent()] })
-    expect(off(await yuvAt(outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
-    const clip = space.file('fields.ts')
+    const { outputs } = await draw(await makeLogoImage(tempDir.file('hevc.png')), {
+      videoCodec: 'hevc',
+      video: [silent()],
+    })
+    expect(off(await readYuvAt(outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
+    const clip = tempDir.file('fields.ts')
     const picture = 'color=gray:s=320x180:r=25:d=0.6,setfield=tff'
     const coding = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '4M']
     await ffmpeg(['-f', 'lavfi', '-i', picture, ...coding, clip])
-    const fields = await draw(await logoImage(space.file('fields.png')), { video: [silent()] }, clip)
-    expect(off(await yuvAt(fields.outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
+    const fields = await draw(await makeLogoImage(tempDir.file('fields.png')), { video: [silent()] }, clip)
+    expect(off(await readYuvAt(fields.outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
   })
 })
 
@@ -107,18 +110,18 @@ describe('images', () => {
     ['webp', 'logo.webp', ['-c:v', 'libwebp', '-lossless', '1']],
     ['png with a palette', 'palette.png', ['-pix_fmt', 'pal8']],
   ])('%s', async (_title, name, flags) => {
-    const { outputs } = await draw(await logoImage(space.file(name), flags), { video: [silent()] })
-    expect(off(await yuvAt(outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
+    const { outputs } = await draw(await makeLogoImage(tempDir.file(name), flags), { video: [silent()] })
+    expect(off(await readYuvAt(outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
   })
 
   test.each([
     ['text', async () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
     ['a video', () => readFile(grey)],
-    ['half a PNG', async () => (await logoImage(space.file('half.png'), [], '400x400')).subarray(0, 300)],
-    ['a PNG of too many pixels', () => logoImage(space.file('vast.png'), [], '2100x5000')],
+    ['half a PNG', async () => (await makeLogoImage(tempDir.file('half.png'), [], '400x400')).subarray(0, 300)],
+    ['a PNG of too many pixels', () => makeLogoImage(tempDir.file('vast.png'), [], '2100x5000')],
     ['the head of a JPEG', async () => Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16])],
   ] as [string, () => Promise<Buffer>][])('%s is refused by its name', async (_title, make) => {
-    await expect(prepareLogo(await engine(), await make(), room)).rejects.toMatchObject({
+    await expect(convertLogo(await testFfmpeg(), await make(), room)).rejects.toMatchObject({
       code: 'logo_unavailable',
       field: 'logo_url',
     })

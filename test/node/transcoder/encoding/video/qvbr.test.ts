@@ -1,28 +1,28 @@
 // qvbr: constant quality where the cap leaves room, and never above the cap.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, kbpsBySecond, workspace } from '../../../../support/media/media.ts'
-import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
-import { encode } from '../../../../support/media/encodeJob.ts'
+import { ffmpeg, kbpsBySecond, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeJob } from '../../../../support/media/encodeJob.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let clip = ''
 
 /** Seconds 0 to 4 are easy (a slow pattern), 4 to 8 are noise, which no cap holds at that quality. */
 beforeAll(async () => {
-  space = await workspace()
-  clip = space.file('half.mkv')
+  tempDir = await tempDirectory()
+  clip = tempDir.file('half.mkv')
   const picture = "testsrc=s=320x180:r=25:d=8,noise=alls=100:allf=t:enable='gte(t,4)'"
   const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '4', '-pix_fmt', 'yuv420p']
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, clip])
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
 describe.each(['h264', 'hevc', 'mpeg2'] as const)('%s', (videoCodec) => {
   test('the easy half is the same under two caps and below both; the hard half keeps to each', async () => {
     const video = [1500, 3000].map((bitrateKbps, index) =>
-      rendition({ index, mode: 'qvbr', bitrateKbps, audioProfiles: [] }),
+      videoProfile({ index, mode: 'qvbr', bitrateKbps, audioProfiles: [] }),
     )
-    const { outputs, plan } = await encode(job({ videoCodec, video, audio: [] }), clip, space.path)
+    const { outputs, plan } = await encodeJob(jobSpec({ videoCodec, video, audio: [] }), clip, tempDir.path)
     const seconds = await Promise.all(outputs.map((path) => kbpsBySecond(path)))
     const easy = seconds.map((list) => list.slice(1, 3).reduce((sum, kbps) => sum + kbps, 0) / 2)
     expect(easy[0]).toBeLessThan(1000)

@@ -5,22 +5,22 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
 import { planThumbnails } from '../../../../../transcoder/plan/video/thumbnailPlan.ts'
-import { takePictures } from '../../../../../transcoder/ffmpeg/jpegReader.ts'
-import { thumbnailFiles } from '../../../../../transcoder/segmenter/sidecarFiles.ts'
-import { engine, ffmpeg, probeFile, workspace } from '../../../../support/media/media.ts'
-import { job, packaged, rendition, source } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeStreams } from '../../../../support/media/encodeSegmented.ts'
+import { readJpegs } from '../../../../../transcoder/ffmpeg/jpegReader.ts'
+import { buildThumbnailFiles } from '../../../../../transcoder/segmenter/sidecarFiles.ts'
+import { testFfmpeg, ffmpeg, probeFile, tempDirectory } from '../../../../support/media/media.ts'
+import { jobSpec, packagingSpec, videoProfile, mediaInfo } from '../../../../support/transcoder/jobSpecs.ts'
+import { encodeSegmentStreams } from '../../../../support/media/encodeSegmented.ts'
 
-let space: Awaited<ReturnType<typeof workspace>>
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
-  space = await workspace()
+  tempDir = await tempDirectory()
 })
-afterAll(() => space[Symbol.asyncDispose]())
+afterAll(() => tempDir[Symbol.asyncDispose]())
 
-const spec = (change: Parameters<typeof rendition>[0] = {}, more: Parameters<typeof job>[0] = {}) =>
-  job({
-    packaging: packaged({ hls: true, segmentSeconds: 1, thumbnails: true }),
-    video: [rendition({ width: 320, height: 180, output: '', audioProfiles: [], ...change })],
+const spec = (change: Parameters<typeof videoProfile>[0] = {}, more: Parameters<typeof jobSpec>[0] = {}) =>
+  jobSpec({
+    packaging: packagingSpec({ hls: true, segmentSeconds: 1, thumbnails: true }),
+    video: [videoProfile({ width: 320, height: 180, output: '', audioProfiles: [], ...change })],
     audio: [],
     ...more,
   })
@@ -38,7 +38,7 @@ async function decode(
   picture: Uint8Array,
 ): Promise<{ width: number; height: number; at: (x: number, y: number) => Pixel }> {
   decodes += 1
-  const file = space.file(`picture_${decodes}.jpg`)
+  const file = tempDir.file(`picture_${decodes}.jpg`)
   await writeFile(file, picture)
   const { streams } = await probeFile(file)
   const { width, height } = streams[0]!
@@ -54,9 +54,9 @@ async function decode(
 }
 
 async function taken(plan: Plan, file: (name: string) => string, duration: number) {
-  const take = async (name: string) => takePictures(Readable.from([await readFile(file(name))]))
+  const take = async (name: string) => readJpegs(Readable.from([await readFile(file(name))]))
   const [sheets, posters] = [await take('thumbnails'), await take('poster')]
-  const { track, vtt } = thumbnailFiles(
+  const { track, vtt } = buildThumbnailFiles(
     plan.packaging!.thumbnails!,
     { sheets, posters },
     { own: 'j-1', duration, lists: true },
@@ -79,7 +79,7 @@ function clipSource(seconds: number, size = '320x180'): string {
 }
 
 async function clip(name: string, seconds: number, flags: readonly string[] = [], size?: string): Promise<string> {
-  const path = space.file(name)
+  const path = tempDir.file(name)
   const tags = ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv']
   await ffmpeg([
     ...[
@@ -127,7 +127,7 @@ function tiles(vtt: string): Tile[] {
 
 test('each rectangle of the track shows the picture of its time, over several sheets, the last one in part', async () => {
   const seconds = 28
-  const { plan, file } = await encodeStreams(spec(), await clip('counted.mp4', seconds), space.path)
+  const { plan, file } = await encodeSegmentStreams(spec(), await clip('counted.mp4', seconds), tempDir.path)
   expect(plan.packaging!.thumbnails).toMatchObject({ width: 160, height: 90, columns: 5, rows: 5, intervalSeconds: 1 })
   const { sheets, vtt, track, poster } = await taken(plan, file, seconds)
   expect(sheets).toHaveLength(2)
@@ -174,7 +174,7 @@ describe('shapes', () => {
     ],
   ] as const)('%s', async ([name, flags, size, expected]) => {
     const path = await clip(`${name.replaceAll(' ', '_')}.mp4`, 3, flags)
-    const { plan, file } = await encodeStreams(spec({ width: 0, height: 0, ...size }), path, space.path)
+    const { plan, file } = await encodeSegmentStreams(spec({ width: 0, height: 0, ...size }), path, tempDir.path)
     const { sheets } = await taken(plan, file, 3)
     expect([plan.packaging!.thumbnails!.width, plan.packaging!.thumbnails!.height]).toEqual(expected)
     const sheet = await decode(sheets[0]!)
@@ -186,7 +186,7 @@ describe('shapes', () => {
   test('bars are part of the picture', async () => {
     const path = await clip('barred.mp4', 2)
     const letterboxed = spec({ width: 240, height: 240 }, { transform: 'letterbox' })
-    const { plan, file } = await encodeStreams(letterboxed, path, space.path)
+    const { plan, file } = await encodeSegmentStreams(letterboxed, path, tempDir.path)
     const { sheets } = await taken(plan, file, 2)
     const sheet = await decode(sheets[0]!)
     expect([sheet.width, sheet.height]).toEqual([320, 160])
@@ -196,8 +196,8 @@ describe('shapes', () => {
 
   test('a source shorter than the interval has one picture', async () => {
     const path = await clip('short.mp4', 1)
-    const long = spec({}, { packaging: packaged({ hls: true, segmentSeconds: 6, thumbnails: true }) })
-    const { plan, file } = await encodeStreams(long, path, space.path)
+    const long = spec({}, { packaging: packagingSpec({ hls: true, segmentSeconds: 6, thumbnails: true }) })
+    const { plan, file } = await encodeSegmentStreams(long, path, tempDir.path)
     const { sheets, vtt } = await taken(plan, file, 1)
     expect(sheets).toHaveLength(1)
     expect(tiles(vtt)).toEqual([{ start: 0, end: 1, sheet: 0, x: 0, y: 0, w: 160, h: 90 }])
@@ -206,7 +206,7 @@ describe('shapes', () => {
 
 describe('colours', () => {
   test('full range and BT.601 sources come out as they are', async () => {
-    const path = space.file('full.mp4')
+    const path = tempDir.file('full.mp4')
     await ffmpeg([
       ...['-f', 'lavfi', '-i', clipSource(2), '-vf', 'scale=out_color_matrix=smpte170m:out_range=pc,format=yuvj420p'],
       ...[
@@ -223,7 +223,7 @@ describe('colours', () => {
         path,
       ],
     ])
-    const { plan, file } = await encodeStreams(spec(), path, space.path)
+    const { plan, file } = await encodeSegmentStreams(spec(), path, tempDir.path)
     const { sheets } = await taken(plan, file, 2)
     expect(sheets).toHaveLength(1)
     const sheet = await decode(sheets[0]!)
@@ -231,8 +231,8 @@ describe('colours', () => {
   })
 
   test('HDR that stays HDR in hevc has thumbnails for screens without it', async (context) => {
-    if (!(await engine()).features.zscale) context.skip('no zscale')
-    const path = space.file('hdr.mp4')
+    if (!(await testFfmpeg()).features.zscale) context.skip('no zscale')
+    const path = tempDir.file('hdr.mp4')
     // White of 203 cd/m² in PQ is a signal of 58 %: 10 bits, limited range.
     const luma = Math.round(64 + 876 * 0.58)
     await ffmpeg([
@@ -251,7 +251,7 @@ describe('colours', () => {
       ],
     ])
     const hevc = spec({}, { videoCodec: 'hevc', dynamicRange: 'source' })
-    const { plan, file } = await encodeStreams(hevc, path, space.path)
+    const { plan, file } = await encodeSegmentStreams(hevc, path, tempDir.path)
     expect(plan.picture.hdr?.transfer).toBe('smpte2084')
     const { sheets } = await taken(plan, file, 2)
     const { r, g, b } = (await decode(sheets[0]!)).at(80, 45)
@@ -262,9 +262,9 @@ describe('colours', () => {
 })
 
 describe('how many', () => {
-  const video = { ...rendition(), sar: { num: 1, den: 1 }, frameRate: { num: 25, den: 1 } } as never
+  const video = { ...videoProfile(), sar: { num: 1, den: 1 }, frameRate: { num: 25, den: 1 } } as never
   const planned = (durationSeconds: number | null) =>
-    planThumbnails(video, 150, source({ durationSeconds }, { durationSeconds }))
+    planThumbnails(video, 150, mediaInfo({ durationSeconds }, { durationSeconds }))
 
   test.each([
     [3, 1, 1, 6],

@@ -1,7 +1,7 @@
 // CEA-608 by its commands: what a decoder shows, and when.
 import { describe, expect, test } from 'vitest'
 import { CaptionDecoder } from '../../../../../transcoder/formats/cea/captionDecoder.ts'
-import { chars, odd, triplet } from '../../../../support/captions/cea608Bytes.ts'
+import { characterPairs, withOddParity, ccDataTriplet } from '../../../../support/captions/cea608Bytes.ts'
 
 const RCL = [0x14, 0x20] as const
 const BS = [0x14, 0x21] as const
@@ -23,7 +23,7 @@ function decode(pairs: readonly (Pair | readonly Pair[])[], field: 0 | 1 = 0, en
   const decoder = new CaptionDecoder()
   for (const [second, each] of pairs.entries()) {
     const together = typeof each[0] === 'number' ? [each as Pair] : (each as readonly Pair[])
-    decoder.push(second, Uint8Array.from(together.flatMap(([a, b]) => triplet(field, a, b))))
+    decoder.push(second, Uint8Array.from(together.flatMap(([a, b]) => ccDataTriplet(field, a, b))))
   }
   return decoder.end(end).channels
 }
@@ -34,11 +34,11 @@ function told(pairs: readonly (Pair | readonly Pair[])[], field: 0 | 1 = 0) {
   )
 }
 
-const spoken = (text: string) => [RCL, ENM, PAC15, ...chars(text)]
+const spoken = (text: string) => [RCL, ENM, PAC15, ...characterPairs(text)]
 
 describe('pop-on', () => {
   test('nothing is seen before the end of the caption, and it stays until it is erased', () => {
-    expect(told([RCL, ENM, PAC15, chars('HI THERE'), EOC, [0, 0], [0, 0], EDM, [0, 0]])).toEqual([
+    expect(told([RCL, ENM, PAC15, characterPairs('HI THERE'), EOC, [0, 0], [0, 0], EDM, [0, 0]])).toEqual([
       ['CC1', 4, 7, 'HI THERE'],
     ])
   })
@@ -63,7 +63,7 @@ describe('pop-on', () => {
     const second = ([a, b]: Pair): Pair => [a >= 0x10 && a < 0x20 ? a | 8 : a, b]
     const decoder = new CaptionDecoder()
     const push = (time: number, field: 0 | 1, pairs: readonly Pair[]) =>
-      decoder.push(time, Uint8Array.from(pairs.flatMap(([a, b]) => triplet(field, a, b))))
+      decoder.push(time, Uint8Array.from(pairs.flatMap(([a, b]) => ccDataTriplet(field, a, b))))
     push(0, 0, [...spoken('ONE '), ...spoken('TWO ').map(second)])
     push(0, 1, [...spoken('THREE '), ...spoken('FOUR').map(second)])
     push(1, 0, [EOC, second(EOC)])
@@ -78,13 +78,13 @@ describe('pop-on', () => {
   })
 
   test('data about the programme between the captions of field 2 is no text', () => {
-    expect(told([[...spoken('AB'), [0x01, 0x03], ...chars('XXXX'), [0x0f, 0x1d], PAC15], EOC, [0, 0]], 1)).toEqual([
-      ['CC3', 1, 3, 'AB'],
-    ])
+    expect(
+      told([[...spoken('AB'), [0x01, 0x03], ...characterPairs('XXXX'), [0x0f, 0x1d], PAC15], EOC, [0, 0]], 1),
+    ).toEqual([['CC3', 1, 3, 'AB']])
   })
 
   test('text mode is not captions', () => {
-    expect(told([[RTD, ...chars('NEWS')], EOC, [0, 0]])).toEqual([])
+    expect(told([[RTD, ...characterPairs('NEWS')], EOC, [0, 0]])).toEqual([])
   })
 })
 
@@ -92,12 +92,12 @@ describe('roll-up', () => {
   test('each carriage return moves the lines up; a line is there as a whole from its first character on', () => {
     expect(
       told([
-        [RU2, CR, PAC15, ...chars('FIRST ')],
-        [...chars('LINE')],
+        [RU2, CR, PAC15, ...characterPairs('FIRST ')],
+        [...characterPairs('LINE')],
         [0, 0],
-        [CR, PAC15, ...chars('SECOND')],
+        [CR, PAC15, ...characterPairs('SECOND')],
         [0, 0],
-        [CR, PAC15, ...chars('THIRD ')],
+        [CR, PAC15, ...characterPairs('THIRD ')],
         [0, 0],
       ]),
     ).toEqual([
@@ -111,13 +111,13 @@ describe('roll-up', () => {
 
   test('text that is written without a rest is one cue', () => {
     const decoder = new CaptionDecoder()
-    const line = [RU3, PAC15, ...chars('WRITTEN AS ONE SPEAKS')] as readonly Pair[]
-    for (const [frame, [a, b]] of line.entries()) decoder.push(frame / 30, Uint8Array.from(triplet(0, a, b)))
+    const line = [RU3, PAC15, ...characterPairs('WRITTEN AS ONE SPEAKS')] as readonly Pair[]
+    for (const [frame, [a, b]] of line.entries()) decoder.push(frame / 30, Uint8Array.from(ccDataTriplet(0, a, b)))
     expect(decoder.end(3).channels[0]?.cues).toMatchObject([{ start: 2 / 30, end: 3, text: 'WRITTEN AS ONE SPEAKS' }])
   })
 
   test('another base row moves the window', () => {
-    const [track] = decode([[RU2, CR, PAC15, ...chars('UP')], [0, 0], [[0x11, 0x60]], [0, 0]])
+    const [track] = decode([[RU2, CR, PAC15, ...characterPairs('UP')], [0, 0], [[0x11, 0x60]], [0, 0]])
     expect(track?.cues.map(({ start, text, settings }) => [start, text, settings])).toEqual([
       [0, 'UP', 'line:90%,end position:10% align:start'],
       [2, 'UP', 'line:15.33% position:10% align:start'],
@@ -129,7 +129,7 @@ describe('paint-on', () => {
   test('rows come as they are written, and deleting to the end of a row takes the rest away', () => {
     expect(
       told([
-        [RDC, PAC15, ...chars('PAINTED')],
+        [RDC, PAC15, ...characterPairs('PAINTED')],
         [0, 0],
         [PAC15, [0x17, 0x21], [0x17, 0x22], DER],
         [0, 0],
@@ -162,11 +162,22 @@ describe('characters', () => {
 
   test('damaged bytes: a pair whose first byte is wrong is passed over, a wrong second byte is shown as a block', () => {
     const decoder = new CaptionDecoder()
-    const good = spoken('AB').flatMap(([a, b]) => triplet(0, a, b))
+    const good = spoken('AB').flatMap(([a, b]) => ccDataTriplet(0, a, b))
     // The control code with a wrong bit is not carried out, the repetition is.
-    decoder.push(0, Uint8Array.from([...good, 0xfc, odd(0x43) ^ 0x80, odd(0x44), 0xfc, odd(0x45), odd(0x46) ^ 0x80]))
-    decoder.push(1, Uint8Array.from([0xfc, odd(0x14), odd(0x2f) ^ 0x80]))
-    decoder.push(2, Uint8Array.from(triplet(0, 0x14, 0x2f)))
+    decoder.push(
+      0,
+      Uint8Array.from([
+        ...good,
+        0xfc,
+        withOddParity(0x43) ^ 0x80,
+        withOddParity(0x44),
+        0xfc,
+        withOddParity(0x45),
+        withOddParity(0x46) ^ 0x80,
+      ]),
+    )
+    decoder.push(1, Uint8Array.from([0xfc, withOddParity(0x14), withOddParity(0x2f) ^ 0x80]))
+    decoder.push(2, Uint8Array.from(ccDataTriplet(0, 0x14, 0x2f)))
     expect(decoder.end(3).channels[0]?.cues).toMatchObject([{ start: 2, text: 'ABE█' }])
   })
 })
@@ -185,12 +196,22 @@ describe('places', () => {
       'line:68.67%,end position:57.5% align:start',
     ],
   ] as [Pair[], string][])('%j', (codes, settings) => {
-    expect(decode([[RCL, ...codes, ...chars('AB')], EOC, [0, 0]])[0]?.cues[0]).toMatchObject({ text: 'AB', settings })
+    expect(decode([[RCL, ...codes, ...characterPairs('AB')], EOC, [0, 0]])[0]?.cues[0]).toMatchObject({
+      text: 'AB',
+      settings,
+    })
   })
 
   test('rows with one middle are centred', () => {
     // Row 14 at column 12, row 15 at column 14.
-    const pairs: Pair[] = [RCL, [0x14, 0x56], ...chars('ABCDEFGH'), [0x14, 0x76], [0x17, 0x22], ...chars('IJKL')]
+    const pairs: Pair[] = [
+      RCL,
+      [0x14, 0x56],
+      ...characterPairs('ABCDEFGH'),
+      [0x14, 0x76],
+      [0x17, 0x22],
+      ...characterPairs('IJKL'),
+    ]
     expect(decode([pairs, EOC, [0, 0]])[0]?.cues[0]).toMatchObject({
       text: 'ABCDEFGH\nIJKL',
       settings: 'line:90%,end position:50% align:center',
@@ -198,8 +219,8 @@ describe('places', () => {
   })
 
   test('rows that do not lie together are cues of their own, and one that stays is not cut where another changes', () => {
-    const both: Pair[] = [RDC, [0x11, 0x40], ...chars('TOP '), PAC15, ...chars('LOW ')]
-    const seen = told([both, [0, 0], [PAC15, DER, ...chars('NEW ')], [0, 0], EDM])
+    const both: Pair[] = [RDC, [0x11, 0x40], ...characterPairs('TOP '), PAC15, ...characterPairs('LOW ')]
+    const seen = told([both, [0, 0], [PAC15, DER, ...characterPairs('NEW ')], [0, 0], EDM])
     expect(seen).toEqual([
       ['CC1', 0, 2, 'LOW'],
       ['CC1', 0, 4, 'TOP'],
@@ -210,8 +231,8 @@ describe('places', () => {
 
 test('a hostile stream that changes for ever is cut off, not kept', () => {
   const decoder = new CaptionDecoder()
-  const flip = Uint8Array.from([RDC, PAC15, DER, [0x41, 0] as const].flatMap(([a, b]) => triplet(0, a, b)))
-  const flop = Uint8Array.from([RDC, PAC15, DER, [0x42, 0] as const].flatMap(([a, b]) => triplet(0, a, b)))
+  const flip = Uint8Array.from([RDC, PAC15, DER, [0x41, 0] as const].flatMap(([a, b]) => ccDataTriplet(0, a, b)))
+  const flop = Uint8Array.from([RDC, PAC15, DER, [0x42, 0] as const].flatMap(([a, b]) => ccDataTriplet(0, a, b)))
   for (let picture = 0; picture < 210_000; picture += 1) decoder.push(picture / 30, picture % 2 === 0 ? flip : flop)
   const { channels, flooded } = decoder.end(7000)
   expect(flooded).toBe(true)

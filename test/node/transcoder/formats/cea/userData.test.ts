@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { captionChannels } from '../../../../../transcoder/formats/cea/channelScan.ts'
 import { readUserData } from '../../../../../transcoder/formats/video/userData.ts'
-import { scte20 } from '../../../../support/captions/scte20Video.ts'
+import { scte20UserData } from '../../../../support/captions/scte20Video.ts'
 
 const ascii = (text: string) => [...Buffer.from(text, 'latin1')]
 const triplets = [0xfc, 0x94, 0x20, 0xfd, 0x15, 0x2c]
@@ -10,8 +10,8 @@ const triplets = [0xfc, 0x94, 0x20, 0xfd, 0x15, 0x2c]
 const a53 = [...ascii('GA94'), 3, 0x40 | 2, 0xff, ...triplets, 0xff]
 const afd = [...ascii('DTG1'), 0x41, 0xf8]
 const message = (body: number[]) => {
-  const payload = [0xb5, 0x00, 0x31, ...body]
-  return [4, payload.length, ...payload]
+  const requestBody = [0xb5, 0x00, 0x31, ...body]
+  return [4, requestBody.length, ...requestBody]
 }
 const start = [0, 0, 1]
 
@@ -87,35 +87,37 @@ describe('captions of SCTE 20 in MPEG-2', () => {
     ['a top field alone', 1, false, [0xfc, 0x94, 0x20, 0xfd, 0x15, 0x2c]],
     ['a bottom field alone', 2, false, [0xfd, 0x94, 0x20, 0xfc, 0x15, 0x2c]],
   ] as const)('%s: the bytes of each field, lowest bit last', (_, structure, topFirst, expected) => {
-    expect(read([...picture, ...coding(structure, topFirst), ...scte20(pairs), ...start, 1, 2])).toEqual([expected])
+    expect(read([...picture, ...coding(structure, topFirst), ...scte20UserData(pairs), ...start, 1, 2])).toEqual([
+      expected,
+    ])
   })
 
   test('several of one picture together; the third field is the first one again', () => {
     const bytes = [
       ...picture,
       ...coding(3, true),
-      ...scte20([
+      ...scte20UserData([
         [1, 1, 2],
         [3, 3, 4],
       ]),
-      ...scte20([[2, 5, 6]]),
+      ...scte20UserData([[2, 5, 6]]),
     ]
     expect(read(bytes)).toEqual([[0xfc, 1, 2, 0xfc, 3, 4, 0xfd, 5, 6]])
-    expect(read([...bytes, ...picture, ...coding(3, true), ...scte20([[1, 7, 8]])])).toHaveLength(2)
+    expect(read([...bytes, ...picture, ...coding(3, true), ...scte20UserData([[1, 7, 8]])])).toHaveLength(2)
   })
 
   test('beside those of A/53 they are the same captions once more, and passed over', () => {
-    const both = [...picture, ...coding(3, true), ...scte20(pairs), ...start, 0xb2, ...a53]
+    const both = [...picture, ...coding(3, true), ...scte20UserData(pairs), ...start, 0xb2, ...a53]
     expect(read(both)).toEqual([triplets])
     expect(read([...both, ...both])).toEqual([triplets, triplets])
   })
 
   test('cut anywhere, or without captions: nothing is invented', () => {
-    const whole = [...picture, ...coding(3, true), ...scte20(pairs)]
+    const whole = [...picture, ...coding(3, true), ...scte20UserData(pairs)]
     for (let length = 0; length < whole.length; length += 1)
       for (const found of read(whole.slice(0, length))) expect(triplets.join()).toContain(found.join())
     expect(read([...picture, ...start, 0xb2, 3, 0x80, 0xff, 0xff, 0xff, 0xff])).toEqual([])
-    expect(read([...picture, ...coding(3, true), ...scte20([[0, 1, 2]])])).toEqual([])
+    expect(read([...picture, ...coding(3, true), ...scte20UserData([[0, 1, 2]])])).toEqual([])
   })
 })
 

@@ -1,18 +1,18 @@
 // Whether media is missing at the end of a segment, by its own time stamps and its playlist.
 import { describe, expect, test } from 'vitest'
-import { adtsTicks } from '../../../../../transcoder/formats/mpegts/adts.ts'
+import { adtsDuration } from '../../../../../transcoder/formats/mpegts/adts.ts'
 import type { TaskError } from '#contract/taskError.ts'
-import { Continuity } from '../../../../../transcoder/source/hls/continuityCheck.ts'
+import { ContinuityCheck } from '../../../../../transcoder/source/hls/continuityCheck.ts'
 import {
-  lackingAtEnd,
-  lackingSeconds,
-  SpanReader,
-  type Span,
+  missingAtEnd,
+  missingSeconds,
+  TsTimingReader,
+  type StreamTiming,
 } from '../../../../../transcoder/formats/mpegts/segmentTiming.ts'
 
 const [VIDEO, AUDIO] = [256, 257]
 /** From and to in seconds, as stamps of units that last `step`. */
-const span = (from: number, to: number, step: number, isSound = false): Span => ({
+const span = (from: number, to: number, step: number, isSound = false): StreamTiming => ({
   first: from * 90_000,
   last: (to - step) * 90_000,
   step: step * 90_000,
@@ -36,15 +36,15 @@ test.each([
   ['one whose pictures pause while the sound goes on', both(10, 11, 12), 2, 0],
   ['a gap that the playlist knows of', both(10, 11.2, 11.2), 1.2, 0],
   ['a playlist that rounds up', both(10, 12, 12), 3, 0],
-  ['tables and nothing else', new Map<number, Span>(), 2, 2],
+  ['tables and nothing else', new Map<number, StreamTiming>(), 2, 2],
 ])('%s', (_title, spans, seconds, lacking) => {
-  expect(lackingSeconds(spans, seconds, next)).toBeCloseTo(lacking, 6)
+  expect(missingSeconds(spans, seconds, next)).toBeCloseTo(lacking, 6)
 })
 
 test('pictures without any sound may pause for half a second', () => {
   const silent = (to: number) => new Map([[VIDEO, span(10, to, 0.04)]])
-  expect(lackingSeconds(silent(11.6), 2, next)).toBe(0)
-  expect(lackingSeconds(silent(11), 2, next)).toBeCloseTo(1, 6)
+  expect(missingSeconds(silent(11.6), 2, next)).toBe(0)
+  expect(missingSeconds(silent(11), 2, next)).toBeCloseTo(1, 6)
 })
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
   ['which lack by no packet: they pause', 4, 4, 0],
   ['where the counters begin anew in each segment', 3, 9, 0],
 ])('pictures in front of which the sound goes on, %s', (_title, pictureCounter, soundCounter, lacking) => {
-  const counted = (spans: Map<number, Span>, picture: [number, number], sound: [number, number]) =>
+  const counted = (spans: Map<number, StreamTiming>, picture: [number, number], sound: [number, number]) =>
     new Map(
       [...spans].map(([pid, one]) => {
         const [first, last] = pid === VIDEO ? picture : sound
@@ -60,36 +60,36 @@ test.each([
       }),
     )
   const spans = counted(both(10, 11.2, 12), [0, pictureCounter], [0, soundCounter])
-  expect(lackingSeconds(spans, 2, counted(next, [5, 15], [5, 15]))).toBeCloseTo(lacking, 6)
+  expect(missingSeconds(spans, 2, counted(next, [5, 15], [5, 15]))).toBeCloseTo(lacking, 6)
 })
 
 test('a clock that begins anew in between is none', () => {
   const end = 2 ** 33 / 90_000
-  expect(lackingSeconds(both(end - 2, end, end), 2, both(0, 2, 2))).toBeCloseTo(0, 6)
+  expect(missingSeconds(both(end - 2, end, end), 2, both(0, 2, 2))).toBeCloseTo(0, 6)
 })
 
 test('a sound that announces bytes which do not come is cut; one that goes on in the next segment is not', () => {
   const spans = both(10, 12, 12)
   spans.set(AUDIO, { ...spans.get(AUDIO)!, isOpen: true })
-  expect(lackingSeconds(spans, 2, next)).toBeGreaterThan(0)
-  expect(lackingAtEnd(spans, 2, 0)).toBeGreaterThan(0)
+  expect(missingSeconds(spans, 2, next)).toBeGreaterThan(0)
+  expect(missingAtEnd(spans, 2, 0)).toBeGreaterThan(0)
   const inside = new Map(next).set(AUDIO, { ...next.get(AUDIO)!, startsInside: true })
-  expect(lackingSeconds(spans, 2, inside)).toBe(0)
+  expect(missingSeconds(spans, 2, inside)).toBe(0)
 })
 
 test('the last one is as long as the playlist says, as exactly as it said so before', () => {
-  expect(lackingAtEnd(both(10, 12, 12), 2.04, 0)).toBe(0)
-  expect(lackingAtEnd(both(10, 11.2, 11.2), 2.04, 0)).toBeCloseTo(0.84, 6)
-  expect(lackingAtEnd(both(10, 11.2, 11.2), 2, 0.9)).toBe(0)
-  expect(lackingAtEnd(both(10, 11.2, 11.2), 2, 0.01)).toBeCloseTo(0.8, 6)
+  expect(missingAtEnd(both(10, 12, 12), 2.04, 0)).toBe(0)
+  expect(missingAtEnd(both(10, 11.2, 11.2), 2.04, 0)).toBeCloseTo(0.84, 6)
+  expect(missingAtEnd(both(10, 11.2, 11.2), 2, 0.9)).toBe(0)
+  expect(missingAtEnd(both(10, 11.2, 11.2), 2, 0.01)).toBeCloseTo(0.8, 6)
 })
 
 test('the last one may be as long as its sound, which must be there to the end', () => {
   const spans = both(10, 11.8, 12)
-  expect(lackingAtEnd(spans, 2, 0)).toBeCloseTo(0.2, 6)
+  expect(missingAtEnd(spans, 2, 0)).toBeCloseTo(0.2, 6)
   const exact = new Map(spans).set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.24 * 90_000 })
-  expect(lackingAtEnd(exact, 2, 0)).toBe(0)
-  expect(lackingAtEnd(exact, 2.1, 0)).toBeCloseTo(0.3, 6)
+  expect(missingAtEnd(exact, 2, 0)).toBe(0)
+  expect(missingAtEnd(exact, 2.1, 0)).toBeCloseTo(0.3, 6)
 })
 
 test.each([
@@ -97,7 +97,7 @@ test.each([
   ['writes decimals, of which this one has none behind its point', false, 'source_incomplete'],
   ['is described by a Worker that does not say it', undefined, null],
 ])('a single segment of a playlist that %s', (_title, rounds, code) => {
-  const continuity = new Continuity(rounds)
+  const continuity = new ContinuityCheck(rounds)
   continuity.push(1, 2, both(10, 11.2, 11.2))
   const end = (): unknown => {
     try {
@@ -111,7 +111,7 @@ test.each([
 })
 
 test('of a segment with a million time stamps nothing is said, and nothing is kept', () => {
-  const reader = new SpanReader()
+  const reader = new TsTimingReader()
   const pes = [0x47, 0x41, 0x00, 0x10, 0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, 0x21, 0, 1, 0, 1]
   const packets = Buffer.concat(
     Array.from({ length: 10_000 }, () => Buffer.concat([Buffer.from(pes), Buffer.alloc(188 - pes.length)])),
@@ -137,20 +137,20 @@ describe('the length of the last sound', () => {
 
   test('is counted in its frames, and unknown where one of them is cut or none is there', () => {
     const two = Uint8Array.from([...frame(200), ...frame(9)])
-    expect(adtsTicks(two)).toBe(2 * 1920)
-    expect(adtsTicks(two.subarray(0, -1))).toBeNull()
-    expect(adtsTicks(new Uint8Array())).toBeNull()
-    expect(adtsTicks(new Uint8Array(100))).toBeNull()
+    expect(adtsDuration(two)).toBe(2 * 1920)
+    expect(adtsDuration(two.subarray(0, -1))).toBeNull()
+    expect(adtsDuration(new Uint8Array())).toBeNull()
+    expect(adtsDuration(new Uint8Array(100))).toBeNull()
   })
 
   test('tells of one short unit that lacks where units are long', () => {
     const spans = both(10, 12, 12)
     // The last unit that came lasts 0.12 s, and so did one behind it.
     spans.set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.12 * 90_000 })
-    expect(lackingSeconds(spans, 2, next)).toBeCloseTo(0.12, 6)
+    expect(missingSeconds(spans, 2, next)).toBeCloseTo(0.12, 6)
     // By guess, half of a unit is allowed for; by count nothing is.
     const shorter = new Map(both(10, 12, 11.9)).set(AUDIO, { ...span(10, 11.9, 0.24, true), lastStep: 0.24 * 90_000 })
-    expect(lackingSeconds(shorter, 2, next)).toBeCloseTo(0.1, 6)
-    expect(lackingSeconds(both(10, 12, 11.9), 2, next)).toBe(0)
+    expect(missingSeconds(shorter, 2, next)).toBeCloseTo(0.1, 6)
+    expect(missingSeconds(both(10, 12, 11.9), 2, next)).toBe(0)
   })
 })

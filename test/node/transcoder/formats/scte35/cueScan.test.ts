@@ -4,11 +4,11 @@ import { Timeline } from '../../../../../transcoder/formats/mpegts/timeline.ts'
 import { CueScan } from '../../../../../transcoder/formats/scte35/cueScan.ts'
 import { toPackets } from '../../../../../transcoder/formats/mpegts/section.ts'
 import { writePmt } from '../../../../../transcoder/formats/mpegts/programTables.ts'
-import { transportRates, workspace } from '../../../../support/media/media.ts'
-import { cueAt, firstPts, scan, seenCues, withCues } from '../../../../support/mpegts/cueClips.ts'
+import { transportRates, tempDirectory } from '../../../../support/media/media.ts'
+import { cueAtSeconds, firstPts, scanCues, readCues, insertCues } from '../../../../support/mpegts/cueClips.ts'
 import {
-  pack,
-  sealed,
+  packBits,
+  withCrc,
   segmentation,
   spliceInsert,
   spliceSection,
@@ -22,7 +22,7 @@ const none = new Uint8Array(0)
 function pat(programs: readonly (readonly [number, number])[]): Uint8Array {
   const length = 9 + programs.length * 4
   const rows = programs.flatMap(([program, pid]) => [[program, 16] as const, [0xe000 | pid, 16] as const])
-  return sealed(pack([[0, 8], [0xb0, 8], [length, 8], [1, 16], [0xc1, 8], [0, 16], ...rows]))
+  return withCrc(packBits([[0, 8], [0xb0, 8], [length, 8], [1, 16], [0xc1, 8], [0, 16], ...rows]))
 }
 
 /** A small stream, packet by packet, with continuous counters. */
@@ -53,11 +53,11 @@ class Stream {
       [1, 1],
     ] as const
     const head = [0x47, 0x40 | (pid >> 8), pid & 0xff, 0x30 | (counter & 15), 7, 0x10]
-    const pes = [0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, ...pack(stamp)]
+    const pes = [0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, ...packBits(stamp)]
     this.packets.push(
       Uint8Array.from([
         ...head,
-        ...pack([
+        ...packBits([
           [clock, 33],
           [63, 6],
           [0, 9],
@@ -109,9 +109,9 @@ describe('programs', () => {
     .section(501, timeSignal(53 * S))
     .section(502, timeSignal(54 * S))
   test('only the cues of the program whose video is taken, on all of its PIDs', () => {
-    expect(seenCues(stream.bytes, 0x100).map(({ splices }) => splices)).toEqual([[3]])
-    expect(seenCues(stream.bytes, 0x200).map(({ splices }) => splices)).toEqual([[3], [4]])
-    expect(scan(stream.bytes, 0x200)).toMatchObject({ pids: [501, 502], cueStreamType: 0 })
+    expect(readCues(stream.bytes, 0x100).map(({ splices }) => splices)).toEqual([[3]])
+    expect(readCues(stream.bytes, 0x200).map(({ splices }) => splices)).toEqual([[3], [4]])
+    expect(scanCues(stream.bytes, 0x200)).toMatchObject({ pids: [501, 502], cueStreamType: 0 })
   })
   test('a program without cues is known by its map', () => {
     const without = new Stream().section(0, pat([[1, 0x20]])).section(0x20, map(1, 0x100, []))
@@ -128,7 +128,7 @@ describe('splice points', () => {
       .picture(0x100, 10 * S)
       .section(500, section)
       .picture(0x100, 10 * S + 3600)
-    return [...scan(stream.bytes, 0x100).splicePoints].map((ticks) => ticks / S)
+    return [...scanCues(stream.bytes, 0x100).splicePoints].map((ticks) => ticks / S)
   }
   test.each([
     ['splice_insert', spliceInsert({ eventId: 1, out: true, pts: 12 * S }), [2]],
@@ -156,24 +156,24 @@ describe('the clock', () => {
       stream.picture(0x100, first + frame * 3600)
       if (frame === 50) stream.section(500, timeSignal(2 * S))
     }
-    expect(seenCues(stream.bytes, 0x100)).toEqual([{ kind: 'signal', eventId: null, arrives: 1.5, splices: [3] }])
+    expect(readCues(stream.bytes, 0x100)).toEqual([{ kind: 'signal', eventId: null, arrives: 1.5, splices: [3] }])
   })
   test('goes on where it jumps, as ffmpeg’s does', () => {
     const timeline = new Timeline(10 * S)
-    expect([10, 10.04, 10.08].map((at) => Math.round(timeline.picture({ pts: at * S, dts: at * S })) / S)).toEqual([
+    expect([10, 10.04, 10.08].map((at) => Math.round(timeline.setFrame({ pts: at * S, dts: at * S })) / S)).toEqual([
       0, 0.04, 0.08,
     ])
-    expect(timeline.picture({ pts: 5000 * S, dts: 5000 * S })).toBeCloseTo(0.12 * S, 6)
+    expect(timeline.setFrame({ pts: 5000 * S, dts: 5000 * S })).toBeCloseTo(0.12 * S, 6)
     expect(timeline.at(5001 * S)).toBeCloseTo(1.12 * S, 6)
     // A gap is no jump.
-    expect(timeline.picture({ pts: 5003 * S, dts: 5003 * S })).toBeCloseTo(3.12 * S, 6)
+    expect(timeline.setFrame({ pts: 5003 * S, dts: 5003 * S })).toBeCloseTo(3.12 * S, 6)
   })
   test('may run for longer than its period', () => {
     const timeline = new Timeline(0)
     const hours = 30 * 3600
     for (let second = 0; second <= hours; second += 5) {
       const at = (second * S) % 2 ** 33
-      timeline.picture({ pts: at, dts: at })
+      timeline.setFrame({ pts: at, dts: at })
     }
     expect(timeline.at((hours * S) % 2 ** 33)).toBe(hours * S)
   })
@@ -195,37 +195,41 @@ describe('injecting', () => {
     type: 0xff,
     command: [[0x41424344, 32], ...Array.from({ length: 500 }, () => [7, 8] as const)],
   })
-  const cues = [cueAt(0.05, long, 'clock'), cueAt(0.06, timeSignal(2 * S)), cueAt(9, timeSignal(3 * S))].map((cue) => ({
+  const cues = [
+    cueAtSeconds(0.05, long, 'clock'),
+    cueAtSeconds(0.06, timeSignal(2 * S)),
+    cueAtSeconds(9, timeSignal(3 * S)),
+  ].map((cue) => ({
     ...cue,
     // The stream's clock is 5 s behind its pictures.
     place: { by: 'clock' as const, ticks: cue.place.ticks - 5 * S },
   }))
 
   test('the same bytes, whatever the chunks', () => {
-    const whole = withCues(source(), cues, 600, RATE)
+    const whole = insertCues(source(), cues, 600, RATE)
     for (const step of [1, 100, 188, 1000])
-      expect(withCues(source(), cues, 600, RATE, step).equals(whole), `${step}`).toBe(true)
+      expect(insertCues(source(), cues, 600, RATE, step).equals(whole), `${step}`).toBe(true)
   })
   test('a constant rate stays: null packets make room, and no counter breaks', async () => {
-    await using space = await workspace()
+    await using tempDir = await tempDirectory()
     const before = source()
-    const after = withCues(before, cues, 600, RATE)
+    const after = insertCues(before, cues, 600, RATE)
     // The cue behind the end comes behind the end; for all others a null packet left.
     expect(after.length - before.length).toBe(188)
     for (const [name, bytes] of [
       ['before', before],
       ['after', after],
     ] as const) {
-      await writeFile(space.file(name), bytes)
-      const { kbps, counterErrors } = await transportRates(space.file(name))
+      await writeFile(tempDir.file(name), bytes)
+      const { kbps, counterErrors } = await transportRates(tempDir.file(name))
       expect(counterErrors).toBe(0)
       for (const rate of kbps) expect(Math.abs(rate - RATE)).toBeLessThan(2)
     }
-    expect(seenCues(after, 0x100).map(({ kind }) => kind)).toEqual(['private', 'signal', 'signal'])
-    expect(scan(after, 0x100).damaged).toBe(0)
+    expect(readCues(after, 0x100).map(({ kind }) => kind)).toEqual(['private', 'signal', 'signal'])
+    expect(scanCues(after, 0x100).damaged).toBe(0)
   })
   test('every section in the output is whole, and moved to the output’s clock', () => {
-    const [, signal] = seenCues(withCues(source(), cues, 600), 0x100)
+    const [, signal] = readCues(insertCues(source(), cues, 600), 0x100)
     expect(signal?.splices).toEqual([2])
     expect(firstPts(source(), 0x100)).toBeGreaterThan(5 * S)
   })

@@ -2,7 +2,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { expect, test } from 'vitest'
 import { Multiplexer, type MultiplexOptions } from '../../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
-import { judge } from '../../../../support/mpegts/tstdModel.ts'
+import { checkTstd } from '../../../../support/mpegts/tstdModel.ts'
 import { audio, encoded, video, type Frame, type Stream } from '../../../../support/mpegts/encodedStream.ts'
 
 const SECONDS = 6
@@ -49,7 +49,7 @@ test.each<[string, Stream[], Partial<MultiplexOptions>?]>([
   ['a high constant rate', [video(frames(2000)), whole], { rateKbps: 20_000 }],
 ])('%s: PAT and PMT are at most 100 ms apart, the clock 40 ms, and no buffer overflows', (_name, streams, change) => {
   const bytes = multiplexed(streams, change)
-  const judged = judge(bytes, change?.profile ?? null)
+  const judged = checkTstd(bytes, change?.profile ?? null)
   expect(judged.problems).toEqual([])
   // From the first packet to the last one.
   expect(judged.patMs).toBeLessThan(100)

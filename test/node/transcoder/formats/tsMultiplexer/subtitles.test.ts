@@ -3,17 +3,17 @@
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { convey } from '../../../../../transcoder/pipeline/multiplexOutput.ts'
-import { pesStamps } from '../../../../../transcoder/formats/mpegts/clock.ts'
-import { payloadOf, pidOf, startsUnit } from '../../../../../transcoder/formats/mpegts/packet.ts'
+import { multiplexStream } from '../../../../../transcoder/pipeline/multiplexOutput.ts'
+import { readPesTimestamps } from '../../../../../transcoder/formats/mpegts/clock.ts'
+import { payloadOf, pidOf, isPayloadStart } from '../../../../../transcoder/formats/mpegts/packet.ts'
 import { Multiplexer, type MultiplexOptions } from '../../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
-import { missing, script, SYSTEM_PYTHON } from '../../../validators/installedPrograms.ts'
-import { run } from '../../../validators/validator.ts'
-import { serve } from '../../../../support/http/directoryServer.ts'
-import { ffmpeg, workspace } from '../../../../support/media/media.ts'
-import { packetsOf } from '../../../../support/mpegts/cueClips.ts'
+import { missingPrograms, scriptPath, SYSTEM_PYTHON } from '../../../validators/installedPrograms.ts'
+import { runProgram } from '../../../validators/validator.ts'
+import { serveDirectory } from '../../../../support/http/directoryServer.ts'
+import { ffmpeg, tempDirectory } from '../../../../support/media/media.ts'
+import { splitPackets } from '../../../../support/mpegts/cueClips.ts'
 import { DESCRIPTOR, displaySet, withSubtitles, type Page } from '../../../../support/mpegts/subtitlePages.ts'
-import { judge } from '../../../../support/mpegts/tstdModel.ts'
+import { checkTstd } from '../../../../support/mpegts/tstdModel.ts'
 import { audio, encoded, ORIGIN, video, type Stream } from '../../../../support/mpegts/encodedStream.ts'
 
 const SECONDS = 6
@@ -42,11 +42,11 @@ function multiplexed(
 
 /** Seconds after the first frame, and the number of regions, of each page. */
 function pagesOf(bytes: Buffer): [number, number][] {
-  return packetsOf(bytes).flatMap((packet) => {
-    if (pidOf(packet) !== SUBTITLES || !startsUnit(packet)) return []
+  return splitPackets(bytes).flatMap((packet) => {
+    if (pidOf(packet) !== SUBTITLES || !isPayloadStart(packet)) return []
     const payload = payloadOf(packet)
     const page = payload.subarray(9 + payload[8]! + 2)
-    return [[(pesStamps(payload)!.pts - ORIGIN) / 90_000, (page[5]! - 2) / 6]]
+    return [[(readPesTimestamps(payload)!.pts - ORIGIN) / 90_000, (page[5]! - 2) / 6]]
   })
 }
 
@@ -67,30 +67,30 @@ test.each<[string, Page[], [number, number][]]>([
   for (const rateKbps of [5200, null]) {
     const bytes = multiplexed(pages, undefined, rateKbps)
     expect(pagesOf(bytes)).toEqual(wanted)
-    expect(judge(bytes, 'dvb').problems).toEqual([])
+    expect(checkTstd(bytes, 'dvb').problems).toEqual([])
   }
 })
 
 test('subtitles come behind four PES packets of audio, and in time where the audio begins later', () => {
-  const begins = packetsOf(multiplexed([{ seconds: 0 }]))
-    .filter(startsUnit)
+  const begins = splitPackets(multiplexed([{ seconds: 0 }]))
+    .filter(isPayloadStart)
     .map(pidOf)
   const before = begins.slice(0, begins.indexOf(SUBTITLES)).filter((pid) => pid === 0x101)
   expect(before.length).toBeGreaterThanOrEqual(4)
   expect(before.length).toBeLessThan(12)
   const late = multiplexed([{ seconds: 0 }], audio(370, [[3, SECONDS]]))
   expect(pagesOf(late)).toEqual([[0, 1]])
-  expect(judge(late, 'dvb').problems).toEqual([])
+  expect(checkTstd(late, 'dvb').problems).toEqual([])
 })
 
-const absent = missing(SYSTEM_PYTHON, '/usr/lib/python3/dist-packages/gi', 'gst-launch-1.0')
+const absent = missingPrograms(SYSTEM_PYTHON, '/usr/lib/python3/dist-packages/gi', 'gst-launch-1.0')
 if (absent !== null && process.env['REQUIRE_ALL'] === '1') throw new Error(absent)
 
 describe.skipIf(absent !== null)('GStreamer over HTTP', () => {
-  let space: Awaited<ReturnType<typeof workspace>>
+  let space: Awaited<ReturnType<typeof tempDirectory>>
   let plain = ''
   beforeAll(async () => {
-    space = await workspace()
+    space = await tempDirectory()
     plain = space.file('plain.ts')
     const rate = ['-b:v', '4000k', '-minrate', '4000k', '-maxrate', '4000k', '-bufsize', '8000k']
     await ffmpeg([
@@ -115,9 +115,9 @@ describe.skipIf(absent !== null)('GStreamer over HTTP', () => {
     async (seconds) => {
       const [piped, file] = [space.file(`${seconds}-piped.ts`), space.file(`${seconds}.ts`)]
       await writeFile(piped, withSubtitles(await readFile(plain), 0x200, [{ seconds }, { seconds: 2 }]))
-      await convey(createReadStream(piped), file, options, 1e9)
-      await using served = await serve(space.path)
-      const { code, stdout } = await run(SYSTEM_PYTHON, [script('player.py'), served.url(`${seconds}.ts`)])
+      await multiplexStream(createReadStream(piped), file, options, 1e9)
+      await using served = await serveDirectory(space.path)
+      const { code, stdout } = await runProgram(SYSTEM_PYTHON, [scriptPath('player.py'), served.url(`${seconds}.ts`)])
       expect(code).toBe(0)
       const { ended, said, video: shown } = JSON.parse(stdout) as { ended: boolean; said: string[]; video: unknown[] }
       expect({ ended, said, frames: shown.length }).toEqual({ ended: true, said: [], frames: SECONDS * 25 })

@@ -3,28 +3,28 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import { Halt } from '../../../../../transcoder/errors.ts'
+import { AttemptAbort } from '../../../../../transcoder/errors.ts'
 import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import {
   ffmpeg,
-  frames,
+  decodeFrames,
   kbpsBySecond,
   makeClip,
-  packets,
+  readPackets,
   probeFile,
-  realClip,
+  sharedClip,
   transportRates,
 } from '../../../../support/media/media.ts'
-import { FakeDoor } from '../../../../support/transcoder/fakeTaskApi.ts'
+import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
-  openBench,
-  processesNaming,
-  requestFor,
-  type Bench,
+  openAttemptFixture,
+  findFfmpegProcesses,
+  runRequest,
+  type AttemptFixture,
 } from '../../../../support/transcoder/attemptFixture.ts'
-import { cueAt, makeCueClip, scan, seenCues } from '../../../../support/mpegts/cueClips.ts'
+import { cueAtSeconds, makeCueClip, scanCues, readCues } from '../../../../support/mpegts/cueClips.ts'
 import { segmentation, spliceInsert, spliceSection, timeSignal } from '../../../../support/mpegts/spliceSections.ts'
 
 const S = 90_000
@@ -33,50 +33,50 @@ const FRAME = 1 / 25
 const CBR_KBPS = 646
 /** The picture is inverted from 3.04 s on: the content of a splice. */
 const FLASH = "negate=enable='gte(n,76)'"
-let bench: Bench
-let door: FakeDoor
+let fixtures: AttemptFixture
+let taskApi: FakeTaskApi
 let clip: Buffer
 
 /** Out at 3.04 s for 2 s, back by itself; a signal with a segment; at once at 4.2 s; and some that splice nothing. */
 const cues = [
-  cueAt(-0.3, spliceSection({ type: 0 })),
-  cueAt(0.4, spliceInsert({ eventId: 1001, out: true, pts: 3.04 * S, breakTicks: 2 * S, autoReturn: true })),
-  cueAt(1.2, timeSignal(3.6 * S, { descriptors: segmentation(1002, 0x34, 0.6 * S) })),
-  cueAt(2, timeSignal(1, { encrypted: true })),
-  cueAt(4.2, spliceInsert({ eventId: 1003, out: false, pts: null }), 'picture'),
+  cueAtSeconds(-0.3, spliceSection({ type: 0 })),
+  cueAtSeconds(0.4, spliceInsert({ eventId: 1001, out: true, pts: 3.04 * S, breakTicks: 2 * S, autoReturn: true })),
+  cueAtSeconds(1.2, timeSignal(3.6 * S, { descriptors: segmentation(1002, 0x34, 0.6 * S) })),
+  cueAtSeconds(2, timeSignal(1, { encrypted: true })),
+  cueAtSeconds(4.2, spliceInsert({ eventId: 1003, out: false, pts: null }), 'picture'),
 ]
 
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
   // The source's clock wraps 2 s after its first picture.
   const flags = ['-output_ts_offset', `${2 ** 33 / S - 3.4}`, '-g', '50', '-bf', '2', '-f', 'mpegts']
-  clip = await makeCueClip(join(bench.directory, 'cues.ts'), { seconds: 6, filters: FLASH, flags }, cues)
+  clip = await makeCueClip(join(fixtures.directory, 'cues.ts'), { seconds: 6, filters: FLASH, flags }, cues)
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  door = await new FakeDoor({ bytes: clip }).start()
+  taskApi = await new FakeTaskApi({ bytes: clip }).start()
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 async function transcode(change: Partial<JobConfig>, modes: readonly ('cbr' | 'vbr')[] = ['vbr']): Promise<string[]> {
   const task = describeTask({ container: 'ts', bitrates: modes.map(() => 400) })
   for (const [index, mode] of modes.entries()) task.config.videoProfiles[index]!.video_bitrate_mode = mode
-  door.task = { ...task, config: { ...task.config, scte35_passthough: true, ...change } }
-  await runTask(requestFor(door), bench.context())
-  expect(door.breaches).toEqual([])
+  taskApi.task = { ...task, config: { ...task.config, scte35_passthough: true, ...change } }
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.breaches).toEqual([])
   const files: string[] = []
-  for (const [name, bytes] of door.objects()) {
-    const file = join(bench.directory, name.replaceAll('/', '_'))
+  for (const [name, bytes] of taskApi.objects()) {
+    const file = join(fixtures.directory, name.replaceAll('/', '_'))
     await writeFile(file, bytes)
     files.push(file)
   }
   return files
 }
 
-const warnings = () => door.plans[0]?.warnings.map(({ code }) => code)
+const warnings = () => taskApi.plans[0]?.warnings.map(({ code }) => code)
 
 async function keyFrames(file: string): Promise<number[]> {
-  return (await frames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
+  return (await decodeFrames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
 }
 
 /** Mean luma of every picture. */
@@ -96,7 +96,7 @@ async function lumas(file: string): Promise<number[]> {
 }
 
 test('the clip is what it should be: cues where they were put, on a clock that wraps', () => {
-  const seen = seenCues(clip)
+  const seen = readCues(clip)
   expect(seen.map(({ kind }) => kind)).toEqual(['null', 'insert', 'signal', 'opaque', 'insert'])
   expect(seen[1]).toMatchObject({ eventId: 1001, splices: [3.04] })
   // The anchor that is decoded first of those shown at 4.2 s or later.
@@ -106,11 +106,11 @@ test('the clip is what it should be: cues where they were put, on a clock that w
 describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
   test('cues in are cues out, vbr and cbr, with an IDR at each splice point and the grid where it was', async () => {
     const files = await transcode({ video_codec: codec }, ['vbr', 'cbr'])
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(files).toHaveLength(2)
     for (const [index, file] of files.entries()) {
       const bytes = await readFile(file)
-      const seen = seenCues(bytes)
+      const seen = readCues(bytes)
       expect(seen.map(({ kind, eventId }) => [kind, eventId])).toEqual([
         ['null', null],
         ['insert', 1001],
@@ -120,7 +120,7 @@ describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
       ])
       // Exact: the clock of the output has the same pictures at the same distances.
       expect(seen.map(({ splices }) => splices)).toEqual([[], [3.04], [3.6], [], []])
-      for (const [at, cue] of seenCues(clip).entries())
+      for (const [at, cue] of readCues(clip).entries())
         expect(Math.abs((seen[at]?.arrives ?? Infinity) - cue.arrives), `${cue.kind} ${at}`).toBeLessThanOrEqual(
           FRAME + 1e-6,
         )
@@ -136,7 +136,7 @@ describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
       expect(Math.abs((decoded[76] ?? 0) - (decoded[75] ?? 0))).toBeGreaterThan(10)
       expect(Math.abs((decoded[75] ?? 0) - (decoded[74] ?? 0))).toBeLessThan(5)
       let lastKey = -Infinity
-      for (const packet of await packets(file)) {
+      for (const packet of await readPackets(file)) {
         const shown = Number(packet.pts_time)
         if (packet.flags.startsWith('K')) lastKey = shown
         expect(shown).toBeGreaterThanOrEqual(lastKey)
@@ -150,24 +150,24 @@ describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
 
 test('another PID, and the bits of the pictures do not mind', async () => {
   const [file] = await transcode({ scte35_pid_remap: 700 })
-  expect(scan(await readFile(file!)).pids).toEqual([700])
+  expect(scanCues(await readFile(file!)).pids).toEqual([700])
   expect((await kbpsBySecond(file!)).length).toBeGreaterThan(5)
 })
 
 test('a PID that the output uses is an error that lists them', async () => {
   await transcode({ scte35_pid_remap: 0x101 })
-  expect(door.fails[0]?.error).toMatchObject({ code: 'unsupported_combination', field: 'scte35_pid_remap' })
-  expect(door.fails[0]?.error?.details?.['in_use']).toContain(0x101)
+  expect(taskApi.fails[0]?.error).toMatchObject({ code: 'unsupported_combination', field: 'scte35_pid_remap' })
+  expect(taskApi.fails[0]?.error?.details?.['in_use']).toContain(0x101)
 })
 
 test('a source without cues: a warning, and no second read of it', async () => {
-  const plain = await makeClip(join(bench.directory, 'plain.ts'), { seconds: 2, flags: ['-f', 'mpegts'] })
-  door.source = { bytes: await readFile(plain) }
+  const plain = await makeClip(join(fixtures.directory, 'plain.ts'), { seconds: 2, flags: ['-f', 'mpegts'] })
+  taskApi.source = { bytes: await readFile(plain) }
   const [file] = await transcode({ scte35_passthough: false })
-  const reads = door.counts.get('input')
+  const reads = taskApi.counts.get('input')
   const [asked] = await transcode({})
-  expect((door.counts.get('input') ?? 0) - (reads ?? 0)).toBeLessThanOrEqual((reads ?? 0) + 1)
-  expect(door.plans[1]?.warnings.map(({ code }) => code)).toEqual(['no_cues'])
+  expect((taskApi.counts.get('input') ?? 0) - (reads ?? 0)).toBeLessThanOrEqual((reads ?? 0) + 1)
+  expect(taskApi.plans[1]?.warnings.map(({ code }) => code)).toEqual(['no_cues'])
   // Nothing was in its way: the very same file.
   expect(await readFile(asked!)).toEqual(await readFile(file!))
 })
@@ -175,43 +175,43 @@ test('a source without cues: a warning, and no second read of it', async () => {
 test('the plan of an earlier attempt is followed, and the cues are there again', async () => {
   const [file] = await transcode({})
   const before = await readFile(file!)
-  door.task = { ...door.task!, plan: structuredClone(door.storedPlan) }
-  await runTask(requestFor(door), bench.context())
-  expect(seenCues(door.objects().get('out/v0.ts')!)).toEqual(seenCues(before))
-  expect(door.counts.get('plan')).toBe(1)
+  taskApi.task = { ...taskApi.task!, plan: structuredClone(taskApi.storedPlan) }
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(readCues(taskApi.objects().get('out/v0.ts')!)).toEqual(readCues(before))
+  expect(taskApi.counts.get('plan')).toBe(1)
 })
 
 test('an mp4 has no cues and no key frames for them', async () => {
   const task = describeTask({ container: 'mp4' })
-  door.task = { ...task, config: { ...task.config, scte35_passthough: true } }
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  const file = join(bench.directory, 'plain.mp4')
-  await writeFile(file, door.objects().get('out/v0.mp4')!)
+  taskApi.task = { ...task, config: { ...task.config, scte35_passthough: true } }
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  const file = join(fixtures.directory, 'plain.mp4')
+  await writeFile(file, taskApi.objects().get('out/v0.mp4')!)
   expect(await keyFrames(file)).toEqual([0, 25, 50, 75, 100, 125])
 })
 
 test('a run that is cancelled leaves nothing behind', async () => {
-  const context = bench.context()
+  const context = fixtures.context()
   const task = describeTask({ container: 'ts', quality: 'best' })
-  door.task = { ...task, config: { ...task.config, scte35_passthough: true } }
-  const run = runTask(requestFor(door), context)
-  await door.until(() => door.counts.get('plan') === 1)
-  context.halt.abort(new Halt('cancelled'))
+  taskApi.task = { ...task, config: { ...task.config, scte35_passthough: true } }
+  const run = runTask(runRequest(taskApi), context)
+  await taskApi.waitFor(() => taskApi.counts.get('plan') === 1)
+  context.halt.abort(new AttemptAbort('cancelled'))
   await run
-  expect(door.fails).toEqual([{ reason: 'cancelled' }])
-  expect(await bench.leftOvers()).toEqual([])
-  expect(await processesNaming(bench.workDir)).toEqual([])
+  expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
+  expect(await fixtures.workDirEntries()).toEqual([])
+  expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
 })
 
 test('a real broadcast sample: three splice_inserts on PID 600', async (context) => {
-  const source = await readFile(realClip(context, 'sample_scte35.ts'))
-  door.source = { bytes: source }
+  const source = await readFile(sharedClip(context, 'sample_scte35.ts'))
+  taskApi.source = { bytes: source }
   const [file] = await transcode({})
-  expect(door.fails).toEqual([])
+  expect(taskApi.fails).toEqual([])
   const bytes = await readFile(file!)
-  expect(scan(bytes).pids).toEqual([600])
-  const [before, after] = [seenCues(source, 256), seenCues(bytes)]
+  expect(scanCues(bytes).pids).toEqual([600])
+  const [before, after] = [readCues(source, 256), readCues(bytes)]
   expect(after.map(({ kind }) => kind)).toEqual(['insert', 'insert', 'insert'])
   // The cues begin 0.73 s before picture and sound, which holds nothing up: they are not what the outputs begin with.
   for (const [index, cue] of before.entries()) {
@@ -219,6 +219,6 @@ test('a real broadcast sample: three splice_inserts on PID 600', async (context)
     expect(Math.abs(after[index]!.splices[0]! - cue.splices[0]!)).toBeLessThanOrEqual(1001 / 30000)
   }
   // The clip has three pictures only; 0.789 s and 1.9 s at 29.97 per second lie behind them.
-  expect((door.storedPlan as Plan).outputs[0]?.video.spliceFrames).toEqual([24, 57])
+  expect((taskApi.storedPlan as Plan).outputs[0]?.video.spliceFrames).toEqual([24, 57])
   expect((await transportRates(file!)).counterErrors).toBe(0)
 })

@@ -6,30 +6,35 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { jobErrors } from '#contract/errorCodes.ts'
+import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor } from '../../../../support/transcoder/fakeTaskApi.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../../support/transcoder/attemptFixture.ts'
 
 const run = promisify(execFile)
-let bench: Bench
-let door: FakeDoor
+let fixtures: AttemptFixture
+let taskApi: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  bench.lines.length = 0
-  door = await new FakeDoor({ bytes: Buffer.alloc(0) }).start()
+  fixtures.lines.length = 0
+  taskApi = await new FakeTaskApi({ bytes: Buffer.alloc(0) }).start()
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 /** What ffmpeg makes of these arguments in a container of its name. */
 async function made(name: string, args: string): Promise<Buffer> {
-  const file = join(bench.directory, name)
-  await run(bench.engine.ffmpeg, [...`-nostdin -y -v error ${args}`.split(' '), file])
+  const file = join(fixtures.directory, name)
+  await run(fixtures.engine.ffmpeg, [...`-nostdin -y -v error ${args}`.split(' '), file])
   return readFile(file)
 }
 
@@ -39,16 +44,16 @@ const DAMAGE = new Set(['decode_errors', 'frames_concealed', 'audio_gaps_filled'
 const H264 = '-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p'
 
 async function secondsOf(name: string, bytes: Buffer): Promise<number> {
-  const file = join(bench.directory, name)
+  const file = join(fixtures.directory, name)
   await writeFile(file, bytes)
-  return (await probe(bench.engine, `file:${file}`, { cwd: bench.directory })).durationSeconds ?? 0
+  return (await probe(fixtures.engine, `file:${file}`, { cwd: fixtures.directory })).durationSeconds ?? 0
 }
 
 async function attempt(bytes: Buffer, change: Partial<ReturnType<typeof describeTask>['config']> = {}): Promise<void> {
-  door.source = { bytes }
+  taskApi.source = { bytes }
   const task = describeTask({ container: 'mp4' })
-  door.task = { ...task, config: { ...task.config, ...change } }
-  await runTask(requestFor(door), bench.context())
+  taskApi.task = { ...task, config: { ...task.config, ...change } }
+  await runTask(runRequest(taskApi), fixtures.context())
 }
 
 describe('a Matroska file that states only its own length, which is that of a stream nobody uses', () => {
@@ -64,15 +69,15 @@ describe('a Matroska file that states only its own length, which is that of a st
     ],
   ])('%s', async (extension, args) => {
     await attempt(withoutTags(await made(`longer.${extension}`, args)))
-    expect(door.fails).toEqual([])
-    expect(await secondsOf('longer.mp4', door.objects().get('out/v0.mp4')!)).toBeCloseTo(3, 1)
+    expect(taskApi.fails).toEqual([])
+    expect(await secondsOf('longer.mp4', taskApi.objects().get('out/v0.mp4')!)).toBeCloseTo(3, 1)
   })
 
   test('into segments', async () => {
     const args = `${picture(3)} ${tone(3)} ${tone(5)} -map 0 -map 1 -map 2 ${H264} -c:a aac`
     await attempt(withoutTags(await made('longer.mkv', args)), { output_container: 'hls' })
-    expect(door.fails).toEqual([])
-    expect(door.finished).not.toBeNull()
+    expect(taskApi.fails).toEqual([])
+    expect(taskApi.finished).not.toBeNull()
   })
 })
 
@@ -87,8 +92,8 @@ describe('damage in the middle of a source', () => {
     return copy
   }
   const AV = `${picture(6)} ${tone(6)} ${H264} -c:a aac`
-  const codes = () => door.finished?.warnings.map(({ code }) => code) ?? []
-  const said = (code: string) => door.finished?.warnings.find((warning) => warning.code === code)?.message ?? ''
+  const codes = () => taskApi.finished?.warnings.map(({ code }) => code) ?? []
+  const said = (code: string) => taskApi.finished?.warnings.find((warning) => warning.code === code)?.message ?? ''
 
   test.each([
     ['mp4', AV, 'frames_concealed'],
@@ -97,10 +102,10 @@ describe('damage in the middle of a source', () => {
     ['ts', `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -c:a ac3`, 'frames_concealed'],
   ])('is counted, with times: %s', async (extension, args, code) => {
     await attempt(spoiled(await made(`spoiled.${extension}`, args)))
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(codes()).toContain(code)
     expect(said(code)).toMatch(/[1-9]\d* (packets?|frames?) .* at about 0:00:0\d/)
-    expect(bench.lines.join('')).toContain('the source is damaged')
+    expect(fixtures.lines.join('')).toContain('the source is damaged')
   })
 
   test('of a second of video that ends within a frame, in its first bytes', async () => {
@@ -108,7 +113,7 @@ describe('damage in the middle of a source', () => {
     // The time base in the first sequence parameter set: frames decode, and the decoder calls it invalid.
     bytes.writeUInt8(0, bytes.indexOf(Buffer.from('0000000168', 'hex')) - 8)
     await attempt(bytes.subarray(0, Math.floor(bytes.length * 0.82)))
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(said('decode_errors')).toMatch(/[1-9]\d* errors? .* at about 0:00:00\.$/)
   })
 
@@ -141,7 +146,7 @@ describe('damage in the middle of a source', () => {
       ['its video', (bytes: Buffer) => emptied(bytes, 256, 0.5)],
     ])('in %s', async (_, damage) => {
       await attempt(damage(await made('short.ts', SHORT)))
-      expect(door.fails).toEqual([])
+      expect(taskApi.fails).toEqual([])
       expect(codes().some((code) => DAMAGE.has(code))).toBe(true)
     })
 
@@ -151,7 +156,7 @@ describe('damage in the middle of a source', () => {
       while (pidAt(bytes, end - TS_PACKET) !== 256 || pidAt(bytes, end) !== 256 || bytes[end + 1]! & 0x40)
         end += TS_PACKET
       await attempt(bytes.subarray(0, end))
-      expect(door.fails).toEqual([])
+      expect(taskApi.fails).toEqual([])
       expect(codes()).toContain('decode_errors')
     })
   })
@@ -172,7 +177,7 @@ describe('damage in the middle of a source', () => {
     pes.copy(cut, at + 4)
     Buffer.from('0000000109f0000000010c', 'hex').copy(cut, at + 18)
     await attempt(cut)
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(codes()).toContain('frames_concealed')
   })
 
@@ -187,7 +192,7 @@ describe('damage in the middle of a source', () => {
         (packet.readUInt16BE(1) & 0x1fff) !== audio || n < packets.length * 0.4 || n > packets.length * 0.6,
     )
     await attempt(Buffer.concat(kept))
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(codes()).toContain('audio_gaps_filled')
     expect(said('audio_gaps_filled')).toMatch(
       /has 1 gap of (0\.[5-9]|1\.[0-9])\d* s in total, filled with silence, at about 0:00:0/,
@@ -202,7 +207,7 @@ describe('damage in the middle of a source', () => {
     ['flv', AV],
   ])('a whole source is not called damaged: %s', async (extension, args) => {
     await attempt(await made(`whole.${extension}`, args))
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
   })
 
@@ -210,7 +215,7 @@ describe('damage in the middle of a source', () => {
     const whole = await made('cut.ts', AV)
     const packets = Math.floor(whole.length / 188)
     await attempt(whole.subarray(188 * Math.floor(packets * 0.31), 188 * Math.floor(packets * 0.93)))
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
   })
 
@@ -229,7 +234,7 @@ describe('damage in the middle of a source', () => {
       const whole = await made(`begins.${extension}`, args)
       const audioProfiles = extension === 'h264' ? { audioProfiles: [] } : {}
       await attempt(whole.subarray(Math.floor(whole.length * 0.31)), { max_source_errors: 0, ...audioProfiles })
-      expect(door.fails).toEqual([])
+      expect(taskApi.fails).toEqual([])
       expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
     })
 
@@ -247,7 +252,7 @@ describe('damage in the middle of a source', () => {
     test('is not called damaged when HEVC begins with a key frame whose leading pictures cannot be decoded', async () => {
       const { bytes, keys } = await hevc()
       await attempt(Buffer.concat([bytes.subarray(0, 3 * TS_PACKET), bytes.subarray(keys[1])]))
-      expect(door.fails).toEqual([])
+      expect(taskApi.fails).toEqual([])
       expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
     })
 
@@ -255,7 +260,7 @@ describe('damage in the middle of a source', () => {
       const { bytes, keys } = await hevc()
       const within = Math.floor((keys[1]! + keys[2]!) / 2 / TS_PACKET) * TS_PACKET
       await attempt(Buffer.concat([bytes.subarray(0, 3 * TS_PACKET), bytes.subarray(within)]))
-      expect(door.fails).toEqual([])
+      expect(taskApi.fails).toEqual([])
       expect(said('decode_errors')).toContain('Could not find ref')
     })
   })
@@ -263,27 +268,27 @@ describe('damage in the middle of a source', () => {
   test('more of it than max_source_errors allows ends the job, for good', async () => {
     const bytes = spoiled(await made('limit.mp4', AV))
     await attempt(bytes, { max_source_errors: 0 })
-    expect(door.finished).toBeNull()
-    expect(door.fails).toMatchObject([
+    expect(taskApi.finished).toBeNull()
+    expect(taskApi.fails).toMatchObject([
       {
         reason: 'failed',
         error: { code: 'too_many_source_errors', field: 'max_source_errors', details: { allowed: 0 } },
       },
     ])
-    expect(jobErrors.too_many_source_errors.permanent).toBe(true)
+    expect(jobErrorPolicies.too_many_source_errors.permanent).toBe(true)
   })
 
   test('as much of it as max_source_errors allows is warned of', async () => {
     await attempt(spoiled(await made('limit.mp4', AV)), { max_source_errors: 1000 })
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(codes()).toContain('frames_concealed')
   })
 
   test('segmented output carries the warnings in job.json too', async () => {
     await attempt(spoiled(await made('segments.mp4', AV)), { output_container: 'hls' })
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(codes()).toContain('frames_concealed')
-    const report = door.finished?.written.find(({ path }) => path.endsWith('job.json'))
+    const report = taskApi.finished?.written.find(({ path }) => path.endsWith('job.json'))
     expect(report?.body).toContain('frames_concealed')
   })
 })
@@ -297,14 +302,14 @@ describe('a broken WebM ends with the same code, whichever ffmpeg meets it', () 
     const start = bytes.indexOf(Buffer.from('9d012a', 'hex'))
     bytes.writeUInt8(bytes.readUInt8(start - 3) | 1, start - 3)
     await attempt(bytes)
-    expect(door.finished).toBeNull()
-    expect(door.fails).toMatchObject([{ error: { code: 'source_damaged' } }])
+    expect(taskApi.finished).toBeNull()
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'source_damaged' } }])
   })
 
   test('whose audio has a codec that nobody knows: source_not_media', async () => {
     const bytes = await made('unknown.webm', `${picture(2)} ${tone(2)} ${WEBM}`)
     bytes.write('A_OPUZ', bytes.indexOf('A_OPUS'), 'latin1')
     await attempt(bytes)
-    expect(door.fails).toMatchObject([{ error: { code: 'source_not_media' } }])
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'source_not_media' } }])
   })
 })

@@ -6,21 +6,26 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor } from '../../../../support/transcoder/fakeTaskApi.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../../support/transcoder/attemptFixture.ts'
 
 const run = promisify(execFile)
-let bench: Bench
-let door: FakeDoor
+let fixtures: AttemptFixture
+let taskApi: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  door = await new FakeDoor({ bytes: Buffer.alloc(0) }).start()
+  taskApi = await new FakeTaskApi({ bytes: Buffer.alloc(0) }).start()
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 const H264 = '-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p -c:a aac'
 const KEYS =
@@ -28,10 +33,10 @@ const KEYS =
 
 /** Video and two audio streams of two seconds. */
 async function made(extension: string, args: string): Promise<Buffer> {
-  const file = join(bench.directory, `clip.${extension}`)
+  const file = join(fixtures.directory, `clip.${extension}`)
   const tone = (pitch: number) => `-f lavfi -i sine=frequency=${pitch}:sample_rate=48000:duration=2`
   const inputs = `-f lavfi -i testsrc2=s=320x180:r=25:d=2 ${tone(440)} ${tone(880)} -map 0 -map 1 -map 2`
-  await run(bench.engine.ffmpeg, [...`-nostdin -y -v error ${inputs} ${args}`.split(' '), file])
+  await run(fixtures.engine.ffmpeg, [...`-nostdin -y -v error ${inputs} ${args}`.split(' '), file])
   return readFile(file)
 }
 
@@ -107,10 +112,10 @@ function licensed(asf: Buffer): Buffer {
 }
 
 async function attempt(bytes: Buffer, sourceStream: '1' | '2' = '1'): Promise<void> {
-  door.source = { bytes }
-  door.task = describeTask({ container: 'mp4' })
-  door.task.config.audioProfiles[0]!.source_stream = sourceStream
-  await runTask(requestFor(door), bench.context())
+  taskApi.source = { bytes }
+  taskApi.task = describeTask({ container: 'mp4' })
+  taskApi.task.config.audioProfiles[0]!.source_stream = sourceStream
+  await runTask(runRequest(taskApi), fixtures.context())
 }
 
 const LIVE = '-f matroska -live 1'
@@ -131,10 +136,10 @@ const whole: [string, () => Promise<Buffer>, RegExp][] = [
 
 test.each(whole)('%s ends as source_unsupported before anything is encoded', async (_name, make, words) => {
   await attempt(await make())
-  expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_unsupported' } }])
-  expect(door.fails[0]?.error?.message).toMatch(words)
-  expect(door.beats.map(({ phase }) => phase)).not.toContain('transcoding')
-  expect(door.finished).toBeNull()
+  expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_unsupported' } }])
+  expect(taskApi.fails[0]?.error?.message).toMatch(words)
+  expect(taskApi.beats.map(({ phase }) => phase)).not.toContain('transcoding')
+  expect(taskApi.finished).toBeNull()
 })
 
 const partial: [string, () => Promise<Buffer>][] = [
@@ -146,8 +151,8 @@ const partial: [string, () => Promise<Buffer>][] = [
 test.each(partial)('%s of which only an unused track is encrypted is transcoded', async (_name, make) => {
   const bytes = await make()
   await attempt(bytes)
-  expect(door.fails).toEqual([])
-  expect([...door.objects().keys()]).toEqual(['out/v0.mp4'])
+  expect(taskApi.fails).toEqual([])
+  expect([...taskApi.objects().keys()]).toEqual(['out/v0.mp4'])
   await attempt(bytes, '2')
-  expect(door.fails).toMatchObject([{ error: { code: 'source_unsupported' } }])
+  expect(taskApi.fails).toMatchObject([{ error: { code: 'source_unsupported' } }])
 })

@@ -2,18 +2,23 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LeastRate } from '../../../../../transcoder/source/minimumRate.ts'
-import { Room } from '../../../../../transcoder/source/diskQuota.ts'
+import { MinimumRate } from '../../../../../transcoder/source/minimumRate.ts'
+import { DiskQuota } from '../../../../../transcoder/source/diskQuota.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor } from '../../../../support/transcoder/fakeTaskApi.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../../support/transcoder/attemptFixture.ts'
 
 const MIB = 1024 * 1024
-let bench: Bench
+let fixtures: AttemptFixture
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 
 /** Packets without a payload: nothing says that they are not media. Counts what was taken of them. */
 async function forever(response: ServerResponse, sent: { bytes: number }): Promise<void> {
@@ -28,20 +33,20 @@ async function forever(response: ServerResponse, sent: { bytes: number }): Promi
 
 describe('a body without an end', () => {
   test('of a file that does not say how long it is ends at what may be kept of one', async () => {
-    await using door = await openDoor()
+    await using taskApi = await openDoor()
     const sent = { bytes: 0 }
-    door.faults.input = ({ response }) => {
+    taskApi.faults.input = ({ response }) => {
       response.writeHead(200, { 'content-type': 'video/mp2t' })
       void forever(response, sent)
       return true
     }
-    const context = bench.context()
-    await runTask(requestFor(door), { ...context, settings: { ...context.settings, maxUnsizedBytes: 40 * MIB } })
-    expect(door.fails).toMatchObject([
+    const context = fixtures.context()
+    await runTask(runRequest(taskApi), { ...context, settings: { ...context.settings, maxUnsizedBytes: 40 * MIB } })
+    expect(taskApi.fails).toMatchObject([
       { reason: 'failed', error: { code: 'source_too_large', details: { room_bytes: 40 * MIB } } },
     ])
     expect(sent.bytes).toBeLessThan(60 * MIB)
-    expect(await bench.leftOvers()).toEqual([])
+    expect(await fixtures.workDirEntries()).toEqual([])
   })
 
   test('of a piece of an HLS source ends far above what a second of media can have', async () => {
@@ -57,10 +62,10 @@ describe('a body without an end', () => {
       void forever(response, sent)
       return true
     }
-    await runTask(requestFor(door), bench.context())
+    await runTask(runRequest(door), fixtures.context())
     expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_too_large' } }])
     expect(sent.bytes).toBeLessThan(100 * MIB)
-    expect(await bench.leftOvers()).toEqual([])
+    expect(await fixtures.workDirEntries()).toEqual([])
   })
 })
 
@@ -68,24 +73,24 @@ describe('the room for a source', () => {
   const options = { share: 0.5, mostBytes: 1000 * MIB }
 
   test('is a share of what is free, or the most that is allowed', async () => {
-    expect((await Room.open('/nowhere', options, async () => 100 * MIB)).bytes).toBe(50 * MIB)
-    expect((await Room.open('/nowhere', options, async () => 9000 * MIB)).bytes).toBe(1000 * MIB)
+    expect((await DiskQuota.open('/nowhere', options, async () => 100 * MIB)).bytes).toBe(50 * MIB)
+    expect((await DiskQuota.open('/nowhere', options, async () => 9000 * MIB)).bytes).toBe(1000 * MIB)
   })
 
   test('is full at its last byte, and a try that failed is not counted', async () => {
-    const room = await Room.open('/nowhere', options, async () => 100 * MIB)
-    await room.take(30 * MIB)
-    room.giveBack(30 * MIB)
-    await room.take(50 * MIB)
-    await expect(room.take(1)).rejects.toMatchObject({ code: 'source_too_large' })
+    const room = await DiskQuota.open('/nowhere', options, async () => 100 * MIB)
+    await room.reserve(30 * MIB)
+    room.release(30 * MIB)
+    await room.reserve(50 * MIB)
+    await expect(room.reserve(1)).rejects.toMatchObject({ code: 'source_too_large' })
   })
 
   test('ends early where others fill the disk: that may be better at another time', async () => {
     let free = 400 * MIB
-    const room = await Room.open('/nowhere', options, async () => free)
-    await room.take(100 * MIB)
+    const room = await DiskQuota.open('/nowhere', options, async () => free)
+    await room.reserve(100 * MIB)
     free = 150 * MIB
-    await expect(room.take(33 * MIB)).rejects.toMatchObject({ code: 'disk_full' })
+    await expect(room.reserve(33 * MIB)).rejects.toMatchObject({ code: 'disk_full' })
   })
 })
 
@@ -98,7 +103,7 @@ test('a body that drips is given up, and one whose reader is slow is not', async
   }
   const taken = async (slowMs: number, pauseMs: number, busyMs: number): Promise<number> => {
     let bytes = 0
-    for await (const chunk of new LeastRate({ slowMs, leastBytesPerSecond: 20_000 }).of(
+    for await (const chunk of new MinimumRate({ slowMs, leastBytesPerSecond: 20_000 }).throttleCheck(
       drops(pauseMs),
       performance.now(),
     )) {
@@ -112,8 +117,8 @@ test('a body that drips is given up, and one whose reader is slow is not', async
   expect(await taken(500, 0, 1)).toBe(1000)
 })
 
-async function openDoor(): Promise<FakeDoor & AsyncDisposable> {
-  const door = await new FakeDoor().start()
+async function openDoor(): Promise<FakeTaskApi & AsyncDisposable> {
+  const door = await new FakeTaskApi().start()
   door.task = describeTask({ container: 'mp4' })
   return Object.assign(door, { [Symbol.asyncDispose]: () => door.stop() })
 }

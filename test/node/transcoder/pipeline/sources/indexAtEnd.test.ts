@@ -5,22 +5,27 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { FakeDoor, type FakeSource } from '../../../../support/transcoder/fakeTaskApi.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi, type FakeSource } from '../../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../../support/transcoder/attemptFixture.ts'
 
 const run = promisify(execFile)
-let bench: Bench
+let fixtures: AttemptFixture
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 
 const SECONDS = 3
 
 async function clip(extension: string, flags: string): Promise<Buffer> {
-  const file = join(bench.directory, `source.${extension}`)
+  const file = join(fixtures.directory, `source.${extension}`)
   const made = `-f lavfi -i testsrc2=s=320x180:r=25:d=${SECONDS} -f lavfi -i sine=r=48000:d=${SECONDS} -pix_fmt yuv420p ${flags}`
-  await run(bench.engine.ffmpeg, [...`-nostdin -y -v error ${made}`.split(' '), file])
+  await run(fixtures.engine.ffmpeg, [...`-nostdin -y -v error ${made}`.split(' '), file])
   return readFile(file)
 }
 
@@ -64,41 +69,41 @@ test.each([true, false])(
   'a source without ranges that breaks off is no film (its length announced: %s)',
   async (length) => {
     const bytes = await clip('ts', '-c:v libx264 -preset ultrafast -c:a aac')
-    const door = await new FakeDoor({ bytes, ranges: false, length }).start()
+    const taskApi = await new FakeTaskApi({ bytes, ranges: false, length }).start()
     try {
-      door.faults.input = ({ request, response }) => {
-        door.input(request, response, bytes.length / 2)
+      taskApi.faults.input = ({ request, response }) => {
+        taskApi.input(request, response, bytes.length / 2)
         return true
       }
-      door.task = describeTask({ container: 'mp4' })
-      await runTask(requestFor(door), {
-        ...bench.context(),
+      taskApi.task = describeTask({ container: 'mp4' })
+      await runTask(runRequest(taskApi), {
+        ...fixtures.context(),
         source: { giveUpMs: 200, backoff: { baseMs: 1, maxMs: 2 } },
       })
-      expect(door.fails).toMatchObject([{ error: { code: 'source_incomplete' } }])
-      expect([door.finished, await bench.leftOvers()]).toEqual([null, []])
+      expect(taskApi.fails).toMatchObject([{ error: { code: 'source_incomplete' } }])
+      expect([taskApi.finished, await fixtures.workDirEntries()]).toEqual([null, []])
     } finally {
-      await door.stop()
+      await taskApi.stop()
     }
   },
 )
 
 /** Pictures and seconds of sound of what a whole attempt makes of a source; decoded without a word. */
 async function transcoded(source: FakeSource): Promise<{ frames: number; seconds: number; troubles: unknown[] }> {
-  const door = await new FakeDoor(source).start()
+  const door = await new FakeTaskApi(source).start()
   try {
     door.task = describeTask({ container: 'mp4' })
-    await runTask(requestFor(door), { ...bench.context(), source: { rangeBytes: 100_000 } })
+    await runTask(runRequest(door), { ...fixtures.context(), source: { rangeBytes: 100_000 } })
     const troubles: unknown[] = [...door.fails, ...door.breaches]
     if (troubles.length > 0) return { frames: 0, seconds: 0, troubles }
-    const file = join(bench.directory, 'output.mp4')
+    const file = join(fixtures.directory, 'output.mp4')
     await writeFile(file, door.objects().get('out/v0.mp4')!)
     const decoded = (stream: string) =>
-      run(bench.engine.ffmpeg, `-nostdin -v error -progress pipe:1 -i ${file} -map 0:${stream} -f null -`.split(' '))
+      run(fixtures.engine.ffmpeg, `-nostdin -v error -progress pipe:1 -i ${file} -map 0:${stream} -f null -`.split(' '))
     const video = await decoded('v')
     const frames = Number([...video.stdout.matchAll(/^frame=\s*(\d+)$/gm)].at(-1)?.[1])
-    const sound = await decoded('a')
-    const microseconds = Number([...sound.stdout.matchAll(/^out_time_us=(\d+)$/gm)].at(-1)?.[1])
+    const audio = await decoded('a')
+    const microseconds = Number([...audio.stdout.matchAll(/^out_time_us=(\d+)$/gm)].at(-1)?.[1])
     return { frames, seconds: microseconds / 1e6, troubles: video.stderr === '' ? [] : [video.stderr] }
   } finally {
     await door.stop()
@@ -106,17 +111,17 @@ async function transcoded(source: FakeSource): Promise<{ frames: number; seconds
 }
 
 test('a source without video arrives as audio files, from a task of both', async () => {
-  const file = join(bench.directory, 'song.mp3')
+  const file = join(fixtures.directory, 'song.mp3')
   const sound = `-nostdin -y -v error -f lavfi -i sine=r=48000:d=${SECONDS} -c:a libmp3lame`
-  await run(bench.engine.ffmpeg, [...sound.split(' '), file])
-  const door = await new FakeDoor({ bytes: await readFile(file) }).start()
+  await run(fixtures.engine.ffmpeg, [...sound.split(' '), file])
+  const door = await new FakeTaskApi({ bytes: await readFile(file) }).start()
   try {
     door.task = describeTask({ container: 'mp4', bitrates: [400, 200] })
-    await runTask(requestFor(door), bench.context())
+    await runTask(runRequest(door), fixtures.context())
     expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'no_video', field: 'input' } }])
     door.fails.length = 0
     door.task.config.audio_output_path = 'sound'
-    await runTask(requestFor(door), bench.context())
+    await runTask(runRequest(door), fixtures.context())
     expect(door.fails).toEqual([])
     expect([...door.objects().keys()]).toEqual(['sound/clip_audio_0.m4a'])
     expect(door.finished?.warnings.map((warning) => warning.field)).toEqual(['videoProfiles[0]', 'videoProfiles[1]'])

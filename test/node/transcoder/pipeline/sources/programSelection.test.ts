@@ -7,31 +7,36 @@ import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { sealSection } from '../../../../../transcoder/formats/mpegts/crc.ts'
 import { pidOf } from '../../../../../transcoder/formats/mpegts/packet.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { samples } from '../../../../support/media/audioSamples.ts'
-import { makeClip, meanColor, packets, stream } from '../../../../support/media/media.ts'
-import { FakeDoor } from '../../../../support/transcoder/fakeTaskApi.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../../support/transcoder/attemptFixture.ts'
-import { cueAt, packetsOf, seenCues, withCues } from '../../../../support/mpegts/cueClips.ts'
+import { audioSamples } from '../../../../support/media/audioSamples.ts'
+import { makeClip, meanColor, readPackets, probeStream } from '../../../../support/media/media.ts'
+import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../../support/transcoder/attemptFixture.ts'
+import { cueAtSeconds, splitPackets, readCues, insertCues } from '../../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../../support/mpegts/spliceSections.ts'
 
 const S = 90_000
 const PAT_PID = 0
-let bench: Bench
-let door: FakeDoor
+let fixtures: AttemptFixture
+let taskApi: FakeTaskApi
 let first: { bare: Buffer; cued: Buffer }
 let second: { bare: Buffer; cued: Buffer }
 
 /** Red with 440 Hz, 3 s, a cue at 1.2 s; and blue with 440 and 880 Hz, 2 s, a cue at 0.8 s, on a clock two hours ahead. */
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
   first = await makeProgram(3, 'red', [2], { number: 3, map: 0x1000, start: 0x100, clock: 0 }, [1001, 1.2], 600)
   second = await makeProgram(2, 'blue', [2, 2], { number: 7, map: 0x1100, start: 0x300, clock: 7200 }, [2002, 0.8], 700)
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  door = new FakeDoor({ bytes: Buffer.alloc(0) })
+  taskApi = new FakeTaskApi({ bytes: Buffer.alloc(0) })
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 async function makeProgram(
   seconds: number,
@@ -41,20 +46,20 @@ async function makeProgram(
   [eventId, splice]: [number, number],
   cuePid: number,
 ): Promise<{ bare: Buffer; cued: Buffer }> {
-  const path = join(bench.directory, `${color}.ts`)
+  const path = join(fixtures.directory, `${color}.ts`)
   const flags = [
     ...['-mpegts_service_id', `${ids.number}`, '-mpegts_pmt_start_pid', `${ids.map}`],
     ...['-mpegts_start_pid', `${ids.start}`, '-output_ts_offset', `${ids.clock}`, '-f', 'mpegts'],
   ]
   await makeClip(path, { seconds, audio, picture: `color=${color}`, flags })
   const bare = await readFile(path)
-  const cue = cueAt(0.1, spliceInsert({ eventId, out: true, pts: splice * S }))
-  return { bare, cued: withCues(bare, [cue], cuePid) }
+  const cue = cueAtSeconds(0.1, spliceInsert({ eventId, out: true, pts: splice * S }))
+  return { bare, cued: insertCues(bare, [cue], cuePid) }
 }
 
 /** One stream of both: the second one's packets between the first one's, under one PAT. */
 function multiplex(one: Buffer, other: Buffer): Buffer {
-  const [a, b] = [packetsOf(one), packetsOf(other)].map((all) => all.filter((packet) => pidOf(packet) !== 0x11))
+  const [a, b] = [splitPackets(one), splitPackets(other)].map((all) => all.filter((packet) => pidOf(packet) !== 0x11))
   const rest = b!.filter((packet) => pidOf(packet) !== PAT_PID)
   const out: Uint8Array[] = []
   let taken = 0
@@ -74,24 +79,27 @@ function withBothPrograms(packet: Uint8Array): Uint8Array {
 }
 
 async function transcode(source: Buffer, change: Partial<JobConfig>, sourceStream = 1): Promise<string> {
-  door = await new FakeDoor({ bytes: source }).start()
+  taskApi = await new FakeTaskApi({ bytes: source }).start()
   const task = describeTask({ container: 'ts' })
   task.config.audioProfiles[0]!.source_stream = `${sourceStream}` as '1'
-  door.task = { ...task, config: { ...task.config, scte35_passthough: true, ...change } }
-  await runTask(requestFor(door), bench.context())
-  expect(door.breaches).toEqual([])
-  const [bytes] = door.objects().values()
-  const file = join(bench.directory, 'out.ts')
+  taskApi.task = { ...task, config: { ...task.config, scte35_passthough: true, ...change } }
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.breaches).toEqual([])
+  const [bytes] = taskApi.objects().values()
+  const file = join(fixtures.directory, 'out.ts')
   if (bytes !== undefined) await writeFile(file, bytes)
   return file
 }
 
-const codes = () => door.plans[0]?.warnings.map(({ code }) => code)
+const codes = () => taskApi.plans[0]?.warnings.map(({ code }) => code)
 
 /** Upward zero crossings a second: the pitch of a tone. */
 async function pitch(file: string): Promise<number> {
-  const sound = (await samples(file)).subarray(24_000, 72_000)
-  return sound.reduce((count, value, index) => count + (index > 0 && sound[index - 1]! < 0 && value >= 0 ? 1 : 0), 0)
+  const audioTrack = (await audioSamples(file)).subarray(24_000, 72_000)
+  return audioTrack.reduce(
+    (count, value, index) => count + (index > 0 && audioTrack[index - 1]! < 0 && value >= 0 ? 1 : 0),
+    0,
+  )
 }
 
 async function pictureColor(file: string): Promise<'red' | 'blue'> {
@@ -100,19 +108,19 @@ async function pictureColor(file: string): Promise<'red' | 'blue'> {
 }
 
 async function seen(file: string): Promise<(readonly [number | null, number[]])[]> {
-  return seenCues(await readFile(file)).map(({ eventId, splices }) => [eventId, splices] as const)
+  return readCues(await readFile(file)).map(({ eventId, splices }) => [eventId, splices] as const)
 }
 
 async function length(file: string): Promise<number> {
   // Presentation time 0 is 10 s on the clock of every transport stream; the other program began elsewhere.
-  expect(Number((await stream(file, 'video')).start_time)).toBeCloseTo(10, 0)
-  return (await packets(file)).length
+  expect(Number((await probeStream(file, 'video')).start_time)).toBeCloseTo(10, 0)
+  return (await readPackets(file)).length
 }
 
 describe('cues in both programs', () => {
   test.each([[{}], [{ program_number: 3 }]])('%j is the first program', async (change) => {
     const file = await transcode(multiplex(first.cued, second.cued), change)
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(await pictureColor(file)).toBe('red')
     expect(await pitch(file)).toBeCloseTo(440, -1)
     expect(await length(file)).toBe(75)
@@ -123,12 +131,12 @@ describe('cues in both programs', () => {
   test('7 is the second one, its second sound, its cue, its length, and its loudness', async () => {
     const change = { program_number: 7, loudness_lufs: -20 }
     const file = await transcode(multiplex(first.cued, second.cued), change, 2)
-    expect(door.fails).toEqual([])
+    expect(taskApi.fails).toEqual([])
     expect(await pictureColor(file)).toBe('blue')
     expect(await pitch(file)).toBeCloseTo(880, -1)
     expect(await length(file)).toBe(50)
     expect(await seen(file)).toEqual([[2002, [0.8]]])
-    expect(door.plans[0]?.warnings).toMatchObject([
+    expect(taskApi.plans[0]?.warnings).toMatchObject([
       {
         code: 'other_programs_left_out',
         field: 'program_number',
@@ -153,7 +161,7 @@ describe('cues in one program', () => {
 
 test('a program that is not there is an error that lists those that are', async () => {
   await transcode(multiplex(first.bare, second.bare), { program_number: 4 })
-  expect(door.fails).toMatchObject([
+  expect(taskApi.fails).toMatchObject([
     {
       reason: 'failed',
       error: {
@@ -168,11 +176,11 @@ test('a program that is not there is an error that lists those that are', async 
 
 test('source_stream counts within the program', async () => {
   await transcode(multiplex(first.bare, second.bare), { program_number: 3 }, 2)
-  expect(door.fails).toMatchObject([{ error: { code: 'audio_stream_missing', details: { audio_streams: 1 } } }])
+  expect(taskApi.fails).toMatchObject([{ error: { code: 'audio_stream_missing', details: { audio_streams: 1 } } }])
 })
 
 test('the only program of a stream may be named', async () => {
   await transcode(first.cued, { program_number: 3 })
-  expect(door.fails).toEqual([])
+  expect(taskApi.fails).toEqual([])
   expect(codes()).toEqual([])
 })

@@ -6,25 +6,30 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine } from '../../../../../transcoder/ffmpeg/locate.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { engines } from '../../../../support/media/ffmpegVersions.ts'
-import { peak, samples } from '../../../../support/media/audioSamples.ts'
+import { ffmpegVersions } from '../../../../support/media/ffmpegVersions.ts'
+import { peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
 import { ffmpeg } from '../../../../support/media/media.ts'
-import { FakeDoor } from '../../../../support/transcoder/fakeTaskApi.ts'
-import { destination, joinedSegments, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../../../../support/transcoder/attemptFixture.ts'
+import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
+import { storedObjects, joinedSegments, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../../support/transcoder/attemptFixture.ts'
 
 const VIDEO_SECONDS = 5
-let bench: Bench
-let door: FakeDoor | undefined
+let fixtures: AttemptFixture
+let taskApi: FakeTaskApi | undefined
 beforeAll(async () => {
-  bench = await openBench()
+  fixtures = await openAttemptFixture()
 })
-afterAll(() => bench.remove())
-afterEach(() => door?.stop())
+afterAll(() => fixtures.remove())
+afterEach(() => taskApi?.stop())
 
 /** A tone from 0 on, and video that begins later. */
 async function clip(name: string, toneSeconds: number, videoBegins: number): Promise<Buffer> {
-  const path = join(bench.directory, name)
+  const path = join(fixtures.directory, name)
   await ffmpeg([
     ...['-itsoffset', `${videoBegins}`, '-f', 'lavfi', '-i', `testsrc2=s=64x64:r=25:d=${VIDEO_SECONDS}`],
     ...['-f', 'lavfi', '-i', `sine=r=48000:d=${toneSeconds},aformat=channel_layouts=stereo`],
@@ -56,26 +61,26 @@ const names = Object.keys(forms) as (keyof typeof forms)[]
 
 /** The samples of the one track, and the codes of all warnings. */
 async function transcode(engine: Engine, form: keyof typeof forms, bytes: Buffer) {
-  door = await new FakeDoor({ bytes }).start()
-  door.task = forms[form].task()
-  await runTask(requestFor(door), { ...bench.context(), engine })
-  expect(door.fails).toEqual([])
-  expect(door.breaches).toEqual([])
-  const file = join(bench.directory, 'output')
-  await writeFile(file, forms[form].sound(destination(door))!)
-  return { sound: await samples(file), warnings: (door.finished?.warnings ?? []).map(({ code }) => code) }
+  taskApi = await new FakeTaskApi({ bytes }).start()
+  taskApi.task = forms[form].task()
+  await runTask(runRequest(taskApi), { ...fixtures.context(), engine })
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.breaches).toEqual([])
+  const file = join(fixtures.directory, 'output')
+  await writeFile(file, forms[form].sound(storedObjects(taskApi))!)
+  return { sound: await audioSamples(file), warnings: (taskApi.finished?.warnings ?? []).map(({ code }) => code) }
 }
 
-describe.each(await engines())('ffmpeg %s', (_version, engine) => {
+describe.each(await ffmpegVersions())('ffmpeg %s', (_version, engine) => {
   describe.each(names)('%s', (form) => {
     test.each(['mkv', 'ts'])(
       'audio that ends before the first frame is a silent track, with a warning (%s)',
       async (type) => {
-        const { sound, warnings } = await transcode(engine, form, await clip(`early.${type}`, 0.3, 0.4))
+        const { sound: audio, warnings } = await transcode(engine, form, await clip(`early.${type}`, 0.3, 0.4))
         expect(warnings).toContain('audio_ends_before_video')
         // The frames and packets of rounding.
-        expect(Math.abs(sound.length / 48_000 - VIDEO_SECONDS)).toBeLessThan(0.1)
-        expect(peak(sound)).toBeLessThan(1e-4)
+        expect(Math.abs(audio.length / 48_000 - VIDEO_SECONDS)).toBeLessThan(0.1)
+        expect(peakLevel(audio)).toBeLessThan(1e-4)
       },
     )
   })

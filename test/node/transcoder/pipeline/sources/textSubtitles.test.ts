@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { readWebvtt } from '../../../../../transcoder/manifests/webvtt/webvttParser.ts'
+import { parseWebvtt } from '../../../../../transcoder/manifests/webvtt/webvttParser.ts'
 import { ffmpeg, makeClip } from '../../../../support/media/media.ts'
-import { attributesOf, breaches, readTags } from '../../../../support/manifests/hlsRules.ts'
-import { FakeDoor } from '../../../../support/transcoder/fakeTaskApi.ts'
-import { destination, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
-import { openBench, requestFor, type Bench } from '../../../../support/transcoder/attemptFixture.ts'
+import { parseAttributes, hlsRuleViolations, readTags } from '../../../../support/manifests/hlsRules.ts'
+import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
+import { storedObjects, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
+import { openAttemptFixture, runRequest, type AttemptFixture } from '../../../../support/transcoder/attemptFixture.ts'
 
-let bench: Bench
-let door: FakeDoor
+let fixtures: AttemptFixture
+let taskApi: FakeTaskApi
 let path: (name: string) => string
 beforeAll(async () => {
-  bench = await openBench()
-  path = (name) => join(bench.directory, name)
+  fixtures = await openAttemptFixture()
+  path = (name) => join(fixtures.directory, name)
   await makeClip(path('clip.mp4'), { seconds: 5, width: 160, height: 90 })
   await writeFile(
     path('en.srt'),
@@ -31,21 +31,21 @@ beforeAll(async () => {
   ]
   await writeFile(path('de.ass'), `${ass.join('\n')}\n`)
 })
-afterAll(() => bench.remove())
+afterAll(() => fixtures.remove())
 beforeEach(async () => {
-  door = await new FakeDoor().start()
+  taskApi = await new FakeTaskApi().start()
 })
-afterEach(() => door.stop())
+afterEach(() => taskApi.stop())
 
 async function run(source: string, change: Partial<JobConfig>): Promise<Map<string, Buffer>> {
-  door.source = { bytes: await readFile(source) }
-  door.task = segmentedTask(change)
-  await runTask(requestFor(door), bench.context())
-  expect(door.fails).toEqual([])
-  expect(door.breaches).toEqual([])
-  return destination(door)
+  taskApi.source = { bytes: await readFile(source) }
+  taskApi.task = segmentedTask(change)
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.breaches).toEqual([])
+  return storedObjects(taskApi)
 }
-const warned = () => door.plans[0]?.warnings.map(({ code }) => code)
+const warned = () => taskApi.plans[0]?.warnings.map(({ code }) => code)
 
 const CMAF = { output_container: 'mp4', segmented_output_hls: true, segmented_output_dash: true } as const
 const TS = { output_container: 'ts', segmented_output_hls: true } as const
@@ -60,15 +60,15 @@ const FRENCH = [{ start: 3, end: 3.5, text: 'Ça va' }]
 
 function cuesOf(objects: ReadonlyMap<string, Buffer>, id: string): { start: number; end: number; text: string }[] {
   const file = [...objects].find(([name]) => name.startsWith(`out/captions/${id}/`) && name.endsWith('/captions.vtt'))
-  return readWebvtt(file?.[1].toString() ?? '', 0, Infinity).map(({ start, end, text }) => ({ start, end, text }))
+  return parseWebvtt(file?.[1].toString() ?? '', 0, Infinity).map(({ start, end, text }) => ({ start, end, text }))
 }
 
 /** What HLS lists: name, language, forced, address. */
 function listed(objects: ReadonlyMap<string, Buffer>) {
   const tags = readTags(objects.get('out/master.m3u8')!.toString())
-  const media = tags.filter(({ name }) => name === 'EXT-X-MEDIA').map(({ value }) => attributesOf(value))
+  const media = tags.filter(({ name }) => name === 'EXT-X-MEDIA').map(({ value }) => parseAttributes(value))
   expect(
-    tags.filter(({ name }) => name === 'EXT-X-STREAM-INF').map(({ value }) => attributesOf(value).get('SUBTITLES')),
+    tags.filter(({ name }) => name === 'EXT-X-STREAM-INF').map(({ value }) => parseAttributes(value).get('SUBTITLES')),
   ).toEqual(['subs'])
   return media
     .filter((one) => one.get('TYPE') === 'SUBTITLES')
@@ -99,7 +99,7 @@ test('subrip, ass and webvtt of a Matroska file become tracks with their languag
   const texts = new Map(
     [...objects].filter(([name]) => name.endsWith('m3u8')).map(([name, bytes]) => [name.slice(4), bytes.toString()]),
   )
-  expect(breaches(texts)).toEqual([])
+  expect(hlsRuleViolations(texts)).toEqual([])
   // One file for each segment of the video; a cue over the boundary at 2 s is in both.
   const parts = [1, 2, 3].map((at) => objects.get(`out/captions/sub_0/j-1-1/0000${at}.vtt`)!.toString())
   expect(parts.map((text) => text.split('\n')[1])).toEqual(Array(3).fill('X-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000'))
@@ -165,8 +165,8 @@ test('a stream that says nothing makes no track; Smooth Streaming and single fil
   const objects = await run(path('late.mkv'), CMAF)
   expect([...objects.keys()].filter((name) => name.includes('captions'))).toEqual([])
   expect(objects.get('out/master.m3u8')!.toString()).not.toContain('SUBTITLES')
-  door.plans.length = 0
-  door.storedPlan = null
+  taskApi.plans.length = 0
+  taskApi.storedPlan = null
   await run(path('late.mkv'), { output_container: 'silverlight' })
   expect(warned()).toContain('text_subtitles_left_out')
 })
