@@ -36,7 +36,7 @@ type Side = (typeof sides)[number]
 
 export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
   await using worker = await startBenchWorker()
-  const child = fork(join(import.meta.dirname, '..', 'load', 'generator.ts'), { serialization: 'advanced' })
+  const child = fork(join(import.meta.dirname, '..', 'loadGenerator.ts'), { serialization: 'advanced' })
   const gone = once(child, 'exit').then(() => Promise.reject(new Error('The load generator ended.')))
   gone.catch(() => undefined) // also when it is ended by us
   const end = (): void => void child.kill()

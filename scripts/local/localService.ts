@@ -172,7 +172,7 @@ export class LocalService {
       (_, index) =>
         new SupervisedProcess<TranscoderReady>({
           name: transcoders === 1 ? 'transcoder' : `transcoder ${index}`,
-          script: join(import.meta.dirname, 'transcoder.ts'),
+          script: join(import.meta.dirname, 'transcoderProcess.ts'),
           args: [processMarker(state.runDir)],
           env: () => ({
             ...inherited,
@@ -229,7 +229,7 @@ export class LocalService {
     }
     this.#worker = new SupervisedProcess<WorkerReady>({
       name: 'worker',
-      script: join(import.meta.dirname, 'worker.ts'),
+      script: join(import.meta.dirname, 'workerProcess.ts'),
       args: [processMarker(state.runDir)],
       env: () => this.#wranglerEnv(),
       message: () => start,

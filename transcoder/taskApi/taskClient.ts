@@ -94,8 +94,7 @@ export class TaskClient {
       timeoutMs: 15_000,
       code: 'internal',
     } as const
-    return (await this.#call<{ postPlan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits }))
-      .postPlan
+    return (await this.#call<{ plan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits })).plan
   }
 
   /** What is known of the source. */

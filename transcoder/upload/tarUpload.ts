@@ -34,7 +34,7 @@ export class TarUpload {
   readonly layout = new TarLayout()
   readonly #options: TarUploadOptions
   /** Of each stream: the members of its segments in order, and whether there will be more. */
-  readonly #queues: { turns: TarMember[][]; endStream: boolean }[]
+  readonly #queues: { turns: TarMember[][]; ended: boolean }[]
   readonly #hash = createHash('sha256')
   readonly #parts: FinishedObject['parts'] = []
   #next = 0
@@ -45,7 +45,7 @@ export class TarUpload {
 
   constructor(options: TarUploadOptions) {
     this.#options = options
-    this.#queues = Array.from({ length: options.streams }, () => ({ turns: [], endStream: false }))
+    this.#queues = Array.from({ length: options.streams }, () => ({ turns: [], ended: false }))
   }
 
   /** The members of one more segment of a stream. */
@@ -57,7 +57,7 @@ export class TarUpload {
 
   /** A stream has no more segments. */
   endStream(stream: number): void {
-    this.#queues[stream]!.endStream = true
+    this.#queues[stream]!.ended = true
     this.#writeReady()
   }
 
@@ -82,9 +82,8 @@ export class TarUpload {
     for (;;) {
       const queue = this.#queues[this.#next]!
       const members = queue.turns.shift()
-      if (members === undefined && !queue.endStream) return
-      if (members === undefined && this.#queues.every(({ turns, endStream: ended }) => ended && turns.length === 0))
-        return
+      if (members === undefined && !queue.ended) return
+      if (members === undefined && this.#queues.every(({ turns, ended }) => ended && turns.length === 0)) return
       for (const member of members ?? []) this.#write(member)
       this.#next = (this.#next + 1) % this.#queues.length
     }

@@ -84,7 +84,9 @@ it('has no ADD, no secret, and copies only what the build context lets in and wh
 })
 
 it('has no internet and one way out, which leads to the task API', async () => {
-  const files = ['instance.ts', 'container.ts', 'outbound.ts'].map((name) => join(ROOT, 'worker', name))
+  const files = ['scheduler/containerInstance.ts', 'scheduler/transcoderContainer.ts', 'taskApi/outbound.ts'].map(
+    (name) => join(ROOT, 'worker', name),
+  )
   const [instance, ...others] = await Promise.all(files.map((path) => readFile(path, 'utf8')))
   expect(instance!.match(/container\.start\(.*/g)).toEqual([expect.stringContaining('{ enableInternet: false }')])
   expect([instance, ...others].join('\n').match(/intercept\w+\(\w+/g)).toEqual(['interceptOutboundHttp(TASK_API_HOST'])

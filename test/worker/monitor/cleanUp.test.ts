@@ -9,7 +9,7 @@ function journalThatCannotAbort(code: 'forbidden' | 'unreachable') {
   const journal = {
     abortUploads: () => Promise.reject(new StoreError(code, 'aws', 'abortUpload', 'no')),
     hasObjects: () => Promise.resolve(true),
-    discard: (_sink: unknown, pass: string) => {
+    deleteBatch: (_sink: unknown, pass: string) => {
       discarded.push(pass)
       return Promise.resolve(true)
     },

@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== 'linux')('what listens', () => {
   })
 
   test('the same walk finds every door of a runtime without a front door', async () => {
-    const planted = spawn(process.execPath, [join(import.meta.dirname, 'open-runtime.ts')], {
+    const planted = spawn(process.execPath, [join(import.meta.dirname, 'openRuntime.ts')], {
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     })
     try {

@@ -39,7 +39,7 @@ export const ebur128: Validator = {
           'f32le',
           '-',
         ])
-        const { code, stdout, stderr } = await runProgram(PYTHON, [scriptPath('loudness.py'), String(channels)], {
+        const { code, stdout, stderr } = await runProgram(PYTHON, [scriptPath('ebur128.py'), String(channels)], {
           input: raw,
         })
         if (code !== 0) throw new Error(stderr)

@@ -85,9 +85,13 @@ export const gstreamer: Validator = {
     const reports: string[] = []
     for (const path of PATHS[output.job] ?? []) {
       const env = { ...process.env, GST_DEBUG: '2', GST_DEBUG_NO_COLOR: '1' }
-      const { code, stdout, stderr } = await runProgram(SYSTEM_PYTHON, [scriptPath('player.py'), output.url(path)], {
-        env,
-      })
+      const { code, stdout, stderr } = await runProgram(
+        SYSTEM_PYTHON,
+        [scriptPath('gstreamerPlayer.py'), output.url(path)],
+        {
+          env,
+        },
+      )
       reports.push(`${path}\n${stdout}\n${stderr}`)
       if (code !== 0) findings.push({ rule: 'play', says: `${path}: exit ${code}: ${stderr.slice(-2000)}` })
       else

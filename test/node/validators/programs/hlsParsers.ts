@@ -104,7 +104,7 @@ export const playlists: Validator = {
     const findings: Finding[] = []
     const paths = filesEndingWith(output, '.m3u8')
     const { code, stdout, stderr } = await runProgram(PYTHON, [
-      scriptPath('playlists.py'),
+      scriptPath('m3u8Playlists.py'),
       ...paths.map((path) => absolutePath(output, path)),
     ])
     if (code !== 0) throw new Error(stderr)

@@ -51,7 +51,7 @@ function wrong({ cues, said }: Heard, where: string, origin: number): Finding[] 
 }
 
 const ask = async (kind: 'ts' | 'text', values: readonly string[]): Promise<{ heard: Heard[]; report: string }> => {
-  const { code, stdout, stderr } = await runProgram(PYTHON, [scriptPath('cues.py'), kind, ...values])
+  const { code, stdout, stderr } = await runProgram(PYTHON, [scriptPath('scte35Cues.py'), kind, ...values])
   if (code !== 0) throw new Error(stderr)
   return { heard: JSON.parse(stdout) as Heard[], report: stdout }
 }

@@ -117,7 +117,10 @@ describe.skipIf(absent !== null)('GStreamer over HTTP', () => {
       await writeFile(piped, withSubtitles(await readFile(plain), 0x200, [{ seconds }, { seconds: 2 }]))
       await multiplexStream(createReadStream(piped), file, options, 1e9)
       await using served = await serveDirectory(space.path)
-      const { code, stdout } = await runProgram(SYSTEM_PYTHON, [scriptPath('player.py'), served.url(`${seconds}.ts`)])
+      const { code, stdout } = await runProgram(SYSTEM_PYTHON, [
+        scriptPath('gstreamerPlayer.py'),
+        served.url(`${seconds}.ts`),
+      ])
       expect(code).toBe(0)
       const { ended, said, video: shown } = JSON.parse(stdout) as { ended: boolean; said: string[]; video: unknown[] }
       expect({ ended, said, frames: shown.length }).toEqual({ ended: true, said: [], frames: SECONDS * 25 })
