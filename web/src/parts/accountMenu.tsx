@@ -1,6 +1,6 @@
 // In charge of: the account menu at the end of the header: less frequent pages, and signing out. It closes with Escape, with
 // a click elsewhere and when a page is chosen.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 import { Link, PATHS, type Route } from '../router.tsx'
 import { signOut, type Scope } from '../api/session.ts'
@@ -17,7 +17,8 @@ export function Menu({ scope, page, visit }: MenuProps) {
   const menu = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
   useEffect(() => setOpen(false), [visit])
-  useEffect(() => {
+  // Before the menu is painted: a key pressed right after it opens must not be lost.
+  useLayoutEffect(() => {
     if (!open) return
     const elsewhere = (event: Event) => {
       if (event.target instanceof Node && !menu.current?.contains(event.target)) setOpen(false)
