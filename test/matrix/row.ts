@@ -88,7 +88,7 @@ export function provenByTest(row: Pick<Row, 'path' | 'value' | 'expected'>, file
     test: `${file}: ${title}`,
     quick: true,
     measure: async () => {
-      const text = await readFile(new URL(`../${file}`, import.meta.url), 'utf8').catch(() => '')
+      const text = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8').catch(() => '')
       return text.includes(title) ? measurement('in the test', true) : measurement('no such test', false)
     },
   }

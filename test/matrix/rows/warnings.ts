@@ -66,7 +66,7 @@ const request: Row[] = [
     { audioProfiles: [{ audio_codec: 'ac3', audio_channels: '6', audio_bitrate: '192' }] },
     { also: ['audio_channels_silent', 'dialnorm_not_in_source'] },
   ),
-  shown('webhook_left_out', 'the webhook_url of the API key cannot be read', 'worker/operations.test.ts'),
+  shown('webhook_left_out', 'the webhook_url of the API key cannot be read', 'worker/jobs/retryAndDelete.test.ts'),
 ]
 
 const LEFT_OUT = 'node/transcoder/plan/planJob.test.ts'
