@@ -1,11 +1,12 @@
-// In charge of: why a run is halted, and how any thrown value becomes the error that the Worker is sent.
+// In charge of: the reasons for which a run is aborted, and converting any thrown value into the error sent to the
+// Worker.
 // Not in charge of: the error of a task (contract/taskError.ts), sending it (pipeline/runTask.ts).
 import type { JobError } from '#contract/errors.ts'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { EngineError, type EngineReason } from './ffmpeg/engineError.ts'
 
-/** The door answered that this attempt is no longer the current one: stop at once and report nothing more. */
+/** The task API answered that this attempt is no longer the current one: stop at once and report nothing more. */
 export class StaleAttempt extends Error {
   constructor(message = 'This attempt is no longer the current one.') {
     super(message)
@@ -13,10 +14,13 @@ export class StaleAttempt extends Error {
   }
 }
 
-/** Why a run ends from outside, without being the job's problem. */
+/** Why a run is ended from outside. None of these is an error of the job. */
 export type AbortKind = 'cancelled' | 'interrupted' | 'stopped' | 'unheard'
 
-/** cancelled: by the client; interrupted: the process ends; stopped: a newer attempt exists; unheard: no heartbeat was answered for too long. */
+/**
+ * cancelled: by the client; interrupted: the process ends; stopped: a newer attempt exists; unheard: no heartbeat was
+ * answered for too long.
+ */
 export class AttemptAbort extends Error {
   readonly kind: AbortKind
   constructor(kind: AbortKind) {
@@ -26,7 +30,7 @@ export class AttemptAbort extends Error {
   }
 }
 
-/** A message without the given secrets, loopback addresses or machine paths: ffmpeg's words carry all three. */
+/** Removes secrets, loopback addresses and machine paths from a message: output of ffmpeg contains all three. */
 export function redactText(text: string, secrets: readonly string[] = []): string {
   let clean = text
   for (const secret of secrets) if (secret.length >= 6) clean = clean.replaceAll(secret, '***')
@@ -50,7 +54,7 @@ const engineCodes: Record<EngineReason, JobErrorCode> = {
   output_broken: 'encoder_failed',
 }
 
-/** What the Worker is sent for any thrown value. Unknown ones become `internal`. */
+/** The error that is sent to the Worker for any thrown value. Unknown ones become `internal`. */
 export function toJobError(thrown: unknown, secrets: readonly string[] = []): JobError {
   const error = thrown instanceof EngineError ? new TaskError(engineCodes[thrown.reason], thrown.message) : thrown
   if (error instanceof TaskError) {

@@ -1,5 +1,6 @@
 // In charge of: one JSON line per event on standard output.
-// Not in charge of: what is worth a line. Callers never pass tokens; texts that may carry some go through scrub() first.
+// Not in charge of: which events are logged, redaction (errors.ts). Callers never pass tokens, and redact texts that
+// may contain one.
 
 export type LogFields = Record<string, string | number | boolean | null | undefined>
 
@@ -7,7 +8,7 @@ export interface Log {
   info(msg: string, fields?: LogFields): void
   warn(msg: string, fields?: LogFields): void
   error(msg: string, fields?: LogFields): void
-  /** A log whose every line also carries these fields (job, task, attempt). */
+  /** Returns a log that adds these fields (job, task, attempt) to every line. */
   with(fields: LogFields): Log
 }
 

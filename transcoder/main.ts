@@ -1,33 +1,35 @@
-// In charge of: wiring the transcoder together, and ending it properly.
-// Not in charge of: anything else.
+// In charge of: wiring the transcoder together, and shutting it down in order.
+// Not in charge of: any step of the work.
 import { setFlagsFromString } from 'node:v8'
 import { ControlServer } from './server/controlServer.ts'
 import { stdoutLog as log } from './log.ts'
 import { readSettings } from './settings.ts'
 
-// Chunks of media die young: a young generation that does not grow frees them soon (2 GiB through the gateway: 179 MiB resident
-// at the peak instead of 223, as fast). The limit alone is read too early to be changed here.
+// Media chunks are short-lived: a young generation that does not grow frees them soon (2 GiB through the loopback
+// server: 179 MiB resident at the peak instead of 223, at the same speed). V8 reads the limit alone too early for a
+// change here.
 setFlagsFromString('--max-semi-space-size=2')
 setFlagsFromString('--semi-space-growth-factor=1')
 
 /**
- * From giving an attempt back to being gone: the end of ffmpeg and the last words to the Worker. DRAIN_SECONDS and this are
- * less than the platform grants between SIGTERM and SIGKILL; what is not told by then will be found by its lease.
+ * Time from giving an attempt back to the end of the process: ending ffmpeg and the last report to the Worker.
+ * DRAIN_SECONDS plus this is less than the platform grants between SIGTERM and SIGKILL. If the report does not arrive
+ * in time, the expired lease shows that the attempt was lost.
  */
 const HARD_EXIT_MS = 25_000
 
 try {
   const settings = readSettings(process.env)
   const listening = Promise.withResolvers<void>()
-  // Neither ffmpeg nor the modules that work with it are needed to listen: both are looked at afterwards.
+  // Listening needs neither ffmpeg nor the modules that use it: both are prepared afterwards.
   const preparing = listening.promise.then(async () => {
     const { startEngine: prepare } = await import('./server/startup.ts')
-    // The machine is asked by programs of their own: meanwhile there is time to read what works with the answers.
+    // The checks of the machine run in child processes; the modules that use their results are loaded meanwhile.
     const [prepared] = await Promise.all([prepare(process.env, settings.workDir, log), import('./pipeline/runTask.ts')])
     return prepared
   })
   const engine = preparing.then((prepared) => prepared.engine)
-  engine.catch(() => undefined) // told below, and by every attempt that waits for it
+  engine.catch(() => undefined) // reported below, and by every attempt that waits for it
   const control = new ControlServer({
     ...settings,
     engine: preparing.then((prepared) => ({ version: prepared.engine.version, cell: prepared.cell })),
@@ -46,7 +48,7 @@ try {
     if (signals > 1) control.hurry()
     const lastMs = signals > 1 ? HARD_EXIT_MS : settings.drainSeconds * 1000 + HARD_EXIT_MS
     setTimeout(() => process.exit(1), lastMs).unref()
-    // What looks at the machine tidies up behind itself.
+    // The startup checks remove their own files before the process exits.
     if (signals === 1)
       void Promise.allSettled([control.stop(settings.drainSeconds), preparing]).then(() => process.exit())
   }
@@ -55,7 +57,7 @@ try {
 
   const url = await control.listen()
   const say = (transcoder: 'listening' | 'ready'): void => {
-    // Since the start of the process.
+    // Milliseconds since the process started.
     const line = { transcoder, url, pid: process.pid, after_ms: Math.round(performance.now()) }
     process.stdout.write(`${JSON.stringify(line)}\n`)
   }

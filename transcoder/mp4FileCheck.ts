@@ -1,32 +1,33 @@
 // In charge of: walking the top-level boxes of an mp4 on disk (ISO/IEC 14496-12, 4.2).
-// Not in charge of: what is inside them.
+// Not in charge of: the contents of the boxes.
 import { open } from 'node:fs/promises'
 import { BOX_TYPE } from './formats/mp4/boxReader.ts'
 
 export interface Box {
   type: string
-  /** Bytes from the start of the file, and of the whole box with its header. */
+  /** Offset from the start of the file. `size` is that of the whole box with its header. */
   offset: number
   size: number
 }
 
 export interface Mp4Check {
-  /** The header is in front: playback can begin before the whole file has arrived. */
+  /** moov comes before mdat: playback can begin before the whole file has arrived. */
   moovBeforeMdat: boolean
   /**
-   * The chain of boxes is unbroken up to exactly the end of the file, and has both moov and mdat.
-   * False for a file that was cut, and for one whose `-moov_size` was too small: ffmpeg exits with 0 then, and media is lost.
+   * The boxes follow one another without a gap up to exactly the end of the file, and include both moov and mdat.
+   * False for a truncated file, and for one whose `-moov_size` was too small: ffmpeg exits with 0 then, and media is
+   * lost.
    */
   complete: boolean
-  /** Why it is not complete, in words; null where it is. */
+  /** Why the file is not complete, as a sentence; null if it is. */
   problem: string | null
   boxes: Box[]
 }
 
-/** A file of ours has five; a damaged one could pretend to have billions. */
+/** Files written by this service have five; a damaged one could claim billions. */
 const MAX_BOXES = 10_000
 
-/** Reads a few bytes for each box. Throws only where the file cannot be read. */
+/** Reads a few bytes of each box. Throws only if the file cannot be read. */
 export async function checkMp4(path: string): Promise<Mp4Check> {
   const file = await open(path, 'r')
   try {
@@ -53,7 +54,7 @@ function readHeader(header: Buffer, offset: number, end: number): Box | string {
   if (!BOX_TYPE.test(type)) return `no box begins at ${offset}`
   const short = header.readUInt32BE(0)
   if (short === 1 && header.length < 16) return `the box ${type} at ${offset} is cut off`
-  // 1 = the size has 64 bits and follows; 0 = up to the end of the file.
+  // 1 = a 64-bit size follows; 0 = the box extends to the end of the file.
   const size = short === 1 ? Number(header.readBigUInt64BE(8)) : short === 0 ? end - offset : short
   if (size < (short === 1 ? 16 : 8)) return `the box ${type} at ${offset} claims ${size} bytes`
   if (offset + size > end) return `the box ${type} at ${offset} reaches ${offset + size - end} bytes beyond the end`

@@ -1,6 +1,8 @@
-// In charge of: what every start of the image would find out alike, found out once, when it is built (Dockerfile): what ffmpeg can
-// do (FFMPEG_RECORD), and the compiled code of all modules (NODE_COMPILE_CACHE), which Node writes at the end of a first start.
-// Not in charge of: whether either still holds when the image runs: server/startup.ts and Node look each time.
+// In charge of: finding out, when the image is built (Dockerfile), what would be the same at every start: what ffmpeg
+// can do (FFMPEG_RECORD), and the compiled code of all modules (NODE_COMPILE_CACHE), which Node writes at the end of a
+// first start.
+// Not in charge of: checking that both are still valid when the image runs: server/startup.ts and Node do so at each
+// start.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -12,8 +14,8 @@ const { FFMPEG_RECORD: record, NODE_COMPILE_CACHE: cache } = process.env
 if (!record || !cache) throw new Error('FFMPEG_RECORD and NODE_COMPILE_CACHE say where to write.')
 await writeEngineCache(record, await locateEngine(process.env))
 
-// NODE_DISABLE_COMPILE_CACHE is for this process alone: what it compiles has other flags of V8, and would replace at its end what
-// the transcoder can use.
+// NODE_DISABLE_COMPILE_CACHE is for this process only: it compiles with other V8 flags, and would at its end overwrite
+// the cache that the transcoder can use.
 const { NODE_DISABLE_COMPILE_CACHE: _, ...env } = process.env
 const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
   env: { ...env, HOST: '127.0.0.1', PORT: '0' },

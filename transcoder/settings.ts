@@ -9,25 +9,27 @@ export interface Settings {
   host: string
   /** 0 = any free port. */
   port: number
-  /** Shared secret that /run and /cancel must carry; null = none asked. */
+  /** Shared secret that requests to /run and /cancel must carry; null = none required. */
   secret: string | null
   workDir: string
-  /** Threads for each codec; 0 = as many as ffmpeg likes, which is right where the machine shows what it grants. */
+  /**
+   * Threads for each codec; 0 = ffmpeg decides, which is right if the machine reports its real number of processors.
+   */
   threads: number
-  /** Bytes that are read of a source without a length. */
+  /** The most bytes that are read of a source without a stated length. */
   maxUnsizedBytes: number
-  /** For how long an attempt may go on after SIGTERM, where that is enough for its rest (server/drain.ts). */
+  /** How long an attempt may continue after SIGTERM if that is enough to finish it (server/drain.ts). */
   drainSeconds: number
   version: string
-  /** What this machine has; estimates and deadlines are computed with it. */
+  /** The resources of this machine; estimates and deadlines are computed with them. */
   machine: Pricing['machine']
-  /** US dollars; what estimates are computed with. */
+  /** US dollars; estimates are computed with them. */
   prices: Pricing['prices']
 }
 
-/** As much as the disk of the largest container. */
+/** As large as the disk of the largest container. */
 const MAX_UNKNOWN_SIZE_BYTES = 20e9
-/** Somebody waits at a terminal; the image has a number of its own. */
+/** For a start from a terminal, where a person waits; the image sets a longer time. */
 const DRAIN_SECONDS = 5
 
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
@@ -40,7 +42,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const drainSeconds = Number(env['DRAIN_SECONDS'] || DRAIN_SECONDS)
   if (!(drainSeconds >= 0 && drainSeconds <= 86_400))
     throw new Error(`DRAIN_SECONDS must be a number from 0 to 86400, not "${env['DRAIN_SECONDS']}".`)
-  // Node's own number minds the quota on some systems, which ffmpeg's never does: what counts is what ffmpeg would see.
+  // Node's own number respects the CPU quota on some systems, ffmpeg's never does: the lower of the two counts.
   const threads = Math.min(availableThreads(cpus().length, readCpuMax()), availableParallelism())
   return {
     host: env['HOST'] || '127.0.0.1',
@@ -56,9 +58,10 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
 }
 
 /**
- * `text` is a JSON object with any of `vcpu_second`, `memory_gib_second`, `disk_gb_second`, `store_writes_per_million` (US dollars)
- * and `memory_gib`, `disk_gb` (what the machine has); the rest is Cloudflare's list.
- * Throws for anything else: an estimate with a price that nobody meant would be worse than none.
+ * `text` is a JSON object with any of `vcpu_second`, `memory_gib_second`, `disk_gb_second`, `store_writes_per_million`
+ * (US dollars) and `memory_gib`, `disk_gb` (of this machine). Missing members have the values of Cloudflare's price
+ * list.
+ * Throws for anything else: an estimate with an unintended price would be worse than none.
  */
 export function readPricing(text: string | undefined, vcpus: number): Pricing {
   const all: Record<string, number> = { ...listPrices, ...listMachine }
@@ -75,7 +78,8 @@ export function readPricing(text: string | undefined, vcpus: number): Pricing {
 }
 
 /**
- * A container sees the host's cores, not its quota: ffmpeg would start a thread for each and spend its time being throttled.
+ * A container sees all cores of the host, not its quota: ffmpeg would start a thread for each and be throttled most of
+ * the time.
  * `cpuMax` is the text of cgroup v2's cpu.max: "<quota> <period>" in microseconds, or "max <period>".
  */
 export function availableThreads(cores: number, cpuMax: string | null): number {
@@ -85,7 +89,7 @@ export function availableThreads(cores: number, cpuMax: string | null): number {
   return granted < cores ? granted : 0
 }
 
-/** In the words of cgroup v2; v1 says the same in two files, and -1 for no limit. */
+/** Returns the format of cgroup v2. cgroup v1 has the same values in two files, with -1 for no limit. */
 function readCpuMax(): string | null {
   const read = (path: string): string => readFileSync(`/sys/fs/cgroup/${path}`, 'utf8')
   try {

@@ -1,5 +1,5 @@
-// In charge of: one private directory per attempt, and clearing away what a dead predecessor left.
-// Not in charge of: what is in it.
+// In charge of: one private directory per attempt, and removing the directories of dead processes.
+// Not in charge of: the files in it.
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,23 +7,27 @@ import { TaskError } from '#contract/taskError.ts'
 import { grantTraversal, killUserProcesses, type SandboxUser } from './ffmpeg/sandbox.ts'
 
 const PREFIX = 'splicepoint-'
-/** The first word of a command line, whose words end in NUL. */
+/** Matches the first argument of a command line in /proc, where each argument ends in NUL. */
 const FFMPEG = /^[^\0]*ff(mpeg|probe)/
 
 export interface Workspace {
   root: string
-  /** ffmpeg's working directory: empty, so that a relative name in a hostile file leads nowhere. */
+  /** ffmpeg's working directory: empty, so that a relative name in a hostile file finds nothing. */
   cwd: string
   /** Where the outputs are written. */
   out: string
   remove(): Promise<void>
 }
 
-/** When a process started, in clock ticks since boot. A container's process ids repeat (1, again and again); with this they do not. */
+/**
+ * When a process started, in clock ticks since boot. Process ids repeat in a container (often 1); together with this
+ * they are unique.
+ */
 function startedAt(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the command in parentheses and may hold spaces: count from behind it. Field 22 is starttime.
+    // The second field is the command in parentheses and may contain spaces: count from after it. Field 22 is
+    // starttime.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
   } catch {
     return null
@@ -35,13 +39,13 @@ function isAlive(pid: number, started: string): boolean {
   if (now !== null) return now === started
   try {
     process.kill(pid, 0)
-    return started === '0' // no /proc on this system: all that can be known is that the id is in use
+    return started === '0' // no /proc on this system: all that is known is that the id is in use
   } catch {
     return false
   }
 }
 
-/** `user` is whom ffmpeg runs as; null = as this process does. */
+/** `user` is the user that ffmpeg runs as; null = the user of this process. */
 export async function openWorkspace(workDir: string, user: SandboxUser | null = null): Promise<Workspace> {
   await mkdir(workDir, { recursive: true })
   // mkdtemp makes the directory with mode 0700.
@@ -58,7 +62,10 @@ export async function openWorkspace(workDir: string, user: SandboxUser | null = 
   return { root, cwd, out, remove }
 }
 
-/** Removes the directories of dead processes and ends an ffmpeg that outlived its own. Returns how many directories went. */
+/**
+ * Removes the directories of dead processes and kills an ffmpeg that outlived its process. Returns how many directories
+ * were removed.
+ */
 export async function removeStaleWorkspaces(workDir: string): Promise<number> {
   let removed = 0
   for (const name of await readdir(workDir).catch(() => [] as string[])) {
@@ -68,15 +75,15 @@ export async function removeStaleWorkspaces(workDir: string): Promise<number> {
     await killOrphans(root)
     await rm(root, { recursive: true, force: true }).then(
       () => removed++,
-      () => undefined, // another user's: not ours to clear
+      () => undefined, // another user's directory: leave it
     )
   }
   return removed
 }
 
 /**
- * An ffmpeg whose parent was killed by SIGKILL lives on where setpriv is missing. It is known by its working directory, which has a
- * name that is not used twice, and by its own; a process id on file could be someone else's by now.
+ * Without setpriv, an ffmpeg survives a parent that was killed with SIGKILL. It is recognised by its program name and
+ * its working directory, whose name is never used twice; a stored process id could belong to another process by now.
  */
 async function killOrphans(root: string): Promise<void> {
   for (const entry of await readdir('/proc').catch(() => [] as string[])) {
@@ -87,15 +94,15 @@ async function killOrphans(root: string): Promise<void> {
       if (cwd === join(root, 'cwd') && FFMPEG.test(await readFile(`/proc/${pid}/cmdline`, 'utf8')))
         process.kill(pid, 'SIGKILL')
     } catch {
-      // gone, or not ours
+      // gone, or another user's process
     }
   }
 }
 
-/** Kept free beside the outputs: logs, the kernel, a second task's beginning. */
+/** Kept free next to the outputs: for logs, the kernel, the beginning of a second task. */
 const RESERVED_BYTES = 64 * 1024 * 1024
 
-/** Refuses a task whose outputs cannot fit, before an hour of encoding proves it. */
+/** Rejects a task whose outputs cannot fit before time is spent on encoding. */
 export async function requireDiskSpace(directory: string, expectedBytes: number): Promise<void> {
   const disk = await statfs(directory)
   const freeBytes = disk.bavail * disk.bsize
