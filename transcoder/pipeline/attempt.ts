@@ -1,4 +1,4 @@
-// In charge of: what the steps of one run share.
+// In charge of: the values that all steps of one run share.
 // Not in charge of: the steps (runTask.ts, encode.ts).
 import type { TaskClient } from '../taskApi/taskClient.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
@@ -18,6 +18,6 @@ export interface Attempt {
   workspace: Workspace
   lanes: TransferLimiter
   progress: ProgressTracker
-  /** Aborted with the first reason that ends the run; everything under way listens to it. */
+  /** Aborted with the first reason that ends the run; everything in progress listens to it. */
   halt: AbortController
 }

@@ -1,6 +1,7 @@
-// In charge of: what an attempt tells beside its outputs: the source, a still of it, what was measured in what it wrote, its log.
-// No job depends on any of it.
-// Not in charge of: what is told (plan/estimate/sourceReport.ts, sourcePreview.ts, facts/, jobLog.ts), the ending (runTask.ts).
+// In charge of: what an attempt sends besides its outputs: the source report, a preview image, the media facts of the
+// outputs, the log. No job depends on any of these.
+// Not in charge of: their content (plan/estimate/sourceReport.ts, sourcePreview.ts, outputAnalysis/, jobLog.ts), the
+// result of the attempt (runTask.ts).
 import { stat } from 'node:fs/promises'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { mediaFactsSchema } from '#contract/task/reportSchemas.ts'
@@ -19,10 +20,10 @@ import type { Plan } from '../plan/model/plan.ts'
 import { capturePreview } from '../analysis/sourcePreview.ts'
 import type { PresentationSets } from '../segmenter/finishPackage.ts'
 
-/** Nobody waits longer for what no job depends on. */
+/** These posts are optional for the job, so the attempt waits no longer than this for one. */
 const POST_TIMEOUT_MS = 15_000
 
-/** Where the service takes it. Throws only what ends the attempt. */
+/** Only if the service accepts source reports. Throws only errors that end the attempt. */
 export async function postSource(attempt: Attempt, task: TaskDescription, report: () => SourceReport): Promise<void> {
   if (task.takes?.source !== true) return
   await bestEffort(attempt, 'the source could not be told', () =>
@@ -33,7 +34,7 @@ export async function postSource(attempt: Attempt, task: TaskDescription, report
   )
 }
 
-/** Where the service takes one and the source has a picture. Throws only what ends the attempt. */
+/** Only if the service accepts previews and the source has video. Throws only errors that end the attempt. */
 export async function postPreview(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<void> {
   if (task.takes?.preview !== true) return
   const { engine, gateway, workspace, settings, door, halt } = attempt
@@ -47,8 +48,8 @@ export async function postPreview(attempt: Attempt, task: TaskDescription, media
 }
 
 /**
- * Of each file, in the order of the plan; null where it could not be measured. `hasCaptions`: the source was seen to have some,
- * or nobody looked. Throws only what ends the attempt.
+ * The facts of each file, in the order of the plan; null if the file could not be measured. `hasCaptions`: captions
+ * were found in the source, or it was not checked. Throws only errors that end the attempt.
  */
 export async function analyzeFiles(
   attempt: Attempt,
@@ -73,9 +74,9 @@ export async function analyzeFiles(
 }
 
 /**
- * Looks into what came out of the encoder while the last of it leaves. The function that it returns tells, once there are tracks,
- * what was found by the path below the directory of the packaging; nothing where it could not be measured. Throws only what ends
- * the attempt.
+ * Probes the segments while the last of them are uploaded. The returned function is called once the tracks are known.
+ * It returns the facts by path below the packaging directory; none if the segments could not be measured. Throws only
+ * errors that end the attempt.
  */
 export function analyzePackage(
   attempt: Attempt,
@@ -83,7 +84,7 @@ export function analyzePackage(
   found: { streams: readonly SegmentedStream[]; hasCaptions: boolean },
 ): (sets: PresentationSets) => Promise<ReadonlyMap<string, MediaFacts>> {
   const looking = packaging === null ? null : probeRenditions(attempt, packaging, found)
-  looking?.catch(() => undefined) // told where it is waited for
+  looking?.catch(() => undefined) // the error is reported where the promise is awaited
   return async (sets) =>
     (await bestEffort(attempt, 'the segments could not be measured', async () => {
       if (packaging === null || looking === null) return new Map<string, never>()
@@ -92,14 +93,17 @@ export function analyzePackage(
     })) ?? new Map<string, never>()
 }
 
-/** The door refuses an attempt's whole result for a measure that is out of bounds: such a one is left out. */
+/**
+ * Throws for facts that are out of bounds, which are then left out: the task API would reject the attempt's whole
+ * result for them.
+ */
 function validated<Facts extends MediaFacts | null>(facts: Facts): Facts {
   if (facts !== null) mediaFactsSchema.parse(facts)
   return facts
 }
 
 /**
- * What goes on beside an attempt's work, and is over when the work is. What ends the attempt in it ends the work at once.
+ * Work that runs in parallel with the attempt's main work and ends with it. An error in it aborts the attempt at once.
  */
 export class Beside {
   readonly #halt: AbortController
@@ -109,7 +113,7 @@ export class Beside {
     this.#halt = halt
   }
 
-  /** @returns once it is over; never rejects */
+  /** @returns a promise that resolves when the work has ended; it never rejects */
   run(work: () => Promise<void>): Promise<void> {
     const over = work().catch((error: unknown) => this.#halt.abort(error))
     this.#all.push(over)
@@ -121,7 +125,10 @@ export class Beside {
     await Promise.all(this.#all)
   }
 
-  /** What `work` comes to, once all that it began here is over as well: no end of an attempt goes out before it. */
+  /**
+   * Returns the result of `work` after all background work started here has ended as well: an attempt reports its
+   * result only then.
+   */
   async around<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -132,7 +139,7 @@ export class Beside {
   }
 }
 
-/** undefined: it failed, which is a line of the log. */
+/** Returns undefined after a failure, which is logged. */
 async function bestEffort<T>({ log, halt }: Attempt, what: string, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
@@ -144,14 +151,14 @@ async function bestEffort<T>({ log, halt }: Attempt, what: string, work: () => P
   }
 }
 
-/** Sends the log as it is, one after another: an older one never replaces a newer. */
+/** Sends the log one snapshot after the other, so that an older one never replaces a newer one. */
 export class LogSender {
-  /** Whether the service takes one. */
+  /** Whether the service accepts a log. */
   wanted = false
   readonly #door: TaskClient
   readonly #log: JobLog
   #sending: Promise<void> = Promise.resolve()
-  /** What the log had changed by when it was last taken. */
+  /** The log's change count when it was last sent. */
   #sent = -1
 
   constructor(door: TaskClient, log: JobLog) {
@@ -159,7 +166,7 @@ export class LogSender {
     this.#log = log
   }
 
-  /** Never rejects: nothing depends on it. */
+  /** Never rejects: the log is optional. */
   send(totalMs: number): Promise<void> {
     if (!this.wanted) return Promise.resolve()
     this.#sending = this.#sendAfter(this.#sending, totalMs)
@@ -173,11 +180,11 @@ export class LogSender {
       await this.#door.putLog(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs))
       this.#sent = changes
     } catch {
-      // Nothing depends on it.
+      // The log is optional.
     }
   }
 
-  /** The same, unless the service has all of it. */
+  /** The same, unless the service already has the whole log. */
   async flush(totalMs: number): Promise<void> {
     await this.#sending
     if (this.#sent !== this.#log.changes) await this.send(totalMs)

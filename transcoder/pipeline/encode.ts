@@ -1,5 +1,5 @@
-// In charge of: one run of ffmpeg with its outputs leaving alongside, and whether what it wrote is whole.
-// Not in charge of: what comes before and after (runTask.ts).
+// In charge of: one run of ffmpeg with its outputs uploaded while it runs, and the checks that they are complete.
+// Not in charge of: the steps before and after (runTask.ts).
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -31,48 +31,51 @@ import { writeModeOf, ObjectUpload, type UploadedObject } from '../upload/object
 export const ENCODE = 'encode'
 
 const STALL_MS = 60_000
-/** Moving the header of an mp4 to the front rewrites the file without a word of progress: bytes per second that any disk does. */
+/**
+ * Bytes per second, which any disk reaches. Moving the header of an mp4 to the front rewrites the file without a
+ * progress report.
+ */
 const REWRITE_BYTES_PER_SECOND = 20e6
-/** The plan's size is an upper estimate; a file at twice that is a runaway. */
+/** The plan's size is an upper estimate; a file of twice that size is out of control. */
 const SIZE_FACTOR = 2
 const SIZE_EXTRA_BYTES = 256 * 1024 * 1024
 
-/** Streams of segments that leave the same process through pipes (segmenter/segmenter.ts). */
+/** Streams of segments that leave the same ffmpeg process through pipes (segmenter/segmenter.ts). */
 export interface SegmentPipes {
   takers: readonly ((stream: Readable) => Promise<void>)[]
-  /** What they have taken so far. */
+  /** Bytes read from the pipes so far. */
   readonly bytes: number
-  /** True while they wait for transfers. */
+  /** True while reading is paused because uploads are behind. */
   readonly isHeld: boolean
-  /** Once ffmpeg has ended well. Throws where something is missing. */
+  /** Called after ffmpeg ended successfully. Throws if a segment or track is missing. */
   requireComplete(source: MediaInfo): void
 }
 
 export interface EncodeOptions {
-  /** Put into the outputs of a plan that has any. */
+  /** Cues to insert into the outputs, if the plan has any. */
   cues?: readonly Cue[] | undefined
-  /** Take the streams of a plan with packaging. */
+  /** Read the streams of a plan with packaging. */
   pipes?: SegmentPipes | null
-  /** Where on the source's clock the outputs begin. */
+  /** The time in the source at which the outputs begin. */
   startSeconds: number
-  /** Sees what shows of the source's damage. */
+  /** Collects the damage that ffmpeg reports in the source. */
   damage: DamageMonitor
-  /** Of a transport stream whose encoder exceeded its rate. */
+  /** Called for a transport stream whose encoder exceeded its rate. */
   onLate?: (late: Late) => void
-  /** Who else reads the source: the source is judged once nobody does. Never rejects. */
+  /** Other readers of the source: the source is judged only after they have ended. Never rejects. */
   readers?: Promise<unknown> | undefined
-  /** Of processor time (plan/estimate/deadline.ts); undefined = as any other look at a source. */
+  /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
   cpuSeconds?: number | undefined
 }
 
-/** One file that was found whole. */
+/** One file that was found to be complete. */
 export interface EncodedFile {
-  /** Once all of it is stored. */
+  /** Resolves when all of the file is stored. */
   stored: Promise<UploadedObject>
   file: string
-  /** As ffprobe sees it. */
+  /** What ffprobe reports about it. */
   probed: MediaInfo
-  /** Of a transport stream, counted as it leaves. */
+  /** The meter of a transport stream, which counts while the stream is written; null for other files. */
   meter: TsMeter | null
 }
 
@@ -85,7 +88,7 @@ export async function encode(
 ): Promise<EncodedFile[]> {
   const encoded = await runEncode(attempt, plan, source, extras)
   if (encoded !== 'header too large') return encoded
-  // ffmpeg exits with 0 when the room kept for the header was too small, and has overwritten media with it.
+  // ffmpeg exits with 0 if the space reserved for the header was too small, although the header has overwritten media.
   attempt.log.warn('the reserved header was too small: encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
   const again = await runEncode(attempt, { ...plan, outputs }, source, { ...extras, pipes: null })
@@ -112,7 +115,8 @@ async function runEncode(
       door,
       lanes,
       signal: AbortSignal.any([halt.signal, discard.signal]),
-      // A transfer that the discard ends is no reason: the one that led to it is thrown, or the encode begins again.
+      // A transfer that fails because of the discard is not an error of its own: its cause is thrown, or the encode is
+      // repeated.
       onFailure: (error) => {
         if (!discard.signal.aborted) halt.abort(error)
       },
@@ -147,9 +151,9 @@ async function runEncode(
     if (plan.durationSeconds !== null && TRUNCATED_ELEMENT.test(result.stderr))
       throw truncatedSource(result.stderr.slice(-200))
     attributeToSource(result, damage, () => pipes?.requireComplete(source))
-    // What is left of a file leaves while ffprobe looks at it: one that is not whole is never committed.
+    // The rest of each file is uploaded while ffprobe checks it: an incomplete file is never committed.
     const stored = uploads.map((upload) => upload.finish())
-    for (const each of stored) each.catch(() => undefined) // told through onFailure, and to the one that waits for it
+    for (const each of stored) each.catch(() => undefined) // reported through onFailure, and where it is awaited
     const probed = await probeOutputs(attempt, files)
     const encoded: EncodedFile[] = []
     for (const [index, output] of planned.entries()) {
@@ -170,7 +174,7 @@ async function runEncode(
   }
 }
 
-/** So many at a time: each takes a core for a moment. */
+/** Concurrent runs of ffprobe: each uses one core for a short time. */
 const PROBES = 2
 
 async function probeOutputs({ engine, halt, workspace }: Attempt, files: readonly string[]): Promise<MediaInfo[]> {
@@ -184,7 +188,10 @@ async function probeOutputs({ engine, halt, workspace }: Attempt, files: readonl
   return probed
 }
 
-/** Of one file of the plan. An audio file's own length is null in the plan where its stream does not state it. */
+/**
+ * Expected length of one file of the plan. It is null in the plan for an audio file whose stream does not state its
+ * length.
+ */
 function expectedSeconds(plan: Plan, index: number, source: MediaInfo, startSeconds: number): number | null {
   const seconds = plannedFiles(plan)[index]?.durationSeconds ?? null
   const output = plan.outputs[index]
@@ -205,10 +212,10 @@ function spawnFfmpeg(
   const args = ffmpegArgs(plan, {
     input: gateway.url,
     inputFlags: inputFlags(gateway.url),
-    // Transport streams come through this process, which writes the files.
+    // Transport streams go through pipes: this process multiplexes them and writes the files.
     outputs: [
       ...files.map((file, index) => (isOurs(index) ? `pipe:${FIRST_PIPE_FD + index}` : file)),
-      // A plan with streams has no outputs: these are the only pipes.
+      // A plan with packaging has no output files: these are its only pipes.
       ...(pipes?.takers ?? []).map((_take, index) => `pipe:${FIRST_PIPE_FD + index}`),
     ],
     logo: logoPath(workspace),
@@ -236,7 +243,7 @@ function spawnFfmpeg(
     signal: halt.signal,
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
     creates: files.filter((_file, index) => !isOurs(index)),
-    // Of a source that does not say how long it is, only the attempt's own bound holds.
+    // For a source without a stated length, only the attempt's own time limit applies.
     limits: { fileBytes: largestBytes, cpuSeconds: cpuSeconds ?? 0 },
     takers: [...takers, ...(pipes?.takers ?? [])],
     isHeld: () => pipes?.isHeld === true,
@@ -251,7 +258,10 @@ function spawnFfmpeg(
   })
 }
 
-/** Times of a source may be told wrong, but not that wrong: one broken stamp makes 26 h of one picture of a second's film. */
+/**
+ * The stated times of a source may be wrong, but not by this much: a single broken time stamp turns one second of video
+ * into 26 h of one repeated frame.
+ */
 const MAX_DURATION_FACTOR = 10
 const MAX_EXTRA_SECONDS = 600
 
@@ -263,16 +273,23 @@ function requirePlausibleDuration(seconds: number, expected: number | null, halt
   )
 }
 
-/** ffmpeg exits with 0 on a source that broke off half way: what the gateway could not give decides, before the exit code. */
+/**
+ * ffmpeg exits with 0 on a source that broke off: failed reads of the loopback server are checked before the exit code.
+ */
 export function requireCompleteSource(attempt: Pick<Attempt, 'gateway'>): void {
   const verdict = attempt.gateway.integrity()
   if (!verdict.complete)
     throw verdict.error ?? new TaskError('source_incomplete', 'The source could not be read to its end.')
 }
 
-/** mov.c: the index places a sample behind the end of the file, all of which was delivered. ffmpeg still exits with 0. */
+/**
+ * mov.c: the index refers to a sample after the end of the file, although all of the file was delivered. ffmpeg still
+ * exits with 0.
+ */
 const TRUNCATED_INDEX = /offset 0x[0-9a-f]+: partial file/
-/** matroskadec.c: an element is longer than what is left. A recording that says no length may end anywhere. */
+/**
+ * matroskadec.c: an element is longer than the rest of the file. A recording without a stated length may end anywhere.
+ */
 const TRUNCATED_ELEMENT = /File ended prematurely/
 
 function attributeToSource(result: FfmpegResult, damage: DamageMonitor, check: () => void): void {
@@ -302,7 +319,7 @@ function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): void {
   const verdict = explainExit(result)
   if (verdict === null) return
   const found = damage.summary()
-  // What a version of ffmpeg gives up at differs; that it was the source shows in what it said before.
+  // Versions of ffmpeg give up at different errors; earlier messages show that the source was the cause.
   if (verdict.code === 'encoder_failed' && found.total > 0)
     throw damagedSource(
       `The source is damaged: it could not be decoded to its end (${describeDamage(found)}).`,
@@ -311,7 +328,10 @@ function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): void {
   throw new TaskError(verdict.code, verdict.message)
 }
 
-/** True when an mp4 with a reservation is broken, which encoding again can mend. Throws for one without. */
+/**
+ * True if an mp4 with a reserved header is broken, which another encode can fix. Throws if a broken one has no reserved
+ * header.
+ */
 async function hasBrokenReservedHeader(plan: Plan, files: readonly string[]): Promise<boolean> {
   for (const [index, output] of plannedFiles(plan).entries()) {
     if (!isMp4(output.container)) continue

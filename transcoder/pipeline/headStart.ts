@@ -1,6 +1,6 @@
-// In charge of: programs that start before there is anything to read: they load their libraries while the task is asked for and the
-// source is opened, which take as long. ffprobe reads first; then what takes the pictures of an H.264 source out, if it is one.
-// Not in charge of: what they find (probe.ts, streamDetails.ts), how their requests are held back (loopbackServer.ts).
+// In charge of: starting programs before their input is available. They load their libraries while the task is fetched
+// and the source is opened. ffprobe reads first, then the program that extracts the frames of an H.264 source.
+// Not in charge of: their results (probe.ts, streamDetails.ts), holding back their requests (loopbackServer.ts).
 import type { Attempt } from './attempt.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import type { FfmpegPrograms, RunEnd, RunStart } from '../ffmpeg/run.ts'
@@ -9,10 +9,10 @@ import { beginPictures, isTakenEarly } from '../analysis/streamDetails.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import { askFfprobe, readProbe } from '../analysis/probe.ts'
 
-/** Half of the silence that they take for a broken connection (ffmpeg/inputAllowlist.ts). */
+/** Half of the silence after which the programs take the connection for broken (ffmpeg/inputAllowlist.ts). */
 const LONGEST_WAIT_MS = 10_000
 
-/** One program that waits. */
+/** One started program whose request is held back. */
 class Early<T> {
   readonly #held: Held
   readonly #work: Promise<T>
@@ -25,18 +25,18 @@ class Early<T> {
     this.#work.catch(() => undefined).finally(() => (this.#isOver = true))
   }
 
-  /** It has given up waiting. */
+  /** The program has given up waiting. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** Lets it read. */
+  /** Lets the program read. */
   read(): Promise<T> {
     this.#held.release()
     return this.#work
   }
 
-  /** Ends it where it is still running. Never rejects. */
+  /** Ends the program if it is still running. Never rejects. */
   async end(): Promise<void> {
     this.#own.abort(new Error('it has nothing to read'))
     await this.#work.catch(() => undefined)
@@ -49,7 +49,7 @@ export class HeadStart {
   readonly #began = performance.now()
   readonly #probe: Early<Awaited<ReturnType<typeof askFfprobe>>>
   readonly #pictures: Early<Uint8Array | null>
-  /** Once the pictures are read. */
+  /** Resolves when the frames have been read. */
   readonly #reads = Promise.withResolvers<void>()
 
   constructor(attempt: Attempt, longestWaitMs = LONGEST_WAIT_MS) {
@@ -59,7 +59,8 @@ export class HeadStart {
     this.#longestWaitMs = longestWaitMs
     const places = { cwd: workspace.cwd, scratch: workspace.out }
     this.#probe = new Early(attempt, (url, signal) => askFfprobe(engine, url, { signal, cwd: workspace.cwd }))
-    // One that reads nothing is not worth a line of the log; nor is what it cannot read: then it is run again, or there are no pictures.
+    // A program that reads nothing is not logged. Nor is a failure to read: the program is then run again, or its
+    // frames are not used.
     const quiet = {
       ...engine,
       onRun: (start: RunStart) => {
@@ -71,7 +72,10 @@ export class HeadStart {
     this.#pictures = new Early(attempt, (url, signal) => beginPictures(quiet, url, { ...places, signal }))
   }
 
-  /** Once the source can be read. Another ffprobe is started where this one may have given up waiting. Throws as `probe` does. */
+  /**
+   * Called once the source can be read. Starts ffprobe again if this one may have given up waiting. Throws as `probe`
+   * does.
+   */
   async probe(program: number | null): Promise<MediaInfo> {
     const { engine, gateway, workspace, halt } = this.#attempt
     if (!this.#probe.isOver && performance.now() - this.#began < this.#longestWaitMs)
@@ -80,7 +84,7 @@ export class HeadStart {
     return readProbe(await askFfprobe(engine, gateway.url, { signal: halt.signal, cwd: workspace.cwd }), program)
   }
 
-  /** Once `media` is known. Null where its pictures have to be taken out by another run, or are not wanted. */
+  /** Called once `media` is known. Null if another run has to extract the frames, or if they are not needed. */
   async pictures(media: MediaInfo | null): Promise<Uint8Array | null> {
     if (media !== null && isTakenEarly(media) && !this.#pictures.isOver) {
       this.#reads.resolve()
@@ -90,7 +94,7 @@ export class HeadStart {
     return null
   }
 
-  /** Ends what is still running. Never rejects. */
+  /** Ends the programs that still run. Never rejects. */
   async end(): Promise<void> {
     await Promise.all([this.#probe.end(), this.#pictures.end()])
   }

@@ -1,6 +1,6 @@
-// In charge of: an attempt's log for the owner of the job: what the transcoder said, every program that it ran, within bounds
-// and without secrets, addresses or paths of this machine.
-// Not in charge of: sending it (runTask.ts), the operator's log (log.ts), which has the same lines.
+// In charge of: an attempt's log for the owner of the job: the transcoder's messages and every program that it ran,
+// limited in size and without secrets, addresses or paths of this machine.
+// Not in charge of: sending it (attemptReports.ts), the operator's log (log.ts), which gets the same lines.
 import { basename } from 'node:path'
 import { MAX_LOG_BYTES, type AttemptLog } from '#contract/task/reportSchemas.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
@@ -16,26 +16,26 @@ interface ProgramRun {
   end: { seconds: number; code: number | null } | null
 }
 
-/** Characters of one command: a ladder of sixteen renditions has some 30,000. */
+/** Longest command that is stored: a ladder of sixteen renditions has some 30,000 characters. */
 const MAX_COMMAND_CHARS = 48_000
 const MAX_MESSAGE_CHARS = 4000
-/** Characters of what ffmpeg said at a bad end. */
+/** Length of the ffmpeg output that is stored after a failure. */
 const STDERR_TAIL_BYTES = 2000
-/** The schema's bounds (contract/task/reportSchemas.ts). */
+/** The limits of the schema (contract/task/reportSchemas.ts). */
 const MAX_COMMANDS = 400
 const MAX_LINES = 4000
-/** Commands take two thirds of what there is at most; lines take the rest. */
+/** Commands take at most two thirds of the log; lines take the rest. */
 const COMMANDS_BYTES = Math.floor((MAX_LOG_BYTES * 2) / 3)
 /** What JSON adds around the lists. */
 const FRAME_BYTES = 1024
-/** In memory: a source with thousands of segments is joined by as many runs. */
+/** The most lines held in memory: a source with thousands of segments needs as many runs of ffmpeg to join it. */
 const MAX_BUFFERED = 2 * MAX_LINES
 
 export class JobLog {
   engine: string | null = null
-  /** Removed from all that is told. */
+  /** Secrets that are removed from every message. */
   readonly #hidden: readonly string[]
-  /** A directory of the attempt's own: paths below it are shown relative to it. */
+  /** The attempt's own directory: paths below it are shown relative to it. */
   directory: string | null = null
   readonly #runs: ProgramRun[] = []
   readonly #lines: Line[] = []
@@ -47,12 +47,12 @@ export class JobLog {
     this.#now = now
   }
 
-  /** How often something was added. */
+  /** How many entries were added. */
   get changes(): number {
     return this.#changes
   }
 
-  /** The same programs; every run of them is told here, and to `onStart`. */
+  /** Returns the same programs; every run of them is recorded here and reported to `onStart`. */
   instrument<P extends FfmpegPrograms>(programs: P, onStart: (purpose: string) => void): P {
     return {
       ...programs,
@@ -80,13 +80,13 @@ export class JobLog {
     }
   }
 
-  /** A log that writes to `log` and here. */
+  /** A log that writes to `log` and to this one. */
   tee(log: Log): Log {
     const line = (level: Line['level']) => (message: string, fields?: LogFields) => {
       log[level](message, fields)
       this.#add(level, [message, ...Object.entries(fields ?? {}).flatMap(formatField)].join(' '))
     }
-    // Fields that every line has are the operator's: the owner knows the job and the attempt.
+    // Fields that every line has are for the operator: the owner knows the job and the attempt.
     return {
       info: line('info'),
       warn: line('warn'),
@@ -101,7 +101,7 @@ export class JobLog {
     pushBounded(this.#lines, { time: new Date().toISOString(), level, message: text })
   }
 
-  /** As it is now: a command that still runs has no exit code, and the seconds so far. */
+  /** The log as it is now: a command that is still running has no exit code, and its duration so far. */
   snapshot(): AttemptLog {
     const commands = this.#runs.map(({ purpose, command, began, end }) => ({
       purpose,
@@ -121,33 +121,33 @@ export class JobLog {
     return (
       clean
         .replaceAll(/\b(?!file:|http:\/\/loopback\/\*\*\*)[a-z][a-z0-9+.-]*:\/\/[^\s'"<>]*/gi, '[address]')
-        // Paths of two elements and more, where a path can begin.
+        // Absolute paths of at least two segments, at positions where a path can begin.
         .replaceAll(/(?<=^|[\s'"=:(])\/(?:[^\s'"/:)]+\/)+[^\s'":)]*/g, '[path]')
     )
   }
 }
 
-/** Thousand characters each time, and the same in every command: what a hostile source may not make ffmpeg open. */
+/** Some thousand characters each, the same in every command: lists of what a hostile source may make ffmpeg open. */
 const LISTS = new Set(['-protocol_whitelist', '-format_whitelist', '-codec_whitelist'])
 
 function withoutAllowlists(args: readonly string[]): string[] {
   return args.filter((word, index) => !LISTS.has(word) && !LISTS.has(args[index - 1] ?? ''))
 }
 
-/** A fixed number in memory: the oldest but for the first half go. */
+/** Limits the number of entries in memory: the older entries after the first half are dropped. */
 function pushBounded<T>(list: T[], entry: T): void {
   if (list.length >= MAX_BUFFERED) list.splice(MAX_BUFFERED / 2, 1)
   list.push(entry)
 }
 
 function formatField([name, value]: [string, LogFields[string]]): string[] {
-  // Commands are told by themselves.
+  // Commands are listed separately.
   return name === 'command' || value === undefined || value === null || value === '' ? [] : [`${name}=${String(value)}`]
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** As many entries as fit: of a list that is too long its beginning and its end, half and half. */
+/** As many entries as fit: if the list is too long, half from its beginning and half from its end. */
 function takeWithin<T>(list: readonly T[], most: number, bytes: number): T[] {
   const first: T[] = []
   const last: T[] = []

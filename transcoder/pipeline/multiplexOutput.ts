@@ -1,5 +1,6 @@
-// In charge of: an encoder's transport stream on its way through our multiplexer to its file, and the warning about what came too late.
-// Not in charge of: packets and their order (mux/).
+// In charge of: passing an encoder's transport stream through our multiplexer into its file, and warning about access
+// units that came too late.
+// Not in charge of: packets and their order (formats/tsMultiplexer/).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { open } from 'node:fs/promises'
 import type { Warning } from '#contract/errors.ts'
@@ -16,19 +17,19 @@ function serviceType({ codec, height }: Pick<VideoPlan, 'codec' | 'height'>): nu
   return videoStreams[codec].serviceTypes[height >= 720 ? 'hd' : 'sd']
 }
 
-/** Of a plan that was made before it said so. */
+/** For a plan of an earlier version, which does not state the service. */
 const DEFAULT_SERVICE: TsServiceSpec = {
   ...{ profile: null, name: 'Service', provider: 'Splicepoint', id: 1, transportStreamId: 1 },
   ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 },
 }
 
-/** Of one output. */
+/** The late access units of one output. */
 export interface Late {
   path: string
   count: number
 }
 
-/** None where every access unit was in time. */
+/** Returns no warning if every access unit was in time. */
 export function lateWarnings(found: readonly Late[]): Warning[] {
   if (found.length === 0) return []
   const counts = found.map(({ path, count }) => `${count} of ${path}`).join(', ')
@@ -36,7 +37,7 @@ export function lateWarnings(found: readonly Late[]): Warning[] {
   return [{ code: 'access_units_late', message }]
 }
 
-/** What the plan says of an output's multiplex. */
+/** The multiplexer's options for an output of the plan. */
 export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly Cue[]): MultiplexOptions {
   const { video, audio, muxRateKbps } = output
   const service = plan.service ?? DEFAULT_SERVICE
@@ -62,7 +63,10 @@ export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly 
   }
 }
 
-/** Writes the multiplex to a new file. The next bytes are taken once the last ones are written. Returns access units that came too late. */
+/**
+ * Writes the multiplex to a new file. The next bytes are read once the last ones are written. Returns the access units
+ * that came too late.
+ */
 export async function multiplexStream(
   stream: AsyncIterable<Uint8Array>,
   file: string,
@@ -75,7 +79,7 @@ export async function multiplexStream(
   const write = async (parts: Iterable<Uint8Array>): Promise<void> => {
     for (const part of parts) {
       written += part.length
-      // prlimit holds for files that ffmpeg writes, not for this one.
+      // prlimit limits the files that ffmpeg writes, but this process writes this one.
       if (written > largestBytes) throw new TaskError('output_too_large', 'An output exceeded its maximum size.')
       await out.appendFile(part)
     }

@@ -1,20 +1,20 @@
-// In charge of: where the attempt stands, as figures that never go back, and telling the Worker every second.
-// Not in charge of: what the answer leads to; the run is told through `onVerdict` and `onUnheard`.
+// In charge of: the progress of the attempt, as numbers that never decrease, and posting it to the Worker every second.
+// Not in charge of: reacting to the answer; the run is informed through `onInstruction` and `onTimeout`.
 import { HEARTBEAT_MS, type ProgressPost, type ProgressReply } from '#contract/task/protocol.ts'
 import { StaleAttempt } from '../errors.ts'
 
-/** What the encoder says about itself. */
+/** What the encoder reports. */
 export interface EncoderProgress {
-  /** 0…1 of the work, as far as it can be known. */
+  /** 0…1 of the work, as far as it is known. */
   fraction: number
   /** Multiple of real time; null until known. */
   speed: number | null
 }
 
-/** How far back the current speed looks: longer than one output or one part makes it uneven. */
+/** Period over which the current speed is measured: longer than the uneven intervals between outputs or parts. */
 const WINDOW_MS = 20_000
 const MIN_WINDOW_MS = 3000
-/** Bytes per second to a store that nothing was sent to yet. */
+/** Bytes per second, assumed until something was sent to the store. */
 const ASSUMED_RATE = 5e6
 
 export class ProgressTracker {
@@ -25,7 +25,7 @@ export class ProgressTracker {
   #encodeSeconds = 0
   #produced = 0
   #stored = 0
-  /** Of the last `WINDOW_MS`, and the one before. */
+  /** Samples of the last `WINDOW_MS`, and the one before them. */
   readonly #samples: { at: number; fraction: number }[] = []
   readonly #transfers: () => { bytesStored: number; transferSeconds: number }
   readonly #now: () => number
@@ -41,13 +41,13 @@ export class ProgressTracker {
   }
 
   onEncoderProgress(figures: EncoderProgress): void {
-    // 1 is said by encodeEnded() alone: ffmpeg reaches its last time stamp before it has succeeded.
+    // Only onEncodeEnd() sets 1: ffmpeg reaches its last time stamp before it has succeeded.
     if (Number.isFinite(figures.fraction)) this.#fraction = Math.max(this.#fraction, Math.min(0.999, figures.fraction))
     this.#samples.push({ at: this.#now(), fraction: this.#fraction })
     if (figures.speed !== null && Number.isFinite(figures.speed) && figures.speed > 0) this.#speed = figures.speed
   }
 
-  /** Called once ffmpeg ended well and the outputs were found whole. */
+  /** Called after ffmpeg ended successfully and the outputs were found to be complete. */
   onEncodeEnd(): void {
     this.#fraction = 1
     this.#encodeSeconds = this.#encodeElapsedSeconds()
@@ -64,8 +64,9 @@ export class ProgressTracker {
   }
 
   /**
-   * Seconds until everything is stored: by the speed of the whole encode or of its last seconds, whichever is worse, and not before
-   * what it produces has been sent. null = that cannot be told: nothing is encoded yet, or nothing went on for a while.
+   * Seconds until everything is stored: by the speed of the whole encode or of its last seconds, whichever is slower,
+   * and not less than the time that the remaining uploads need. null = unknown: nothing is encoded yet, or there was no
+   * progress for a while.
    */
   remainingSeconds(): number | null {
     const { transcoded, eta_seconds: overall, bytes_produced: produced, transfer_seconds: sending } = this.snapshot()
@@ -76,7 +77,7 @@ export class ProgressTracker {
     return Math.max(overall, current, (produced / transcoded - this.#stored) / rate)
   }
 
-  /** 0 = too early to tell: the whole so far is as good. */
+  /** 0 = too early to tell; the estimate over the whole encode is used. */
   #recentRemainingSeconds(): number | null {
     const now = this.#now()
     while ((this.#samples[1]?.at ?? now) < now - WINDOW_MS) this.#samples.shift()
@@ -106,11 +107,11 @@ export class ProgressTracker {
 
 export interface HeartbeatHandlers {
   onInstruction(verdict: 'cancel' | 'stop'): void
-  /** No heartbeat was answered for `unheardMs`: the lease is lost by now, and another attempt may be running. */
+  /** No heartbeat was answered for `unheardMs`: the lease has expired by now, and another attempt may be running. */
   onTimeout(): void
 }
 
-/** Posts the progress every second from now on, whatever the run is doing. Returns the function that ends it. */
+/** Posts the progress every second from now on, whatever the run is doing. Returns a function that stops it. */
 export function startHeartbeat(
   post: (body: ProgressPost) => Promise<ProgressReply>,
   progress: ProgressTracker,

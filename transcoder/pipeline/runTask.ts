@@ -1,4 +1,4 @@
-// In charge of: THE PIPELINE: one attempt at one task, from the door and back to it, and how every ending is told.
+// In charge of: THE PIPELINE: one attempt at one task, from fetching the task to reporting its result.
 // Not in charge of: any of its steps.
 import { join } from 'node:path'
 import type { Warning } from '#contract/errors.ts'
@@ -55,11 +55,11 @@ import { TransferLimiter } from '../upload/transferLimiter.ts'
 import { openWorkspace, requireDiskSpace } from '../workspace.ts'
 
 export interface RunContext {
-  /** An attempt may begin before it is known what ffmpeg can do. */
+  /** A promise if the attempt begins before the checks of ffmpeg have ended. */
   engine: Engine | Promise<Engine>
   settings: Settings
   log: Log
-  /** Aborted with a `Halt` from outside, and with the first error from inside. */
+  /** Aborted with an `AttemptAbort` from outside, and with the first error from inside. */
   halt: AbortController
   outlook?: AttemptOutlook
   source?: SourceReaderOptions
@@ -67,13 +67,19 @@ export interface RunContext {
   unheardMs?: number
 }
 
-/** Parts in flight over all outputs: 4 × one chunk of memory, and enough to fill a line with one round trip each. */
+/**
+ * Concurrent part uploads over all outputs: needs memory for 4 chunks, and is enough to use the full bandwidth despite
+ * one round trip for each part.
+ */
 const MAX_TRANSFERS = 4
-/** A process that is told to end gives a commit under way this long: half of the time in which it promises to be gone. */
+/**
+ * When the process is told to end, a commit in progress gets this long: half of the time within which the process has
+ * to exit.
+ */
 const COMMIT_GRACE_MS = 5000
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Runs one attempt to its end and tells the door how it ended. Never rejects. */
+/** Runs one attempt to its end and reports the result to the task API. Never rejects. */
 export async function runTask(request: RunRequest, context: RunContext): Promise<void> {
   const { halt, settings } = context
   const secrets = [request.token]
@@ -105,25 +111,25 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   try {
     const located = await raceAbort(context.engine, halt.signal)
     told.engine = located.version
-    // The command that takes longest is shown while it runs.
+    // The log is sent when the encode starts, so that the longest command is visible while it runs.
     const engine = told.instrument(located, (purpose) => void (purpose === ENCODE && logs.send(LOG_MS)))
-    // The answer, the beginning of the source and ffprobe's own start do not wait for each other.
+    // Fetching the task, opening the source and starting ffprobe do not wait for each other.
     const asked = door.fetchTask(halt.signal)
-    asked.catch(() => undefined) // told by `transcode`
+    asked.catch(() => undefined) // reported by `runPipeline`
     const workspace = await openWorkspace(settings.workDir, engine.cell?.user)
     cleanups.push(() => workspace.remove())
     told.directory = workspace.root
     const gateway = await LoopbackServer.start(
       (range, etag, signal) => door.fetchInput(range, etag, signal),
       halt.signal,
-      // An attempt that the service does not know ends with what the service says of it.
+      // If the service does not know the attempt, the attempt ends with that answer of the service.
       (reason) => void asked.then(() => halt.abort(reason)).catch(() => undefined),
       { ...context.source, seenFile: join(workspace.root, 'seen') },
     )
     cleanups.push(() => gateway.close())
     secrets.push(gateway.secret)
     const attempt = { engine, settings, log, door, gateway, workspace, lanes, progress, halt }
-    gateway.open().catch(() => undefined) // told through `onFailure`, and to those that wait for it
+    gateway.open().catch(() => undefined) // reported through `onFailure`, and where it is awaited
     const start = new HeadStart(attempt)
     cleanups.push(() => start.end())
     const beside = new Beside(halt)
@@ -131,7 +137,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
       runPipeline(attempt, request, { asked, start, beside, outlook: context.outlook, logs }),
     )
     context.outlook?.ending()
-    // Before the end, so that it is there when the job has ended.
+    // Before the result is reported, so that the log is complete when the job has ended.
     await logs.flush(LOG_MS)
     if ('estimate' in finished) {
       await door.postEstimate(finished, commitSignal(halt.signal))
@@ -141,7 +147,8 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
       log.info('finished', { outputs: finished.objects.length, bytes: finished.progress.bytes_stored })
     }
   } catch (error) {
-    // The first reason counts: what fails after a halt fails because of it. This also ends whatever is still under way.
+    // The first reason counts: what fails after an abort fails because of it. This also ends everything still in
+    // progress.
     halt.abort(error)
     beating.abort()
     stopHeartbeat()
@@ -156,7 +163,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   }
 }
 
-/** What one attempt at a task goes on with. */
+/** What one attempt at a task starts with. */
 interface Surroundings {
   asked: Promise<TaskDescription>
   start: HeadStart
@@ -165,7 +172,10 @@ interface Surroundings {
   logs: LogSender
 }
 
-/** get the task → probe → plan → encode, with outputs leaving alongside → send the rest → what to commit. A dry run ends with its plan. */
+/**
+ * get the task → probe → plan → encode, with uploads in parallel → send the rest → what to commit. A dry run ends with
+ * its plan.
+ */
 async function runPipeline(
   attempt: Attempt,
   request: RunRequest,
@@ -187,36 +197,36 @@ async function runPipeline(
     if (task.kind === 'plan') outlook?.predict(elapsedAsEstimate())
     const spec = specOf(task)
     const { size: sizeBytes } = await prepareSource(attempt, spec)
-    // An event may have been waited for until it ended, for hours.
+    // The wait for a live event to end may have taken hours.
     const began = performance.now()
     const media = await start.probe(spec.program).catch(async (error: unknown) => {
-      requireCompleteSource(attempt) // a source that could not be read explains more than what ffprobe made of it
+      requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
       await requireUnencrypted(gateway, spec, null, halt.signal)
       throw error
     })
-    // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
+    // Read in every attempt: the plan contains the frames at which cues splice, not the cues, which may be megabytes.
     const found = carriesCues(spec)
       ? await findCues(gateway, media, outputStartSeconds(spec, media), halt.signal)
       : null
     const logo = spec.logo ? await convertLogo(engine, await door.fetchLogo(halt.signal), workspace, halt.signal) : null
     const tellSource = (known: MediaInfo) =>
       postSource(attempt, task, () => sourceReport(spec, { media: known, found, sizeBytes }))
-    // Until somebody looked, there may be some.
+    // Assumed until the source was checked.
     let hasCaptions = true
     const survey = async () => {
       const early = start.pictures(needsDeepProbe(spec, media) ? null : media)
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal, early }
-      // A still is made beside all that follows; of a source that is read in order only behind the look for captions, since that
-      // is one connection.
+      // The preview is made in parallel with the following steps. A source that is read in order allows one connection
+      // only: its preview waits for the caption check.
       const ranges = (await gateway.open()).ranges && !needsDeepProbe(spec, media)
       const clear = requireUnencrypted(gateway, spec, media, halt.signal)
-      // Of an encrypted source that would be noise; that it is encrypted is what the job ends with.
+      // A preview of an encrypted source would be noise; the job ends with the error that it is encrypted.
       const preview = () => postPreview(attempt, task, media)
       if (ranges) void beside.run(async () => clear.then(preview, () => undefined))
       const [seen] = await Promise.all([readStreamDetails(engine, gateway.url, spec, media, places), clear])
       const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
       hasCaptions = inspected.video?.closedCaptions === true
-      // Before anything is measured or refused: a client sees what the source is also where planning fails.
+      // Sent before anything is measured or rejected: a client sees what the source contains even if planning fails.
       const told = beside.run(() => tellSource(inspected))
       if (!ranges) await postPreview(attempt, task, inspected)
       const options = { ...places, threads: settings.threads }
@@ -234,7 +244,7 @@ async function runPipeline(
       const estimate = estimateJob(spec, source, plan, settings)
       return { estimate, warnings: plan.warnings, progress: progress.snapshot() }
     }
-    // A transcoder of before stored the plan, and nothing else.
+    // An older transcoder stored the plan, but not the source report.
     if (hasStoredPlan(task)) await Promise.all([tellSource(media), start.end()])
     const plan = await storeOrFollowPlan(attempt, task, async () => (await survey()).plan)
     await requireOutputSpace(attempt, plan)
@@ -272,7 +282,7 @@ async function runPipeline(
     })
     progress.onEncodeEnd()
     const warnings = mergeWarnings(plan.warnings, [...reportDamage(log, damage), ...lateWarnings(late)])
-    // While the last bytes leave.
+    // The log is sent while the last uploads end.
     void logs.send(LOG_MS)
 
     progress.setPhase('uploading')
@@ -308,7 +318,7 @@ async function runPipeline(
   }
 }
 
-/** Empty where nobody asks, or where another read of the source would be another connection. */
+/** The first bytes of the source. Empty if they are not needed, or if reading them would need another connection. */
 async function beginningOf(gateway: LoopbackServer, media: MediaInfo, signal: AbortSignal): Promise<Uint8Array> {
   const mayBeCut = media.formats.some((format) => MAY_BE_CUT.has(format))
   if (!mayBeCut || !(await gateway.open()).ranges) return new Uint8Array()
@@ -321,13 +331,13 @@ function reportDamage(log: Log, damage: DamageMonitor): Warning[] {
   return damageWarnings(found)
 }
 
-/** A dry run has no progress that could tell: it is taken to be half-way through. */
+/** A dry run has no measurable progress: its remaining time is assumed to equal the time elapsed. */
 function elapsedAsEstimate(): () => number {
   const began = performance.now()
   return () => (performance.now() - began) / 1000
 }
 
-/** What an attempt waits for when it comes before the engine. */
+/** Waits for `wanted` until `signal` aborts. */
 async function raceAbort<T>(wanted: T | Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const halted = Promise.withResolvers<never>()
@@ -349,7 +359,7 @@ function abortOverdue(halt: AbortController, { wallSeconds }: TimeLimits): void 
   halt.abort(new TaskError('deadline_exceeded', why, { details: { allowed_seconds: Math.ceil(wallSeconds) } }))
 }
 
-/** A dry run asks for it as well: it promises what the job would meet. */
+/** A dry run checks this too: it has to predict the errors that the job would meet. */
 async function requireOutputSpace({ workspace }: Attempt, plan: Plan): Promise<void> {
   if (plan.durationSeconds === null) return
   const bytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
@@ -365,7 +375,7 @@ function requireMatchingTask(task: TaskDescription, request: RunRequest): void {
   if (task.attempt !== request.attempt) throw new StaleAttempt()
 }
 
-/** Of a Worker older than this transcoder: without `spec`, or with one that lacks members. */
+/** The specification, also from a Worker older than this transcoder: without `spec`, or with one that lacks members. */
 function specOf({ spec, spec_version: version = 0, config, input_name: inputName }: TaskDescription): JobSpec {
   return spec !== undefined && version >= SPEC_VERSION ? spec : toSpec(config, inputName)
 }
@@ -374,7 +384,7 @@ function hasStoredPlan({ plan }: TaskDescription): boolean {
   return plan !== null && plan !== undefined
 }
 
-/** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
+/** The plan of an earlier attempt, or ours: the first plan stored through the task API is used by all attempts. */
 async function storeOrFollowPlan(attempt: Attempt, task: TaskDescription, make: () => Promise<Plan>): Promise<Plan> {
   if (hasStoredPlan(task)) return parseStoredPlan(task.plan)
   const own = await make()
@@ -390,7 +400,10 @@ function parseStoredPlan(value: unknown): Plan {
   return plan as Plan
 }
 
-/** A halted commit is broken off at once, but for the end of the process: then it may still arrive. */
+/**
+ * An abort ends a commit in progress at once, except when the process is told to end: then the commit may still
+ * succeed.
+ */
 function commitSignal(halt: AbortSignal): AbortSignal {
   const commit = new AbortController()
   const stop = (): void => {
@@ -402,7 +415,7 @@ function commitSignal(halt: AbortSignal): AbortSignal {
   return commit.signal
 }
 
-/** How long the door is asked to hear of an ending. A process that was told to end a second time has 10 s altogether. */
+/** How long reporting a result is retried. A process that was told to end a second time has 10 s altogether. */
 const REPORT_MS: Record<AbortKind | 'failed', number> = {
   failed: 120_000,
   cancelled: 30_000,
@@ -411,7 +424,7 @@ const REPORT_MS: Record<AbortKind | 'failed', number> = {
   stopped: 0,
 }
 
-/** Not `interrupted`: what counts is that the attempt was lost. */
+/** Not `interrupted`: the attempt counts as lost. */
 const HEARTBEAT_LOST = new TaskError('internal', 'The service did not answer the transcoder’s heartbeats for too long.')
 
 async function reportFailure(
@@ -431,7 +444,7 @@ async function reportFailure(
   if (post.error?.code === 'internal' && cause instanceof Error)
     log.error('unexpected', { stack: redactText(cause.stack ?? '', secrets) })
   log.info('ended', { reason: post.reason, code: post.error?.code, error: post.error?.message })
-  // The next attempt waits for the word of an interrupted one; else the log is there when the job ends.
+  // The next attempt waits for the report of an interrupted one; otherwise the log is complete before the job ends.
   if (kind !== 'interrupted') await logs.send(LOG_MS)
   await door.postFailure(post, REPORT_MS[kind], new AbortController().signal).catch((error: unknown) => {
     log.warn('the ending could not be told', { error: redactText(String(error), secrets) })
@@ -439,6 +452,6 @@ async function reportFailure(
   if (kind === 'interrupted') await logs.send(FINAL_LOG_MS)
 }
 
-/** How long the door is asked to take the log: no job waits for it any longer. */
+/** How long posting the log is retried: the job waits no longer for it. */
 const LOG_MS = 5000
 const FINAL_LOG_MS = 3000
