@@ -1,5 +1,6 @@
-// In charge of: the address that the Worker starts and cancels attempts at, and that one attempt runs at a time.
-// Not in charge of: what an attempt does (runTask.ts), what becomes of it when the process is told to end (drain.ts).
+// In charge of: the HTTP server through which the Worker starts and cancels attempts; that one attempt runs at a time.
+// Not in charge of: the work of an attempt (pipeline/runTask.ts), what happens to it when the process is told to end
+// (drain.ts).
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -10,21 +11,21 @@ import { AttemptAbort } from '../errors.ts'
 import type { SandboxReport } from '../ffmpeg/sandboxProbe.ts'
 import type { Log } from '../log.ts'
 
-/** What an attempt says of itself while it runs. */
+/** What an attempt reports about its end while it runs. */
 export interface AttemptOutlook {
-  /** Nothing is left but to tell the Worker that it ended well. */
+  /** Only the report of success to the Worker is left. */
   ending: () => void
-  /** From now on this predicts how many seconds the attempt still needs; null = it cannot tell. */
+  /** Sets the function that predicts how many seconds the attempt still needs; null = unknown. */
   predict: (rest: () => number | null) => void
 }
 
-/** Runs one attempt to its end. It never rejects: how it ended was told to the Worker. */
+/** Runs one attempt to its end. Never rejects: the result was reported to the Worker. */
 export type RunAttempt = (request: RunRequest, halt: AbortController, outlook: AttemptOutlook) => Promise<void>
 
-/** What is known of ffmpeg once it was looked at. */
+/** What is known of ffmpeg after the startup checks. */
 export interface EngineInfo {
   version: string
-  /** What holds it. */
+  /** The sandbox in which ffmpeg runs. */
   cell?: SandboxReport
 }
 
@@ -33,11 +34,11 @@ export interface ControlServerOptions {
   port: number
   secret: string | null
   version: string
-  /** An attempt that comes before is accepted, and waits for it by itself. Rejects where ffmpeg cannot be used. */
+  /** An attempt that arrives earlier is accepted, and waits for this. Rejects if ffmpeg cannot be used. */
   engine: Promise<EngineInfo>
   run: RunAttempt
   log: Log
-  /** How long a new task waits for one that is ending or was told to stop, in milliseconds. */
+  /** How long a new task waits for one that is ending or being cancelled, in milliseconds. */
   handoverMs?: number
 }
 
@@ -46,7 +47,7 @@ interface RunningAttempt extends DrainableAttempt {
 }
 
 const MAX_BODY_BYTES = 64 * 1024
-/** Ended attempts that a repeated message is recognised by. */
+/** How many ended attempts are remembered, to recognise repeated messages. */
 const MAX_RECENT_ATTEMPTS = 32
 
 export class ControlServer {
@@ -82,20 +83,20 @@ export class ControlServer {
   }
 
   /**
-   * Takes no new task, and closes once the running attempt has ended: by itself within `seconds` where that can be expected, else
-   * given back. A second call waits with the first.
+   * Accepts no new task, and closes once the running attempt has ended: the attempt may finish if that is expected
+   * within `seconds`, otherwise it is given back. A second call waits with the first.
    */
   stop(seconds: number): Promise<void> {
     this.#stopping ??= this.#stop(seconds)
     return this.#stopping
   }
 
-  /** Waits for nothing any more: what runs is given back now. */
+  /** Stops waiting: the running attempt is given back now. */
   hurry(): void {
     this.#hurry.abort()
   }
 
-  /** Waits for an attempt that ends by itself, and closes. */
+  /** Waits until the running attempt has ended, and closes. */
   async close(): Promise<void> {
     await this.#current?.ended
     this.#server.closeAllConnections()
@@ -134,7 +135,7 @@ export class ControlServer {
     const wanted = parsed.data
     const accepted = { task_id: wanted.task_id, attempt: wanted.attempt }
     const key = `${wanted.task_id} ${wanted.attempt}`
-    // Queue messages come more than once (I11): the same attempt is started once.
+    // Queue messages can be delivered more than once (I11): the same attempt is started once.
     const known = (): boolean => this.#isCurrent(wanted) || this.#ended.includes(key)
     if (known()) return sendJson(response, 202, accepted)
     this.#cancelOlderAttempt(wanted)
@@ -147,7 +148,7 @@ export class ControlServer {
     sendJson(response, 202, accepted)
   }
 
-  /** Answers where no task is taken any more. */
+  /** Responds if no task is accepted any more. */
   #rejectsTasks(response: ServerResponse): boolean {
     if (this.#unusable !== null)
       sendJson(response, 503, errorBody('unavailable', `This transcoder cannot be used. ${this.#unusable}`))
@@ -178,7 +179,7 @@ export class ControlServer {
       })
   }
 
-  /** A newer attempt of the same task says that the older one is stale. */
+  /** A request for a newer attempt of the same task means that the older one is stale. */
   #cancelOlderAttempt(wanted: RunRequest): void {
     const current = this.#current
     if (current?.request.task_id === wanted.task_id && current.request.attempt < wanted.attempt)
@@ -202,7 +203,7 @@ export class ControlServer {
     if (typeof taskId !== 'string' || typeof attempt !== 'number')
       return sendJson(response, 400, errorBody('invalid_request', 'task_id and attempt are needed.'))
     const current = this.#current
-    // An attempt that is not here is no error: the heartbeat tells it, wherever it runs.
+    // An attempt that does not run here is no error: the answer to its heartbeat cancels it, wherever it runs.
     if (current?.request.task_id === taskId && current.request.attempt === attempt)
       current.halt.abort(new AttemptAbort('cancelled'))
     sendJson(response, 202, { task_id: taskId, attempt })
@@ -224,7 +225,7 @@ export class ControlServer {
     }
   }
 
-  /** preparing: ffmpeg is being looked at; a task is taken already. */
+  /** preparing: ffmpeg is being checked; a task is accepted already. */
   #state(): 'unusable' | 'draining' | 'busy' | 'preparing' | 'idle' {
     if (this.#unusable !== null) return 'unusable'
     if (this.#stopping !== null) return 'draining'
@@ -235,7 +236,7 @@ export class ControlServer {
   #isAuthorized(request: IncomingMessage): boolean {
     if (this.#options.secret === null) return true
     const given = request.headers['x-splicepoint-transcoder']
-    // Digests have one length, so that the comparison takes the same time for every guess.
+    // Digests have equal lengths, so that the comparison takes the same time for every guess.
     const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
     return timingSafeEqual(digest(typeof given === 'string' ? given : ''), digest(this.#options.secret))
   }
@@ -249,7 +250,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** undefined when the body is too large or no JSON. */
+/** undefined if the body is too large or not JSON. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let size = 0

@@ -1,24 +1,25 @@
-// In charge of: what becomes of the attempt that runs when the process is told to end: whether it may finish, and when it is
-// given back instead.
-// Not in charge of: predicting its rest (progress.ts), giving it back (runTask.ts), signals and the last resort (main.ts).
+// In charge of: what happens to the running attempt when the process is told to end: whether it may finish, and when it
+// is given back instead.
+// Not in charge of: predicting its remaining time (pipeline/progress.ts), giving it back (pipeline/runTask.ts), signals
+// and the forced exit (main.ts).
 import { setTimeout as pause } from 'node:timers/promises'
 import { AttemptAbort } from '../errors.ts'
 import type { Log } from '../log.ts'
 
-/** An attempt, as far as its end is concerned. */
+/** The parts of an attempt that matter for its end. */
 export interface DrainableAttempt {
   halt: AbortController
-  /** Nothing is left but to tell the Worker; it may know already, and give the place away. */
+  /** Only the report to the Worker is left; the Worker may have received it and assigned the slot to another task. */
   ending: boolean
-  /** Seconds that it still needs, as it predicts itself; null = it cannot tell. */
+  /** Seconds that the attempt still needs by its own prediction; null = unknown. */
   rest: () => number | null
   ended: Promise<void>
 }
 
 export interface DrainOptions {
-  /** For how long the attempt may go on. Giving it back then takes some seconds more. */
+  /** How long the attempt may continue. Giving it back afterwards takes some seconds more. */
   seconds: number
-  /** Aborted when there is no time to wait any more. */
+  /** Aborted if there is no time left to wait. */
   hurry: AbortSignal
   log: Log
   everyMs?: number
@@ -28,23 +29,26 @@ export interface DrainOptions {
 interface DrainState {
   ending: boolean
   restSeconds: number | null
-  /** Until the time to drain is over. */
+  /** Seconds left for draining. */
   leftSeconds: number
-  /** For how long the rest has been unknown. */
+  /** How long the remaining time has been unknown. */
   unknownSeconds: number
-  /** The longest that this may last. */
+  /** The longest allowed time without a prediction. */
   patienceSeconds: number
-  /** It was let go on before. */
+  /** The attempt was already allowed to finish. */
   promised: boolean
 }
 
-/** A prediction is a little too low, and there are the last request and the clean-up. */
+/** Predictions are a little too low, and the last request and the clean-up take time as well. */
 const MARGIN = 1.1
 const END_SECONDS = 1
-/** Only a clear miss takes back what was promised: an attempt that is nearly done is worth more than the time that is left. */
+/**
+ * An attempt that may finish is given back only after a clear overrun: it is nearly done, and worth more than the
+ * remaining time.
+ */
 const OVERRUN_FACTOR = 1.25
 const OVERRUN_SECONDS = 5
-/** An encode that has just begun can say after this how long it takes. */
+/** After this time, an encode that has just begun can predict how long it takes. */
 const MAX_UNKNOWN_SECONDS = 15
 const UNKNOWN_SHARE = 8
 

@@ -1,5 +1,7 @@
-// In charge of: what must be known of this machine before the first ffmpeg runs, found out while the transcoder listens already.
-// Not in charge of: how (ffmpeg/locate.ts, ffmpeg/engineCache.ts, ffmpeg/sandboxProbe.ts, workspace.ts).
+// In charge of: the checks of this machine before the first run of ffmpeg, made while the transcoder is already
+// listening.
+// Not in charge of: the checks themselves (ffmpeg/locate.ts, ffmpeg/engineCache.ts, ffmpeg/sandboxProbe.ts,
+// workspace.ts).
 import { probeSandbox, type SandboxReport } from '../ffmpeg/sandboxProbe.ts'
 import { locateEngine, type Engine } from '../ffmpeg/locate.ts'
 import { readEngineCache } from '../ffmpeg/engineCache.ts'
@@ -18,9 +20,9 @@ export async function startEngine(
   log: Log,
 ): Promise<PreparedEngine> {
   const located = await cachedEngine(env, log)
-  // Of the machine that it runs on: what an image was built on says nothing about it.
+  // Probed on the machine that runs: the machine that built the image says nothing about it.
   const { cell, report } = await probeSandbox(located, workDir)
-  // What is written for another user's programs is for them and nobody else to read.
+  // Files for the sandbox's user are readable by its group (that user's) and by no one else.
   if (cell.user !== null) process.umask(0o027)
   const missing = Object.entries(report.missing).map(([name, why]) => `${name}: ${why}`)
   log.info('the cell of ffmpeg', { in_force: report.in_force.join(', '), missing: missing.join('; ') })
@@ -29,7 +31,10 @@ export async function startEngine(
   return { engine: { ...located, cell }, cell: report }
 }
 
-/** What the image knows of its programs (prewarm.ts); they are asked where there is no record, or one of other programs. */
+/**
+ * Uses the record in the image about its programs (prewarm.ts). Without a record, or with one of other programs, the
+ * programs are run to find out.
+ */
 async function cachedEngine(env: Record<string, string | undefined>, log: Log): Promise<Engine> {
   const path = env['FFMPEG_RECORD']
   if (!path) return locateEngine(env)
