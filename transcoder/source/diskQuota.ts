@@ -1,27 +1,27 @@
-// In charge of: how much of a disk a source may take: whoever sends it may never come to an end.
-// Not in charge of: room for the outputs (workspace.ts), how fast it must come (minimumRate.ts).
+// In charge of: how much of a disk a source may occupy: its server may send without end.
+// Not in charge of: space for the outputs (workspace.ts), the minimum rate (minimumRate.ts).
 import { statfs } from 'node:fs/promises'
 import { TaskError } from '#contract/taskError.ts'
 
 const CHECK_EVERY_BYTES = 32 * 1024 * 1024
 
 export interface DiskQuotaOptions {
-  /** Of what is free at the beginning, from 0 to 1. */
+  /** Share of the free space at the beginning, from 0 to 1. */
   share: number
-  /** Bytes, however much is free. */
+  /** Limit in bytes, however much is free. */
   mostBytes: number
 }
 
-/** What one source may write, counted while it is written. */
+/** The bytes that one source may write, counted while they are written. */
 export class DiskQuota {
-  /** As it looked at the beginning. */
+  /** The quota, computed from the free space at the beginning. */
   readonly bytes: number
   readonly #leastFree: number
   readonly #freeNow: () => Promise<number>
   #written = 0
   #checkAt = CHECK_EVERY_BYTES
 
-  /** `freeNow` tells the bytes that are free. */
+  /** `freeNow` returns the number of free bytes. */
   private constructor(free: number, options: DiskQuotaOptions, freeNow: () => Promise<number>) {
     this.bytes = Math.floor(Math.min(free * options.share, options.mostBytes))
     this.#leastFree = free * (1 - options.share)
@@ -36,7 +36,7 @@ export class DiskQuota {
     return new DiskQuota(await freeNow(), options, freeNow)
   }
 
-  /** Before `bytes` more are written. Throws source_too_large; disk_full where others have taken what was free. */
+  /** Call before `bytes` more are written. Throws source_too_large; disk_full if others have used up the free space. */
   async reserve(bytes: number): Promise<void> {
     this.#written += bytes
     if (this.#written > this.bytes) {
@@ -50,7 +50,7 @@ export class DiskQuota {
     }
   }
 
-  /** What was written and is thrown away again. */
+  /** Returns the bytes of data that was written and then discarded. */
   release(bytes: number): void {
     this.#written -= bytes
   }

@@ -1,5 +1,5 @@
-// In charge of: a file of this machine as the gateway's source, answered as the door would answer.
-// Not in charge of: how it came here (hls/hlsDownload.ts, prepareSource.ts).
+// In charge of: serving a local file as the loopback server's source, with the responses that the task API would give.
+// Not in charge of: creating the file (hls/hlsDownload.ts, prepareSource.ts).
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'

@@ -1,5 +1,6 @@
-// In charge of: bringing a job's logo into the workspace as a PNG of our own making, so that a stranger's image meets one decoder, alone.
-// Not in charge of: fetching it from its server (the Worker), where it stands in the picture (plan/video/logoPlacement.ts).
+// In charge of: converting a job's logo into a PNG in the workspace, so that untrusted image data reaches only one
+// decoder, in a process of its own.
+// Not in charge of: fetching it from its server (the Worker), its position in the frame (plan/video/logoPlacement.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,15 +17,15 @@ const formats: Record<ImageType, { demuxer: string; decoder: string }> = {
   'image/webp': { demuxer: 'webp_pipe', decoder: 'webp' },
 }
 const STALL_MS = 20_000
-/** RGBA, which PNG can make a little larger at most. */
+/** RGBA; a PNG can be slightly larger than its pixels. */
 const LIMITS = { fileBytes: MAX_LOGO_PIXELS * 5, cpuSeconds: 60 }
 
-/** Where a prepared logo is. */
+/** The path of the converted logo. */
 export function logoPath(workspace: Workspace): string {
   return join(workspace.root, 'logo.png')
 }
 
-/** Decodes and rewrites it; → its size. Throws TaskError logo_unavailable. */
+/** Decodes the logo and writes it as a PNG; returns its size. Throws TaskError logo_unavailable. */
 export async function convertLogo(
   engine: FfmpegPrograms,
   bytes: Uint8Array,
@@ -42,7 +43,7 @@ export async function convertLogo(
       engine,
       [
         ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'level+warning', '-nostats', '-progress', 'pipe:1'],
-        // One local file, one demuxer, one decoder; a broken image is an error, not half a picture.
+        // One local file, one demuxer, one decoder; a broken image is an error, not a partial image.
         ...['-protocol_whitelist', 'file', '-format_whitelist', demuxer, '-codec_whitelist', decoder],
         ...['-max_pixels', `${MAX_LOGO_PIXELS}`, '-max_alloc', '268435456', '-err_detect', 'explode', '-xerror'],
         ...['-f', demuxer, '-i', `file:${given}`],
@@ -62,7 +63,7 @@ export async function convertLogo(
     const png = result.code === 0 ? await readFile(made).catch(() => null) : null
     if (png === null || png.length < 24 || imageType(png) !== 'image/png')
       throw unusable(`It cannot be decoded, or has more than ${MAX_LOGO_PIXELS} pixels.`)
-    // IHDR is the first chunk of every PNG; this one is ours.
+    // IHDR is the first chunk of every PNG; this one was written by our own ffmpeg.
     return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) }
   } finally {
     await rm(given, { force: true })

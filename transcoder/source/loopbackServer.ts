@@ -1,4 +1,5 @@
-// In charge of: the loopback address that ffmpeg and ffprobe read the source from, and the verdict on what they were given.
+// In charge of: the loopback address from which ffmpeg and ffprobe read the source, and whether all requested bytes
+// were delivered.
 // Not in charge of: getting the bytes (sourceReader.ts).
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,7 +10,10 @@ import type { ByteRange } from './rangeResponse.ts'
 import { SourceReader, type FetchRange, type SourceReaderOptions } from './sourceReader.ts'
 
 export interface SourceIntegrity {
-  /** False when a byte that was asked for could not be given. ffmpeg's exit code says nothing about that: it is 0 on a source that broke off. */
+  /**
+   * False if a requested byte could not be delivered. ffmpeg's exit code does not show that: it is 0 for a source that
+   * broke off.
+   */
   complete: boolean
   error?: Error
   bytesServed: number
@@ -31,7 +35,7 @@ export class LoopbackServer {
   #port = 0
   #bytesServed = 0
   #position = 0
-  /** What requests wait for, by path. */
+  /** Promises by path: requests to that path wait for them. */
   readonly #held = new Map<string, Promise<void>>()
 
   private constructor(
@@ -49,7 +53,7 @@ export class LoopbackServer {
     })
   }
 
-  /** `onFailure` is called once, with the first error that no retry could mend. */
+  /** `onFailure` is called once, with the first error that no retry resolved. */
   static async start(
     input: FetchRange,
     signal: AbortSignal,
@@ -67,18 +71,21 @@ export class LoopbackServer {
     return `http://127.0.0.1:${this.#port}${this.#path}`
   }
 
-  /** To be kept out of every text that leaves the process. */
+  /** Must be removed from every text that leaves the process. */
   get secret(): string {
     return this.#secret
   }
 
-  /** Asks for the source now, so that its own errors come in its own words and not in a decoder's. */
+  /** Opens the source now, so that its errors are reported as such and not as errors of a decoder. */
   async open(): Promise<{ size: number | null; ranges: boolean; head: Uint8Array }> {
     const { size, ranges } = await this.#source.open()
     return { size, ranges, head: this.#source.head }
   }
 
-  /** Another address of the source, at which requests wait until `release`: a program may start before there is what it reads. */
+  /**
+   * Creates another address of the source, where requests wait until `release`: a program can start before its input is
+   * available.
+   */
   hold(): Held {
     const { promise, resolve } = Promise.withResolvers<void>()
     const name = `-${this.#held.size + 1}`
@@ -86,26 +93,26 @@ export class LoopbackServer {
     return { url: `${this.url}${name}`, release: resolve }
   }
 
-  /** From now on another source is served at the same address: what was made of the first one. Nobody may be reading. */
+  /** From now on serves another source, made from the first one, at the same address. No reader may be active. */
   async replaceSource(input: FetchRange): Promise<void> {
     await this.#source.close()
-    // It is on the disk already.
+    // The new source is on the disk already and needs no cache.
     const { seenFile: _, ...options } = this.#options
     this.#source = this.#make(input, options)
     this.#position = 0
   }
 
-  /** Whoever reads from now on is the last to do so: nothing of it is kept for others. */
+  /** Bytes read from now on are not cached: no later reader needs them. */
   stopCaching(): void {
     this.#source.stopCaching()
   }
 
-  /** The whole source, for this process itself. */
+  /** The whole source, for use in this process. */
   read(signal: AbortSignal): AsyncIterable<Uint8Array> {
     return this.#readAll(signal)
   }
 
-  /** A few bytes of the source; fewer where it ends, and none behind its beginning where it cannot be read in ranges. */
+  /** A few bytes of the source; fewer at its end, and none from the middle of a source without ranges. */
   async readRange(first: number, count: number, signal: AbortSignal): Promise<Uint8Array> {
     const { size, ranges } = await this.#source.open()
     if ((first > 0 && !ranges) || count <= 0 || (size !== null && first >= size)) return new Uint8Array()
@@ -126,7 +133,7 @@ export class LoopbackServer {
     yield* this.#source.read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
   }
 
-  /** How far into the source the newest reader is, 0…1; 0 where the size is unknown. */
+  /** Position of the newest reader, 0…1; 0 if the size is unknown. */
   get fraction(): number {
     const size = this.#source.facts?.size
     return size ? Math.min(1, this.#position / size) : 0
@@ -152,7 +159,7 @@ export class LoopbackServer {
     const refuse = (status: number, headers: Record<string, string> = {}): void => {
       response.writeHead(status, { 'content-length': '0', ...headers }).end()
     }
-    // The host is checked against DNS rebinding: a name that resolves to loopback is not this address.
+    // The Host header is checked against DNS rebinding: a request for a name that resolves to loopback is rejected.
     const host = (request.headers.host ?? '').replace(/:\d+$/, '')
     const path = request.url ?? ''
     if (host !== '127.0.0.1' || (path !== this.#path && !this.#held.has(path))) return refuse(404)
@@ -160,7 +167,7 @@ export class LoopbackServer {
     const gone = new AbortController()
     response.on('close', () => gone.abort())
     await this.#held.get(path)
-    // 410 and not 5xx: ffmpeg would come back for those, and nothing will be there.
+    // 410 and not 5xx: ffmpeg would retry after those, and the source stays unavailable.
     if (this.#source.failure !== null) return refuse(410)
     const facts = await this.#source.open().catch(() => null)
     if (facts === null) return refuse(410)
@@ -183,7 +190,7 @@ export class LoopbackServer {
       response.end()
       return
     }
-    // pipeline destroys the socket when the source fails: a body that ends short must not look like one that ended.
+    // pipeline destroys the socket if the source fails: a truncated body must not look complete.
     await pipeline(this.#counted(range, gone.signal), response).catch(() => response.destroy())
   }
 
@@ -198,7 +205,10 @@ export class LoopbackServer {
   }
 }
 
-/** RFC 9110, 14.2: one byte range; null = none or one that is not understood, which is served whole; 'none' = not satisfiable. */
+/**
+ * RFC 9110, 14.2: one byte range; null = none, or one that is not understood: the whole is served; 'none' = not
+ * satisfiable.
+ */
 export function parseRange(header: string | undefined, size: number | null): ByteRange | 'none' | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
   if (!match || (match[1] === '' && match[2] === '')) return null

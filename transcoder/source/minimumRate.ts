@@ -1,14 +1,14 @@
-// In charge of: the rate at which a source must keep coming: one that drips would hold a transcoder for days.
-// Not in charge of: silence (each reader has its own timer), the size (diskQuota.ts).
+// In charge of: the minimum rate of a source: one that sends a few bytes at a time would occupy a transcoder for days.
+// Not in charge of: timeouts without data (each reader has its own timer), the size (diskQuota.ts).
 import { TaskError } from '#contract/taskError.ts'
 
 export interface MinimumRateOptions {
-  /** Milliseconds of waiting after which the rate is judged. */
+  /** Milliseconds of waiting after which the rate is checked. */
   slowMs?: number
   leastBytesPerSecond?: number
 }
 
-/** Counts the time spent waiting for answers and for bytes, not for who reads them. */
+/** Counts the time spent waiting for responses and bytes, not the time that the reader takes to process them. */
 export class MinimumRate {
   readonly #slowMs: number
   readonly #least: number
@@ -20,7 +20,7 @@ export class MinimumRate {
     this.#least = leastBytesPerSecond
   }
 
-  /** The error to end with, or null. */
+  /** Returns the error to end with, or null. */
   check(ms: number, bytes: number): TaskError | null {
     this.#ms += ms
     this.#bytes += bytes
@@ -33,7 +33,9 @@ export class MinimumRate {
     return new TaskError('source_unreachable', why)
   }
 
-  /** The same bytes, as long as they come fast enough. `asked`: when they were asked for, by performance.now(). */
+  /**
+   * Passes the bytes on as long as they arrive fast enough. `asked`: when they were requested, by performance.now().
+   */
   async *throttleCheck(body: AsyncIterable<Uint8Array>, asked: number): AsyncGenerator<Uint8Array> {
     let began = asked
     for await (const chunk of body) {

@@ -1,6 +1,6 @@
-// In charge of: what ffmpeg can read of a source that it could not read well as it is: a playlist becomes one file, and so does a
-// source that can only be read from its beginning, where the disk holds it.
-// Not in charge of: playlists (hls/hlsDownload.ts), serving the file (the gateway).
+// In charge of: making a source easier for ffmpeg to read: a playlist becomes one file, and so does a source that can
+// only be read from its beginning, if the disk can hold it.
+// Not in charge of: playlists (hls/hlsDownload.ts), serving the file (loopbackServer.ts).
 import { createWriteStream } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,10 +15,10 @@ import { waitForEndedPlaylist, downloadTracks, type DiscontinuityPeriod } from '
 import { localFileInput } from './localFile.ts'
 import { DiskQuota } from './diskQuota.ts'
 
-/** The rest of what is free is left for the outputs. */
+/** The rest of the free space is left for the outputs. */
 const DOWNLOAD_SHARE = 0.5
 
-/** Opens the source; behind the gateway there is media afterwards, which can be read anywhere if that was possible at all. */
+/** Opens the source. Afterwards the loopback server serves media, with random access if that is possible at all. */
 export async function prepareSource(
   attempt: Attempt,
   { allowHlsSource }: Pick<JobSpec, 'allowHlsSource'>,
@@ -57,14 +57,16 @@ async function hlsFile({ door, engine, workspace, halt }: Attempt, directory: st
   return path
 }
 
-/** Where no server announced a length, a segment that ended early looks whole; the playlist knows how long all of it is. */
+/**
+ * If no server announced a length, a segment that ended early looks complete; the playlist states the total duration.
+ */
 async function requireLength(
   path: string,
   stretches: readonly DiscontinuityPeriod[],
   targetSeconds: number,
   context: AssemblyContext,
 ): Promise<void> {
-  // Bare audio frames have only an estimate.
+  // The duration of bare audio frames is only an estimate.
   if (stretches.some(({ kind }) => kind === 'audio')) return
   const promised = stretches.reduce((sum, { seconds }) => sum + seconds, 0)
   const seconds = await fileDuration(path, context)
@@ -75,13 +77,13 @@ async function requireLength(
   })
 }
 
-/** Reads a source without ranges once, for all who will read it. Null = too large for this disk: it stays a stream. */
+/** Downloads a source without ranges once, for all its readers. Null = too large for this disk: it remains a stream. */
 async function downloadToDisk(
   { gateway, halt, settings }: Attempt,
   size: number | null,
   directory: string,
 ): Promise<string | null> {
-  // Only one that does not say how long it is can go on for ever.
+  // Only a source without a stated length can be endless.
   const mostBytes = size === null ? settings.maxUnsizedBytes : Number.POSITIVE_INFINITY
   const room = await DiskQuota.open(directory, { share: DOWNLOAD_SHARE, mostBytes })
   if (size !== null && size > room.bytes) return null

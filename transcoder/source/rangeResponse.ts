@@ -1,26 +1,27 @@
-// In charge of: judging one answer of the door to a read of the source: which bytes it brings, or why it brings none.
-// Not in charge of: trying again (sourceReader.ts).
+// In charge of: checking one response of the task API to a read of the source: which bytes it contains, or why it
+// contains none.
+// Not in charge of: retries (sourceReader.ts).
 import { isJobErrorCode, isConnectionError, jobErrorPolicies } from '#contract/errorCodes.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
 import { responseError } from '../taskApi/taskClient.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { TransientError } from '../taskApi/retry.ts'
 
-/** What the first answer said. Every later one must agree: ffmpeg must never be given two files as one. */
+/** What the first response stated. Every later one must agree: ffmpeg must never receive parts of two files as one. */
 export interface SourceInfo {
-  /** Bytes; null where the source does not say. */
+  /** Bytes; null if the source does not state its size. */
   size: number | null
   etag: string | null
-  /** False: one sequential stream, which cannot be taken up again after a break. */
+  /** False: one sequential stream, which cannot be resumed after a break. */
   ranges: boolean
 }
 
 export interface RangeResponse {
-  /** Held as long as its body is: Node cancels a body that nobody reads yet when nobody refers to its response any more. */
+  /** Kept as long as its body: Node cancels an unread body when its response is garbage-collected. */
   response: Response
   body: ReadableStream<Uint8Array>
   first: number
-  /** Bytes that the body must bring; null where only its end tells. */
+  /** Number of bytes that the body must contain; null if only its end shows it. */
   length: number | null
 }
 
@@ -36,7 +37,7 @@ const sourceChanged = (what: string): TaskError =>
 const invalidResponse = (what: string): TransientError =>
   new TransientError(new TaskError('source_unreachable', `The source could not be read: ${what}.`))
 
-/** The answer to a first read from byte 0, which pins the facts. */
+/** Checks the response to a first read from byte 0; later responses must match its facts. */
 export async function checkFirstResponse(response: Response): Promise<{ facts: SourceInfo; delivery: RangeResponse }> {
   if (response.status === 416) {
     await response.body?.cancel()
@@ -62,7 +63,7 @@ export async function checkFirstResponse(response: Response): Promise<{ facts: S
   return { facts: { size, etag, ranges }, delivery: { response, body, first: 0, length: size } }
 }
 
-/** A later answer, held against the facts. `asked` null = the whole was asked for. */
+/** Checks a later response against the facts. `asked` null = the whole source was requested. */
 export async function checkNextResponse(
   response: Response,
   facts: SourceInfo,
@@ -85,7 +86,7 @@ export async function checkNextResponse(
     if (response.status === 206) throw invalidResponse('it answered with a part although the whole was requested')
     const size = contentLength(response)
     if (facts.size !== null && size !== null && size !== facts.size) throw sourceChanged('it has a different size')
-    // A whole body where a range was asked for is of use only when the range begins at byte 0.
+    // A whole body in response to a range request can be used only if the range begins at byte 0.
     if (asked !== null && asked.first > 0) throw invalidResponse('it no longer answers range requests')
     return { response, body: bodyOf(response), first: 0, length: asked === null ? facts.size : asked.last + 1 }
   } catch (error) {

@@ -1,9 +1,10 @@
-// In charge of: bytes of the source that were read before, kept on the disk: what looks at a source (probe, captions, still) reads
-// its beginning and its index, and so does the encode, and each read of a store costs time and money.
-// Not in charge of: asking the source (sourceReader.ts), which bytes are right: they are those that a reader was given.
+// In charge of: caching bytes of the source on disk: the inspections (probe, captions, still) read its beginning and
+// its index, and so does the encode, and each read of a store costs time and money.
+// Not in charge of: requesting the source (sourceReader.ts), checking the bytes: only bytes that were passed to a
+// reader are stored.
 import { open, rm, type FileHandle } from 'node:fs/promises'
 
-/** As much as the longest look at pictures takes (streamDetails.ts), and the indexes of long files. */
+/** Enough for the longest inspection of video (streamDetails.ts) and for the indexes of long files. */
 const MAX_BYTES = 24 * 1024 * 1024
 const READ_BYTES = 64 * 1024
 
@@ -14,19 +15,19 @@ export class ReadCache {
   #file: Promise<FileHandle> | null = null
   #left: number
 
-  /** `path` must not exist. Bytes have the same place in this file as in the source: it is sparse. */
+  /** `path` must not exist. Bytes have the same offsets in this file as in the source: it is sparse. */
   constructor(path: string, mostBytes = MAX_BYTES) {
     this.#path = path
     this.#left = mostBytes
   }
 
-  /** Where the bytes that are here from `at` on end, exclusive; `at` itself where there are none. */
+  /** The end, exclusive, of the cached bytes that begin at `at`; `at` itself if there are none. */
   cachedUntil(at: number): number {
     const span = this.#spans.find(({ start, end }) => start <= at && at < end)
     return span?.end ?? at
   }
 
-  /** Resolves once they are on the disk. Never rejects: without room nothing more is kept. */
+  /** Resolves once the bytes are on the disk. Never rejects: if the disk is full, nothing more is cached. */
   async store(at: number, bytes: Uint8Array): Promise<void> {
     if (bytes.length > this.#left || this.cachedUntil(at) >= at + bytes.length) return
     this.#left -= bytes.length
@@ -41,12 +42,12 @@ export class ReadCache {
     }
   }
 
-  /** From now on nothing is added: nobody will look a second time. */
+  /** From now on nothing is added: no later reader needs it. */
   seal(): void {
     this.#left = 0
   }
 
-  /** `from` to `to`, exclusive. It ends early, and nothing is here any more, where the disk fails. */
+  /** `from` to `to`, exclusive. If the disk fails, it ends early and empties the cache. */
   async *read(from: number, to: number): AsyncGenerator<Uint8Array> {
     for (let at = from; at < to;) {
       const chunk = await this.#readChunk(at, Math.min(READ_BYTES, to - at)).catch(() => null)

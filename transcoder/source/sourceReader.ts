@@ -1,5 +1,6 @@
-// In charge of: reading the source through the door as one unbroken file: ranges, one of read-ahead, resuming at the byte reached,
-// and giving up loudly. Never bytes that are wrong, and never an end that is not the end.
+// In charge of: reading the source through the task API as one unbroken file: ranges, one of read-ahead, resuming at
+// the current position, and failing explicitly. It never returns wrong bytes, and never ends before the end of the
+// source.
 // Not in charge of: HTTP towards ffmpeg (loopbackServer.ts).
 import { StaleAttempt } from '../errors.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -25,30 +26,36 @@ import { ReadCache } from './readCache.ts'
 export type FetchRange = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
 
 export interface SourceReaderOptions extends MinimumRateOptions {
-  /** Bytes of the largest read. A local R2 GET of a multipart object has no backpressure, so a read must be small enough to sit in memory. */
+  /**
+   * Bytes of the largest read. A local R2 GET of a multipart object has no backpressure, so a read must be small enough
+   * to fit in memory.
+   */
   rangeBytes?: number
   backoff?: Backoff
-  /** Milliseconds without a single byte before the source is given up. */
+  /** Milliseconds without a single byte after which the source is given up. */
   giveUpMs?: number
-  /** The same before the source was ever open, where the service answers and says that the source is away. */
+  /** The same before the source was first opened, if the service answers that the source is unavailable. */
   elsewhereMs?: number
-  /** For how long a cause that no retry mends must last before it is believed. */
+  /** How long an error that retries rarely resolve must last before it is reported. */
   lastingMs?: number
-  /** Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that we resume before it gives up. */
+  /**
+   * Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that the read is resumed before
+   * ffmpeg gives up.
+   */
   stallMs?: number
-  /** A file that is made for bytes that several readers want; none = each asks for itself. */
+  /** Path of a cache file for bytes that several readers need; undefined = no cache. */
   seenFile?: string
-  /** The most that is kept in it. */
+  /** Maximum size of the cache. */
   seenBytes?: number
 }
 
 /**
- * Bytes of a reader's first read; each further one takes twice as many, up to `rangeBytes`. Probes and seeks look at a little and
- * go away, and what was asked for has then left its store, which counts it.
+ * Bytes of a reader's first read; each further one is twice as large, up to `rangeBytes`. Probes and seeks read a
+ * little and disconnect; by then the store has sent the whole range, and counts it.
  */
 const FIRST_READ_BYTES = 1024 * 1024
 
-/** A byte order mark and `#EXTM3U` fit in. */
+/** Enough for a byte order mark and `#EXTM3U`. */
 const HEAD_BYTES = 16
 
 export class SourceReader {
@@ -62,7 +69,7 @@ export class SourceReader {
   readonly #seen: ReadCache | null
   #facts: SourceInfo | null = null
   #opening: Promise<SourceInfo> | null = null
-  /** The first answer's body, kept for whoever reads from byte 0 first. */
+  /** The body of the first response, kept for the first reader that starts at byte 0. */
   #kept: RangeResponse | null = null
   #head: Uint8Array = new Uint8Array()
   #failure: Error | null = null
@@ -89,12 +96,12 @@ export class SourceReader {
     this.#seen = options.seenFile === undefined ? null : new ReadCache(options.seenFile, options.seenBytes)
   }
 
-  /** The first error that no retry could mend. */
+  /** The first error that no retry resolved. */
   get failure(): Error | null {
     return this.#failure
   }
 
-  /** A read that failed and has not succeeded since: ffmpeg may have given up before we did. */
+  /** The error of a read that failed and has not succeeded since: ffmpeg may have given up before the retries end. */
   get trouble(): Error | null {
     return this.#trouble.error?.final ?? null
   }
@@ -107,7 +114,7 @@ export class SourceReader {
     return Math.min(FIRST_READ_BYTES, this.#rangeBytes)
   }
 
-  /** Asks for the first range and pins what the answer says. */
+  /** Requests the first range and stores the facts of the response. */
   open(): Promise<SourceInfo> {
     this.#opening ??= this.#open()
     return this.#opening
@@ -120,7 +127,7 @@ export class SourceReader {
         const { facts, delivery } = await checkFirstResponse(response)
         this.#kept = await this.#peekHead(delivery)
         this.#facts = facts
-        // From here on there is work to lose: it is waited for with the transcoder in hand.
+        // From here on there is work to lose: the retries take longer and keep the transcoder.
         this.#trouble = new RetryState(this.#patience)
         return facts
       } catch (error) {
@@ -129,12 +136,12 @@ export class SourceReader {
     }
   }
 
-  /** The first bytes of the source, once it is open: enough to tell a playlist from media. */
+  /** The first bytes of the source, once it is open: enough to distinguish a playlist from media. */
   get head(): Uint8Array {
     return this.#head
   }
 
-  /** Looks at the first bytes of a body that somebody else will read. */
+  /** Reads the first bytes of a body without consuming them. */
   async #peekHead(delivery: RangeResponse): Promise<RangeResponse> {
     const reader = delivery.body.getReader()
     const timer = setTimeout(() => void reader.cancel().catch(() => undefined), this.#stallMs)
@@ -170,7 +177,7 @@ export class SourceReader {
     else yield* this.#readWhole(facts, signal)
   }
 
-  /** Whoever reads from now on is the last to do so. */
+  /** Bytes read from now on are not cached: no later reader needs them. */
   stopCaching(): void {
     this.#seen?.seal()
   }
@@ -191,7 +198,7 @@ export class SourceReader {
       const kept = first === 0 ? this.#takeFirstResponse() : null
       return kept === null ? this.#next(facts, { first, last }, signal) : Promise.resolve(kept)
     }
-    // Ends at multiples of its size, so that later reads lie on one grid, whoever asks for them.
+    // A range ends at a multiple of its size, so that the ranges of all readers lie on one grid.
     const spanFrom = (first: number): ByteRange => ({
       first,
       last: Math.min(range.last, (Math.floor(first / size) + 1) * size - 1),
@@ -205,14 +212,14 @@ export class SourceReader {
             at += chunk.length
             yield chunk
           }
-          // Less than it had where the disk failed: the rest is asked for.
+          // If the disk failed, the cache returned less than announced: the rest is requested.
           continue
         }
         if (at > span.last) {
           span = spanFrom(at)
           size = Math.min(2 * size, this.#rangeBytes)
         }
-        // After a resume in the middle the span ends where it did: the read-ahead still fits.
+        // After a resume in the middle, the range ends at the same byte: the read-ahead still fits.
         const { last } = span
         const first = at
         const pending: Promise<RangeResponse> = ahead?.first === at ? ahead.delivery : begin(first, last)
@@ -222,12 +229,13 @@ export class SourceReader {
             await this.#seen?.store(at, chunk)
             at += chunk.length
             yield chunk
-            // Not before half: a reader that only looks at the head (a probe, a seek) does not cost a second read.
+            // The read-ahead starts after half of the range: a reader of the first bytes only (a probe, a seek) causes
+            // no second read.
             const then = Math.max(last + 1, this.#seen?.cachedUntil(last + 1) ?? 0)
             if (ahead === null && then <= range.last && at - first > (last - first) / 2) {
               const next = spanFrom(then)
               ahead = { first: next.first, delivery: this.#next(facts, next, signal) }
-              ahead.delivery.catch(() => undefined) // judged when its turn comes
+              ahead.delivery.catch(() => undefined) // the error is thrown when this range is read
             }
           }
         } catch (error) {
@@ -278,10 +286,10 @@ export class SourceReader {
     const began = performance.now()
     let response: Response
     try {
-      // The timer is cleared once the head is there; the body's silence is watched read by read in #bytes.
+      // The timer is stopped when the headers have arrived; #bytes then limits the silence in the body.
       response = await this.#input(range, etag, AbortSignal.any([signal, timeout.signal]))
     } catch (error) {
-      // The service answers at once: what keeps it waiting is the source.
+      // The service itself answers at once: a timeout is caused by the source.
       throw connectionError(error, timeout.signal.aborted)
     } finally {
       clearTimeout(timer)
@@ -292,7 +300,7 @@ export class SourceReader {
     throw this.#fail(slow)
   }
 
-  /** The body's bytes, exactly as many as it promised and never more than `wanted`. */
+  /** The body's bytes, exactly as many as it announced and never more than `wanted`. */
   async *#bytes(delivery: RangeResponse, wanted: number | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const reader = delivery.body.getReader()
     let silent = false
@@ -332,7 +340,7 @@ export class SourceReader {
     }
   }
 
-  /** Returns after a pause when the error may pass; throws when it cannot, or has lasted too long. */
+  /** Returns after a pause if a retry may succeed; throws if it cannot, or if the error has lasted too long. */
   async #waitToRetry(error: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     if (!(error instanceof TransientError)) throw this.#fail(error)
@@ -341,7 +349,7 @@ export class SourceReader {
     await sleep(wait, signal)
   }
 
-  /** The first error that ends the source is the one that counts. */
+  /** Only the first error that ends the source is kept. */
   #fail(error: unknown): Error {
     const failure =
       error instanceof TaskError || error instanceof StaleAttempt

@@ -1,16 +1,17 @@
-// In charge of: whether an ASF file (WMV, WMA) is protected: its header has a Content Encryption Object (ASF specification, 3.14).
-// Not in charge of: its streams: one licence is for all of them.
+// In charge of: whether an ASF file (WMV, WMA) is protected: its header has a Content Encryption Object (ASF
+// specification, 3.14).
+// Not in charge of: single streams: one licence applies to all of them.
 import { viewOf } from '../../formats/mp4/boxReader.ts'
 import type { ReadRange, TrackProtection } from './trackProtection.ts'
 
-/** GUIDs as they lie in the file: the first three fields are little-endian. */
+/** GUIDs as stored in the file: the first three fields are little-endian. */
 const CONTENT_ENCRYPTION = 'fbb3112223bdd211b4b700a0c955fc6e'
 const STREAM_PROPERTIES = '9107dcb7b7a9cf118ee600c00c205365'
 const VIDEO = 'c0ef19bc4d5bcf11a8fd00805f5c442b'
 const AUDIO = '409e69f84d5bcf11a8fd00805f5c442b'
 const HEADER_BYTES = 30
 const MAX_HEADER = 4 * 1024 * 1024
-/** Object header, and the four fields of which a licence is one: of an empty one there are 40. */
+/** An object that is not larger has no licence: an object header and four empty fields take 40 bytes. */
 const EMPTY_BYTES = 40
 
 export async function asfTracks(read: ReadRange): Promise<TrackProtection[]> {

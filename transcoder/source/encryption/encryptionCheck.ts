@@ -1,6 +1,6 @@
-// In charge of: refusing a source whose used streams are encrypted, before anything is decoded: what a decoder makes of them looks
-// like a success.
-// Not in charge of: finding the encryption (encryption/), keys of HLS playlists (the Worker).
+// In charge of: rejecting a source if streams that the job uses are encrypted, before anything is decoded: decoding
+// encrypted data appears to succeed.
+// Not in charge of: detecting encryption in each container (the other files here), keys of HLS playlists (the Worker).
 import { open } from 'node:fs/promises'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { asfTracks } from './asfProtection.ts'
@@ -17,7 +17,7 @@ import { usedAudioStreams } from '../../plan/streams/outputTiming.ts'
 const TS_BYTES = 2 * 1024 * 1024
 
 /**
- * `media`: what ffprobe found; null = it could make nothing of it. Tracks that no output uses may be encrypted.
+ * `media`: the result of ffprobe; null = it recognised nothing. Tracks that no output uses may be encrypted.
  * @throws TaskError source_unsupported
  */
 export async function requireUnencrypted(
@@ -32,7 +32,7 @@ export async function requireUnencrypted(
   if (encrypted.length > 0) throw encryptionError(encrypted)
 }
 
-/** The same for a part of a source that lies on disk. */
+/** The same for a part of a source that is on disk. */
 export async function requireUnencryptedFile(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {

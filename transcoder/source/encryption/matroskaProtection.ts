@@ -11,17 +11,17 @@ const CONTENT_ENCODINGS = 0x6d80
 const CONTENT_ENCODING = 0x6240
 const CONTENT_ENCRYPTION = 0x5035
 const MAX_ELEMENTS = 1000
-/** Private data of a codec is a few kilobytes, of a subtitle format with fonts some more. */
+/** Codec private data takes a few kilobytes, that of a subtitle format with fonts some more. */
 const MAX_TRACKS = 4 * 1024 * 1024
 
 interface Element {
   id: number
   start: number
-  /** Infinity where it is not said. */
+  /** Infinity if the size is not stated. */
   end: number
 }
 
-/** Empty where there is no list of tracks before the media. */
+/** Empty if no list of tracks precedes the media. */
 export async function matroskaTracks(read: ReadRange): Promise<TrackProtection[]> {
   let at = 0
   for (let count = 0; count < MAX_ELEMENTS; count++) {
@@ -62,7 +62,9 @@ function* within(bytes: Uint8Array): Generator<{ id: number; body: Uint8Array }>
   }
 }
 
-/** RFC 8794, 4: both numbers say by their leading zeros how long they are; only the size's marker is no part of it. */
+/**
+ * RFC 8794, 4: leading zeros state the length of both numbers; the marker bit is part of the ID, but not of the size.
+ */
 function headerAt(bytes: Uint8Array, at: number): Element | null {
   const idBytes = lengthOf(bytes[0])
   const sizeBytes = lengthOf(bytes[idBytes])
@@ -79,7 +81,7 @@ function headerAt(bytes: Uint8Array, at: number): Element | null {
   }
 }
 
-/** More than 8 where it is no such number. */
+/** More than 8 if the byte does not begin a valid number. */
 function lengthOf(byte: number | undefined): number {
   return byte === undefined ? 9 : Math.clz32(byte) - 23
 }

@@ -1,26 +1,29 @@
-// In charge of: which tracks of an MP4 are encrypted: sample entries that stand for others (ISO/IEC 14496-12, 8.12; ISO/IEC 23001-7),
-// and those of FairPlay.
+// In charge of: which tracks of an MP4 are encrypted: sample entries that replace the original ones (ISO/IEC 14496-12,
+// 8.12; ISO/IEC 23001-7), and those of FairPlay.
 // Not in charge of: decrypting anything.
 import { boxType, viewOf } from '../../formats/mp4/boxReader.ts'
 import type { ReadRange, TrackProtection } from './trackProtection.ts'
 
 interface BoxLocation {
   name: string
-  /** Of the body. */
+  /** Positions of the box's body. */
   start: number
   end: number
 }
 
-/** A hostile file could pretend to have billions. */
+/** A hostile file could claim billions. */
 const MAX_BOXES = 1000
-/** The descriptions of a track's samples come before its tables: this far into the track they are looked for. */
+/** The sample descriptions of a track precede its tables: they are searched in this much of the track. */
 const TRACK_BYTES = 64 * 1024
-/** Bytes of a sample entry before the boxes in it, without the header. Of audio version 1 and 2 of QuickTime has more. */
+/**
+ * Bytes of a sample entry before its child boxes, without the header. QuickTime audio entries of version 1 and 2 are
+ * longer.
+ */
 const ENTRY_BYTES = { video: [78], audio: [28, 44, 64], other: [8] } as const
 const ENCRYPTED = new Set(['encv', 'enca', 'enct', 'encs', 'encm'])
 const FAIRPLAY = new Set(['drmi', 'drms', 'drmt'])
 
-/** Empty where there is no movie box. */
+/** Empty if there is no movie box. */
 export async function mp4Tracks(read: ReadRange): Promise<TrackProtection[]> {
   const moov = await findBox(read, 'moov')
   if (moov === null) return []
@@ -70,7 +73,7 @@ function protectionOf(
     if (sinf === null) continue
     const scheme = findChild(sinf, 'schm')
     const tenc = findChild(sinf, 'schi', 'tenc')
-    // default_isProtected: such a track names the scheme, and its samples are in the clear.
+    // default_isProtected is 0: the track names the scheme, but its samples are not encrypted.
     if (tenc !== null && tenc.length > 6 && tenc[6] === 0) return null
     return scheme === null || scheme.length < 8 ? 'Common Encryption' : `scheme ${printable(boxType(scheme, 4))}`
   }
@@ -81,7 +84,7 @@ function printable(text: string): string {
   return /^[\w-]{1,4}$/.test(text) ? text : 'unknown'
 }
 
-/** Boxes of which at least a part is here. */
+/** The child boxes; the last one may be incomplete. */
 function* inside(bytes: Uint8Array): Generator<{ name: string; body: Uint8Array }> {
   for (let at = 0; at + 8 <= bytes.length;) {
     const size = viewOf(bytes).getUint32(at)

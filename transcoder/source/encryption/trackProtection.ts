@@ -1,21 +1,23 @@
-// In charge of: what every container says of its tracks' encryption, and random access to a source's bytes.
-// Not in charge of: single containers (mp4Protection.ts, matroskaProtection.ts, asfProtection.ts, tsScrambling.ts), what follows for a job (transcoder/source/encryption/encryptionCheck.ts).
+// In charge of: the description of a track's encryption that all containers share, and random access to a source's
+// bytes.
+// Not in charge of: single containers (mp4Protection.ts, matroskaProtection.ts, asfProtection.ts, tsScrambling.ts), the
+// result for a job (encryptionCheck.ts).
 
-/** In the order of the file, which is ffmpeg's. */
+/** Tracks are in the order of the file, as in ffmpeg. */
 export interface TrackProtection {
   kind: 'video' | 'audio' | 'other'
-  /** How it is protected, for people; null = in the clear. */
+  /** The name of the protection, for people; null = not encrypted. */
   protection: string | null
   /** The PID in a transport stream; null elsewhere. */
   pid: number | null
 }
 
-/** Bytes from `first` on: fewer where the source ends, or cannot be read there. */
+/** Bytes from `first` on: fewer at the end of the source, or if they cannot be read. */
 export type ReadRange = (first: number, bytes: number) => Promise<Uint8Array>
 
 const BLOCK_BYTES = 256 * 1024
 
-/** The same with the last block kept: headers lie next to each other. */
+/** The same function with a cache of the last block: headers are close to each other. */
 export function bufferedReads(read: ReadRange): ReadRange {
   let begin = 0
   let block: Uint8Array = new Uint8Array()

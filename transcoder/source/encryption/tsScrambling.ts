@@ -1,6 +1,6 @@
-// In charge of: which streams of a transport stream are scrambled, by the bits in their packets (ISO/IEC 13818-1, 2.4.3.3): a
-// descriptor of conditional access is there also while a programme is free to air.
-// Not in charge of: which program is taken (plan/streams/programSelection.ts).
+// In charge of: which streams of a transport stream are scrambled, by the bits in their packets (ISO/IEC 13818-1,
+// 2.4.3.3): a conditional access descriptor is present even while a programme is not scrambled.
+// Not in charge of: which program is used (plan/streams/programSelection.ts).
 import { PacketReader, pidOf } from '../../formats/mpegts/packet.ts'
 import { SectionAssembler } from '../../formats/mpegts/section.ts'
 import {
@@ -18,10 +18,10 @@ const audioTypes = new Set([0x03, 0x04, 0x0f, 0x11, 0x80, 0x81, 0x82, 0x83, 0x84
 /** DVB: AC-3, enhanced AC-3, DTS, AAC in private streams. */
 const audioDescriptors = new Set([0x6a, 0x7a, 0x7b, 0x7c])
 const CONDITIONAL_ACCESS = 9
-/** Some broadcasters scramble only a part of the packets. */
+/** Some broadcasters scramble only some of the packets. */
 const MIN_SHARE = 0.1
 
-/** `program`: null = the first one that has video. Empty for anything that is no transport stream. */
+/** `program`: null = the first one that has video. Empty if the bytes are not a transport stream. */
 export function scrambledTracks(bytes: Uint8Array, program: number | null): TrackProtection[] {
   const tables = new Map([[0, new SectionAssembler()]])
   const maps: ProgramMap[] = []
@@ -58,7 +58,7 @@ function kindOf(stream: ElementaryStream): TrackProtection['kind'] {
   return isAudio ? 'audio' : 'other'
 }
 
-/** The system's number, by which its owner is registered (CA_system_id of DVB). */
+/** The number of the conditional access system, which identifies its vendor (CA_system_id of DVB). */
 function protectionOf(map: ProgramMap, stream: ElementaryStream): string {
   const access = [stream.descriptors, map.descriptors]
     .flatMap(readDescriptors)

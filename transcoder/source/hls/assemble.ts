@@ -1,5 +1,5 @@
-// In charge of: one file of the stretches of an HLS source, by copying packets: sound beside its pictures with the distance
-// in time that the renditions have, one stretch behind the other.
+// In charge of: joining the discontinuity periods of an HLS source into one file by copying packets: audio keeps its
+// offset in time to the video, and the periods follow one another.
 // Not in charge of: fetching (hlsDownload.ts), decoding.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { rm, stat, writeFile } from 'node:fs/promises'
@@ -16,31 +16,31 @@ import type { DiscontinuityPeriod } from './hlsDownload.ts'
 export interface AssemblyContext {
   engine: FfmpegPrograms
   directory: string
-  /** Empty directory that ffmpeg starts in. */
+  /** Empty directory in which ffmpeg starts. */
   cwd: string
   signal: AbortSignal
 }
 
-/** Packets in a transport stream: small ones of sound take most of 188 bytes each. */
+/** Overhead of transport stream packets: small audio packets use most of 188 bytes each. */
 const TS_OVERHEAD_FACTOR = 4
 const TS_OVERHEAD_BYTES = 64 * 1024 * 1024
 /** ISO/IEC 13818-1, 2.4.3.7: 33 bits. */
 const WRAP_SECONDS = 2 ** 33 / TICKS_PER_SECOND
 
-/** Tracks: the variant first, then its audio renditions. Returns the path of the source that was made of them. */
+/** Tracks: the variant first, then its audio renditions. Returns the path of the joined source. */
 export async function assemble(tracks: readonly DiscontinuityPeriod[][], context: AssemblyContext): Promise<string> {
   const [main = [], ...others] = tracks
   const [first] = main
   if (first === undefined) throw new TaskError('source_damaged', 'The source has no segment.')
   if (others.some((track) => track.length !== main.length)) {
-    // RFC 8216, 6.2.4: the renditions of a variant have their discontinuities at the same places.
+    // RFC 8216, 6.2.4: the renditions of a variant must have matching discontinuities.
     throw new TaskError(
       'source_damaged',
       'The renditions of the source do not have discontinuities at the same places.',
     )
   }
   await Promise.all(tracks.flat().map(requireCompleteFragments))
-  // A transport stream in one piece is a source as it is, with its cues, captions and languages.
+  // A single transport stream is used as it is, with its cues, captions and languages.
   if (tracks.length === 1 && main.length === 1 && first.kind !== 'mp4') return first.path
 
   const container = main.length === 1 && first.kind === 'mp4' ? 'mp4' : 'mpegts'
@@ -57,13 +57,13 @@ export async function assemble(tracks: readonly DiscontinuityPeriod[][], context
   return concatenate(parts, main, context)
 }
 
-/** A cut fragment would put all behind it out of step, without a word of ffmpeg. */
+/** A truncated fragment would shift everything after it, and ffmpeg would not report that. */
 async function requireCompleteFragments(stretch: DiscontinuityPeriod): Promise<void> {
   if (stretch.kind !== 'mp4') return
-  // Joined, its samples would say nothing of it any more.
+  // Checked here: joining would remove the marks of encryption.
   await requireUnencryptedFile(stretch.path)
   const { boxes, problem } = await checkMp4(stretch.path)
-  // More boxes than are looked at is a long source, not a broken one; that there is no ftyp is nobody's harm.
+  // Too many boxes for the check means a long source, not a broken one; a missing ftyp does no harm.
   if (problem === null || /more than|there is no ftyp$/.test(problem)) return
   const why = boxes.length === 0 ? 'is not MP4' : 'is cut'
   throw new TaskError('source_incomplete', `A segment of the source ${why}: ${problem}.`)
@@ -77,7 +77,7 @@ async function muxRenditions(
 ): Promise<string> {
   const starts = await Promise.all(inputs.map((input) => firstTimestamp(input, context)))
   const args = inputs.flatMap((input, index) => {
-    // ffmpeg moves every input to 0 by its own beginning; what lies between the beginnings is given back.
+    // ffmpeg shifts the beginning of every input to 0; the offset between the beginnings is added again.
     const distance = index === 0 ? 0 : unwrapped(starts[index]! - starts[0]!)
     const url = `file:${input.path}`
     return [...(distance === 0 ? [] : ['-itsoffset', distance.toFixed(6)]), ...inputFlags(url), '-i', url]
@@ -95,7 +95,8 @@ async function concatenate(
   context: AssemblyContext,
 ): Promise<string> {
   const list = join(context.directory, 'list')
-  // Names of ours alone, relative to the list; the length of each keeps what follows in its place.
+  // Only file names made by this service, relative to the list; the stated duration of each keeps the following ones in
+  // time.
   const text = parts.map(
     (path, index) =>
       `file '${path.slice(context.directory.length + 1)}'\nduration ${main[index]!.seconds.toFixed(6)}\n`,
@@ -123,7 +124,7 @@ async function remux(
       ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
       ...input,
       ...['-c', 'copy'],
-      // A rendition that begins late makes the others wait in memory.
+      // While a rendition begins late, packets of the others wait in memory.
       ...['-max_muxing_queue_size', '9999'],
       ...['-f', container, `file:${path}`],
     ],
@@ -137,7 +138,7 @@ async function remux(
   }
 }
 
-/** Seconds at which the first of its streams begins. */
+/** The time in seconds at which the first of its streams begins. */
 async function firstTimestamp(stretch: DiscontinuityPeriod, context: AssemblyContext): Promise<number> {
   if (stretch.ticks !== null) return stretch.ticks / TICKS_PER_SECOND
   const { streams } = await probeTimes(stretch.path, context)
@@ -151,7 +152,7 @@ function unwrapped(seconds: number): number {
   return Math.abs(seconds) > WRAP_SECONDS / 2 ? seconds - Math.sign(seconds) * WRAP_SECONDS : seconds
 }
 
-/** Seconds that a file lasts, or null. */
+/** The duration of a file in seconds, or null. */
 export async function fileDuration(path: string, context: AssemblyContext): Promise<number | null> {
   const seconds = Number((await probeTimes(path, context)).format?.duration)
   return Number.isFinite(seconds) ? seconds : null

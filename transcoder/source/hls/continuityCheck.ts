@@ -1,4 +1,5 @@
-// In charge of: whether the segments of a stretch last as long as their playlist says, each judged by the one that follows it.
+// In charge of: whether the segments of a period last as long as their playlist says; each is checked when the next one
+// is known.
 // Not in charge of: reading time stamps (formats/mpegts/segmentTiming.ts, formats/mp4/fragmentTiming.ts).
 import { TaskError } from '#contract/taskError.ts'
 import {
@@ -8,21 +9,21 @@ import {
   type StreamTiming,
 } from '../../formats/mpegts/segmentTiming.ts'
 
-/** By the number of the stream. null = nothing can be said about this segment. */
+/** By stream number. null = the timing of this segment is unknown. */
 export type Timings = ReadonlyMap<number, StreamTiming> | null
 
 export class ContinuityCheck {
   #before: { n: number; seconds: number; spans: Timings } | null = null
-  /** The most that the playlist was wrong by until now, in seconds; null = nothing to tell it from. */
+  /** The largest error of the playlist so far, in seconds; null = no segment could be compared yet. */
   #rounding: number | null = null
   readonly #rounds: boolean | undefined
 
-  /** `rounds`: its playlist writes whole numbers; undefined = not known. */
+  /** `rounds`: the playlist has whole numbers; undefined = not known. */
   constructor(rounds: boolean | undefined) {
     this.#rounds = rounds
   }
 
-  /** `n` is the number of the segment, from 1. Throws source_incomplete where the one before it was cut. */
+  /** `n` is the number of the segment, from 1. Throws source_incomplete if the previous one was truncated. */
   push(n: number, seconds: number, spans: Timings): void {
     const before = this.#before
     if (before !== null && before.spans !== null && spans !== null) {
@@ -33,11 +34,11 @@ export class ContinuityCheck {
     this.#before = { n, seconds, spans }
   }
 
-  /** Nothing follows. Throws source_incomplete where the last segment was cut. */
+  /** Call after the last segment. Throws source_incomplete if it was truncated. */
   end(): void {
     if (this.#before === null) return
     const { n, seconds, spans } = this.#before
-    // Of streams that this cannot read nothing is known, but that they were there before.
+    // Nothing can be checked if the timing is unknown, or if no stream was readable in this segment or any before it.
     if (spans === null || (spans.size === 0 && this.#rounding === null)) return
     // RFC 8216, 4.3.2.1: the nearest whole number or the next.
     const usual = (this.#rounds ?? Number.isInteger(seconds)) ? 1 : 0

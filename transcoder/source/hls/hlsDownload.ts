@@ -1,6 +1,6 @@
-// In charge of: an HLS source on disk: every piece fetched through the door, in order, joined to one file for each stretch
-// of each track. ffmpeg never sees a playlist.
-// Not in charge of: playlists and addresses (the Worker), what becomes of the files (assemble.ts).
+// In charge of: downloading an HLS source to disk: every resource is fetched through the task API, in order, and each
+// discontinuity period of each track becomes one file. ffmpeg never reads a playlist.
+// Not in charge of: playlists and addresses (the Worker), joining the files (assemble.ts).
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HlsDescription, HlsSegment, HlsTrack } from '#contract/task/protocol.ts'
@@ -14,35 +14,38 @@ import { ContinuityCheck, type Timings } from './continuityCheck.ts'
 import { decryptAes128, SNIFF_BYTES, resourceKind, withoutId3Tag, type ResourceKind } from './mediaResource.ts'
 import { DiskQuota } from '../diskQuota.ts'
 
-/** A stretch of a track without a discontinuity. */
+/** The part of a track between two discontinuities. */
 export interface DiscontinuityPeriod {
   path: string
   kind: ResourceKind
-  /** As the playlist says. */
+  /** The duration that the playlist states. */
   seconds: number
-  /** Time of the first sample of packed audio, in 1/90,000 s; null where nothing says it. */
+  /** Time of the first sample of packed audio, in 1/90,000 s; null if it is not stated. */
   ticks: number | null
 }
 
 export interface HlsDownloadOptions {
   directory: string
   signal: AbortSignal
-  /** Milliseconds without a new segment after which an event that has no end is given up. */
+  /** Milliseconds without a new segment after which a live event without an end is given up. */
   patienceMs?: number
   slow?: MinimumRateOptions
 }
 
 const EVENT_IDLE_MS = 120_000
-/** Of the free disk: nobody says how large the pieces are. What has to be joined is there twice for a while. */
+/**
+ * Share of the free disk: playlists do not state the size of resources. If they have to be joined, they need twice the
+ * space for a while.
+ */
 const DISK_SHARE = 0.9
 const DISK_SHARE_JOINED = 0.45
-/** Of one piece, beside what it may have for its length: 1 Gb/s. */
+/** Limit of one resource, in addition to what its duration allows: 1 Gb/s. */
 const RESOURCE_BYTES = 64 * 1024 * 1024
 const MAX_BYTES_PER_SECOND = 125e6
 const PACKET = 188
 const MAX_INIT_BYTES = 1024 * 1024
 
-/** Waits for the end of an event that still runs: only what is whole is transcoded. */
+/** Waits until a live event has ended: only complete events are transcoded. */
 export async function waitForEndedPlaylist(
   door: Pick<TaskClient, 'fetchHls'>,
   options: HlsDownloadOptions,
@@ -60,12 +63,12 @@ export async function waitForEndedPlaylist(
       const why = `The source is an event that has not ended, and nothing was added to it for ${patienceMs / 1000} s.`
       throw new TaskError('source_incomplete', why, { details: { segments } })
     }
-    // RFC 8216, 6.3.4: half of the target duration where nothing is new.
+    // RFC 8216, 6.3.4: wait half of the target duration if the playlist has not changed.
     await sleep(Math.min(patienceMs, 10_000, Math.max(250, found.target_seconds * 500)), signal)
   }
 }
 
-/** All tracks at once, the pieces of each in order. */
+/** All tracks in parallel, the resources of each in order. */
 export async function downloadTracks(
   door: Pick<TaskClient, 'fetchHlsResource'>,
   description: HlsDescription,
@@ -84,12 +87,12 @@ export async function downloadTracks(
     }),
   )
   await Promise.allSettled(work)
-  // The first failure is why the others ended.
+  // The first failure is the reason; the others follow from it.
   signal.throwIfAborted()
   return Promise.all(work)
 }
 
-/** One track, in one piece. */
+/** True for one track without discontinuities. */
 function isSinglePeriod({ tracks }: HlsDescription): boolean {
   const [only, ...others] = tracks
   const map = only?.segments[0]?.map
@@ -101,7 +104,7 @@ interface DownloadContext extends HlsDownloadOptions {
   pin: string
   keys: Map<number, Promise<Uint8Array>>
   room: DiskQuota
-  /** Of this track. */
+  /** The rate check of this track. */
   rate: MinimumRate
 }
 
@@ -152,13 +155,13 @@ async function downloadTrack(context: DownloadContext, track: HlsTrack, index: n
 interface SegmentState {
   stretch: DiscontinuityPeriod
   hasMap: boolean
-  /** Of fragmented MP4. */
+  /** The tracks of fragmented MP4. */
   tracks: Tracks
-  /** Once it was taken. */
+  /** Known once the segment was downloaded. */
   spans: Timings
 }
 
-/** Appends one piece at `from`; a try that failed is overwritten. Returns where it ends. */
+/** Writes one resource at `from`; a retry overwrites a failed try. Returns the position of its end. */
 async function downloadResource(
   context: DownloadContext,
   file: FileHandle,
@@ -201,7 +204,7 @@ function timingReaderFor({ stretch, tracks }: SegmentState): TsTimingReader | Fr
   return stretch.kind === 'mp4' ? new FragmentTimingReader(tracks) : null
 }
 
-/** An initialisation section, or what of it is not absurd. */
+/** Reads an initialisation section, up to the size limit. */
 async function readInitSegment(path: string): Promise<Uint8Array> {
   const file = await open(path, 'r')
   try {
@@ -213,7 +216,10 @@ async function readInitSegment(path: string): Promise<Uint8Array> {
   }
 }
 
-/** The segment's media, once its first bytes say that it is some, and of the same kind as those before. */
+/**
+ * Passes the segment's media on, once its first bytes show that it is media, and of the same kind as the segments
+ * before.
+ */
 async function* detectKind(
   chunks: AsyncIterable<Uint8Array>,
   stretch: DiscontinuityPeriod,

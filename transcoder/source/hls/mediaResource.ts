@@ -1,15 +1,15 @@
-// In charge of: one piece of an HLS source: what kind of media it is, its decryption, the time stamp of packed audio.
+// In charge of: one resource of an HLS source: its kind of media, its decryption, the time stamp of packed audio.
 // Not in charge of: fetching it (hlsDownload.ts).
 import { createDecipheriv } from 'node:crypto'
 import { TaskError } from '#contract/taskError.ts'
 
-/** mpegts: 188-byte packets; mp4: fragments behind an initialisation section; audio: bare frames (RFC 8216, 3.4). */
+/** mpegts: 188-byte packets; mp4: fragments after an initialisation section; audio: bare frames (RFC 8216, 3.4). */
 export type ResourceKind = 'mpegts' | 'mp4' | 'audio'
 
 /** Enough for two packets of a transport stream. */
 export const SNIFF_BYTES = 189
 
-/** By its first bytes, never by its name. Null = nothing that HLS media may be: a further playlist, text, a page. */
+/** By its first bytes, never by its name. Null = not HLS media: another playlist, text, an HTML page. */
 export function resourceKind(head: Uint8Array, hasMap: boolean): ResourceKind | null {
   if (hasMap) return 'mp4'
   if (head[0] === 0x47 && (head.length < SNIFF_BYTES || head[188] === 0x47)) return 'mpegts'
@@ -19,7 +19,10 @@ export function resourceKind(head: Uint8Array, hasMap: boolean): ResourceKind | 
   return null
 }
 
-/** RFC 8216, 4.3.2.4: AES-128, CBC, PKCS#7 padding over the whole piece. A piece that was cut cannot pass for a whole one. */
+/**
+ * RFC 8216, 4.3.2.4: AES-128, CBC, PKCS#7 padding over the whole resource. A truncated resource is detected by its
+ * padding.
+ */
 export async function* decryptAes128(
   chunks: AsyncIterable<Uint8Array>,
   key: Uint8Array,
@@ -41,13 +44,14 @@ export async function* decryptAes128(
 }
 
 const ID3_HEADER = 10
-/** A tag that only holds a time stamp has 73 bytes; some hold a picture. */
+/** A tag with only a time stamp has 73 bytes; some contain an image. */
 const MAX_ID3 = 4 * 1024 * 1024
 const TIMESTAMP_OWNER = 'com.apple.streaming.transportStreamTimestamp'
 
 /**
- * Packed audio without the ID3 tag in front of each piece, which a concatenation would have in its middle.
- * `onTicks` is told the time of the first sample, in 1/90,000 s (RFC 8216, 3.4).
+ * Packed audio without the ID3 tag at the start of each resource, which would otherwise stand in the middle of the
+ * joined file.
+ * `onTicks` receives the time of the first sample, in 1/90,000 s (RFC 8216, 3.4).
  */
 export async function* withoutId3Tag(
   chunks: AsyncIterable<Uint8Array>,
