@@ -1,15 +1,18 @@
-// In charge of: trying again, with back-off and jitter, within a bounded time.
-// Not in charge of: which errors are worth it. Only `Transient` ones are tried again.
+// In charge of: retries with back-off and jitter, within a limited time.
+// Not in charge of: which errors are worth a retry. Only `TransientError` is retried.
 import { setTimeout as pause } from 'node:timers/promises'
 import { isConnectionError, CONNECTION_RETRY_MS } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 
-/** A failure that may pass: a network error, 5xx, 429, a stall. `final` is what is thrown when time is up. */
+/**
+ * A failure that a retry may resolve: a network error, 5xx, 429, a stall. `final` is thrown when the time for retries
+ * is over.
+ */
 export class TransientError extends Error {
   readonly final: Error
-  /** Milliseconds that the other side asked us to wait; null = not said. */
+  /** Milliseconds of the Retry-After header; null = not stated. */
   readonly retryAfterMs: number | null
-  /** The service itself answers, and said that the source or the store is away. */
+  /** The service itself answered, and said that the source or the store is unavailable. */
   readonly elsewhere: boolean
   constructor(final: Error, retryAfterMs: number | null = null, elsewhere = false) {
     super(final.message, { cause: final })
@@ -21,22 +24,28 @@ export class TransientError extends Error {
 }
 
 export interface Backoff {
-  /** First pause; doubles up to `maxMs`. Each is drawn between half and all of it, so that many clients do not come back at once. */
+  /**
+   * First pause; doubles up to `maxMs`. Each pause is random between half and all of it, so that many clients do not
+   * return at once.
+   */
   baseMs: number
   maxMs: number
 }
 
 export const defaultBackoff: Backoff = { baseMs: 200, maxMs: 5000 }
 
-/** Before anything is encoded: what is away elsewhere is waited for in the queue, where the task holds no transcoder. */
+/**
+ * Retry time before anything is encoded. If the source or the store stays unavailable, the task then waits in the
+ * queue, where it occupies no transcoder.
+ */
 export const UPSTREAM_RETRY_MS = 8000
 
 export interface RetryPolicy {
   /** Time for all tries together; 0 = one try. */
   totalMs: number
-  /** The same for what is away elsewhere; absent = `totalMs`. */
+  /** The same for a source or store that is unavailable; absent = `totalMs`. */
   elsewhereMs?: number | undefined
-  /** For how long a cause that no retry mends must last before it is believed (60,000). */
+  /** How long an error that retries rarely resolve must last before it is reported (default 60,000). */
   lastingMs?: number | undefined
   backoff: Backoff
 }
@@ -47,7 +56,7 @@ export function backoffMs(backoff: Backoff, tries: number, random: () => number 
   return full / 2 + (full / 2) * random()
 }
 
-/** Failures without a success in between. */
+/** The failures since the last success. */
 export class RetryState {
   readonly #patience: RetryPolicy
   readonly #now: () => number
@@ -61,7 +70,7 @@ export class RetryState {
     this.#now = now
   }
 
-  /** The latest failure; null = there is none, or it is over. */
+  /** The latest failure; null = none since the last success. */
   get error(): TransientError | null {
     return this.#error
   }
@@ -73,7 +82,7 @@ export class RetryState {
     this.#error = null
   }
 
-  /** One failure more. @returns milliseconds to rest before the next try; null = it has lasted too long */
+  /** Records one more failure. @returns milliseconds to wait before the next try; null = it has lasted too long */
   nextDelay(error: TransientError): number | null {
     const { totalMs, elsewhereMs = totalMs, lastingMs = CONNECTION_RETRY_MS, backoff } = this.#patience
     const now = this.#now()
@@ -84,7 +93,8 @@ export class RetryState {
     if (code === null) this.#lasting = null
     else if (this.#lasting?.code !== code) this.#lasting = { code, since: now }
     const wait = Math.max(error.retryAfterMs ?? 0, backoffMs(backoff, this.#tries))
-    // A job ends with such an error, so the same one must have lasted; how long others did before it is no matter.
+    // A job fails with a connection error, so the same one must have lasted for `lastingMs`; the duration of other
+    // errors before it does not count.
     const [since, limit] =
       this.#lasting !== null && totalMs > 0
         ? [this.#lasting.since, lastingMs]
@@ -93,7 +103,7 @@ export class RetryState {
   }
 }
 
-/** Runs `operation` until it succeeds, fails for good, is aborted, or its patience would be passed by the next pause. */
+/** Runs `operation` until it succeeds, fails permanently, is aborted, or the next pause would exceed the time limit. */
 export async function retry<T>(
   limits: RetryPolicy & { signal: AbortSignal },
   operation: (tries: number) => Promise<T>,

@@ -1,4 +1,5 @@
-// In charge of: speaking the task door's protocol: addresses, token, time limits, retries, and what its refusals mean.
+// In charge of: the protocol of the task API: addresses, token, timeouts, retries, and the meaning of its error
+// responses.
 // Not in charge of: what is sent and when. This is the transcoder's only network code towards the Worker.
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -28,17 +29,17 @@ export interface TaskClientOptions {
   taskId: string
   token: string
   backoff?: Backoff
-  /** Longest silence of one transfer or answer, in milliseconds. */
+  /** Longest silence of one transfer or response, in milliseconds. */
   stallMs?: number
-  /** Milliseconds for which a piece of the source is asked for again. */
+  /** Milliseconds for which reading a resource of an HLS source is retried. */
   giveUpMs?: number | undefined
-  /** Milliseconds for which a source or a store that is away is waited for before anything is encoded. */
+  /** Milliseconds for which an unavailable source or store is retried before anything is encoded. */
   elsewhereMs?: number | undefined
-  /** Milliseconds for which a cause that no retry mends must last before it is believed. */
+  /** Milliseconds for which an error that retries rarely resolve must last before it is reported. */
   lastingMs?: number | undefined
 }
 
-/** A slice of a file, read anew for every try: nothing larger than one chunk of it is ever in memory. */
+/** A slice of a file, read again for every try: never more than one chunk of it is in memory. */
 export interface FileSlice {
   path: string
   start: number
@@ -53,10 +54,10 @@ interface Call {
   signal: AbortSignal
   /** Time for all tries together; 0 = one try. */
   totalMs: number
-  /** The same for what is away elsewhere; absent = `totalMs`. */
+  /** The same for a source or store that is unavailable; absent = `totalMs`. */
   elsewhereMs?: number
   timeoutMs: number
-  /** What an unexplained failure is called. */
+  /** The error code of a failure that the service does not explain. */
   code: JobErrorCode
 }
 
@@ -86,7 +87,7 @@ export class TaskClient {
     return this.#call<TaskDescription>({ method: 'GET', path: '', signal, ...limits })
   }
 
-  /** The first writer's plan wins: the answer may differ from what was sent. */
+  /** The first stored plan wins: the response may differ from what was sent. */
   async postPlan(body: PlanPost, signal: AbortSignal): Promise<unknown> {
     const limits = {
       totalMs: MINUTE_MS,
@@ -97,20 +98,20 @@ export class TaskClient {
     return (await this.#call<{ plan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits })).plan
   }
 
-  /** What is known of the source. */
+  /** Sends the source report. */
   async postSource(body: SourcePost, signal: AbortSignal): Promise<void> {
     const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
     await this.#call<unknown>({ method: 'POST', path: '/source', body, signal, ...limits })
   }
 
-  /** One JPEG of the source. */
+  /** Sends one JPEG of the source. */
   async putPreview(picture: Uint8Array, signal: AbortSignal): Promise<void> {
     await retry({ ...this.#retryPolicy(MINUTE_MS), signal }, () =>
       this.#send('/preview', 'image/jpeg', picture, signal),
     )
   }
 
-  /** The attempt's log as it is now, in place of what was sent before. */
+  /** Sends the attempt's log as it is now; it replaces the one sent before. */
   async putLog(body: AttemptLog, totalMs: number, signal: AbortSignal): Promise<void> {
     const limits = { totalMs, timeoutMs: Math.min(15_000, totalMs), code: 'internal' } as const
     await this.#call<unknown>({ method: 'PUT', path: '/log', body, signal, ...limits })
@@ -127,13 +128,13 @@ export class TaskClient {
     return this.#call<UploadReply>({ method: 'POST', path: '/uploads', body, signal, ...limits })
   }
 
-  /** Idempotent at the door: the commit of an attempt that already finished is answered again. */
+  /** Idempotent in the task API: if the attempt has already finished, its commit is answered again. */
   async postFinish(body: FinishPost, signal: AbortSignal): Promise<void> {
     const limits = { totalMs: 5 * MINUTE_MS, timeoutMs: 2 * MINUTE_MS, code: 'output_unreachable' } as const
     await this.#call<unknown>({ method: 'POST', path: '/finish', body, signal, ...limits })
   }
 
-  /** The end of a dry run; idempotent at the door. */
+  /** The end of a dry run; idempotent in the task API. */
   async postEstimate(body: EstimatePost, signal: AbortSignal): Promise<void> {
     const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
     await this.#call<unknown>({ method: 'POST', path: '/estimate', body, signal, ...limits })
@@ -176,7 +177,7 @@ export class TaskClient {
     try {
       const response = await this.#fetch(path, {
         method: 'PUT',
-        // Without an explicit length the body would go chunked, and R2 refuses a part whose length it does not know.
+        // Without an explicit length the body would be sent chunked, and R2 rejects a part of unknown length.
         headers: { 'content-length': String(length), 'content-type': contentType },
         body: ReadableStream.from(watched()),
         duplex: 'half',
@@ -192,7 +193,8 @@ export class TaskClient {
   }
 
   /**
-   * One try at source bytes, not judged: the gateway owns resuming. `range` is inclusive; null asks for the whole.
+   * One read of source bytes without retry or check: sourceReader.ts does both. `range` is inclusive; null requests the
+   * whole.
    * The caller reads or cancels the body.
    */
   async fetchInput(
@@ -202,7 +204,7 @@ export class TaskClient {
   ): Promise<Response> {
     return this.#fetch('/input', {
       headers: {
-        // A compressed answer would lose its length, and with it the proof that it is whole.
+        // A compressed response would have no length, so that it could not be checked to be complete.
         'accept-encoding': 'identity',
         ...(range === null ? {} : { range: `bytes=${range.first}-${range.last}` }),
         ...(etag === null ? {} : { 'if-match': etag }),
@@ -211,7 +213,7 @@ export class TaskClient {
     })
   }
 
-  /** What the playlist at `/input` consists of. */
+  /** Describes the playlist at `/input`. */
   async fetchHls(signal: AbortSignal): Promise<HlsDescription> {
     const limits = {
       totalMs: 2 * MINUTE_MS,
@@ -223,8 +225,9 @@ export class TaskClient {
   }
 
   /**
-   * Hands the answer to one piece of an HLS source to `take`, which reads it; after a failure from its beginning again.
-   * `piece` is the address behind `/input/hls/`.
+   * Passes the body of one resource of an HLS source to `take`, which reads it; after a failure again from its
+   * beginning.
+   * `piece` is the path after `/input/hls/`.
    */
   async fetchHlsResource<T>(
     piece: string,
@@ -239,7 +242,7 @@ export class TaskClient {
           signal: stall.signal,
         })
         if (!response.ok) throw await responseError(response, 'source_unreachable')
-        // Taken hold of at once: Node cancels a body that nobody reads yet when its response is cleared from memory.
+        // The body is referenced at once: Node cancels an unread body when its response is garbage-collected.
         const body = (response.body ?? new Blob([]).stream()).values()
         return await take(
           (async function* () {
@@ -258,7 +261,7 @@ export class TaskClient {
     })
   }
 
-  /** The logo's bytes: an image by its first bytes, and not larger than a logo may be. */
+  /** The logo's bytes: its first bytes are those of an image, and it is within the size limit. */
   async fetchLogo(signal: AbortSignal): Promise<Uint8Array> {
     return retry({ ...this.#retryPolicy(MINUTE_MS), signal }, async () => {
       try {
@@ -284,7 +287,7 @@ export class TaskClient {
     return fetch(`${this.#base}${path}`, {
       ...init,
       headers: { ...init.headers, authorization: `Bearer ${this.#token}` },
-      redirect: 'error', // the token belongs to this address and to no other
+      redirect: 'error', // the token must not be sent to any other address
     })
   }
 
@@ -317,7 +320,7 @@ function* memoryChunks(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
 }
 
-/** Aborts when nothing moved for `ms`, or with its parent. */
+/** Aborts after `ms` without progress, or with its parent signal. */
 class StallTimer {
   readonly #ms: number
   readonly #controller = new AbortController()
@@ -349,20 +352,21 @@ async function readAnswer<T>(response: Response, fallback: JobErrorCode): Promis
   throw await responseError(response, fallback)
 }
 
-/** What a refusal means: the attempt is over, worth another try, or the job's own problem. Reads the body. */
+/** Converts an error response: the attempt is stale, a retry may help, or the job fails. Reads the body. */
 export async function responseError(response: Response, fallback: JobErrorCode): Promise<Error> {
   const said = await readErrorBody(response)
-  // 401: the token of an attempt dies with its job. Every 409 but a plain conflict says that this attempt, or its job, is over.
+  // 401: the token of an attempt becomes invalid with the end of its job. Every 409 except a plain conflict means that
+  // this attempt, or its job, has ended.
   if (response.status === 401 || (response.status === 409 && said.code !== 'conflict'))
     return new StaleAttempt(`The door refused this attempt: ${said.code || response.status}.`)
   const known = isJobErrorCode(said.code) ? said.code : null
   const after = retryAfterMs(response.headers.get('retry-after'))
-  // The queue keeps to it too, where the task waits there.
+  // The queue observes this delay too, if the task waits there.
   const details = after === null ? said.details : { ...said.details, retry_after: Math.ceil(after / 1000) }
   const options = { field: said.field, details }
-  // 413 is the door's own limit on an output: another attempt would write as much.
+  // 413 is the task API's own limit for an output: another attempt would write as much.
   const tooLarge = response.status === 413 && fallback === 'output_unreachable'
-  // A refusal that the service explains by no cause of the job's is the same for every attempt at it.
+  // An error that the service explains, but not with a job error, would be the same for every attempt.
   const isVerdict = said.code !== '' && !isRetryable(response.status) && response.status !== 409
   const error = new TaskError(
     known ?? (tooLarge ? 'output_too_large' : isVerdict ? 'task_refused' : fallback),
@@ -370,7 +374,7 @@ export async function responseError(response: Response, fallback: JobErrorCode):
     options,
   )
   const mayPass = isRetryable(response.status)
-  // A permanent code is an explained verdict, whatever status carries it; one that must last is one only then.
+  // A permanent code is final, whatever status carries it, except a connection error, which must last first.
   if (!mayPass || (known !== null && jobErrorPolicies[known].permanent && !isConnectionError(known))) return error
   return new TransientError(error, after, known !== null && known !== 'internal')
 }
@@ -401,7 +405,7 @@ async function readErrorBody(response: Response): Promise<ErrorBody> {
   }
 }
 
-/** Seconds or an HTTP date; at most a minute is believed. */
+/** Seconds or an HTTP date; at most a minute is accepted. */
 export function retryAfterMs(header: string | null, now = Date.now()): number | null {
   if (header === null) return null
   const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now
