@@ -1,6 +1,6 @@
-// In charge of: what was found out about ffmpeg and ffprobe once, when an image was built, and whether it still holds for the
-// programs that are here.
-// Not in charge of: finding it out (locate.ts).
+// In charge of: the record of what ffmpeg and ffprobe can do, written when the image is built, and whether it is still
+// valid for the installed programs.
+// Not in charge of: finding out what they can do (locate.ts).
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
@@ -12,12 +12,12 @@ import type { Engine } from './locate.ts'
 interface FileStamp {
   path: string
   bytes: number
-  /** In whole seconds: the layers of an image keep no more. */
+  /** In whole seconds: the layers of an image store no fractions. */
   modified: number
 }
 
 interface EngineCache {
-  /** Digest of what asks: another version of it may ask for more. */
+  /** Digest of the code that asks: another version of it may check for more. */
   questions: string
   engine: Omit<Engine, 'cell'>
   witnesses: FileStamp[]
@@ -35,7 +35,7 @@ export async function writeEngineCache(path: string, { ffmpeg, ffprobe, version,
   await writeFile(path, JSON.stringify(record))
 }
 
-/** @throws Error that says why the record does not hold; the programs are to be asked then */
+/** @throws Error that says why the record is not valid; the programs have to be run then */
 export async function readEngineCache(path: string, env: Record<string, string | undefined>): Promise<Engine> {
   const record = JSON.parse(await readFile(path, 'utf8')) as EngineCache
   if (record.questions !== (await probeDigest())) throw new Error('it was made by another version of the transcoder')
@@ -51,7 +51,7 @@ export async function readEngineCache(path: string, env: Record<string, string |
   return record.engine
 }
 
-/** What decides which programs are accepted: the questions, and the encoders that codecs need. */
+/** The files that decide which programs are accepted: the checks, and the encoders that codecs need. */
 const QUESTIONS = ['locate.ts', '../plan/codecs.ts']
 
 async function probeDigest(): Promise<string> {
@@ -65,13 +65,13 @@ async function fileStamp(path: string): Promise<FileStamp> {
   return { path, bytes: size, modified: Math.floor(mtimeMs / 1000) }
 }
 
-/** Most of ffmpeg is in its libraries: they are replaced without it. */
+/** Most of ffmpeg's code is in its libraries, which can be replaced without the program. */
 async function libraries(program: string): Promise<string[]> {
   try {
     const { stdout } = await run('ldd', [program])
     return [...stdout.matchAll(/(?:^\s*|=> )(\/\S+) \(0x/gm)].map(([, path]) => path!)
   } catch (error) {
-    // Linked statically.
+    // A statically linked program has no libraries.
     if (String((error as { stderr?: unknown }).stderr).includes('not a dynamic executable')) return []
     throw error
   }

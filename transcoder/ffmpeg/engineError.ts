@@ -1,12 +1,12 @@
-// In charge of: the error of a run of ffmpeg or ffprobe that its exit cannot explain.
-// Not in charge of: what it means for a task (transcoder/errors.ts), exits (exit.ts).
+// In charge of: errors of a run of ffmpeg or ffprobe that its exit does not explain.
+// Not in charge of: what they mean for a task (transcoder/errors.ts), exits (exit.ts).
 
 export type EngineReason =
-  /** A SIGKILL that was not ours: what the program said until then is no judgement of the media. */
+  /** A SIGKILL that this process did not send: the program's output so far says nothing about the media. */
   | 'killed'
-  /** More bytes than the output may have. */
+  /** The output has more bytes than allowed. */
   | 'output_too_large'
-  /** Bytes that are not of the promised format. */
+  /** The bytes are not of the expected format. */
   | 'output_broken'
 
 export class EngineError extends Error {

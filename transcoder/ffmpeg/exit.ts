@@ -1,5 +1,7 @@
-// In charge of: reading how ffmpeg ended: a reason and a sentence for people. Reasons have the names of the errors that they become.
-// Not in charge of: trusting it. Exit code 0 is NOT success (a cut input ends with 0): the caller compares durations too.
+// In charge of: explaining how ffmpeg ended: a reason and a sentence for people. Reasons have the names of the
+// resulting errors.
+// Not in charge of: detecting success. Exit code 0 is NOT success (truncated input ends with 0): the caller compares
+// durations too.
 
 export type ExitReason =
   | 'output_incomplete'
@@ -17,7 +19,7 @@ export interface ProcessExit {
   code: number | null
   signal: string | null
   stderr: string
-  /** It ran for long enough to have used up its processor time; missing = not known. */
+  /** The run was long enough to have used up its processor time; missing = not known. */
   mayLackCpu?: boolean
 }
 
@@ -26,7 +28,7 @@ export interface ExitFailure {
   message: string
 }
 
-/** First match wins: the machine's troubles first, because they make the media look broken. */
+/** First match wins. Problems of the machine come first, because they make the media look broken. */
 const STDERR_CAUSES: readonly [RegExp, ExitReason, string][] = [
   [
     /reserved_moov_size is too small/,
@@ -80,13 +82,13 @@ const STDERR_CAUSES: readonly [RegExp, ExitReason, string][] = [
   [/matches no streams/i, 'source_damaged', 'A stream of the source disappeared between analysis and transcoding.'],
 ]
 
-/** Signals that the kernel sends for a reason of its own. */
+/** Signals that the kernel sends when a limit is exceeded. */
 const SIGNAL_CAUSES: Record<string, ExitFailure> = {
   SIGXFSZ: { code: 'output_too_large', message: 'An output exceeded its maximum size.' },
   SIGXCPU: { code: 'deadline_exceeded', message: 'The task exceeded its CPU time limit.' },
 }
 
-/** null = exit code 0. Pure; `stderr` is the end of what ffmpeg said. */
+/** null = exit code 0. Pure; `stderr` is the end of ffmpeg's output. */
 export function explainExit(ending: ProcessExit): ExitFailure | null {
   if (ending.code === 0 && ending.signal === null) return null
   // prlimit and shells report a signal as 128 + its number.
@@ -95,8 +97,9 @@ export function explainExit(ending: ProcessExit): ExitFailure | null {
   if (known !== undefined) return known
   if (signal !== null) return { code: 'encoder_failed', message: `The encoder crashed (${signal}) on this source.` }
   for (const [pattern, code, message] of STDERR_CAUSES) if (pattern.test(ending.stderr)) return { code, message }
-  // ffmpeg ends by itself on SIGXCPU, with 255 (123 from the fourth on, one comes every second) and a word that is told at a
-  // chattier level only. Newer ones end with 255 for errors of their own too (−1 and EPERM), which need no time.
+  // On SIGXCPU ffmpeg exits with 255 (123 from the fourth signal on; one is sent every second) and a message that is
+  // only logged at a more verbose level. Newer versions exit with 255 for other errors too (−1 and EPERM), so the
+  // processor time is considered as well.
   if ((ending.code === 255 || ending.code === 123) && ending.mayLackCpu !== false) return SIGNAL_CAUSES['SIGXCPU']!
   const last = ending.stderr.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? ''
   return {

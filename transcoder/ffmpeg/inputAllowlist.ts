@@ -1,14 +1,14 @@
-// In charge of: what ffmpeg and ffprobe may open and how much they may take for it (flags before an input).
-// Not in charge of: limits of the process (run.ts), the addresses behind the loopback gateway.
+// In charge of: what ffmpeg and ffprobe may open, and how many resources an input may use (flags before an input).
+// Not in charge of: limits of the process (sandbox.ts), what the loopback server serves.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 
-/** Containers only. No playlists, no concat, no image or text formats: those name further files. */
+/** Containers only. No playlists, no concat, no image or text formats: those refer to other files. */
 const DEMUXERS =
   'mov,mpegts,matroska,webm,mxf,avi,flv,asf,mpeg,mpegvideo,ogg,wav,aac,ac3,eac3,mp3,h264,hevc,m4v,gxf,dv,aiff,flac,w64'
 
 /**
- * Decoders by name: what real sources are made of, and no more. Left out on purpose are the hundreds of game, screen and
- * archive codecs (magicyuv among them) whose parsers see hostile bytes for nobody's benefit.
+ * Decoders by name: those that real sources need, and no more. Hundreds of game, screen and archive codecs (magicyuv
+ * among them) are left out on purpose: their parsers would read hostile bytes without any benefit.
  */
 const DECODERS = [
   // Video of delivery and broadcast.
@@ -60,8 +60,8 @@ const DECODERS = [
     'pcm_f64le',
   ],
   ...['pcm_f64be', 'pcm_u8', 'pcm_s8', 'pcm_alaw', 'pcm_mulaw', 'pcm_bluray', 'pcm_dvd'],
-  // ffprobe opens a decoder for every stream and gives up where one is refused: subtitles and cover art are left out of the
-  // output later, but must not make a film unreadable.
+  // ffprobe opens a decoder for every stream and gives up if one is not allowed: subtitles and cover art are left out
+  // of the output later, but must not make a source unreadable.
   ...['dvbsub', 'dvdsub', 'pgssub', 'xsub', 'libzvbi_teletextdec', 'cc_dec', 'mov_text', 'subrip', 'srt', 'ass', 'ssa'],
   ...['webvtt', 'text', 'bmp', 'gif'],
 ].join(',')
@@ -70,22 +70,22 @@ const DECODERS = [
 const COMMON_FLAGS = [
   ...['-format_whitelist', DEMUXERS],
   ...['-codec_whitelist', DECODERS],
-  // One allocation; a header can ask for gigabytes.
+  // Limit of one allocation; a header can ask for gigabytes.
   ...['-max_alloc', '536870912'],
   // 8192 × 8192.
   ...['-max_pixels', '67108864'],
   ...['-max_streams', '100'],
 ]
 
-/** Before an input on the loopback gateway: plain http over tcp, and nothing that the media itself names. */
+/** Before an input on the loopback server: plain http over tcp, and nothing that the media itself refers to. */
 export function httpInputFlags(): string[] {
   return [
     ...['-protocol_whitelist', 'http,tcp'],
     ...COMMON_FLAGS,
     // Microseconds without a byte.
     ...['-rw_timeout', '20000000'],
-    // A dropped connection would end in exit code 0 with half of the media (performance, finding 2). http inputs only: a
-    // file input aborts on these.
+    // Without reconnecting, a dropped connection ends in exit code 0 with half of the media (docs/performance.md). http
+    // inputs only: ffmpeg rejects these options for a file input.
     ...['-reconnect', '1', '-reconnect_streamed', '1', '-reconnect_on_network_error', '1'],
     ...['-reconnect_on_http_error', '429,5xx', '-reconnect_delay_max', '5'],
   ]
@@ -98,7 +98,7 @@ export function fileInputFlags(): string[] {
 
 /** Before a list of files that this program wrote, all of them local transport streams (`-f concat`). */
 export function concatInputFlags(): string[] {
-  // The whitelist holds for what the list names as well; a file that is itself a list is not among it.
+  // The allowlist also applies to the files in the list; it does not contain the list format itself.
   return [
     '-protocol_whitelist',
     'file',
@@ -108,7 +108,7 @@ export function concatInputFlags(): string[] {
   ]
 }
 
-/** The flags that fit an address; throws on anything but http and file. */
+/** The flags that fit an address; throws for anything but http and file. */
 export function inputFlags(url: string): string[] {
   if (url.startsWith('http://')) return httpInputFlags()
   if (url.startsWith('file:')) return fileInputFlags()

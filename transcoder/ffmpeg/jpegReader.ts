@@ -1,14 +1,16 @@
-// In charge of: sheets of small pictures and the poster out of ffmpeg, held in memory until the manifests are written.
-// Not in charge of: telling them apart (jpegSplitter.ts), describing them (sidecarFiles.ts).
+// In charge of: reading thumbnail sheets and the poster from ffmpeg and keeping them in memory until the manifests are
+// written.
+// Not in charge of: splitting the stream into JPEGs (formats/jpegSplitter.ts), describing them
+// (segmenter/sidecarFiles.ts).
 import type { Readable } from 'node:stream'
 import { EngineError } from './engineError.ts'
 import { FormatError } from '../formats/streamError.ts'
 import { JpegSplitter } from '../formats/jpegSplitter.ts'
 
-/** A day of sheets where nothing said how long the source is; far more than any film has. */
+/** A day of sheets if the source does not state its duration; far more than any video has. */
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** Reads to the end. Resolves with null where the last picture is cut off: ffmpeg's own ending explains it better. */
+/** Reads to the end. Resolves with null if the last JPEG is truncated: ffmpeg's exit explains the error better. */
 export async function readJpegs(stream: Readable): Promise<Uint8Array[] | null> {
   const splitter = new JpegSplitter()
   const pictures: Uint8Array[] = []

@@ -1,5 +1,5 @@
-// In charge of: finding an ffmpeg and an ffprobe that can do the work, once, when the process starts.
-// Not in charge of: running jobs (run.ts).
+// In charge of: finding an ffmpeg and an ffprobe with the required features, once, when the process starts.
+// Not in charge of: running them (run.ts).
 import { chmod } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -10,17 +10,17 @@ import type { EngineFeatures } from '../plan/model/engineFeatures.ts'
 import { FfprobeError, runFfprobe } from './run.ts'
 
 export interface Engine {
-  /** Absolute paths; the two may come from different places. */
+  /** Absolute paths; the two may come from different directories. */
   ffmpeg: string
   ffprobe: string
-  /** ffmpeg's own words, for example "5.1.9-0+deb12u1" or "n7.0-7-gd38bf5e08e". */
+  /** The version as ffmpeg prints it, for example "5.1.9-0+deb12u1" or "n7.0-7-gd38bf5e08e". */
   version: string
   features: EngineFeatures
-  /** What they are kept in (sandboxProbe.ts). */
+  /** The sandbox in which they run (sandboxProbe.ts). */
   cell?: Sandbox
 }
 
-/** Versions of libavutil, which development builds ("N-113000-g…") carry too: 5.1 has 57.28, 7.0 has 59.8. */
+/** Versions of libavutil, which development builds ("N-113000-g…") state too: 5.1 has 57.28, 7.0 has 59.8. */
 const MINIMUM = [57, 28] as const
 const SIX = [58, 0] as const
 const SEVEN = [59, 0] as const
@@ -61,14 +61,20 @@ const REQUIRED = {
 const INSTALL =
   'Install ffmpeg 5.1 or newer (Debian and Ubuntu: apt-get install ffmpeg; macOS: brew install ffmpeg; Alpine: apk add ffmpeg), or set FFMPEG_PATH and FFPROBE_PATH.'
 
-/** FFMPEG_PATH and FFPROBE_PATH, else PATH, else the packages among the optional dependencies. Throws what to install. */
+/**
+ * FFMPEG_PATH and FFPROBE_PATH, else PATH, else the packages among the optional dependencies. Throws an error that says
+ * what to install.
+ */
 export async function locateEngine(env: Record<string, string | undefined>): Promise<Engine> {
   const ffmpeg = await firstUsable('ffmpeg', env['FFMPEG_PATH'], env['PATH'], bundledFfmpeg, examineFfmpeg)
   const ffprobe = await firstUsable('ffprobe', env['FFPROBE_PATH'], env['PATH'], bundledFfprobe, examineFfprobe)
   return { ffmpeg: ffmpeg.path, ffprobe: ffprobe.path, version: ffmpeg.found.version, features: ffmpeg.found.features }
 }
 
-/** An explicit path must do; one on PATH is passed over when it cannot; the reasons are kept for the error. */
+/**
+ * A program given by an explicit path has to be usable. An unusable one on PATH is skipped; the reasons are kept for
+ * the error.
+ */
 async function firstUsable<T>(
   name: string,
   explicit: string | undefined,
@@ -140,7 +146,7 @@ async function examineVersion(path: string): Promise<{ version: string; avutil: 
   return read
 }
 
-/** `ffmpeg -version` → its name and libavutil's version; null where it is something else. */
+/** Parses the output of `ffmpeg -version`: its version and libavutil's; null if it is something else. */
 export function parseVersion(text: string): { version: string; avutil: readonly [number, number] } | null {
   const version = /^ff(?:mpeg|probe) version (\S+)/m.exec(text)?.[1]
   const library = /^libavutil\s+(\d+)\.\s*(\d+)\./m.exec(text)
@@ -157,7 +163,7 @@ function names(table: string): Set<string> {
   return new Set(table.split('\n').flatMap((line) => line.trim().split(/\s+/)[1]?.split(',') ?? []))
 }
 
-/** Both programs print these to stdout, so ffprobe's runner serves for both. */
+/** Both programs print these to stdout, so ffprobe's runner is used for both. */
 function runForOutput(path: string, args: readonly string[]): Promise<string> {
   return runFfprobe({ ffmpeg: path, ffprobe: path }, args, {
     cwd: tmpdir(),
@@ -179,7 +185,7 @@ async function bundledFfmpeg(): Promise<string | null> {
 
 async function bundledFfprobe(): Promise<string | null> {
   const path = packageFile('@ffprobe-installer/linux-x64', 'ffprobe')
-  // The package ships it without the right to run, and its install script grants it to the owner only.
+  // The package contains it without execute permission, and its install script grants that to the owner only.
   if (path !== null) await chmod(path, 0o755).catch(() => undefined)
   return path
 }

@@ -1,5 +1,5 @@
-// In charge of: writing a command line so that a person can paste it, without secrets.
-// Not in charge of: running it (run.ts never goes through a shell).
+// In charge of: formatting a command line so that a person can paste it, without secrets.
+// Not in charge of: running it (run.ts never uses a shell).
 
 /** Loopback addresses carry a token in their path. */
 const LOOPBACK = /\bhttps?:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?[^\s'"\]]*/g

@@ -1,5 +1,5 @@
-// In charge of: reading ffmpeg's `-progress` output.
-// Not in charge of: what a job makes of it (percent, speed over the whole run).
+// In charge of: parsing ffmpeg's `-progress` output.
+// Not in charge of: the progress of a job (percent, speed over the whole run).
 
 export interface FfmpegProgress {
   /** Seconds of output written so far; it lags behind by the encoders' look-ahead. */
@@ -19,7 +19,7 @@ function number(text: string | undefined): number | null {
 }
 
 /**
- * Feed it text as it arrives, cut anywhere; it calls back once for each complete report.
+ * Accepts text as it arrives, split at any position; calls back once for each complete report.
  * Fields may be `N/A`, absent or negative at the start.
  */
 export function progressReader(onReport: (progress: FfmpegProgress) => void): (chunk: string) => void {
@@ -27,7 +27,7 @@ export function progressReader(onReport: (progress: FfmpegProgress) => void): (c
   let fields = new Map<string, string>()
   return (chunk) => {
     const lines = (rest + chunk).split('\n')
-    // A line of ffmpeg's is short; anything longer is not one.
+    // ffmpeg's lines are short: of a longer line only the beginning is kept.
     rest = (lines.pop() ?? '').slice(0, 4096)
     for (const line of lines) {
       const at = line.indexOf('=')
@@ -38,7 +38,7 @@ export function progressReader(onReport: (progress: FfmpegProgress) => void): (c
         continue
       }
       onReport({
-        // out_time_ms is in microseconds as well, whatever its name says.
+        // out_time_ms is in microseconds as well, despite its name.
         outSeconds: (number(fields.get('out_time_us')) ?? 0) / 1e6,
         frame: number(fields.get('frame')) ?? 0,
         speed: number(fields.get('speed')),

@@ -1,5 +1,6 @@
-// In charge of: running ffmpeg and ffprobe: the one place that spawns a process, its watchdogs and its end.
-// Not in charge of: what the arguments mean (plan/argv/ffmpegArgs.ts, inputAllowlist.ts), its cell (sandbox.ts), what an ending means (exit.ts).
+// In charge of: running ffmpeg and ffprobe: the only code that spawns them, their watchdogs and their end.
+// Not in charge of: the meaning of the arguments (plan/argv/ffmpegArgs.ts, inputAllowlist.ts), the sandbox
+// (sandbox.ts), the meaning of an exit (exit.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
@@ -24,9 +25,9 @@ export { printableCommand } from './printableCommand.ts'
 export interface FfmpegPrograms {
   ffmpeg: string
   ffprobe: string
-  /** What this machine permits (sandboxProbe.ts); else what can be had without a look at it. */
+  /** What this machine supports (sandboxProbe.ts); without it, the measures that need no probe are used. */
   cell?: Sandbox
-  /** Told of every run as it begins; what it returns is told of the end. */
+  /** Called at the beginning of every run; the function that it returns is called at the end. */
   onRun?: (start: RunStart) => (end: RunEnd) => void
 }
 
@@ -45,24 +46,27 @@ export interface RunEnd {
 }
 
 export interface RunOptions {
-  /** Directory that the process starts in; the task's own and empty. */
+  /** Working directory of the process; it belongs to the task and is empty. */
   cwd: string
-  /** Told of each line of stderr, without its end; false = it is not kept for `stderr`. */
+  /** Called for each line of stderr, without its end; a line for which it returns false is not kept in `stderr`. */
   onLine?: (line: string) => boolean
-  /** What it is run for, in a few words for people. Default: the program's name. */
+  /** The purpose of the run, in a few words for people. Default: the program's name. */
   purpose?: string
   signal?: AbortSignal
   onProgress?: (progress: FfmpegProgress) => void
   /** Milliseconds without any change in the progress after which the process is ended. Default 60,000. */
   stallMs?: number
-  /** True while a taker waits for something else than ffmpeg, which then stands still through no fault of its own. */
+  /**
+   * True while a reader of an output waits for something other than ffmpeg: ffmpeg then makes no progress without being
+   * stuck.
+   */
   isHeld?: () => boolean
-  /** Files that it writes. Nothing else can be created where the cell has a user of its own; none = it writes no file. */
+  /** Files that it writes. In a sandbox with a user of its own, no others can be created; none = it writes no file. */
   creates?: readonly string[]
   limits?: Partial<SandboxLimits>
   /**
-   * Takers of outputs `pipe:3`, `pipe:4`, …: each reads to the end, and ffmpeg waits while it does not. One that rejects ends
-   * ffmpeg, and `runFfmpeg` rejects with its reason.
+   * Readers of outputs `pipe:3`, `pipe:4`, …: each reads to the end, and ffmpeg waits for slow ones. If one rejects,
+   * ffmpeg is ended and `runFfmpeg` rejects with the same reason.
    */
   takers?: readonly ((stream: Readable) => Promise<void>)[]
 }
@@ -74,13 +78,13 @@ export interface FfmpegResult {
   signal: NodeJS.Signals | null
   /** The last 64 KiB, without loopback addresses. */
   stderr: string
-  /** The last report; null where there was none. */
+  /** The last progress report; null if there was none. */
   progress: FfmpegProgress | null
-  /** It ran for long enough to have used up the processor time that it had. */
+  /** The run was long enough to have used up its limit of processor time. */
   mayLackCpu: boolean
 }
 
-/** ffprobe ended badly. `stderr` is scrubbed; `code` null = killed. */
+/** ffprobe failed. `stderr` is without loopback addresses; `code` null = killed. */
 export class FfprobeError extends Error {
   override name = 'FfprobeError'
   readonly ended: 'exit' | 'aborted' | 'timeout' | 'too_much_output'
@@ -96,24 +100,24 @@ export class FfprobeError extends Error {
   }
 }
 
-/** The first descriptor behind the standard three; a taker's output is `pipe:` and this plus its position. */
+/** The first descriptor after the standard three; the output of a reader is `pipe:` and this number plus its index. */
 export const FIRST_PIPE_FD = 3
 const STDERR_BYTES = 64 * 1024
-/** From SIGTERM to SIGKILL. A halted task is gone well within 3 s. */
+/** From SIGTERM to SIGKILL. An aborted task ends well within 3 s. */
 const GRACE_MS = 1500
 const STALL_MS = 60_000
 const PROBE_TIMEOUT_MS = 60_000
 const PROBE_CORES = 4
-/** The kernel counts in whole seconds, and what other threads are just using. */
+/** Tolerance: the kernel counts in whole seconds, and time in use by other threads is not counted yet. */
 const CPU_ROUNDING_SECONDS = 2
-/** From SIGKILL to letting go of pipes that a process outside of the group holds. */
+/** From SIGKILL to closing pipes that a process outside of the group keeps open. */
 const PIPE_CLOSE_MS = 1000
 /** 100 streams with all their fields are far below this. */
 const PROBE_OUTPUT_BYTES = 8 * 1024 * 1024
 
 /**
- * Runs ffmpeg to its end and says how it ended; it does not throw on a bad end.
- * Throws where the program cannot be started at all.
+ * Runs ffmpeg to its end and returns how it ended; it does not throw if ffmpeg fails.
+ * Throws if the program cannot be started at all.
  */
 export async function runFfmpeg(
   engine: FfmpegPrograms,
@@ -162,12 +166,12 @@ export async function runFfmpeg(
       }),
     ),
   )
-  taken.catch(() => undefined) // judged once ffmpeg has ended
+  taken.catch(() => undefined) // handled after ffmpeg has ended
   try {
     const { code, signal } = await cell.closed
     if (ended === 'exit') cell.requireOwnEnd(signal)
     await taken.catch((error: unknown) => {
-      // A stream that broke off is what an ffmpeg leaves behind that was stopped.
+      // If ffmpeg was stopped, a broken stream is the consequence and not an error of its own.
       if (ended === 'exit') throw error
     })
     return { ended, code, signal, stderr: cell.stderr(), progress, mayLackCpu: cell.mayLackCpu() }
@@ -177,7 +181,7 @@ export async function runFfmpeg(
   }
 }
 
-/** Runs ffprobe and returns what it printed. Throws FfprobeError; EngineError where it was killed from outside. */
+/** Runs ffprobe and returns its output. Throws FfprobeError; EngineError if it was killed from outside. */
 export async function runFfprobe(
   engine: FfmpegPrograms,
   args: readonly string[],
@@ -191,7 +195,7 @@ export async function runFfprobe(
 ): Promise<string> {
   let ended: FfprobeError['ended'] = 'exit'
   const timeoutMs = options.timeoutMs ?? PROBE_TIMEOUT_MS
-  // Some of its decoders have threads.
+  // Some of its decoders use several threads.
   const limits = { cpuSeconds: (timeoutMs / 1000) * PROBE_CORES, ...options.limits }
   const cell = await spawnProcess(engine, engine.ffprobe, args, { ...options, limits })
   const stop = (why: FfprobeError['ended']) => {
@@ -224,15 +228,15 @@ interface RunningProcess {
   child: ChildProcess
   closed: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   stderr: () => string
-  /** SIGTERM to the whole group now, SIGKILL after a grace. */
+  /** Sends SIGTERM to the whole group now, SIGKILL after a grace period. */
   kill: () => void
-  /** False where so little time has passed that all cores together cannot have used up the processor time. */
+  /** False if the run was so short that all cores together cannot have used up the processor time. */
   mayLackCpu: () => boolean
-  /** @throws EngineError when a SIGKILL ended it that was not ours. */
+  /** @throws EngineError if it was ended by a SIGKILL that this process did not send. */
   requireOwnEnd: (signal: NodeJS.Signals | null) => void
 }
 
-/** A transcoder works on one attempt at a time: these are its own. */
+/** A transcoder works on one attempt at a time: all of these belong to it. */
 const running = new Set<ChildProcess>()
 
 async function spawnProcess(
@@ -249,10 +253,10 @@ async function spawnProcess(
   const [command, ...words] = sandboxedCommand(cell, program, args, { limits, cwd })
   const child = spawn(command, words, {
     cwd,
-    // Its own process group: ended as a whole, and a Ctrl-C of ours does not reach it first.
+    // A process group of its own: it can be ended as a whole, and a Ctrl-C for the transcoder does not reach it first.
     detached: true,
     env: sandboxEnvironment(),
-    // The terminal is never ffmpeg's; stdout carries the progress.
+    // ffmpeg never gets the terminal; stdout carries the progress.
     stdio: ['ignore', 'pipe', 'pipe', ...Array.from({ length: pipes }, () => 'pipe' as const)],
   })
   running.add(child)
@@ -279,12 +283,12 @@ async function spawnProcess(
       // The group is gone already.
     }
   }
-  // ffmpeg has no children: what is left behind it would hold its pipes open for as long as it likes.
+  // ffmpeg has no children: a process left in its group could keep its pipes open indefinitely.
   const clearUp = () => send('SIGKILL')
   const finish = () => {
     isKilledByUs = true
     clearUp()
-    // All that runs as this user: not while another program of the attempt's runs beside it.
+    // Ends all processes of this user, but not while another program of the attempt is running.
     if (running.size === 1) void killUserProcesses(cell.user)
     killer = setTimeout(() => {
       for (const stream of child.stdio) stream?.destroy()
@@ -316,7 +320,7 @@ async function spawnProcess(
       return limits.cpuSeconds > 0 && seconds * availableParallelism() >= limits.cpuSeconds - CPU_ROUNDING_SECONDS
     },
     kill: () => {
-      // Whoever is told of a failure afterwards would end what runs as the same user by then.
+      // After the end, another program may run as the same user, and must not be killed.
       if (isClosed) return
       send('SIGTERM')
       killer ??= setTimeout(finish, GRACE_MS)
@@ -329,7 +333,7 @@ async function spawnProcess(
   }
 }
 
-/** Longer than any line of ffmpeg's; the rest of one is another line. */
+/** Longer than any line of ffmpeg; the rest of a longer one is treated as another line. */
 const MAX_LINE = 4096
 
 function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => void; end: () => void } {

@@ -1,22 +1,28 @@
-// In charge of: how a program is started in its cell: its environment, its limits, what it gives up before its first instruction,
-// and which few files it is handed.
-// Not in charge of: what this machine permits (sandboxProbe.ts), starting it (run.ts).
+// In charge of: how a program is started in its sandbox: its environment, its limits, the privileges that it drops
+// before its first instruction, and the few files that it may write.
+// Not in charge of: what this machine supports (sandboxProbe.ts), starting the program (run.ts).
 import { access, chmod, chown, constants, open, readdir, stat } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 
-/** Limits of one process, held by the kernel where `prlimit` exists. 0 = none, but for `fileBytes`, where null is none. */
+/**
+ * Limits of one process, enforced by the kernel if `prlimit` exists. 0 = none, except for `fileBytes`, where null is
+ * none.
+ */
 export interface SandboxLimits {
   addressSpaceBytes: number
-  /** What it may have of its own in memory, stacks included (RLIMIT_DATA); the cell's own number where this is 0. */
+  /** Private memory, stacks included (RLIMIT_DATA); 0 = the sandbox's own limit. */
   memoryBytes: number
-  /** The largest file that may be written; 0 = it writes none. */
+  /** The largest file that may be written; 0 = it writes no file. */
   fileBytes: number | null
   openFiles: number
-  /** Of processor time, over all threads. */
+  /** Processor time, over all threads. */
   cpuSeconds: number
 }
 
-/** 4 h of processor time: more than any look at a source takes. An encode has a number of its own (plan/estimate/deadline.ts). */
+/**
+ * 4 h of processor time: more than any inspection of a source takes. An encode has a limit of its own
+ * (plan/estimate/deadline.ts).
+ */
 export const defaultLimits: SandboxLimits = {
   addressSpaceBytes: 32 * 2 ** 30,
   memoryBytes: 0,
@@ -25,42 +31,45 @@ export const defaultLimits: SandboxLimits = {
   cpuSeconds: 4 * 3600,
 }
 
-/** A user that nobody else is: its files and its processes are those of one transcoder's programs. */
+/** A user that is used for nothing else: its files and its processes belong to the programs of one transcoder. */
 export interface SandboxUser {
   uid: number
   gid: number
 }
 
-/** What holds on this machine, found out by sandboxProbe.ts. Paths are absolute, null = not there. */
+/** The measures that work on this machine, found out by sandboxProbe.ts. Paths are absolute, null = not installed. */
 export interface Sandbox {
   prlimit: string | null
   setpriv: string | null
-  /** Flags of setpriv that were tried. */
+  /** Flags of setpriv that were found to work. */
   privileges: readonly string[]
-  /** Programs with their flags that raise the odds of being ended first and lower the priority. */
+  /** Programs with flags that lower the priority and let the kernel end the process first if memory runs out. */
   humble: readonly string[]
-  /** What starts a program without any network; null = not possible. */
+  /** The command that starts a program without any network; null = not possible. */
   offline: readonly string[] | null
   user: SandboxUser | null
   /** 0 = no limit. */
   memoryBytes: number
-  /** Processes and threads of `user` at once. Counted by user, so that without one of its own there is no limit. */
+  /** Processes and threads of `user` at once. They are counted by user: without a user of its own there is no limit. */
   processes: number
 }
 
-/** SIGXCPU first, which ffmpeg answers by ending; this much later SIGKILL. */
+/** SIGXCPU is sent first, on which ffmpeg ends; SIGKILL this much later. */
 const CPU_GRACE_SECONDS = 10
-/** A transcoder that is killed outright takes ffmpeg with it: nobody would read its output (prctl(2), PR_SET_PDEATHSIG). */
+/** If the transcoder is killed, so is ffmpeg: no one would read its output (prctl(2), PR_SET_PDEATHSIG). */
 export const PDEATHSIG_FLAGS = ['--pdeathsig', 'KILL'] as const
 
-/** For programs that run before the machine was looked at. */
+/** For programs that run before the machine was probed. */
 export async function minimalSandbox(): Promise<Sandbox> {
   const [setpriv, prlimit] = await Promise.all([findOnPath('setpriv'), findOnPath('prlimit')])
   const none = { humble: [], offline: null, user: null, memoryBytes: 0, processes: 0 }
   return { ...none, setpriv, prlimit, privileges: setpriv === null ? [] : PDEATHSIG_FLAGS }
 }
 
-/** `unshare … nice … setpriv … prlimit … program args`: each replaces itself by the next, so the process stays one. Pure. */
+/**
+ * `unshare … nice … setpriv … prlimit … program args`: each replaces itself with the next, so it remains one process.
+ * Pure.
+ */
 export function sandboxedCommand(
   cell: Sandbox,
   program: string,
@@ -70,7 +79,7 @@ export function sandboxedCommand(
   const { memoryBytes, cpuSeconds, fileBytes } = limits
   const memory = memoryBytes > 0 ? memoryBytes : cell.memoryBytes
   const flag = (name: string, value: number | null) => (value !== null && value > 0 ? [`--${name}=${value}`] : [])
-  // Only the gateway's addresses are http: without one there is nothing to connect to.
+  // Only addresses of the loopback server are http: without one there is nothing to connect to.
   const networked = args.some((arg) => arg.startsWith('http://'))
   const [command = program, ...words] = [
     ...(networked ? [] : (cell.offline ?? [])),
@@ -80,7 +89,7 @@ export function sandboxedCommand(
       ? []
       : [
           cell.prlimit,
-          // No core files: they would hold the customer's media.
+          // No core files: they would contain the customer's media.
           '--core=0',
           ...flag('as', limits.addressSpaceBytes),
           ...flag('data', memory),
@@ -91,21 +100,27 @@ export function sandboxedCommand(
           '--',
         ]),
     program,
-    // The directories above the attempt's own may be closed to everybody else. The process is started inside, so that what is
-    // beside it is reached from there.
+    // The directories above the attempt's own may be closed to other users. The process starts inside, and reaches the
+    // neighbouring files by a relative path.
     ...(cell.user === null ? args : args.map((arg) => arg.replaceAll(`${dirname(cwd)}/`, '../'))),
   ]
   return [command, ...words]
 }
 
-/** A directory that the cell's user may go into, neither list nor change; what is made in it is for that user to read. */
+/**
+ * Lets the sandbox's user enter a directory, but neither list nor change it; files created in it are readable by that
+ * user's group.
+ */
 export async function grantTraversal(directory: string, user: SandboxUser | null): Promise<void> {
   if (user === null) return
   await chown(directory, -1, user.gid)
   await chmod(directory, 0o2710)
 }
 
-/** Empty files that the cell's user may write: it can make none itself, so neither is a link ever found in their place. */
+/**
+ * Creates empty files that the sandbox's user may write. It cannot create any itself, and so cannot put links in their
+ * place.
+ */
 export async function createOutputFiles(files: readonly string[], user: SandboxUser | null): Promise<void> {
   if (user === null) return
   for (const path of files) {
@@ -119,14 +134,14 @@ export async function createOutputFiles(files: readonly string[], user: SandboxU
   }
 }
 
-/** Ends whatever runs as the cell's user, also what left its process group. */
+/** Kills all processes of the sandbox's user, including those that left their process group. */
 export async function killUserProcesses(user: SandboxUser | null): Promise<void> {
   if (user === null) return
   for (const pid of await processesOf(user.uid)) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It ended meanwhile.
+      // It has ended in the meantime.
     }
   }
 }
@@ -139,14 +154,15 @@ export async function processesOf(uid: number): Promise<number[]> {
 }
 
 /**
- * Nothing of ours: no credentials, no proxies, no LD_PRELOAD. GCONV_PATH names no directory: character set modules would be
- * loaded for a name inside a transport stream, and a statically linked ffprobe crashes on the machine's (every .ts, measured).
+ * The environment contains nothing of the transcoder's: no credentials, no proxies, no LD_PRELOAD. GCONV_PATH names no
+ * directory: a name in a transport stream would otherwise load character set modules, and a statically linked ffprobe
+ * crashes on those of the machine (every .ts, measured).
  */
 export function sandboxEnvironment(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', LC_ALL: 'C', GCONV_PATH: '/nonexistent' }
 }
 
-/** The absolute path of a program on PATH; null where there is none. */
+/** The absolute path of a program on PATH; null if there is none. */
 export async function findOnPath(name: string, path: string = process.env['PATH'] ?? ''): Promise<string | null> {
   for (const directory of path.split(delimiter)) {
     if (!directory.startsWith('/')) continue

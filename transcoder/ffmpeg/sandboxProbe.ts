@@ -1,6 +1,6 @@
-// In charge of: finding out, once, when the process starts, what this machine permits of the cell, by trying it; and saying what holds
-// and why the rest does not.
-// Not in charge of: spelling the cell (sandbox.ts).
+// In charge of: finding out, once, when the process starts, which measures of the sandbox work on this machine, by
+// trying them; and reporting which work and why the others do not.
+// Not in charge of: the measures themselves (sandbox.ts).
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -16,16 +16,22 @@ import {
 } from './sandbox.ts'
 import { FfprobeError, runFfprobe, type FfmpegPrograms } from './run.ts'
 
-/** What holds, and the reason for each that does not. Names are stable: they are in the log and in /health. */
+/**
+ * The measures that work, and the reason for each that does not. The names are stable: they are in the log and in
+ * /health.
+ */
 export interface SandboxReport {
   in_force: string[]
   missing: Record<string, string>
 }
 
-/** systemd's range for users that are made for one service: nobody's account is in it. */
+/** systemd's range for users that are created for one service: no account is in it. */
 const FIRST_UID = 61_184
 const UIDS = 4096
-/** Added to what the kernel looks at when memory runs out (−1000 to 1000): ffmpeg goes first, the transcoder tells of it. */
+/**
+ * Added to the score by which the kernel chooses what to end when memory runs out (−1000 to 1000): ffmpeg is ended
+ * first, and the transcoder reports it.
+ */
 const OOM_SCORE = '500'
 const NICE = '5'
 const MEMORY_SHARE = 0.8
@@ -33,7 +39,9 @@ const MIN_MEMORY_BYTES = 2 * 2 ** 30
 const MIN_PROCESSES = 1024
 const PROCESSES_PER_CORE = 64
 
-/** Tries each measure in a directory of `workDir`; what does not hold is left out, so that it never fails a job. */
+/**
+ * Tries each measure in a directory of `workDir`; those that do not work are left out, so that they never fail a job.
+ */
 export async function probeSandbox(
   programs: FfmpegPrograms,
   workDir: string,
@@ -59,7 +67,8 @@ export async function probeSandbox(
   try {
     const plain: Sandbox = { ...(await minimalSandbox()), prlimit: null, privileges: [] }
     const cell: Sandbox = { ...plain, memoryBytes: memoryLimit(), processes: 0 }
-    // Each on its own and at the same time: one that a machine refuses must not cost the others, and a start not a second.
+    // Each is tried alone and all at the same time: one that fails must not affect the others, and the start must not
+    // take a second.
     await Promise.all([
       probeLimits(cell, tried, report),
       probePrivileges(cell, tried, report),
@@ -82,7 +91,10 @@ export async function probeSandbox(
   }
 }
 
-/** Each held on its own; a user of one's own inside of a namespace of users, for one, may not. What is worth more stays. */
+/**
+ * Each measure worked alone, but may not work in combination: for example a user of its own inside a user namespace.
+ * The more valuable measures are kept.
+ */
 async function probeCombined(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
   const give = (names: string[], why: string): void => {
     report.in_force = report.in_force.filter((name) => !names.includes(name))
@@ -102,7 +114,7 @@ async function probeCombined(cell: Sandbox, tried: Probe, report: SandboxReport)
   )
 }
 
-/** What one measure is tried in. */
+/** The sandbox in which a single measure is tried. */
 const withoutMeasures = (cell: Sandbox): Sandbox => ({
   ...cell,
   prlimit: null,
@@ -114,12 +126,12 @@ const withoutMeasures = (cell: Sandbox): Sandbox => ({
 
 type Probe = (names: string[], cell: Sandbox, script?: string) => Promise<boolean>
 
-/** Limits of the kernel, read back by the process that they hold. */
+/** Limits of the kernel, read back by a process that is subject to them. */
 async function probeLimits(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
   const names = ['cpu_time', 'file_size', 'memory', 'open_files', 'no_core_files']
   const prlimit = await findOnPath('prlimit')
   if (prlimit === null) for (const name of names) report.missing[name] = 'prlimit (util-linux) is not installed'
-  // The shell's units differ; 0 is 0 in all of them.
+  // The units differ between shells; 0 is 0 in all of them.
   else if (
     await tried(
       names,
@@ -134,7 +146,7 @@ async function probePrivileges(cell: Sandbox, tried: Probe, report: SandboxRepor
   const measures: Record<string, readonly string[]> = {
     dies_with_transcoder: PDEATHSIG_FLAGS,
     no_new_privileges: ['--no-new-privs'],
-    // Without root there are none to drop, and with no_new_privileges none to be had.
+    // Only root has capabilities to drop; with no_new_privileges other users cannot gain any.
     ...(process.getuid?.() === 0 ? { no_capabilities: ['--bounding-set=-all', '--inh-caps=-all'] } : {}),
   }
   const holding = await Promise.all(
@@ -152,7 +164,10 @@ async function probePrivileges(cell: Sandbox, tried: Probe, report: SandboxRepor
 
 const asUser = ({ uid, gid }: SandboxUser): string[] => ['--reuid', `${uid}`, '--regid', `${gid}`, '--clear-groups']
 
-/** A free user id, if this process may change to it, and if that user can run the programs and reach its files, and no others. */
+/**
+ * Returns a free user id if this process may change to it, and if that user can run the programs and reach its files
+ * but no others.
+ */
 async function probeUser(
   cell: Sandbox,
   programs: FfmpegPrograms,
@@ -186,14 +201,14 @@ async function probeUser(
     ...reach,
     'echo x > ../mine || exit 6',
     'if cat ../secret > /dev/null 2>&1; then echo "it reads the files of others" >&2; exit 4; fi',
-    // In a shell of its own: a redirection that fails ends it.
+    // In a subshell: a failed redirection ends the shell.
     'if (: > ../more) 2> /dev/null; then echo "it creates files" >&2; exit 5; fi',
     'exit 0',
   ]
   return (await tried(names, candidate, script.join('\n'))) ? user : null
 }
 
-/** No network for what reads local files only: as root, or in a namespace of users. */
+/** No network for programs that read local files only: as root, or in a user namespace. */
 async function probeNetwork(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
   const name = 'no_network_for_local_files'
   const unshare = await findOnPath('unshare')
@@ -234,7 +249,7 @@ async function probePriority(cell: Sandbox, tried: Probe, report: SandboxReport)
   cell.humble = holding.flat()
 }
 
-/** Leaves the transcoder what it needs, on whatever this container or machine has. */
+/** Leaves the transcoder enough of the memory of this container or machine. */
 function memoryLimit(): number {
   const granted = Math.min(totalmem(), process.constrainedMemory() || Infinity)
   return Math.max(MIN_MEMORY_BYTES, Math.floor(granted * MEMORY_SHARE))
