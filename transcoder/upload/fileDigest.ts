@@ -1,5 +1,5 @@
-// In charge of: the SHA-256 of a file, in one pass, as far as it is known to be final.
-// Not in charge of: knowing what is final (objectUpload.ts).
+// In charge of: the SHA-256 of a file, in one pass, as far as its bytes are final.
+// Not in charge of: knowing which bytes are final (objectUpload.ts).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 
@@ -12,7 +12,7 @@ export class FileDigest {
   #target = 0
   #running: Promise<void> | null = null
 
-  /** `observe` sees every byte once, in order. */
+  /** `observe` receives every byte once, in order. */
   constructor(path: string, signal: AbortSignal, observe?: (chunk: Uint8Array) => void) {
     this.#path = path
     this.#signal = signal
@@ -29,7 +29,7 @@ export class FileDigest {
 
   /** Hex digest of the whole file of `size` bytes. */
   async end(size: number): Promise<string> {
-    // #follow clears #running when it comes to a rest, so this loop ends; a failed one stays and throws here.
+    // #follow clears #running when it has caught up, so this loop ends; after a failure it stays set and throws here.
     while (this.#done < size) {
       this.advance(size)
       await this.#running

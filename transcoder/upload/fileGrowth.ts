@@ -1,15 +1,15 @@
-// In charge of: noticing how large the files under construction have become.
-// Not in charge of: what follows from it.
+// In charge of: detecting the growth of files that are being written.
+// Not in charge of: what to do about it.
 import { stat } from 'node:fs/promises'
 
 export interface GrowthPoller {
-  /** Look now: ffmpeg just said that it went on. */
+  /** Checks now: ffmpeg has just reported progress. */
   pollNow(): void
-  /** Resolves when the last look is over; nothing is reported after. */
+  /** Resolves when the last check has ended; nothing is reported afterwards. */
   stop(): Promise<void>
 }
 
-/** Reports each file's size whenever it changed, at most one look at a time, at least every `everyMs`. */
+/** Reports each file's size whenever it changed; one check at a time, at least every `everyMs`. */
 export function pollGrowth(
   files: readonly string[],
   onSize: (index: number, size: number) => void,
@@ -23,7 +23,7 @@ export function pollGrowth(
     for (const [index, file] of files.entries()) {
       const size = await stat(file).then(
         (found) => found.size,
-        () => 0, // not there yet
+        () => 0, // does not exist yet
       )
       if (stopped || size === sizes[index]) continue
       sizes[index] = size

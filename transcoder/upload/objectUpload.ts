@@ -1,5 +1,7 @@
-// In charge of: sending one output to the door as parts while ffmpeg still writes it: which parts are final, in what order they leave.
-// Not in charge of: noticing that the file grew (fileGrowth.ts), how many leave at once (transferLimiter.ts), the protocol (taskClient.ts).
+// In charge of: uploading one output in parts while ffmpeg still writes it: which parts are final, and in what order
+// they are sent.
+// Not in charge of: detecting growth (fileGrowth.ts), how many parts are sent at once (transferLimiter.ts), the
+// protocol (taskClient.ts).
 import { stat } from 'node:fs/promises'
 import {
   MAX_PARTS,
@@ -17,8 +19,9 @@ import type { TransferLimiter } from './transferLimiter.ts'
 
 /**
  * When the bytes of a growing file are final. `appended`: once written (MPEG-TS, bare audio frames).
- * `reserved`: once written, but for the first `headBytes`, which are rewritten at the end (mp4 with room kept for its header).
- * `rewritten`: not before the end (mp4 whose header is moved to the front).
+ * `reserved`: once written, except the first `headBytes`, which are rewritten at the end (mp4 with space reserved for
+ * its header).
+ * `rewritten`: only at the end (mp4 whose header is moved to the front).
  */
 export type WriteMode = { kind: 'appended' } | { kind: 'reserved'; headBytes: number } | { kind: 'rewritten' }
 
@@ -26,7 +29,7 @@ export type WriteMode = { kind: 'appended' } | { kind: 'reserved'; headBytes: nu
 const MDAT_HEADER_BYTES = 4096
 
 export function writeModeOf(container: PlannedFile['container'], headerReserveBytes: number | null): WriteMode {
-  // A transport stream, and bare audio frames: nothing behind the end is ever touched again.
+  // A transport stream, or bare audio frames: bytes that were written never change.
   if (!isMp4(container)) return { kind: 'appended' }
   if (headerReserveBytes === null) return { kind: 'rewritten' }
   return { kind: 'reserved', headBytes: headerReserveBytes + MDAT_HEADER_BYTES }
@@ -38,9 +41,9 @@ export interface ObjectUploadOptions {
   door: Pick<TaskClient, 'openUpload' | 'putPart'>
   lanes: TransferLimiter
   signal: AbortSignal
-  /** Called with the first transfer that failed for good, while encoding: there is no use in encoding on. */
+  /** Called with the first transfer that failed permanently, also during the encode, which is then pointless. */
   onFailure: (error: Error) => void
-  /** Sees every byte of the file once, in order, before `finish` resolves. */
+  /** Receives every byte of the file once, in order, before `finish` resolves. */
   observe?: ((chunk: Uint8Array) => void) | undefined
 }
 
@@ -71,11 +74,11 @@ export class ObjectUpload {
     this.#size = size
     if (this.#finality.kind === 'appended') this.#digest.advance(size)
     if (this.#reply !== null) return this.#sendFinalParts(this.#reply.part_size)
-    // Nothing is opened for a file that may turn out to be a single small part.
+    // No upload is opened for a file that may turn out to be a single small part.
     if (this.#opening !== null || size < this.#headBytes + MIN_PART_BYTES) return
     this.#open().then(
       ({ part_size: partSize }) => this.#sendFinalParts(partSize),
-      () => undefined, // told through onFailure, and again by finish()
+      () => undefined, // reported through onFailure, and again by finish()
     )
   }
 
@@ -88,7 +91,9 @@ export class ObjectUpload {
       this.#sendPart(n, n * partSize)
   }
 
-  /** The file is complete and was found whole: sends what was held back and returns the object once everything is stored. */
+  /**
+   * The file is complete and was checked: sends the remaining parts and returns the object once everything is stored.
+   */
   async finish(): Promise<UploadedObject> {
     const { size } = await stat(this.#file)
     if (size === 0) throw new TaskError('output_incomplete', `Nothing was written for ${this.#request.path}.`)
@@ -98,7 +103,7 @@ export class ObjectUpload {
       throw new TaskError('output_too_large', `${this.#request.path} needs more than ${MAX_PARTS} parts.`, {
         details: { size, part_size: partSize },
       })
-    // From the end, so that the head of the file leaves last.
+    // From the end, so that the beginning of the file is sent last.
     for (let n = count; n >= 1; n--) this.#sendPart(n, Math.min(size, n * partSize))
     const [sha256] = await Promise.all([this.#digest.end(size), ...this.#sending.values()])
     if (this.#failure !== null) throw this.#failure
@@ -106,7 +111,7 @@ export class ObjectUpload {
     return { upload, size, sha256, parts }
   }
 
-  /** Waits for transfers under way, whatever becomes of them. The run aborts them first. */
+  /** Waits for transfers in progress, whether they succeed or not. The run aborts them first. */
   async waitForTransfers(): Promise<void> {
     await Promise.allSettled([this.#opening, ...this.#sending.values()])
   }

@@ -1,14 +1,15 @@
-// In charge of: one segment while it is made: in memory while it is small, in a file of the workspace beyond that; its digest.
-// Not in charge of: sending it (uploadQueue.ts, tarHeader.ts).
+// In charge of: one segment while it is written, and its digest: in memory while it is small, then in a file of the
+// workspace.
+// Not in charge of: sending it (uploadQueue.ts, tarUpload.ts).
 import { createHash } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { TaskError } from '#contract/taskError.ts'
 import type { FileSlice } from '../taskApi/taskClient.ts'
 
-/** Sound and init segments stay in memory, pictures go to the disk. */
+/** Audio and init segments stay in memory, video goes to the disk. */
 const MAX_MEMORY_BYTES = 512 * 1024
 
-/** The bytes of one finished object. It is removed once everyone who took a hold of it has let go. */
+/** The bytes of one finished object. They are removed when the last holder has released them. */
 export class StoredBytes {
   readonly bytes: number
   readonly sha256: string
@@ -38,7 +39,7 @@ export class SegmentBuffer {
   #bytes = 0
   #file: FileHandle | null = null
 
-  /** `path`: the file to use where it does not stay in memory; must not exist. */
+  /** `path`: the file to use for a segment that does not stay in memory; must not exist. */
   constructor(path: string) {
     this.#path = path
   }
@@ -58,7 +59,7 @@ export class SegmentBuffer {
     return new StoredBytes(this.#bytes, sha256, { path: this.#path, start: 0, end: this.#bytes })
   }
 
-  /** The rest will not come. */
+  /** Called if the segment will not be completed. */
   async discard(): Promise<void> {
     await this.#file?.close()
     this.#file = null

@@ -1,5 +1,6 @@
-// In charge of: the tar on its way to the store: members in an order that is the same in every run, one part in memory, no copy on disk.
-// Not in charge of: its format (manifests/tar/tarLayout.ts), the segments as objects of their own (uploadQueue.ts).
+// In charge of: uploading the tar: members in an order that is the same in every run, one part in memory, no copy on
+// disk.
+// Not in charge of: its format (manifests/tar/tarLayout.ts), the segments as separate objects (uploadQueue.ts).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { MAX_PARTS, type FinishedObject, type UploadReply, type UploadRequest } from '#contract/task/protocol.ts'
@@ -22,18 +23,19 @@ export interface TarUploadOptions {
   signal: AbortSignal
   outbox: UploadQueue
   request: UploadRequest
-  /** Streams that give members. */
+  /** The number of streams that add members. */
   streams: number
 }
 
 /**
- * Members come in the order of segments, and within one of streams. What has to wait for another stream's segment waits on
- * the disk and is not counted by the outbox: it waits for the encoder. What has its turn waits for the network, and is.
+ * Members are ordered by segment number, then by stream. A member that waits for another stream's segment waits for the
+ * encoder: it stays on disk and is not counted by the upload queue. A member that is next waits for the network and is
+ * counted.
  */
 export class TarUpload {
   readonly layout = new TarLayout()
   readonly #options: TarUploadOptions
-  /** Of each stream: the members of its segments in order, and whether there will be more. */
+  /** For each stream: the members of its segments in order, and whether it has ended. */
   readonly #queues: { turns: TarMember[][]; ended: boolean }[]
   readonly #hash = createHash('sha256')
   readonly #parts: FinishedObject['parts'] = []
@@ -48,20 +50,20 @@ export class TarUpload {
     this.#queues = Array.from({ length: options.streams }, () => ({ turns: [], ended: false }))
   }
 
-  /** The members of one more segment of a stream. */
+  /** Adds the members of one more segment of a stream. */
   addSegment(stream: number, members: readonly TarMember[]): void {
     for (const { payload } of members) payload.retain()
     this.#queues[stream]!.turns.push([...members])
     this.#writeReady()
   }
 
-  /** A stream has no more segments. */
+  /** The stream has no more segments. */
   endStream(stream: number): void {
     this.#queues[stream]!.ended = true
     this.#writeReady()
   }
 
-  /** Behind all segments: `members`, then the end. Throws what failed. */
+  /** Writes `members` after all segments, then the end of the tar. Throws the error of a failed upload. */
   async finish(members: readonly TarMember[]): Promise<FinishedObject> {
     for (const member of members) {
       member.payload.retain()
@@ -77,7 +79,7 @@ export class TarUpload {
     return { path, upload, size, sha256, content_type: type, parts: this.#parts, profile: null, role: 'tar' }
   }
 
-  /** Writes whatever has its turn now. */
+  /** Writes all members that are next. */
   #writeReady(): void {
     for (;;) {
       const queue = this.#queues[this.#next]!

@@ -1,5 +1,5 @@
 // In charge of: how many transfers run at once, over all outputs, and the time and bytes they took.
-// Not in charge of: what a transfer is.
+// Not in charge of: the transfers themselves.
 
 export class TransferLimiter {
   readonly #limit: number
@@ -21,7 +21,7 @@ export class TransferLimiter {
     return { bytesStored: this.#bytesStored, transferSeconds: (this.#busyMs + open) / 1000 }
   }
 
-  /** Runs `transfer` when a lane is free; `bytes` count as stored once it succeeded. */
+  /** Runs `transfer` when a slot is free; `bytes` count as stored once it succeeded. */
   async run<T>(bytes: number, signal: AbortSignal, transfer: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#running++
@@ -32,7 +32,7 @@ export class TransferLimiter {
       this.#bytesStored += bytes
       return result
     } finally {
-      // The lane passes to the next in line, or is given back.
+      // The slot passes to the next in line, or becomes free.
       const next = this.#waiting.shift()
       if (next) next()
       else if (--this.#running === 0 && this.#busySince !== null) {

@@ -1,5 +1,6 @@
-// In charge of: finished segments on their way to the door, and holding the encoder back while too many are.
-// Not in charge of: making them (segmentWriter.ts), the protocol (taskClient.ts), how many transfers run at once (transferLimiter.ts).
+// In charge of: uploading finished segments, and pausing the encoder while too many are waiting.
+// Not in charge of: making segments (segmentWriter.ts), the protocol (taskClient.ts), how many transfers run at once
+// (transferLimiter.ts).
 import { MAX_TASK_BODY_BYTES, type FinishedObject } from '#contract/task/protocol.ts'
 import type { TaskClient } from '../taskApi/taskClient.ts'
 import type { TransferLimiter } from './transferLimiter.ts'
@@ -7,8 +8,8 @@ import { ObjectUpload } from './objectUpload.ts'
 import type { StoredBytes } from './segmentBuffer.ts'
 
 /**
- * Segments that may wait for the network before the streams do. All streams wait together, and only for transfers: a stream
- * whose segment is not complete never keeps another one waiting, or ffmpeg, which writes to all of them, would stand still.
+ * Segments that may be in upload before the streams have to wait. All streams wait together, and only for transfers: a
+ * stream must never wait for another stream's segment, or ffmpeg, which writes to all of them, would block.
  */
 const MAX_IN_FLIGHT = 6
 
@@ -16,10 +17,10 @@ export interface UploadItem {
   /** Below the job's destination. */
   path: string
   contentType: string
-  /** Position in `videoProfiles`; null for anything else. */
+  /** Index in `videoProfiles`; null for anything else. */
   profile: number | null
   payload: StoredBytes
-  /** It has a name that stays, and so is only put in place by the commit: listed as this. */
+  /** Set for an object with a permanent name, which only the commit completes: the role under which it is listed. */
   atCommit?: FinishedObject['role'] | undefined
 }
 
@@ -27,10 +28,10 @@ export interface UploadQueueOptions {
   door: Pick<TaskClient, 'putObject' | 'openUpload' | 'putPart'>
   lanes: TransferLimiter
   signal: AbortSignal
-  /** Called with the first transfer that failed for good. */
+  /** Called with the first transfer that failed permanently. */
   onFailure: (error: Error) => void
   inFlight?: number
-  /** The largest object that goes as one request, in bytes. */
+  /** The largest object that is sent as one request, in bytes. */
   largestPut?: number
 }
 
@@ -46,18 +47,18 @@ export class UploadQueue {
     this.#options = options
   }
 
-  /** True while a stream waits for transfers: then the encoder stands still through no fault of its own. */
+  /** True while a stream waits for transfers: the encoder then makes no progress without being stuck. */
   get isFull(): boolean {
     return this.#waiting.length > 0
   }
 
-  /** Sends it in the background. */
+  /** Sends the item in the background. */
   enqueue(parcel: UploadItem): void {
     parcel.payload.retain()
     this.track(this.#sendAndRelease(parcel))
   }
 
-  /** Counts `work`, which waits for the network and for nothing else, as one segment under way. */
+  /** Counts `work`, which must wait for nothing but the network, as one segment in upload. */
   track(work: Promise<void>): void {
     this.#busy += 1
     const counted = work
@@ -74,14 +75,17 @@ export class UploadQueue {
     this.#under.add(counted)
   }
 
-  /** Resolves once another segment may be made. Throws what failed. */
+  /** Resolves when another segment may be made. Throws the error of a failed transfer. */
   async waitForCapacity(): Promise<void> {
     while (this.#busy >= (this.#options.inFlight ?? MAX_IN_FLIGHT) && this.#failure === null)
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (this.#failure !== null) throw this.#failure
   }
 
-  /** Waits for everything under way. Returns the objects that the commit has to complete. Throws what failed. */
+  /**
+   * Waits for everything in progress. Returns the objects that the commit has to complete. Throws the error of a failed
+   * transfer.
+   */
   async drain(): Promise<FinishedObject[]> {
     await this.waitForTransfers()
     if (this.#failure !== null) throw this.#failure
