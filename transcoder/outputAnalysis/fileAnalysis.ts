@@ -1,5 +1,6 @@
-// In charge of: what was measured in a finished file: probed, and counted in its tables or as it left.
-// Not in charge of: whether it is whole (encode.ts).
+// In charge of: the media facts of a finished file: from ffprobe, and from byte counts in its sample tables or taken
+// during the upload.
+// Not in charge of: whether it is complete (pipeline/encode.ts).
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import { detectCaptions, type ScratchDirs } from '../analysis/streamDetails.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
@@ -15,22 +16,22 @@ export interface AnalyzedFile {
   path: string
   container: PlannedFile['container']
   bytes: number
-  /** As ffprobe sees it. */
+  /** What ffprobe reports about it. */
   probed: MediaInfo
-  /** Counted as it left; null where its tables tell. */
+  /** Counted while the file was written; null if its sample tables contain the counts. */
   counts: MediaCounts | null
-  /** Captions were to be kept in its pictures. */
+  /** Captions were to be kept in its frames. */
   captions: boolean
 }
 
-/** Null where it says no length. */
+/** Null if the file does not state its duration. */
 export async function analyzeFile(engine: Engine, file: AnalyzedFile, places: ScratchDirs): Promise<MediaFacts | null> {
   const { probed, bytes } = file
   const seconds = probed.durationSeconds
   if (seconds === null) return null
   const counts = file.counts ?? (await countSampleTables(file)) ?? singleStreamCounts(file)
   const average = bytes / 125 / seconds
-  // Of bare audio frames, all of one size, no second has more than another; nor has a file of less than a second.
+  // Bare audio frames all have one size, so no second exceeds the average; nor does a file of less than a second.
   const peak = Math.max(average, counts.seconds?.peakKbps(seconds) ?? 0)
   const seen =
     file.captions && probed.video !== null
@@ -49,7 +50,7 @@ async function countSampleTables({ path, container }: AnalyzedFile): Promise<Med
   return isMp4(container) ? countSamples(path, (await checkMp4(path)).boxes) : null
 }
 
-/** A file that is nothing but its only stream. */
+/** For a file that consists of a single stream. */
 function singleStreamCounts({ bytes }: AnalyzedFile): MediaCounts {
   return { tracks: [{ id: null, bytes, seconds: null }], seconds: null, codecString: null }
 }

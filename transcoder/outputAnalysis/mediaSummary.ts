@@ -1,4 +1,4 @@
-// In charge of: what was probed and counted of written media, in the words of an answer.
+// In charge of: combining probed and counted values of written media into media facts.
 // Not in charge of: probing and counting.
 import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/task/mediaFacts.ts'
 import { HDR_NAMES } from '../plan/video/hdr.ts'
@@ -8,17 +8,19 @@ import { multiply, ratio, toNumber } from '../formats/rational.ts'
 import { ratioText } from '../plan/estimate/describePlan.ts'
 import type { MediaCounts } from '../formats/metering/byteCounts.ts'
 
-/** To a tenth of a kilobit per second. */
+/** Rounded to a tenth of a kilobit per second. */
 export function kbps(value: number): number {
   return Math.round(value * 10) / 10
 }
 
-/** Milliseconds are as exact as containers are. */
+/** Rounded to milliseconds, the precision of containers. */
 export function roundSeconds(value: number): number {
   return Math.round(value * 1000) / 1000
 }
 
-/** Of coded video or sound alone; `seconds` of the whole where the track's own are not known. */
+/**
+ * Bitrate of coded video or audio alone; `seconds` of the whole output are used if the track's own duration is unknown.
+ */
 function trackBitrate(counts: MediaCounts | null, stream: VideoStream | AudioStream, seconds: number): number {
   const { tracks = [] } = counts ?? {}
   const track = tracks.find(({ id }) => id !== null && id === stream.id) ?? tracks[stream.index]
@@ -29,10 +31,10 @@ function trackBitrate(counts: MediaCounts | null, stream: VideoStream | AudioStr
 export interface ProbedOutput {
   media: MediaInfo
   counts: MediaCounts | null
-  /** Of the whole output. */
+  /** Duration of the whole output. */
   seconds: number
   codecString: string | null
-  /** As it was counted; null = as the container says it. */
+  /** The counted rate; null = the rate that the container states. */
   frameRate: Rational | null
 }
 

@@ -1,5 +1,6 @@
-// In charge of: what was measured in segmented output: of each media playlist, and of what lists all of them.
-// Not in charge of: the playlists and manifests themselves (package/).
+// In charge of: the media facts of segmented output: of each media playlist, and of the playlists and manifests that
+// list all tracks.
+// Not in charge of: the playlists and manifests themselves (manifests/).
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
@@ -22,20 +23,20 @@ import type { MeteredStream } from '../segmenter/cutters/meteredCutter.ts'
 
 type Captions = MediaFacts['captions']
 
-/** One stream of segments, and what was seen in it. */
+/** One stream of segments, and what was measured in it. */
 export interface SegmentedStream {
   taken: RecordedRendition
   metered: MeteredStream
 }
 
-/** What ffprobe says of one rendition. */
+/** What was probed in one rendition. */
 export interface ProbedRendition {
   media: MediaInfo
-  /** In the pictures; empty where there are none. */
+  /** Caption channels in the frames; empty if there are none. */
   captions: string[]
 }
 
-/** By the path below the directory of the packaging. `seen` by the id of the rendition. */
+/** The facts by path below the packaging directory. `seen` is indexed by the id of the rendition. */
 export function analyzePresentation(
   packaging: PackagingPlan,
   streams: readonly SegmentedStream[],
@@ -68,12 +69,12 @@ export function analyzePresentation(
   return facts
 }
 
-/** So many at a time: each takes a core for a moment. */
+/** Concurrent probes: each uses one core for a short time. */
 const MAX_PROBES = 2
 
 /**
- * Of each rendition one form: what its segments hold is the same in all of them. Throws what ends the attempt, and where a
- * stream cannot be probed.
+ * Probes one form of each rendition: the content of the segments is the same in all forms. Throws errors that end the
+ * attempt, and an error if a stream cannot be probed.
  */
 export async function probeRenditions(
   attempt: Attempt,
@@ -98,7 +99,7 @@ export async function probeRenditions(
           hasCaptions && video?.captions === true && media.video !== null
             ? await detectCaptions(engine, `file:${path}`, media.video, places)
             : []
-        // Who speaks only later is known from the source.
+        // Channels that begin later are known from the source.
         const captions = present.length === 0 ? [] : [...new Set([...packaging.captionChannels, ...present])]
         seen.set(id, { media, captions })
       } finally {
@@ -155,7 +156,10 @@ class PresentationAnalyzer {
     }
   }
 
-  /** Of what a player chooses from: its highest rendition, every sound, and a line for each rendition. */
+  /**
+   * The facts of a playlist from which a player chooses: its highest rendition, every audio track, and an entry for
+   * each rendition.
+   */
   analyzeMultivariant(pathOf: (track: VideoTrack) => string): MediaFacts {
     const { video, audio, text, duration } = this.#set
     const renditions = video.map((track) => ({
@@ -182,7 +186,7 @@ class PresentationAnalyzer {
     }
   }
 
-  /** RFC 8216bis, 4.4.6.2: with the largest of what is played beside it. kbps. */
+  /** RFC 8216bis, 4.4.6.2: the sum with the largest rendition of each kind that is played with it. kbps. */
   #combinedRate(track: VideoTrack, rate: (one: VideoTrack | AudioTrack | TextTrack) => number): number {
     const { audio, text } = this.#set
     const sounds = audio.filter(({ id }) => track.audioTracks.includes(id))
@@ -194,10 +198,13 @@ class PresentationAnalyzer {
   }
 }
 
-/** A rate that the count of pictures comes within a thousandth of is that rate: segments' ends are rounded. */
+/**
+ * If the counted rate is within a thousandth of the stated rate, the stated one is used: the ends of segments are
+ * rounded.
+ */
 const SAME_RATE = 0.001
 
-/** Pictures over the time that they take; null for sound. */
+/** Number of frames divided by their duration; null for audio. */
 function measuredFrameRate({ taken, timescale }: RecordedRendition, { video }: MediaInfo): Rational | null {
   const last = taken.segments.at(-1)
   const first = taken.segments[0]

@@ -1,5 +1,6 @@
-// In charge of: what the sample tables of a finished mp4 say: bytes of each track, and by the second (ISO/IEC 14496-12, 8.6 and 8.7).
-// Not in charge of: whether the file is whole (mp4FileCheck.ts), fragmented files.
+// In charge of: reading the sample tables of a finished mp4: bytes of each track, and bytes per second (ISO/IEC
+// 14496-12, 8.6 and 8.7).
+// Not in charge of: whether the file is complete (mp4FileCheck.ts), fragmented files.
 import { open } from 'node:fs/promises'
 import type { Box } from '../mp4FileCheck.ts'
 import { children, findBox, boxType, requireBox, viewOf } from '../formats/mp4/boxReader.ts'
@@ -8,10 +9,10 @@ import { avcFrom, hevcFrom } from '../formats/mp4/codecConfig.ts'
 import type { MediaCounts, TrackCount } from '../formats/metering/byteCounts.ts'
 import { BytesPerSecond } from '../formats/metering/bytesPerSecond.ts'
 
-/** Of a day with 60 pictures a second; a header beyond that is none of ours. */
+/** Enough for a day with 60 frames per second; larger headers are not written by this service. */
 const MAX_MOOV = 256 * 1024 * 1024
 
-/** Null where there is no header that could be read. Throws StreamError where it is damaged. */
+/** Null if there is no readable header. Throws StreamError if it is damaged. */
 export async function countSamples(path: string, boxes: readonly Box[]): Promise<MediaCounts | null> {
   const box = boxes.find(({ type }) => type === 'moov')
   if (box === undefined || box.size > MAX_MOOV) return null
@@ -52,7 +53,7 @@ function countTrack(trak: Uint8Array, seconds: BytesPerSecond): TrackCount & { c
   return { id: null, bytes, seconds: time / timescale, codec: codecOf(trak) }
 }
 
-/** RFC 6381, of video that has such a name. */
+/** The RFC 6381 codec string of a video track, if it has one. */
 function codecOf(trak: Uint8Array): string | null {
   if (boxType(requireBox(trak, 'mdia', 'hdlr'), 8) !== 'vide') return null
   const entry = children(requireBox(trak, 'mdia', 'minf', 'stbl', 'stsd'), 8).next().value
