@@ -1,5 +1,6 @@
-// In charge of: what was measured, as the presentation of one set of segments: the vocabulary that manifests are written from.
-// Not in charge of: measuring (segmentWriter.ts), writing (package/).
+// In charge of: building the presentation of one set of segments, from which manifests are written, out of the recorded
+// segments.
+// Not in charge of: recording segments (segmentWriter.ts), writing manifests (manifests/).
 import type {
   AudioFormat,
   AudioTrack,
@@ -14,7 +15,7 @@ import type { AudioPlan, ColorTags, PackagingPlan } from '../plan/model/plan.ts'
 import type { RecordedSegment } from './segmentWriter.ts'
 import type { RecordedRendition } from './segmentCheck.ts'
 
-/** The tracks of one form. Manifests of Smooth lie in a directory of their own, which its tracks share. */
+/** The tracks of one form. Smooth has its manifest in a directory of its own, which contains its tracks. */
 export function buildPresentation(
   packaging: PackagingPlan,
   all: readonly RecordedRendition[],
@@ -27,7 +28,7 @@ export function buildPresentation(
     .map((each) => videoTrack(packaging, each, ours))
   const first = video[0]
   const audio = ours.filter(({ rendition }) => rendition.kind === 'audio').map(audioTrack)
-  // A rest of sound within the last segment is no longer presentation; segments of its own are.
+  // Audio that ends within the last video segment does not extend the presentation; additional audio segments do.
   const count = first?.segments.length ?? 0
   const duration = Math.max(0, ...[first, ...audio.filter(({ segments }) => segments.length > count)].map(trackSeconds))
   const hasCaptions = video.some(({ captionChannels }) => captionChannels.length > 0)
@@ -44,13 +45,13 @@ export function buildPresentation(
   }
 }
 
-/** Where a track ends; 0 where it has nothing. */
+/** The time at which a track ends; 0 if it has no segments. */
 export function trackSeconds(track: VideoTrack | AudioTrack | undefined): number {
   const last = track?.segments.at(-1)
   return track === undefined || last === undefined ? 0 : (last.start + last.duration) / track.timescale
 }
 
-/** RFC 8216bis, 4.4.6.2: VIDEO-RANGE by the transfer that pictures are written in. */
+/** RFC 8216bis, 4.4.6.2: VIDEO-RANGE by the transfer characteristics of the output. */
 const RANGES: Partial<Record<ColorTags['transfer'], VideoTrack['range']>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' }
 
 function mediaTrack(each: RecordedRendition) {
@@ -94,7 +95,10 @@ function audioFormat(track: AudioPlan, codec: string): AudioFormat {
   return { codec, channels, sampleRate, bitrateKbps, language, sourceStream }
 }
 
-/** A day of GOPs of 4 s. More would make playlists that no message carries; then every second, third, … one is listed. */
+/**
+ * Enough for a day of GOPs of 4 s. More would make playlists too large for a message to the task API; then only every
+ * second, third, … key frame is listed.
+ */
 const MAX_KEY_FRAMES = 20_000
 
 function keyFrames(segments: readonly RecordedSegment[]): KeyFrame[] {

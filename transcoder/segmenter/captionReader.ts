@@ -1,11 +1,12 @@
-// In charge of: the copied pictures of the source out of ffmpeg, to cues, while they come.
-// Not in charge of: reading pictures (formats/cea/captionExtractor.ts) and captions (formats/cea/captionDecoder.ts), files (textSubtitles.ts).
+// In charge of: decoding captions from the copied video stream of the source while ffmpeg outputs it.
+// Not in charge of: extracting caption data from frames (formats/cea/captionExtractor.ts), decoding it
+// (formats/cea/captionDecoder.ts), files (webvttTracks.ts).
 import type { Readable } from 'node:stream'
 import { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
 import { CaptionExtractor } from '../formats/cea/captionExtractor.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 
-/** Reads to the end. What cannot be read as captions is passed over: the pictures themselves are judged where they are encoded. */
+/** Reads to the end. Data that cannot be read as captions is skipped: damage of the video is detected by the encode. */
 export async function readCaptions(stream: Readable, decoder: CaptionDecoder): Promise<void> {
   const source = new CaptionExtractor(TS_ORIGIN_TICKS)
   for await (const chunk of stream)

@@ -1,5 +1,7 @@
-// In charge of: the end of segmented output: the last segments stored, manifests of what was measured, the tar's end, job.json.
-// Not in charge of: the manifests' texts (package/), putting them in their places (the Worker's commit).
+// In charge of: the end of segmented output: storing the last segments, building the manifests, the end of the tar,
+// job.json.
+// Not in charge of: the text of the manifests (manifests/), storing them under their permanent names (the Worker's
+// commit).
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { redactUnknownValue } from '#contract/job/redact.ts'
@@ -25,10 +27,10 @@ import { captionTracks, subtitleTracks, buildTextTracks } from './webvttTracks.t
 import type { RecordedRendition } from './segmentCheck.ts'
 
 export interface PackageInput {
-  /** Measures what was written, by its path below the directory of the packaging. */
+  /** Measures the media; returns the facts by path below the packaging directory. */
   measure: (sets: PresentationSets) => Promise<ReadonlyMap<string, MediaFacts>>
   task: TaskDescription
-  /** What the same run made beside it: audio files. */
+  /** Files that the same run made in addition: audio files. */
   files: FinishedObject[]
   ffmpegVersion: string
   /** Bytes; null = not known. */
@@ -36,17 +38,19 @@ export interface PackageInput {
   cues: readonly Cue[]
 }
 
-/** Characters; a message of the door carries 8 Mi in one object. */
+/** Characters; a message to the task API may contain 8 Mi in one object. */
 const MAX_REPORT_CHARS = 4 * 1024 * 1024
 
-/** Each set of segments that some manifest lists. */
+/** Each set of segments that is listed by a manifest. */
 export interface PresentationSets {
   hls: Presentation | null
   dash: Presentation | null
   smooth: Presentation | null
 }
 
-/** Once everything was found whole. Resolves when all of it is stored but what the commit puts. */
+/**
+ * Called after all outputs were found to be complete. Resolves when everything is stored except what the commit writes.
+ */
 export async function finalizePackage(
   segments: Segmenter,
   plan: Plan,
@@ -94,7 +98,7 @@ function buildPresentations(
   const set = (form: SegmentForm): Presentation => {
     const known = made.get(form)
     if (known !== undefined) return known
-    // Sections say times of the clock that the segments have.
+    // The times in the cue sections are on the clock of the segments.
     const found = segmentForms[form].listsCues ? cueEvents(cues, segmentForms[form].originTicks) : []
     const limited = limitedCues(found)
     warnings.push(...limited.warnings)
@@ -107,11 +111,11 @@ function buildPresentations(
     dash: packaging.dash ? set('cmaf') : null,
     smooth: packaging.smooth === null ? null : set('smooth'),
   }
-  // Transport streams and CMAF have the same cues: one warning says it.
+  // Transport streams and CMAF have the same cues: duplicate warnings are merged.
   return { sets, warnings: mergeWarnings([], warnings) }
 }
 
-/** The same sets with what lies beside their segments. Smooth manifests list none of it. */
+/** The same sets with the sidecar files. Smooth manifests list none of them. */
 function addSidecars(
   packaging: PackagingPlan,
   { hls, dash, smooth }: PresentationSets,
@@ -122,7 +126,7 @@ function addSidecars(
   const video = leading?.video[0]
   if (leading === null || video === undefined) return { sets: { hls, dash, smooth }, files: [], vtt: [] }
   const { own, captions, subtitles, sheets, posters } = segments
-  // Of the pictures: sound may go on without them.
+  // The duration of the video: audio may be longer.
   const duration = trackSeconds(video)
   const channels = packaging.textTracks ? captions.end(duration).channels : []
   const origin = segmentForms[video.form].originTicks
@@ -161,7 +165,7 @@ function truncationWarnings({ subtitles = [] }: PackagingPlan, segments: Segment
 
 function reportedSidecars(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {
   return files
-    .filter(({ role }) => role !== 'poster') // the commit completes it, and it is listed already
+    .filter(({ role }) => role !== 'poster') // the commit completes the poster, and it is listed already
     .map(({ path, role, payload }) => ({
       path: joinPath(packaging.directory, path),
       size: payload.bytes,
@@ -170,7 +174,7 @@ function reportedSidecars(packaging: PackagingPlan, files: readonly SidecarFile[
     }))
 }
 
-/** Paths below the directory of the packaging. */
+/** Paths below the packaging directory. */
 function manifestObjects(packaging: PackagingPlan, { hls, dash, smooth }: PresentationSets): WrittenObject[] {
   const manifest = (presentation: Presentation): WrittenObject => ({
     path: `${packaging.smooth}/Manifest`,
@@ -194,7 +198,7 @@ function overTar({ hls, dash }: PresentationSets, index: TarIndex): WrittenObjec
   ]
 }
 
-/** Segments and init segments, but for those that the commit completes and that are listed already. */
+/** Segments and init segments, without those that the commit completes and that are listed already. */
 function reportedSegments(
   packaging: PackagingPlan,
   renditions: readonly RecordedRendition[],
@@ -228,7 +232,7 @@ function buildJobReport(
   const facts = {
     jobId: task.job_id,
     source: { name: task.input_name, size: sourceSize, etag: null },
-    // Addresses lose what could be a secret.
+    // Removes the parts of addresses that could be secret.
     configuration: redactUnknownValue(task.config),
     ffmpegVersion,
     presentations: [...new Set([sets.hls, sets.dash, sets.smooth])].filter((each) => each !== null),
@@ -236,7 +240,7 @@ function buildJobReport(
   }
   const whole = jobReportJson({ ...facts, objects })
   const listed = new Set(['media', 'captions'])
-  // Of a day of short segments, what is listed by the playlists is left out.
+  // If the report is too long (a day of short segments), it leaves out the segments, which the playlists list.
   const body =
     whole.length <= MAX_REPORT_CHARS
       ? whole

@@ -1,5 +1,6 @@
-// In charge of: what the objects of segmented output are called and what type they have.
-// Not in charge of: what is in them. No two attempts share a name (attemptDirectory), but for what the commit puts.
+// In charge of: the names and content types of the objects of segmented output.
+// Not in charge of: their content. No two attempts share a name (attemptDirectory), except for objects that the commit
+// writes.
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { UploadRequest } from '#contract/task/protocol.ts'
 import { smoothBitrates, smoothFragmentPath } from '../manifests/smoothManifest.ts'
@@ -8,9 +9,9 @@ import type { SegmentForm } from '#contract/codecs.ts'
 import type { PackagingPlan, Plan, RenditionPlan } from '../plan/model/plan.ts'
 import type { SegmentWriterOptions } from './segmentWriter.ts'
 
-/** Where the source does not say how long it is: half a day, for the size of the tar's parts. */
+/** Half a day, assumed for the size of the tar's parts if the source does not state its duration. */
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
-/** Boxes, packets, headers, and rates above what was asked for. */
+/** For boxes, packets, headers, and bitrates above the requested ones. */
 const OVERHEAD = 1.5
 
 type Names = Pick<SegmentWriterOptions, 'directory' | 'tarDirectory' | 'initUri' | 'segmentUri' | 'contentType'>

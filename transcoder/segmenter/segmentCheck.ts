@@ -1,5 +1,5 @@
-// In charge of: whether all streams together are what was ordered: one set of boundaries, and as long as the source.
-// Not in charge of: single streams (segmentWriter.ts), ffmpeg's own ending (encode.ts).
+// In charge of: whether all streams together match the plan: the same boundaries, and the duration of the source.
+// Not in charge of: single streams (segmentWriter.ts), ffmpeg's exit (pipeline/encode.ts).
 import { requireExpectedDuration } from '../analysis/durationCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { nextBoundary, ticksOf, type Cadence } from './cutters/cutter.ts'
@@ -13,7 +13,7 @@ import type { RecordedStream } from './segmentWriter.ts'
 export interface RecordedRendition {
   rendition: RenditionPlan
   form: SegmentForm
-  /** Below the directory of the packaging. */
+  /** Below the packaging directory. */
   directory: string
   taken: RecordedStream
   /** Ticks per second of its times. */
@@ -22,18 +22,18 @@ export interface RecordedRendition {
   codecs: string[]
   /** Hex, for Smooth. */
   codecPrivateData: string
-  /** Where each sound inside of pictures' segments ends, in ticks, in the order of the rendition's. */
+  /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
   soundEnds: number[]
 }
 
-/** Where a video rendition's segments end. */
+/** The rule for where a video rendition's segments end. */
 export function cadenceFor(rendition: RenditionPlan): Cadence {
   const { video, segmentFrames } = rendition
   if (video === null) throw new TaskError('internal', 'An audio rendition has no pictures to be cut at.')
   return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate }
 }
 
-/** `startSeconds`: where on the source's clock the outputs begin. Throws output_incomplete. */
+/** `startSeconds`: the time in the source at which the outputs begin. Throws output_incomplete. */
 export function requireCompleteSegments(
   plan: Pick<Plan, 'durationSeconds' | 'sourceAudio'>,
   all: readonly RecordedRendition[],
@@ -45,7 +45,7 @@ export function requireCompleteSegments(
   for (const each of all) {
     const { segments } = each.taken
     const own = streamDuration(each.rendition, source, startSeconds)
-    // Sound that is known to last longer than the pictures goes on, on the same grid.
+    // Audio that is known to last longer than the video continues after it, with the same segment length.
     const filled = Math.max(own ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds ?? 0))
     const most = Math.max(count, !videos[0] ? 0 : segmentsIn(cadenceFor(videos[0].rendition), filled))
     const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > most
@@ -55,7 +55,7 @@ export function requireCompleteSegments(
     requireRenditionDuration(each, own, source)
     requireMuxedAudio(each, source, startSeconds)
   }
-  // Where sound inside of a transport stream outlasts the pictures, the segments' length is that of the pictures.
+  // If muxed audio lasts longer than the video, the segments have the duration of the video only.
   const known = all.every(({ rendition }) => streamDuration(rendition, source, startSeconds) !== null)
   if (known && all.some(({ rendition }) => rendition.kind === 'video' && rendition.audio.length > 0)) return
   const longest = all.toSorted((a, b) => renditionSeconds(b) - renditionSeconds(a))[0]
@@ -63,7 +63,7 @@ export function requireCompleteSegments(
   if (longest !== undefined) requireRenditionDuration(longest, expected, source)
 }
 
-/** Segments of the same number begin at the same moment in all renditions: each where its own pictures say. */
+/** Segments of the same number must begin at the same time in all renditions, each computed from its own frame rate. */
 function requireAlignment(each: RecordedRendition): void {
   const cadence = cadenceFor(each.rendition)
   const tolerance = ticksOf(1, cadence, each.timescale) / 2
@@ -75,10 +75,10 @@ function requireAlignment(each: RecordedRendition): void {
   }
 }
 
-/** Sound inside of the pictures' segments, each as long as its own stream of the source. */
+/** Muxed audio must be as long as its own stream of the source. */
 function requireMuxedAudio(each: RecordedRendition, source: MediaInfo, startSeconds: number): void {
   const { rendition, soundEnds, timescale, form } = each
-  // Fragmented MP4 has each sound in a rendition of its own.
+  // Fragmented MP4 has each audio stream in a rendition of its own.
   if (rendition.kind === 'audio' || !segmentForms[form].carriesAudio) return
   for (const [index, { sourceStream }] of rendition.audio.entries()) {
     const stream = source.audio.find(({ number }) => number === sourceStream)
@@ -90,7 +90,7 @@ function requireMuxedAudio(each: RecordedRendition, source: MediaInfo, startSeco
   }
 }
 
-/** How many segments so many seconds have. */
+/** The number of segments for a duration in seconds. */
 function segmentsIn(cadence: Cadence, seconds: number): number {
   const { num, den } = cadence.frameRate
   const frames = (seconds * num) / den
@@ -111,7 +111,7 @@ function renditionSeconds({ taken, timescale }: RecordedRendition): number {
   return last === undefined ? 0 : (last.start + last.duration) / timescale
 }
 
-/** Streams of one source may end at different times; null where this one does not say when. */
+/** Streams of one source may end at different times; null if this one does not state its duration. */
 function streamDuration({ kind, audio }: RenditionPlan, source: MediaInfo, startSeconds: number): number | null {
   const stream = kind === 'video' ? source.video : source.audio.find(({ number }) => number === audio[0]?.sourceStream)
   if (stream?.durationSeconds == null) return null

@@ -1,5 +1,7 @@
-// In charge of: one stream out of the encoder: bytes through its cutter into segments, each sent off as it is complete.
-// Not in charge of: cutting (package/), sending (uploadQueue.ts), whether all streams together are whole (segmentCheck.ts).
+// In charge of: one stream from the encoder: passing its bytes through the cutter, and uploading each segment when it
+// is complete.
+// Not in charge of: cutting (cutters/), uploading (uploadQueue.ts), whether all streams together are complete
+// (segmentCheck.ts).
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { TaskError } from '#contract/taskError.ts'
@@ -27,7 +29,7 @@ export interface RecordedStream {
 
 export interface SegmentWriterOptions {
   cutter: Cutter
-  /** Below the job's destination; `tarDirectory` is the same below the packaging's. */
+  /** Below the job's destination; `tarDirectory` is the same below the packaging directory. */
   directory: string
   tarDirectory: string
   /** Names below `directory`. `start` in ticks of the stream. */
@@ -37,18 +39,18 @@ export interface SegmentWriterOptions {
   profile: number | null
   outbox: UploadQueue
   tar: { feed: TarUpload; stream: number } | null
-  /** Segments that the video has, once it ended; null where this stream is that video. */
+  /** The number of segments of the video, once it has ended; null if this stream is that video. */
   videoSegments: Promise<number> | null
-  /** A directory of this stream's own for segments under construction. */
+  /** A directory that only this stream uses, for segments under construction. */
   scratch: string
   onBytes: (bytes: number) => void
-  /** Bytes of one segment beyond which it is a runaway. */
+  /** Largest number of bytes of one segment; a larger one is out of control. */
   largestSegment: number
 }
 
 /**
- * Reads to the end. What is wrong with the stream on the way rejects at once; what is wrong with its end is returned as
- * `broken`: ffmpeg's own ending explains it better, and is known only then.
+ * Reads to the end. An error in the stream rejects at once. An error at the end of the stream is returned as `broken`:
+ * ffmpeg's exit explains it better, and is known only later.
  */
 export async function writeSegments(
   stream: Readable,

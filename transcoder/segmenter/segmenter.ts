@@ -1,5 +1,6 @@
-// In charge of: segmented output of one run: a taker for every stream of the plan, and what they took once it is over.
-// Not in charge of: one stream (segmentWriter.ts), running ffmpeg (encode.ts), manifests (finishPackage.ts).
+// In charge of: the segmented output of one run: a reader for every stream of the plan, and the recorded segments
+// afterwards.
+// Not in charge of: one stream (segmentWriter.ts), running ffmpeg (pipeline/encode.ts), manifests (finishPackage.ts).
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -34,18 +35,18 @@ import { readCaptions } from './captionReader.ts'
 import { readSubtitles, type SubtitleText } from './subtitleReader.ts'
 import { cadenceFor, requireCompleteSegments, type RecordedRendition } from './segmentCheck.ts'
 
-/** A segment at this multiple of its nominal size is a runaway. */
+/** A segment larger than this multiple of its nominal size is out of control. */
 const SIZE_FACTOR = 8
 const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
 
 export class Segmenter {
-  /** Of `pipe:` 3 and up, in the order of the plan's streams. */
+  /** Readers of `pipe:` 3 and up, in the order of the plan's streams. */
   readonly takers: readonly ((stream: Readable) => Promise<void>)[]
   /** The source's captions so far. */
   readonly captions = new CaptionDecoder()
-  /** The source's text subtitles, in the order of the plan's, once their streams have ended. */
+  /** The source's text subtitles, in the order of the plan, once their streams have ended. */
   readonly subtitles: SubtitleText[] = []
-  /** JPEGs, once their streams have ended; null = they are not whole. */
+  /** JPEGs, once their streams have ended; null = they are incomplete. */
   sheets: Uint8Array[] | null = null
   posters: Uint8Array[] | null = null
   readonly #attempt: Attempt
@@ -62,7 +63,7 @@ export class Segmenter {
   #broken: TaskError | null = null
   #bytes = 0
 
-  /** `startSeconds`: where on the source's clock the outputs begin. */
+  /** `startSeconds`: the time in the source at which the outputs begin. */
   constructor(
     attempt: Attempt,
     plan: Plan,
@@ -90,12 +91,12 @@ export class Segmenter {
     this.takers = listed.map((stream) => this.#readerFor(stream, renditions.indexOf(stream)))
   }
 
-  /** The attempt's directory below that of each track. */
+  /** The name of the attempt's directory, which is below that of each track. */
   get own(): string {
     return this.#own
   }
 
-  /** Sends off what lies beside the segments. */
+  /** Uploads sidecar files. */
   enqueueFiles(files: readonly SidecarFile[]): void {
     for (const { path, contentType, payload, role } of files) {
       const atCommit = role === 'poster' ? role : undefined
@@ -109,7 +110,7 @@ export class Segmenter {
     }
   }
 
-  /** Bytes that came out of the encoder. */
+  /** Bytes received from the encoder. */
   get bytes(): number {
     return this.#bytes
   }
@@ -119,7 +120,7 @@ export class Segmenter {
     return this.#outbox.isFull
   }
 
-  /** Once ffmpeg has ended well. Throws output_incomplete. */
+  /** Called after ffmpeg ended successfully. Throws output_incomplete. */
   requireComplete(source: MediaInfo): void {
     if (this.#broken !== null) throw this.#broken
     requireCompleteSegments(this.#plan, this.renditions, source, this.#startSeconds)
@@ -129,7 +130,7 @@ export class Segmenter {
     return this.#taken.filter((each) => each !== null)
   }
 
-  /** The same with what was counted of them. */
+  /** The renditions with their counts. */
   get streams(): SegmentedStream[] {
     return this.#taken.flatMap((taken, position) => {
       const metered = this.#metered[position]
@@ -141,7 +142,7 @@ export class Segmenter {
     return this.#tar
   }
 
-  /** Everything is stored. Returns what the commit has to complete. */
+  /** Resolves when everything is stored. Returns the objects that the commit has to complete. */
   async finish(): Promise<FinishedObject[]> {
     return this.#outbox.drain()
   }
@@ -150,7 +151,7 @@ export class Segmenter {
     await this.#outbox.waitForTransfers()
   }
 
-  /** The one place that knows what each kind of stream is for. */
+  /** Chooses the reader for each kind of stream. */
   #readerFor(stream: PipePlan, position: number): (stream: Readable) => Promise<void> {
     switch (stream.kind) {
       case 'rendition':
@@ -197,7 +198,7 @@ export class Segmenter {
       this.#metered[position] = metered.result()
       if (isFirst) this.#videoSegments.resolve(taken.segments.length)
     } finally {
-      // Sound waits for it, also where there is none any more.
+      // Audio streams wait for this number, also if the video failed.
       if (isFirst) this.#videoSegments.resolve(0)
     }
   }
@@ -210,7 +211,7 @@ export class Segmenter {
     describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'soundEnds'>
   } {
     const video = this.#packaging.renditions.find(({ kind }) => kind === 'video')
-    // Sound is cut where the first video is.
+    // Audio is cut at the boundaries of the first video rendition.
     const cadence = cadenceFor(rendition.kind === 'video' ? rendition : video!)
     if (form === 'ts') {
       const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
@@ -253,7 +254,7 @@ export class Segmenter {
   }
 }
 
-/** Cues go into the stream before it is cut, so that segments carry them. */
+/** Cues are inserted before the stream is cut, so that segments contain them. */
 class CueInjectingCutter implements Cutter {
   readonly #injector: CueInjector
   readonly #cutter: Cutter

@@ -1,5 +1,7 @@
-// In charge of: what lies beside the segments: sheets of thumbnails and the poster, stored and described for the manifests.
-// Not in charge of: taking them (jpegReader.ts), WebVTT tracks (webvttTracks.ts), manifests (package/).
+// In charge of: the files next to the segments: thumbnail sheets and the poster, stored and described for the
+// manifests.
+// Not in charge of: reading them from ffmpeg (ffmpeg/jpegReader.ts), WebVTT tracks (webvttTracks.ts), manifests
+// (manifests/).
 import { createHash } from 'node:crypto'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { WrittenObject } from '#contract/task/protocol.ts'
@@ -14,10 +16,10 @@ import { StoredBytes } from '../upload/segmentBuffer.ts'
 export const WEBVTT_TYPE = 'text/vtt'
 
 export interface SidecarFile {
-  /** Below the directory of the packaging. */
+  /** Below the packaging directory. */
   path: string
   contentType: string
-  /** A poster has a name that stays: the commit puts it in place. */
+  /** A poster has a permanent name: the commit writes it. */
   role: 'captions' | 'media' | 'poster'
   payload: StoredBytes
 }
@@ -32,13 +34,14 @@ const JPEG_TYPE = 'image/jpeg'
 export interface ThumbnailFiles {
   track: ThumbnailTrack
   files: SidecarFile[]
-  /** Places every picture in its sheet; written at the commit, at a name that stays. */
+  /** Maps each thumbnail to its position in a sheet; written by the commit under a permanent name. */
   vtt: WrittenObject
 }
 
 /**
- * `duration`: seconds that the presentation lasts. `lists`: the service lists poster and storyboard; one of before has neither role,
- * and takes the poster beside the sheets only. Throws output_incomplete where a sheet or the poster is missing.
+ * `duration`: seconds that the presentation lasts. `lists`: the service knows the roles `poster` and `storyboard`. An
+ * older service knows neither, and accepts the poster only next to the sheets. Throws output_incomplete if a sheet or
+ * the poster is missing.
  */
 export function buildThumbnailFiles(
   plan: ThumbnailPlan,

@@ -1,14 +1,14 @@
-// In charge of: one subtitle stream out of ffmpeg, kept until the end of the run.
-// Not in charge of: what it says (webvttParser.ts), files (sidecarFiles.ts).
+// In charge of: reading one subtitle stream from ffmpeg and keeping it until the end of the run.
+// Not in charge of: its content (manifests/webvtt/webvttParser.ts), files (webvttTracks.ts).
 import type { Readable } from 'node:stream'
 
-/** A day of dense dialogue is a tenth of it; a hostile source may go on for ever. */
+/** A day of dense dialogue needs a tenth of it; a hostile source may be endless. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 export interface SubtitleText {
   /** WebVTT. */
   text: string
-  /** There was more than is kept. */
+  /** The stream was longer than the limit. */
   truncated: boolean
 }
 
@@ -23,6 +23,6 @@ export async function readSubtitles(stream: Readable): Promise<SubtitleText> {
   }
   const truncated = bytes > MAX_BYTES
   const text = Buffer.concat(parts).toString('utf8')
-  // The last cue may be cut off.
+  // The last cue may be truncated.
   return { text: truncated ? text.slice(0, text.lastIndexOf('\n\n')) : text, truncated }
 }

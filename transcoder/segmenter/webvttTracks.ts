@@ -1,5 +1,6 @@
-// In charge of: captions and subtitles as WebVTT tracks: their files beside the segments, and what manifests say of them.
-// Not in charge of: taking them (captionReader.ts, subtitleReader.ts), manifests (package/).
+// In charge of: captions and subtitles as WebVTT tracks: their files next to the segments, and their description for
+// the manifests.
+// Not in charge of: reading them from ffmpeg (captionReader.ts, subtitleReader.ts), manifests (manifests/).
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { CaptionChannelCues } from '../formats/cea/captionDecoder.ts'
 import { webvttFiles, type SegmentInterval } from '../manifests/webvtt/webvttSegments.ts'
@@ -15,7 +16,7 @@ import { inMemoryObject, WEBVTT_TYPE, type SidecarFile } from './sidecarFiles.ts
 
 const SUBTITLE_ORIGIN_SECONDS = TS_ORIGIN_TICKS / TICKS_PER_SECOND
 
-/** One track that is still to be written; `directory` is below `captions/`. */
+/** One track that has no files yet; `directory` is below `captions/`. */
 export interface TextTrackSource extends Pick<TextTrack, 'id' | 'purpose' | 'channel' | 'name' | 'language'> {
   directory: string
   cues: VttCue[]
@@ -42,7 +43,7 @@ export function captionTracks(
   }))
 }
 
-/** Streams that say nothing while the video lasts are left out. `duration`: seconds of the video. */
+/** Streams without a cue during the video are left out. `duration`: seconds of the video. */
 export function subtitleTracks(
   plans: readonly TextTrackPlan[],
   taken: readonly (SubtitleText | undefined)[],
@@ -71,7 +72,7 @@ export function subtitleTracks(
     })
 }
 
-/** By language and purpose: the source's own titles may be private. */
+/** By language and purpose: the titles in the source may be private. */
 function trackName({ language, forced, hearingImpaired }: TextTrackPlan): string {
   const tag = languageTag(language)
   const about = [...(forced ? ['forced'] : []), ...(hearingImpaired ? ['SDH'] : [])].join(', ')
@@ -79,8 +80,8 @@ function trackName({ language, forced, hearingImpaired }: TextTrackPlan): string
 }
 
 /**
- * `own`: the attempt's directory. `video`: the track whose segments text is cut along. `origin`: presentation time 0 on the
- * clock of HLS segments, 90 kHz.
+ * `own`: the attempt's directory. `video`: the track at whose segment boundaries text is split. `origin`: presentation
+ * time 0 on the clock of HLS segments, 90 kHz.
  */
 export function buildTextTracks(
   texts: readonly TextTrackSource[],

@@ -1,5 +1,5 @@
-// In charge of: where each sound inside of a transport stream of ours ends.
-// Not in charge of: cutting (tsCutter.ts), what follows from it (segmenter/segmentCheck.ts).
+// In charge of: the end time of each audio stream in a transport stream written by our encoder.
+// Not in charge of: cutting (tsCutter.ts), checking the end times (segmenter/segmentCheck.ts).
 import { readPesTimestamps, ticksBetween } from '../../formats/mpegts/clock.ts'
 import { payloadOf, pidOf, isPayloadStart } from '../../formats/mpegts/packet.ts'
 import { isVideo, type ElementaryStream } from '../../formats/mpegts/programTables.ts'
@@ -19,12 +19,12 @@ export class AudioEnds {
   readonly #origin: number
   readonly #sounds = new Map<number, AudioPosition | null>()
 
-  /** `origin`: the clock at the presentation's first picture. */
+  /** `origin`: the clock at the presentation's first frame. */
   constructor(origin: number) {
     this.#origin = origin
   }
 
-  /** The streams of the newest table; each stays the one that it was. */
+  /** Sets the streams of the newest table; streams that are known already are kept. */
   setStreams(streams: readonly ElementaryStream[]): void {
     for (const stream of streams)
       if (!isVideo(stream) && AUDIO_STREAM_TYPES.has(stream.type) && !this.#sounds.has(stream.pid))
@@ -46,7 +46,10 @@ export class AudioEnds {
     })
   }
 
-  /** In ticks from the origin, in the order of the table; 0 for a sound of which nothing came. The last unit counts as the mean one. */
+  /**
+   * In ticks from the origin, in the order of the table; 0 for an audio stream without data. The last unit is assumed
+   * to have the mean duration.
+   */
   get ends(): number[] {
     return [...this.#sounds.values()].map((sound) =>
       sound === null ? 0 : sound.time + (sound.units > 1 ? (sound.time - sound.first) / (sound.units - 1) : 0),

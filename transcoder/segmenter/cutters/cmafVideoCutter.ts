@@ -1,5 +1,5 @@
-// In charge of: CMAF video segments: groups of pictures as the encoder wrote them, put together up to each segment's end.
-// Not in charge of: where segments end (cutter.ts), fragments that are written anew (refragmentingCutter.ts).
+// In charge of: CMAF video segments: the fragments that the encoder wrote, joined up to each segment's end.
+// Not in charge of: where segments end (cutter.ts), fragments that are rewritten (refragmentingCutter.ts).
 import { nextBoundary, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
 import { FormatError } from '../../formats/streamError.ts'
 import { NalLengthScanner } from '../../formats/video/keyFrameScan.ts'
@@ -15,15 +15,15 @@ export class CmafVideoCutter implements Cutter {
   readonly #reader = new BoxReader()
   #ftyp: Uint8Array | null = null
   track: TrackInfo | null = null
-  /** Pictures before the fragment under way. */
+  /** Number of frames before the current fragment. */
   #frames = 0
   #segment: { firstFrame: number; end: number; start: number; bytes: number; keys: KeyFrameRange[] } | null = null
   #moof: Uint8Array | null = null
   #fragment: Fragment | null = null
-  /** Looks for an IDR picture in the first sample of the fragment under way. */
+  /** Searches for an IDR picture in the first sample of the current fragment. */
   #scan: NalLengthScanner | null = null
   #scanLeft = 0
-  /** Where the pictures read so far end. */
+  /** End time of the frames read so far. */
   #time = 0
 
   constructor(cadence: Cadence) {

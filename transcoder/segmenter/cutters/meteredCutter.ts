@@ -1,5 +1,5 @@
-// In charge of: a stream out of the encoder on its way to its cutter: counted, and its beginning kept to be probed.
-// Not in charge of: cutting (package/), what the counts say (presentationAnalysis.ts).
+// In charge of: counting a stream from the encoder on its way to its cutter, and keeping its beginning for a probe.
+// Not in charge of: cutting (the other cutters), evaluating the counts (outputAnalysis/presentationAnalysis.ts).
 import { concatBytes } from '../../formats/concatBytes.ts'
 import type { CutEvent, Cutter } from './cutter.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
@@ -8,13 +8,13 @@ import type { MediaCounts } from '../../formats/metering/byteCounts.ts'
 import { FragmentMeter } from '../../formats/metering/fragmentMeter.ts'
 import { TsMeter } from '../../formats/metering/tsMeter.ts'
 
-/** Init segment, first picture and more, of any rendition. */
+/** Enough for the init segment, the first frame and more, of any rendition. */
 const HEAD_BYTES = 2 * 1024 * 1024
 
-/** What was seen of one stream. */
+/** The measurements of one stream. */
 export interface MeteredStream {
   counts: MediaCounts
-  /** As the encoder wrote it: what is in its segments, in one piece. */
+  /** The beginning of the stream as the encoder wrote it: the content of its segments, in one piece. */
   head: Uint8Array
 }
 
@@ -30,7 +30,7 @@ export class MeteredCutter implements Cutter {
   }
 
   push(chunk: Uint8Array): CutEvent[] {
-    // First: what is wrong with a stream is told in the cutter's words.
+    // The cutter comes first, so that errors in a stream are reported with its messages.
     const cuts = this.#cutter.push(chunk)
     this.#meter.push(chunk)
     if (this.#headBytes < HEAD_BYTES) {
@@ -44,7 +44,7 @@ export class MeteredCutter implements Cutter {
     return this.#cutter.end(videoSegments)
   }
 
-  /** Once, when the stream is over. */
+  /** Call once, after the stream has ended. */
   result(): MeteredStream {
     return { counts: this.#meter.end(), head: concatBytes(this.#head) }
   }

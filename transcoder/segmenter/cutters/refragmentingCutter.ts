@@ -1,5 +1,5 @@
-// In charge of: segments of one movie fragment each, written anew: CMAF audio, and both streams of Smooth.
-// Not in charge of: CMAF video, whose fragments stay as they are (cmafVideoCutter.ts).
+// In charge of: segments that consist of one rewritten movie fragment each: CMAF audio, and audio and video of Smooth.
+// Not in charge of: CMAF video, whose fragments are kept (cmafVideoCutter.ts).
 import { concatBytes } from '../../formats/concatBytes.ts'
 import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter } from './cutter.ts'
 import { FormatError } from '../../formats/streamError.ts'
@@ -16,7 +16,7 @@ import {
 import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
 import { missingKeyFrame } from './cmafVideoCutter.ts'
 
-/** One segment and one movie fragment are held: 6 s at 80 Mb/s. */
+/** One segment and one movie fragment are kept in memory: 6 s at 80 Mb/s. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 interface SampleGroup {
   decodeTime: number
@@ -35,11 +35,11 @@ export class RefragmentingCutter implements Cutter {
   #fragment: Fragment | null = null
   #payload: Uint8Array[] = []
   #payloadBytes = 0
-  /** The segment under way, and the one before it: the last one of audio may have to take in what is left. */
+  /** The current segment, and the one before it: the last audio segment may have to include the remaining samples. */
   #group: SampleGroup | null = null
   #waiting: SampleGroup | null = null
   #count = 0
-  /** Pictures of the video, whose segments end where these do. */
+  /** Frames of the video, at whose segment ends these segments end. */
   #firstFrame = 0
   #endFrame: number
   #samples = 0
@@ -84,7 +84,7 @@ export class RefragmentingCutter implements Cutter {
     if (name === 'ftyp') this.#ftyp = bytes
     else if (name === 'moov' && this.track === null && this.#ftyp !== null) {
       this.track = readInit(bytes)
-      // Clients of Smooth make their own (2.2.2.5, CodecPrivateData).
+      // Clients of Smooth create their own init segment (2.2.2.5, CodecPrivateData).
       if (this.#form === 'cmaf') cuts.push({ kind: 'init', bytes: concatBytes([this.#ftyp, bytes]) })
     } else if (name === 'moof' && this.#moof === null) this.#moof = bytes
     else if (!['mfra', 'sidx', 'free', 'skip', 'styp', 'uuid'].includes(name))
@@ -101,7 +101,7 @@ export class RefragmentingCutter implements Cutter {
     this.#payloadBytes = bytes
   }
 
-  /** A movie fragment is complete: its samples go to the segment under way, or begin the next one. */
+  /** A movie fragment is complete: its samples are added to the current segment, or begin the next one. */
   #addSamples(cuts: CutEvent[]): void {
     const { decodeTime, samples } = this.#fragment!
     const payload = concatBytes(this.#payload)
@@ -124,7 +124,7 @@ export class RefragmentingCutter implements Cutter {
     }
   }
 
-  /** Video is cut at the picture itself, audio between the two frames that are nearest to it. */
+  /** Video is cut exactly before the boundary frame, audio at the audio frame boundary nearest to it. */
   #endsBefore(sample: Sample, time: number): boolean {
     if (this.track!.kind === 'video') return this.#samples === this.#endFrame
     return time + sample.duration / 2 > ticksOf(this.#endFrame, this.#cadence, this.track!.timescale)
@@ -159,7 +159,7 @@ export class RefragmentingCutter implements Cutter {
   }
 }
 
-/** Every time is rounded alone, so that durations add up to where the next segment begins. */
+/** Every time is rounded separately, so that the sum of the durations equals the beginning of the next segment. */
 function rescaled({ decodeTime, samples }: SampleGroup, from: number, to: number): Fragment {
   if (from === to) return { decodeTime, samples }
   const scaled = (ticks: number): number => Math.round((ticks * to) / from)

@@ -1,10 +1,10 @@
-// In charge of: the end of an audio stream: what lies behind the video's last segment goes into the audio's last one.
-// Not in charge of: cutting (tsCutter.ts); CMAF audio, whose segments are written anew (refragmentingCutter.ts).
+// In charge of: the end of an audio stream: data after the video's last segment is added to the last audio segment.
+// Not in charge of: cutting (tsCutter.ts); CMAF audio, whose segments are rewritten (refragmentingCutter.ts).
 import type { CutEvent, Cutter } from './cutter.ts'
 
 type SegmentEnd = Extract<CutEvent, { kind: 'end' }>
 
-/** Holds one segment back. */
+/** Delays the output by one segment. */
 export class TailCutter implements Cutter {
   readonly #cutter: Cutter
   #held: CutEvent[] = []
@@ -28,7 +28,7 @@ export class TailCutter implements Cutter {
     return [...out, ...this.#held.filter(({ kind }) => kind !== 'end'), whole]
   }
 
-  /** Lets go of a segment once the next one is complete as well. */
+  /** Emits a segment when the next one is complete as well. */
   #buffer(cuts: readonly CutEvent[]): CutEvent[] {
     const out: CutEvent[] = []
     for (const cut of cuts) {

@@ -1,4 +1,5 @@
-// In charge of: cutting one transport stream of ours into segments: at IDR pictures, or for audio at the nearest frame.
+// In charge of: cutting one transport stream from our encoder into segments: at IDR pictures, or for audio at the
+// nearest frame.
 // Not in charge of: where segments end (cutter.ts), cues (formats/scte35/cueInjector.ts, which runs before).
 import { readPcr, readPesTimestamps, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, isPayloadStart } from '../../formats/mpegts/packet.ts'
@@ -12,7 +13,7 @@ import { missingKeyFrame } from './cmafVideoCutter.ts'
 import { StartCodeScanner } from '../../formats/video/keyFrameScan.ts'
 import { AudioEnds } from './audioEnds.ts'
 
-/** The service's name, which no player asks for. */
+/** The table with the service's name, which no player needs; it is removed. */
 const SDT_PID = 0x11
 /** A PMT has 1024 bytes at most. */
 const MAX_TABLE_PACKETS = 8
@@ -30,8 +31,9 @@ interface OpenSegment {
 }
 
 /**
- * PAT and PMT are taken out and put in front of every picture that can be shown alone, so that each segment, and each entry of
- * an I-frame playlist, plays by itself. Their continuity counters are counted anew: one segment behind another has no jump.
+ * PAT and PMT are removed and repeated before every IDR picture, so that each segment, and each entry of an I-frame
+ * playlist, can be played separately. Their continuity counters are renumbered, so that consecutive segments have no
+ * discontinuity.
  */
 export class TsCutter implements Cutter {
   readonly #cadence: Cadence
@@ -43,34 +45,37 @@ export class TsCutter implements Cutter {
     pat: { packets: [], counter: 0 },
     pmt: { packets: [], counter: 0 },
   }
-  /** The clock where they were last written. */
+  /** The clock at which the tables were last written. */
   #tablesAt: number | null = null
   #mapPid: number | null = null
   #map: ProgramMap | null = null
   #mainPid: number | null = null
   #out: Uint8Array[] = []
   #segment: OpenSegment | null = null
-  /** Pictures before the one under way; of audio, access units. */
+  /** Number of frames before the current one; for audio, access units. */
   #frames = 0
-  /** Ticks on the presentation's time of the newest unit, which do not wrap. */
+  /** Presentation time of the newest unit in ticks, without wrapping. */
   #time = 0
   #clock: number
   readonly #sounds: AudioEnds
   /** The latest end of a unit, and the beginning of the first one. */
   #until = 0
   #firstTime = 0
-  /** Where the last segment ended, in pictures, and the units before it. */
+  /** The end of the last segment, in frames, and the number of units before the current segment. */
   #lastEnd = 0
   #unitsBefore = 0
   #scan: StartCodeScanner | null = null
   #scanFrame = 0
   #profile: string | null = null
-  /** A key frame whose packets are still coming. It ends with the last of them: cues, tables and audio may stand in between. */
+  /**
+   * A key frame whose packets are not complete yet. It ends with its last packet: cues, tables and audio may be in
+   * between.
+   */
   #key: KeyFrameRange | null = null
-  /** Cues and audio that come before the first unit; they belong to the first segment. */
+  /** Cues and audio before the first unit; they belong to the first segment. */
   #early: Uint8Array[] = []
 
-  /** `origin`: the clock at the presentation's first picture. */
+  /** `origin`: the clock at the presentation's first frame. */
   constructor(cadence: Cadence, kind: 'video' | 'audio', origin: number) {
     this.#cadence = cadence
     this.#kind = kind
@@ -87,7 +92,7 @@ export class TsCutter implements Cutter {
     ]
   }
 
-  /** Where each sound of it ends, in ticks from the first picture, in the order of the table. */
+  /** The end of each audio stream, in ticks from the first frame, in the order of the table. */
   get soundEnds(): number[] {
     return this.#sounds.ends
   }
@@ -149,7 +154,7 @@ export class TsCutter implements Cutter {
     if (kept.packets.length < MAX_TABLE_PACKETS) kept.packets.push(Uint8Array.from(packet))
   }
 
-  /** A picture begins, or an audio frame. */
+  /** A video or audio frame begins. */
   #unit(packet: Uint8Array, cuts: CutEvent[]): void {
     this.#closeKeyFrame()
     const stamps = readPesTimestamps(payloadOf(packet))
@@ -178,7 +183,7 @@ export class TsCutter implements Cutter {
     this.#frames += 1
   }
 
-  /** Ticks of the clock since the tables were written. */
+  /** Ticks of the clock since the tables were last written. */
   #sinceTables(packet: Uint8Array): number {
     const clock = readPcr(packet)
     return clock === null || this.#tablesAt === null ? 0 : ticksBetween(this.#tablesAt, clock)
@@ -190,7 +195,7 @@ export class TsCutter implements Cutter {
     return this.#time + this.#unitTicks() / 2 > ticksOf(end, this.#cadence, TICKS_PER_SECOND)
   }
 
-  /** What a picture lasts; an audio frame as long as the one before, from the mean of all. */
+  /** The duration of a frame; for audio the mean duration so far. */
   #unitTicks(): number {
     if (this.#kind === 'video') return ticksOf(1, this.#cadence, TICKS_PER_SECOND)
     return this.#frames === 0 ? 0 : (this.#time - this.#firstTime) / this.#frames
@@ -234,7 +239,7 @@ export class TsCutter implements Cutter {
     }
   }
 
-  /** The picture's own bytes, until they say what it is. */
+  /** Scans the frame's data until its type is known. */
   #scanKeyFrame(payload: Uint8Array): void {
     if (this.#scan === null) return
     this.#scan.push(payload)
