@@ -1,5 +1,5 @@
 // In charge of: the languages that a transport stream states for its captions, from its first bytes.
-// Not in charge of: the descriptor (formats/mpegts/captionServiceDescriptor.ts).
+// Not in charge of: parsing the descriptor (formats/mpegts/captionServiceDescriptor.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { captionLanguages } from '../formats/mpegts/captionServiceDescriptor.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
@@ -8,10 +8,10 @@ import { SectionAssembler } from '../formats/mpegts/section.ts'
 import { readPat, readPmt } from '../formats/mpegts/programTables.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 
-/** A program's map comes at least every 0.5 s; at 100 Mb/s that is a sixth of this. */
+/** A PMT is sent at least every 0.5 s; at 100 Mb/s that is a sixth of this. */
 const HEAD_BYTES = 40 * 1024 * 1024
 
-/** The same source with the languages of its captions, where these become files. */
+/** Adds the caption languages to the source if the captions are written to files. */
 export async function withCaptionLanguages(
   gateway: Pick<LoopbackServer, 'read'>,
   spec: JobSpec,
@@ -23,7 +23,7 @@ export async function withCaptionLanguages(
   return { ...media, video: { ...video, captionLanguages: await findLanguages(gateway, media, signal) } }
 }
 
-/** ISO 639-2 by channel; empty for any other container, and where nothing is stated. */
+/** ISO 639-2 by channel; empty for any other container, and if none is stated. */
 async function findLanguages(
   gateway: Pick<LoopbackServer, 'read'>,
   media: MediaInfo,

@@ -1,5 +1,5 @@
-// In charge of: the commonest time between two pictures of a source with a variable frame rate.
-// Not in charge of: which rate an output gets (plan/video/frameRate.ts).
+// In charge of: the most common interval between two frames of a source with a variable frame rate.
+// Not in charge of: the frame rate of an output (plan/video/frameRate.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { FfprobeError, runFfprobe, type FfmpegPrograms } from '../ffmpeg/run.ts'
@@ -7,15 +7,18 @@ import type { VideoStream } from '../plan/model/mediaInfo.ts'
 import type { Rational } from '../formats/rational.ts'
 import { ratio } from '../formats/rational.ts'
 
-/** Enough to tell a rate from its exceptions, and read in a moment. */
+/** Enough to distinguish a rate from its exceptions, and quickly read. */
 const PACKETS = 500
-/** Intervals of one rate differ by what a container rounds and a camera jitters. */
+/** Relative tolerance: intervals of one rate vary with the rounding of the container and the jitter of the camera. */
 const SAME_INTERVAL = 0.05
-/** Pulldown alternates between two intervals, a screen recording among many: only a rate that most pictures keep is one. */
+/**
+ * Pulldown alternates between two intervals, a screen recording between many: a rate counts only if most frames have
+ * it.
+ */
 const MIN_SHARE = 2 / 3
 const TIMEOUT_MS = 60_000
 
-/** null where none is kept by most pictures, or nothing could be read. Throws only when the signal aborts. */
+/** null if most frames do not share a rate, or if nothing could be read. Throws only if the signal aborts. */
 export async function readCommonFrameRate(
   engine: FfmpegPrograms,
   url: string,
@@ -37,7 +40,7 @@ export async function readCommonFrameRate(
   }
 }
 
-/** Of presentation times in seconds, in any order. */
+/** `times`: presentation times in seconds, in any order. */
 export function commonFrameRate(times: readonly number[]): Rational | null {
   const sorted = times.toSorted((a, b) => a - b)
   const intervals = sorted

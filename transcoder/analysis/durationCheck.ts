@@ -1,15 +1,16 @@
-// In charge of: whether an output lasts as long as the source did.
-// Not in charge of: measuring either (probe.ts), the source's own completeness (loopbackServer.ts).
+// In charge of: whether an output has the same duration as the source.
+// Not in charge of: measuring the durations (probe.ts), whether the source was read completely
+// (source/loopbackServer.ts).
 import { TaskError } from '#contract/taskError.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 
-/** The packet that an audio encoder may still owe, or add, at the end: 1536 samples (AC-3) at 32 kHz. */
+/** An audio encoder may omit or add one packet at the end: 1536 samples (AC-3) at 32 kHz. */
 const AUDIO_PACKET_SECONDS = 0.048
 
 /**
- * Containers whose duration is written down or follows from time stamps. Elementary streams have only an estimate from size and
- * bit rate, which says nothing about one frame.
+ * Containers that state their duration or have time stamps from which it follows. For elementary streams it is only an
+ * estimate from size and bit rate, which is not exact to a frame.
  */
 const EXACT_DURATION_FORMATS = new Set([
   'mov',
@@ -26,7 +27,9 @@ const EXACT_DURATION_FORMATS = new Set([
   'gxf',
 ])
 
-/** I6: within one frame or 0.1 %, whichever is more. `expectedSeconds` null = the source does not say. */
+/**
+ * I6: within one frame or 0.1 %, whichever is more. `expectedSeconds` null = the source does not state its duration.
+ */
 export function requireExpectedDuration(
   output: Pick<PlannedFile, 'path' | 'frameSeconds'>,
   expectedSeconds: number | null,

@@ -1,5 +1,6 @@
-// In charge of: the source's cues from the gateway.
-// Not in charge of: packets and sections (mpegts/), key frames at splice points and the PID (plan/streams/cuePlan.ts).
+// In charge of: reading the source's SCTE-35 cues through the loopback server.
+// Not in charge of: parsing packets and sections (formats/scte35/cueScan.ts), key frames at splice points and the PID
+// (plan/streams/cuePlan.ts).
 import { TaskError } from '#contract/taskError.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { PacketReader } from '../formats/mpegts/packet.ts'
@@ -7,10 +8,13 @@ import { CueScan, type CueFindings } from '../formats/scte35/cueScan.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 
-/** A program's map comes at least every 0.5 s; at 100 Mb/s that is a sixth of this. */
+/** A PMT is sent at least every 0.5 s; at 100 Mb/s that is a sixth of this. */
 const HEAD_BYTES = 40 * 1024 * 1024
 
-/** One pass over the source, whose clock is at `startSeconds` where the outputs begin. null = it has no cues, which its first bytes tell; then no more of it is read. */
+/**
+ * Reads the whole source once. `startSeconds`: the time in the source at which the outputs begin. null = the first
+ * bytes show that the source has no cues; the rest is then not read.
+ */
 export async function findCues(
   gateway: Pick<LoopbackServer, 'read'>,
   media: MediaInfo,

@@ -1,5 +1,5 @@
-// In charge of: what an HDR source says of the display it was made on and of its brightest picture (SMPTE ST 2086, CTA-861.3).
-// Not in charge of: what becomes of it (plan/video/hdr.ts).
+// In charge of: reading an HDR source's mastering display and its maximum light levels (SMPTE ST 2086, CTA-861.3).
+// Not in charge of: how they are used (plan/video/hdr.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import type { VideoStream } from '../plan/model/mediaInfo.ts'
@@ -7,8 +7,8 @@ import type { VideoStream } from '../plan/model/mediaInfo.ts'
 type HdrMetadata = Pick<VideoStream, 'masteringDisplay' | 'contentLight' | 'dynamicMetadata'>
 
 /**
- * Decodes one picture, since a stream carries these in its bits. ffmpeg tells them, not ffprobe, which ends with a fault on some
- * streams (6.0, -show_frames). `input` names the source with all its flags.
+ * Decodes one frame, since the values are part of the video stream. Uses ffmpeg, because ffprobe crashes on some
+ * streams (6.0, -show_frames). `input` is the source with all its flags.
  */
 export async function readHdrMetadata(
   engine: FfmpegPrograms,
@@ -33,7 +33,7 @@ const DISPLAY = new RegExp(
   'i',
 )
 
-/** showinfo's words, which differ a little between versions. */
+/** Parses the output of showinfo, which differs slightly between versions. */
 export function parseHdrMetadata(log: string): HdrMetadata {
   const light = /MaxCLL=(\d+), MaxFALL=(\d+)/.exec(log)
   const display = DISPLAY.exec(log)?.slice(1).map(Number)

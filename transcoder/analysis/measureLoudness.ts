@@ -1,5 +1,6 @@
-// In charge of: measuring how loud a source's sounds are (EBU R 128), as they are mixed for the outputs. Only where a job asks for a loudness.
-// Not in charge of: what follows from it (plan/audio/loudnessGain.ts).
+// In charge of: measuring the loudness (EBU R 128) of a source's audio as it is mixed for the outputs. Only for jobs
+// with a target loudness.
+// Not in charge of: the resulting gain (plan/audio/loudnessGain.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
@@ -22,7 +23,7 @@ interface Options {
 interface MeasuredBranch {
   stream: number
   mix: ChannelMix
-  /** null = as it is. */
+  /** null = without gain. */
   gainDb: number | null
 }
 
@@ -32,8 +33,8 @@ interface LoudnessReading {
 }
 
 /**
- * The source with `loudness` where its sounds are wanted. Reads it once more, and a second time where peaks must be limited, since
- * what a limiter takes is only known by trying. What could not be measured stays unknown.
+ * Adds `loudness` to the audio streams that need it. Reads the source once more, and a second time if peaks must be
+ * limited, since the effect of a limiter is only known by trying. Values that could not be measured stay unknown.
  */
 export async function measureLoudness(
   engine: FfmpegPrograms,
@@ -72,7 +73,7 @@ export async function measureLoudness(
   }
 }
 
-/** One reading for each branch, in order; null where ffmpeg told none. */
+/** One reading for each branch, in order; null if ffmpeg printed none. */
 async function runEbur128(
   engine: FfmpegPrograms,
   url: string,
@@ -109,11 +110,11 @@ function ebur128Args(
     ),
   )
   return [
-    // ebur128 tells its sums at this level.
+    // ebur128 prints its summary at this level.
     ...['-nostdin', '-hide_banner', '-loglevel', 'level+info', '-nostats', '-progress', 'pipe:1'],
     ...(threads > 0 ? ['-threads', `${threads}`, '-filter_complex_threads', `${threads}`] : []),
     ...inputFlags(url),
-    // As in the encode: the level that the outputs will have.
+    // As in the encode: without it, the measured level would differ from that of the outputs.
     ...(compressed ? ['-drc_scale', '0'] : []),
     ...input,
     ...['-filter_complex', graph.join(';')],
@@ -126,12 +127,15 @@ function filters({ mix: gains, gainDb }: MeasuredBranch, name: string): string[]
   return [
     ...panFilter(48_000, gains, 'back'),
     ...(gainDb === null ? [] : limiter(gainDb, TRUE_PEAK_CEILING_DB, 48_000)),
-    // verbose: a line for every 0.1 s would be told otherwise. Peaks matter only before a limiter.
+    // verbose: at the default level it prints a line every 0.1 s. Peaks matter only before a limiter.
     `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}`,
   ]
 }
 
-/** What the filter of that name said at its end; −70 LUFS is its word for nothing above the absolute gate. null = it said nothing. */
+/**
+ * Parses the summary of the filter of that name; it prints −70 LUFS if nothing is above the absolute gate. null = no
+ * summary.
+ */
 export function parseEbur128(log: string, name: string): LoudnessReading | null {
   const at = log.lastIndexOf(`[ebur128@${name} @`)
   if (at < 0) return null
@@ -144,5 +148,5 @@ export function parseEbur128(log: string, name: string): LoudnessReading | null 
   }
 }
 
-/** BS.1770: blocks below it do not count. */
+/** BS.1770: blocks below this level do not count. */
 const GATE_LUFS = -70

@@ -1,5 +1,7 @@
-// In charge of: looking at a source's pictures before planning, where its flags cannot be trusted: interlaced or not, telecined or not.
-// Not in charge of: what follows from the counts (plan/video/interlacing.ts), listening (measureLoudness.ts, which it calls).
+// In charge of: checking a source's frames before planning if its flags cannot be trusted: interlaced or not, telecined
+// or not.
+// Not in charge of: how the counts are used (plan/video/interlacing.ts), measuring audio (measureLoudness.ts, which it
+// calls).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
@@ -11,7 +13,7 @@ import { needsIdet } from '../plan/video/interlacing.ts'
 /** 20 s of PAL: enough to get past a title, and read in a second or two. */
 const FRAMES = 500
 
-/** The probed source with what was measured. Where nothing could be, the flags decide. */
+/** The probed source with the measurements. If nothing could be measured, the flags decide. */
 export async function measureSource(
   engine: FfmpegPrograms,
   url: string,
@@ -34,7 +36,7 @@ function idetArgs(url: string, pad: string, threads: number): string[] {
   return [
     '-nostdin',
     '-hide_banner',
-    // idet tells its counts at this level.
+    // idet prints its counts at this level.
     '-loglevel',
     'level+info',
     '-nostats',
@@ -42,7 +44,7 @@ function idetArgs(url: string, pad: string, threads: number): string[] {
     'pipe:1',
     ...(threads > 0 ? ['-threads', `${threads}`] : []),
     ...inputFlags(url),
-    // Turned pictures have their fields side by side.
+    // In rotated frames the fields would be side by side.
     '-noautorotate',
     '-i',
     url,
@@ -52,7 +54,7 @@ function idetArgs(url: string, pad: string, threads: number): string[] {
     `${FRAMES}`,
     '-vf',
     'idet',
-    // Every picture once: repeats of ours would look like repeated fields.
+    // Every frame once: repeats added by ffmpeg would look like repeated fields.
     '-fps_mode',
     'passthrough',
     '-f',
@@ -64,7 +66,7 @@ function idetArgs(url: string, pad: string, threads: number): string[] {
 const MULTI = /Multi frame detection: TFF: *(\d+) BFF: *(\d+) Progressive: *(\d+)/g
 const REPEATED = /Repeated Fields: Neither: *(\d+) Top: *(\d+) Bottom: *(\d+)/g
 
-/** idet's last words (older versions also print zeros when it is set up); null where no picture was counted. */
+/** Parses idet's last summary (older versions also print zeros during set-up); null if no frame was counted. */
 export function parseIdet(log: string): IdetCounts | null {
   const kinds = [...log.matchAll(MULTI)].at(-1)?.slice(1).map(Number)
   const fields = [...log.matchAll(REPEATED)].at(-1)?.slice(1).map(Number)

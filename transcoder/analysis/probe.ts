@@ -1,5 +1,5 @@
-// In charge of: asking ffprobe what a source is, as plain values, and saying in words when it is nothing usable.
-// Not in charge of: what is made of it (plan/planJob.ts).
+// In charge of: probing a source with ffprobe, as plain values, with an error message if it cannot be used.
+// Not in charge of: decisions based on the result (plan/planJob.ts).
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
@@ -19,7 +19,7 @@ export interface ProbeOptions {
 }
 
 /**
- * `url` is the loopback gateway's address or a `file:` URL. Throws TaskError (source_not_media, source_damaged, …); when
+ * `url` is the loopback server's address or a `file:` URL. Throws TaskError (source_not_media, source_damaged, …); if
  * `signal` aborts, its reason.
  */
 export async function probe(
@@ -30,7 +30,7 @@ export async function probe(
   return readProbe(await askFfprobe(engine, url, options), options.program ?? null)
 }
 
-/** What ffprobe says, before it is known what is wanted of it. Throws as `probe` does. */
+/** The output of ffprobe, requested before the specification is known. Throws as `probe` does. */
 export async function askFfprobe(engine: Engine, url: string, options: ProbeOptions): Promise<FfprobeJson> {
   const args = [
     ...inputFlags(url),
@@ -59,7 +59,7 @@ export async function askFfprobe(engine: Engine, url: string, options: ProbeOpti
   }
 }
 
-/** `program`: the one that is wanted of a transport stream; null = any. Throws TaskError source_not_media. */
+/** `program`: the program of a transport stream to use; null = any. Throws TaskError source_not_media. */
 export function readProbe(document: FfprobeJson, program: number | null): MediaInfo {
   const media = parseFfprobe(document, program)
   if (media.video === null && media.audio.length === 0)
@@ -69,10 +69,12 @@ export function readProbe(document: FfprobeJson, program: number | null): MediaI
   return media
 }
 
-/** The name's ending alone made ffprobe try this container; the bytes did not. */
+/** ffprobe tried this container only because of the file name extension; the bytes do not match. */
 const LOW_SCORE = /detected only with low score/
 
-/** ffprobe says "Invalid data" both for text and for damaged media: a container that was recognised names itself first. */
+/**
+ * ffprobe prints "Invalid data" both for text and for damaged media: if it recognised a container, it names it first.
+ */
 const CONTAINER = /\[(mov|matroska|mpegts|avi|flv|asf|mxf|ogg|wav|mpeg)[\w,]* @/
 
 function probeError(error: FfprobeError): TaskError {
@@ -86,7 +88,7 @@ function probeError(error: FfprobeError): TaskError {
     return new TaskError('source_not_media', 'The source is not a media file: its content does not match its name.')
   if (code === 'source_damaged' && /Invalid data found/.test(error.stderr) && !CONTAINER.test(error.stderr))
     return new TaskError('source_not_media', 'The source is not a recognised media file.')
-  // ffprobe encodes nothing: whatever it stumbled over is the source.
+  // ffprobe encodes nothing, so the source caused the failure.
   if (code === 'encoder_failed')
     return new TaskError('source_damaged', 'The source is damaged: it could not be inspected.')
   return new TaskError(code, verdict?.message ?? 'The source could not be inspected.')

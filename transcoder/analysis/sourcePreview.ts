@@ -1,5 +1,6 @@
-// In charge of: one still of the source for people: from a tenth of the way in, or from elsewhere where that shows next to nothing.
-// Not in charge of: sending it (runTask.ts), its filters (plan/stillFilters.ts), posters among the outputs (plan/video/thumbnailPlan.ts).
+// In charge of: one preview image of the source: at a tenth of its duration, or at another position if that one shows
+// almost nothing.
+// Not in charge of: sending it (pipeline/attemptReports.ts), posters among the outputs (plan/video/thumbnailPlan.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { Readable } from 'node:stream'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
@@ -15,13 +16,16 @@ import { fitSide } from '../plan/video/thumbnailPlan.ts'
 import { readJpegs } from '../ffmpeg/jpegReader.ts'
 
 const MAX_SIDE = 640
-/** Parts of the way in, in the order in which they are tried. */
+/** Shares of the duration, in the order in which they are tried. */
 const POSITIONS = [0.1, 0.2, 0.35, 0.5, 0.75]
-/** All tries together: nobody waits longer for it. */
+/** Time for all tries together: the attempt waits no longer for the preview. */
 const TOTAL_MS = 15_000
-/** Of a source that is read from its beginning only: as far as is looked. Anything further is a download of its own. */
+/**
+ * For a source that can only be read from its beginning: how far it is read. Going further would amount to a separate
+ * download.
+ */
 const HEAD_SECONDS = 4
-/** Pixels of one side of what is judged. */
+/** Side length in pixels of the image that is scored. */
 const SCORE_SIZE = 32
 
 interface ScoredStill {
@@ -29,12 +33,17 @@ interface ScoredStill {
   score: number
 }
 
-/** Brighter than this on average, and with so much between dark and light, it shows something (of 255). */
+/**
+ * An image shows something if it is brighter than this on average and has this range between dark and bright (of 255).
+ */
 const MIN_MEAN = 24
 const MIN_SPREAD = 24
 const GOOD = 1
 
-/** `seekable`: the source can be read anywhere. Null where there is no picture to be had. Throws only when the signal aborts. */
+/**
+ * `seekable`: the source can be read at any position. Null if no frame could be extracted. Throws only if the signal
+ * aborts.
+ */
 export async function capturePreview(
   engine: Engine,
   url: string,
@@ -66,7 +75,7 @@ export async function capturePreview(
 interface SeekPosition {
   /** Options of the input. */
   input: string[]
-  /** Pictures that are looked at, one a second. */
+  /** Number of frames that are scored, one per second. */
   pictures: number
 }
 
@@ -77,14 +86,14 @@ function* readings(seconds: number | null): Generator<SeekPosition> {
     return
   }
   const at = (part: number) => ['-ss', (seconds * part).toFixed(3)]
-  // The key frame before that place is the cheapest picture there is.
+  // The key frame before that position needs the least decoding.
   yield { input: ['-noaccurate_seek', ...at(POSITIONS[0]!)], pictures: 1 }
   for (const part of POSITIONS) yield { input: at(part), pictures: 1 }
-  // Where seeking leads nowhere.
+  // In case seeking does not work.
   yield { input: [], pictures: 1 }
 }
 
-/** Each picture twice: as it is kept, and small and grey to be judged. */
+/** Outputs each frame twice: as the preview, and small and grey for the score. */
 function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read: SeekPosition): string[] {
   const { zscale } = engine.features
   const size = uprightSize(video)
@@ -99,7 +108,8 @@ function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read:
     `[${videoSpecifier(usedPids(media))}]`,
     [
       ...(read.pictures > 1 ? ['fps=1:start_time=0:round=up'] : []),
-      // One field of two: a still of both would have a comb at whatever moves. Frames that are not flagged stay as they are.
+      // Only one field of each frame: moving objects would otherwise show combing. Frames not flagged as interlaced are
+      // unchanged.
       ...(video.fieldOrder === 'progressive' ? [] : ['bwdif=mode=send_frame:parity=auto:deint=interlaced']),
       ...previewFilters(source, width, height),
       'split=2[still][copy]',
@@ -136,7 +146,7 @@ async function captureStill(
   })
 }
 
-/** 1 and more: it shows something. Below, what is brighter and has more in it is better. */
+/** 1 and more: the image shows something. Below 1, brighter images with more detail have a higher score. */
 export function stillScore(grey: Uint8Array): number {
   const sorted = grey.toSorted()
   const at = (part: number) => sorted[Math.floor((sorted.length - 1) * part)]!

@@ -1,5 +1,6 @@
-// In charge of: what planning must know of a source and ffprobe does not tell: dialogue and downmix levels, brightness of HDR, captions inside the pictures.
-// Not in charge of: reading the bytes (formats/ac3.ts, captions/), what follows from them (plan/).
+// In charge of: properties of a source that planning needs and ffprobe does not report: dialogue and downmix levels,
+// HDR light levels, captions in the video.
+// Not in charge of: parsing the bytes (formats/ac3.ts, formats/cea/), how they are used (plan/).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { randomUUID } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
@@ -23,16 +24,16 @@ import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../plan/streams/audioStreamCou
 import { probe } from './probe.ts'
 
 export interface ScratchDirs {
-  /** Empty directory that ffmpeg starts in. */
+  /** Empty directory in which ffmpeg starts. */
   cwd: string
-  /** Directory for a file that is removed at once. */
+  /** Directory for a temporary file. */
   scratch: string
   signal?: AbortSignal
-  /** The pictures, where a run that began earlier took them out; null = none did. */
+  /** The extracted frames, if an earlier run extracted them; null = none did. */
   early?: Promise<Uint8Array | null>
 }
 
-/** The same source with more known about it. What cannot be found out stays unknown: planning then says so in a warning. */
+/** Adds details to the source. Details that could not be read stay unknown: planning then adds a warning. */
 export async function readStreamDetails(
   engine: Engine,
   url: string,
@@ -79,7 +80,7 @@ export async function readStreamDetails(
   }
 }
 
-/** One frame tells it: levels are a property of the programme. */
+/** One frame is enough: levels are a property of the programme. */
 function isHeaderWanted(spec: JobSpec, stream: AudioStream): boolean {
   if (!isDolbyDigital(stream)) return false
   return spec.audio.some(
@@ -89,7 +90,7 @@ function isHeaderWanted(spec: JobSpec, stream: AudioStream): boolean {
   )
 }
 
-/** What the captions inside of the pictures are called; empty where there are none. Throws only when the signal aborts. */
+/** The channel names of the captions in the video; empty if there are none. Throws only if the signal aborts. */
 export async function detectCaptions(
   engine: FfmpegPrograms,
   url: string,
@@ -111,7 +112,7 @@ async function extractVideo(
   if (codec === null) return null
   const early = (await places.early) ?? null
   if (early !== null) return { pictures: early, codec }
-  // ffmpeg's muxer of the codec's name writes it with start codes.
+  // ffmpeg's raw muxer for the codec writes the stream with start codes.
   return { pictures: await extractStream(engine, input, picturesOf(pad, stream.codec), places), codec }
 }
 
@@ -119,15 +120,15 @@ function picturesOf(pad: string, format: string): string[] {
   return ['-map', pad, '-c', 'copy', '-t', `${VIDEO_SAMPLE_SECONDS}`, '-fs', `${VIDEO_SAMPLE_BYTES}`, '-f', format]
 }
 
-/** The commonest codec, and where its video is in a source of one program. */
+/** The most common codec, and the stream specifier of the video in a source of one program. */
 const EARLY = { codec: 'h264', pad: videoSpecifier(null) }
 
-/** Whether what `beginPictures` takes out is this source's video. */
+/** Whether the frames that `beginPictures` extracts are this source's video. */
 export function isTakenEarly(media: MediaInfo): boolean {
   return media.video?.codec === EARLY.codec && videoSpecifier(usedPids(media)) === EARLY.pad
 }
 
-/** Before it is known what the source is. Null where that failed. Never rejects. */
+/** Starts before the streams of the source are known. Null if that failed. Never rejects. */
 export async function beginPictures(
   engine: FfmpegPrograms,
   url: string,
@@ -143,23 +144,24 @@ export async function beginPictures(
 }
 
 /**
- * How far the pictures are looked into. Caption data is in every picture of a captioned source, also where nobody speaks; the
- * channels show as soon as something is said. What begins later is kept or removed all the same, but cannot be named.
+ * How much of the video is examined. Every frame of a captioned source has caption data, also while no one speaks; a
+ * channel is detected when it first contains text. Channels that begin later are kept or removed as well, but cannot be
+ * named.
  */
 const VIDEO_SAMPLE_SECONDS = 30
 const VIDEO_SAMPLE_BYTES = 16 * 1024 * 1024
 
-/** At most this much of a stream is taken out; ffmpeg's `-fs` stops a little after its number. */
+/** At most this much of a stream is extracted; ffmpeg's `-fs` stops a little after its limit. */
 const MAX_EXTRACT_BYTES = 32 * 1024 * 1024
 
-/** Packets as they are, without decoding. Empty where ffmpeg could not; throws only when the signal aborts. */
+/** Copies packets without decoding. Empty if ffmpeg failed; throws only if the signal aborts. */
 async function extractStream(
   engine: FfmpegPrograms,
   input: readonly string[],
   output: readonly string[],
   places: ScratchDirs,
 ): Promise<Uint8Array> {
-  // Two renditions may be looked into at once.
+  // A unique name: two renditions may be examined at the same time.
   const file = join(places.scratch, `inspected-${randomUUID()}`)
   const args = [
     ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],

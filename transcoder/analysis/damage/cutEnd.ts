@@ -1,47 +1,48 @@
-// In charge of: which errors the cut end of a recording explains: those of the last packet of a stream, of one frame at most.
-// Not in charge of: how the file ends (streamEnding.ts), counting what is left (damageMonitor.ts).
+// In charge of: which errors are explained by a recording that ends within a packet: those of the last packet of a
+// stream, for one frame at most.
+// Not in charge of: how the file ends (streamEnding.ts), counting the remaining errors (damageMonitor.ts).
 import type { LastPacket } from './streamEnding.ts'
 
 export interface Event {
   kind: 'packet' | 'frame' | 'message'
   stream: number | null
-  /** Seconds of the outputs. */
+  /** Position in the outputs, in seconds. */
   seconds: number
-  /** The packet's own time; null = the time is taken from the progress. */
+  /** The packet's own time stamp; null = the position is taken from the progress. */
   ticks: number | null
-  /** It is no later than this; infinite until the next report of the progress. */
+  /** Upper limit of the position; infinite until the next progress report. */
   latestSeconds: number
-  /** What was said; empty for a packet or a frame. */
+  /** The message; empty for a packet or a frame. */
   text: string
 }
 
 export interface End {
   stream: number
-  /** Of the outputs. */
+  /** Position in the outputs, in seconds. */
   seconds: number
-  /** null = nobody knows how the stream ends. */
+  /** null = how the stream ends is unknown. */
   last: LastPacket | null
 }
 
 export const EDGE_SECONDS = 1
 const CUT_MESSAGES = 6
-/** DTS count on 33 bits. */
+/** A DTS has 33 bits. */
 const CLOCK = 2 ** 33
 
-/** `events`: in the order in which they were met. `endSeconds`: of the source. */
+/** `events`: in the order of ffmpeg's messages. `endSeconds`: the end of the source. */
 export function withoutCutEnd(events: readonly Event[], ends: readonly End[], endSeconds: number): Event[] {
   const cut = new Set(ends.flatMap((end) => cutEnd(events, end)))
   if (cut.size > 0) for (const event of fewMessages(lastOf(events, null, endSeconds))) cut.add(event)
   return events.filter((event) => !cut.has(event))
 }
 
-/** What was met in one stream behind the last event that lies before its end for certain. */
+/** The events of one stream after the last one that is certainly before the end. */
 function lastOf(events: readonly Event[], stream: number | null, endSeconds: number): Event[] {
   const own = events.filter((event) => event.stream === stream)
   return own.slice(own.findLastIndex(({ latestSeconds }) => latestSeconds < endSeconds - EDGE_SECONDS) + 1)
 }
 
-/** Those that its last packet may explain. */
+/** The events that the truncated last packet may explain. */
 export function cutEnd(events: readonly Event[], { stream, seconds, last }: End): Event[] {
   if (last?.isWhole === true) return []
   const own = lastOf(events, stream, seconds)
@@ -49,13 +50,13 @@ export function cutEnd(events: readonly Event[], { stream, seconds, last }: End)
   if (stamped.length > 1) return []
   const [packet] = stamped
   if (packet !== undefined && last !== null && (packet.ticks! - last.ticks) % CLOCK !== 0) return []
-  // The packet is read before it is decoded: what was met before it has another cause.
+  // The packet is read before it is decoded: errors before it have another cause.
   const decoded = packet === undefined ? own : own.slice(own.indexOf(packet) + 1)
   const { packet: refuses = true, frame: conceals = true, message: complains = true } = last?.explains ?? {}
   const refused = refuses ? decoded.findLast(({ kind }) => kind === 'packet') : undefined
   const frame = conceals ? decoded.findLast(({ kind }) => kind === 'frame') : undefined
   const found = [packet, refused, frame].filter((event) => event !== undefined)
-  // Some decoders only call it an error.
+  // Some decoders only log an error message.
   return complains && (found.length > 0 || last !== null) ? [...found, ...fewMessages(decoded)] : found
 }
 

@@ -1,6 +1,6 @@
-// In charge of: the damage of a source as it shows while it is decoded: how much, of which kind, and where; and ending a task whose
-// source has more of it than the job allows.
-// Not in charge of: reading ffmpeg's lines (ffmpegMessages.ts), the sentences (damageReport.ts).
+// In charge of: the damage of a source that appears while it is decoded: how much, of which kind, and where; and
+// aborting a task whose source has more errors than the job allows.
+// Not in charge of: parsing ffmpeg's lines (ffmpegMessages.ts), the texts of warnings and errors (damageReport.ts).
 import type { TaskError } from '#contract/taskError.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { audioEncodings, videoEncodings } from '../../plan/codecs.ts'
@@ -29,13 +29,13 @@ import {
 export interface DamageMonitorOptions {
   media: MediaInfo
   plan: Plan
-  /** Where on the source's clock the outputs begin. */
+  /** The time in the source at which the outputs begin. */
   startSeconds: number
   /** Indexes of streams that begin within a frame or a group of pictures (streamBeginning.ts). */
   begunWithin?: ReadonlySet<number>
-  /** Errors with which the job still succeeds; null = any number. */
+  /** Number of errors with which the job still succeeds; null = any number. */
   limit: number | null
-  /** Told once, as soon as there is one too many. */
+  /** Called once, as soon as the limit is exceeded. */
   onExceeded: (error: TaskError) => void
 }
 
@@ -45,18 +45,21 @@ interface Silence {
   isFirst: boolean
 }
 
-/** swresample adds silence in pieces of this many samples at most. */
+/** swresample adds silence in steps of this many samples at most. */
 const SILENCE_STEP = 16_384
-/** Two filters that fill one gap of the source say so at about the same time. */
+/** If two filters fill the same gap of the source, both report it at about the same time. */
 const SAME_GAP = 0.1
 const SAME_MOMENT_SECONDS = 5
-/** Formats that have neither a header nor an end: a recording may be cut off anywhere, and what that does to the last packet is no damage. */
+/**
+ * Formats without a header or an end mark: a recording may be truncated anywhere, and errors in its last packet are no
+ * damage.
+ */
 const HEADERLESS_FORMATS = new Set(['mpegts', 'mpeg', 'mpegvideo', 'h264', 'hevc', 'aac', 'ac3', 'eac3', 'mp3', 'dv'])
-/** Decoding is ahead of what the encoders have written by their look-ahead. */
+/** Decoding is ahead of the encoders' output by their look-ahead. */
 const LOOK_AHEAD_SECONDS = 3
 /** ffmpeg's own limit (-max_error_rate), which version 5 applies to all streams together. */
 const MAX_LOST_SHARE = 2 / 3
-/** A hostile source may have any number: all are counted, and so many kept. */
+/** A hostile source may cause any number of events: all are counted, but only this many are stored. */
 const MAX_EVENTS = 2000
 
 export class DamageMonitor {
@@ -69,7 +72,7 @@ export class DamageMonitor {
   /** Indexes of streams of which a frame was decoded. */
   readonly #decoded = new Set<number>()
   #events: Event[] = []
-  /** Of #events, those since the last report. */
+  /** The elements of #events since the last progress report. */
   #unplaced: { event: Event; at: number }[] = []
   #uncounted = { packet: 0, frame: 0, message: 0 }
   #gaps: (Gap & { context: string })[] = []
@@ -89,7 +92,7 @@ export class DamageMonitor {
     this.reset()
   }
 
-  /** An encode begins: what an earlier one met counts no more. */
+  /** An encode begins: events of an earlier one no longer count. */
   reset(): void {
     this.#isDecoding = false
     this.#isFiltering = false
@@ -104,7 +107,7 @@ export class DamageMonitor {
     this.#position = { seconds: 0, speed: 0, at: this.#now() }
   }
 
-  /** One line of ffmpeg's. Returns whether it may explain a bad end. */
+  /** Processes one line of ffmpeg. Returns whether it may explain a failure. */
   readonly line = (text: string): boolean => {
     if (isDecodingStart(text)) this.#isDecoding = true
     const decoded = filteredStream(text)
@@ -129,12 +132,15 @@ export class DamageMonitor {
     this.#options.onExceeded(tooManyErrors(found, limit))
   }
 
-  /** Errors that the cut end of a transport stream may explain, and its last bytes may show that it does not. */
+  /**
+   * True if the errors may come from the truncated end of a transport stream, so that its last bytes have to be
+   * checked.
+   */
   get isInDoubt(): boolean {
     return this.#events.length > 0 && this.#options.media.formats.includes('mpegts')
   }
 
-  /** Of streams that are cut off, where only a decoder may say whether that explains an error. */
+  /** The streams with a truncated end, for which only a decoder can show whether it explains an error. */
   doubtfulPids(): number[] {
     return this.#ends().flatMap((end) => {
       const explained = end.last === null ? [] : cutEnd(this.#events, end)
@@ -142,17 +148,17 @@ export class DamageMonitor {
     })
   }
 
-  /** What tells damage from other lines. */
+  /** What is needed to distinguish damage from other lines. */
   get reading(): LogContext {
     return this.#reading
   }
 
-  /** By PID. */
+  /** Sets the last packets, by PID. */
   endsWith(ending: ReadonlyMap<number, LastPacket>): void {
     this.#ending = ending
   }
 
-  /** So far. Once ffmpeg has ended: all of it. */
+  /** The damage so far; after the end of ffmpeg, all of it. */
   summary(): DamageSummary {
     for (const context of this.#silences.keys()) this.#closeSilence(context)
     return this.#findings(this.#withoutCutEnd())
@@ -170,7 +176,10 @@ export class DamageMonitor {
     })
   }
 
-  /** Once ffmpeg has ended well. Throws too_many_source_errors, and source_damaged where most of the video is lost, as ffmpeg 7 does. */
+  /**
+   * Called after ffmpeg ended successfully. Throws too_many_source_errors, and source_damaged if most of the video is
+   * lost, as ffmpeg 7 does.
+   */
   requireWithinLimit(): void {
     const { limit, media } = this.#options
     const found = this.summary()
@@ -200,7 +209,8 @@ export class DamageMonitor {
     const name = `${stream} ${ticks}`
     const known = this.#stamped.get(name)
     if (known !== undefined) {
-      // Probing reads the beginning and the end as well; it is decoded now.
+      // The same packet was already reported while probing, which also reads the beginning and the end; now it is
+      // decoded, and takes its place in the order.
       this.#events = [...this.#events.filter((event) => event !== known), known]
       return
     }
@@ -212,7 +222,7 @@ export class DamageMonitor {
       this.#stamped.set(name, stamped)
       this.#events.push(stamped)
     }
-    // However fast the rest of a short source is decoded.
+    // Before the first decoded frame: the beginning of the source, however fast the rest of a short source is decoded.
     else if (!this.#isFiltering) this.#events.push({ ...event, seconds: 0, latestSeconds: Number.NEGATIVE_INFINITY })
     else {
       const unplaced = { ...event, latestSeconds: Number.POSITIVE_INFINITY }
@@ -221,32 +231,35 @@ export class DamageMonitor {
     }
   }
 
-  /** What its decoder refuses before its first frame began before the recording did. */
+  /**
+   * True for errors before the stream's first decoded frame, if the stream begins within a frame: the rest of that
+   * frame is not damage.
+   */
   #isCutBeginning(stream: number): boolean {
     return this.#options.begunWithin?.has(stream) === true && !this.#decoded.has(stream)
   }
 
-  /** null = the demuxer, or one decoder of several with the name. */
+  /** null = the demuxer, or a decoder name that several streams share. */
   #decodedBy(name: string): number | null {
     const { media, plan } = this.#options
     const own = usedStreams(media, plan).filter(({ codec }) => codec === name || decoderNames[codec]?.includes(name))
     return own.length === 1 ? own[0]!.index : null
   }
 
-  /** What was met since the last report lies between that one and this one, `until`. */
+  /** Events since the last report occurred between that report and this one, `until`. */
   #assignTimes(until: number): void {
     const { seconds: from, at: began } = this.#position
     const passed = Math.max(1, this.#now() - began)
     const step = Math.max(0, until - from)
     for (const { event, at } of this.#unplaced) {
       event.seconds = Math.min(from + (step * (at - began)) / passed, this.#endOf(null))
-      // A step more: lines and reports come through pipes of their own.
+      // One step more: log lines and progress reports arrive through separate pipes.
       event.latestSeconds = until + step + LOOK_AHEAD_SECONDS
     }
     this.#unplaced = []
   }
 
-  /** Where the encode stands: what was said at the last report, and what it did since at the same speed. */
+  /** The current position of the encode: that of the last report, extrapolated with the same speed. */
   #currentSeconds(): number {
     const { seconds, speed, at } = this.#position
     return Math.min(seconds + (speed * (this.#now() - at)) / 1000, this.#endOf(null))
@@ -271,7 +284,7 @@ export class DamageMonitor {
     const lengthSeconds = silence.samples / this.#sampleRate
     if (silence.isFirst && this.#isBeginning(lengthSeconds)) return
     const { seconds } = silence
-    // Every filter that resamples the stream says it.
+    // Every filter that resamples the stream reports the gap.
     const isKnown = this.#gaps.some(
       (gap) =>
         gap.context !== context &&
@@ -281,7 +294,7 @@ export class DamageMonitor {
     if (!isKnown) this.#gaps.push({ seconds, lengthSeconds, context })
   }
 
-  /** Audio that begins later than the outputs do, or whose first frames were cut. */
+  /** True for silence before audio that begins later than the outputs do, or whose first frames were cut off. */
   #isBeginning(seconds: number): boolean {
     const { media, startSeconds, begunWithin } = this.#options
     return media.audio.some(
@@ -291,7 +304,7 @@ export class DamageMonitor {
     )
   }
 
-  /** Seconds of the outputs at which a stream ends, or the whole source; infinite where nobody knows. */
+  /** Seconds in the outputs at which a stream, or the whole source, ends; infinite if unknown. */
   #endOf(stream: number | null): number {
     const { media, startSeconds } = this.#options
     const found = usedStreams(media, this.#options.plan).find(({ index }) => index === stream)
@@ -330,7 +343,7 @@ function tracksOf(plan: Plan): AudioPlan[] {
   ]
 }
 
-/** ffmpeg's decoders are called after their codec, and so are some of its encoders. */
+/** ffmpeg's decoders are named after their codec, and so are some of its encoders. */
 function logContextOf(media: MediaInfo, plan: Plan): LogContext {
   const videos = [
     ...plan.outputs.map(({ video }) => video.codec),

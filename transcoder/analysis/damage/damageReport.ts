@@ -1,24 +1,24 @@
-// In charge of: what is said of a source's damage: one warning for each kind, with counts and times, and the error of a job that
-// allows less of it.
-// Not in charge of: finding it (damageMonitor.ts).
+// In charge of: the texts about a source's damage: one warning for each kind, with counts and times, and the error of a
+// job that allows fewer errors.
+// Not in charge of: detecting damage (damageMonitor.ts).
 import type { Warning } from '#contract/errors.ts'
 import { TaskError } from '#contract/taskError.ts'
 
 export interface Gap {
-  /** Where it begins in the outputs. */
+  /** Start of the gap in the outputs, in seconds. */
   seconds: number
-  /** How long it is. */
+  /** Length of the gap in seconds. */
   lengthSeconds: number
 }
 
 export interface DamageSummary {
-  /** Damaged or undecodable packets: how many, and where (a part of them where there are very many). */
+  /** Damaged or undecodable packets: the number, and the positions (only some of them if there are very many). */
   packets: EventCount
   frames: EventCount
   /** Other errors of the demuxer and the decoders. */
   messages: EventCount & { first: string }
   gaps: readonly Gap[]
-  /** What `max_source_errors` is compared with. */
+  /** The number that is compared with `max_source_errors`. */
   total: number
 }
 
@@ -30,12 +30,15 @@ export interface EventCount {
 export const LIMIT_FIELD = 'max_source_errors'
 const MAX_TIMES = 10
 
-/** Packets and frames are the two ends of one damage and may both be there; messages are told where neither is. */
+/**
+ * The same damage is reported as packets and frames, or as messages: the larger number counts, so that it is not
+ * counted twice.
+ */
 export function totalEvents({ packets, frames, messages, gaps }: Omit<DamageSummary, 'total'>): number {
   return Math.max(packets.count + frames.count, messages.count) + gaps.length
 }
 
-/** Empty for a source that is whole. */
+/** Empty for an undamaged source. */
 export function damageWarnings(found: DamageSummary): Warning[] {
   const { packets, frames, messages, gaps } = found
   const warnings: Warning[] = []
@@ -94,7 +97,7 @@ function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Each second once, and no more of them than a person reads. */
+/** Each second once, and no more of them than a person would read. */
 function listTimes(seconds: readonly number[]): string {
   const whole = [...new Set(seconds.map((each) => Math.max(0, Math.floor(each))))].toSorted((a, b) => a - b)
   const shown = whole.slice(0, MAX_TIMES).map(clock).join(', ')

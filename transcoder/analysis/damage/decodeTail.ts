@@ -1,6 +1,6 @@
-// In charge of: what the last bytes of a transport stream say of errors near its end: how its streams end, and, of one that is cut off
-// within a packet, what a decoder says of that packet alone.
-// Not in charge of: which errors that leaves (cutEnd.ts).
+// In charge of: checking the last bytes of a transport stream for errors near its end: how its streams end, and, if one
+// is truncated within a packet, which errors a decoder reports for that packet.
+// Not in charge of: which errors remain (cutEnd.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import type { DamageMonitor } from './damageMonitor.ts'
 
 type Place = Pick<Attempt, 'engine' | 'gateway' | 'workspace' | 'halt'>
 
-/** Tells `damage`. It knows nothing more where the source cannot be read in ranges. */
+/** Passes its findings to `damage`: none if the source cannot be read in ranges. */
 export async function lookAtEnd(place: Place, damage: DamageMonitor): Promise<void> {
   if (!damage.isInDoubt) return
   const { gateway, halt } = place
@@ -28,7 +28,7 @@ export async function lookAtEnd(place: Place, damage: DamageMonitor): Promise<vo
   damage.endsWith(ending)
 }
 
-/** What is said with the cut packet, and not without it. Empty where that cannot be found out. */
+/** The errors that appear with the truncated packet, and not without it. Empty if that could not be determined. */
 async function explanation(
   place: Place,
   damage: DamageMonitor,
@@ -51,7 +51,7 @@ interface Counts {
   message: number
 }
 
-/** Errors of one stream; null where no frame of it can be decoded. */
+/** Errors of one stream; null if no frame of it can be decoded. */
 async function decode(
   { engine, workspace, halt }: Place,
   { reading }: DamageMonitor,
@@ -71,7 +71,7 @@ async function decode(
   }
   const args = [
     ...['-nostdin', '-hide_banner', '-loglevel', 'repeat+level+info', '-nostats', '-progress', 'pipe:1'],
-    // One thread: which of a frame's errors are told does not depend on what others are doing.
+    // One thread: with several, the reported errors of a frame would depend on the timing of the others.
     ...['-threads', '1', ...inputFlags(url), '-i', url],
     ...['-map', `0:i:${pid}`, '-fps_mode', 'passthrough', '-f', 'null', '-'],
   ]

@@ -1,28 +1,32 @@
-// In charge of: reading what ffmpeg says while it decodes, line by line: which lines tell of damage in the source, and of what kind.
-// The same events for ffmpeg 5 and 7, which word and address them differently.
+// In charge of: parsing ffmpeg's log while it decodes, line by line: which lines report damage of the source, and of
+// what kind.
+// The events are the same for ffmpeg 5 and 7, whose messages and contexts differ.
 // Not in charge of: counting (damageMonitor.ts), why a run failed (ffmpeg/exit.ts).
 
 export type Damage =
-  /** A packet that arrived damaged, or that a decoder could not decode. `ticks`: its time on the clock of a transport stream. */
+  /**
+   * A packet that arrived damaged, or that a decoder could not decode. `ticks`: its time on the clock of a transport
+   * stream.
+   */
   | { kind: 'packet'; stream: number | null; ticks: number | null }
-  /** A frame of which parts were guessed from others. */
+  /** A frame with concealed errors: parts of it were estimated. */
   | { kind: 'frame'; stream: number | null }
-  /** Silence that took the place of missing audio. `context`: the filter that put it there. */
+  /** Silence that replaces missing audio. `context`: the filter that inserted it. */
   | { kind: 'silence'; context: string; samples: number }
-  /** Anything else that a demuxer or decoder calls an error. `name`: the demuxer or decoder. */
+  /** Any other error of a demuxer or decoder. `name`: the demuxer or decoder. */
   | { kind: 'message'; name: string; text: string }
 
 export interface LogContext {
-  /** ffmpeg's names of the source's container, as one: "mov,mp4,m4a,3gp,3g2,mj2". */
+  /** ffmpeg's names of the source's container, as one string: "mov,mp4,m4a,3gp,3g2,mj2". */
   format: string
-  /** Names of decoders that are not also those of an encoder at work. */
+  /** Names of decoders, without those that are also the name of an encoder in use. */
   decoders: ReadonlySet<string>
 }
 
 interface Line {
   /** Names before each " @ ": `vist#0:0/h264`, `dec:h264`. */
   contexts: string[]
-  /** The whole of it, with addresses: one filter is told from another by it. */
+  /** The whole context, with addresses: they distinguish filters of the same name. */
   origin: string
   level: string
   text: string
@@ -31,26 +35,29 @@ interface Line {
 const LINE = /^((?:\[[^\]]+\] )*)\[(fatal|error|warning|info|verbose)\] (.*)$/
 const SERIOUS = new Set(['fatal', 'error', 'warning'])
 
-/** False for a line that only this reader needs: it would push what explains a bad end out of the last kilobytes. */
+/**
+ * False for a line that only this parser needs: in the stored end of the log it would displace lines that explain a
+ * failure.
+ */
 export function isDiagnostic(line: string): boolean {
   const level = LINE.exec(line)?.[2]
   return level === undefined || SERIOUS.has(level)
 }
 
-/** Before it, a decoder's errors are those of the probing: the same packets are decoded again. */
+/** Errors of a decoder before this line come from probing: the same packets are decoded again later. */
 export function isDecodingStart(line: string): boolean {
   return line.startsWith('[info] Stream mapping:')
 }
 
 /**
- * Index of the stream of the source whose first decoded frame the filters are set up with; null = another line. What was said before the
- * first of them is of the source's beginning.
+ * Index of the source stream whose first decoded frame configures the filters; null = another line. Messages before the
+ * first such line belong to the source's beginning.
  */
 export function filteredStream(line: string): number | null {
   return parseInteger(/^\[graph[ _]\d+[ _]in(?:put from stream |_)0[:_](\d+) @/.exec(line)?.[1])
 }
 
-/** null = a line that tells of no damage. `isDecoding`: `beginsDecoding` was seen. */
+/** null = the line reports no damage. `isDecoding`: `isDecodingStart` was true for an earlier line. */
 export function readDamage(text: string, { format, decoders }: LogContext, isDecoding: boolean): Damage | null {
   const line = parse(text)
   if (line === null) return null
@@ -58,7 +65,7 @@ export function readDamage(text: string, { format, decoders }: LogContext, isDec
   if (silence !== null) return { kind: 'silence', context: line.origin, samples: Number(silence[1]) }
   if (!SERIOUS.has(line.level)) return null
   const found = packet(line, format)
-  // Probing says it too; only what has a time can be recognised.
+  // Probing reports it too; only a packet with a time stamp can be recognised as the same.
   if (found !== null) return isDecoding || found.ticks !== null ? found : null
   return frame(line) ?? message(line, { format, decoders }, isDecoding)
 }
@@ -72,7 +79,7 @@ function parse(text: string): Line | null {
 
 function packet({ contexts, text }: Line, format: string): Extract<Damage, { kind: 'packet' }> | null {
   if (format === 'mpegts') {
-    // ffmpeg says it again of each frame that it cuts out of the packet.
+    // ffmpeg repeats the message for each frame that it extracts from the packet.
     const [, stream, ticks] = /^Packet corrupt \(stream = (\d+), dts = (\w+|-\d+)\)/.exec(text) ?? []
     if (stream !== undefined) return { kind: 'packet', stream: Number(stream), ticks: parseInteger(ticks) }
   } else {
@@ -91,7 +98,9 @@ function frame({ contexts, text }: Line): Damage | null {
   return { kind: 'frame', stream: parseInteger(/in stream (\d+)$/.exec(text)?.[1]) ?? streamOf(contexts) }
 }
 
-/** Said of streams that were edited, or that begin within a group of pictures, and seen of no frame. */
+/**
+ * Logged for streams that were edited, or that begin within a group of pictures, without a visible effect on frames.
+ */
 const HARMLESS = [
   /^mmco: unref short failure/,
   /^co located POCs unavailable/,

@@ -1,27 +1,27 @@
-// In charge of: which streams of a recording begin within a frame of audio or a group of pictures, as its first bytes show: what a
-// decoder refuses before its first frame is then no damage.
-// Not in charge of: how a recording ends (streamEnding.ts), what is left out (damageMonitor.ts).
+// In charge of: which streams of a recording begin within an audio frame or a group of pictures, according to its first
+// bytes: decoder errors before the first frame are then no damage.
+// Not in charge of: how a recording ends (streamEnding.ts), leaving out these errors (damageMonitor.ts).
 import { readPesTimestamps } from '../../formats/mpegts/clock.ts'
 import { PacketReader, payloadOf, pidOf, isPayloadStart } from '../../formats/mpegts/packet.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../plan/model/mediaInfo.ts'
 
-/** The first packet of each stream, at 50 Mb/s too: 40 ms of it. */
+/** Enough for the first packet of each stream, also at 50 Mb/s: 40 ms of it. */
 export const BEGINNING_BYTES = 256 * 1024
 
-/** Formats without an index of which the beginning can be read here. */
+/** Formats without an index whose beginning can be parsed here. */
 export const MAY_BE_CUT: ReadonlySet<string> = new Set(['mpegts', 'mpeg', 'h264'])
 
 const PACK_STREAMS = 0xbc
 const PRIVATE_STREAM = 0xbd
 
-/** Indexes of streams. */
+/** Returns the indexes of these streams. */
 export function begunWithin(bytes: Uint8Array, media: MediaInfo): Set<number> {
   const streams = [...(media.video === null ? [] : [media.video]), ...media.audio]
   const first = firstOf(bytes, media.formats)
   return new Set(streams.flatMap((stream) => (isWithin(stream, first(stream)) ? stream.index : [])))
 }
 
-/** The first bytes of one elementary stream. */
+/** Returns the first bytes of an elementary stream. */
 function firstOf(bytes: Uint8Array, formats: readonly string[]): (stream: VideoStream | AudioStream) => Uint8Array {
   const none = new Uint8Array()
   if (formats.includes('h264')) return () => bytes
@@ -30,7 +30,10 @@ function firstOf(bytes: Uint8Array, formats: readonly string[]): (stream: VideoS
   return () => none
 }
 
-/** HEVC is not among them: its frames before the first key frame are decoded and shown, without what they refer to. */
+/**
+ * HEVC is not included: its frames before the first key frame are decoded and shown, without the frames to which they
+ * refer.
+ */
 function isWithin({ codec }: VideoStream | AudioStream, bytes: Uint8Array): boolean {
   if (codec === 'h264') return firstSlice(bytes) === SLICE
   const [first = 0, second = 0] = bytes
@@ -40,7 +43,7 @@ function isWithin({ codec }: VideoStream | AudioStream, bytes: Uint8Array): bool
   return false
 }
 
-/** nal_unit_type of a slice of a picture that is no IDR, and of one that is. */
+/** nal_unit_type of a slice of a non-IDR picture, and of an IDR picture. */
 const SLICE = 1
 const IDR_SLICE = 5
 
@@ -53,7 +56,7 @@ function firstSlice(bytes: Uint8Array): number | null {
   return null
 }
 
-/** Of its first PES packet: what comes before belongs to one that began earlier, and no demuxer takes it. */
+/** From its first PES packet on: earlier data belongs to a PES packet that began before, and is ignored by demuxers. */
 function ofTransport(bytes: Uint8Array, pid: number): Uint8Array {
   const reader = new PacketReader()
   const parts: Uint8Array[] = []
@@ -76,7 +79,7 @@ function ofProgram(bytes: Uint8Array, id: number): Uint8Array {
     const end = at + 6 + ((bytes[at + 4]! << 8) | bytes[at + 5]!)
     const start = at + 9 + bytes[at + 8]!
     if (code === (id & 0xff) && id > 0xff) parts.push(bytes.subarray(start, end))
-    // Of AC-3 four bytes say where the first frame begins (DVD).
+    // AC-3 has four more header bytes, which locate the first frame (DVD).
     else if (code === PRIVATE_STREAM && bytes[start] === id) parts.push(bytes.subarray(start + 4, end))
     at = Math.max(at, end - 1)
   }

@@ -1,37 +1,37 @@
-// In charge of: how the streams of a transport stream end, as its last bytes show: with a whole PES packet, or with one that may be cut
-// off by the end of the recording (ISO/IEC 13818-1, 2.4.3).
-// Not in charge of: what that makes of an error (cutEnd.ts).
+// In charge of: how the streams of a transport stream end, according to its last bytes: with a complete PES packet, or
+// with one that may be truncated by the end of the recording (ISO/IEC 13818-1, 2.4.3).
+// Not in charge of: which errors that explains (cutEnd.ts).
 import { readPesTimestamps } from '../../formats/mpegts/clock.ts'
 import { PacketReader, payloadOf, pidOf, isPayloadStart } from '../../formats/mpegts/packet.ts'
 
-/** A second of 16 Mb/s: the last packets of every stream that lasts until the end. */
+/** A second of 16 Mb/s: contains the last packets of every stream that lasts until the end. */
 export const ENDING_BYTES = 2 * 1024 * 1024
 
 /** The last PES packet of a stream. */
 export interface LastPacket {
-  /** It is complete, and frames end with packets. */
+  /** It is complete, and frames of this stream end with packets. */
   isWhole: boolean
-  /** What a decoder makes of it, as far as somebody tried (decodeTail.ts). */
+  /** The errors that a decoder reports for it, if that was checked (decodeTail.ts). */
   explains?: { packet: boolean; frame: boolean; message: boolean }
   /** Its DTS, on a clock of 33 bits. */
   ticks: number
-  /** Of its first transport packet, in `transportPackets`. */
+  /** Index of its first transport packet, in `transportPackets`. */
   index: number
 }
 
 interface Unit {
   ticks: number
   index: number
-  /** Of the packet, with its header; 0 = not stated, as video may have it. */
+  /** Stated length of the packet, with its header; 0 = not stated, which is allowed for video. */
   stated: number
   read: number
-  /** The first bytes of its payload: the beginning of a frame, where frames begin with packets. */
+  /** The first bytes of its payload: the beginning of a frame, if frames begin with packets. */
   begin: number
 }
 
 interface Stream {
   units: Unit[]
-  /** The last transport packet was filled up, which only the last one of a PES packet is. */
+  /** The last transport packet has stuffing, which only the last one of a PES packet has. */
   isStuffed: boolean
 }
 
@@ -45,7 +45,7 @@ export function transportPackets(bytes: Uint8Array): TransportPacket[] {
   return [...reader.push(bytes), ...reader.end()].map((packet) => ({ pid: pidOf(packet), bytes: packet }))
 }
 
-/** By PID: the streams of which a packet begins in these bytes. */
+/** By PID: the streams with a packet that begins in these bytes. */
 export function lastPackets(bytes: Uint8Array): Map<number, LastPacket> {
   const streams = new Map<number, Stream>()
   for (const [index, { pid, bytes: packet }] of transportPackets(bytes).entries()) {
@@ -72,7 +72,10 @@ function isWhole({ units, isStuffed: isFilled }: Stream): boolean {
   return last.stated === 0 ? isFilled : last.read >= last.stated
 }
 
-/** Frames begin with packets: all begin with the same sync word, except for one that may be damaged. One alone shows nothing. */
+/**
+ * Frames begin with packets if all packets begin with the same sync word, except for one that may be damaged. A single
+ * packet is no proof.
+ */
 function isAligned(units: readonly Unit[]): boolean {
   const { begin } = units.toSorted((a, b) => a.begin - b.begin)[units.length >> 1]!
   return units.length > 1 && units.filter((unit) => unit.begin !== begin).length <= 1
@@ -81,12 +84,13 @@ function isAligned(units: readonly Unit[]): boolean {
 function unitOf(payload: Uint8Array): Omit<Unit, 'ticks' | 'index'> {
   const stated = (payload[4]! << 8) | payload[5]!
   const start = 9 + payload[8]!
-  // 11 bits: the sync word of MPEG audio, of AAC in ADTS and LATM; of video and AC-3 it is as good as any other number of them.
+  // 11 bits: the sync word of MPEG audio, of AAC in ADTS and LATM; for video and AC-3 any other 11 bits would do as
+  // well.
   const begin = ((payload[start] ?? 0) << 3) | ((payload[start + 1] ?? 0) >> 5)
   return { stated: stated === 0 ? 0 : stated + 6, read: payload.length, begin }
 }
 
-/** By more than what its adaptation field has to say. */
+/** True if its adaptation field is longer than its content needs. */
 function isStuffed(packet: Uint8Array): boolean {
   if ((packet[3]! & 0x20) === 0) return false
   const length = packet[4]!
