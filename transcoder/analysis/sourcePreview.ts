@@ -108,8 +108,7 @@ function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read:
     `[${videoSpecifier(usedPids(media))}]`,
     [
       ...(read.pictures > 1 ? ['fps=1:start_time=0:round=up'] : []),
-      // Only one field of each frame: moving objects would otherwise show combing. Frames not flagged as interlaced are
-      // unchanged.
+      // Deinterlaces: moving objects would otherwise show combing. Frames not flagged as interlaced stay unchanged.
       ...(video.fieldOrder === 'progressive' ? [] : ['bwdif=mode=send_frame:parity=auto:deint=interlaced']),
       ...previewFilters(source, width, height),
       'split=2[still][copy]',

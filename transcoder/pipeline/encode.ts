@@ -45,7 +45,7 @@ export interface SegmentPipes {
   takers: readonly ((stream: Readable) => Promise<void>)[]
   /** Bytes read from the pipes so far. */
   readonly bytes: number
-  /** True while reading is paused because uploads are behind. */
+  /** True while reading is paused so that uploads can catch up. */
   readonly isHeld: boolean
   /** Called after ffmpeg ended successfully. Throws if a segment or track is missing. */
   requireComplete(source: MediaInfo): void

@@ -77,7 +77,7 @@ export class ProgressTracker {
     return Math.max(overall, current, (produced / transcoded - this.#stored) / rate)
   }
 
-  /** 0 = too early to tell; the estimate over the whole encode is used. */
+  /** 0 = no estimate yet; the estimate over the whole encode is used. */
   #recentRemainingSeconds(): number | null {
     const now = this.#now()
     while ((this.#samples[1]?.at ?? now) < now - WINDOW_MS) this.#samples.shift()

@@ -73,8 +73,8 @@ export interface RunContext {
  */
 const MAX_TRANSFERS = 4
 /**
- * When the process is told to end, a commit in progress gets this long: half of the time within which the process has
- * to exit.
+ * When the process has to end, a commit in progress gets this long: half of the time within which the process has to
+ * exit.
  */
 const COMMIT_GRACE_MS = 5000
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -401,8 +401,7 @@ function parseStoredPlan(value: unknown): Plan {
 }
 
 /**
- * An abort ends a commit in progress at once, except when the process is told to end: then the commit may still
- * succeed.
+ * An abort ends a commit in progress at once, except when the process has to end: then the commit may still succeed.
  */
 function commitSignal(halt: AbortSignal): AbortSignal {
   const commit = new AbortController()
@@ -415,7 +414,7 @@ function commitSignal(halt: AbortSignal): AbortSignal {
   return commit.signal
 }
 
-/** How long reporting a result is retried. A process that was told to end a second time has 10 s altogether. */
+/** How long reporting a result is retried. After a second request to end, the process has 10 s altogether. */
 const REPORT_MS: Record<AbortKind | 'failed', number> = {
   failed: 120_000,
   cancelled: 30_000,

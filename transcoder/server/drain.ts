@@ -1,7 +1,7 @@
-// In charge of: what happens to the running attempt when the process is told to end: whether it may finish, and when it
-// is given back instead.
+// In charge of: what happens to the running attempt when the process has to end: whether it may finish, and when it is
+// given back instead.
 // Not in charge of: predicting its remaining time (pipeline/progress.ts), giving it back (pipeline/runTask.ts), signals
-// and the forced exit (main.ts).
+// and the forced exit (../main.ts).
 import { setTimeout as pause } from 'node:timers/promises'
 import { AttemptAbort } from '../errors.ts'
 import type { Log } from '../log.ts'

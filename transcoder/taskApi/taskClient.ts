@@ -374,7 +374,7 @@ export async function responseError(response: Response, fallback: JobErrorCode):
     options,
   )
   const mayPass = isRetryable(response.status)
-  // A permanent code is final, whatever status carries it, except a connection error, which must last first.
+  // A permanent code is final, with any status, except a connection error, which must last for some time first.
   if (!mayPass || (known !== null && jobErrorPolicies[known].permanent && !isConnectionError(known))) return error
   return new TransientError(error, after, known !== null && known !== 'internal')
 }

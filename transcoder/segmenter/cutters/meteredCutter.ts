@@ -14,7 +14,7 @@ const HEAD_BYTES = 2 * 1024 * 1024
 /** The measurements of one stream. */
 export interface MeteredStream {
   counts: MediaCounts
-  /** The beginning of the stream as the encoder wrote it: the content of its segments, in one piece. */
+  /** The beginning of the stream as the encoder wrote it, before it is cut into segments. */
   head: Uint8Array
 }
 

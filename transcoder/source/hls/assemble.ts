@@ -60,7 +60,7 @@ export async function assemble(tracks: readonly DiscontinuityPeriod[][], context
 /** A truncated fragment would shift everything after it, and ffmpeg would not report that. */
 async function requireCompleteFragments(stretch: DiscontinuityPeriod): Promise<void> {
   if (stretch.kind !== 'mp4') return
-  // Checked here: joining would remove the marks of encryption.
+  // Checked here: the joined file would no longer show that its samples are encrypted.
   await requireUnencryptedFile(stretch.path)
   const { boxes, problem } = await checkMp4(stretch.path)
   // Too many boxes for the check means a long source, not a broken one; a missing ftyp does no harm.

@@ -49,7 +49,7 @@ const MAX_ID3 = 4 * 1024 * 1024
 const TIMESTAMP_OWNER = 'com.apple.streaming.transportStreamTimestamp'
 
 /**
- * Packed audio without the ID3 tag at the start of each resource, which would otherwise stand in the middle of the
+ * Packed audio without the ID3 tag at the start of each resource; the tags would otherwise be in the middle of the
  * joined file.
  * `onTicks` receives the time of the first sample, in 1/90,000 s (RFC 8216, 3.4).
  */
