@@ -1,23 +1,23 @@
-// In charge of: the pace at which what an ended job left is removed: a batch at a time, all of it once more for late
-// writes, again after a failure.
-// Not in charge of: what there is to remove (writeJournal.ts), the alarm (jobMonitor.ts).
+// In charge of: when the stored objects of an ended job are removed: in batches, in a second pass for late writes, and
+// again after a failure.
+// Not in charge of: which objects there are (writeJournal.ts), setting the alarm (jobMonitor.ts).
 import type { WriteJournal, CleanUpPass } from './writeJournal.ts'
 import type { Sink } from '../storage/objectStore.ts'
 import { isTransient } from '../storage/objectStore.ts'
 
-/** The job ended then; how far the removal is. */
+/** When the job ended, and how far the removal has come. */
 export interface CleanUpState {
   since: number
   pass: CleanUpPass
   tries: number
 }
 
-/** Before the next try of a commit, or of a removal: doubled each time. */
+/** Delay before a commit or a removal is tried again; doubled after each failure. */
 export const CLEANUP_RETRY_MS = 5000
 const MAX_CLEANUP_RETRY_MS = 5 * 60_000
-/** A PUT that was in flight when the job ended is over by then (I8: five minutes after the end). */
+/** By then every PUT that was in flight when the job ended has finished (I8: five minutes after the end). */
 const LATE_PASS_DELAY_MS = 2 * 60_000
-/** A store that refuses for so long to remove anything keeps it. */
+/** If the store has refused removals for this long, the objects stay. */
 const CLEANUP_TIMEOUT_MS = 24 * 3600_000
 
 export function retryBackoffMs(tries: number): number {
@@ -25,8 +25,8 @@ export function retryBackoffMs(tries: number): number {
 }
 
 /**
- * One bounded step over what attempts before `below` (null = all) left.
- * @returns where it stands and when to come again (milliseconds since 1970); null = nothing is left, or the store keeps it
+ * Removes one batch of what attempts before `below` (null = all) stored.
+ * @returns the new state and when to continue (milliseconds since 1970); null = nothing remains, or the store refuses
  */
 export async function cleanUpStep(
   journal: WriteJournal,
@@ -35,11 +35,11 @@ export async function cleanUpStep(
   below: number | null,
 ): Promise<{ over: CleanUpState; at: number } | null> {
   const { since, pass, tries } = cleanUpState ?? { since: Date.now(), pass: 'end', tries: 0 }
-  // Asked a second time by whoever ended the job: the late pass waits for its time nevertheless.
+  // The caller that ended the job may ask a second time. The late pass still waits until it is due.
   if (pass === 'late' && Date.now() < since + LATE_PASS_DELAY_MS)
     return { over: { since, pass, tries }, at: since + LATE_PASS_DELAY_MS }
   try {
-    // An upload that cannot be aborted is no reason to leave the segments: it is told after they are gone.
+    // If an upload cannot be aborted, the segments are removed all the same. The error is logged afterwards.
     const refused = await journal.abortUploads(sink, null).then(
       () => null,
       (error: unknown) => ({ error }),

@@ -1,7 +1,7 @@
-// In charge of: making a finished attempt's outputs visible, in order, from a stored record; resumable at every step
+// In charge of: publishing the outputs of a finished attempt, in order, from a stored record. Every step can be resumed
 // without the transcoder.
-// Not in charge of: whether the attempt was allowed to finish (the guarded UPDATE running → committing), nor when it is
-// tried again (jobMonitor.ts, which also sees to it that only one commit of a job runs at a time).
+// Not in charge of: whether the attempt was allowed to finish (the guarded UPDATE running → committing), retries, and
+// that only one commit of a job runs at a time (both jobMonitor.ts).
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import type { JobError } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
@@ -19,14 +19,14 @@ import { isTransient, StoreError } from '../storage/objectStore.ts'
 
 interface CommitRecord extends Omit<FinishPost, 'written'> {
   attempt: number
-  /** Absent in a record that an older version stored. */
+  /** Missing in records that an older version stored. */
   written?: WrittenObject[]
 }
 
-/** Path → tag of what lay at a final path before the first write of this commit. */
+/** Path → ETag of the object at that path before the first write of this commit. */
 type EtagsBefore = Record<string, string>
 
-/** Requests to the store at a time. */
+/** Concurrent requests to the store. */
 const CONCURRENCY = 6
 
 function commitRecordKey(jobId: string, attempt: number): string {
@@ -37,7 +37,7 @@ function etagsBeforeKey(jobId: string, attempt: number): string {
   return `work/${jobId}/before-${attempt}.json`
 }
 
-/** Before the transition to `committing`: from then on the record is all that the commit needs. */
+/** Stored before the transition to `committing`. From then on the commit needs nothing but this record. */
 export async function storeCommitRecord(env: Env, jobId: string, attempt: number, finish: FinishPost): Promise<void> {
   await env.BUCKET.put(commitRecordKey(jobId, attempt), JSON.stringify({ ...finish, attempt } satisfies CommitRecord), {
     httpMetadata: { contentType: 'application/json' },
@@ -48,17 +48,17 @@ export async function deleteCommitRecord(env: Env, jobId: string, attempt: numbe
   await env.BUCKET.delete([commitRecordKey(jobId, attempt), etagsBeforeKey(jobId, attempt)])
 }
 
-/** Of every attempt, once the job has ended: one that a request stored and did not live to use is nobody else's to find. */
+/** Records of all attempts, once the job has ended: a request may have stored one and died before it used it. */
 export async function deleteCommitRecords(env: Env, jobId: string): Promise<void> {
   const { objects } = await env.BUCKET.list({ prefix: `work/${jobId}/` })
   if (objects.length > 0) await env.BUCKET.delete(objects.map(({ key }) => key))
 }
 
 /**
- * Completes every upload of the record, then puts the media playlists, then what points at them, then completes the job.
- * Idempotent: an upload that was completed before counts when the object has the recorded size, and a put is repeated.
- * A passing failure throws and is tried again by the monitor until the job's deadline; a lasting one undoes what it can
- * and fails the job.
+ * Completes all uploads of the record, then writes the media playlists, then the manifests that refer to them, then
+ * completes the job. Idempotent: an upload that was completed before is accepted if the object has the recorded size,
+ * and a put is repeated. A transient error is thrown, and the monitor tries again until the job's deadline. A permanent
+ * error rolls back what it can and fails the job.
  */
 export async function commitOutputs(env: Env, task: TaskRow, watcher: MonitorHandle): Promise<void> {
   const ref = { id: task.id, jobId: task.job_id }
@@ -109,7 +109,7 @@ export async function commitOutputs(env: Env, task: TaskRow, watcher: MonitorHan
   }
 }
 
-/** What the final paths held before this commit's first write: found out once, and kept for whoever resumes it (I7). */
+/** What was at the final paths before this commit's first write. Stored, so that a resumed commit knows it too (I7). */
 async function readEtagsBefore(env: Env, sink: Sink, task: TaskRow, objects: { path: string }[]): Promise<EtagsBefore> {
   const key = etagsBeforeKey(task.job_id, task.attempt)
   const known = await env.BUCKET.get(key)
@@ -124,9 +124,9 @@ async function readEtagsBefore(env: Env, sink: Sink, task: TaskRow, objects: { p
 }
 
 /**
- * Deletes what this commit put where nothing was; nothing at all where it is not known what was there (null). Manifests go
- * before what they list (I5).
- * @returns the paths of its objects that stay: they replaced something, or could not be deleted
+ * Deletes the objects that this commit wrote to paths that were empty before. If it is not known what was there (null),
+ * nothing is deleted. Manifests are deleted before the files that they list (I5).
+ * @returns paths of this commit's objects that remain: they replaced an object, or could not be deleted
  */
 async function rollBack(sink: Sink, stages: { path: string }[][], before: EtagsBefore | null): Promise<string[]> {
   const left: string[] = []
@@ -146,7 +146,7 @@ async function rollBack(sink: Sink, stages: { path: string }[][], before: EtagsB
   return left
 }
 
-/** At the commit there is no other try of a request: what a store does not take is an output that is missing. */
+/** The request is not repeated during a commit, so an object that the store refuses is a missing output. */
 function commitErrorCode(error: StoreError): JobErrorCode {
   const { code } = jobErrorFor('output', error)
   const isMissing = code === 'output_refused' || (code === 'output_unreachable' && !error.transient)
@@ -176,7 +176,7 @@ async function completeObject(sink: Sink, object: FinishedObject): Promise<Store
     // Completed by a try that did not live to say so?
     uploadError = error
   }
-  // What the store has decides, whatever it answered.
+  // The stored object decides, whatever the store answered.
   const there = await sink.stat(object.path)
   if (uploadError !== null && there?.size !== object.size) throw uploadError
   if (there?.size !== object.size) {

@@ -1,6 +1,6 @@
-// In charge of: the pace of one job's commit: its records, one try at a time, again with back-off until some time after the
-// deadline, then given up.
-// Not in charge of: what a commit does (commitOutputs.ts), the alarm that comes for the next try (jobMonitor.ts).
+// In charge of: the commit of one job: its records, one try at a time, retries with back-off, and giving up some time
+// after the deadline.
+// Not in charge of: what a commit does (commitOutputs.ts), the alarm that starts the next try (jobMonitor.ts).
 import type { FinishPost } from '#contract/task/protocol.ts'
 import { commitOutputs, deleteCommitRecords, storeCommitRecord } from './commitOutputs.ts'
 import type { MonitorHandle } from '../scheduler/applyEvent.ts'
@@ -10,10 +10,10 @@ import type { TaskRow } from '../db/tasks.ts'
 import { findTask } from '../db/tasks.ts'
 import { retryBackoffMs } from './cleanUp.ts'
 
-/** After the deadline; until then the store is asked again and again. */
+/** Time after the deadline in which the commit is still tried. */
 const DEADLINE_GRACE_MS = 3600_000
 
-/** When the next try is due, in milliseconds since 1970. */
+/** `at`: when the next try is due, in milliseconds since 1970. */
 type ScheduleAlarm = (at: number) => Promise<void>
 
 export class CommitRunner {
@@ -33,13 +33,13 @@ export class CommitRunner {
     await stored.finally(() => this.#storing.delete(stored))
   }
 
-  /** Of an ended job, whatever asked for them: a request that was sent twice may still be storing one. */
+  /** Called after the job has ended. Waits for records that a repeated request is still storing. */
   async deleteRecords(jobId: string): Promise<void> {
     await Promise.allSettled(this.#storing)
     await deleteCommitRecords(this.#env, jobId)
   }
 
-  /** Goes on with the commit of a task that is `committing`; a second caller waits for the same try. */
+  /** Runs or resumes the commit of a task that is `committing`. Concurrent callers share one try. */
   run(id: string, watcher: MonitorHandle, scheduleAlarm: ScheduleAlarm): Promise<void> {
     this.#running ??= this.#tryCommit(id, watcher, scheduleAlarm).finally(() => (this.#running = null))
     return this.#running
@@ -50,7 +50,7 @@ export class CommitRunner {
     if (task?.state !== 'committing') return
     const tries = ((await this.#storage.get<number>('commits')) ?? 0) + 1
     await this.#storage.put('commits', tries)
-    // Armed first, and once more below, since the alarm may go off while this still runs.
+    // Set before the try and once more after it: the alarm may fire while the try is still running.
     await scheduleAlarm(Date.now() + retryBackoffMs(tries))
     try {
       await commitOutputs(this.#env, task, watcher)
@@ -63,7 +63,7 @@ export class CommitRunner {
     }
   }
 
-  /** A commit that cannot even find out what is wrong ends too (I1): commitOutputs.ts had its time until the deadline. */
+  /** Ends a commit that fails without a known cause (I1). Until the deadline, commitOutputs.ts handles errors. */
   async #giveUp(task: TaskRow, watcher: MonitorHandle): Promise<void> {
     const job = await findJobByJobId(this.#env.DB, task.job_id)
     if (!job || Date.now() < job.deadline_at + DEADLINE_GRACE_MS) return

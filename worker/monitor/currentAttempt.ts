@@ -1,6 +1,6 @@
-// In charge of: which attempt of a job is current, as far as its monitor knows: durable, never lowered (I3); and whether the
-// job has ended.
-// Not in charge of: what follows from it (jobMonitor.ts); D1 alone decides (transitionTask.ts).
+// In charge of: the job's current attempt as its monitor knows it (durable, never lowered: I3), and whether the job has
+// ended.
+// Not in charge of: what follows from it (jobMonitor.ts); the state itself, which only D1 decides (transitionTask.ts).
 import type { TaskState } from '#contract/task/lifecycle.ts'
 import type { ProgressReply } from '#contract/task/protocol.ts'
 import { findTask } from '../db/tasks.ts'
@@ -17,24 +17,24 @@ export interface MonitoredAttempt {
 export interface MonitorState extends MonitoredAttempt {
   /** When the attempt asked for its task; null before. */
   runningSince: number | null
-  /** Objects of earlier attempts may be left. */
+  /** Earlier attempts may have left objects. */
   stale?: boolean
-  /** Its figures stand still until then: the job may be about to end with them. */
+  /** Progress is frozen until then, because the job may be about to end with it. */
   heldUntil?: number
-  /** The job ended then; what it left is being removed. */
+  /** Set once the job has ended: state of the removal of its objects. */
   over?: CleanUpState
 }
 
 export type AttemptState = 'current' | 'stale' | 'over'
 
-/** Longer than a write to the ledger takes. */
+/** Longer than a write to D1 takes. */
 const PROGRESS_HOLD_MS = 60_000
 
 export class CurrentAttempt {
   readonly #storage: DurableObjectStorage
   readonly #db: D1Database
   life: MonitorState | null = null
-  /** What an attempt is told that still asks. In memory only: a monitor that wakes up empty says "stop". */
+  /** The reply to an attempt that still reports. In memory only: a monitor that was evicted replies "stop". */
   ended: ProgressReply['verdict'] | null = null
 
   constructor(storage: DurableObjectStorage, db: D1Database) {
@@ -51,7 +51,7 @@ export class CurrentAttempt {
     await this.#storage.put('life', life)
   }
 
-  /** An attempt is about to start. @returns whether it is a new one; null = it is not to start at all */
+  /** An attempt is about to start. @returns whether it is a new one; null = it must not start */
   async starting(watched: MonitoredAttempt): Promise<boolean | null> {
     if (!(await this.#accepts('starting', watched))) return null
     if (this.life?.attempt === watched.attempt) return false
@@ -60,7 +60,7 @@ export class CurrentAttempt {
     return true
   }
 
-  /** The attempt asked for its task. A request that was overtaken on its way here must not lower the fence. */
+  /** The attempt fetched its task. An older, delayed request must not lower the attempt number. */
   async running(watched: MonitoredAttempt, now: number): Promise<boolean> {
     if (!(await this.#accepts('running', watched))) return false
     this.ended = null
@@ -68,7 +68,7 @@ export class CurrentAttempt {
     return true
   }
 
-  /** A monitor that knows nothing may have forgotten an ended job: a late request must not bring it back to life. */
+  /** Without state in memory the job may have ended: D1 decides, so that a late request does not revive it. */
   async #accepts(state: TaskState, { task: id, attempt }: MonitoredAttempt): Promise<boolean> {
     if (this.life) return !this.life.over && attempt >= this.life.attempt
     const task = await findTask(this.#db, id)
@@ -85,7 +85,7 @@ export class CurrentAttempt {
     return this.life !== null && !this.life.over
   }
 
-  /** Nobody is shown higher figures than these for as long as the job may be about to end with them (I4). */
+  /** Freezes the reported progress while the job may be about to end with it (I4). */
   async holdProgress(now: number): Promise<void> {
     if (this.life && !this.life.over) await this.save({ ...this.life, heldUntil: now + PROGRESS_HOLD_MS })
   }

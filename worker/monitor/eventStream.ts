@@ -1,25 +1,25 @@
-// In charge of: the clients that follow one job (Server-Sent Events): what each has been sent, pings, their end.
-// Not in charge of: what an event is (contract/api/events.ts); where it is kept (db/tasks.ts).
+// In charge of: the clients that follow one job (Server-Sent Events): what each has received, pings, closing.
+// Not in charge of: what an event is (contract/api/events.ts); where events are stored (db/tasks.ts).
 import type { PublicEvent } from '#contract/api/answers.ts'
 import { sseEventText } from '#contract/api/events.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
 import { publicFigures } from '#contract/api/publicStatus.ts'
 import type { JobProgress } from './jobProgress.ts'
 
-/** What the ledger knows; null = the job is gone. */
+/** The events in D1; null = the job does not exist any more. */
 export type Timeline = { events: PublicEvent[]; over: boolean } | null
 
 interface EventClient {
   controller: ReadableStreamDefaultController<Uint8Array>
-  /** The last event that it has. */
+  /** Id of the last event that was sent to this client. */
   sent: number
-  /** Newer than the progress that it would begin with. */
+  /** It was sent newer progress than the one that the stream would start with. */
   hasProgress: boolean
 }
 
-/** Shorter than the idle limits of proxies. The ledger is read again too, should a push have been lost. */
+/** Shorter than the idle timeouts of proxies. Each ping also reads D1 again, in case a push was lost. */
 const PING_MS = 15_000
-/** Chunks that a client may be behind; it can come again with its Last-Event-ID. */
+/** Chunks queued for a slow client before it is disconnected. It can reconnect with its Last-Event-ID. */
 const MAX_QUEUED_CHUNKS = 100
 
 const encoder = new TextEncoder()
@@ -40,7 +40,7 @@ export class EventStream {
     return this.#open.size
   }
 
-  /** @returns null when there are too many */
+  /** @returns null when too many clients follow the job */
   async connect(after: number, progress: JobProgress | null, read: () => Promise<Timeline>): Promise<Response | null> {
     if (this.#open.size >= MAX_FOLLOWERS) return null
     this.#read = read
@@ -57,13 +57,13 @@ export class EventStream {
     this.#timer ??= setInterval(() => void this.ping(), PING_MS)
     if (listener) this.#send(listener, 'retry: 2000\n\n')
     await this.sendNewEvents()
-    // The latest figures at once: the next ones may be a second away.
+    // The latest progress at once: the next report may come a second later.
     if (progress && listener && !listener.hasProgress && this.#open.has(listener))
       this.#send(listener, sseProgressText(progress))
     return new Response(body, { headers: sseHeaders })
   }
 
-  /** Something was written to the ledger: everyone is sent what is new to them. */
+  /** Called after an event was written to D1: each client is sent the events that it lacks. */
   async sendNewEvents(): Promise<void> {
     if (this.#open.size === 0 || !this.#read) return
     const story = await this.#read()
@@ -88,7 +88,7 @@ export class EventStream {
     }
   }
 
-  /** A comment line: the stream is alive, and a client that is gone is noticed. */
+  /** A comment line keeps the connection open and shows which clients have disconnected. */
   async ping(): Promise<void> {
     for (const listener of this.#open) this.#send(listener, ': ping\n\n')
     await this.sendNewEvents().catch(() => undefined)
@@ -117,7 +117,7 @@ export class EventStream {
   }
 }
 
-/** Without an id: a client that comes again is given the events that it missed, and the latest figures. */
+/** Has no id: a client that reconnects is sent the events that it missed and the latest progress. */
 function sseProgressText(progress: JobProgress): string {
   const figures = { phase: progress.phase, attempt: progress.attempt, ...publicFigures(progress, false) }
   return `event: progress\ndata: ${JSON.stringify(figures)}\n\n`

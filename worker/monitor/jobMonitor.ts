@@ -1,6 +1,7 @@
-// In charge of: watching one job: the lease of its current attempt (an alarm), and what is due when it is over. One Durable
-// Object a job, named by its backend id; what it is asked goes to its fence, figures, journal, commit and listeners.
-// Not in charge of: transitions: D1 alone decides them (transitionTask.ts); this only notices and asks.
+// In charge of: watching one job: the lease of its current attempt (an alarm) and the cleanup after its end. One
+// Durable Object per job, named by the job's backend id. The parts of its state are in the other files of this folder.
+// Not in charge of: state transitions, which only D1 decides (transitionTask.ts). The monitor detects and triggers
+// them.
 import { DurableObject } from 'cloudflare:workers'
 import { publicEvents } from '#contract/api/events.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
@@ -21,7 +22,7 @@ import { assignSlots } from '../scheduler/assignSlots.ts'
 import { openJobSink } from '../storage/jobStores.ts'
 import type { Sink } from '../storage/objectStore.ts'
 
-/** How often the monitor of a task that waits for its next attempt asks whether the job has ended meanwhile. */
+/** While a task waits for its next attempt: how often the monitor checks whether the job has ended. */
 const QUEUED_CHECK_MS = 2 * 60_000
 
 export class JobMonitor extends DurableObject<Env> {
@@ -46,14 +47,14 @@ export class JobMonitor extends DurableObject<Env> {
     })
   }
 
-  /** A new attempt is about to start. What earlier ones stored is removed; an earlier attempt changes nothing. */
+  /** A new attempt is about to start. Aborts uploads of earlier ones. A call for an earlier attempt has no effect. */
   async attemptStarting(attempt: MonitoredAttempt, leaseMs: number): Promise<void> {
     const isNew = await this.fence.starting(attempt)
     if (isNew === null) return
-    // Armed before the store is asked: an attempt that is about to start does not depend on its answer.
+    // Set before any request to the store, so that the start of an attempt does not depend on the store's answer.
     await this.scheduleAlarm(Date.now() + leaseMs)
     if (!isNew) return
-    // What is not aborted now stays in the journal until the job ends.
+    // Uploads that cannot be aborted now stay in the journal until the job ends.
     await this.journal
       .abortUploads(() => this.sink(), attempt.attempt)
       .catch((error: unknown) => {
@@ -62,7 +63,7 @@ export class JobMonitor extends DurableObject<Env> {
       })
   }
 
-  /** The attempt asked for its task: from now on its heartbeats are its lease. */
+  /** The attempt fetched its task: from now on heartbeats renew its lease. */
   async attemptRunning(attempt: MonitoredAttempt): Promise<void> {
     if (!(await this.fence.running(attempt, Date.now()))) return
     await this.lease.restart(Date.now())
@@ -85,14 +86,14 @@ export class JobMonitor extends DurableObject<Env> {
     return this.fence.stateOf(attempt)
   }
 
-  /** Before the first part of an upload: whoever ends the attempt can then abort it (I8). */
+  /** Called before the first part of an upload, so that the upload can be aborted when the attempt ends (I8). */
   async journalUpload(attempt: number, upload: string, path: string): Promise<AttemptState> {
     const standing = await this.attemptState(attempt)
     if (standing === 'current') await this.journal.addUpload(attempt, upload, path)
     return standing
   }
 
-  /** Before an object is put: whoever ends the attempt can then delete it (I8). */
+  /** Called before an object is written, so that the object can be deleted when the attempt ends (I8). */
   async journalObject(attempt: number, path: string): Promise<AttemptState> {
     const standing = await this.attemptState(attempt)
     if (standing === 'current') await this.journal.addObject(attempt, path)
@@ -103,7 +104,9 @@ export class JobMonitor extends DurableObject<Env> {
     return this.figures.read(!this.fence.live)
   }
 
-  /** A client follows the job: `?job=<backend id>&after=<last event id>`. 429 when too many do. */
+  /**
+   * Opens the event stream of a client: `?job=<backend id>&after=<last event id>`. 429 when too many clients follow.
+   */
   override async fetch(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams
     const jobId = query.get('job') ?? ''
@@ -114,17 +117,17 @@ export class JobMonitor extends DurableObject<Env> {
     return stream ?? new Response(null, { status: 429 })
   }
 
-  /** The timeline has grown. */
+  /** Called when an event was added to the job's timeline. */
   async notifyListeners(): Promise<void> {
     await this.listeners.sendNewEvents()
   }
 
-  /** Whether nothing of the job is left to be done: its credentials may go. */
+  /** True when nothing of the job remains to be removed: its credentials can be deleted. */
   async isCleanedUp(): Promise<boolean> {
     return (await this.ctx.storage.get('life')) === undefined
   }
 
-  /** The figures with which the job is about to end: nobody is shown higher ones before it has (I4). */
+  /** The progress with which the job is about to end. Until it has ended, no higher values are shown (I4). */
   async lastProgress(): Promise<JobProgress | null> {
     await this.fence.holdProgress(Date.now())
     return this.progress()
@@ -136,12 +139,12 @@ export class JobMonitor extends DurableObject<Env> {
     return since ? Date.now() - since : 0
   }
 
-  /** A task of this job becomes due then: look for a slot. */
+  /** A task of this job becomes due at that time: the alarm then assigns slots. */
   async wakeAt(at: number): Promise<void> {
     await this.ctx.storage.setAlarm(at)
   }
 
-  /** The job has ended: nothing of it may be left in flight. */
+  /** Called when the job has ended: aborts its uploads and removes its remaining objects. */
   async cleanUp(): Promise<void> {
     const task = this.fence.life ? await findTask(this.env.DB, this.fence.life.task) : null
     this.fence.ended = task?.state === 'cancelled' ? 'cancel' : 'stop'
@@ -151,10 +154,10 @@ export class JobMonitor extends DurableObject<Env> {
       over: this.fence.life.over ?? { since: Date.now(), pass: 'end', tries: 0 },
     }
     await this.fence.save(state)
-    // Armed first: whatever happens in between, it comes again.
+    // Set first: if a later step fails, the alarm repeats the cleanup.
     await this.ctx.storage.setAlarm(Date.now() + CLEANUP_RETRY_MS)
     if (state.over?.tries === 0) await this.committing.deleteRecords(state.jobId)
-    // What the job's success points at stays.
+    // The outputs of a successful job stay.
     const below = task?.state === 'completed' ? task.attempt : null
     const remaining = await cleanUpStep(this.journal, () => this.sink(), state, below)
     if (!remaining) return this.deleteState()
@@ -167,7 +170,7 @@ export class JobMonitor extends DurableObject<Env> {
     await this.ctx.storage.deleteAll()
   }
 
-  /** Before the transition to `committing`. Only a current attempt stores one, so that none comes behind the end (I8). */
+  /** Stored before the transition to `committing`. Only the current attempt may store one: none after the end (I8). */
   async storeCommitRecord(attempt: number, finish: FinishPost): Promise<AttemptState> {
     const standing = await this.attemptState(attempt)
     if (standing === 'current' && this.fence.life)
@@ -176,15 +179,15 @@ export class JobMonitor extends DurableObject<Env> {
   }
 
   /**
-   * Carries out, or goes on with, the commit of a task that is `committing`. Only here, so that no two run at once.
-   * Never rejects for the store's sake: the alarm tries again.
+   * Runs or resumes the commit of a task that is `committing`. Called only here, so that two never run at once.
+   * Does not reject because of the store: the alarm tries again.
    */
   async commit(): Promise<void> {
     const { life } = this.fence
     if (life) await this.committing.run(life.task, this, (at) => this.scheduleAlarm(at))
   }
 
-  /** The sweep asks: is the alarm still set? */
+  /** Called by the reconciler: sets the alarm again if it was lost. */
   async ensureAlarm(): Promise<void> {
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now())
   }
@@ -202,7 +205,8 @@ export class JobMonitor extends DurableObject<Env> {
     switch (task.state) {
       case 'queued':
         await assignSlots(env)
-        // Somebody else's slot release finds it from here on. But whoever ends it while it waits may die before saying so here.
+        // When another task frees a slot, this one is found without the alarm. The check is for a job that ended while
+        // its task waited: the request that ended it may have died before it called this monitor.
         await this.scheduleAlarm(task.not_before > now ? task.not_before : now + QUEUED_CHECK_MS)
         return
       case 'starting': {
@@ -213,7 +217,8 @@ export class JobMonitor extends DurableObject<Env> {
         return
       }
       case 'running': {
-        // Counted from the start too: it may have asked for its task a moment ago, and not be known here yet.
+        // Counted from the task's last change too: the attempt may have fetched its task a moment ago, unknown to this
+        // monitor.
         const due = Math.max(this.lease.expiresAt(leaseMs), task.updated_at + leaseMs)
         if (due > now) return this.scheduleAlarm(due)
         const ranMs = await this.attemptRunningMs()
@@ -227,7 +232,10 @@ export class JobMonitor extends DurableObject<Env> {
     }
   }
 
-  /** One batch; the alarm comes again until there are none. Failing is no harm: the job's end tries again. */
+  /**
+   * Deletes one batch; the alarm repeats it until none remain. After an error, the cleanup at the job's end tries
+   * again.
+   */
   private async discardEarlierAttempts(life: MonitorState): Promise<void> {
     const done = await this.journal
       .deleteBatch(() => this.sink(), 'lost', life.attempt)
@@ -235,7 +243,7 @@ export class JobMonitor extends DurableObject<Env> {
         console.error(JSON.stringify({ level: 'warn', msg: 'removal failed', job: life.jobId, error: String(error) }))
         return true
       })
-    // Whatever a request changed meanwhile stays.
+    // A request may have changed the state meanwhile: then it is not overwritten.
     if (!done || this.fence.life?.attempt !== life.attempt) return
     await this.fence.save({ ...this.fence.life, stale: false })
   }
@@ -244,7 +252,7 @@ export class JobMonitor extends DurableObject<Env> {
     return this.fence.life ? openJobSink(this.env, this.fence.life.jobId) : Promise.resolve(null)
   }
 
-  /** Sooner while there are objects of earlier attempts to remove: there is only one alarm. */
+  /** Due at once while objects of earlier attempts remain to be removed: a Durable Object has only one alarm. */
   private async scheduleAlarm(at: number): Promise<void> {
     await this.ctx.storage.setAlarm(this.fence.life?.stale ? Math.min(at, Date.now()) : at)
   }

@@ -1,12 +1,12 @@
-// In charge of: the latest figures of a job, which never go back.
+// In charge of: merging progress reports of a job so that the values never decrease.
 import type { ProgressPost } from '#contract/task/protocol.ts'
 
-/** Latest figures, never lower than those of an earlier attempt (I4). */
+/** Latest progress, never lower than that of an earlier attempt (I4). */
 export interface JobProgress extends ProgressPost {
   attempt: number
 }
 
-/** What people see never goes back (I4), also when a second attempt starts from nothing. */
+/** Reported progress never decreases (I4), even when a second attempt starts from zero. */
 export function mergeProgress(before: JobProgress | null, now: JobProgress): JobProgress {
   if (!before) return now
   const stored = storedFraction(before) > storedFraction(now) ? before : now

@@ -1,23 +1,24 @@
-// In charge of: until when the current attempt of a job counts as alive: its last heartbeat and the lease after it.
-// Not in charge of: who asks (jobMonitor.ts), what follows from a lease that ended (contract/task/lifecycle.ts).
+// In charge of: until when the current attempt of a job counts as alive: its last heartbeat plus the lease.
+// Not in charge of: who calls this (jobMonitor.ts), what happens when a lease expires (contract/task/lifecycle.ts).
 
 const LAST_HEARTBEAT_KEY = 'heard'
 
-/** As the storage of a Durable Object. */
+/** The part of Durable Object storage that a lease needs. */
 interface Storage {
   get<T>(key: string): Promise<T | undefined>
   put(key: string, value: number): Promise<void>
 }
 
-/** Heartbeats come every second; so often the last one is made durable. */
+/** Heartbeats come every second. The last one is written to storage only at this interval. */
 function saveIntervalMs(leaseMs: number): number {
   return leaseMs / 3
 }
 
 /**
- * When the lease ends, in milliseconds since 1970. `memory` is the last heartbeat as remembered; null after an eviction of
- * the monitor, which the platform does whenever no heartbeat comes for some seconds. Then the last one was at most
- * `keepEveryMs` after the one that was `kept`. (A lease that began anew at each look would never end.)
+ * When the lease ends, in milliseconds since 1970. `memory` is the last heartbeat in memory. It is null after the
+ * monitor was evicted, which the platform does when no heartbeat comes for some seconds. Then the last heartbeat was at
+ * most `saveIntervalMs` after the stored one (`kept`). Without that bound, each wake-up would start a new lease that
+ * never ends.
  */
 export function leaseExpiry(memory: number | null, kept: number | null, leaseMs: number): number {
   const heard = memory ?? (kept === null ? 0 : kept + saveIntervalMs(leaseMs))
@@ -37,7 +38,7 @@ export class Lease {
     this.#kept = (await this.#storage.get<number>(LAST_HEARTBEAT_KEY)) ?? null
   }
 
-  /** The attempt was heard of. */
+  /** The attempt sent a heartbeat. */
   async renew(now: number, leaseMs: number): Promise<void> {
     this.#memory = now
     if (this.#kept !== null && now - this.#kept < saveIntervalMs(leaseMs) && now >= this.#kept) return
@@ -45,7 +46,7 @@ export class Lease {
     await this.#storage.put(LAST_HEARTBEAT_KEY, now)
   }
 
-  /** A new attempt begins: it is not alive by the heartbeats of an earlier one. */
+  /** A new attempt starts: heartbeats of earlier attempts do not count for it. */
   async restart(now: number): Promise<void> {
     this.#memory = now
     this.#kept = now

@@ -1,11 +1,11 @@
-// In charge of: the latest figures of one job as its monitor shows them: in memory, made durable now and then and whenever
-// somebody was shown them, so that they do not go back when that memory is lost (I4).
+// In charge of: the latest progress of one job: held in memory, and stored at intervals and whenever a client reads it,
+// so that it does not decrease when the memory is lost (I4).
 // Not in charge of: which attempt may report (jobMonitor.ts), comparing two reports (jobProgress.ts).
 import type { ProgressPost } from '#contract/task/protocol.ts'
 import type { JobProgress } from './jobProgress.ts'
 import { mergeProgress } from './jobProgress.ts'
 
-/** How often the high-water mark of progress is made durable. */
+/** How often the highest reported progress is stored. */
 const SAVE_INTERVAL_MS = 10_000
 
 export class ProgressSnapshot {
@@ -22,7 +22,7 @@ export class ProgressSnapshot {
     this.#mark = (await this.#storage.get<JobProgress>('mark')) ?? null
   }
 
-  /** @returns what is shown from now on */
+  /** @returns the progress that clients see from now on */
   async update(attempt: number, post: ProgressPost, now: number): Promise<JobProgress> {
     const live = mergeProgress(this.#live ?? this.#mark, { ...post, attempt })
     this.#live = live
@@ -33,7 +33,7 @@ export class ProgressSnapshot {
     return live
   }
 
-  /** What is shown is kept first, unless nothing of the job is kept any more (`over`). */
+  /** Stored before a client sees it, except after the job's state was deleted (`isOver`). */
   async read(isOver: boolean): Promise<JobProgress | null> {
     if (this.#live && this.#live !== this.#mark && !isOver) await this.#save(this.#live)
     return this.#live ?? this.#mark

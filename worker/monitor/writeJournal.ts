@@ -1,6 +1,6 @@
-// In charge of: what the attempts of one job have begun to store, written down durably before they do, so that whoever
-// ends an attempt can remove it (I8).
-// Not in charge of: when that happens (jobMonitor.ts), how a store removes (storage/).
+// In charge of: a durable list of the uploads and objects that the attempts of a job write. Each entry is stored before
+// the write begins, so that all of them can be removed when an attempt ends (I8).
+// Not in charge of: when they are removed (jobMonitor.ts), how a store deletes (storage/).
 import type { Sink } from '../storage/objectStore.ts'
 import { MAX_DELETE_BATCH } from '../storage/objectStore.ts'
 
@@ -12,15 +12,15 @@ interface JournaledUpload {
 const UPLOAD_PREFIX = 'upload/'
 const OBJECT_PREFIX = 'object/'
 
-/** Entries of an attempt lie together, and attempts lie in order. */
+/** Zero-padded, so that keys sort by attempt. */
 function objectPrefix(attempt: number): string {
   return `${OBJECT_PREFIX}${String(attempt).padStart(10, '0')}/`
 }
 
 /**
- * One walk over the objects to be removed. lost: those of attempts before the current one; end: when the job has ended;
- * late: some time after that, for whatever PUT was still in flight. Each is complete in itself, so entries are never
- * removed one by one: they go together with everything else of the job.
+ * One pass over the objects to be removed. lost: objects of attempts before the current one; end: after the job has
+ * ended; late: some time after that, for PUTs that were still in flight. Each pass covers all entries, so entries are
+ * not deleted one by one: they are deleted together with the rest of the job's state.
  */
 export type CleanUpPass = 'lost' | 'end' | 'late'
 
@@ -35,12 +35,12 @@ export class WriteJournal {
     await this.#storage.put(UPLOAD_PREFIX + upload, { attempt, path } satisfies JournaledUpload)
   }
 
-  /** Again for the same path is no error. */
+  /** Adding the same path again is no error. */
   async addObject(attempt: number, path: string): Promise<void> {
     await this.#storage.put(objectPrefix(attempt) + path, true)
   }
 
-  /** Aborts the uploads of attempts before `below`; null = all. @throws StoreError */
+  /** Aborts the uploads of attempts before `beforeAttempt`; null = all. @throws StoreError */
   async abortUploads(sink: () => Promise<Sink | null>, beforeAttempt: number | null): Promise<void> {
     const journal = await this.#storage.list<JournaledUpload>({ prefix: UPLOAD_PREFIX })
     for (const [key, upload] of journal) {
@@ -50,15 +50,15 @@ export class WriteJournal {
     }
   }
 
-  /** Whether attempts before `below` (null = any) have objects. */
+  /** Whether attempts before `beforeAttempt` (null = any) have objects. */
   async hasObjects(beforeAttempt: number | null): Promise<boolean> {
     return (await this.#list(beforeAttempt, {}, 1)).size > 0
   }
 
   /**
-   * Removes one batch of the objects of attempts before `below` (null = all) and remembers how far it came.
-   * @returns true when the pass is over
-   * @throws StoreError; the batch is then tried again by the next call
+   * Removes one batch of the objects of attempts before `beforeAttempt` (null = all) and stores the position reached.
+   * @returns true when the pass is complete
+   * @throws StoreError; the next call then repeats the batch
    */
   async deleteBatch(
     sink: () => Promise<Sink | null>,
