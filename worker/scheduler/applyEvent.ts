@@ -1,5 +1,5 @@
-// In charge of: what follows from a transition outside the ledger. Everything here is repeated by a net after a crash:
-// the monitor's alarm re-reads the task, the cron sweep finds what nobody watches.
+// In charge of: the side effects of a transition outside D1. Each is repeated after a crash: the monitor's alarm reads
+// the task again, and the reconciler (cron) finds tasks that no monitor watches.
 // Not in charge of: deciding (contract/task/lifecycle.ts), writing (transitionTask.ts).
 import { waitUntil } from 'cloudflare:workers'
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
@@ -10,7 +10,7 @@ import { cancelAttempt } from './dispatch.ts'
 import type { JobProgress } from '../monitor/jobProgress.ts'
 import { assignSlots } from './assignSlots.ts'
 
-/** What a transition needs of the job's monitor; the monitor itself passes itself. */
+/** What a transition needs of the job's monitor. When the monitor is the caller, it passes itself. */
 export interface MonitorHandle {
   lastProgress(): Promise<JobProgress | null>
   wakeAt(at: number): Promise<void>
@@ -26,7 +26,7 @@ export function webhookScheduler(env: Env, jobId: string) {
   return env.COURIER.get(env.COURIER.idFromName(jobId))
 }
 
-/** Applies an event and carries out what follows. A refusal is an answer, not an error. */
+/** Applies an event and runs its side effects. A refused event is a result, not an error. */
 export async function applyEvent(
   env: Env,
   task: { id: string; jobId: string },
@@ -43,7 +43,7 @@ export async function applyEvent(
   })
   if (!result.ok) return result
 
-  // Not waited for: a transcoder that starts, or that is frozen, answers late or never.
+  // Not awaited: a transcoder that is starting or frozen answers late or never.
   if (result.effects.includes('stop_transcoder')) {
     waitUntil(logFailure(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt)))
   }
@@ -67,7 +67,7 @@ export async function applyEvent(
   return result
 }
 
-/** Effects have nets; a failing one must not undo the answer to what was written. */
+/** A side effect that fails is repeated later. It must not turn a successful write into an error. */
 async function logFailure(work: Promise<unknown>): Promise<void> {
   try {
     await work

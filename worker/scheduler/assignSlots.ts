@@ -1,26 +1,28 @@
 // In charge of: giving free slots to waiting tasks.
-// Not in charge of: the order (db/tasks.ts, listWaitingTasks), starting them (queueConsumer.ts, dispatch.ts).
+// Not in charge of: the order of tasks (db/tasks.ts, listWaitingTasks), starting them (queueConsumer.ts, dispatch.ts).
 import { transitionTask } from './transitionTask.ts'
 import { settings } from '../env.ts'
 import { listBusySlots, listWaitingTasks } from '../db/tasks.ts'
 
-/** What the queue carries: which attempt to start. Delivered at least once; a repeated or late one changes nothing (I11). */
+/** Queue message: which attempt to start. Delivered at least once; a repeated or late one has no effect (I11). */
 export interface StartMessage {
   task: string
   attempt: number
 }
 
-/** When every slot was taken a moment ago, whoever frees one looks for work: asking again for each new job tells nothing. */
+/**
+ * After all slots were found busy, new jobs do not check again for this long: a slot that is freed triggers a check.
+ */
 const FULL_BACKOFF_MS = 500
 let fullUntil = 0
 let nextCheckAt = 0
 
-/** For a job that was just created: at once where there may be a free slot, else together with others a moment later. */
+/** For a job that was just created: at once if a slot may be free, else one check later for all jobs together. */
 export async function assignSlotsSoon(env: Env): Promise<void> {
   const now = Date.now()
   const wait = fullUntil - now
   if (wait > 0 && wait <= FULL_BACKOFF_MS) {
-    // Somebody will ask then already. (A request that ended before it could is not waited for.)
+    // Another request will check then. (If it was cancelled, that time passes, and the next request checks.)
     if (nextCheckAt > now && nextCheckAt <= now + FULL_BACKOFF_MS) return
     nextCheckAt = fullUntil
     await scheduler.wait(wait)
@@ -28,7 +30,7 @@ export async function assignSlotsSoon(env: Env): Promise<void> {
   await assignSlots(env)
 }
 
-/** Starts as many waiting tasks as there are free slots. Safe to call at any time, by anyone, at once. */
+/** Starts as many waiting tasks as there are free slots. Safe to call at any time and concurrently. */
 export async function assignSlots(env: Env): Promise<void> {
   const now = Date.now()
   const busy = new Set(await listBusySlots(env.DB, now))
@@ -41,7 +43,7 @@ export async function assignSlots(env: Env): Promise<void> {
   const waiting = await listWaitingTasks(env.DB, now, free.length)
   const started: StartMessage[] = []
   for (const task of waiting) {
-    // Any free slot will do; a random one, so that a slot behind which nothing answers is not asked again and again.
+    // A random free slot, so that a slot whose transcoder does not answer is not chosen again and again.
     const [slot] = free.splice(Math.floor(Math.random() * free.length), 1)
     if (slot === undefined) break
     const claimed = await transitionTask(env, task.id, { type: 'claim' }, { slot })

@@ -1,13 +1,14 @@
-// In charge of: what a transcoder says of itself (GET /health of transcoder/server/controlServer.ts), read once for containers and for others.
+// In charge of: reading a transcoder's health (GET /health of transcoder/server/controlServer.ts), for containers and
+// local transcoders.
 import type { TranscoderFacts } from '#contract/api/diagnosis.ts'
 
-/** What a slot's Durable Object says of its container. */
+/** What a slot's Durable Object reports about its container. */
 export interface ContainerHealth {
   running: boolean
   transcoder: TranscoderFacts | null
 }
 
-/** @throws Error when what answers is no transcoder */
+/** @throws Error when the answer is not that of a transcoder */
 export async function readTranscoderHealth(response: Response): Promise<TranscoderFacts> {
   if (response.status !== 200) {
     await response.body?.cancel()

@@ -1,8 +1,9 @@
-// In charge of: one container of the production transcoder: started for one attempt, watched, and destroyed before it could
-// serve another.
-// Not in charge of: its Durable Object (transcoderContainer.ts), the way out of it (outbound.ts), local transcoders (dispatch.ts).
+// In charge of: one container of the production transcoder: started for one attempt, watched, and destroyed before it
+// can serve another attempt.
+// Not in charge of: its Durable Object (transcoderContainer.ts), its outgoing requests (taskApi/outbound.ts), local
+// transcoders (dispatch.ts).
 //
-// Written on the low-level container API (`ctx.container`); docs/containers.md says why.
+// Uses the low-level container API (`ctx.container`); docs/containers.md says why.
 import type { StartFailure } from '#contract/task/lifecycle.ts'
 import type { RunRequest } from '#contract/task/protocol.ts'
 import { readTranscoderHealth, type ContainerHealth } from './containerHealth.ts'
@@ -14,7 +15,7 @@ export interface ContainerAttempt {
   attempt: number
 }
 
-/** Why nothing was started. `detail` is for logs. */
+/** Why no attempt was started. `detail` is for logs. */
 export interface StartRefusal {
   reason: StartFailure
   detail: string
@@ -24,7 +25,7 @@ export interface StartRefusal {
 export interface ContainerHost {
   container: Container
   storage: Pick<DurableObjectStorage, 'get' | 'put' | 'delete' | 'setAlarm'>
-  /** Before a start, and again when the Durable Object wakes up: leads the container's requests to the task API. */
+  /** Routes the container's requests to the task API. Called before a start and when the Durable Object wakes up. */
   routeOutbound(): Promise<void>
   /** Whether the attempt still needs its container. */
   isCurrent(serving: ContainerAttempt): Promise<boolean>
@@ -37,19 +38,19 @@ export interface ContainerTimeouts {
   startMs: number
   /** One request to the container, and its destruction. */
   callMs: number
-  /** Between two looks at whether it already listens. */
+  /** Interval of the checks whether the container accepts connections. */
   pollMs: number
-  /** How often it is asked whether the container is still needed, and still there. */
+  /** Interval of the checks whether the container still runs and is still needed. */
   checkMs: number
 }
 
 const DEFAULTS: ContainerTimeouts = { startMs: 25_000, callMs: 5000, pollMs: 100, checkMs: 30_000 }
 
-/** Where transcoder/main.ts listens in the image. */
+/** The port of transcoder/main.ts in the image. */
 export const CONTAINER_PORT = 8788
-/** A container outlives an eviction of its Durable Object by so long; each check starts it anew. */
+/** A container survives an eviction of its Durable Object for this long; each check restarts the period. */
 const INACTIVITY_MS = 10 * 60_000
-/** The name and form that version 0.1 kept it by: containers that ran before a deployment go on. */
+/** Key and format of version 0.1: containers that were started before a deployment continue. */
 const SERVING_KEY = 'running'
 
 interface PendingStart {
@@ -68,7 +69,7 @@ export class ContainerInstance {
     this.#limits = { ...DEFAULTS, ...limits }
   }
 
-  /** The Durable Object came back into memory: its container may have run on, or ended, meanwhile. */
+  /** The Durable Object was loaded again: meanwhile its container may have continued or ended. */
   async reattach(): Promise<void> {
     const serving = await this.#currentAttempt()
     if (serving === null || !this.#host.container.running) return
@@ -77,13 +78,13 @@ export class ContainerInstance {
   }
 
   /**
-   * Starts a fresh container for an attempt and hands the attempt over. Repeated for the same attempt, it changes nothing.
+   * Starts a new container for an attempt and hands the attempt over. Repeating it for the same attempt has no effect.
    * @returns null when the attempt was accepted
    */
   async startAttempt(serving: ContainerAttempt, request: RunRequest): Promise<StartRefusal | null> {
     if (this.#start) {
       if (isSame(this.#start.serving, serving)) return this.#start.done
-      // The slot was given to another attempt meanwhile.
+      // The slot was assigned to another attempt meanwhile.
       this.#start.abort.abort(new Error('another attempt has this slot now'))
       await this.#start.done
     }
@@ -99,7 +100,7 @@ export class ContainerInstance {
     return done
   }
 
-  /** Ends an attempt. A container that does not answer is destroyed: nothing of a cancelled attempt goes on. */
+  /** Ends an attempt. A container that does not answer is destroyed, so that nothing of the attempt continues. */
   async cancel(task: string, attempt: number): Promise<void> {
     const matches = (serving: ContainerAttempt | null): boolean => serving?.task === task && serving.attempt === attempt
     if (matches(this.#start?.serving ?? null)) {
@@ -111,12 +112,12 @@ export class ContainerInstance {
       const response = await this.#post('/cancel', { task_id: task, attempt })
       if (response.ok) return
     } catch {
-      // It is frozen, or about to end.
+      // It is frozen or about to exit.
     }
     if (matches(await this.#currentAttempt())) await this.#destroy()
   }
 
-  /** At least every `checkMs` while there is a container: notices one that ended unseen, and ends one that nobody needs. */
+  /** Runs at least every `checkMs` while there is a container: reports one that has ended, destroys an unneeded one. */
   async checkAlive(): Promise<void> {
     const { container } = this.#host
     const serving = await this.#currentAttempt()
@@ -127,7 +128,7 @@ export class ContainerInstance {
     await this.#setCheckAlarm()
   }
 
-  /** What runs now, as it says itself. @throws Error when it does not answer in time */
+  /** The transcoder's own health report. @throws Error when it does not answer in time */
   async health(): Promise<ContainerHealth> {
     const { container } = this.#host
     if (!container.running) return { running: false, transcoder: null }
@@ -139,8 +140,8 @@ export class ContainerInstance {
     const { container, storage } = this.#host
     const before = await this.#currentAttempt()
     if (before === null || !isSame(before, serving) || !container.running) {
-      // What a hostile file may have left behind must not meet the next attempt (I14), and a frozen container not the next
-      // attempt of the same task. The record goes first: whoever sees this container end knows that it was meant to.
+      // A new attempt must not meet what a hostile file left behind (I14); nor may a repeated attempt get a frozen
+      // container. The record is deleted first, so that the end of this container is not reported as a lost attempt.
       await this.#destroy()
       await this.#host.routeOutbound()
       await this.#setCheckAlarm()
@@ -157,7 +158,7 @@ export class ContainerInstance {
     return null
   }
 
-  /** @throws Error when the container ended instead, or `signal` fired before it listened */
+  /** @throws Error when the container ended, or `signal` fired, before it accepted connections */
   async #untilListening(signal: AbortSignal): Promise<void> {
     const ended = this.#host.container.monitor().then(
       () => new Error('the container ended before it listened'),
@@ -186,7 +187,7 @@ export class ContainerInstance {
   async #onContainerEnded(serving: ContainerAttempt): Promise<void> {
     const now = await this.#currentAttempt()
     if (now === null || !isSame(now, serving)) return
-    // Whoever deletes it tells: the watch and a check may see the same end.
+    // The monitor and a check may both see the same end. Only the one that deletes the record reports it.
     if (await this.#host.storage.delete(SERVING_KEY)) await this.#host.attemptLost(serving)
   }
 
@@ -221,7 +222,7 @@ export class ContainerInstance {
       ...init,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
-    // A connection to a frozen container may not heed its signal.
+    // A request to a frozen container may ignore its abort signal.
     return withTimeout(request, this.#limits.callMs)
   }
 }
@@ -230,7 +231,7 @@ function isSame(a: ContainerAttempt, b: ContainerAttempt): boolean {
   return a.task === b.task && a.attempt === b.attempt
 }
 
-/** The platform says it in words only. */
+/** The platform gives no error code: only the text of the message tells the cases apart. */
 function startFailureReason(error: unknown): StartFailure {
   return /no container instance|too many containers|max(imum)? .*instances/i.test(String(error))
     ? 'no_capacity'
@@ -246,7 +247,7 @@ async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
     return await Promise.race([work, late])
   } finally {
     clearTimeout(timer ?? null)
-    // Whatever it says later is of no use to anybody.
+    // Its later result or error is ignored.
     work.catch(() => undefined)
   }
 }

@@ -1,4 +1,4 @@
-// In charge of: handing one attempt to one transcoder: a container in production, one of TRANSCODER_URLS locally.
+// In charge of: handing an attempt to a transcoder: a container in production, one of TRANSCODER_URLS locally.
 // Not in charge of: when (assignSlots.ts), containers (containerInstance.ts), what a transcoder does (transcoder/).
 import type { RunRequest } from '#contract/task/protocol.ts'
 import { requiredProtocol } from '#contract/task/protocol.ts'
@@ -8,14 +8,14 @@ import { findJobByJobId } from '../db/jobs.ts'
 import type { TaskRow } from '../db/tasks.ts'
 import { createAttemptToken } from '../secrets/attemptToken.ts'
 
-/** A local transcoder answers at once; it may wait up to 5 s for a cancelled attempt to be gone. */
+/** A local transcoder answers at once, but may first wait up to 5 s for the end of a cancelled attempt. */
 const LOCAL_TIMEOUT_MS = 10_000
-/** The container's own limit for a start (containerInstance.ts) ends first; this one holds where its Durable Object does not answer. */
+/** containerInstance.ts has a shorter limit for a start. This one is for a Durable Object that does not answer. */
 const CONTAINER_TIMEOUT_MS = 28_000
 
 /**
  * Starts an attempt.
- * @returns null when the transcoder accepted it, else why not: every refusal is temporary and never the job's fault
+ * @returns null when the transcoder accepted it, else the reason. Every refusal is temporary and not caused by the job
  */
 export async function dispatchAttempt(env: Env, task: TaskRow): Promise<StartRefusal | null> {
   const { slot } = task
@@ -46,7 +46,7 @@ export async function dispatchAttempt(env: Env, task: TaskRow): Promise<StartRef
   }
 }
 
-/** Best effort: the next heartbeat says the same within a second. */
+/** Best effort: the reply to the next heartbeat, within a second, also tells the attempt to stop. */
 export async function cancelAttempt(env: Env, slot: number | null, task: string, attempt: number): Promise<void> {
   if (slot === null) return
   if (usesContainers(env)) await containerOf(env, slot).cancel(task, attempt)

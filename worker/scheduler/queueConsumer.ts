@@ -1,4 +1,5 @@
-// In charge of: the queue's consumer: starts the attempt that a message names and acks at hand-off, never after the encode.
+// In charge of: the queue's consumer. It starts the attempt that a message names and acknowledges the message at
+// hand-off, not after the encode.
 // Not in charge of: what a failed start means (contract/task/lifecycle.ts).
 import { START_LEASE_MS } from './transitionTask.ts'
 import { isProbe, acknowledgeProbe, type ProbeMessage } from './queueProbe.ts'
@@ -7,7 +8,7 @@ import { applyEvent, jobMonitor } from './applyEvent.ts'
 import { findTask } from '../db/tasks.ts'
 import type { StartMessage } from './assignSlots.ts'
 
-/** Only a ledger that cannot be read makes a message come again; a delay, because local retries come without a pause. */
+/** A message is repeated only when D1 cannot be read. Delayed, because local retries would come without a pause. */
 const RETRY_SECONDS = 5
 
 export async function consumeQueue(batch: MessageBatch<StartMessage | ProbeMessage>, env: Env): Promise<void> {
@@ -26,7 +27,7 @@ export async function consumeQueue(batch: MessageBatch<StartMessage | ProbeMessa
 
 async function startAttempt(env: Env, { task: id, attempt }: StartMessage): Promise<void> {
   const task = await findTask(env.DB, id)
-  // Repeated, late or overtaken messages end here (I11).
+  // Repeated, late or outdated messages end here (I11).
   if (!task || task.state !== 'starting' || task.attempt !== attempt) return
   const { job_id: jobId, account, job } = task
   await jobMonitor(env, jobId).attemptStarting({ job, jobId, account, task: id, attempt }, START_LEASE_MS)

@@ -1,8 +1,8 @@
-// In charge of: the message of a diagnosis that goes through the queue, and what its consumer does with it.
+// In charge of: the diagnosis message that is sent through the queue, and what the consumer does with it.
 import { markProbeSeen } from '../db/lastSeen.ts'
 
 export interface ProbeMessage {
-  /** Name of the mark that waits for it. */
+  /** Name of the row that the diagnosis waits for. */
   probe: string
 }
 

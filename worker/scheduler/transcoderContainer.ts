@@ -1,5 +1,5 @@
-// In charge of: the Durable Object behind each container of the production transcoder: one a slot, named `slot-<k>`.
-// Not in charge of: when a container starts, ends or is watched (containerInstance.ts); local transcoders (dispatch.ts).
+// In charge of: the Durable Object of each production transcoder container: one per slot, named `slot-<k>`.
+// Not in charge of: starting, watching and ending containers (containerInstance.ts); local transcoders (dispatch.ts).
 import { DurableObject } from 'cloudflare:workers'
 import type { RunRequest } from '#contract/task/protocol.ts'
 import type { ContainerHealth } from './containerHealth.ts'
@@ -26,7 +26,7 @@ export class Transcoder extends DurableObject<Env> {
         const active = task?.state === 'starting' || task?.state === 'running' || task?.state === 'committing'
         return active && task.attempt === attempt
       },
-      // Said at once instead of after the lease: a host that failed, a crash, memory that ran out.
+      // Reported at once instead of after the lease: a failed host, a crash, out of memory.
       attemptLost: async ({ jobId, task: id, attempt }) => {
         const ranMs = await jobMonitor(env, jobId).attemptRunningMs()
         await applyEvent(env, { id, jobId }, { type: 'lost', attempt, ranMs })
@@ -43,7 +43,7 @@ export class Transcoder extends DurableObject<Env> {
     return this.#instance.cancel(task, attempt)
   }
 
-  /** For a diagnosis. Starts nothing. */
+  /** For a diagnosis. Does not start a container. */
   health(): Promise<ContainerHealth> {
     return this.#instance.health()
   }

@@ -1,5 +1,5 @@
-// In charge of: applying an event to a task: read, decide (contract/task/lifecycle.ts), one guarded batch.
-// Not in charge of: what follows from it outside the ledger (applyEvent.ts).
+// In charge of: applying an event to a task: read it, decide (contract/task/lifecycle.ts), write one guarded batch.
+// Not in charge of: side effects outside D1 (applyEvent.ts).
 import { storedEventOf } from '#contract/api/events.ts'
 import type { SideEffect, TaskEvent, TaskLifecycle } from '#contract/task/lifecycle.ts'
 import { jobState, terminal, transition } from '#contract/task/lifecycle.ts'
@@ -17,13 +17,13 @@ import {
 } from '../db/tasks.ts'
 
 /**
- * A transcoder that has not asked for its task by then is given up (a container that never begins, a lost message); it does
- * not count as a lost attempt. A cold container asks within 1 to 3 s.
+ * An attempt whose transcoder has not fetched the task within this time is given up (a container that does not start, a
+ * lost message). It does not count as a lost attempt. A cold container fetches its task within 1 to 3 s.
  */
 export const START_LEASE_MS = 30_000
-/** Shorter than the task's own delay, so that the task's return finds the slot awake. */
+/** Shorter than the task's own delay, so that the slot is available again when the task is due. */
 const SLOT_COOLDOWN_MS = 1500
-/** How often a write that lost a race is decided anew. Each loss means that somebody else moved the task on. */
+/** How often a write that lost a race is decided again. Each loss means that another request changed the task. */
 const MAX_CONFLICT_RETRIES = 5
 
 export type TransitionResult =
@@ -38,13 +38,13 @@ export type TransitionResult =
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' | 'missing'; task: TaskRow | null }
 
 export interface TransitionOptions extends Partial<JobResult> {
-  /** Of a claim. */
+  /** Only for a claim. */
   slot?: number
-  /** Asked for when the job ends without figures of its own: progress posts never reach the ledger otherwise. */
+  /** Read when the job ends without progress of its own: progress reports are not written to D1. */
   lastFigures?: () => Promise<string | null>
 }
 
-/** @returns what was decided and written, or why nothing was. Throws only when D1 does. */
+/** @returns what was decided and written, or why nothing was. Throws only when D1 fails. */
 export async function transitionTask(
   env: Env,
   id: string,
@@ -60,7 +60,8 @@ export async function transitionTask(
 
     const now = Date.now()
     const { next, effects } = transitionResult
-    // Behind the read that the write is guarded by: an attempt that came up meanwhile makes it lose, and be decided anew.
+    // Read after the task row that guards the write: if a new attempt starts meanwhile, the write fails and is
+    // repeated.
     const progress = options.progress ?? (terminal[next.state] ? await options.lastFigures?.() : null) ?? null
     const change = {
       from: task,
@@ -83,7 +84,7 @@ export async function transitionTask(
       statements.push(
         updateJobFromTask(env.DB, task, next, now, {
           error: transitionResult.error ? JSON.stringify(transitionResult.error) : null,
-          // Not null: the sweep then looks once more, in its time, whether an attempt left anything in the own store.
+          // Not null: the reconciler then checks later whether an attempt left objects in the service's own store.
           outputs: options.outputs ?? (terminal[next.state] && next.attempt > 0 ? '[]' : null),
           progress,
           warnings: options.warnings ?? null,
@@ -104,7 +105,7 @@ export async function transitionTask(
         told: change.event !== null,
       }
     }
-    // A claim also fails because its slot was taken meanwhile: that is for the scheduler to look at again.
+    // A claim also fails when its slot was assigned to another task: the scheduler then chooses again.
     if (event.type === 'claim') return { ok: false, refusal: 'impossible', task }
   }
 }
