@@ -1,5 +1,6 @@
-// In charge of: the end of a dry run at the task door: the estimate is kept with the job, and the job has succeeded.
-// Not in charge of: who may call (taskRoutes.ts), whether it still may (contract/task/lifecycle.ts), what an estimate says.
+// In charge of: the end of a dry run at the task API: stores the estimate with the job and ends the job as succeeded.
+// Not in charge of: who may call (taskRoutes.ts), whether the state allows it (contract/task/lifecycle.ts), the
+// estimate's content (contract/task/dryRunEstimate.ts).
 import type { Context } from 'hono'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { estimatePostSchema, MAX_ESTIMATE_BYTES } from '#contract/task/protocol.ts'
@@ -10,10 +11,10 @@ import { RequestError } from '../http/requestError.ts'
 import type { TaskEnv } from './taskRoutes.ts'
 import { parseMessage } from './parseMessage.ts'
 
-/** The warnings of 200 outputs beside the estimate itself. */
+/** The body holds the estimate and the warnings of up to 200 outputs. */
 const MAX_BODY_BYTES = 2 * MAX_ESTIMATE_BYTES
 
-/** `POST /task/:id/estimate`. Idempotent: the attempt that ended the dry run is answered again. */
+/** `POST /task/:id/estimate`. Idempotent: the attempt that ended the dry run gets the same answer again. */
 export async function finishDryRun(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
   const { value } = await readJson(c as never, MAX_BODY_BYTES)

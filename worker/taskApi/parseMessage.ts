@@ -1,8 +1,8 @@
-// In charge of: judging a message of a transcoder by its schema.
+// In charge of: checking a transcoder's message against its schema.
 import type * as z from 'zod/mini'
 import { RequestError } from '../http/requestError.ts'
 
-/** @throws RequestError that names the first thing wrong */
+/** @throws RequestError that names the first error */
 export function parseMessage<T extends z.ZodMiniType>(schema: T, value: unknown): z.infer<T> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) {

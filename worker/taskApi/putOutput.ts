@@ -1,6 +1,7 @@
-// In charge of: `PUT /task/:id/output/<path>`: one object of an attempt, below a directory of its own, streamed into the
-// job's destination; and what an attempt may name at all.
-// Not in charge of: which places a job has (contract/task/allowedOutputs.ts), objects in parts (taskRoutes.ts), putting the fixed names (commitOutputs.ts).
+// In charge of: `PUT /task/:id/output/<path>`: one object of an attempt, streamed into the job's destination, below a
+// directory of that attempt; and which paths an attempt may write.
+// Not in charge of: which outputs a job has (contract/task/allowedOutputs.ts), objects in parts (taskRoutes.ts),
+// writing the final names (monitor/commitOutputs.ts).
 import type { Context } from 'hono'
 import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import type { AllowedOutputs, UploadMethod } from '#contract/task/allowedOutputs.ts'
@@ -20,10 +21,10 @@ import type { Sink } from '../storage/objectStore.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import type { TaskEnv } from './taskRoutes.ts'
 
-/** Paths of one commit together, in bytes: they all go into one row of the ledger, which holds 2 MB. */
+/** All paths of one commit together, in bytes: they are stored in one row of D1, which holds 2 MB. */
 const MAX_PATH_BYTES = 256 * 1024
 
-/** Where an attempt stores, and what it may store there. */
+/** Where an attempt writes, and which outputs it may write there. */
 export interface AttemptDestination {
   sink: Sink
   places: AllowedOutputs
@@ -41,12 +42,15 @@ export function attemptDestination(c: Context<TaskEnv>): Promise<AttemptDestinat
   })
 }
 
-/** For derived output names: an uploaded file's own name is better than its number. The same in every attempt, also when the upload is gone. */
+/**
+ * For derived output names: the name of an uploaded file is better than its number. All attempts get the same name,
+ * even when the upload has been deleted.
+ */
 export function sourceBaseName({ input_name: name, config }: Pick<Job, 'input_name' | 'config'>): string {
   return outputBaseName(uploadNumberOf(config) === null ? config.input : (name ?? config.input))
 }
 
-/** @throws RequestError 400 for a path that no store takes, 403 for an object that is none of the job's */
+/** @throws RequestError 400 for a path that no store accepts, 403 for an object that is not an output of the job */
 export function requireAllowedOutput(
   allowed: AllowedOutputs,
   method: UploadMethod,
@@ -64,7 +68,7 @@ export function requireAllowedOutput(
   )
 }
 
-/** Length of a body that one request to the door may carry. @throws RequestError */
+/** Length of the body of one request to the task API. @throws RequestError */
 export function requireContentLength(c: Context<TaskEnv>): number {
   const length = Number(c.req.header('content-length'))
   if (!c.req.raw.body || !Number.isSafeInteger(length) || length < 1) {
@@ -86,11 +90,11 @@ export async function putOutput(c: Context<TaskEnv>): Promise<Response> {
   requireAllowedOutput(allowed, 'put', path, type)
   const monitor = jobMonitor(c.env, jobId)
   if ((await monitor.journalObject(attempt, path)) !== 'current') throw staleAttempt()
-  // lengthOf has seen that there is one.
+  // requireContentLength has checked that there is a body.
   const { etag } = await sink.put(path, c.req.raw.body ?? new Uint8Array(0), length, type, 'segment')
   if ((await monitor.attemptState(attempt)) !== 'current') {
-    // The attempt ended while its bytes were under way: what the journal names may have been removed before they arrived.
-    // A job that was completed meanwhile needs the object: this was a repetition.
+    // The attempt ended while the object was being written: the cleanup may have run before the object arrived. If the
+    // job was completed meanwhile, this was a repeated request and the object is needed.
     const task = await findTask(c.env.DB, id)
     if (!task || task.attempt !== attempt || task.state === 'failed' || task.state === 'cancelled') {
       await sink.delete(path)
@@ -109,7 +113,7 @@ function requireValidPath(path: string): void {
   }
 }
 
-/** @throws RequestError where `finish` names nothing, a path twice, or one that it may not */
+/** @throws RequestError when `finish` has no path, a path twice, or one that is not allowed */
 export function checkFinishedObjects(allowed: AllowedOutputs, { objects, written }: FinishPost): void {
   const paths = [...objects, ...written].map((object) => object.path)
   if (paths.length === 0) throw new RequestError('invalid_request', 'A finished attempt has at least one output.')

@@ -1,5 +1,6 @@
-// In charge of: what an attempt tells beside its outputs: the source as it was probed, a still picture of it, its log.
-// Not in charge of: who may call (taskRoutes.ts), showing it (jobStatus.ts, posterRoutes.ts, serveLog.ts).
+// In charge of: what an attempt reports besides its outputs: the probed source, a still image of it, its log.
+// Not in charge of: who may call (taskRoutes.ts), showing the reports (jobs/jobStatus.ts, delivery/posterRoutes.ts,
+// jobs/serveLog.ts).
 import type { Context } from 'hono'
 import {
   attemptLogSchema,
@@ -48,7 +49,7 @@ export async function receivePoster(c: Context<TaskEnv>): Promise<Response> {
   const key = posterKey(jobId, attempt)
   await c.env.BUCKET.put(key, bytes, { httpMetadata: { contentType: 'image/jpeg' } })
   if (!(await savePoster(c.env.DB, task, { attempt, ...size } satisfies StoredPoster))) {
-    // The attempt ended meanwhile, and what removes the job's objects may have been here before this one.
+    // The attempt ended meanwhile, and the cleanup of the job's objects may have run before this write.
     await c.env.BUCKET.delete(key)
     throw staleAttempt()
   }
@@ -56,8 +57,8 @@ export async function receivePoster(c: Context<TaskEnv>): Promise<Response> {
 }
 
 /**
- * `PUT /task/:id/log`. Also when the attempt is over: a cancelled one learns of it afterwards. Each time the whole log replaces
- * what the attempt stored before.
+ * `PUT /task/:id/log`. Accepted after the attempt has ended too: a cancelled one sends its log then. Each log replaces
+ * the one that the attempt stored before.
  */
 export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, jobId } = c.var
@@ -81,12 +82,12 @@ export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
   return c.json({})
 }
 
-/** Neither deleted nor swept: a job that has ended has outputs (`[]` at least) until its objects are removed. */
+/** False for a deleted or cleaned-up job: an ended job has outputs (at least `[]`) until its objects are removed. */
 function acceptsReports(job: Job): boolean {
   return job.deleted_at === null && (job.finished_at === null || job.outputs !== null)
 }
 
-/** Every credential, every full address, and where the source lies. */
+/** All credentials, all full addresses, and the source's address and host. */
 async function secretsToRedact(env: Env, job: Job): Promise<string[]> {
   const { input, output, addresses } = await openJobSecrets(env, job)
   const hidden = ['access_key', 'secret_key', 'private_key', 'session_token'] as const
@@ -95,7 +96,7 @@ async function secretsToRedact(env: Env, job: Job): Promise<string[]> {
   return [...credentials, ...Object.values(addresses), ...hostAndAddress(source)]
 }
 
-/** An address, and its host or bucket by itself: messages of connections name it alone. */
+/** An address and its host or bucket: connection errors name only the host. */
 function hostAndAddress(address: string): string[] {
   const host = URL.canParse(address) ? new URL(address).host : ''
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? [address, host] : []

@@ -1,18 +1,20 @@
-// In charge of: keeping secrets and addresses out of an attempt's log, once more behind the transcoder, which knows none of them.
-// Not in charge of: what is secret of a job (JobSecrets), the form of a log (reportSchemas.ts).
+// In charge of: removing secrets and addresses from an attempt's log. A second check after the transcoder's, which does
+// not know the secrets.
+// Not in charge of: which values of a job are secret (JobSecrets), the format of a log
+// (contract/task/reportSchemas.ts).
 import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 
-/** The source's address on the transcoder's own loopback, as its commands show it. */
+/** The source on the transcoder's loopback server, as ffmpeg commands show it. */
 const SOURCE = 'http://loopback/***'
 const ADDRESS = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s'"<>]*/gi
-/** Shorter ones are words that every text has. */
+/** Shorter values would match ordinary words. */
 const MIN_SECRET_LENGTH = 6
 
-/** `secrets`: values that must not show, each as it was given and as it stands in an address. */
+/** `secrets`: values to hide, each also in its URL-encoded form. */
 export function redactLog(log: AttemptLog, secrets: readonly string[]): AttemptLog {
   const hidden = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))]
     .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
-    // A secret that contains another goes first.
+    // Longest first, so that a secret that contains another is replaced as a whole.
     .toSorted((a, b) => b.length - a.length)
   const clean = (text: string): string => {
     let rest = text.replaceAll(ADDRESS, (address) => (address === SOURCE ? address : '[address]'))

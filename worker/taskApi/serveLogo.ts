@@ -1,4 +1,5 @@
-// In charge of: `/task/:id/logo`: the bytes of a job's logo for one attempt, fetched here behind the guard, and only if they are an image.
+// In charge of: `/task/:id/logo`: the logo of a job for one attempt, fetched here with the SSRF checks, and only if it
+// is an image.
 // Not in charge of: decoding it (transcoder/source/logoImage.ts).
 import type { Context } from 'hono'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
@@ -12,7 +13,7 @@ import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
 import type { TaskEnv } from './taskRoutes.ts'
 
-/** A server that answers but does not go on sending must not hold the attempt. */
+/** A server that stops sending must not block the attempt. */
 const DOWNLOAD_TIMEOUT_MS = 30_000
 
 export async function serveLogo(c: Context<TaskEnv>): Promise<Response> {
@@ -46,7 +47,7 @@ export async function serveLogo(c: Context<TaskEnv>): Promise<Response> {
   }
 }
 
-/** The whole body; null where it is longer. What a server declares is not believed. */
+/** The whole body; null if it is longer than `limit`. The declared length is not trusted. */
 async function readBounded(response: Response, limit: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -70,7 +71,7 @@ async function readBounded(response: Response, limit: number): Promise<Uint8Arra
   return bytes
 }
 
-/** The transcoder tries a 5xx again and takes anything else for a verdict. */
+/** 422: the transcoder retries a 5xx and takes every other status as final. */
 function logoRefused(why: string): Response {
   return errorResponse(422, 'logo_unavailable', why)
 }

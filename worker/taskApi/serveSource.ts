@@ -1,5 +1,5 @@
-// In charge of: `/task/:id/input`: the source's bytes for one attempt, range by range, signed and fetched here.
-// Not in charge of: providers (storage/), retries (the transcoder's gateway asks again).
+// In charge of: `/task/:id/input`: byte ranges of the source for one attempt, signed and fetched here.
+// Not in charge of: providers (storage/), retries (the transcoder's loopback server repeats the request).
 import type { Context } from 'hono'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
@@ -25,7 +25,7 @@ function attemptSource(env: Env, jobId: string, task: string, attempt: number): 
   })
 }
 
-/** GET and HEAD with one Range; If-Match pins the object that the first answer named. */
+/** GET and HEAD with one Range. If-Match names the version of the object that the first answer gave. */
 export async function serveSource(c: Context<TaskEnv>): Promise<Response> {
   const { task, attempt, jobId } = c.var
   try {
@@ -47,7 +47,7 @@ export async function serveSource(c: Context<TaskEnv>): Promise<Response> {
   }
 }
 
-/** A store's error in the words of a job error; anything else is thrown on. */
+/** A store's error as a job error; other errors are thrown again. */
 export function sourceErrorResponse(error: unknown): Response {
   if (!(error instanceof StoreError)) throw error
   const { status, code } = jobErrorFor('input', error)
@@ -64,7 +64,7 @@ function sourceHeaders(stat: SourceStat, length: number | null): Headers {
     'accept-ranges': stat.ranges ? 'bytes' : 'none',
     'cache-control': 'no-store',
   })
-  // A provider's tag may be weak, or made of several headers; ours is a strong one around it.
+  // A provider's ETag may be weak or combine several headers. It is wrapped in a strong one.
   if (stat.etag !== null) headers.set('etag', `"${toBase64Url(new TextEncoder().encode(stat.etag))}"`)
   if (length !== null) headers.set('content-length', String(length))
   return headers
@@ -74,7 +74,7 @@ function decodeEtag(header: string | undefined): string | undefined {
   const tag = /^"([\w-]+)"$/.exec(header ?? '')?.[1]
   if (tag === undefined) return undefined
   const bytes = fromBase64Url(tag)
-  // A tag that is none of ours is one that no object has.
+  // A tag that was not made here matches no object.
   return bytes === null ? tag : new TextDecoder().decode(bytes)
 }
 

@@ -1,5 +1,6 @@
-// In charge of: the task door (`/task/…`), the only address that a transcoder talks to. Tokens of attempts, never API keys.
-// Not in charge of: what a transition means (contract/task/lifecycle.ts), providers (storage/).
+// In charge of: the task API (`/task/…`), the only address that a transcoder calls. Authenticated by tokens of
+// attempts, never by API keys.
+// Not in charge of: state transitions (contract/task/lifecycle.ts), providers (storage/).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
@@ -56,9 +57,9 @@ export interface TaskEnv {
   Variables: { attempt: number; task: string; jobId: string }
 }
 
-/** An attempt that takes longer is given up; its token lives an hour longer. */
+/** An attempt that takes longer is given up. Its token is valid for an hour more. */
 const MAX_ATTEMPT_MS = 12 * 3600_000
-/** A plan or a commit record of many objects with many parts each; one part is about 60 bytes. */
+/** A plan, or a commit record of many objects with many parts; one part takes about 60 bytes. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024
 
 const authenticateAttempt = createMiddleware<TaskEnv>(async (c, next) => {
@@ -72,7 +73,7 @@ const authenticateAttempt = createMiddleware<TaskEnv>(async (c, next) => {
   }
   c.set('attempt', attempt)
   c.set('task', task)
-  // A task's id is its job's backend id and a number.
+  // A task's id is its job's backend id, a hyphen and a number.
   c.set('jobId', task.slice(0, task.lastIndexOf('-')))
   return next()
 })
@@ -198,7 +199,7 @@ export const taskApi = new Hono<TaskEnv>()
     if (!before || before.attempt !== attempt || before.kind === 'plan') throw staleAttempt()
     checkFinishedObjects((await attemptDestination(c)).places, finish)
     const monitor = jobMonitor(c.env, jobId)
-    // The last figures are what people see while the commit goes on.
+    // Clients see the last progress while the commit runs.
     const store = () =>
       Promise.all([monitor.storeCommitRecord(attempt, finish), monitor.heartbeat(attempt, finish.progress)])
     if (before.state === 'running' && (await store())[0] === 'current') {
@@ -208,11 +209,11 @@ export const taskApi = new Hono<TaskEnv>()
         throw staleAttempt()
       }
     } else {
-      // Of a request that was sent twice, the other may have got further meanwhile.
+      // Of two equal requests, the other one may have changed the state meanwhile.
       const now = await findTask(c.env.DB, id)
       if (now?.attempt !== attempt || (now.state !== 'committing' && now.state !== 'completed')) throw staleAttempt()
     }
-    // From here on the record is enough: where the store is away just now, the monitor goes on later.
+    // From here on the record is enough: if the store is unavailable, the monitor continues later.
     await monitor.commit()
     return c.json({ state: (await findTask(c.env.DB, id))?.state ?? 'completed' })
   })
@@ -224,7 +225,7 @@ export const taskApi = new Hono<TaskEnv>()
     const { reason, error, warnings } = await parseBody(c, failPostSchema)
     const before = await findTask(c.env.DB, id)
     if (before?.attempt !== attempt) throw staleAttempt()
-    // What has ended never changes (I2).
+    // A final state never changes (I2).
     if (warnings && !terminal[before.state]) await addWarnings(c.env, jobId, warnings)
     if (reason === 'cancelled') return c.json({ state: 'cancelled' })
     const result =
@@ -235,7 +236,10 @@ export const taskApi = new Hono<TaskEnv>()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
   })
 
-/** @returns what was judged of the plan, and the whole of it, with what a newer transcoder may have added. @throws RequestError */
+/**
+ * @returns the validated fields of the plan, and the whole plan with fields that a newer transcoder may have added
+ * @throws RequestError
+ */
 async function parsePlan(c: Context<TaskEnv>) {
   const { value } = await readJson(c as never, MAX_JSON_BYTES)
   const post = parseMessage(planPostSchema, value)
@@ -246,7 +250,7 @@ async function parsePlan(c: Context<TaskEnv>) {
   return { ...post, whole }
 }
 
-/** Credentials that cannot write are told now, not after the encode. */
+/** Reports credentials that cannot write now instead of after the encode. */
 async function probeOutputDirectories(c: Context<TaskEnv>): Promise<void> {
   const { attempt, jobId } = c.var
   const job = await findJobByJobId(c.env.DB, jobId)
@@ -259,9 +263,9 @@ async function probeOutputDirectories(c: Context<TaskEnv>): Promise<void> {
   }
 }
 
-/** What a store says of an output: a 4xx is a verdict to the transcoder, the rest it tries again. */
+/** A store's error for an output: the transcoder takes a 4xx as final and retries the rest. */
 function storeErrorResponse(error: StoreError): Response {
-  // An upload that is gone was aborted by whoever ended this attempt.
+  // A missing upload was aborted when this attempt ended.
   const { status, code } =
     error.code === 'no_such_upload' ? { status: 409, code: 'stale_attempt' } : jobErrorFor('output', error)
   const body = {
@@ -291,7 +295,7 @@ async function addWarnings(env: Env, jobId: string, warnings: Warning[]): Promis
   if (merged !== JSON.stringify(job.warnings)) await updateWarnings(env.DB, jobId, merged)
 }
 
-/** The same for every part but the last (R2), few enough parts, and none above what one request may carry. */
+/** All parts but the last have the same size (R2). Large enough for MAX_PARTS, at most what one request may carry. */
 function choosePartSize(expectedBytes: number): number {
   const mebibyte = 1024 * 1024
   const needed = Math.ceil((expectedBytes * 1.1) / MAX_PARTS / mebibyte) * mebibyte
@@ -301,14 +305,14 @@ function choosePartSize(expectedBytes: number): number {
   return Math.max(MIN_PART_BYTES, needed)
 }
 
-/** The door's upload id names the path too, so that a part needs no look-up. */
+/** The upload id of the task API contains the path, so that a part needs no lookup. */
 function decodeUploadHandle(text: string): [path: string, upload: string] {
   const bytes = fromBase64Url(text)
   try {
     const pair = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array(0))) as unknown
     if (Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string') return [pair[0], pair[1]]
   } catch {
-    // Not one of ours.
+    // Not an id that this API issued.
   }
   throw notFound()
 }

@@ -1,10 +1,10 @@
-// In charge of: reading the text of one HLS playlist (RFC 8216 and its second edition) as values, and refusing by name what
-// could not be transcoded faithfully. Our own reader: of the libraries tried, one is lax about what it does not know and
-// the other is four times the size of this; neither bounds what it reads.
-// Not in charge of: addresses (hlsPresentation.ts resolves and the guard judges them), which variant is taken.
+// In charge of: parsing one HLS playlist (RFC 8216 and its second edition), and refusing, with the tag's name, what
+// cannot be transcoded faithfully. A parser of its own: of the libraries tried, one accepts unknown tags silently, the
+// other is four times as large, and neither limits the size of its input.
+// Not in charge of: addresses (hlsPresentation.ts resolves them, guardedFetch.ts checks them), choosing a variant.
 import { PlaylistError } from './playlistError.ts'
 
-/** Segments of one playlist: 24 hours of two seconds each. */
+/** Segments in one playlist: 24 hours of two seconds each. */
 export const MAX_SEGMENTS = 43_200
 const MAX_LINE = 16 * 1024
 const MAX_VARIANTS = 200
@@ -14,7 +14,7 @@ export interface HlsByteRange {
   length: number
 }
 
-/** AES-128 of a whole piece. */
+/** AES-128 encryption of a whole resource. */
 export interface HlsKey {
   uri: string
   /** 32 hexadecimal digits. */
@@ -29,33 +29,33 @@ export interface HlsInitSection {
 
 export interface HlsSourceSegment extends HlsInitSection {
   seconds: number
-  /** What follows does not continue the clock, or the coding, of what came before. */
+  /** Timestamps or encoding parameters do not continue from the previous segment. */
   discontinuity: boolean
   map: HlsInitSection | null
 }
 
 export interface MediaPlaylist {
   kind: 'media'
-  /** False: more will be added (an event that still runs). */
+  /** False: segments will be added (an EVENT playlist that has not ended). */
   ended: boolean
   targetSeconds: number
   segments: HlsSourceSegment[]
-  /** No duration has a decimal point. */
+  /** No duration has a decimal point: the playlist may have rounded them. */
   rounds: boolean
 }
 
 export interface HlsVariant {
   uri: string
-  /** Peak, in bits a second. */
+  /** Peak, in bits per second. */
   bandwidth: number
-  /** Group of its audio renditions. */
+  /** Group id of its audio renditions. */
   audio: string | null
   hasVideo: boolean
 }
 
 export interface HlsRendition {
   group: string
-  /** Null: the variant itself carries it. */
+  /** Null: the variant's own segments contain it. */
   uri: string | null
   language: string | null
 }
@@ -69,7 +69,7 @@ export interface MultivariantPlaylist {
 const unsupportedPlaylist = (what: string): PlaylistError => new PlaylistError('source_unsupported', what)
 const damagedPlaylist = (what: string): PlaylistError => new PlaylistError('source_damaged', `The playlist ${what}.`)
 
-/** @throws PlaylistRefused */
+/** @throws PlaylistError */
 export function readPlaylist(text: string): MediaPlaylist | MultivariantPlaylist {
   const lines = text
     .replace(/^\uFEFF/, '')
@@ -83,7 +83,7 @@ export function readPlaylist(text: string): MediaPlaylist | MultivariantPlaylist
   if (has('#EXT-X-DEFINE'))
     throw unsupportedPlaylist('The playlist uses variables (EXT-X-DEFINE), which are not supported.')
   const multivariant = has('#EXT-X-STREAM-INF')
-  // RFC 8216, 4.3: a playlist with tags of both kinds is not one.
+  // RFC 8216, 4.3: a playlist with tags of both kinds is invalid.
   if (multivariant && has('#EXTINF')) throw damagedPlaylist('is a multivariant and a media playlist at once')
   return multivariant ? readMultivariant(lines) : readMedia(lines, has)
 }
@@ -100,7 +100,7 @@ function readMultivariant(lines: readonly string[]): MultivariantPlaylist {
       open = {
         bandwidth: wholeNumber(attributes.get('BANDWIDTH')) ?? 0,
         audio: attributes.get('AUDIO') ?? null,
-        // RFC 6381 names of codecs that are sound; where none are named, it is a film.
+        // RFC 6381 names of audio codecs. A variant without CODECS is assumed to have video.
         hasVideo:
           attributes.has('RESOLUTION') ||
           codecs === undefined ||
@@ -127,7 +127,7 @@ function readMultivariant(lines: readonly string[]): MultivariantPlaylist {
 function readMedia(lines: readonly string[], has: (tag: string) => boolean): MediaPlaylist {
   const ended = has('#EXT-X-ENDLIST')
   const type = lines.find((line) => line.startsWith('#EXT-X-PLAYLIST-TYPE:'))?.split(':')[1]
-  // RFC 8216, 6.2.1: without a type, segments may leave at the front while it is read.
+  // RFC 8216, 6.2.1: without a type, segments may be removed from the start while the playlist is read.
   if (!ended && type !== 'EVENT' && type !== 'VOD') {
     throw unsupportedPlaylist('The playlist is live: it has no end, and no EXT-X-PLAYLIST-TYPE that promises one.')
   }
@@ -171,7 +171,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
         const bytes = attributes.get('BYTERANGE')
         map = {
           uri,
-          // RFC 8216, 4.3.2.5: without an offset it begins at 0.
+          // RFC 8216, 4.3.2.5: without an offset the range begins at 0.
           range: bytes === undefined ? null : readRange(bytes, { uri, end: 0 }, uri),
           key: key === null ? null : { uri: key.uri, iv: key.iv! },
         }
@@ -192,7 +192,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
             range: bytes,
             discontinuity: discontinuity && segments.length > 0,
             map,
-            // RFC 8216, 5.2: without an IV it is the segment's number, 128 bits, the highest first.
+            // RFC 8216, 5.2: without an IV it is the media sequence number, as 128 bits in big-endian order.
             key: key === null ? null : { uri: key.uri, iv: key.iv ?? sequence.toString(16).padStart(32, '0') },
           })
         }
@@ -233,7 +233,7 @@ function readKey(value: string): { uri: string; iv: string | null } | null {
   return { uri, iv: iv === undefined ? null : iv.slice(2).toLowerCase().padStart(32, '0') }
 }
 
-/** `<length>[@<offset>]`; without an offset it follows the range before, of the same address. */
+/** `<length>[@<offset>]`; without an offset it follows the previous range of the same URI. */
 function readRange(text: string, last: { uri: string; end: number } | null, uri: string): HlsByteRange {
   const match = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(text.trim())
   const offset = match?.[2] === undefined ? (last?.uri === uri ? last.end : null) : Number(match[2])
@@ -253,7 +253,7 @@ function valueOf(lines: readonly string[], tag: string): string | undefined {
   return lines.find((line) => line.startsWith(`${tag}:`))?.slice(tag.length + 1)
 }
 
-/** RFC 8216, 4.2. Quotes are taken off: no attribute that is read here means two things with and without. */
+/** RFC 8216, 4.2. Quotes are removed: no attribute that is read here has two meanings with and without them. */
 function readAttributes(text: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [, name, quoted, plain] of text.matchAll(/([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))(?:,|$)/g)) {

@@ -1,6 +1,6 @@
-// In charge of: what a playlist's address leads to: the highest variant, its audio renditions, and the address of every
-// piece of them, each fetched through the guard.
-// Not in charge of: the text of a playlist (hlsPlaylist.ts), handing pieces out (serveHlsSource.ts).
+// In charge of: the resources of an HLS presentation: the variant with the highest bandwidth, its audio renditions, and
+// the address of every segment, each fetched through guardedFetch.ts.
+// Not in charge of: parsing a playlist (hlsPlaylist.ts), serving resources (serveHlsSource.ts).
 import type { HlsDescription } from '#contract/task/protocol.ts'
 import { MAX_HLS_AUDIO } from '#contract/task/protocol.ts'
 import type { HttpCredentials } from '../../storage/http/httpSource.ts'
@@ -12,9 +12,9 @@ import type { HlsByteRange, HlsInitSection, MediaPlaylist, MultivariantPlaylist,
 import { readPlaylist } from './hlsPlaylist.ts'
 import { PlaylistError } from './playlistError.ts'
 
-/** Of one playlist's text: 43,200 segments with an address of 150 characters each. */
+/** For one playlist: 43,200 segments with an address of 150 characters each. */
 const MAX_PLAYLIST_BYTES = 8 * 1024 * 1024
-/** Different keys of one presentation. */
+/** Distinct keys of one presentation. */
 const MAX_KEYS = 10_000
 const PLAYLIST_MS = 30_000
 
@@ -25,7 +25,7 @@ export interface HlsResource {
 
 export interface HlsPresentation {
   description: HlsDescription
-  /** By track: what `HlsDescription.tracks[].segments` and `.maps` number. */
+  /** By track, in the order of the numbers in `HlsDescription.tracks[].segments` and `.maps`. */
   tracks: { segments: HlsResource[]; maps: HlsResource[] }[]
   keys: string[]
 }
@@ -36,7 +36,7 @@ interface FetchedPlaylist<T> {
 }
 
 /**
- * @throws PlaylistRefused for what is not supported, damaged or too large
+ * @throws PlaylistError for what is not supported, damaged or too large
  * @throws StoreError for addresses that are refused or cannot be read
  */
 export async function openHlsPresentation(
@@ -55,7 +55,7 @@ export async function openHlsPresentation(
   }
   const wanted = [
     { uri: variant.uri, language: null },
-    // A variant of sound alone names itself in its group as well.
+    // An audio-only variant appears in its own audio group too.
     ...renditions.flatMap(({ uri, language }) => (uri === null || uri === variant.uri ? [] : [{ uri, language }])),
   ]
   const tracks = []
@@ -67,7 +67,7 @@ export async function openHlsPresentation(
   return describePresentation(tracks)
 }
 
-/** One piece, or a key, as a source. Credentials are the playlist's: they go to its own origin and to no other. */
+/** A segment, map or key as a source. The playlist's credentials are sent to its own origin only. */
 export function openResource(url: string, address: string, access: HttpCredentials, transport: FetchFunction): Source {
   return httpSource(url, new URL(url).origin === new URL(address).origin ? access : {}, transport)
 }
@@ -76,7 +76,7 @@ function damagedPlaylist(message: string): PlaylistError {
   return new PlaylistError('source_damaged', message)
 }
 
-/** With video before without; then the most bits a second; then the first. */
+/** Video first, then the highest bandwidth, then the first in the playlist. */
 function highestVariant({ variants }: MultivariantPlaylist): HlsVariant {
   const [best] = variants.toSorted((a, b) => Number(b.hasVideo) - Number(a.hasVideo) || b.bandwidth - a.bandwidth)
   return best!
@@ -122,12 +122,12 @@ async function fetchPlaylist(
   if (size < announced && !response.headers.has('content-encoding')) {
     throw problem('unreachable', 'broke off in the middle of a playlist')
   }
-  // RFC 8216, 4.1: relative addresses are relative to where the playlist came from, redirects followed.
+  // RFC 8216, 4.1: relative URIs are resolved against the playlist's address after redirects.
   const url = new URL(response.url || address)
   return { url, playlist: readPlaylist(await new Blob(chunks).text()) }
 }
 
-/** What is no address at all stays as it is, for the guard to refuse in its own words. */
+/** An invalid address stays unchanged: guardedFetch.ts refuses it with its own message. */
 function resolve(uri: string, base: URL): string {
   return URL.parse(uri, base)?.href ?? uri
 }
@@ -177,7 +177,7 @@ async function describePresentation(
     maps: maps.map(({ piece }) => piece),
     segments: segments.map(({ piece }) => piece),
   }))
-  // Said beside what is pinned: a description of an older Worker has the same pin.
+  // Added after the digest: descriptions by older versions of the Worker keep the same digest.
   const told = description.tracks.map((track, n) => ({ ...track, rounds: tracks[n]!.playlist.rounds }))
   return {
     description: { pin: await playlistDigest([description, pieces]), ...description, tracks: told },
@@ -186,7 +186,7 @@ async function describePresentation(
   }
 }
 
-/** Without queries: an address that is signed anew every time still names the same piece. */
+/** URLs without their queries: a signed URL whose signature changes still names the same resource. */
 async function playlistDigest(value: unknown): Promise<string> {
   const text = JSON.stringify(value, (name, each: unknown) =>
     name === 'url' && typeof each === 'string' ? each.replace(/\?.*$/s, '') : each,

@@ -1,4 +1,4 @@
-// In charge of: the one error of a playlist that is not taken, with the code that the job ends with.
+// In charge of: the error for a refused playlist, with the code that the job ends with.
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 
 export class PlaylistError extends Error {

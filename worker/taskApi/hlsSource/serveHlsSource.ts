@@ -1,6 +1,7 @@
-// In charge of: the door's half of an HLS source: what it consists of, its pieces and its keys, by number; no address of it
-// ever leaves the Worker.
-// Not in charge of: playlists (hls/), which addresses may be reached (storage/guardedFetch.ts), putting pieces together (transcoder).
+// In charge of: serving an HLS source through the task API: its description, its resources and its keys, by number. Its
+// addresses never leave the Worker.
+// Not in charge of: playlists (hlsPlaylist.ts, hlsPresentation.ts), which addresses may be reached
+// (storage/guardedFetch.ts), assembling the segments (transcoder/source/hls/).
 import type { Context } from 'hono'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
@@ -28,7 +29,7 @@ interface OpenedPresentation {
   transport: FetchFunction
 }
 
-// Read again a minute later, or after a restart, with the pin as proof that it is still the same: no address is stored.
+// Read again after a minute or a restart. The digest proves that the playlist is unchanged; no address is stored.
 const presentations = new TtlCache<OpenedPresentation>()
 
 async function openForAttempt(c: Context<TaskEnv>): Promise<OpenedPresentation> {
@@ -43,7 +44,7 @@ async function openForAttempt(c: Context<TaskEnv>): Promise<OpenedPresentation> 
   return { ...input, transport, presentation: await openHlsPresentation(input.url, input.access, transport) }
 }
 
-/** Always read anew: an event grows. */
+/** Always read again: an EVENT playlist grows. */
 export async function describeHls(c: Context<TaskEnv>): Promise<Response> {
   return withErrorResponse(async () => {
     const opened = await openForAttempt(c)
@@ -106,7 +107,7 @@ async function readResource(
   }
   const read = await openResource(piece.url, address, access, transport).read(piece.range)
   const { range } = piece
-  // A server that ignores Range would have to be read up to the piece, again for each of thousands.
+  // A server that ignores Range would send the whole file up to the range, for each of thousands of segments.
   if (range !== null && !(read.partial && read.length === range.length)) {
     await read.body.cancel()
     const host = new URL(piece.url).host
