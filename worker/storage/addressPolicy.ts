@@ -1,7 +1,8 @@
-// In charge of: judging an address that a client named before anything connects to it (reliability.md, SSRF guard).
-// Not in charge of: what a name resolves to (scripts/local/egressProxy.ts where Node connects; on Cloudflare the platform),
-// nor redirects (guardedFetch.ts, which turns a refusal into a StoreError). Ports are not judged: stores live on any.
-// Node runs this file too (scripts/), so it imports nothing of the Worker.
+// In charge of: deciding, before any connection, whether an address from a client may be reached (SSRF;
+// docs/reliability.md).
+// Not in charge of: DNS (scripts/local/egressProxy.ts where Node connects; on Cloudflare the platform), redirects
+// (guardedFetch.ts, which turns a refusal into a StoreError). Ports are not checked: a store may use any port.
+// Node runs this file too (scripts/), so it imports nothing from the Worker.
 import ipaddr from 'ipaddr.js'
 
 export interface EgressPolicy {
@@ -12,8 +13,8 @@ export interface EgressPolicy {
 
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
-// Names that only mean something inside a network: RFC 6761 and 6762, RFC 8375 (home.arpa), ICANN's name collision list
-// and .internal (reserved for private use in 2024), and what routers and clusters make up.
+// Names that only have a meaning inside a network: RFC 6761 and 6762, RFC 8375 (home.arpa), ICANN's name collision
+// list, .internal (reserved for private use in 2024), and names that routers and clusters use.
 const privateSuffixes = [
   'localhost',
   'local',
@@ -31,19 +32,19 @@ const privateSuffixes = [
   'invalid',
 ]
 
-/** Public by its range, yet answered by the platform's own metadata service: Azure's wire server. */
+/** In a public range, but the platform's own metadata service answers: Azure's WireServer. */
 const metadataAddresses = new Set(['168.63.129.16'])
 
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** True for an address of the public internet. IPv4 inside IPv6 (mapped, compatible, 6to4, NAT64, Teredo) is none. */
+/** True for an address of the public internet. False for IPv4 inside IPv6 (mapped, compatible, 6to4, NAT64, Teredo). */
 export function isPublicAddress(ip: string): boolean {
-  // A zone (`%eth0`) only goes with link-local addresses; octal and hexadecimal forms have been normalised by URL before.
+  // A zone (`%eth0`) occurs only with link-local addresses. URL has already normalised octal and hexadecimal forms.
   if (!ipaddr.IPv6.isValid(ip) && !ipaddr.IPv4.isValidFourPartDecimal(ip)) return false
   const address = ipaddr.parse(ip)
   if (address.range() !== 'unicast') return false
   if (address instanceof ipaddr.IPv4) return !metadataAddresses.has(address.toString())
-  // RFC 4291 §2.4: everything outside 2000::/3 is unassigned or special, ::a.b.c.d included.
+  // RFC 4291 §2.4: everything outside 2000::/3 is unassigned or special, including ::a.b.c.d.
   return address.zoneId === undefined && address.match(globalUnicast)
 }
 
@@ -52,7 +53,7 @@ export function hostWithPort(url: URL): string {
   return `${url.hostname.replace(/\.$/, '')}:${url.port || defaultPorts[url.protocol]}`
 }
 
-/** The message is for people; it names the host at most, since a query may carry a signature. */
+/** The message is shown to clients. It contains the host at most, since a query may contain a signature. */
 export class AddressRefusedError extends Error {
   override name = 'AddressRefused'
 }
@@ -62,11 +63,11 @@ function refuseAddress(message: string): never {
 }
 
 /**
- * Parses and judges.
- * @throws AddressRefused
+ * Parses an address and checks it against the policy.
+ * @throws AddressRefusedError
  */
 export function requireAllowedAddress(address: string | URL, policy: EgressPolicy): URL {
-  // A URL that is parsed twice could be read in two ways; what is returned here is what must be fetched.
+  // Two parsers could read a URL differently: callers must fetch the returned URL, not the text.
   const url = URL.parse(String(address))
   if (!url) refuseAddress('This is not a complete address of the form https://host/path.')
   if (!(url.protocol in defaultPorts)) refuseAddress(`Only http and https addresses are allowed, not ${url.protocol}`)
@@ -78,7 +79,7 @@ export function requireAllowedAddress(address: string | URL, policy: EgressPolic
   if (policy.egress === 'listed') {
     refuseAddress(`${hostWithPort(url)} is not in ALLOW_PRIVATE_HOSTS, and this deployment reaches listed hosts only.`)
   }
-  // WHATWG URL has normalised 0x7f.1, 0177.0.0.1, 2130706433, 127.1, full-width digits and the like to four decimals.
+  // WHATWG URL has normalised 0x7f.1, 0177.0.0.1, 2130706433, 127.1, full-width digits etc. to dotted decimal.
   const name = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
   if (ipaddr.isValid(name)) {
     if (!isPublicAddress(name)) refuseAddress(`${url.hostname} is not a public address.`)

@@ -1,4 +1,4 @@
-// In charge of: reading an answer as text, up to a bound: its sender is not ours.
+// In charge of: reading a response from an untrusted server as text, up to a limit.
 
 /** Null for a body above the limit. */
 export async function readBoundedText(response: Response, limit: number): Promise<string | null> {

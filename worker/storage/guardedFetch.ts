@@ -1,6 +1,7 @@
-// In charge of: the one seam for every outbound request to an address that a client named. It judges the address and each
-// redirect, drops credentials across origins, and bounds the wait for an answer.
-// Not in charge of: resolving and pinning (scripts/local/egressProxy.ts locally, the platform on Cloudflare); bodies stream.
+// In charge of: every outgoing request to an address from a client. It checks the address and each redirect, removes
+// credentials on cross-origin redirects, and limits the wait for an answer.
+// Not in charge of: DNS and pinning the IP address (scripts/local/egressProxy.ts locally, the platform on Cloudflare);
+// the time that a body takes.
 import type { ConnectionError } from '#contract/errorCodes.ts'
 import { isConnectionError } from '#contract/errorCodes.ts'
 import { settings } from '../env.ts'
@@ -8,39 +9,39 @@ import { AddressRefusedError, requireAllowedAddress } from './addressPolicy.ts'
 import { readBoundedText } from './boundedText.ts'
 import { StoreError } from './objectStore.ts'
 
-/** What a provider needs of the network; tests put a server of their own behind it. */
+/** The part of `fetch` that providers use; tests replace it with a server of their own. */
 export type FetchFunction = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 export interface GuardedFetchOptions {
-  /** Redirects followed at most (3); null = none, and the redirect itself is the answer. */
+  /** Maximum number of redirects followed (3); null = none, and the redirect itself is returned. */
   maxRedirects?: number | null
-  /** Wait for the status line and headers, per hop, in milliseconds (30,000). */
+  /** Timeout for the status line and headers, per hop, in milliseconds (30,000). */
   headersTimeoutMs?: number
-  /** Named in errors. */
+  /** Used in errors. */
   provider?: string
   operation?: string
-  /** Replaced by tests only. */
+  /** Replaced only in tests. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** How the local egress answers in place of an upstream; see scripts/local/egressProxy.ts. */
+/** Answers of the local egress proxy in place of an upstream; see scripts/local/egressProxy.ts. */
 const egressErrorResponses = [
   { status: 470, header: 'x-egress-refused', code: 'address_refused' },
   { status: 471, header: 'x-egress-failed', code: 'unreachable' },
 ] as const
 
-/** How Cloudflare answers in place of an upstream (its documentation, "5xx errors"): numbers that nobody else uses. */
+/** Cloudflare's answers in place of an upstream (documentation, "5xx errors"). No other server uses these numbers. */
 const platformErrorStatuses: Readonly<Record<number, { cause: ConnectionError; why: string }>> = {
   521: { cause: 'connection_refused', why: 'refuses connections' },
   525: { cause: 'tls_failed', why: 'fails at the TLS handshake' },
   526: { cause: 'tls_failed', why: 'has a certificate that is not accepted' },
   530: { cause: 'host_not_found', why: 'does not exist or has no address' },
 }
-/** 530 stands for all errors from 1000 on; 1016 is that of a name without an address. */
+/** 530 stands for all errors from 1000 on; 1016 means a name without an address. */
 const NO_ADDRESS = /\b1016\b/
 const MAX_PAGE_BYTES = 16 * 1024
 
-/** Null where the upstream itself has answered. Reads the body otherwise. */
+/** Null if the upstream itself has answered. Otherwise the body is consumed. */
 async function platformErrorOf(response: Response): Promise<{ cause: ConnectionError; why: string } | null> {
   const found = platformErrorStatuses[response.status]
   if (found === undefined) return null
@@ -54,9 +55,9 @@ async function platformErrorOf(response: Response): Promise<{ cause: ConnectionE
   return found
 }
 
-// Whatever proves who we are to one origin is nobody else's business.
+// Credentials for one origin must not be sent to another.
 const credentialHeaders = ['authorization', 'cookie', 'proxy-authorization', 'x-amz-security-token']
-// Ours alone; a caller that forwards headers must not be able to set them.
+// Internal headers: a caller that forwards headers must not be able to set them.
 const internalHeaders = ['x-splicepoint-internal', 'x-egress-url']
 
 const redirects = new Set([301, 302, 303, 307, 308])
@@ -85,20 +86,21 @@ export async function guardedFetch(
   const headers = new Headers(init.headers)
   for (const name of internalHeaders) headers.delete(name)
 
-  // A source is read as it is now. With a write the runtime would send this as `Cache-Control: no-cache`, and S3 keeps what
-  // it is sent with an object and tells it to everybody who reads that.
+  // A source is read without caches. For a write, the runtime would send this as `Cache-Control: no-cache`, which S3
+  // stores with the object and returns to every reader.
   const reads = ['GET', 'HEAD'].includes(init.method?.toUpperCase() ?? 'GET')
   const caching: RequestInit = reads ? { cache: 'no-store' } : {}
 
   for (let hop = 0; ; hop++) {
-    // Node connects in place of workerd in this mode and needs the scheme, which a forwarded request does not carry.
+    // In this mode Node connects in place of workerd. It needs the scheme, which a forwarded request does not carry.
     if (policy.egress === 'pinned') headers.set('x-egress-url', url.href)
     const response = await fetchWithTimeout(send, url, { ...caching, ...init, headers, redirect: 'manual' })
     const location = redirects.has(response.status) ? response.headers.get('location') : null
     if (location === null || maxRedirects === null) return response
     await response.body?.cancel()
     if (hop >= maxRedirects) throw fail('address_refused', `${url.host} redirects more than ${maxRedirects} times.`)
-    // RFC 9110 §15.4: only a safe method may be repeated elsewhere without asking; a streamed body is gone anyway.
+    // RFC 9110 §15.4: only a safe method may be redirected automatically. A streamed body could not be sent again
+    // anyway.
     if (!reads) {
       throw fail(
         'invalid',
@@ -121,7 +123,7 @@ export async function guardedFetch(
     try {
       response = await call(target.href, { ...request, signal })
     } catch {
-      // The caller's own abort is not the server's failure.
+      // An abort by the caller is not an error of the server.
       request.signal?.throwIfAborted()
       const why = late.signal.aborted ? `did not answer within ${headersTimeoutMs / 1000} seconds` : 'cannot be reached'
       throw new StoreError('unreachable', provider, operation, `${target.host} ${why}.`)
@@ -145,15 +147,17 @@ export async function guardedFetch(
   }
 }
 
-/** A transport of one environment, for the providers. */
+/** A transport with the settings of one environment, for the providers. */
 export function guardedTransport(env: Env, options: GuardedFetchOptions = {}): FetchFunction {
   return (url, init) => guardedFetch(env, url, init, options)
 }
 
-/** Completing a large upload may take a store minutes. */
+/** A store may need minutes to complete a large upload. */
 const STORE_ANSWER_MS = 240_000
 
-/** Of stores whose requests are signed: hands out redirects instead of following them, since a signature is good for one host. */
+/**
+ * For stores with signed requests: returns redirects instead of following them, because a signature covers the host.
+ */
 export function storeTransport(env: Env, provider: string): FetchFunction {
   return guardedTransport(env, { provider, maxRedirects: null, headersTimeoutMs: STORE_ANSWER_MS })
 }

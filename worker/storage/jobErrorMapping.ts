@@ -1,5 +1,6 @@
-// In charge of: what a store's error is to a job: its code, the HTTP status on the task door, and the details that go along.
-// Not in charge of: noticing it (storage/), what a job error does (contract/errors.ts, lifecycle.ts).
+// In charge of: turning a store's error into a job error: its code, the HTTP status at the task API, and its details.
+// Not in charge of: detecting it (storage/), what a job error leads to (contract/errors.ts,
+// contract/task/lifecycle.ts).
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { isConnectionError } from '#contract/errorCodes.ts'
 import type { StoreError, StoreErrorCode } from './objectStore.ts'
@@ -7,12 +8,12 @@ import type { StoreError, StoreErrorCode } from './objectStore.ts'
 export type JobSide = 'input' | 'output'
 
 interface ErrorAnswer {
-  /** A 4xx is a verdict to the transcoder; what is 5xx it tries again. */
+  /** A 4xx is final for the transcoder; it retries a 5xx. */
   status: number
   code: JobErrorCode
 }
 
-/** The same on both sides: about the credentials, the bucket and the host, not about one object. */
+/** The same for source and destination: errors of the credentials, the bucket or the host, not of one object. */
 const common = {
   no_such_bucket: { status: 404, code: 'bucket_not_found' },
   credentials_invalid: { status: 403, code: 'credentials_invalid' },
@@ -35,7 +36,7 @@ const jobErrorOfStoreError: Readonly<Record<JobSide, Readonly<Record<StoreErrorC
     too_large: { status: 413, code: 'source_too_large' },
     quota_exceeded: { status: 502, code: 'source_unreachable' },
     no_such_upload: { status: 502, code: 'source_unreachable' },
-    // Of a server whose answers nobody can use: compressed, with other bytes than were asked for, 405.
+    // The server's answers are unusable: compressed, other bytes than requested, or status 405.
     invalid: { status: 400, code: 'source_unsupported' },
     body_broken: { status: 502, code: 'source_unreachable' },
     unreachable: { status: 502, code: 'source_unreachable' },
@@ -50,7 +51,7 @@ const jobErrorOfStoreError: Readonly<Record<JobSide, Readonly<Record<StoreErrorC
     source_changed: { status: 502, code: 'output_unreachable' },
     range_not_satisfiable: { status: 502, code: 'output_unreachable' },
     no_such_upload: { status: 502, code: 'output_unreachable' },
-    // A name or an object that it does not take: it would not the next time either.
+    // The store refuses a name or an object. A repeated request would be refused too.
     invalid: { status: 400, code: 'output_refused' },
     body_broken: { status: 502, code: 'output_unreachable' },
     unreachable: { status: 502, code: 'output_unreachable' },
@@ -61,13 +62,13 @@ export function jobErrorFor(side: JobSide, error: StoreError): ErrorAnswer {
   return jobErrorOfStoreError[side][error.code]
 }
 
-/** The part of the request to look at, where it is the credentials, or the address that they name or are for, that are wrong. */
+/** The field of the request to correct, if the error is in the credentials or the address. */
 export function fieldFor(side: JobSide, error: StoreError): { field?: string } {
   if (error.provider === 'http') return isConnectionError(error.code) && side === 'input' ? { field: 'input' } : {}
   return Object.hasOwn(common, error.code) && error.code !== 'clock_skew' ? { field: `cloud_credentials.${side}` } : {}
 }
 
-/** For `error.details`: never the provider's words, which may repeat what was signed. */
+/** For `error.details`. Never contains the provider's message, which may repeat what was signed. */
 export function storeErrorDetails(error: StoreError): Record<string, unknown> {
   return {
     provider: error.provider,
@@ -77,7 +78,7 @@ export function storeErrorDetails(error: StoreError): Record<string, unknown> {
   }
 }
 
-/** Retry-After for whoever asked, in whole seconds. */
+/** Retry-After for the caller, in whole seconds. */
 export function retryAfterHeader(error: StoreError): Record<string, string> {
   return error.retryAfterMs === null ? {} : { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
 }

@@ -1,4 +1,4 @@
-// In charge of: a job's source and destination: what its stored configuration and its sealed part together name.
+// In charge of: opening a job's source and destination from its stored configuration and its sealed credentials.
 // Not in charge of: providers (registry.ts).
 import { inputProvider, outputProvider, type JobConfig, type JobSecrets } from '#contract/job/jobConfig.ts'
 import { listOutputPaths, bucketPrefix, outputRoots } from '#contract/job/paths/outputLocation.ts'
@@ -16,8 +16,8 @@ import { WrongBindingError, unseal } from '../secrets/vault.ts'
 export const SECRETS_FIELD = 'secrets'
 
 /**
- * Everything of a job's row that says where its credentials and sealed addresses are sent. They open for exactly this, so
- * that nobody who can write to the database can have them sent elsewhere.
+ * All parts of a job's row that decide where its credentials and sealed addresses are sent. They can be unsealed only
+ * with exactly these values, so that a write to the database cannot redirect them.
  */
 export function boundAddresses(config: JobConfig): string[] {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
@@ -33,7 +33,7 @@ export function boundAddresses(config: JobConfig): string[] {
   ]
 }
 
-/** @throws StoreError when the job's credentials are no longer kept, or were given for other addresses than its row names */
+/** @throws StoreError when the credentials were deleted, or were sealed for other addresses than the row now has */
 export async function openJobSecrets(env: Env, job: Job): Promise<JobSecrets> {
   if (job.sealed === null) {
     throw new StoreError('forbidden', 'vault', 'open', 'The credentials of this job are no longer stored.')
@@ -59,7 +59,7 @@ export function uploadNumberOf(config: JobConfig): number | null {
   return address.kind === 'upload' ? address.number : null
 }
 
-/** @throws StoreError when the input is not of a form that its provider has */
+/** @throws StoreError when the input is not in a format of its provider */
 function sourceAddress(config: JobConfig, { addresses }: JobSecrets): AddressOf<Provider> {
   const provider = inputProvider(config)
   const address = parseInput(provider, addresses.input ?? config.input, null)
@@ -74,27 +74,27 @@ export async function openJobSource(env: Env, job: Job): Promise<Source> {
   return openSource(env, inputProvider(job.config), { account: job.account, address, credentials: secrets.input })
 }
 
-/** The address and the credentials of a source by http; null for any other. @throws StoreError */
+/** The address and the credentials of an http source; null for any other. @throws StoreError */
 export async function httpSourceOf(env: Env, job: Job): Promise<{ url: string; access: HttpCredentials } | null> {
   const secrets = await openJobSecrets(env, job)
   const address = sourceAddress(job.config, secrets)
   return address.kind === 'http' ? { url: address.url, access: httpAccessOf(secrets.input) } : null
 }
 
-/** The full address of the job's logo; null where it has none. @throws StoreError */
+/** The full address of the job's logo; null if it has none. @throws StoreError */
 export async function logoUrlOf(env: Env, job: Job): Promise<string | null> {
   const secrets = await openJobSecrets(env, job)
   return secrets.addresses.logo_url ?? (job.config.logo_url || null)
 }
 
-/** The job's destination; null for a job that is gone, and for a dry run: whatever asks, nothing of it can be written. */
+/** The job's destination; null for a missing job and for a dry run, which write nothing. */
 export async function openJobSink(env: Env, jobId: string, known?: Job): Promise<Sink | null> {
   const job = known ?? (await findJobByJobId(env.DB, jobId))
   if (!job || job.kind !== 'transcode') return null
   const { account, config } = job
   const provider = outputProvider(config)
   const common = { account, jobId, cacheControl: config.cache_control }
-  // Nothing is unsealed for a store that reads no credentials.
+  // Nothing is unsealed for a store that needs no credentials.
   if (rulesOf(provider).members.length === 0) return openSink(env, provider, { ...common, root: null, credentials: {} })
   const { output: credentials } = await openJobSecrets(env, job)
   const [first, ...others] = outputRoots(provider, config).map((text, index) => {
@@ -105,7 +105,7 @@ export async function openJobSink(env: Env, jobId: string, known?: Job): Promise
   return multiBucketSink(first[1], new Map(others))
 }
 
-/** @throws StoreError when it is not of a form that its provider has */
+/** @throws StoreError when the root is not in a format of its provider */
 function rootAddress(provider: Provider, root: string): AddressOf<Provider> {
   const address = parseRoot(provider, root)
   if (address.kind !== 'invalid') return address

@@ -1,17 +1,17 @@
-// In charge of: keeping a relative path below the prefix that it is appended to.
+// In charge of: keeping a relative path inside the prefix that it is appended to.
 import { MAX_LENGTH } from '#contract/limits.ts'
 import { StoreError } from './objectStore.ts'
 
 /**
  * Returns `prefix + path`.
- * @throws StoreError `invalid` for a path that is empty, absolute, climbs, or that no store would take.
+ * @throws StoreError `invalid` for a path that is empty, absolute, contains dot segments, or that no store accepts.
  */
 export function keyBelow(prefix: string, path: string, provider: string, operation: string): string {
   const elements = path.split('/')
   const key = prefix + path
   const wrong =
     elements.some((element) => element === '' || element === '.' || element === '..') ||
-    // Control characters would end up in headers, manifests and tar entries.
+    // Control characters would appear in headers, manifests and tar entries.
     // oxlint-disable-next-line no-control-regex
     /[\u0000-\u001f\u007f\\]/.test(path) ||
     !path.isWellFormed() ||

@@ -1,9 +1,9 @@
-// In charge of: outputs of one job in several buckets: one sink for all of them, which tells them apart by the mark that a path
-// begins with (contract/job/paths/outputLocation.ts).
+// In charge of: one sink for a job whose outputs go to several buckets. The first segment of a path selects the bucket
+// (contract/job/paths/outputLocation.ts).
 // Not in charge of: which buckets a job names (jobStores.ts).
 import type { Sink } from './objectStore.ts'
 
-/** @param sinksByPrefix by their marks; whatever has none of them is the first one's */
+/** @param sinksByPrefix by the first segment of a path; any other path goes to `defaultSink` */
 export function multiBucketSink(defaultSink: Sink, sinksByPrefix: ReadonlyMap<string, Sink>): Sink {
   if (sinksByPrefix.size === 0) return defaultSink
   const at = (path: string): { sink: Sink; path: string; mark: string } => {
@@ -45,7 +45,7 @@ export function multiBucketSink(defaultSink: Sink, sinksByPrefix: ReadonlyMap<st
       const to = at(path)
       return to.sink.abortUpload(to.path, ...rest)
     },
-    // All are of one provider: what one of them can, all can.
+    // All sinks are of one provider and have the same methods.
     ...(defaultSink.probeWrite === undefined
       ? {}
       : {

@@ -1,41 +1,41 @@
-// In charge of: the small interface behind which every provider stands, and its errors.
-// Not in charge of: which provider serves a job (registry.ts).
+// In charge of: the interfaces that every provider implements (Source, Sink), and their errors.
+// Not in charge of: which provider a job uses (registry.ts).
 
 import type { ConnectionError } from '#contract/errorCodes.ts'
 import { CONNECTION_ERRORS } from '#contract/errorCodes.ts'
 import type { ObjectKind } from './cacheControl.ts'
 
-/** A byte range: `length` absent = to the end. */
+/** A byte range. Without `length`: to the end. */
 export interface ByteRange {
   offset: number
   length?: number
 }
 
 export interface SourceStat {
-  /** Bytes; null where the server does not say. */
+  /** Bytes; null if the server does not report it. */
   size: number | null
   etag: string | null
   contentType: string | null
-  /** False where the server answers a Range request with the whole object. */
+  /** False if the server answers a Range request with the whole object. */
   ranges: boolean
 }
 
 export interface SourceBody extends SourceStat {
-  /** The bytes asked for; the whole object where `partial` is false. */
+  /** The requested bytes; the whole object if `partial` is false. */
   body: ReadableStream<Uint8Array>
   partial: boolean
-  /** First byte of `body` in the object. */
+  /** Offset of the first byte of `body` in the object. */
   offset: number
-  /** Bytes in `body`; null where the server does not say. */
+  /** Bytes in `body`; null if the server does not report it. */
   length: number | null
 }
 
-/** Reading side of a provider: one object, named when the source is opened. */
+/** Reads one object, which is chosen when the source is opened. */
 export interface Source {
   /** @throws StoreError */
   stat(): Promise<SourceStat>
   /**
-   * Streams a range. With `etag`, the object must still be that one, else StoreError `source_changed`.
+   * Streams a range. With `etag`, the object must still have that ETag, else StoreError `source_changed`.
    * @throws StoreError
    */
   read(range: ByteRange | null, etag?: string): Promise<SourceBody>
@@ -47,15 +47,15 @@ export interface StoredPart {
   etag: string
 }
 
-/** Objects that one `deleteMany` may name: what S3's DeleteObjects and R2's binding take. */
+/** Maximum number of objects in one `deleteMany`: the limit of S3's DeleteObjects and of R2's binding. */
 export const MAX_DELETE_BATCH = 1000
 
 /**
- * Writing side of a provider, below one job's destination. Paths are relative, checked and never escape it.
- * Kept and used by many requests at once: no state beside what opening it gave.
+ * Writes below one job's destination. Paths are relative, checked, and cannot leave it. Cached and used by many
+ * requests at once, so it has no state but what it was opened with.
  */
 export interface Sink {
-  /** Replaces what was there, in one step: no reader meets a part of it. The same again is no error. `kind` absent = file. */
+  /** Replaces an existing object atomically. May be repeated. Without `kind`: a file. */
   put(
     path: string,
     body: ReadableStream<Uint8Array> | Uint8Array,
@@ -64,14 +64,14 @@ export interface Sink {
     kind?: ObjectKind,
   ): Promise<{ etag: string }>
   stat(path: string): Promise<{ size: number; etag: string } | null>
-  /** Succeeds also when there is no such object. */
+  /** Succeeds too if the object does not exist. */
   delete(path: string): Promise<void>
   /**
-   * The same for `MAX_DELETE` paths at most, in as few requests as the provider allows. Some may be gone already, and
-   * after an error some may be left: the caller asks again with the same list.
+   * Deletes up to `MAX_DELETE_BATCH` objects, in as few requests as the provider allows. Some may not exist. After an
+   * error, some may remain: the caller repeats the call with the same list.
    */
   deleteMany(paths: readonly string[]): Promise<void>
-  /** Of a file. → an upload id, opaque, that the other calls take. */
+  /** For a file. → an opaque upload id for the other methods. */
   beginUpload(path: string, contentType: string): Promise<string>
   /** All parts but the last have the same size. */
   uploadPart(
@@ -82,24 +82,25 @@ export interface Sink {
     size: number,
   ): Promise<string>
   /**
-   * Makes the object visible in one step.
-   * @throws StoreError `no_such_upload` when it was aborted before; when it was completed before, that or the same answer
+   * Makes the object visible atomically.
+   * @throws StoreError `no_such_upload` if it was aborted before; if it was completed before, either that or the same
+   * result
    */
   completeUpload(path: string, upload: string, parts: StoredPart[]): Promise<{ etag: string }>
-  /** Succeeds also when there is no such upload any more. */
+  /** Succeeds too if the upload does not exist any more. */
   abortUpload(path: string, upload: string): Promise<void>
   /**
-   * Finds out whether objects can be written below a directory, without anyone seeing one; absent where nobody could refuse.
-   * `keep` is told of what would be left by whoever dies here.
+   * Checks whether objects can be written below a directory, without creating a visible one. Missing if a store cannot
+   * refuse. `onUploadStarted` is called with an upload that would remain if the process died here.
    * @throws StoreError as the first write would
    */
   probeWrite?(directory: string, onUploadStarted: (upload: string, path: string) => Promise<void>): Promise<void>
   /**
-   * An address at which whoever has it can read the object for an hour or so, made without asking the store; absent where the
-   * provider has none that shows no secret. null = not for this object.
+   * A URL with which anyone can read the object for about an hour, created without a request to the store. Missing if
+   * the provider has none that hides its secrets. null = not for this object.
    */
   presignedUrl?(path: string): Promise<string | null>
-  /** Where the object is, in the provider's own form (`s3://bucket/key`), for `status.outputs[].location`. */
+  /** The address of the object in the provider's own format (`s3://bucket/key`), for `status.outputs[].location`. */
   location(path: string): string
 }
 
@@ -118,20 +119,23 @@ export type StoreErrorCode =
   | 'address_refused'
   | 'too_large'
   | 'invalid'
-  /** A stream that was to be stored ended early, or was longer than announced. */
+  /** A stream to be stored ended early, or was longer than announced. */
   | 'body_broken'
   | 'unreachable'
-  // `unreachable`, where it is known why.
+  // `unreachable` with a known cause.
   | ConnectionError
 
 export interface StoreErrorOptions {
-  /** What the provider calls it: `NoSuchBucket`. */
+  /** The provider's error code, such as `NoSuchBucket`. */
   providerCode?: string | null
   /** The provider's Retry-After, in milliseconds. */
   retryAfterMs?: number | null
 }
 
-/** A clock is set right some time, here or there, and a server is started again; how long that may take is for others to say. */
+/**
+ * Errors that may pass: an unreachable server, and a wrong clock, here or at the store. The caller decides for how
+ * long.
+ */
 const transientErrors: ReadonlySet<StoreErrorCode> = new Set(['unreachable', ...CONNECTION_ERRORS, 'clock_skew'])
 
 export class StoreError extends Error {
@@ -139,7 +143,7 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode
   readonly provider: string
   readonly operation: string
-  /** HTTP status of the provider, where there was one. */
+  /** HTTP status from the provider, if there was one. */
   readonly status: number | null
   readonly providerCode: string | null
   readonly retryAfterMs: number | null
@@ -159,13 +163,13 @@ export class StoreError extends Error {
     this.providerCode = options.providerCode ?? null
     this.retryAfterMs = options.retryAfterMs ?? null
   }
-  /** True where the same call may succeed later. */
+  /** True if the same call may succeed later. */
   get transient(): boolean {
     return transientErrors.has(this.code)
   }
 }
 
-/** True where the same call may succeed later: what is not the store's own verdict is somebody's accident. */
+/** True if the same call may succeed later. An error that did not come from a store counts as transient. */
 export function isTransient(error: unknown): boolean {
   return !(error instanceof StoreError) || error.transient
 }

@@ -1,5 +1,6 @@
-// In charge of: OAuth access tokens of a service account (RFC 7523: a signed assertion for a token), kept as long as they last.
-// Not in charge of: using them (registry.ts).
+// In charge of: OAuth access tokens of a service account (RFC 7523: a signed assertion is exchanged for a token),
+// cached until shortly before they expire.
+// Not in charge of: using them (gcsStore.ts).
 import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
 import { toBase64Url } from '../../secrets/hmac.ts'
 import { rsaSha256Signer } from '../rsaSignature.ts'
@@ -10,9 +11,9 @@ const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write'
 /** Google: "a maximum of 1 hour after the issued time". */
 const ASSERTION_SECONDS = 3600
-/** The assertion is dated back, since a clock that is ahead would be refused. */
+/** The assertion is dated back, because Google refuses one from a clock that is ahead. */
 const SKEW_SECONDS = 60
-/** A request that begins with a token must reach the store with it. */
+/** A request that starts with a token must reach the store before the token expires. */
 const RENEW_BEFORE_MS = 5 * 60_000
 const MAX_TOKENS = 200
 const MAX_ANSWER_BYTES = 16 * 1024
@@ -20,23 +21,26 @@ const MAX_ANSWER_BYTES = 16 * 1024
 interface Token {
   value: string
   until: number
-  /** The store has taken it. */
+  /** The store has accepted it at least once. */
   proven: boolean
 }
 
 export interface AccessTokenSource {
-  /** → the value of an Authorization header. @throws StoreError `credentials_invalid`, `forbidden`, `clock_skew` or `unreachable` */
+  /**
+   * → the value of an Authorization header.
+   * @throws StoreError `credentials_invalid`, `forbidden`, `clock_skew` or `unreachable`
+   */
   authorizationHeader(): Promise<string>
   /**
-   * Tells how the store took the header: a token that was refused is not used again.
-   * @returns true where it had been taken before: somebody withdrew it, and the next one may do
+   * Reports whether the store accepted the header. A token that was refused is not used again.
+   * @returns true if it had been accepted before: it was revoked, and a new one may be accepted
    */
   reportResponse(header: string, refused: boolean): Promise<boolean>
 }
 
 /**
- * Of this isolate; by a digest of the account and its key, so that a wrong key never meets another's token. Only what is there:
- * a request that asks for one may be cancelled, and who shared its promise would wait for ever.
+ * Tokens of this isolate, by a digest of the account and its key, so that a wrong key never gets the token of another.
+ * Only finished tokens: a pending promise would never settle for others when the request that started it is cancelled.
  */
 const cachedTokens = new Map<string, Token>()
 
@@ -61,7 +65,7 @@ export function accessTokenSource(
     async reportResponse(header, refused) {
       const known = await (name ??= nameOf(account))
       const token = cachedTokens.get(known)
-      // Another one has taken its place already.
+      // Another token has replaced it already.
       if (!token || headerOf(token) !== header) return refused
       if (refused) cachedTokens.delete(known)
       const before = token.proven
@@ -80,7 +84,7 @@ async function nameOf({ clientEmail, keyId, key }: Omit<ServiceAccount, 'kind'>)
   return JSON.stringify([clientEmail, keyId, toBase64Url(new Uint8Array(digest))])
 }
 
-/** RFC 7519, RFC 7515 §3: the assertion that Google calls a JWT. Times in seconds. */
+/** RFC 7519, RFC 7515 §3: the assertion, which Google calls a JWT. Times in seconds. */
 export async function jwtAssertion(
   { clientEmail, keyId }: Pick<ServiceAccount, 'clientEmail' | 'keyId'>,
   sign: (text: string) => Promise<Uint8Array>,
@@ -111,7 +115,7 @@ async function requestToken(
   })
   const answer = await readJson(response)
   const { access_token: value, expires_in: seconds } = answer
-  // RFC 6750 §2.1: these characters and no others, so that it can stand in a header.
+  // RFC 6750 §2.1: only these characters, so that it is valid in a header.
   if (response.status === 200 && typeof value === 'string' && /^[\w.~+/-]+=*$/.test(value)) {
     return { value, until: asked + (typeof seconds === 'number' ? seconds : 0) * 1000, proven: false }
   }
@@ -128,7 +132,7 @@ async function readJson(response: Response): Promise<Record<string, unknown>> {
   }
 }
 
-/** RFC 6749 §5.2. Google's description repeats what it was sent, so it is looked at and never shown. */
+/** RFC 6749 §5.2. Google's description repeats what was sent, so it is examined but never shown. */
 function tokenError(status: number, answer: Record<string, unknown>): StoreError {
   const error = typeof answer['error'] === 'string' && /^[a-z_]{3,40}$/.test(answer['error']) ? answer['error'] : null
   const description = typeof answer['error_description'] === 'string' ? answer['error_description'] : ''

@@ -1,4 +1,4 @@
-// In charge of: Cloud Storage as an S3-shaped store: its XML API, with an HMAC key or with a service account's token.
+// In charge of: Cloud Storage as an S3-compatible store: its XML API, with an HMAC key or a service account's token.
 // Not in charge of: the requests (s3/), tokens (accessToken.ts).
 import type { KeyPair } from '#contract/job/storeKeys/storeKey.ts'
 import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
@@ -12,7 +12,7 @@ import { accessTokenSource } from './accessToken.ts'
 
 export type GoogleKey = KeyPair | ServiceAccount
 
-/** Any region is right: a bucket is found by its name. Google, "Signatures": "auto" stands for all of them. */
+/** Buckets are found by name, in any region. Google, "Signatures": "auto" stands for all regions. */
 const REGION = 'auto'
 const PROVIDER = 'gcloud'
 
@@ -24,9 +24,9 @@ export function gcsStore(
 ): S3Store {
   const common = {
     provider: PROVIDER,
-    // Path style: names may have dots and underscores, which no certificate or host name takes.
+    // Path style: bucket names may have dots and underscores, which certificates or host names do not allow.
     place: { name: `gs://${bucket}`, base: `https://storage.googleapis.com/${bucket}`, region: REGION },
-    // Google has no DeleteObjects that all its documentation knows of.
+    // Google documents DeleteObjects only in part.
     deletesMany: false,
   }
   if (key.kind === 'pair') {

@@ -1,5 +1,5 @@
 // In charge of: opening Google Cloud Storage for a job.
-// Not in charge of: its requests (gcsStore.ts), tokens (accessToken.ts).
+// Not in charge of: the requests (gcsStore.ts), tokens (accessToken.ts).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { GoogleAddress } from '#contract/job/stores/gcloud.ts'
 import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'

@@ -1,6 +1,7 @@
-// In charge of: writing to an http or https server by PUT: small objects at once, large ones staged in the service's own store
-// and sent at the commit as one PUT with its length. Best effort: how atomic a PUT is, is the server's affair.
-// Not in charge of: which addresses may be reached (guardedFetch.ts), the store they are staged in (r2Store.ts).
+// In charge of: writing to an http or https server with PUT. Small objects are sent at once. Large ones are staged in
+// the service's own store and sent at the commit, as one PUT with its length. Whether a PUT is atomic depends on the
+// server.
+// Not in charge of: which addresses may be reached (guardedFetch.ts), the staging store (r2/r2Store.ts).
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
 import { fromBase64Url, toBase64Url } from '../../secrets/hmac.ts'
 import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
@@ -12,11 +13,11 @@ import { StoreError } from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 
 const PROVIDER = 'http'
-/** Of a staged object: a local R2 GET of a multipart object has no backpressure, so each must be small enough for memory. */
+/** Reads of a staged object: a local R2 GET of a multipart object has no backpressure, so each must fit into memory. */
 const STAGED_READ_BYTES = 16 * 1024 * 1024
-/** Without a byte being taken, or an answer after the last one. */
+/** Maximum time without progress of the body, or without an answer after its end. */
 const STALL_MS = 120_000
-/** Requests at a time where objects are deleted one by one. */
+/** Concurrent requests when objects are deleted one by one. */
 const DELETE_CONCURRENCY = 6
 
 export interface HttpSinkOptions {
@@ -24,13 +25,13 @@ export interface HttpSinkOptions {
   root: string
   access: HttpCredentials
   caching?: CacheControlByKind
-  /** Must hand out redirects instead of following them, and wait long for an answer: it comes after the body. */
+  /** Must return redirects instead of following them, and wait long for an answer: it comes after the body. */
   transport: FetchFunction
-  /** Below this lies what is not sent yet, and the receipts of what is. */
+  /** Holds objects that are not sent yet, and receipts of those that were. */
   staging: { sink: Sink; open: (path: string) => Source }
 }
 
-/** What a server is known to have taken, for servers that do not let anyone look. */
+/** What a server accepted: the only record when the server does not allow reads. */
 interface PutReceipt {
   size: number
   etag: string
@@ -76,7 +77,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
     const { status } = response
     const [code, why] =
       status >= 300 && status < 400
-        ? // A body that streams cannot be sent twice, and credentials belong to the host that was named.
+        ? // A streamed body cannot be sent twice, and the credentials are for the host that the request names.
           (['forbidden', 'redirects instead of accepting the file; use the final address'] as const)
         : (statuses[status] ??
           (status >= 500
@@ -87,7 +88,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
     throw new StoreError(code, PROVIDER, operation, `${host} ${why} (${status}).`, status, more)
   }
 
-  /** One PUT of exactly `size` bytes. @returns the server's tag, or one of ours */
+  /** One PUT of exactly `size` bytes. @returns the server's ETag, or one made here */
   async function send(
     operation: string,
     path: string,
@@ -141,7 +142,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
         controller.enqueue(chunk)
       },
     })
-    // The runtime sends Content-Length for such a stream: servers may refuse a body without.
+    // The runtime sends Content-Length for such a stream. Servers may refuse a body without it.
     const fixed = new FixedLengthStream(size)
     let wrong = false
     let broken: unknown = null
@@ -198,7 +199,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
         return { size: Number(length), etag: etag ?? `"sent-${length}"` }
       }
       if (status === 429 || (status >= 500 && status !== 501)) return refuse('stat', response)
-      // It does not let anyone look: what it answered to our own PUT is all that can be known.
+      // The server does not allow reads: its answer to the PUT is all that is known.
       return receipt(path)
     },
 
@@ -206,7 +207,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
       const response = await ask('DELETE', addressOf(path, 'delete'), {})
       await response.body?.cancel()
       await staging.sink.delete(await receiptKey('sent', path))
-      // Who does not delete keeps it: that is best effort, and no reason to come back for days.
+      // A server that does not delete keeps the object. That is allowed (best effort) and no reason to retry for days.
       if (response.status === 429 || (response.status >= 500 && response.status !== 501))
         await refuse('delete', response)
     },
@@ -216,7 +217,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
       await mapConcurrent(paths, DELETE_CONCURRENCY, (path) => sink.delete(path))
     },
 
-    // The type travels in the id, for the PUT at the end.
+    // The content type is part of the id, for the PUT at the end.
     async beginUpload(path, contentType) {
       keyBelow('', path, PROVIDER, 'beginUpload')
       const id = await staging.sink.beginUpload(await receiptKey('put', path), contentType)
@@ -232,7 +233,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
       try {
         await staging.sink.completeUpload(staged, stagedUploadId(upload), parts)
       } catch (error) {
-        // Put together by a try that did not live to send it?
+        // Assembled by an earlier try that died before it sent the object?
         const isGone = error instanceof StoreError && error.code === 'no_such_upload'
         if (!isGone || (await staging.sink.stat(staged)) === null) throw error
       }
@@ -253,7 +254,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
     },
 
     async probeWrite(directory) {
-      // There is no way to ask without writing. One byte, always under the same name, and deleted where the server does that.
+      // Only a write can test this: one byte, always under the same name, and deleted if the server allows that.
       const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
       await send('tryOut', path, new Uint8Array([10]), 1, 'text/plain', null)
       const response = await ask('DELETE', addressOf(path, 'tryOut'), {}).catch(() => null)
@@ -265,7 +266,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
   return sink
 }
 
-/** By a digest: a path of the longest kind would not fit behind the prefix. */
+/** A digest, because a path of the maximum length would not fit after the prefix. */
 async function receiptKey(kind: 'put' | 'sent', path: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(path))
   return `${kind}/${toBase64Url(new Uint8Array(digest))}`
@@ -280,7 +281,7 @@ function stagedUploadId(upload: string): string {
   return upload.slice(0, upload.lastIndexOf('.'))
 }
 
-/** The whole of a staged object, a range at a time, each asked for when the one before has been taken. */
+/** A whole staged object, read in ranges; each range is requested when the previous one was consumed. */
 function streamInRanges(source: Source, size: number): ReadableStream<Uint8Array> {
   let at = 0
   let reader: ReadableStreamDefaultReader<Uint8Array> | null = null
@@ -305,7 +306,7 @@ function streamInRanges(source: Source, size: number): ReadableStream<Uint8Array
   )
 }
 
-/** RFC 3986 unreserved characters stay, all others are encoded; a dot element cannot be among them (keyBelow). */
+/** Encodes all but RFC 3986 unreserved characters. Dot segments cannot occur (keyBelow). */
 function encodePath(path: string): string {
   return encodeURIComponent(path)
     .replaceAll('%2F', '/')

@@ -1,6 +1,6 @@
-// In charge of: one file behind an http or https address, as a source: Range, Basic credentials, and a pin that notices
-// when the file changes between two reads.
-// Not in charge of: which addresses may be reached, redirects (guardedFetch.ts); playlists.
+// In charge of: a file at an http or https address as a source: Range, Basic credentials, and an ETag that detects a
+// change of the file between two reads.
+// Not in charge of: which addresses may be reached, redirects (guardedFetch.ts); playlists (taskApi/hlsSource/).
 import { toBase64Url, fromBase64Url } from '../../secrets/hmac.ts'
 import { parseContentRange, sizeFromUnsatisfiedRange } from '../../util/byteRange.ts'
 import type { ByteRange, Source, SourceBody, SourceStat, StoreErrorCode } from '../objectStore.ts'
@@ -34,14 +34,14 @@ const errorMessages: Partial<Record<StoreErrorCode, string>> = {
   unreachable: 'cannot deliver the file at the moment',
 }
 
-/** What a response says about the file that it is taken from. */
+/** What a response says about the version of the file. */
 interface FileVersion {
   size: number | null
   etag: string | null
   lastModified: string | null
 }
 
-/** In errors, where it is not a plain server: the provider, and what stands for the address. */
+/** For errors of stores other than plain servers: the provider, and the name that replaces the address. */
 export interface HttpSourceNames {
   provider: string
   name: string
@@ -64,7 +64,7 @@ export function httpSource(
       headers.set('authorization', basicAuthorization(access.username ?? '', access.password ?? ''))
     }
     const response = await transport(url, { method, headers })
-    // Byte offsets in a compressed form are not offsets in the file.
+    // Byte offsets in a compressed body are not offsets in the file.
     const coding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
     if (response.ok && coding !== '' && coding !== 'identity') {
       await response.body?.cancel()
@@ -86,7 +86,7 @@ export function httpSource(
   async function statByGet(): Promise<SourceStat> {
     const response = await ask('stat', 'GET', { range: 'bytes=0-0' })
     await response.body?.cancel()
-    // An empty file has no first byte; the 416 says so.
+    // An empty file has no first byte; the 416 answer shows that.
     const empty = response.status === 416 && sizeFromUnsatisfiedRange(response.headers.get('content-range')) === 0
     if (!empty && response.status !== 200 && response.status !== 206) return refuse('stat', response, null)
     return statOf(response, empty ? 0 : sizeOf(response), empty || response.status === 206)
@@ -103,7 +103,8 @@ export function httpSource(
         return statOf(response, size, ranges === 'bytes')
       }
       if (code === 'unreachable') return refuse('stat', response, null)
-      // Many servers and every presigned GET refuse HEAD, and few say whether they serve ranges: the first byte tells.
+      // Many servers and every presigned GET refuse HEAD, and few announce ranges: a request for the first byte shows
+      // both.
       return statByGet()
     },
 
@@ -111,7 +112,7 @@ export function httpSource(
       const expected = etag ? parseVersionEtag(etag) : null
       const response = await ask('read', 'GET', {
         ...(range ? { range: rangeHeader(range) } : {}),
-        // RFC 9110 §13.1.1: If-Match compares strongly, so that a weak tag would never match.
+        // RFC 9110 §13.1.1: If-Match uses the strong comparison, so a weak ETag would never match.
         ...(expected?.etag && isStrong(expected.etag) ? { 'if-match': expected.etag } : {}),
       })
       if (response.status !== 200 && response.status !== 206) return refuse('read', response, expected)
@@ -152,7 +153,7 @@ function mismatchOf(
   }
   if (!pin) return null
   const now = { size: sizeOf(response), etag: response.headers.get('etag'), lastModified: lastModified(response) }
-  // What one of the two does not say cannot contradict; the server was also asked with If-Match where it has a strong tag.
+  // A missing value cannot contradict. For a strong ETag, If-Match was sent as well.
   const changed = (['size', 'etag', 'lastModified'] as const).some(
     (name) => pin[name] !== null && now[name] !== null && pin[name] !== now[name],
   )
@@ -169,7 +170,7 @@ function statOf(response: Response, size: number | null, ranges: boolean): Sourc
   }
 }
 
-/** Size of the whole file, where the response says it. */
+/** Size of the whole file, if the response contains it. */
 function sizeOf(response: Response): number | null {
   return response.status === 206
     ? (parseContentRange(response.headers.get('content-range'))?.total ?? null)
@@ -192,8 +193,8 @@ function isStrong(etag: string): boolean {
 const VERSION_ETAG = /^"pin-([A-Za-z0-9_-]+)"$/
 
 /**
- * A tag of our own for a file without a strong one: its size, its date and its weak tag, checked against every answer.
- * Null where the server says nothing that could be compared.
+ * An ETag made here, for a file without a strong one: its size, date and weak ETag, compared with every answer.
+ * Null if the server sends nothing that can be compared.
  */
 function versionEtag(version: FileVersion): string | null {
   if (version.size === null && version.lastModified === null && version.etag === null) return null

@@ -1,5 +1,5 @@
-// In charge of: opening files on http servers for a job, as its source, and servers that take PUT, as its destination.
-// Not in charge of: requests (httpSource, httpSink), which addresses may be reached (guardedFetch.ts).
+// In charge of: opening http servers for a job: files as its source, servers that accept PUT as its destination.
+// Not in charge of: requests (httpSource.ts, httpSink.ts), which addresses may be reached (guardedFetch.ts).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { HttpAddress } from '#contract/job/stores/http.ts'
 import { cacheControlOf } from '../cacheControl.ts'
@@ -11,7 +11,9 @@ import { requireRoot } from '../provider.ts'
 import { guardedTransport } from '../guardedFetch.ts'
 import { r2Sink, r2Source } from '../r2/r2Store.ts'
 
-/** The answer to a PUT comes after its body, which may be a film on a slow line; a stall is noticed much earlier. */
+/**
+ * The answer to a PUT comes after its body, which may be a long video on a slow line. A stall is detected much earlier.
+ */
 const HTTP_PUT_MS = 6 * 3600_000
 
 export const httpProvider: StoreProvider<HttpAddress> = {
@@ -19,7 +21,7 @@ export const httpProvider: StoreProvider<HttpAddress> = {
     httpSource(address.url, httpAccessOf(credentials), guardedTransport(env)),
   openSink(env, request) {
     const { text, index } = requireRoot(request, 'http')
-    // Removed with the rest of the job's intermediate objects.
+    // Deleted with the job's other intermediate objects.
     const staged = `work/${request.jobId}/${index === 0 ? 'http' : `http-${index}`}/`
     return httpSink({
       root: text,
