@@ -1,5 +1,6 @@
-// In charge of: how a kind of store is opened for a job: what it is given, and what it must be able to do.
-// Not in charge of: which stores there are (registry.ts), their addresses and credentials in a request (contract/stores).
+// In charge of: the interface of a store provider: what it is given, and what it must open.
+// Not in charge of: the list of providers (registry.ts), their addresses and credentials in a request
+// (contract/job/stores/).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { StoreKeyResult } from '#contract/job/storeKeys/storeKey.ts'
 import type { Sink, Source } from './objectStore.ts'
@@ -12,41 +13,42 @@ export interface SourceRequest<Address> {
   credentials: Partial<Credentials>
 }
 
-/** What one of the roots of a job's outputs is opened with. */
+/** What one root of a job's outputs is opened with. */
 export interface SinkRequest<Address> {
   account: string
   jobId: string
-  /** null = the store has no roots: its outputs have relative paths alone. */
+  /** null = the store has no roots: its output paths are always relative. */
   root: Root<Address> | null
   credentials: Partial<Credentials>
-  /** The Cache-Control that the job wants all of its objects to have. */
+  /** The Cache-Control value that the job sets for all of its objects. */
   cacheControl?: string | undefined
 }
 
 interface Root<Address> {
   /** `s3://bucket`, `https://host:port` */
   text: string
-  /** Its key means nothing. */
+  /** Its key is not used. */
   address: Address
-  /** Which of the job's roots it is, from 0. */
+  /** Index among the job's roots, from 0. */
   index: number
 }
 
 export interface StoreProvider<Address> {
   /** @throws StoreError */
   openSource(env: Env, request: SourceRequest<Address>): Source | Promise<Source>
-  /** null = nothing can be written there. @throws StoreError */
+  /** null = the store is read-only for jobs. @throws StoreError */
   openSink: ((env: Env, request: SinkRequest<Address>) => Sink) | null
 }
 
-/** @throws StoreError `invalid` where the job names no root */
+/** @throws StoreError `invalid` if the job names no root */
 export function requireRoot<Address>({ root }: SinkRequest<Address>, provider: string): Root<Address> {
   if (root) return root
   throw new StoreError('invalid', provider, 'open', 'The job names no bucket for its outputs.')
 }
 
 /**
- * The key in a job's sealed credentials, which were judged when it was accepted; an older version of the service may have been laxer.
+ * The key in a job's sealed credentials. They were checked when the job was accepted, but an older version of the
+ * service may have checked less.
  * @throws StoreError `credentials_invalid`
  */
 export function keyOf<Signer>(

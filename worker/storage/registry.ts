@@ -1,5 +1,5 @@
-// In charge of: the stores that a job may read and write, by the name of their provider. A new one is a folder and a line here.
-// Not in charge of: what a job names as its input or output (jobStores.ts), nor unsealing credentials.
+// In charge of: the stores that jobs may read and write, by provider name. A new store is a folder and a line here.
+// Not in charge of: a job's input and output, unsealing credentials (both jobStores.ts).
 import type { AddressOf, Provider } from '#contract/job/stores/registry.ts'
 import { googleProvider } from './google/provider.ts'
 import { httpProvider } from './http/provider.ts'

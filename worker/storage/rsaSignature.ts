@@ -1,11 +1,11 @@
-// In charge of: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 §8.2), with which both Oracle and Google want requests signed.
+// In charge of: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 §8.2), the request signature of Oracle and Google.
 // Not in charge of: what is signed, reading keys (contract/job/storeKeys/pem.ts).
 import type { RsaKey } from '#contract/job/storeKeys/pem.ts'
 import { StoreError } from './objectStore.ts'
 
 /**
- * → the signature of a text in UTF-8. The key is imported once, at the first signature.
- * @throws StoreError `credentials_invalid` for numbers that are no key: its form was judged before, they were not
+ * → the signature of a UTF-8 text. The key is imported once, at the first signature.
+ * @throws StoreError `credentials_invalid` if the numbers are not a valid key: earlier checks cover only the key's form
  */
 export function rsaSha256Signer(provider: string, key: Pick<RsaKey, 'pkcs8'>): (text: string) => Promise<Uint8Array> {
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }

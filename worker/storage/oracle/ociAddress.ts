@@ -1,7 +1,7 @@
-// In charge of: Oracle's host names: which domain a region belongs to, and the addresses of its two doors to one bucket.
-// Not in charge of: whether namespace and region are parts of host names (contract/).
+// In charge of: Oracle's host names: the domain of a region, and the addresses of a bucket in both of its APIs.
+// Not in charge of: whether namespace and region are valid parts of host names (contract/job/stores/).
 
-/** The regions that are not in oraclecloud.com. Oracle's SDK lists them as realms; a new one is reached once it is here. */
+/** Regions outside oraclecloud.com, which Oracle's SDK lists as realms. A new realm needs an entry here. */
 const domains: Readonly<Record<string, readonly string[]>> = {
   'oraclegovcloud.com': ['us-langley-1', 'us-luke-1', 'us-gov-ashburn-1', 'us-gov-chicago-1', 'us-gov-phoenix-1'],
   'oraclegovcloud.uk': ['uk-gov-london-1', 'uk-gov-cardiff-1'],
@@ -40,17 +40,17 @@ function domainOfRegion(region: string): string {
   return Object.entries(domains).find(([, regions]) => regions.includes(region))?.[0] ?? 'oraclecloud.com'
 }
 
-/** Of the bucket in the native API, without a slash at the end. */
+/** Address of the bucket in the native API, without a trailing slash. */
 export function ociEndpoint({ namespace, bucket, region }: OciBucketAddress): string {
   return `https://objectstorage.${region}.${domainOfRegion(region)}/n/${namespace}/b/${bucket}`
 }
 
-/** Of the bucket at the door that speaks S3: path style, the only one that every region has. */
+/** Address of the bucket in the S3 API. Path style, the only one that every region has. */
 export function ociS3Endpoint({ namespace, bucket, region }: OciBucketAddress): string {
   return `https://${namespace}.compat.objectstorage.${region}.${domainOfRegion(region)}/${bucket}`
 }
 
-/** In messages and in `location`. */
+/** For messages and for `location`. */
 export function ociBucketName({ namespace, bucket }: OciBucketAddress): string {
   return `oci://${namespace}/${bucket}`
 }

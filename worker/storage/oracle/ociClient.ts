@@ -1,6 +1,6 @@
-// In charge of: one request to Oracle's native Object Storage API: address, signature, body with its length, and the refusal
-// as a StoreError.
-// Not in charge of: which requests make a read or an upload (ociSource.ts, ociSink.ts), trying again (who asked does).
+// In charge of: one request to Oracle's native Object Storage API: address, signature, body with its length, and errors
+// as StoreError.
+// Not in charge of: which requests make up a read or an upload (ociSource.ts, ociSink.ts), retries (the caller).
 import { putStream } from '../s3/s3Client.ts'
 import { encodeKey } from '../s3/bucketAddress.ts'
 import type { StoreError } from '../objectStore.ts'
@@ -14,7 +14,7 @@ import { mapOciError } from './ociErrors.ts'
 export interface OciStore {
   place: OciBucketAddress
   sign: OciSigner
-  /** Must hand out redirects instead of following them: a signature is good for one host. */
+  /** Must return redirects instead of following them: a signature covers the host. */
   transport: FetchFunction
 }
 
@@ -28,9 +28,9 @@ export interface OciRequest {
   headers?: Record<string, string>
   /** Body of a POST. */
   json?: unknown
-  /** Body of a PUT, which needs no signature of its own (Oracle, "Request Signatures": PutObject, UploadPart). */
+  /** Body of a PUT. It is not signed (Oracle, "Request Signatures": PutObject, UploadPart). */
   put?: { body: ReadableStream<Uint8Array> | Uint8Array; size: number; contentType: string }
-  /** Statuses that are an answer, not a refusal. */
+  /** Statuses that are no error for this request. */
   accept?: readonly number[]
 }
 
@@ -68,12 +68,12 @@ function bodyOf(body: ReadableStream<Uint8Array> | Uint8Array | undefined): { bo
   return body instanceof Uint8Array ? { body } : {}
 }
 
-/** Also the slashes: an object's name is one element of the path. */
+/** Encodes slashes too: an object's name is a single segment of the path. */
 function encodePathSegment(text: string): string {
   return encodeKey(text).replaceAll('/', '%2F')
 }
 
-/** The members of an answer in JSON; none where it is something else. */
+/** The members of a JSON answer; none if it is not a JSON object. */
 export async function readOciJson(response: Response): Promise<Record<string, unknown>> {
   const text = await readBoundedText(response, MAX_ANSWER_BYTES).catch(() => null)
   try {

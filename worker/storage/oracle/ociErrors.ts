@@ -1,5 +1,5 @@
-// In charge of: what a refusal of Oracle's native API means, as a StoreError that a person understands and that holds nothing
-// but Oracle's own code: its message may repeat what was signed.
+// In charge of: turning an error of Oracle's native API into a StoreError with a readable message. Of Oracle's answer
+// only the code is kept: its message may repeat what was signed.
 // Not in charge of: reading the answer (ociClient.ts).
 import type { StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
@@ -7,7 +7,7 @@ import { StoreError } from '../objectStore.ts'
 export interface OciErrorResponse {
   operation: string
   status: number
-  /** As Oracle writes it. */
+  /** Oracle's error code, as received. */
   code: string | null
   /** How far the store's clock is ahead of ours, in milliseconds. */
   aheadMs: number | null
@@ -83,7 +83,7 @@ export function mapOciError(place: string, refusal: OciErrorResponse): StoreErro
 
 function ociErrorCode({ operation, status, aheadMs }: OciErrorResponse, own: string | null): StoreErrorCode {
   const code = codeOfOciError[own ?? ''] ?? statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
-  // A date that is too far off is answered like a wrong key; the answer's own date tells them apart.
+  // Oracle answers a date that is too far off like a wrong key. The date of the answer tells the cases apart.
   if (code === 'credentials_invalid' && Math.abs(aheadMs ?? 0) > MAX_SKEW_MS) return 'clock_skew'
   return code === 'not_found' && uploadOperations.has(operation) ? 'no_such_upload' : code
 }

@@ -1,4 +1,4 @@
-// In charge of: Oracle's Object Storage behind its door for S3, with a customer secret key.
+// In charge of: Oracle's Object Storage through its S3 API, with a customer secret key.
 // Not in charge of: the requests (s3/), the native API (ociClient.ts).
 import type { KeyPair } from '#contract/job/storeKeys/storeKey.ts'
 import type { S3Store } from '../s3/s3Client.ts'
@@ -15,7 +15,7 @@ export function ociS3Store(place: OciBucketAddress, key: KeyPair, transport: Fet
     sign: sigV4Signer(key, region),
     presign: sigV4Presigner(key, region),
     transport,
-    // Not among the operations that Oracle lists.
+    // DeleteObjects is not among the operations that Oracle lists.
     deletesMany: false,
     members: 'access_key and secret_key',
   }

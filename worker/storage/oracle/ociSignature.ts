@@ -7,12 +7,12 @@ export interface OciUnsignedRequest {
   method: string
   /** Exactly as it is sent. */
   url: string
-  /** Absent for a GET, HEAD or DELETE; null for PutObject and UploadPart, whose bodies Oracle lets go unsigned. */
+  /** Missing for GET, HEAD and DELETE; null for PutObject and UploadPart, whose bodies need not be signed. */
   body?: Uint8Array | null
   contentType?: string
 }
 
-/** → the headers to send. Oracle accepts a date that is five minutes off at most. */
+/** → the headers to send. Oracle accepts a date that is at most five minutes off. */
 export type OciSigner = (request: OciUnsignedRequest) => Promise<Headers>
 
 export function ociSigner(access: Omit<OracleApiKey, 'kind'>, now: () => Date = () => new Date()): OciSigner {
@@ -21,7 +21,7 @@ export function ociSigner(access: Omit<OracleApiKey, 'kind'>, now: () => Date = 
   return async ({ method, url, body, contentType }) => {
     const { host, pathname, search } = new URL(url)
     const headers = new Headers(contentType === undefined ? {} : { 'content-type': contentType })
-    // Not `date`: runtimes may set that by themselves.
+    // Not `date`, which runtimes may set themselves.
     headers.set('x-date', now().toUTCString())
     const covered: [name: string, value: string][] = [
       ['x-date', headers.get('x-date') ?? ''],

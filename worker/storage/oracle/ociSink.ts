@@ -1,5 +1,5 @@
 // In charge of: writing through Oracle's native API: put, parts, commit, abort, delete.
-// Not in charge of: trying again.
+// Not in charge of: retries.
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
 import type { CacheControlByKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
@@ -13,7 +13,7 @@ import { unquoteEtag, quoteEtag } from './ociSource.ts'
 import { mapOciError } from './ociErrors.ts'
 
 const PROVIDER = 'oracle'
-/** Requests at a time where objects are deleted one by one. */
+/** Concurrent requests when objects are deleted one by one. */
 const DELETE_CONCURRENCY = 6
 
 /** `prefix` is '' or ends with a slash. */
@@ -50,7 +50,7 @@ export function ociSink(store: OciStore, prefix: string, caching: CacheControlBy
     const response = await sendOciRequest(store, { operation, method: 'POST', path: ['u'], json })
     const { uploadId } = await readOciJson(response)
     if (typeof uploadId === 'string' && uploadId !== '') return uploadId
-    // Broken off, or a proxy's page: it can be asked again.
+    // The answer was cut off, or a proxy sent a page. The request can be repeated.
     throw new StoreError('unreachable', PROVIDER, operation, `${name} answered without an upload id.`, response.status)
   }
 
@@ -98,7 +98,7 @@ export function ociSink(store: OciStore, prefix: string, caching: CacheControlBy
         method: 'POST',
         path: ['actions', 'batchDeleteObjects'],
         json: { objects, isSkipDeletedResult: true },
-        // Oracle has this since November 2025, and not in every region at once.
+        // Oracle has this operation since November 2025; not all regions got it at once.
         accept: [404, 405, 501],
       })
       if (response.status >= 300) {
@@ -143,7 +143,7 @@ export function ociSink(store: OciStore, prefix: string, caching: CacheControlBy
     async probeWrite(directory, keep) {
       const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
       const key = keyOf(path, 'beginUpload')
-      // An upload that is never committed: no object, no version of one and no event for it.
+      // An upload that is never committed creates no object, no object version and no event.
       const uploadId = await begin(key, 'application/octet-stream')
       await keep(uploadId, path)
       await abort(key, uploadId)

@@ -1,12 +1,13 @@
 // In charge of: one object of Oracle's native API as a source.
-// Not in charge of: ranges and pins: but for the quotes of its tags Oracle follows RFC 9110 there, so httpSource.ts reads it.
+// Not in charge of: ranges and version checks: apart from quotes around ETags, Oracle follows RFC 9110
+// (http/httpSource.ts).
 import { httpSource } from '../http/httpSource.ts'
 import type { Source } from '../objectStore.ts'
 import type { OciStore } from './ociClient.ts'
 import { sendOciRequest } from './ociClient.ts'
 import { ociBucketName } from './ociAddress.ts'
 
-/** Oracle writes its tags without the quotes that RFC 9110 §8.8.3 wants. */
+/** Oracle sends ETags without the quotes that RFC 9110 §8.8.3 requires. */
 export function quoteEtag(etag: string): string {
   return etag.startsWith('"') ? etag : `"${etag}"`
 }
@@ -23,7 +24,7 @@ export function ociSource(store: OciStore, key: string): Source {
       const method = init?.method === 'HEAD' ? 'HEAD' : 'GET'
       const headers = Object.fromEntries(new Headers(init?.headers))
       if (headers['if-match'] !== undefined) headers['if-match'] = unquoteEtag(headers['if-match'])
-      // A refused HEAD has no body to say why: the source asks for the first byte then. 412 and 416 say something of ranges.
+      // A refused HEAD has no body with a reason; the source then requests the first byte. 412 and 416 concern ranges.
       const accept = method === 'HEAD' ? [400, 401, 403, 404, 405] : [412, 416]
       const operation = method === 'HEAD' ? 'stat' : 'read'
       const response = await sendOciRequest(store, { operation, method, path: ['o', key], headers, accept })

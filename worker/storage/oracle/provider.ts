@@ -1,4 +1,5 @@
-// In charge of: opening Oracle's Object Storage for a job: behind its door for S3 with an access key, else by its own API.
+// In charge of: opening Oracle's Object Storage for a job: through its S3 API with an access key, else through its
+// native API.
 // Not in charge of: the requests of either (ociS3Store.ts, ociClient.ts).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { OracleAddress } from '#contract/job/stores/oracle.ts'

@@ -1,5 +1,6 @@
-// In charge of: opening the service's own R2 bucket for a job: outputs of earlier jobs, uploaded files, and its own outputs.
-// Not in charge of: R2 itself (r2Store.ts), who may upload (authenticateUpload.ts).
+// In charge of: opening the service's own R2 bucket for a job: outputs of earlier jobs, uploaded files, and its own
+// outputs.
+// Not in charge of: requests to R2 (r2Store.ts), who may upload (uploads/authenticateUpload.ts).
 import type { UploadAddress } from '#contract/job/stores/fileUpload.ts'
 import type { OwnAddress } from '#contract/job/stores/vendorStore.ts'
 import { cacheControlOf } from '../cacheControl.ts'
@@ -12,7 +13,7 @@ import { r2Sink, r2Source } from './r2Store.ts'
 export const ownProvider: StoreProvider<OwnAddress> = {
   openSource(env, { account, address }) {
     const owner = address.account ?? account
-    // Another account's object looks like one that never was (I16).
+    // Another account's object looks like a missing one (I16).
     const prefix = owner === account ? ownPrefix(account, address.jobId) : 'none/'
     return r2Source(env.BUCKET, keyBelow(prefix, address.path, 'vendor-store', 'open'))
   },
@@ -21,7 +22,7 @@ export const ownProvider: StoreProvider<OwnAddress> = {
 }
 
 export const uploadProvider: StoreProvider<UploadAddress> = {
-  /** One answer for an upload that is missing, unfinished, expired or another account's (I16). */
+  /** The same error for an upload that is missing, unfinished, expired or another account's (I16). */
   async openSource(env, { account, address: { number } }) {
     const upload = await findUpload(env.DB, account, number, Date.now())
     if (!upload) throw new StoreError('not_found', 'file-upload', 'open', `There is no uploaded file ${number}.`)

@@ -1,5 +1,5 @@
 // In charge of: the service's own R2 bucket as a source and as a sink.
-// Not in charge of: who may read or write which prefix (registry.ts), nor answering clients (delivery/serveObject.ts).
+// Not in charge of: who may read or write which prefix (provider.ts), answering clients (delivery/serveObject.ts).
 import { fromBase64Url } from '../../secrets/hmac.ts'
 import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
@@ -8,7 +8,7 @@ import { StoreError } from '../objectStore.ts'
 
 const PROVIDER = 'vendor-store'
 
-// R2's binding throws plain errors that end in the number of its API: https://developers.cloudflare.com/r2/api/error-codes/
+// R2's binding throws plain errors that end in an API error code: https://developers.cloudflare.com/r2/api/error-codes/
 const codeOfR2Error: Readonly<Record<string, StoreErrorCode>> = {
   '10007': 'not_found', // NoSuchKey
   '10011': 'invalid', // EntityTooSmall
@@ -44,7 +44,7 @@ function statOf(object: R2Object): SourceStat {
 }
 
 export function r2Source(bucket: R2Bucket, key: string): Source {
-  // R2 answers some ranges that it cannot satisfy with the whole object, and miniflare's with an unspecified error.
+  // For some unsatisfiable ranges R2 returns the whole object, and miniflare's R2 an unspecified error.
   function beyond(size: number): StoreError {
     return new StoreError('range_not_satisfiable', PROVIDER, 'read', `The object ends at byte ${size}.`, 416)
   }
@@ -67,7 +67,7 @@ export function r2Source(bucket: R2Bucket, key: string): Source {
       const object = await mapR2Errors('read', () =>
         bucket.get(key, {
           ...(range ? { range: { ...range } } : {}),
-          // The binding wants the tag without the quotes of the header.
+          // The binding expects the ETag without the header's quotes.
           ...(etag ? { onlyIf: { etagMatches: etag.replace(/^"(.*)"$/, '$1') } } : {}),
         }),
       ).catch(async (error: StoreError) => {
@@ -90,7 +90,7 @@ export function r2Source(bucket: R2Bucket, key: string): Source {
   }
 }
 
-/** R2 takes a stream only with its length; a body of any other length is an error before anything becomes visible. */
+/** R2 accepts a stream only with its length. A body of another length is an error before the object becomes visible. */
 async function storeWithLength<T>(
   operation: string,
   body: ReadableStream<Uint8Array> | Uint8Array,
@@ -106,7 +106,7 @@ async function storeWithLength<T>(
   let bodyFailed = false
   let storeFailed = false
   const piped = body.pipeTo(fixed.writable, { signal: stop.signal }).catch(() => {
-    // A store that fails closes the pipe too; only a pipe that failed first is the body's fault.
+    // A failing store closes the pipe too. Only if the pipe failed first, the error is in the body.
     bodyFailed = !storeFailed
   })
   try {
@@ -119,7 +119,7 @@ async function storeWithLength<T>(
   }
 }
 
-/** The runtime tells a wrong length to whoever reads the stream, which is the store's own call. */
+/** The runtime reports a wrong length to the reader of the stream, which is the call to the store. */
 function isLengthError(error: unknown): boolean {
   return error instanceof StoreError && error.message.includes('FixedLengthStream')
 }
@@ -198,7 +198,10 @@ export function r2Sink(bucket: R2Bucket, prefix: string, caching: CacheControlBy
   }
 }
 
-/** An earlier version put the path behind R2's id: such an upload may be under way, or in a commit record. One release reads both. */
+/**
+ * An earlier version appended the path to R2's upload id. Such an upload may still be running, or be in a commit
+ * record, so this release reads both forms.
+ */
 function r2IdOf(path: string, upload: string): string {
   const bytes = fromBase64Url(upload)
   const text = bytes === null ? '' : new TextDecoder().decode(bytes)

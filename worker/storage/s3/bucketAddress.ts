@@ -1,22 +1,22 @@
-// In charge of: where a bucket is: its host, virtual-host or path style, and the exact spelling of an object's address.
-// Not in charge of: whether the address may be reached (guardedFetch.ts), signatures.
+// In charge of: the address of a bucket (virtual-host or path style) and the exact encoding of an object's URL.
+// Not in charge of: whether the address may be reached (guardedFetch.ts), signatures (sigV4.ts).
 
 export interface BucketAddress {
-  /** In messages and in `location`: `s3://bucket`. */
+  /** For messages and for `location`: `s3://bucket`. */
   name: string
-  /** Without a slash at the end; what all objects' addresses begin with. */
+  /** The common start of all objects' URLs, without a trailing slash. */
   base: string
   region: string
 }
 
-/** RFC 3986 unreserved characters stay, all others are encoded: the one spelling that SigV4's canonical form has too. */
+/** Encodes all but RFC 3986 unreserved characters, as in the canonical form of SigV4. */
 export function encodeKey(key: string): string {
   return encodeURIComponent(key)
     .replaceAll('%2F', '/')
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** The address of a key, or of the bucket where it is ''. */
+/** The URL of a key, or of the bucket if the key is ''. */
 export function objectUrl(
   bucketAddress: BucketAddress,
   key: string,
@@ -29,14 +29,15 @@ export function objectUrl(
 }
 
 /**
- * Amazon's own store, or with `endpoint` another one that speaks S3. `region` has been validated as part of a host name.
- * A name with dots would not match the certificate of a virtual host; other stores seldom have names for buckets.
+ * Amazon S3, or with `endpoint` another S3-compatible store. `region` has been validated as part of a host name. Path
+ * style for names with dots, which do not match the certificate of a virtual host, and for other stores, which seldom
+ * have host names for buckets.
  */
 export function s3BucketAddress(bucket: string, region: string | null, endpoint: string | null): BucketAddress {
   const name = `s3://${bucket}`
   if (endpoint !== null) {
     const host = URL.parse(endpoint)?.hostname ?? ''
-    // R2 has one region, which is called that.
+    // R2 has a single region named "auto".
     const own = host.endsWith('.r2.cloudflarestorage.com') ? 'auto' : 'us-east-1'
     return { name, base: `${endpoint.replace(/\/+$/, '')}/${bucket}`, region: region ?? own }
   }

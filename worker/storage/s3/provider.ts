@@ -1,4 +1,4 @@
-// In charge of: opening Amazon S3, or with `endpoint` another store that speaks S3, for a job.
+// In charge of: opening Amazon S3 for a job, or with `endpoint` another S3-compatible store.
 // Not in charge of: requests (s3Client.ts), addresses of buckets (bucketAddress.ts).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { S3Address } from '#contract/job/stores/aws.ts'
@@ -21,7 +21,7 @@ export const s3Provider: StoreProvider<S3Address> = {
 }
 
 function storeOf(env: Env, { bucket }: S3Address, credentials: Partial<Credentials>): S3Store {
-  // Empty members are absent ones.
+  // An empty field counts as missing.
   const access = {
     accessKey: credentials.access_key || '',
     secretKey: credentials.secret_key || '',

@@ -1,5 +1,6 @@
-// In charge of: one request to an S3-shaped store: address, signature, body with its length, and the refusal as a StoreError.
-// Not in charge of: which requests make a read or an upload (s3Source.ts, s3Sink.ts), trying again (who asked does).
+// In charge of: one request to an S3-compatible store: address, signature, body with its length, and errors as
+// StoreError.
+// Not in charge of: which requests make up a read or an upload (s3Source.ts, s3Sink.ts), retries (the caller).
 import { StoreError } from '../objectStore.ts'
 import { readBoundedText } from '../boundedText.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
@@ -10,19 +11,19 @@ import { mapS3Error } from './s3Errors.ts'
 import type { XmlElement } from './s3Xml.ts'
 import { parseXml, elementText } from './s3Xml.ts'
 
-/** One store, one bucket, one key: all that a provider has to say. */
+/** One store, one bucket, one key: all that differs between providers. */
 export interface S3Store {
-  /** Named in errors: `aws`. */
+  /** Used in errors: `aws`. */
   provider: string
   place: BucketAddress
   sign: RequestSigner
-  /** Absent where no address can be made that shows no secret. */
+  /** Missing if every URL would contain a secret. */
   presign?: UrlPresigner | undefined
-  /** Must hand out redirects instead of following them: a signature is good for one host. */
+  /** Must return redirects instead of following them: a signature covers the host. */
   transport: FetchFunction
-  /** False where the store has no `POST ?delete`: objects are deleted one by one. */
+  /** False if the store has no `POST ?delete`: objects are deleted one by one. */
   deletesMany: boolean
-  /** Of the credential, which hold the key: for messages. */
+  /** Fields of the credential that contain the key; for messages. */
   members?: string
 }
 
@@ -32,21 +33,21 @@ export interface S3Request {
   /** '' = the bucket. */
   key: string
   query?: Record<string, string>
-  /** Sent, but not covered by the signature: what proxies may change. */
+  /** Sent, but not covered by the signature: headers that proxies may change. */
   headers?: Record<string, string>
-  /** Covered. */
+  /** Headers that the signature covers. */
   signed?: Record<string, string>
   body?: Uint8Array | null
   /** Instead of `body`: exactly `size` bytes, streamed. */
   stream?: { body: ReadableStream<Uint8Array>; size: number }
-  /** Statuses that are an answer, not a refusal. */
+  /** Statuses that are no error for this request. */
   accept?: readonly number[]
 }
 
-/** An error answer is small; a listing of 1000 keys of 1024 bytes, escaped, is not. */
+/** An error answer is small. A listing of 1000 keys of 1024 bytes each, escaped, is not. */
 const MAX_ERROR_BYTES = 64 * 1024
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
-/** Larger ones are not hashed: the signature then leaves the body out, as for one that streams. */
+/** Larger bodies are not hashed: the signature does not cover them, as for a stream. */
 const MAX_HASHED_BYTES = 1024 * 1024
 
 /** @throws StoreError for every status from 300 on that is not in `accept` */
@@ -70,14 +71,14 @@ export async function sendS3Request(store: S3Store, request: S3Request): Promise
   throw await responseError(store, operation, response)
 }
 
-/** Reads an answer in XML. A 200 may hold an error all the same. @throws StoreError */
+/** Reads an XML answer. A 200 may contain an error too. @throws StoreError */
 export async function readXmlResponse(store: S3Store, operation: string, response: Response): Promise<XmlElement> {
   const text = await readBoundedText(response, MAX_ANSWER_BYTES)
   const root = text === null ? null : parseXml(text)
   // Amazon, CompleteMultipartUpload: "a 200 OK response can contain either a success or an error".
   if (root?.name === 'Error') throw errorFromResponse(store, operation, response, root)
   if (root) return root
-  // Broken off, or a proxy's page: what it was asked for may have happened, and can be asked again.
+  // The answer was cut off, or a proxy sent a page. The operation may have succeeded, and can be repeated.
   throw new StoreError(
     'unreachable',
     store.provider,
@@ -87,7 +88,7 @@ export async function readXmlResponse(store: S3Store, operation: string, respons
   )
 }
 
-/** Reads the body of a refusal, if it has one. */
+/** Reads the body of an error answer, if it has one. */
 export async function responseError(store: S3Store, operation: string, response: Response): Promise<StoreError> {
   const text = await readBoundedText(response, MAX_ERROR_BYTES).catch(() => null)
   const root = text === null ? null : parseXml(text)
@@ -109,7 +110,7 @@ function errorFromResponse(
   })
 }
 
-/** The refusal of one entry in an answer about many. */
+/** The error of one entry in an answer about several objects. */
 export function entryError(store: S3Store, operation: string, code: string | null): StoreError {
   return mapS3Error(store.provider, store.place.name, operation, {
     status: 200,
@@ -131,7 +132,7 @@ export async function putStream(
   init: { method: string; headers: Headers },
   { body, size }: { body: ReadableStream<Uint8Array>; size: number },
 ): Promise<Response> {
-  // The runtime sends Content-Length for such a stream, and S3 takes no other.
+  // The runtime sends Content-Length for such a stream, and S3 requires it.
   const fixed = new FixedLengthStream(size)
   const stop = new AbortController()
   let wrong = false
@@ -141,7 +142,7 @@ export async function putStream(
   try {
     return await store.transport(url, { ...init, body: fixed.readable })
   } catch (error) {
-    // A store that refuses early leaves the rest of the body unread; nobody else would end the pipe.
+    // A store that refuses early does not read the rest of the body, so the pipe must be ended here.
     stop.abort()
     await piped
     throw wrong || isLengthError(error) ? bodyLengthError(store, operation, size, 'body_broken') : error

@@ -1,10 +1,10 @@
-// In charge of: what a refusal of an S3-shaped store means, as a StoreError that a person understands and that holds nothing
-// but the provider's own code: its message may repeat what was signed.
-// Not in charge of: reading the answer (s3Client.ts), which job error it becomes (jobErrorMapping.ts).
+// In charge of: turning an error of an S3-compatible store into a StoreError with a readable message. Of the store's
+// answer only the code is kept: its message may repeat what was signed.
+// Not in charge of: reading the answer (s3Client.ts), the job error that follows (jobErrorMapping.ts).
 import type { StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
 
-/** Codes of S3, R2, GCS, Swift, Ceph and MinIO. */
+/** Error codes of S3, R2, GCS, Swift, Ceph and MinIO. */
 const codeOfS3Error: Readonly<Record<string, StoreErrorCode>> = {
   NoSuchKey: 'not_found',
   NoSuchVersion: 'not_found',
@@ -40,7 +40,7 @@ const codeOfS3Error: Readonly<Record<string, StoreErrorCode>> = {
   ServiceQuotaExceeded: 'quota_exceeded',
   XMinioStorageFull: 'quota_exceeded',
   InsufficientStorage: 'quota_exceeded',
-  // What arrived is not what was sent: it is sent again.
+  // The body was damaged in transit: it is sent again.
   IncompleteBody: 'body_broken',
   BadDigest: 'body_broken',
   XAmzContentSHA256Mismatch: 'body_broken',
@@ -95,19 +95,19 @@ const errorMessages: Readonly<Record<StoreErrorCode, string>> = {
 
 export interface S3ErrorResponse {
   status: number
-  /** As the provider writes it, from the answer. */
+  /** The provider's error code, as received. */
   code: string | null
-  /** Where the answer says so. */
+  /** If the answer contains it. */
   region: string | null
   retryAfterMs: number | null
-  /** What holds the key that is refused. */
+  /** Fields of the credential that contain the refused key. */
   members?: string | undefined
 }
 
 /** `place`: `s3://bucket`. */
 export function mapS3Error(provider: string, place: string, operation: string, refusal: S3ErrorResponse): StoreError {
   const { status } = refusal
-  // A hostile endpoint may write anything here, also what it was sent: codes are letters, keys are more.
+  // A hostile endpoint may send anything here, including what it received. Codes have only letters, keys do not.
   const own = refusal.code !== null && /^[A-Za-z]{3,48}$/.test(refusal.code) ? refusal.code : null
   const region =
     refusal.region !== null && /^[a-z]{2,10}(-[a-z]{2,12}){1,3}-\d{1,2}$/.test(refusal.region) ? refusal.region : null

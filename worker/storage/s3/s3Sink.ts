@@ -1,5 +1,5 @@
-// In charge of: writing to an S3-shaped store: put, parts, complete, abort, delete.
-// Not in charge of: which provider it is (XmlStore says that), trying again.
+// In charge of: writing to an S3-compatible store: put, parts, complete, abort, delete.
+// Not in charge of: differences between providers (S3Store), retries.
 import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
 import type { Sink, StoredPart } from '../objectStore.ts'
@@ -10,7 +10,7 @@ import { sendS3Request, readXmlResponse, entryError, bodyLengthError } from './s
 import { objectUrl } from './bucketAddress.ts'
 import { childElements, escapeXml, elementText } from './s3Xml.ts'
 
-/** Requests at a time where objects are deleted one by one. */
+/** Concurrent requests when objects are deleted one by one. */
 const DELETE_CONCURRENCY = 6
 /** Amazon, AbortMultipartUpload: "it might be necessary to abort a given multipart upload multiple times". */
 const MAX_ABORT_TRIES = 3
@@ -25,7 +25,7 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
     ...(caching === null ? {} : { 'cache-control': caching[kind] }),
   })
 
-  /** A put of a whole body or of a part. @returns its tag */
+  /** Puts a whole body or a part. @returns its ETag */
   async function send(
     operation: string,
     key: string,
@@ -64,10 +64,10 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
     await response.body?.cancel()
   }
 
-  /** Whether the store still has parts of it. */
+  /** Whether the store still has parts of the upload. */
   async function isThere(key: string, uploadId: string): Promise<boolean> {
     const query = { uploadId, 'max-parts': '1' }
-    // A store that cannot tell has done what it was asked for all the same.
+    // An error here does not matter: the abort itself has succeeded.
     const response = await sendS3Request(store, { operation: 'abortUpload', method: 'GET', key, query }).catch(
       () => null,
     )
@@ -95,7 +95,8 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
 
     async stat(path) {
       const key = keyOf(path, 'stat')
-      // Without the permission to list, S3 answers 403 for what is not there; who may not read at all was told by a write.
+      // Without permission to list, S3 answers 403 for a missing object. Bad credentials failed at an earlier write.
+      // put.
       const response = await sendS3Request(store, { operation: 'stat', method: 'HEAD', key, accept: [403, 404] })
       if (!response.ok) return null
       return { size: Number(response.headers.get('content-length')), etag: tagOf('stat', response.headers.get('etag')) }
@@ -151,7 +152,7 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
       })
       const etag = elementText(await readXmlResponse(store, operation, response), 'ETag')
       if (etag) return { etag: tagOf(operation, etag) }
-      // Ceph's gateway completes the object and leaves its tag out of the answer: the object itself has it.
+      // Ceph's gateway completes the object but omits its ETag; it is read from the object.
       const made = await sink.stat(path)
       return { etag: tagOf(operation, made?.etag ?? null) }
     },
@@ -160,7 +161,7 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
       const key = keyOf(path, 'abortUpload')
       for (let n = 0; n < MAX_ABORT_TRIES; n++) {
         await abort(key, uploadId)
-        // A part that was under way may have arrived after the abort.
+        // A part that was in flight may have arrived after the abort.
         if (!(await isThere(key, uploadId))) return
       }
     },
@@ -168,7 +169,7 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
     async probeWrite(directory, keep) {
       const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
       const key = keyOf(path, 'beginUpload')
-      // An upload that is never completed: no object, no version of one and no event for it.
+      // An upload that is never completed creates no object, no object version and no event.
       const uploadId = await begin(key, 'application/octet-stream')
       await keep(uploadId, path)
       await abort(key, uploadId)

@@ -1,24 +1,25 @@
-// In charge of: reading the small XML answers of S3-shaped stores (elements, text, entities) and writing their requests.
-// Not in charge of: XML in general: attributes are skipped, and what such answers never have (DTDs) is an error.
+// In charge of: parsing the small XML answers of S3-compatible stores (elements, text, entities) and writing request
+// bodies.
+// Not in charge of: XML in general. Attributes are skipped; DTDs, which such answers never have, are an error.
 
 export interface XmlElement {
   /** Without a namespace prefix. */
   name: string
   children: XmlElement[]
-  /** Of this element alone, entities resolved. */
+  /** Direct text of this element, entities resolved. */
   text: string
 }
 
-/** Deeper than any answer of a store; a bound for hostile ones. */
+/** Deeper than any store's answer; limits hostile ones. */
 const MAX_DEPTH = 16
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-/** The root element, or null for what is not well-formed XML. */
+/** The root element, or null if the text is not well-formed XML. */
 export function parseXml(text: string): XmlElement | null {
   const root: XmlElement = { name: '', children: [], text: '' }
   const open: XmlElement[] = [root]
-  // Comments, CDATA, declarations, tags, text: one alternative each, so that every character is looked at once.
+  // Comments, CDATA, declarations, tags, text: one alternative each, so that every character is read once.
   const token =
     /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<(\/?)([^\s<>/!?]+)((?:[^<>"']|"[^"]*"|'[^']*')*)>|([^<]+)/gy
   let at = 0
@@ -45,7 +46,7 @@ export function parseXml(text: string): XmlElement | null {
   return at === text.length && open.length === 1 && first && more.length === 0 ? first : null
 }
 
-/** Text of the element at a path below, or null. */
+/** Text of the element at a path below `element`, or null. */
 export function elementText(element: XmlElement | null, ...path: string[]): string | null {
   let here = element
   for (const name of path) here = here?.children.find((child) => child.name === name) ?? null

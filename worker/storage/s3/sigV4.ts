@@ -1,18 +1,18 @@
-// In charge of: proving to an S3-shaped store who asks. Each provider brings one of these.
-// Not in charge of: which address is asked (bucketAddress.ts), nor its spelling, which has to be canonical already.
+// In charge of: the interface of request signers, and AWS Signature Version 4 in headers and presigned URLs.
+// Not in charge of: addresses (bucketAddress.ts), which must be in canonical form already.
 import { AwsV4Signer } from 'aws4fetch'
 
 export interface UnsignedRequest {
   method: string
-  /** With the path and the query in their one canonical spelling (bucketAddress.ts). */
+  /** Path and query in canonical encoding (bucketAddress.ts). */
   url: string
-  /** Only what has to be covered: proxies may touch the others. */
+  /** Only headers to be covered: proxies may change the others. */
   headers: Headers
-  /** SHA-256 of the body in hex; null for a body that streams. */
+  /** SHA-256 of the body in hex; null for a stream. */
   bodyHash: string | null
 }
 
-/** → the headers to send: those given, and the proof. */
+/** → the headers to send: the given ones and the signature. */
 export type RequestSigner = (request: UnsignedRequest) => Promise<Headers>
 
 export interface AccessKey {
@@ -21,17 +21,17 @@ export interface AccessKey {
   sessionToken?: string | null
 }
 
-/** An address with its proof in the query, for whoever is to read one object. */
+/** A URL with its signature in the query, with which anyone can read the object. */
 export type UrlPresigner = (url: string) => Promise<string>
 
-/** How long such an address is good: for a download that starts late, not for a place where links are kept. */
+/** Validity of such a URL: enough for a download that starts late, too short for a stored link. */
 const PRESIGNED_SECONDS = 3600
-/** Addresses of ten minutes are the same: a page that reads a job again and again does not load its outputs anew. */
+/** URLs made within ten minutes are equal, so that a page that reloads a job does not reload its outputs. */
 const PRESIGN_ROUNDING_MS = 600_000
 
 /**
- * Amazon: "Authenticating Requests: Using Query Parameters". The address says the id of the key, never its secret. Temporary
- * credentials have none: their token, a secret of the job, would have to be in it.
+ * Amazon: "Authenticating Requests: Using Query Parameters". The URL contains the id of the key, never its secret.
+ * undefined for temporary credentials: the URL would have to contain their session token, a secret of the job.
  */
 export function sigV4Presigner(key: AccessKey, region: string, now: () => number = Date.now): UrlPresigner | undefined {
   if (key.sessionToken) return undefined
@@ -58,7 +58,7 @@ export function sigV4Presigner(key: AccessKey, region: string, now: () => number
 
 /** Signature Version 4 in the Authorization header. Amazon: "Authenticating Requests (AWS Signature Version 4)". */
 export function sigV4Signer(key: AccessKey, region: string, now: () => number = Date.now): RequestSigner {
-  // Derived keys, one a day.
+  // Derived keys, one per day.
   const cache = new Map<string, ArrayBuffer>()
   return async ({ method, url, headers, bodyHash }) => {
     const covered = new Headers(headers)
