@@ -1,4 +1,4 @@
-// In charge of: the SQL of accounts: what they may use, and which webhook secret is current. One statement a function.
+// In charge of: the SQL of accounts: their limits, and which webhook secret is current. One statement per function.
 
 export interface AccountRow {
   account: string

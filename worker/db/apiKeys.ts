@@ -1,4 +1,4 @@
-// In charge of: the SQL of API keys, one statement a function.
+// In charge of: the SQL of API keys. One statement per function.
 
 export interface ApiKeyRow {
   id: string
@@ -11,17 +11,17 @@ export interface ApiKeyRow {
   revoked_at: number | null
   /** Null = the deployment's default. */
   requests_per_minute: number | null
-  /** Of the key's jobs: higher starts first. */
+  /** Priority of the key's jobs: higher starts first. */
   priority: number
-  /** Of what the key itself sent; null = no bound but the account's. */
+  /** Limit for the uploads of this key; null = only the account's limit. */
   max_stored_upload_bytes: number | null
-  /** Told of the end of jobs that name nobody; without its query. */
+  /** Notified of the end of jobs that have no webhook_url of their own. Stored without its query. */
   webhook_url: string | null
-  /** The whole of it, where it has a query. */
+  /** The full address, if it has a query. */
   webhook_sealed: string | null
 }
 
-/** What may be changed of a key that is in use. */
+/** Columns that can be changed while a key is in use. */
 const changeableColumns = [
   'label',
   'requests_per_minute',
@@ -31,7 +31,7 @@ const changeableColumns = [
   'webhook_sealed',
 ] as const
 
-/** What is not given stays. */
+/** A missing column stays unchanged. */
 export type ApiKeyChange = { [name in (typeof changeableColumns)[number]]?: ApiKeyRow[name] | undefined }
 
 export function findApiKey(db: D1Database, id: string) {
@@ -67,8 +67,8 @@ export async function insertApiKey(db: D1Database, key: Omit<ApiKeyRow, 'last_us
 }
 
 /**
- * Sets what is given and nothing else: another change, or an address that is sealed again meanwhile, is not undone.
- * @returns the key afterwards; null when it is revoked, or not there
+ * Sets only the given columns, so that a concurrent change or resealing of the address is not undone.
+ * @returns the key after the change; null when it is revoked or missing
  */
 export function updateApiKey(db: D1Database, id: string, change: ApiKeyChange): Promise<ApiKeyRow | null> {
   const given = changeableColumns.filter((name) => change[name] !== undefined)
@@ -79,7 +79,7 @@ export function updateApiKey(db: D1Database, id: string, change: ApiKeyChange): 
     .first<ApiKeyRow>()
 }
 
-/** Keys whose address another ring key sealed, in the order of ids. */
+/** Keys whose address was sealed with another vault key, in the order of ids. */
 export async function listApiKeysSealedWithOtherKeys(
   db: D1Database,
   keyId: string,
@@ -104,7 +104,7 @@ export async function replaceSealedApiKey(db: D1Database, before: ApiKeyRow, sea
     .run()
 }
 
-/** Returns a row where there was such a key. */
+/** Returns a row if the key exists. */
 export function revokeApiKey(db: D1Database, id: string, now: number): D1PreparedStatement {
   return db
     .prepare(

@@ -1,10 +1,10 @@
-// In charge of: choosing and reading one page of an account's jobs.
-// Not in charge of: what of a job can be searched for (searchText.ts), single jobs (jobs.ts).
+// In charge of: selecting and reading one page of an account's jobs.
+// Not in charge of: which text of a job is searched (searchText.ts), single jobs (jobs.ts).
 import type { JobState } from '#contract/task/lifecycle.ts'
 import type { Job, JobWithTaskRow } from './jobs.ts'
 import { decodeJob, selectJobWithTask } from './jobs.ts'
 
-/** Characters of a job_id that mean it: fewer are in too many names, and in too many ids. */
+/** A shorter prefix of a job_id is not searched: it occurs in too many names and ids. */
 const MIN_JOB_ID_PREFIX = 8
 
 export interface JobFilter {
@@ -13,20 +13,23 @@ export interface JobFilter {
   before: number | null
   createdFrom: number | null
   createdTo: number | null
-  /** Folded (searchText.ts); null = all. */
+  /** Normalized (searchText.ts); null = no search. */
   search: string | null
-  /** Each name with exactly this value. */
+  /** Each name must have exactly this value. */
   metadata: readonly { name: string; value: string }[]
   limit: number
 }
 
-/** A job is found by its number, the beginning of its job_id, and any part of its source's name, its address or its metadata's values. */
+/**
+ * A job matches by its number, by a prefix of its job_id, and by any part of its source's name or address or of its
+ * metadata values.
+ */
 const matchesSearch = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
       OR (length(?7) >= ${MIN_JOB_ID_PREFIX} AND substr(job_id, 1, length(?7)) = ?7))`
 
-/** The page is chosen from the index `jobs_listed`, which has all that the conditions ask for; then its rows are read. */
+/** The page is selected in the index `jobs_listed`, which covers all conditions. Only then are its rows read. */
 export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<Job[]> {
-  // Looked up first, from an index of its own: few jobs have the value that is asked for.
+  // Selected first, from an index: few jobs have the given value.
   const exact = filter.metadata.map(
     (_, n) =>
       `AND id IN (SELECT job FROM job_metadata WHERE account = ?1 AND name = ?${8 + 2 * n} AND value = ?${9 + 2 * n})`,

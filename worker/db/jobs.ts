@@ -1,5 +1,6 @@
-// In charge of: the SQL of jobs, one statement a function, and the only place where a row's JSON becomes typed values.
-// Not in charge of: lists and searches (jobList.ts), task transitions (tasks.ts), the public shape (contract/api/status.ts).
+// In charge of: the SQL of jobs, one statement per function, and decoding the JSON of a row into typed values.
+// Not in charge of: lists and searches (jobList.ts), task transitions (tasks.ts), the public form
+// (contract/api/status.ts).
 import type { JobError, Warning } from '#contract/errors.ts'
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
@@ -9,7 +10,7 @@ import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, ProgressPost } from '#contract/task/protocol.ts'
 import type { StoredPoster } from './sourceReports.ts'
 
-/** A row of `jobs` as D1 has it. */
+/** A row of `jobs` as D1 returns it. */
 export interface JobRow {
   id: number
   job_id: string
@@ -30,34 +31,34 @@ export interface JobRow {
   deadline_at: number
   retry_of: number | null
   deleted_at: number | null
-  /** null = made before names were kept. */
+  /** null = created before names were stored. */
   input_name: string | null
   source: string | null
   poster: string | null
-  /** Who is told of the end: 0 = nobody, 1 = whom the job named, 2 = whom its key names. */
+  /** Which webhook_url is notified of the end: 0 = none, 1 = the job's own, 2 = that of its API key. */
   webhook: 0 | 1 | 2
 }
 
-/** Whose address is told of a job's end; null = nobody is. */
+/** Owner of the webhook_url that is notified of the job's end; null = none. */
 export type WebhookOwner = 'job' | 'key' | null
 const webhookCodes = { none: 0, job: 1, key: 2 } as const
 
-/** With the task that carries the job out (one a job in this version). */
+/** A job with its task (one per job in this version). */
 export interface JobWithTaskRow extends JobRow {
   task: string
   kind: TaskKind
   task_state: TaskState
   attempt: number
   lost: number
-  /** In a row. */
+  /** Consecutive failures. */
   starts_failed: number
-  /** A queued task waits until then; milliseconds since 1970. */
+  /** A queued task is not started before this time; milliseconds since 1970. */
   not_before: number
-  /** Of a task that waits: why its last attempt ended, where a reason was given. */
+  /** For a waiting task: why its last attempt ended, if a reason was given. */
   lost_to: string | null
 }
 
-/** One entry of `status.outputs[]` as it is stored; addresses are made anew on every read. */
+/** One entry of `status.outputs[]` as stored. Its URLs are created at every read. */
 export interface StoredOutput {
   path: string
   location: string
@@ -68,11 +69,11 @@ export interface StoredOutput {
   profile: number | null
   role: FinishedObject['role']
   segments?: { count: number; bytes: number }
-  /** Absent for what holds no media, and in rows of before. */
+  /** Missing for files without media, and in rows of older versions. */
   media?: MediaFacts
 }
 
-/** The columns that hold JSON, by what they hold. */
+/** The decoded types of the JSON columns. */
 interface Decoded {
   config: JobConfig
   warnings: Warning[]
@@ -81,16 +82,16 @@ interface Decoded {
   outputs: StoredOutput[] | null
   progress: ProgressPost | null
   estimate: Estimate | null
-  /** Once the source was probed. */
+  /** Set once the source was probed. */
   source: SourceReport | null
   poster: StoredPoster | null
   lost_to: JobError | null
 }
 
-/** A job and its task as the rest of the Worker sees them. */
+/** A job and its task with decoded columns. */
 export type Job = Omit<JobWithTaskRow, keyof Decoded> & Decoded
 
-/** Members that a version added later are absent in older rows; nothing else differs. */
+/** Rows of older versions lack the fields that were added later; nothing else differs. */
 export function decodeJob<R extends JobWithTaskRow>(row: R): Omit<R, keyof Decoded> & Decoded {
   const { config, warnings, error, outputs, progress, estimate, source, poster, lost_to: lostTo } = row
   return {
@@ -107,7 +108,7 @@ export function decodeJob<R extends JobWithTaskRow>(row: R): Omit<R, keyof Decod
   }
 }
 
-/** Was valid when it was stored; what it names is authenticated with the credentials (vault.ts). */
+/** It was validated when stored. The addresses in it are authenticated with the credentials (secrets/vault.ts). */
 export function decodeConfig(text: string): JobConfig {
   return JSON.parse(text) as JobConfig
 }
@@ -129,24 +130,27 @@ export interface NewJobRow {
   priority: number
   now: number
   deadlineAt: number
-  /** Front-end id of the job that is repeated. */
+  /** Public id of the job that is retried. */
   retryOf: number | null
   webhook: WebhookOwner
-  /** Of the source, as people know it. */
+  /** Display name of the source. */
   inputName: string
-  /** What a search looks through (searchText.ts). */
+  /** The text that a search examines (searchText.ts). */
   sought: string
-  /** Jobs of the account that may be active together, unless its own row says otherwise. */
+  /** Maximum number of active jobs of the account, unless its row sets another. */
   maxActive: number
 }
 
-/** Counted up to the bound only, in the statement that inserts: no race exceeds it. */
+/** Counted inside the INSERT, and only up to the limit, so that concurrent requests cannot exceed it. */
 const withinActiveJobs = (account: string, fallback: string) => `(
     SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE account = ${account} AND finished_at IS NULL
       LIMIT COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback}))
   ) < COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback})`
 
-/** The job's row, unless its account has too many active ones; with an idempotency key only when that key's row names this very job (so of 50 raced requests one inserts). */
+/**
+ * Inserts the job's row, unless the account has too many active jobs. With an idempotency key, only if the key's row
+ * names this job, so that of 50 concurrent requests only one inserts.
+ */
 export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string | null): D1PreparedStatement {
   return db
     .prepare(
@@ -174,7 +178,7 @@ export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string
     )
 }
 
-/** The job's single task, only where the job itself was inserted. */
+/** The job's single task; inserted only if the job was. */
 export function insertTask(db: D1Database, job: NewJobRow, task: string, kind: TaskKind): D1PreparedStatement {
   return db
     .prepare(
@@ -185,7 +189,7 @@ export function insertTask(db: D1Database, job: NewJobRow, task: string, kind: T
     .bind(task, job.jobId, kind)
 }
 
-/** Names and values of the client's own, only where the job itself was inserted. They go with its row. */
+/** The client's own names and values; inserted only if the job was, and deleted with its row. */
 export function insertMetadata(db: D1Database, jobId: string, metadata: Record<string, string>): D1PreparedStatement {
   return db
     .prepare(
@@ -224,8 +228,8 @@ const joinTasks = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
 export const selectJobWithTask = `SELECT jobs.*, ${taskColumns} ${joinTasks}`
 
 /**
- * How many queued tasks stand before a queued one, in the same round trip; null for one that does not wait. Counted to a
- * bound: D1 serves one statement at a time, and everybody whose job waits keeps asking.
+ * How many queued tasks come before this one, read in the same round trip; null for a task that is not queued. The
+ * count has a limit: D1 executes one statement at a time, and clients poll their waiting jobs.
  */
 const queuePosition = `CASE WHEN tasks.state = 'queued' THEN (
     SELECT COUNT(*) FROM (
@@ -236,7 +240,7 @@ const queuePosition = `CASE WHEN tasks.state = 'queued' THEN (
       LIMIT ${MAX_QUEUE_POSITION}))
   END AS position`
 
-/** Another account's job is as absent as a missing one (I16). */
+/** Another account's job looks like a missing one (I16). */
 export async function findJob(
   db: D1Database,
   account: string,
@@ -256,7 +260,7 @@ export async function findJobByJobId(db: D1Database, jobId: string): Promise<Job
   return row && decodeJob(row)
 }
 
-/** Only while the job has not ended: what has ended never changes (I2). */
+/** Only until the job has ended: a final state never changes (I2). */
 export async function updateWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {
   await db
     .prepare(`UPDATE jobs SET warnings = ?2 WHERE job_id = ?1 AND finished_at IS NULL`)
@@ -275,7 +279,7 @@ export async function listOverdueJobs(db: D1Database, now: number, limit: number
   return results
 }
 
-/** The envelopes of jobs that ended long enough ago: nobody will need these credentials again. */
+/** Deletes the sealed credentials of jobs that ended before the given time and cannot be retried any more. */
 export async function clearExpiredSecrets(db: D1Database, endedBefore: number): Promise<void> {
   await db
     .prepare(`UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`)
@@ -287,7 +291,7 @@ export async function deleteExpiredIdempotencyKeys(db: D1Database, createdBefore
   await db.prepare(`DELETE FROM idempotency WHERE created_at < ?1`).bind(createdBefore).run()
 }
 
-/** Jobs whose own-store outputs have been kept long enough. */
+/** Jobs whose outputs in the service's own store have expired. */
 export async function listExpiredOutputs(
   db: D1Database,
   endedBefore: number,
@@ -300,12 +304,12 @@ export async function listExpiredOutputs(
   return results
 }
 
-/** The objects are gone, so no address of them is given any more. */
+/** Called after the objects were deleted, so that no more URLs are created for them. */
 export async function clearOutputs(db: D1Database, id: number): Promise<void> {
   await db.prepare(`UPDATE jobs SET outputs = NULL, poster = NULL WHERE id = ?1`).bind(id).run()
 }
 
-/** Records of jobs that ended long ago; their tasks go with them. Their outputs were removed before. */
+/** Deletes the rows of jobs that ended long ago, with their tasks. Their outputs were removed before. */
 export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: number): Promise<void> {
   await db
     .prepare(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at < ?1 AND outputs IS NULL LIMIT ?2)`)
@@ -313,7 +317,7 @@ export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: 
     .run()
 }
 
-/** Nobody sees the job any more. Only one that has ended: true when there was such a job. */
+/** Hides the job from all clients. Only for a job that has ended. @returns true if there was one */
 export async function markJobDeleted(db: D1Database, account: string, id: number, now: number): Promise<boolean> {
   const row = await db
     .prepare(
@@ -339,7 +343,7 @@ export async function listDeletedJobs(
   return results
 }
 
-/** The record, its tasks with it, and its secrets. */
+/** Deletes the job's row with its tasks and secrets. */
 export async function deleteJob(db: D1Database, id: number): Promise<void> {
   await db.prepare(`DELETE FROM jobs WHERE id = ?1 AND deleted_at IS NOT NULL`).bind(id).run()
 }
@@ -352,7 +356,7 @@ interface SealedJob {
   config: string
 }
 
-/** Envelopes that another key than this one wraps, or an older version sealed, in the order of ids. */
+/** Secrets that are not sealed with the given key, or that an older version sealed, in the order of ids. */
 export async function listJobsSealedWithOtherKeys(
   db: D1Database,
   keyId: string,

@@ -1,7 +1,7 @@
-// In charge of: the SQL of marks: when something was last seen that nobody waits for. One statement a function.
-// Not in charge of: what a mark means (diagnosis/).
+// In charge of: the SQL of the table `marks`: when an event was last seen. One statement per function.
+// Not in charge of: what follows from a time (diagnosis/).
 
-/** The cron's sweep ended well. */
+/** A run of the reconciler (cron) ended without an error. */
 export const CRON_RUN = 'sweep'
 const PROBE = 'probe:'
 
@@ -24,7 +24,7 @@ export async function lastSeenAt(db: D1Database, name: string): Promise<number |
   return row?.seen_at ?? null
 }
 
-/** @returns the probe's name. What diagnoses left that did not live to remove it goes with the next one. */
+/** @returns the probe's name. Also deletes old probes of diagnoses that died before they could delete them. */
 export async function insertProbe(db: D1Database, id: string, now: number, olderThan: number): Promise<string> {
   await db.batch([
     db.prepare(`DELETE FROM marks WHERE name LIKE '${PROBE}%' AND made_at < ?1`).bind(olderThan),
@@ -33,7 +33,7 @@ export async function insertProbe(db: D1Database, id: string, now: number, older
   return PROBE + id
 }
 
-/** Changes nothing where nobody waits for the probe any more. */
+/** Has no effect if the probe was deleted meanwhile. */
 export async function markProbeSeen(db: D1Database, name: string, now: number): Promise<void> {
   await db.prepare(`UPDATE marks SET seen_at = ?2 WHERE name = ?1`).bind(name, now).run()
 }

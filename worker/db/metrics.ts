@@ -1,5 +1,6 @@
-// In charge of: the figures of GET /metrics, from indexes only: what is active, and what ended within the last hour.
-// Not in charge of: their names (service/metricsRoutes.ts).
+// In charge of: the values of GET /metrics, read from indexes only: active jobs, and jobs that ended within the last
+// hour.
+// Not in charge of: the names of metrics (service/metricsRoutes.ts).
 
 export interface MetricValues {
   active: { state: string; n: number }[]
@@ -14,10 +15,10 @@ export interface MetricValues {
   webhooks: { state: string; n: number }[]
 }
 
-/** From the third on it is no accident. Served by the index tasks_by_failed_starts. */
+/** Three failures in a row are no accident. Served by the index tasks_by_failed_starts. */
 const failingStarts = `starts_failed > 0 AND starts_failed >= 3 AND state IN ('queued', 'starting')`
 
-/** How many tasks wait because no transcoder could be started for them three times in a row or more. */
+/** Number of tasks for which no transcoder could be started three or more times in a row. */
 export async function countFailingStarts(db: D1Database): Promise<number> {
   return (await db.prepare(`SELECT COUNT(*) AS n FROM tasks WHERE ${failingStarts}`).first<number>('n')) ?? 0
 }

@@ -1,5 +1,5 @@
-// In charge of: the SQL of an account's own presets, one statement a function.
-// Not in charge of: what a preset may hold (contract/job/validatePreset.ts).
+// In charge of: the SQL of an account's own presets. One statement per function.
+// Not in charge of: what a preset may contain (contract/job/validatePreset.ts).
 import type { JsonObject } from '#contract/job/fieldReader.ts'
 
 export interface StoredPreset {
@@ -8,7 +8,7 @@ export interface StoredPreset {
   name: string
   folded: string
   description: string
-  /** As it was given. */
+  /** As the client sent it. */
   job: JsonObject
   created_at: number
   updated_at: number
@@ -29,7 +29,7 @@ export async function listPresets(db: D1Database, account: string): Promise<Stor
   return results.map(decodePreset)
 }
 
-/** Another account's preset is as absent as a missing one (I16). */
+/** Another account's preset looks like a missing one (I16). */
 export async function findPreset(db: D1Database, account: string, id: string): Promise<StoredPreset | null> {
   const row = await db
     .prepare(`SELECT * FROM presets WHERE id = ?1 AND account = ?2`)
@@ -38,7 +38,7 @@ export async function findPreset(db: D1Database, account: string, id: string): P
   return row && decodePreset(row)
 }
 
-/** By its id, or by its name. No name looks like an id. */
+/** By id or by name. No name has the form of an id. */
 export async function findPresetByIdOrName(
   db: D1Database,
   account: string,
@@ -52,7 +52,10 @@ export async function findPresetByIdOrName(
   return row && decodePreset(row)
 }
 
-/** Counted in the statement that inserts: no race exceeds the bound. → false where the name is taken, or there are too many */
+/**
+ * Counted inside the INSERT, so that concurrent requests cannot exceed the limit. → false if the name exists, or too
+ * many
+ */
 export async function insertPreset(db: D1Database, preset: StoredPreset, maximum: number): Promise<boolean> {
   const row = await db
     .prepare(
@@ -74,7 +77,7 @@ export async function insertPreset(db: D1Database, preset: StoredPreset, maximum
   return row !== null
 }
 
-/** → the preset afterwards; null where it is not there, or another has the name */
+/** → the preset after the change; null if it does not exist, or another one has the name */
 export async function updatePreset(
   db: D1Database,
   preset: Omit<StoredPreset, 'created_at'>,

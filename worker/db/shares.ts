@@ -1,5 +1,5 @@
-// In charge of: the SQL of shares, one statement a function.
-// Not in charge of: tokens (shareAccess.ts), the public shape (shares/shareRoutes.ts).
+// In charge of: the SQL of shares. One statement per function.
+// Not in charge of: tokens (shares/shareAccess.ts), the public form (shares/shareRoutes.ts).
 import type { Job, JobWithTaskRow } from './jobs.ts'
 import { decodeJob, selectJobWithTask } from './jobs.ts'
 
@@ -13,8 +13,8 @@ export interface ShareRow {
 }
 
 /**
- * False where the job has `maximum` shares in force, counted in the statement that inserts, so no race exceeds it; and where it was
- * deleted meanwhile.
+ * @returns false if the job has `maximum` valid shares or was deleted meanwhile. Counted inside the INSERT, so that
+ * concurrent requests cannot exceed the limit.
  */
 export async function insertShare(db: D1Database, share: ShareRow, maximum: number): Promise<boolean> {
   const row = await db
@@ -29,7 +29,7 @@ export async function insertShare(db: D1Database, share: ShareRow, maximum: numb
   return row !== null
 }
 
-/** In force, newest first. */
+/** Valid shares, newest first. */
 export async function listShares(db: D1Database, job: number, now: number, limit: number): Promise<ShareRow[]> {
   const { results } = await db
     .prepare(`SELECT * FROM shares WHERE job = ?1 AND expires_at > ?2 ORDER BY created_at DESC, id LIMIT ?3`)
@@ -38,12 +38,12 @@ export async function listShares(db: D1Database, job: number, now: number, limit
   return results
 }
 
-/** False when the job has no such share. */
+/** @returns false if the job has no such share */
 export async function deleteShare(db: D1Database, job: number, id: string): Promise<boolean> {
   return (await db.prepare(`DELETE FROM shares WHERE job = ?1 AND id = ?2 RETURNING id`).bind(job, id).first()) !== null
 }
 
-/** A share in force with its job, while that has outputs and is not deleted; in one round trip. */
+/** A valid share with its job, if the job has outputs and is not deleted. One round trip. */
 export async function findSharedJobRow(
   db: D1Database,
   id: string,

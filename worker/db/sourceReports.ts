@@ -1,18 +1,19 @@
-// In charge of: the SQL of what an attempt finds out about its source.
-// Not in charge of: its form (contract/task/reportSchemas.ts), where a poster lies (objectKeys.ts).
+// In charge of: the SQL of what an attempt reports about its source.
+// Not in charge of: the format of a report (contract/task/reportSchemas.ts), the key of a poster
+// (storage/objectKeys.ts).
 
-/** The still picture of a source, as the job's row names it. */
+/** The still image of a source, as stored in the job's row. */
 export interface StoredPoster {
-  /** That made it. */
+  /** The attempt that made it. */
   attempt: number
   width: number
   height: number
 }
 
-/** Only of the current attempt while it runs: what has ended never changes (I2). */
+/** Matches only the current attempt while it runs: a final state never changes (I2). */
 const currentAttempt = `id = (SELECT job FROM tasks WHERE tasks.id = ?1 AND attempt = ?2 AND state = 'running')`
 
-/** @returns false for an attempt that is not the current one any more */
+/** @returns false if the attempt is not the current one any more */
 export async function saveSourceReport(
   db: D1Database,
   task: string,
@@ -26,7 +27,7 @@ export async function saveSourceReport(
   return row !== null
 }
 
-/** @returns false for an attempt that is not the current one any more */
+/** @returns false if the attempt is not the current one any more */
 export async function savePoster(db: D1Database, task: string, poster: StoredPoster): Promise<boolean> {
   const row = await db
     .prepare(`UPDATE jobs SET poster = ?3 WHERE ${currentAttempt} RETURNING id`)

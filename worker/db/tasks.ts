@@ -1,5 +1,5 @@
-// In charge of: the SQL of tasks and slots, one statement a function. Every change of state is one guarded UPDATE:
-// it names the state and fence that it saw, so a second writer changes nothing.
+// In charge of: the SQL of tasks and slots, one statement per function. Every change of state is one guarded UPDATE: it
+// names the state and attempt that were read, so that a second writer changes nothing.
 // Not in charge of: which change is right (contract/task/lifecycle.ts).
 import type { TaskLifecycle } from '#contract/task/lifecycle.ts'
 import { jobState, terminal } from '#contract/task/lifecycle.ts'
@@ -16,11 +16,11 @@ export interface TaskRow extends TaskLifecycle {
   lease_until: number | null
   updated_at: number
   job_id: string
-  /** 1 = somebody wants to be told of the end. */
+  /** 1 = a webhook is sent at the end. */
   webhook: number
 }
 
-/** Adds one event (JSON, or null for none) to the timeline, in the statement that makes it happen. */
+/** Appends one event (JSON, or null for none) to the timeline, in the statement of the change itself. */
 const appendToTimeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
@@ -45,7 +45,7 @@ export interface TaskChange {
   event: StoredEvent | null
 }
 
-/** The guarded UPDATE. Returns the row when this caller made the change, nothing when another was first. */
+/** The guarded UPDATE. Returns the row if it was changed, nothing if another writer was first. */
 export function updateTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
   const { from, next } = change
   return db
@@ -72,7 +72,7 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
     )
 }
 
-/** The same for a claim, which also needs the slot to be free: full slots change nothing. */
+/** The same for a claim, which also requires a free slot: without one, nothing changes. */
 export function claimTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
   const { from, next } = change
   return db
@@ -98,7 +98,7 @@ export function claimTask(db: D1Database, task: string, change: TaskChange): D1P
     )
 }
 
-/** In one batch with `claimTask`: takes the slot only where the claim took the task. */
+/** In one batch with `claimTask`: occupies the slot only if the claim changed the task. */
 export function occupySlot(db: D1Database, task: string, attempt: number, k: number): D1PreparedStatement {
   return db
     .prepare(
@@ -111,17 +111,17 @@ export function occupySlot(db: D1Database, task: string, attempt: number, k: num
 }
 
 /**
- * A batch goes on where its first statement changed nothing because another was first: the slot of an attempt that turns
- * out to be starting or running stays its own.
+ * A batch continues if its first statement changed nothing because another writer was first. The slot of an attempt
+ * that is starting or running must then stay occupied.
  */
 const attemptIsOver = `NOT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND attempt = ?2 AND state IN ('starting', 'running'))`
 
-/** In one batch behind `changeTask`. */
+/** In one batch after `updateTask`. */
 export function releaseSlot(db: D1Database, task: string, attempt: number): D1PreparedStatement {
   return db.prepare(`DELETE FROM slots WHERE task = ?1 AND attempt = ?2 AND ${attemptIsOver}`).bind(task, attempt)
 }
 
-/** The same, but not offered before `freeAt`, so that a dead transcoder does not eat every start. */
+/** The same, but the slot stays unavailable until `freeAt`, so that a dead transcoder does not fail every start. */
 export function coolDownSlot(db: D1Database, task: string, attempt: number, freeAt: number): D1PreparedStatement {
   return db
     .prepare(
@@ -140,8 +140,8 @@ export interface JobResult {
 }
 
 /**
- * Mirrors a task's new state on its job, in one batch behind `changeTask`: it changes nothing unless the task now is
- * what `next` says, and never a job that has ended (I2).
+ * Copies a task's new state to its job, in one batch after `updateTask`. Has no effect unless the task now has the
+ * state of `next`, and never changes a job that has ended (I2).
  */
 export function updateJobFromTask(
   db: D1Database,
@@ -177,12 +177,12 @@ export function updateJobFromTask(
     )
 }
 
-/** Not part of every `TaskRow`: a plan may have more than a megabyte, and only transcoders read it. */
+/** Not part of every `TaskRow`: a plan may be larger than a megabyte, and only transcoders read it. */
 export function decodePlan(plan: string | null): unknown {
   return plan === null ? null : (JSON.parse(plan) as unknown)
 }
 
-/** The first plan that was written wins: every later attempt is given that one. Returns it, or null for a stale attempt. */
+/** The first plan that was stored stays: all later attempts use it. Returns it, or null for a stale attempt. */
 export async function savePlan(
   db: D1Database,
   task: string,
@@ -202,7 +202,7 @@ export async function savePlan(
   return row && { plan: decodePlan(row.plan) }
 }
 
-/** Slots that are taken or resting. */
+/** Slots that are occupied or cooling down. */
 export async function listBusySlots(db: D1Database, now: number): Promise<number[]> {
   const { results } = await db
     .prepare(`SELECT k FROM slots WHERE task IS NOT NULL OR free_at > ?1`)
@@ -212,13 +212,13 @@ export async function listBusySlots(db: D1Database, now: number): Promise<number
 }
 
 /**
- * Waiting tasks in the order in which they should start: priority first; then fair share by weight, where an account's nth
- * waiting task stands behind everybody's (n − 1)th, counting what already runs; then the account whose last start lies
- * longest back, so that accounts take turns where there is a single slot; then who has waited longest.
+ * Waiting tasks in the order in which they should start: by priority; then fair share by weight: an account's nth
+ * waiting task comes after the (n − 1)th of every other account, counting running tasks too; then the account whose
+ * last start was longest ago, so that accounts take turns when there is a single slot; then the longest waiting time.
  *
- * A task that was given back has waited since then, not since it was made, and its account was served until then: what is
- * lost again and again does not take the turns of others. No account gets more than its `max_running`; what stands
- * behind that does not keep others waiting.
+ * The waiting time of a task that was returned to the queue starts anew, and its account counts as served until then,
+ * so that a task that is lost again and again does not take the turns of others. No account gets more than its
+ * `max_running`; its further tasks do not block others.
  */
 export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<TaskRow[]> {
   const { results } = await db
@@ -247,7 +247,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
   return results
 }
 
-/** Tasks whose start may be lost (the queue message, the consumer), and tasks that D1 has not seen change for long. */
+/** Tasks whose start may have been lost (queue message, consumer), and tasks unchanged in D1 for a long time. */
 export async function listUnattendedTasks(
   db: D1Database,
   now: number,
@@ -267,7 +267,7 @@ export async function listUnattendedTasks(
   return results
 }
 
-/** What has happened to a job so far. */
+/** The events of a job so far. */
 export async function findTimeline(
   db: D1Database,
   jobId: string,

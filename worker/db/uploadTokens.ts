@@ -1,15 +1,15 @@
-// In charge of: the SQL of upload tokens, one statement a function. How many uploads each began is counted by triggers
+// In charge of: the SQL of upload tokens, one statement per function. Triggers count the uploads of each token
 // (migrations/0012).
-// Not in charge of: whether one more upload may begin (uploads.ts).
+// Not in charge of: whether another upload may begin (uploads.ts).
 
 export interface UploadTokenRow {
   id: string
   account: string
   key_id: string
-  /** Of a key of the configuration, which has no row; else null. */
+  /** For a key from the configuration, which has no row; else null. */
   key_hash: string | null
   name: string
-  /** Of each file. */
+  /** Limit for each file. */
   max_bytes: number
   max_files: number
   files: number
@@ -17,7 +17,7 @@ export interface UploadTokenRow {
   expires_at: number
 }
 
-/** A token with what its key says now. */
+/** A token with the current state of its key. */
 export interface UploadTokenWithKey extends UploadTokenRow {
   revoked_at: number | null
   requests_per_minute: number | null
@@ -34,8 +34,9 @@ export function findUploadToken(db: D1Database, id: string): Promise<UploadToken
 }
 
 /**
- * Counted in the statement that inserts: no race exceeds the bound, and a revoked key that an isolate still trusts issues none.
- * → false where there are too many, or the key is revoked
+ * Counted inside the INSERT, so that concurrent requests cannot exceed the limit. A revoked key that is still in an
+ * isolate's cache cannot create a token.
+ * → false if there are too many tokens, or the key is revoked
  */
 export async function insertUploadToken(
   db: D1Database,
@@ -71,7 +72,7 @@ export async function isUploadOfToken(db: D1Database, number: number, id: string
   return (await db.prepare(`SELECT 1 FROM uploads WHERE number = ?1 AND token = ?2`).bind(number, id).first()) !== null
 }
 
-/** What it brought stays. → false where the account has no such token */
+/** Uploads made with the token stay. → false if the account has no such token */
 export async function deleteUploadToken(db: D1Database, account: string, id: string): Promise<boolean> {
   const row = await db
     .prepare(`DELETE FROM upload_tokens WHERE id = ?1 AND account = ?2 RETURNING id`)

@@ -1,4 +1,4 @@
-// In charge of: the rows of uploaded files. One function per statement; times in milliseconds since 1970.
+// In charge of: the rows of uploaded files. One statement per function; times in milliseconds since 1970.
 // Not in charge of: their bytes (R2, under `key`).
 
 export interface UploadRow {
@@ -10,12 +10,12 @@ export interface UploadRow {
   content_type: string
   /** Bytes; null while receiving. */
   size: number | null
-  /** As in the HTTP header, quotes included; null while receiving. */
+  /** As in the HTTP header, with quotes; null while receiving. */
   etag: string | null
   state: 'receiving' | 'ready'
   created_at: number
   expires_at: number
-  /** Id and name of the upload token that brought it; null = an API key did. */
+  /** Id and name of the upload token that was used; null = an API key was used. */
   token: string | null
   token_name: string | null
 }
@@ -25,28 +25,28 @@ export interface NewUpload extends Pick<
   'account' | 'key' | 'name' | 'content_type' | 'created_at' | 'expires_at'
 > {
   keyId: string
-  /** Bytes that are to come. */
+  /** Number of bytes that the client announced. */
   announced: number
-  /** Bytes that the account's uploads may take, unless its own row says otherwise; null = no bound. */
+  /** Limit for the account's stored bytes, unless its row sets another; null = no limit. */
   maxStored: number | null
-  /** Id of the upload token that brings it. */
+  /** Id of the upload token that is used. */
   token: string | null
 }
 
-/** Bytes that stored uploads take, those on their way included, and may take; null = no bound. */
+/** Stored bytes, including uploads in progress, and their limits; null = no limit. */
 export interface StoredByteTotals {
   account: number
   account_maximum: number | null
   key: number
   key_maximum: number | null
-  /** When the key was revoked; null = it is in use, or one of the configuration. */
+  /** When the key was revoked; null = in use, or a key from the configuration. */
   key_revoked: number | null
 }
 
 const columns = 'number, account, key, name, content_type, size, etag, state, created_at, expires_at, token, token_name'
 
 const bytes = 'COALESCE(SUM(COALESCE(size, announced)), 0)'
-/** Of ?1, the account, ?2, the key, and ?3, the default: what is stored and what may be. */
+/** Stored bytes and limits for ?1 = account, ?2 = key, ?3 = default limit. */
 const storedBytesSql = {
   account: `(SELECT ${bytes} FROM uploads WHERE account = ?1)`,
   account_maximum: `COALESCE((SELECT max_stored_upload_bytes FROM accounts WHERE account = ?1), ?3)`,
@@ -56,10 +56,11 @@ const storedBytesSql = {
 }
 
 /**
- * The row is there before the first byte, so that a sweep finds what a crash leaves behind. Counted in the statement that
- * inserts: no race exceeds a bound, and a revoked key that an isolate still trusts stores nothing.
- * → the number of the upload; null where its bytes would be more than the account's or the key's may be, the key is revoked,
- * or the token has ended or has been used for all of its files
+ * The row is inserted before the first byte, so that the reconciler finds what a crash leaves. The limits are checked
+ * inside the INSERT, so that concurrent requests cannot exceed them. A revoked key that is still in an isolate's cache
+ * stores nothing.
+ * → the number of the upload; null if it would exceed a limit of the account or the key, the key is revoked, or the
+ * token has expired or has no files left
  */
 export async function insertUpload(db: D1Database, upload: NewUpload): Promise<number | null> {
   const row = await db
@@ -102,12 +103,12 @@ export async function sumStoredBytes(
   return row
 }
 
-/** What a replaced key sent counts for the one in its place. In one batch with its revocation: nothing comes in between. */
+/** Counts the uploads of a replaced key for its successor. In one batch with the revocation of the old key. */
 export function transferUploads(db: D1Database, from: string, to: string, account: string): D1PreparedStatement {
   return db.prepare('UPDATE uploads SET key_id = ? WHERE key_id = ? AND account = ?').bind(to, from, account)
 }
 
-/** → false where the row is gone (swept while it was being received). */
+/** → false if the row was deleted (it expired while the upload was being received). */
 export async function markUploadReady(
   db: D1Database,
   number: number,
@@ -138,14 +139,14 @@ export async function findUpload(
 
 export interface UploadFilter {
   state: UploadRow['state'] | null
-  /** Only what that upload token brought. */
+  /** Only uploads that were made with this token. */
   token: string | null
   /** Only numbers below this one: the cursor. */
   before: number | null
   limit: number
 }
 
-/** Newest first; those whose time is over are not there any more. */
+/** Newest first, without expired ones. */
 export async function listUploads(
   db: D1Database,
   account: string,
@@ -171,7 +172,7 @@ export async function listUploads(
   return results
 }
 
-/** An upload of that account in whatever state, or null. */
+/** An upload of that account in any state, or null. */
 export async function findAnyUpload(db: D1Database, account: string, number: number): Promise<UploadRow | null> {
   return db
     .prepare(`SELECT ${columns} FROM uploads WHERE number = ? AND account = ?`)
@@ -179,7 +180,7 @@ export async function findAnyUpload(db: D1Database, account: string, number: num
     .first<UploadRow>()
 }
 
-/** → the key of the object that is to be deleted, or null where that account has no such upload. */
+/** → the key of the object that must be deleted, or null if that account has no such upload. */
 export async function deleteUpload(db: D1Database, account: string, number: number): Promise<string | null> {
   const row = await db
     .prepare('DELETE FROM uploads WHERE number = ? AND account = ? RETURNING key')
@@ -188,7 +189,7 @@ export async function deleteUpload(db: D1Database, account: string, number: numb
   return row?.key ?? null
 }
 
-/** Uploads whose time is over, oldest first, for the sweep: delete the object, then the row. */
+/** Expired uploads, oldest first, for the reconciler: it deletes the object, then the row. */
 export async function listExpiredUploads(
   db: D1Database,
   now: number,

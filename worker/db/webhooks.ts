@@ -1,5 +1,5 @@
-// In charge of: the SQL of webhook deliveries, one statement a function.
-// Not in charge of: sending them (webhooks.ts).
+// In charge of: the SQL of webhook deliveries. One statement per function.
+// Not in charge of: sending them (webhooks/webhookDelivery.ts).
 import type { Delivery } from '#contract/api/answers.ts'
 import type { TaskLifecycle } from '#contract/task/lifecycle.ts'
 
@@ -18,13 +18,13 @@ export interface WebhookRow {
   state: 'pending' | 'delivered' | 'failed'
   tries: number
   next_at: number
-  /** Of its last tries. */
+  /** Its last tries. */
   log: DeliveryAttempt[]
   created_at: number
   updated_at: number
 }
 
-/** In one batch behind the transition that ends the job: once for each end, whoever else tries. */
+/** In one batch after the transition that ends the job: inserted once per end, also with concurrent writers. */
 export function insertWebhook(
   db: D1Database,
   task: { id: string; job: number },
@@ -50,7 +50,7 @@ export async function listWebhooks(db: D1Database, job: number): Promise<Webhook
   return results.map((row) => ({ ...row, log: JSON.parse(row.log) as DeliveryAttempt[] }))
 }
 
-/** What one try came to; nothing where another try, or a replay, was first. */
+/** Stores the result of one try. Has no effect if another try, or a replay, was first. */
 export async function recordDeliveryAttempt(
   db: D1Database,
   before: WebhookRow,
@@ -65,7 +65,7 @@ export async function recordDeliveryAttempt(
     .run()
 }
 
-/** Due now, with all its tries before it. False when the job has no such delivery. */
+/** Makes a delivery due now; its log stays. @returns false if the job has no such delivery */
 export async function replayWebhook(db: D1Database, job: number, id: string, now: number): Promise<boolean> {
   const row = await db
     .prepare(
@@ -77,7 +77,7 @@ export async function replayWebhook(db: D1Database, job: number, id: string, now
   return row !== null
 }
 
-/** Jobs whose deliveries have been due for a while: their courier may have been lost. */
+/** Jobs whose deliveries are overdue: the alarm of their webhook scheduler may have been lost. */
 export async function listOverdueWebhooks(db: D1Database, dueBefore: number, limit: number): Promise<string[]> {
   const { results } = await db
     .prepare(
