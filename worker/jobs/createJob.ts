@@ -1,4 +1,4 @@
-// In charge of: putting a validated job into the ledger, once: its row, its task, its idempotency key, in one batch.
+// In charge of: creating a validated job in D1 exactly once: its row, its task and its idempotency key, in one batch.
 // Not in charge of: validation (contract/job/validateJob.ts), the answer (jobRoutes.ts).
 import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
@@ -30,13 +30,13 @@ export interface NewJobRequest {
   config: JobConfig
   secrets: JobSecrets
   warnings: Warning[]
-  /** Whether its webhook_url is the one of its key. */
+  /** Whether its webhook_url is that of its API key. */
   hookOfKey: boolean
-  /** Of its key: higher starts first. */
+  /** Priority of its API key: higher starts first. */
   priority: number
-  /** Front-end id of the job that is repeated. */
+  /** Public id of the job that is retried. */
   retryOf: number | null
-  /** `request` is what must be the same when the key comes again. */
+  /** `request` must be equal when the idempotency key is used again. */
   idempotency: { key: string; request: string } | null
 }
 
@@ -49,17 +49,20 @@ export interface CreatedJobRecord {
   createdAt: number
   inputName: string
   retryOf: number | null
-  /** The key came before; nothing was made. */
+  /** The idempotency key was used before; no new job was created. */
   repeated: boolean
 }
 
-/** @throws RequestError 400 for an upload that is not there or a webhook_url that may not be called, 409 for an idempotency key that was used for another request */
+/**
+ * @throws RequestError 400 for a missing upload or a webhook_url that is not allowed, 409 for an idempotency key that
+ * was used for another request
+ */
 export async function createJob(env: Env, request: NewJobRequest): Promise<CreatedJobRecord> {
   const { account, config, kind, secrets, warnings, retryOf } = request
   const now = Date.now()
   const number = uploadNumberOf(config)
   const upload = number === null ? null : await findUpload(env.DB, account, number, now)
-  // What the contract cannot judge, since it knows neither the ledger nor the deployment.
+  // Checks that need D1 or the deployment's settings, which the contract does not know.
   const problem =
     number !== null && !upload
       ? uploadNotFound(number)
@@ -75,7 +78,7 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     jobId,
     account,
     config: JSON.stringify(config),
-    // Made anew for a repeated job too: an envelope opens for its own job and addresses only.
+    // Sealed again for a retried job too: sealed credentials are bound to one job and its addresses.
     sealed: await seal(env, account, jobId, SECRETS_FIELD, secrets, boundAddresses(config)),
     warnings: JSON.stringify(warnings),
     priority: request.priority,
@@ -98,7 +101,7 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
   if (inserted)
     return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, repeated: false }
   const first = await findReplayedJob(env, request)
-  // Neither the key nor the job was inserted: both have the same condition.
+  // Neither the key nor the job was inserted: both INSERTs have the same condition.
   if (!first) throw tooManyJobs()
   return first
 }
@@ -108,20 +111,20 @@ function uploadNotFound(number: number): Problem {
   return { code: 'upload_not_found', field: 'input', message }
 }
 
-/** What makes two requests the same: a dry run, a repetition and a job are different, whatever they have in common. */
+/** What distinguishes requests with the same body: a dry run, a retry and a new job are different requests. */
 type IdempotentRequest = Pick<NewJobRequest, 'account' | 'kind' | 'retryOf' | 'idempotency'>
 
-/** Keyed, because the body holds secrets and the hash outlives the request. */
+/** An HMAC, because the body contains secrets and the fingerprint is stored. */
 function requestFingerprint(env: Env, { kind, retryOf, idempotency }: IdempotentRequest): Promise<string> {
   const label = kind === 'plan' ? 'idempotency of a dry run' : 'idempotency'
   return hmacSign(env, retryOf === null ? label : `${label}, retry of ${retryOf}`, idempotency?.request ?? '')
 }
 
 /**
- * What the same key made before: same request, same answer (I10). It is asked before anything that may have changed since
- * is judged again: kept credentials, uploads.
+ * The job that the same key created before: same request, same answer (I10). Called before any check whose result may
+ * have changed since, such as stored credentials and uploads.
  * @returns null when the key is new, or there is none
- * @throws RequestError 409 for a key that was used for another body, or for a dry run of it
+ * @throws RequestError 409 for a key that was used with another body or kind of request
  */
 export async function findReplayedJob(env: Env, request: IdempotentRequest): Promise<CreatedJobRecord | null> {
   if (request.idempotency === null) return null
@@ -135,7 +138,7 @@ export async function findReplayedJob(env: Env, request: IdempotentRequest): Pro
     )
   }
   const job = await findJobByJobId(env.DB, first.job_id)
-  // Deleted since: its key still does not make a second one.
+  // Deleted since then: the key still creates no second job.
   if (!job || job.deleted_at !== null) throw notFound()
   const { config } = job
   return {

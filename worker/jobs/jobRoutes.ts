@@ -1,5 +1,5 @@
 // In charge of: the public job operations (specification 4): create, read, list, cancel, retry, delete.
-// Not in charge of: validation (contract/job/validateJob.ts), scheduling, what a job becomes.
+// Not in charge of: validation (contract/job/validateJob.ts), scheduling (scheduler/).
 import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
@@ -36,10 +36,10 @@ import { pageCursor, pageLimit, pageQuery, searchText } from '../http/pageQuery.
 import { createShare, revokeShare, listSharesOfJob } from '../shares/shareRoutes.ts'
 import { replayDelivery, listDeliveries } from '../webhooks/webhookRoutes.ts'
 
-/** Pages of 1,000 objects that a deletion removes at once; the sweep goes on with the rest. */
+/** Pages of 1,000 objects that a deletion removes at once; the reconciler removes the rest. */
 const PURGE_PAGES = 5
 
-/** `_auto_generated_id_` as it stands in a path: anything else cannot exist. */
+/** `_auto_generated_id_` in a path: no other form is valid. */
 const jobPath = '/:id{[1-9][0-9]{0,14}}'
 
 const stateNames = ['ready', 'queued', 'running', 'committing', 'completed', 'error', 'failed', 'cancelled'] as const
@@ -54,7 +54,7 @@ const rowStates: Readonly<Record<(typeof stateNames)[number], JobState[]>> = {
   cancelled: ['cancelled'],
 }
 
-/** `name:value`, once or several times. A name has no colon; a value may. */
+/** `name:value`, one or more times. A name has no colon; a value may have one. */
 const metadata = z._default(
   z.pipe(
     z.pipe(
@@ -122,7 +122,7 @@ export const jobRoutes = new Hono<AppEnv>()
       retryOf: null,
       idempotency: idempotencyKey === null ? null : { key: idempotencyKey, request: text },
     }
-    // First, since the preset may have been changed or deleted by now.
+    // Before validation, because the preset may have been changed or deleted since the first request.
     const first = presetNameOf(value) === null ? null : await findReplayedJob(c.env, asked)
     if (first) return createdResponse(c, first)
     const checked = await validateJobRequest(c.env, asked.account, value, { baseUrl: publicBaseUrl(c) })
@@ -174,7 +174,7 @@ export const jobRoutes = new Hono<AppEnv>()
   .post(`${jobPath}/cancel`, async (c) => {
     const job = await findOwnJob(c)
     const result = await applyEvent(c.env, { id: job.task, jobId: job.job_id }, { type: 'cancel' })
-    // Cancelled before: the caller has what it wanted. Ended otherwise, or already being committed: it has not.
+    // Cancelled before: success for the caller. Ended otherwise or already committing: an error.
     if (!result.ok && result.refusal !== 'same') {
       throw new RequestError(
         'job_finished',
@@ -186,7 +186,7 @@ export const jobRoutes = new Hono<AppEnv>()
     return c.json(await jobRead(c.env, await findOwnJob(c), publicBaseUrl(c)))
   })
 
-  // A new job of the same request; the first one stays as it ended.
+  // Creates a new job from the same request; the first one stays as it ended.
   .post(`${jobPath}/retry`, async (c) => {
     const job = await findOwnJob(c)
     const { value, text } = await readOptionalJson(c, MAX_BODY_BYTES)
@@ -197,7 +197,7 @@ export const jobRoutes = new Hono<AppEnv>()
       retryOf: job.id,
       idempotency: key === null ? null : { key, request: text },
     }
-    // First, since what the repetition is made of may be gone by now.
+    // Before the retry is built, because its source data may have been deleted since the first request.
     const made =
       (await findReplayedJob(c.env, asked)) ??
       (await createJob(c.env, {
@@ -222,7 +222,7 @@ export const jobRoutes = new Hono<AppEnv>()
   .delete(jobPath, async (c) => {
     const job = await findOwnJob(c)
     if (!(await markJobDeleted(c.env.DB, job.account, job.id, Date.now()))) {
-      // Deleted by another request meanwhile: gone is gone.
+      // Deleted by another request meanwhile: findOwnJob answers 404.
       await findOwnJob(c)
       throw new RequestError('job_active', 'The job has not ended yet. Cancel it first, or wait.')
     }
@@ -240,7 +240,7 @@ async function jobRead(env: Env, job: Job, base: string): Promise<JobRead> {
   return { status: await buildStatus(env, job, base), config: job.config }
 }
 
-/** 2.5. The only success code that the contract shows is 200. Made from what creation knew, so that a repetition is equal. */
+/** 2.5. The contract shows 200 as its only success code. Built from the creation data, so that a repeat is equal. */
 function createdResponse(c: Context<AppEnv>, job: CreatedJobRecord): Response {
   if (!job.repeated) c.executionCtx.waitUntil(assignSlotsSoon(c.env))
   return c.json(

@@ -1,5 +1,5 @@
-// In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
-// Not in charge of: its shape (contract/api/status.ts).
+// In charge of: collecting the data of a status: from D1 for a finished job, from D1 and the monitor for a running one.
+// Not in charge of: its form (contract/api/publicStatus.ts).
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
@@ -20,15 +20,15 @@ const DAY_MS = 86_400_000
 interface UrlOptions {
   /** Milliseconds since 1970. */
   until: number
-  /** For the holder of a share, not for the owner of the job. */
+  /** For the holder of a share instead of the owner of the job. */
   isShared: boolean
-  /** One of many: nothing is unsealed for addresses in other stores. */
+  /** For an entry of a list: no credentials are unsealed for URLs in other stores. */
   isListed?: boolean
 }
 
 /**
- * `position` is known of a single job; a list does not count for each of its lines. Signed addresses are valid for as long as
- * their objects are kept, unless `terms` say otherwise.
+ * `position` is set only when a single job is read; lists do not count it. Signed URLs are valid until their objects
+ * are deleted, unless `terms` has another time.
  */
 export async function buildStatus(
   env: Env,
@@ -61,7 +61,7 @@ export async function buildStatus(
     position: job.position ?? null,
     startsFailed: job.starts_failed,
     notBefore: job.not_before,
-    // Afterwards it waits for a transcoder, like any other.
+    // Shown only during the retry delay. Afterwards the job waits for a transcoder like any other.
     lostTo: job.not_before <= Date.now() ? null : job.lost_to,
     createdAt: job.created_at,
     startedAt: job.started_at,
@@ -70,8 +70,8 @@ export async function buildStatus(
 }
 
 /**
- * When the outputs of a job in the service's own store are removed, in milliseconds since 1970. Of one that runs: the same all day,
- * so that whoever reads it again and again does not load its poster again and again.
+ * When the outputs of a job in the service's own store are deleted, in milliseconds since 1970. For an unfinished job
+ * the value is the same all day, so that clients that poll it do not load its poster again with each new URL.
  */
 export function outputsExpireAt({ finished_at: finished }: Pick<Job, 'finished_at'>): number {
   return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + RETENTION_DAYS.outputs * DAY_MS
@@ -84,8 +84,8 @@ async function posterLink(env: Env, job: Job, base: string, until: number): Prom
 }
 
 /**
- * Addresses of outputs in a store of the customer's; null for what has none. Only what is among the outputs that the job may
- * have: credentials open nothing else, whatever the row says.
+ * URLs of outputs in a customer's store; null for outputs without one. Only for paths that the job may write: the row
+ * cannot make its credentials open anything else.
  */
 async function externalOutputUrls(
   env: Env,
@@ -102,7 +102,7 @@ async function externalOutputUrls(
     const made = await Promise.all(own.map(async ({ path }) => [path, await sink.presignedUrl?.(path)] as const))
     return new Map(made.flatMap(([path, url]) => (url ? [[path, url]] : [])))
   } catch (error) {
-    // A job is read whether its credentials can be opened or not.
+    // A job can be read even if its credentials cannot be unsealed.
     const cause = String(error)
     console.error(JSON.stringify({ level: 'warn', msg: 'no addresses of outputs', job: job.job_id, error: cause }))
     return new Map()
@@ -111,7 +111,7 @@ async function externalOutputUrls(
 
 const UPLOAD_METHODS = ['put', 'parts', 'written'] as const
 
-/** Signed anew on every read. */
+/** Signed again at every read. */
 async function outputUrls(env: Env, job: Job, base: string, terms: UrlOptions): Promise<PublicOutput[]> {
   if (job.outputs === null) return []
   const { account, job_id: jobId } = job

@@ -1,5 +1,6 @@
 // In charge of: presets (`/api/v0/presets`): the built-in ones and the account's own.
-// Not in charge of: what a preset is (contract/job/validatePreset.ts), jobs that name one (validateJobRequest.ts).
+// Not in charge of: the content of a preset (contract/job/validatePreset.ts), jobs that name one
+// (validateJobRequest.ts).
 import { Hono } from 'hono'
 import type { Preset, PresetList } from '#contract/api/answers.ts'
 import { MAX_BODY_BYTES, PRESETS } from '#contract/limits.ts'
@@ -58,7 +59,7 @@ export const presetRoutes = new Hono<AppEnv>()
   .put('/:id', async (c) => {
     const [account, id] = [c.get('account'), c.req.param('id')]
     refuseBuiltIn(id)
-    // First, since what is wrong with the body is nobody's business where there is no such preset.
+    // First: for a missing preset the answer is 404, whatever the body contains.
     if (!(await findPreset(c.env.DB, account, id))) throw notFound()
     const wish = read((await readJson(c, MAX_BODY_BYTES)).value, publicBaseUrl(c))
     const row = await updatePreset(c.env.DB, { ...wish, id, account, updated_at: Date.now() })

@@ -1,12 +1,12 @@
-// In charge of: removing a job that its owner deleted: own-store objects in batches, then the record with its secrets.
-// Whoever stops half way is followed by the sweep.
-// Not in charge of: a customer's objects: they are never deleted here.
+// In charge of: removing a job that its owner deleted: objects in the service's own store in batches, then the row with
+// its secrets. The reconciler completes a removal that was interrupted.
+// Not in charge of: objects in a customer's store, which are never deleted here.
 import { jobFilesPrefix } from '../storage/objectKeys.ts'
 import { jobMonitor } from '../scheduler/applyEvent.ts'
 import { deleteJob } from '../db/jobs.ts'
 import { ownPrefix } from '../storage/keyBelow.ts'
 
-/** While the monitor still aborts uploads in a customer's store, it needs the credentials: for so long at most. */
+/** How long the credentials are kept for a monitor that still aborts uploads in a customer's store. */
 const MAX_CLEANUP_WAIT_MS = 25 * 3600_000
 
 export interface DeletedJob {
@@ -16,7 +16,7 @@ export interface DeletedJob {
   finished_at: number | null
 }
 
-/** @returns false when something is left: the next sweep goes on */
+/** @returns false when objects remain: the next run of the reconciler continues */
 export async function purgeJob(env: Env, job: DeletedJob, pageBudget: { left: number }): Promise<boolean> {
   const gone =
     (await deletePrefix(env.BUCKET, ownPrefix(job.account, job.job_id), pageBudget)) &&
@@ -29,7 +29,7 @@ export async function purgeJob(env: Env, job: DeletedJob, pageBudget: { left: nu
   return true
 }
 
-/** @returns false when the budget ended before the objects did: the next sweep goes on */
+/** @returns false when the page budget is used up before all objects are deleted: the next reconciler run continues */
 export async function deletePrefix(bucket: R2Bucket, prefix: string, pageBudget: { left: number }): Promise<boolean> {
   while (pageBudget.left > 0) {
     pageBudget.left--

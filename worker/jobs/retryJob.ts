@@ -1,6 +1,6 @@
-// In charge of: what a repeated job is made of: the first one's configuration with its sealed part, or with what the
-// request brings anew.
-// Not in charge of: putting it into the ledger (createJob.ts), the first job, which stays as it ended (I2).
+// In charge of: building a retried job from the first one's configuration and sealed credentials, or from credentials
+// and addresses in the request.
+// Not in charge of: creating it (createJob.ts), the first job, which stays as it ended (I2).
 import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import { retry } from '#contract/api/requestBodies.ts'
 import type { Warning } from '#contract/errors.ts'
@@ -41,7 +41,7 @@ export async function buildRetry(
   if (job.finished_at === null) {
     throw new RequestError('job_active', 'The job has not ended yet. Cancel it first, or wait.')
   }
-  // What succeeded is not overwritten by a slip: the same request as a new job does it on purpose.
+  // Prevents overwriting successful outputs by mistake. The same request as a new job is still possible.
   if (job.state === 'completed') {
     throw new RequestError(
       'job_finished',
@@ -55,14 +55,14 @@ export async function buildRetry(
   const overrides = withoutNull(parsed.data)
   const { config } = job
   const storedSecrets = job.sealed === null ? null : await readStoredSecrets(env, job)
-  // Addresses with a query are kept sealed, with the credentials.
+  // Addresses with a query are sealed together with the credentials.
   const full = { ...storedSecrets?.addresses, ...overrides }
   const hookOfKey = job.webhook === 2 && overrides.webhook_url === undefined
   const lost = ADDRESSES.filter((name) => isRedacted(config[name]) && full[name] === undefined)
   if (storedSecrets && lost.length === 0 && Object.keys(overrides).length === 0) {
     return { config, secrets: storedSecrets, warnings: [], hookOfKey }
   }
-  // The caller never had the address of a key, and is not asked for it.
+  // A client never has the webhook address of its API key, so it is not asked to send it.
   const takesKeyWebhook = hookOfKey && lost.includes('webhook_url')
   const asked = lost.find((name) => name !== 'webhook_url' || !takesKeyWebhook)
   const credentials =
@@ -87,14 +87,14 @@ export async function buildRetry(
     : withKeyWebhook(env, job.account, hook, checked)
 }
 
-/** Decision "numbers and strings": `null` = absent. */
+/** Decision "numbers and strings": `null` means the same as a missing field. */
 function withoutNull<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], null> } {
   const entries = Object.entries(given).filter(([, value]) => value !== null)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members without those that are null
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], null> }
 }
 
-/** @throws RequestError where they were given for other addresses than the row names by now */
+/** @throws RequestError if the credentials were sealed for other addresses than the row now has */
 async function readStoredSecrets(env: Env, job: Job): Promise<JobSecrets> {
   try {
     return await openJobSecrets(env, job)

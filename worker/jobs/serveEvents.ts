@@ -1,5 +1,6 @@
-// In charge of: a job's timeline (`GET /api/v0/job/<id>/events`): JSON for people, Server-Sent Events for who follows it.
-// Not in charge of: pushing (eventStream.ts, in the job's monitor).
+// In charge of: a job's timeline (`GET /api/v0/job/<id>/events`): as JSON, or as Server-Sent Events for clients that
+// follow it.
+// Not in charge of: pushing events (monitor/eventStream.ts).
 import type { Context } from 'hono'
 import type { EventList } from '#contract/api/answers.ts'
 import { sseEventText, publicEvents } from '#contract/api/events.ts'
@@ -27,12 +28,12 @@ export async function serveEvents(c: Context<AppEnv>, job: Job): Promise<Respons
     })
   }
   const missed = events.filter((event) => event.id > after)
-  // WHATWG HTML, 9.2.3: 204 tells a client that has everything not to come again.
+  // WHATWG HTML, 9.2.3: 204 tells a client that has all events not to reconnect.
   if (missed.length === 0) return new Response(null, { status: 204 })
   return new Response(missed.map(sseEventText).join(''), { headers: sseHeaders })
 }
 
-/** What is not one of our ids is from nowhere: everything is told. */
+/** Unknown ids count as 0: the client is sent all events. */
 function lastEventId(header: string | undefined): number {
   return /^\d{1,9}$/.test(header ?? '') ? Number(header) : 0
 }

@@ -1,5 +1,5 @@
-// In charge of: `GET /api/v0/job/<id>/log`: what the transcoder did, as JSON or as text.
-// Not in charge of: taking it (receiveReports.ts), keeping secrets out of it (taskApi/redactLog.ts).
+// In charge of: `GET /api/v0/job/<id>/log`: the transcoder's log, as JSON or as text.
+// Not in charge of: receiving it (taskApi/receiveReports.ts), removing secrets from it (taskApi/redactLog.ts).
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import type { JobLog } from '#contract/api/answers.ts'
@@ -8,7 +8,7 @@ import { jobLogPrefix } from '../storage/objectKeys.ts'
 import type { AppEnv } from '../http/context.ts'
 import type { Job } from '../db/jobs.ts'
 
-/** Each attempt's log changes while it runs. */
+/** The log of a running attempt still changes. */
 const headers = { 'cache-control': 'no-store', vary: 'Accept' }
 
 export async function serveLog(c: Context<AppEnv>, job: Job): Promise<Response> {
@@ -21,7 +21,7 @@ export async function serveLog(c: Context<AppEnv>, job: Job): Promise<Response> 
 async function readLog(env: Env, jobId: string): Promise<JobLog> {
   const { objects } = await env.BUCKET.list({ prefix: jobLogPrefix(jobId), limit: 1000 })
   const kept = await Promise.all(objects.slice(-MAX_LOGS).map(({ key }) => env.BUCKET.get(key)))
-  // One that was removed between the two requests is left out.
+  // A log that was deleted between the two requests is left out.
   const found = kept.filter((object) => object !== null)
   return { attempts: await Promise.all(found.map((object) => object.json<JobLog['attempts'][number]>())) }
 }

@@ -1,5 +1,6 @@
-// In charge of: a request body as a job that may be made: with the preset that it names, judged by the contract.
-// Not in charge of: the contract (contract/job/validateJob.ts), presets themselves (presetRoutes.ts), creating the job (createJob.ts).
+// In charge of: validating a request body as a job, with the preset that it names.
+// Not in charge of: the rules (contract/job/validateJob.ts), preset operations (presetRoutes.ts), creating the job
+// (createJob.ts).
 import type { Preset } from '#contract/api/answers.ts'
 import type { ValidationResult } from '#contract/job/validateJob.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
@@ -12,7 +13,7 @@ import { validationFailed } from '../http/requestError.ts'
 
 type ValidJob = Extract<ValidationResult, { ok: true }>
 
-/** The account's own comes first: a later version may bring a built-in one of the same name. null = there is none */
+/** The account's own preset first: a later version may add a built-in one with the same name. null = there is none */
 async function findPresetByName(env: Env, account: string, idOrName: string): Promise<Pick<Preset, 'job'> | null> {
   const row = await findPresetByIdOrName(env.DB, account, idOrName, normalizePresetName(idOrName))
   return row ?? builtInPreset(idOrName) ?? null
@@ -30,7 +31,7 @@ export async function validateJobRequest(
   const checked = validateJob(preset && isJsonObject(body) ? mergePreset(preset.job, body) : body, context)
   if (name !== null && preset === null) {
     const message = `There is no preset ${printableValue(name)} for this account. GET /api/v0/presets lists all of them.`
-    // What the preset would have brought is not missing.
+    // A required field may be in the missing preset, so such problems are not reported.
     const others = checked.ok ? [] : checked.problems.filter(({ code }) => code !== 'required')
     const code: ProblemCode = 'preset_not_found'
     throw validationFailed([{ code, field: 'preset', message }, ...others])
