@@ -1,5 +1,5 @@
-// In charge of: who a request comes from (specification 5: HTTP Basic, the user name is the API key).
-// Not in charge of: issuing keys (admin/apiKeyRoutes.ts), attempt tokens (attemptToken.ts).
+// In charge of: identifying the client of a request (specification 5: HTTP Basic, the user name is the API key).
+// Not in charge of: issuing keys (admin/apiKeyRoutes.ts), attempt tokens (secrets/attemptToken.ts).
 import { createMiddleware } from 'hono/factory'
 import { settings } from '../env.ts'
 import type { KeyWebhook } from '../webhooks/webhookAddress.ts'
@@ -19,14 +19,14 @@ export interface Identity {
   hook: KeyWebhook | null
 }
 
-/** A revoked key stops within this time: so long an isolate trusts what it looked up. */
+/** Cache lifetime of a key in an isolate: a revoked key may still be accepted for this long. */
 const CACHE_TTL_MS = 60_000
 const MAX_CACHED = 10_000
-/** Last use is for people, not for accounting: so much older it is written anew. */
+/** The time of last use is only informative, so it is written at most once per interval. */
 const LAST_USED_INTERVAL_MS = 3600_000
 const identityCache = new Map<string, { identity: Identity; until: number }>()
 
-/** Compared with when no key has that id, so that the answer takes as long as for a wrong secret. */
+/** Compared when no key has the given id, so that the answer takes as long as for a wrong secret. */
 const DUMMY_HASH = 'A'.repeat(43)
 
 /** `sp_<id>.<secret>`: 12 and 43 characters of base64url. */
@@ -49,7 +49,7 @@ async function identify(env: Env, key: string): Promise<Identity | null> {
 const configuredKeyDefaults = { priority: 0, requestsPerMinute: null, hook: null } as const
 
 async function findIdentity(env: Env, key: string): Promise<Identity | null> {
-  // Keys of the configuration: hashed on both sides, so the comparison tells nothing by its time.
+  // Keys from the configuration: both sides are hashed, so the duration of the comparison reveals nothing.
   if (env.ADMIN_KEY && (await hmacVerify(env, 'api-key', key, await hashApiKey(env, env.ADMIN_KEY)))) {
     return { account: 'admin', keyId: 'admin', scopes: ['admin'], ...configuredKeyDefaults }
   }
@@ -86,7 +86,7 @@ function basicUser(header: string | undefined): string | null {
   }
 }
 
-/** @throws RequestError 503 while a setting cannot be read: a bound would be a guess */
+/** @throws RequestError 503 while a setting is invalid: a limit could only be guessed */
 export function assertSettingsValid(env: Env): void {
   const { problems } = settings(env)
   if (problems.length > 0) {
@@ -94,13 +94,13 @@ export function assertSettingsValid(env: Env): void {
   }
 }
 
-/** Lets a request through with a key of the given scope, and says for which account. */
+/** Requires a key with the given scope, and sets the account of the request. */
 export function authenticate(scope: 'jobs' | 'admin') {
   return createMiddleware<AppEnv>(async (c, next) => {
     const key = basicUser(c.req.header('authorization'))
     const identity = key === null ? null : await identify(c.env, key)
     if (!identity) {
-      // A dashboard's fetch would otherwise make the browser open its own dialog over the page.
+      // Without this, the browser would open its own login dialog for a dashboard request.
       const quiet = c.req.header('sec-fetch-mode') === 'cors'
       throw new RequestError(
         'unauthorized',

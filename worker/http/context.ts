@@ -1,4 +1,4 @@
-// In charge of: what every route knows about the request it serves.
+// In charge of: the variables that every route can read from its context.
 import type { Context } from 'hono'
 import type { KeyWebhook } from '../webhooks/webhookAddress.ts'
 import type { UploadTokenRow } from '../db/uploadTokens.ts'
@@ -12,16 +12,19 @@ export interface AppEnv {
     account: string
     keyId: string
     scopes: string[]
-    /** Of the key's jobs: higher starts first. */
+    /** Priority of the key's jobs: higher starts first. */
     priority: number
-    /** Of jobs that name nobody to be told. */
+    /** For jobs without a webhook_url of their own. */
     hook: KeyWebhook | null
-    /** With which a file is sent; undefined = with an API key. */
+    /** The token that sends a file; undefined = an API key does. */
     uploadToken: UploadTokenRow | undefined
   }
 }
 
-/** Public address of the service without a slash at its end: as configured, else as the client called it, or its proxy says. */
+/**
+ * Public address of the service without a trailing slash: from the settings, else from the proxy's headers
+ * (TRUST_PROXY) or the request.
+ */
 export function publicBaseUrl(c: Context<AppEnv>): string {
   const { baseUrl: configured, trustProxy } = settings(c.env)
   if (configured !== null) return configured

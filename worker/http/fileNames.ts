@@ -1,8 +1,8 @@
-// In charge of: names and types of files that clients send, made safe to store and to put into a header.
+// In charge of: making names and types of clients' files safe to store and to use in a header.
 
 const MAX_NAME_CHARACTERS = 255
 
-/** The last element of a path of any system, without control characters; null where nothing is left. */
+/** The last segment of a Unix or Windows path, without control characters; null if nothing remains. */
 export function sanitizeFileName(name: string | null | undefined): string | null {
   const last = (name ?? '').toWellFormed().split(/[/\\]/).at(-1) ?? ''
   // oxlint-disable-next-line no-control-regex
@@ -11,7 +11,7 @@ export function sanitizeFileName(name: string | null | undefined): string | null
   return short === '' || short === '.' || short === '..' ? null : short
 }
 
-/** RFC 6266 §4.3: filename* wins over filename. */
+/** RFC 6266 §4.3: filename* takes precedence over filename. */
 export function fileNameFromDisposition(header: string | null): string | null {
   if (!header) return null
   const extended = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(header)?.[1]
@@ -19,14 +19,14 @@ export function fileNameFromDisposition(header: string | null): string | null {
     try {
       return decodeURIComponent(extended)
     } catch {
-      // A malformed filename* is passed over for the plain form.
+      // For a malformed filename*, the plain form is used.
     }
   }
   const [, quoted, token] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))/i.exec(header) ?? []
   return quoted?.replace(/\\(.)/g, '$1') ?? token ?? null
 }
 
-/** RFC 6266 with the RFC 8187 form for names beyond ASCII. */
+/** RFC 6266 with the RFC 8187 form for non-ASCII names. */
 export function attachmentDisposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
   const extended = encodeURIComponent(name).replace(
@@ -36,7 +36,7 @@ export function attachmentDisposition(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`
 }
 
-/** Type without its parameters (RFC 9110 §8.3.1), or the type that says nothing. */
+/** The type without parameters (RFC 9110 §8.3.1), or application/octet-stream if it is invalid. */
 export function safeContentType(header: string): string {
   const type = header.split(';')[0]?.trim().toLowerCase() ?? ''
   return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/.test(type) ? type : 'application/octet-stream'

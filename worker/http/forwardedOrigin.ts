@@ -1,14 +1,16 @@
-// In charge of: how the client called the service, as a proxy in front of it says: X-Forwarded-Proto and X-Forwarded-Host, or
+// In charge of: the address that the client called, from a proxy's headers: X-Forwarded-Proto and X-Forwarded-Host, or
 // Forwarded (RFC 7239). Pure.
-// Not in charge of: whether there is such a proxy (env.ts, TRUST_PROXY): without one, clients send these headers themselves.
+// Not in charge of: whether there is a proxy (env.ts, TRUST_PROXY). Without one, clients could set these headers.
 
-/** What a proxy adds is short; a longer value is a client's. */
+/** A proxy adds short values; a longer one comes from a client. */
 const MAX_FORWARDED = 1000
 
 /** A name or an address, with or without a port. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::\d{1,5})?$/i
 
-/** The origin that the client called; of what the headers do not say, or say wrongly, that of the request. */
+/**
+ * The origin that the client called. What the headers do not contain, or contain in an invalid form, is the request's.
+ */
 export function forwardedOrigin(headers: Headers, requested: string): string {
   const { protocol, host } = new URL(requested)
   const named =
@@ -23,7 +25,7 @@ interface ForwardedValues {
   host: string | null
 }
 
-/** A proxy may add its value behind those of a client: the last is its own. Null where there is neither header. */
+/** A proxy may append its value to those of a client: the last value is its own. Null without either header. */
 function lastForwarded(proto: string | null, host: string | null): ForwardedValues | null {
   if (proto === null && host === null) return null
   const last = (values: string | null): string | null => values?.split(',').at(-1)?.trim() ?? null

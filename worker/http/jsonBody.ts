@@ -1,11 +1,11 @@
-// In charge of: reading a JSON body of bounded size, with errors that say what to send instead.
+// In charge of: reading a JSON body of limited size, with errors that say what to send instead.
 import type { Context } from 'hono'
 import type { AppEnv } from './context.ts'
 import { RequestError } from './requestError.ts'
 
 /**
- * @param empty stands for a body without a byte; absent = that is an error
- * @returns the parsed value and the text it was parsed from
+ * @param empty the value for an empty body; if missing, an empty body is an error
+ * @returns the parsed value and its text
  * @throws RequestError 413, 415 or 400
  */
 export async function readJson(
@@ -25,7 +25,7 @@ export async function readJson(
   try {
     return { value: JSON.parse(text) as unknown, text }
   } catch (error) {
-    // V8 quotes a piece of the body in its message; the body may hold a secret key.
+    // V8 quotes a part of the body in its message, and the body may contain a secret key.
     const position = /position \d+( \(line \d+ column \d+\))?/.exec(String(error))?.[0]
     throw new RequestError(
       'invalid_request',
@@ -36,7 +36,7 @@ export async function readJson(
   }
 }
 
-/** The same, where no body means `{}`. A proxy may make an empty one of none, in chunks without a length. */
+/** The same, but a missing body means `{}`. A proxy may turn it into an empty chunked body without a length. */
 export async function readOptionalJson(
   c: Context<AppEnv>,
   maxBytes: number,

@@ -1,13 +1,15 @@
-// In charge of: how many requests a key may send: the platform's rate limit where one is bound, and in a minute, counted by
-// each instance of the Worker on its own: shields that cost nothing.
-// Not in charge of: what must hold everywhere, which is SQL (active jobs: db/jobs.ts, stored bytes: db/uploads.ts).
+// In charge of: the request rate of a key: by the platform's rate limit if one is bound, and per minute, counted by
+// each instance of the Worker separately. Both are cheap and approximate.
+// Not in charge of: limits that must hold globally; those are in SQL (active jobs: db/jobs.ts, stored bytes:
+// db/uploads.ts).
 import { RequestError } from './requestError.ts'
 
-/** The longer of the two periods that the platform knows; which one is bound cannot be seen from here. */
+/** The longer of the platform's two possible periods: the code cannot see which one is bound. */
 const PLATFORM_PERIOD_SECONDS = 60
 
 /**
- * Counted in each location of the platform, with one bound for all keys (wrangler.toml): a bound of a key's own is below.
+ * Counted in each location of the platform, with one limit for all keys (wrangler.toml). For limits of single keys, see
+ * `takeToken`.
  * @throws RequestError 429
  */
 export async function checkPlatformRateLimit(env: Env, keyId: string): Promise<void> {
@@ -18,7 +20,7 @@ export async function checkPlatformRateLimit(env: Env, keyId: string): Promise<v
 }
 
 interface TokenBucket {
-  /** Requests that may come at once. */
+  /** Requests that may be sent at once. */
   left: number
   at: number
 }
@@ -27,8 +29,8 @@ const MAX_BUCKETS = 10_000
 const tokenBuckets = new Map<string, TokenBucket>()
 
 /**
- * Takes one request from the key's bucket, which holds and regains `perMinute`; null = no bound.
- * @throws RequestError 429 with the seconds until the next one
+ * Takes one token from the key's bucket, which has a capacity of `perMinute` and refills at that rate; null = no limit.
+ * @throws RequestError 429 with the seconds until the next token
  */
 export function takeToken(keyId: string, perMinute: number | null, now: number): void {
   if (perMinute === null) return

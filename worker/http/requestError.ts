@@ -1,5 +1,5 @@
-// In charge of: turning every failure into the one error shape, once.
-// Not in charge of: which codes exist (contract/errors.ts).
+// In charge of: turning every error into the API's single error format.
+// Not in charge of: which codes exist (contract/errorCodes.ts).
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
@@ -12,7 +12,7 @@ export interface RequestErrorOptions {
   headers?: Record<string, string>
 }
 
-/** An answer other than success, thrown from anywhere below a route. */
+/** An error answer, which can be thrown anywhere below a route. */
 export class RequestError extends Error {
   override name = 'RequestError'
   readonly code: RequestErrorCode
@@ -24,17 +24,17 @@ export class RequestError extends Error {
   }
 }
 
-/** One answer for a missing thing and for another account's (I16). */
+/** The same answer for a missing object and for another account's (I16). */
 export function notFound(): RequestError {
   return new RequestError('not_found', 'Not found for this account.')
 }
 
-/** To a transcoder whose attempt may write nothing any more. */
+/** For a transcoder whose attempt may not write any more. */
 export function staleAttempt(): RequestError {
   return new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
 }
 
-/** Of an upload token (RFC 6750, 3.1). Browsers open no dialog for it. */
+/** For an upload token (RFC 6750, 3.1). Browsers open no dialog for it. */
 export function invalidToken(message: string): RequestError {
   return new RequestError('unauthorized', message, {
     headers: { 'www-authenticate': 'Bearer realm="Splicepoint", error="invalid_token"' },
@@ -45,12 +45,12 @@ export function expiredToken(): RequestError {
   return invalidToken('This upload token has expired, or it was revoked. Ask for a new one.')
 }
 
-/** @param allow methods, as the header has them */
+/** @param allow methods in the format of the Allow header */
 export function methodNotAllowed(allow: string): RequestError {
   return new RequestError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } })
 }
 
-/** 400 with all problems, the first of them as the message. */
+/** 400 with all problems; the message is that of the first. */
 export function validationFailed(problems: Problem[]): RequestError {
   const [first] = problems
   const more = problems.length - 1
@@ -84,8 +84,9 @@ export function errorResponse(error: RequestError): Response {
 }
 
 /**
- * D1, R2 and Durable Objects fail now and then for a moment. Where the disk is full (local mode), D1 fails in any statement
- * that touches it, reads too: the runtime then says "internal error" and logs SQLITE_FULL. No mistake of ours reads so.
+ * Transient failures of D1, R2 and Durable Objects. If the disk is full (local mode), D1 fails in every statement that
+ * needs the disk, including reads: the runtime reports "internal error" and logs SQLITE_FULL. No programming error has
+ * these messages.
  */
 const UNAVAILABLE_MESSAGES =
   /overloaded|network connection lost|storage operation exceeded timeout|code was updated|internal error; reference =|we encountered an internal error|failed to get session commit token|SQLITE_(FULL|IOERR|BUSY|CANTOPEN|READONLY)/i
@@ -99,7 +100,7 @@ export function handleError(error: Error, c: Context): Response {
   if (error instanceof HTTPException) {
     return errorResponse(new RequestError(codeOfStatus[error.status] ?? 'invalid_request', error.message))
   }
-  // What it depends on is away: the client may simply ask again.
+  // A service that this one depends on is unavailable: the client may repeat the request.
   const passing = isTemporarilyUnavailable(error)
   console.error(
     JSON.stringify({

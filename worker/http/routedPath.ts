@@ -1,11 +1,11 @@
-// In charge of: the path under which a request is routed: what people and programs write too much of in it is left out.
+// In charge of: the path that is used for routing: redundant slashes are removed.
 // Not in charge of: routes (app.ts).
 import { getPath } from 'hono/utils/url'
 
-/** Not those of objects (/o, /p, /a, /task): there, each element is part of a name. */
+/** Not for objects (/o, /p, /a, /task), where each segment is part of a name. */
 const NORMALIZED_PREFIXES = /^\/(?:api|uploads|health|metrics)(?:\/|$)/
 
-/** Doubled slashes count as one, and one at the end as none. Every rule about a route then sees the one spelling. */
+/** Merges repeated slashes and removes a trailing one, so that rules for a route see a single form of its path. */
 export function routedPath(request: Request): string {
   const path = getPath(request)
   if (!path.includes('//') && !path.endsWith('/')) return path

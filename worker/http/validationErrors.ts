@@ -1,5 +1,5 @@
-// In charge of: saying what is wrong with a query, or with a small body of the administration, in whole sentences.
-// Not in charge of: the request of a job (contract/job/validateJob.ts).
+// In charge of: errors of a query, or of a small administration body, in whole sentences.
+// Not in charge of: errors in a job request (contract/job/validateJob.ts).
 import type { Problem } from '#contract/errors.ts'
 import { isJsonObject, ownMember, printableName } from '#contract/job/fieldReader.ts'
 import { printableValue } from '#contract/job/redact.ts'
@@ -11,19 +11,19 @@ export interface FieldExpectation {
   allowed?: readonly (string | number)[]
   minimum?: number
   maximum?: number
-  /** The value may be a secret: it is not shown. */
+  /** The value may be a secret, so it is not shown. */
   hidden?: boolean
 }
 
 export type FieldExpectations = Readonly<Record<string, FieldExpectation>>
 
-/** What a schema found, as far as it is needed here. */
+/** The fields of a schema's issue that are needed here. */
 interface SchemaIssue {
   path: readonly PropertyKey[]
   keys?: readonly string[]
 }
 
-/** One problem for each name that is wrong, in the order in which they were found. */
+/** One problem per invalid name, in the order of the issues. */
 export function problemsFromIssues(
   issues: readonly SchemaIssue[],
   given: unknown,
