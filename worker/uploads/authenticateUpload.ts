@@ -1,6 +1,6 @@
-// In charge of: who may send a file: an API key, or a short-lived upload token that a visitor's page was given
-// (`Authorization: Bearer`), and what such a token lets do: begin uploads, go on with its own, give them up.
-// Not in charge of: issuing tokens (uploadTokenRoutes.ts), how many files and bytes they are for (uploadQuota.ts, db/uploads.ts).
+// In charge of: who may upload a file: an API key, or a short-lived upload token for a visitor's browser
+// (`Authorization: Bearer`). A token may begin uploads, and continue or cancel those that it began.
+// Not in charge of: issuing tokens (uploadTokenRoutes.ts), their limits (uploadQuota.ts, db/uploads.ts).
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { authenticate, hashApiKey, assertSettingsValid } from '../http/authenticate.ts'
@@ -17,7 +17,7 @@ export const TOKEN_ID = 'ut_[A-Za-z0-9_-]{12}'
 const TOKEN = new RegExp(`^(${TOKEN_ID})\\.([0-9]{1,15})\\.([A-Za-z0-9_-]{43})$`)
 const HMAC_LABEL = 'upload token'
 
-/** `ut_<id>.<expiry in ms>.<HMAC>`: one that is forged or too old is refused without a look at the database. */
+/** `ut_<id>.<expiry in ms>.<HMAC>`: a forged or expired token is refused without a database query. */
 export async function createUploadToken(env: Env, id: string, expiresAt: number): Promise<string> {
   return `${id}.${expiresAt}.${await hmacSign(env, HMAC_LABEL, `${id}|${expiresAt}`)}`
 }
@@ -35,7 +35,7 @@ async function verifyUploadToken(env: Env, token: string): Promise<UploadTokenWi
   return row
 }
 
-/** A key of the configuration is revoked by setting another one. */
+/** A key from the configuration is revoked by setting another one. */
 async function isKeyInUse(env: Env, { key_hash: hash }: UploadTokenWithKey): Promise<boolean> {
   return hash === null || hash === (await configuredKeyHash(env))
 }
@@ -44,7 +44,9 @@ export async function configuredKeyHash(env: Env): Promise<string | null> {
   return env.API_KEY ? hashApiKey(env, env.API_KEY) : null
 }
 
-/** @throws RequestError 403 for what no token lets do, 404 for an upload that is not its own */
+/**
+ * @throws RequestError 403 for an operation that tokens do not allow, 404 for an upload that this token did not begin
+ */
 async function requireTokenScope(c: Context<AppEnv>, id: string): Promise<void> {
   const [method, upload] = [isTusRequest(c) ? effectiveMethod(c) : c.req.method, uploadNumberInPath(c)]
   const allowed = upload === '' ? ['POST'] : isTusRequest(c) ? ['HEAD', 'PATCH', 'DELETE'] : ['DELETE']
@@ -60,13 +62,13 @@ async function requireTokenScope(c: Context<AppEnv>, id: string): Promise<void> 
 
 const authenticateByKey = authenticate('jobs')
 
-/** Lets a request to /uploads through with a key, or with a token for what it is for. */
+/** Requires an API key, or an upload token that allows the operation. */
 export const authenticateUpload = createMiddleware<AppEnv>(async (c, next) => {
   const token = /^Bearer +([\x21-\x7e]{1,200}) *$/i.exec(c.req.header('authorization') ?? '')?.[1]
   if (token === undefined) return authenticateByKey(c, next)
   const row = await verifyUploadToken(c.env, token)
   assertSettingsValid(c.env)
-  // Of its own: a visitor takes nothing from what the key may send.
+  // A token has its own rate limit, so that visitors do not use up that of the key.
   await checkPlatformRateLimit(c.env, row.id)
   takeToken(row.id, row.requests_per_minute ?? settings(c.env).requestsPerMinute, Date.now())
   await requireTokenScope(c, row.id)

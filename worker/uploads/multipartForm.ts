@@ -1,6 +1,6 @@
-// In charge of: taking a multipart/form-data body apart as it comes (RFC 7578, RFC 2046 §5.1), whatever its pieces.
-// (multipasta 0.2.8 was tried: where a boundary or header falls on the end of a piece it sees a malformed form.)
-// Not in charge of: what becomes of the file.
+// In charge of: parsing a multipart/form-data stream (RFC 7578, RFC 2046 §5.1), however it is divided into chunks.
+// (multipasta 0.2.8 was tried: it rejects a form if a boundary or header falls on the end of a chunk.)
+// Not in charge of: what happens to the file (receiveUpload.ts).
 import { RequestError } from '../http/requestError.ts'
 import { fileNameFromDisposition, safeContentType } from '../http/fileNames.ts'
 
@@ -9,15 +9,15 @@ const MAX_PARTS = 50
 const CR = 0x0d
 
 export interface FormFile {
-  /** As the client names it, unchecked. */
+  /** As sent by the client, not sanitized. */
   name: string | null
   contentType: string
 }
 
 export interface MultipartParser {
-  /** Next piece of the body; null = its end. What belongs to the file is returned, in order. */
+  /** `chunk`: next chunk of the body; null = its end. Returns the bytes of it that belong to the file, in order. */
   push(chunk: Uint8Array | null): Uint8Array[]
-  /** Known once its headers were read. */
+  /** Null until the headers of the file were read. */
   file(): FormFile | null
 }
 
@@ -25,7 +25,7 @@ function malformed(message: string): RequestError {
   return new RequestError('invalid_request', message)
 }
 
-/** @throws RequestError for a form without a boundary, malformed, cut short, or with more than one file */
+/** @throws RequestError for a form without a boundary, malformed, truncated, or with more than one file */
 export function parseMultipart(contentType: string): MultipartParser {
   const [, quoted, token] = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? []
   const boundary = quoted ?? token
@@ -36,10 +36,10 @@ export function parseMultipart(contentType: string): MultipartParser {
   let state: 'skip' | 'file' | 'delimiter' | 'headers' | 'done' = 'skip'
   let file: FormFile | null = null
   let parts = 0
-  // The first boundary may stand at the very start, without the line break that belongs to every other.
+  // The first boundary may be at the very start, without the line break that precedes all others.
   let pending: Uint8Array = new TextEncoder().encode('\r\n')
 
-  /** Consumes from `at`; → where it stopped for want of bytes, or the next position with another state. */
+  /** Each consumes from `at`. → where it stopped because bytes are missing, or the next position with another state. */
   const steps = {
     skip: (bytes: Uint8Array, at: number, out: Uint8Array[]): number => content(bytes, at, out),
     file: (bytes: Uint8Array, at: number, out: Uint8Array[]): number => content(bytes, at, out),
@@ -54,7 +54,7 @@ export function parseMultipart(contentType: string): MultipartParser {
       for (let end = at; end < bytes.length; end++) {
         if (bytes[end] === CR) {
           state = 'headers'
-          // The line break stays: with no header at all, it begins the blank line.
+          // The line break stays: if there are no headers, it starts the blank line.
           return end
         }
         if (bytes[end] !== 0x20 && bytes[end] !== 0x09) throw malformed('A boundary of the form is malformed.')
@@ -69,7 +69,7 @@ export function parseMultipart(contentType: string): MultipartParser {
       if (end < 0) return at
       if (++parts > MAX_PARTS) throw malformed(`The form has more than ${MAX_PARTS} parts.`)
       state = begin(new TextDecoder().decode(bytes.subarray(at, end)))
-      // A part without content is followed by the delimiter at once, whose line break is the second of these.
+      // A part without content is directly followed by the delimiter, whose line break is the second of these.
       return end + 2
     },
 
@@ -97,7 +97,7 @@ export function parseMultipart(contentType: string): MultipartParser {
     const disposition = header('content-disposition')
     if (!disposition || !/^form-data\b/i.test(disposition)) throw malformed('A part of the form has no name.')
     skipBreak = 2
-    // RFC 7578 §4.2: a file has a file name, be it an empty one; everything else is a field, which means nothing here.
+    // RFC 7578 §4.2: a file has a file name, which may be empty. All other parts are fields, which are ignored.
     if (!/;\s*filename\*?\s*=/i.test(disposition)) return 'skip'
     if (file) throw malformed('The form has more than one file. Send one file a request.')
     file = { name: fileNameFromDisposition(disposition), contentType: safeContentType(header('content-type') ?? '') }

@@ -1,19 +1,19 @@
-// In charge of: streaming an uploaded file into the bucket, from a raw body or out of a form. At most one
-// part of a multipart upload is in memory.
-// Not in charge of: the ledger, limits that the headers tell.
+// In charge of: streaming an uploaded file into the bucket, from a raw body or from a form. At most one part of a
+// multipart upload is in memory.
+// Not in charge of: the upload's row in D1, limits that can be checked by headers (both uploadRoutes.ts).
 import { RequestError } from '../http/requestError.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { r2Sink } from '../storage/r2/r2Store.ts'
 import { parseMultipart } from './multipartForm.ts'
 
-/** R2 wants parts of one size, at least 5 MiB. */
+/** R2 requires parts of equal size, at least 5 MiB. */
 const PART_BYTES = 8 * 1024 * 1024
 
 export interface ReceivedFile {
   size: number
   etag: string
   contentType: string
-  /** File name in the form, where there was one. */
+  /** File name in the form, if there was one. */
   name: string | null
 }
 
@@ -36,7 +36,7 @@ export async function receiveRaw(
   }
 }
 
-/** The first file of the form; a second one is refused, and fields are passed over. */
+/** The file of the form. A second file is refused; fields are ignored. */
 export async function receiveForm(
   bucket: R2Bucket,
   key: string,
@@ -70,7 +70,7 @@ export async function receiveForm(
   }
 }
 
-/** Cuts a stream of unknown length into equal parts; a file below one part is a plain put. */
+/** Divides a stream of unknown length into equal parts. A file smaller than one part is a plain put. */
 class MultipartWriter {
   readonly #sink: ReturnType<typeof r2Sink>
   readonly #key: string
@@ -88,7 +88,7 @@ class MultipartWriter {
 
   async write(chunk: Uint8Array): Promise<void> {
     for (let from = 0; from < chunk.length;) {
-      // A full buffer is sent when more comes, so that the last part is never empty.
+      // A full buffer is sent only when more bytes come, so that the last part is never empty.
       if (this.#filled === PART_BYTES) await this.#uploadPart()
       const count = Math.min(PART_BYTES - this.#filled, chunk.length - from)
       this.#buffer.set(chunk.subarray(from, from + count), this.#filled)
@@ -124,7 +124,7 @@ class MultipartWriter {
   }
 }
 
-/** Removes what an upload that failed may have left at its key. */
+/** Removes what a failed upload may have left at its key. */
 export async function deleteObject(bucket: R2Bucket, key: string): Promise<void> {
   await bucket.delete(key)
 }

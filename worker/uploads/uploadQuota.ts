@@ -1,5 +1,5 @@
-// In charge of: whether one more upload may be stored: its row, or what is in its way.
-// Not in charge of: its bytes (uploadRoutes.ts, tus/), when it is removed (reconciler.ts).
+// In charge of: reserving space for an upload within the limits of its account, key and token.
+// Not in charge of: its bytes (uploadRoutes.ts, tus/), its removal (reconciler.ts).
 import type { Context } from 'hono'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -21,7 +21,8 @@ export function requireWithinTokenLimit(c: Context<AppEnv>, bytes: number, field
 
 /**
  * @returns the number of the upload
- * @throws RequestError 401 for a key that was revoked a moment ago; 429 quota_exceeded, without Retry-After, since what makes room is a deletion or an expiry
+ * @throws RequestError 401 for a key that was just revoked; 429 quota_exceeded, without Retry-After, because only a
+ * deletion or an expiry frees space
  */
 export async function reserveUpload(
   c: Context<AppEnv>,
@@ -49,7 +50,7 @@ export async function reserveUpload(
   )
 }
 
-/** @throws RequestError 401 for a token that ended a moment ago; 429 for one whose files were all sent */
+/** @throws RequestError 401 for a token that has just expired or been revoked; 429 for one without files left */
 async function rejectExhaustedToken(env: Env, id: string): Promise<void> {
   const token = await findUploadToken(env.DB, id)
   if (!token || token.expires_at <= Date.now()) throw expiredToken()

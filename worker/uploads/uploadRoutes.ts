@@ -1,6 +1,7 @@
-// In charge of: files that a client uploads to use as a job's input (specification 2.1 input, file-upload): one request
-// with the bytes as its body or as a form, listing them, reading them back, deleting them.
-// Not in charge of: taking the bytes apart (receiveUpload.ts), resumable uploads at the same address (tus/tusRoutes.ts), jobs that use them.
+// In charge of: files that a client uploads as the input of a job (specification 2.1 input, file-upload): sending one
+// in a single request, as its body or in a form; listing, reading and deleting files.
+// Not in charge of: parsing the body (receiveUpload.ts), resumable uploads at the same address (tus/tusRoutes.ts),
+// jobs.
 import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
@@ -24,10 +25,10 @@ import { serveStoredObject } from '../delivery/serveObject.ts'
 import { tusProtocol } from './tus/tusRoutes.ts'
 
 const RETENTION_MS = RETENTION_DAYS.uploads * 24 * 3600 * 1000
-/** A row whose bytes never arrived is swept after this long; longer than any request of 100 MB is let to take. */
+/** A row whose bytes never arrived is deleted after this time, which is longer than any request of 100 MB may take. */
 const RECEIVE_TIMEOUT_MS = 6 * 3600 * 1000
 
-/** What a form may have around its file: until it is read, its length says little more. */
+/** Allowance for the form's other content: the size of the file itself is not known in advance. */
 const FORM_BYTES = 64 * 1024
 
 interface UploadRequest {
@@ -38,7 +39,7 @@ interface UploadRequest {
   body: ReadableStream<Uint8Array>
 }
 
-/** @throws RequestError for everything that can be judged before the first byte */
+/** @throws RequestError for everything that can be checked before the first byte */
 function parseUploadRequest(c: Context<AppEnv>): UploadRequest {
   const header = (name: string): string | null => c.req.raw.headers.get(name)
   const coding = header('content-encoding')?.trim().toLowerCase()
@@ -80,7 +81,7 @@ async function storeUpload(c: Context<AppEnv>, request: UploadRequest, now: numb
   requireWithinTokenLimit(c, isForm ? request.length - FORM_BYTES : request.length)
   const number = await reserveUpload(c, {
     key,
-    // Of a form a little more than its file; the difference is given back when it is there.
+    // For a form slightly more than its file; corrected when the file is complete.
     announced: request.length,
     name: request.name ?? 'upload',
     content_type: safeContentType(request.contentType),
@@ -96,14 +97,14 @@ async function storeUpload(c: Context<AppEnv>, request: UploadRequest, now: numb
     const expires_at = now + RETENTION_MS
     const { size, etag, contentType: content_type } = received
     if (!(await markUploadReady(env.DB, number, { name, content_type, size, etag, expires_at }))) {
-      // By the sweep after its time, by its account before.
+      // Deleted by the reconciler if it expired, else by the account.
       throw Date.now() < now + RECEIVE_TIMEOUT_MS
         ? new RequestError('gone', 'The upload was deleted while it was being received.')
         : new RequestError('unavailable', 'The upload took too long. Send it again.')
     }
     return { number, name, size, expires_at }
   } catch (error) {
-    // The object first: while the row is there, the sweep finds what could not be removed now.
+    // The object first: as long as the row exists, the reconciler finds what could not be deleted now.
     await deleteObject(env.BUCKET, key)
     await deleteUpload(env.DB, request.account, number)
     throw error
@@ -114,7 +115,7 @@ export const uploadRoutes = new Hono<AppEnv>().use(tusProtocol)
 
 uploadRoutes.post('/', async (c) => {
   const work = storeUpload(c, parseUploadRequest(c), Date.now())
-  // A client that breaks off ends the handler; what was received must be removed all the same.
+  // If the client disconnects, the handler ends, but what was received must still be removed.
   c.executionCtx.waitUntil(work.catch(() => undefined))
   const { number, name, size, expires_at } = await work
   const input = `${publicBaseUrl(c)}/uploads/${number}`
@@ -141,7 +142,7 @@ const refuseListQuery = onInvalidQuery({
   token: { expects: 'the token_id of an upload token' },
 })
 
-// Newest first. How much of a resumable upload is stored is known to its own object alone.
+// Newest first. For a resumable upload, only its Durable Object knows how many bytes are stored.
 uploadRoutes.get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
   const { limit: count, cursor: before, state, token } = c.req.valid('query')
   const account = c.get('account')
@@ -173,7 +174,7 @@ async function publicUpload(env: Env, row: UploadRow, base: string) {
     content_type: row.content_type,
     size: standing?.length ?? row.size,
     received: standing?.offset ?? row.size,
-    // Looking at one whose end was interrupted may have ended it.
+    // Reading the state of an interrupted upload may have completed it.
     state: standing?.state === 'ready' ? 'ready' : row.state,
     token: row.token === null ? null : { token_id: row.token, name: row.token_name ?? '' },
     created_at: new Date(row.created_at).toISOString(),
@@ -187,7 +188,7 @@ function numberOf(c: Context<AppEnv, '/:number'>): number {
   return Number(text)
 }
 
-// Hono answers HEAD by the same handler.
+// Hono answers HEAD with the same handler.
 uploadRoutes.get('/:number', async (c) => {
   const upload = await findUpload(c.env.DB, c.get('account'), numberOf(c), Date.now())
   if (!upload) throw notFound()

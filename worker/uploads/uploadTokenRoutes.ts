@@ -1,5 +1,5 @@
 // In charge of: issuing and revoking upload tokens (`/api/v0/uploads/tokens`).
-// Not in charge of: what a token lets do (authenticateUpload.ts).
+// Not in charge of: what a token allows (authenticateUpload.ts).
 import { Hono } from 'hono'
 import type { UploadToken } from '#contract/api/answers.ts'
 import { newUploadToken } from '#contract/api/requestBodies.ts'

@@ -1,6 +1,6 @@
-// In charge of: the body of one PATCH: into parts as it comes, at most one part in memory; what becomes of it when it
-// breaks off, is too long or has another checksum than announced.
-// Not in charge of: who may send it, and when (resumableUpload.ts).
+// In charge of: the body of one PATCH: stored in parts as it arrives, with at most one part in memory; and the result
+// if it is truncated, too long, or does not match its checksum.
+// Not in charge of: which request may write, and when (resumableUpload.ts).
 import { RequestError } from '../../http/requestError.ts'
 import type { Checksum } from './tusHeaders.ts'
 import { toHex } from './tusHeaders.ts'
@@ -8,14 +8,14 @@ import type { UploadedPart, UploadStore } from './uploadStore.ts'
 
 export interface UploadChunk {
   body: ReadableStream<Uint8Array>
-  /** Content-Length; null for a body that does not say. */
+  /** Content-Length; null if the request has none. */
   length: number | null
   checksum: Checksum | null
 }
 
 /**
- * Bytes without a checksum are stored as they come, and those that came before a body broke off are kept. A chunk with
- * a checksum is kept whole or not at all: its parts are sent, and recorded once it is known to be right.
+ * Bytes without a checksum are stored as they arrive, and stay stored if the body is truncated. A chunk with a checksum
+ * is stored as a whole or not at all: its parts are uploaded, and recorded after the checksum was verified.
  */
 export class ChunkReceiver {
   readonly #store: UploadStore
@@ -26,14 +26,14 @@ export class ChunkReceiver {
   readonly #hash: InstanceType<typeof crypto.DigestStream> | null
   readonly #hashing: WritableStreamDefaultWriter<ArrayBuffer | ArrayBufferView> | null
   #filled: number
-  /** Bytes at the start of the buffer that SQLite has already. */
+  /** Bytes at the start of the buffer that are in SQLite already. */
   #kept: number
-  /** The next part. */
+  /** Number of the next part. */
   #n: number
   #offset: number
   #unproven: UploadedPart[] = []
   #stopped = false
-  /** When it began to wait for bytes; null while it is busy with some. */
+  /** Since when it waits for bytes; null while it processes some. */
   waitingSince: number | null = null
 
   constructor(store: UploadStore, chunk: UploadChunk, record: { offset: number; length: number }) {
@@ -51,13 +51,13 @@ export class ChunkReceiver {
     this.#hashing = this.#hash?.getWriter() ?? null
   }
 
-  /** Ends it as if the connection had broken. */
+  /** Ends it as if the connection had been closed. */
   abort(): void {
     this.#stopped = true
     void this.#reader.cancel('stopped').catch(() => undefined)
   }
 
-  /** @throws RequestError invalid_request for a body that broke off, too_large, checksum_mismatch */
+  /** @throws RequestError invalid_request for a truncated body, too_large, checksum_mismatch */
   async receive(): Promise<void> {
     const from = this.#offset
     const whole = await this.#read()
@@ -65,7 +65,7 @@ export class ChunkReceiver {
     const complete = whole && !this.#stopped && (announced === null || this.#offset - from === announced)
     if (this.#hash) {
       if (!complete) {
-        // Its promise would otherwise be a rejection that nobody takes.
+        // Otherwise the digest's promise would be an unhandled rejection.
         await this.#hashing?.close()
         throw truncatedChunk('None of it was kept, because its checksum could not be verified.')
       }
@@ -83,7 +83,7 @@ export class ChunkReceiver {
       )
   }
 
-  /** → false for a body that broke off. */
+  /** → false for a truncated body. */
   async #read(): Promise<boolean> {
     for (;;) {
       this.waitingSince = Date.now()

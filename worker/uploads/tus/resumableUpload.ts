@@ -1,5 +1,5 @@
-// In charge of: one resumable upload: who may write to it now, its end (an object that is ready, or nothing at all) and
-// its expiry. One Durable Object an upload, named by its number.
+// In charge of: one resumable upload: which request may write to it now, its end (a complete object or nothing), and
+// its expiry. One Durable Object per upload, named by its number.
 // Not in charge of: the protocol's headers (tusRoutes.ts), storing bytes (chunkReceiver.ts, uploadStore.ts).
 import { DurableObject } from 'cloudflare:workers'
 import { RETENTION_DAYS } from '#contract/limits.ts'
@@ -13,14 +13,14 @@ import type { UploadRecord } from './uploadStore.ts'
 import { UploadStore } from './uploadStore.ts'
 
 const DAY_MS = 86_400_000
-/** A request that has sent nothing for so long gives way to another: its connection is probably dead. */
+/** A request that has sent nothing for this long is replaced by a new one: its connection is probably dead. */
 const STALLED_REQUEST_MS = 10_000
 
 export type NewUploadRecord = Omit<UploadRecord, 'offset' | 'upload' | 'etag' | 'state'>
 
-/** What HEAD tells. */
+/** The state that HEAD reports. */
 export type UploadState = Pick<UploadRecord, 'offset' | 'length' | 'metadata' | 'expiresAt' | 'state'> & {
-  /** All bytes are there, and making one object of them failed just now. */
+  /** All bytes are stored, but assembling the object has just failed. */
   unfinished?: boolean
 }
 
@@ -38,16 +38,16 @@ export class ResumableUpload extends DurableObject<Env> {
   private finishing: Promise<UploadRecord> | null = null
 
   async create(upload: NewUploadRecord): Promise<void> {
-    // Armed first: an upload without an alarm would never expire.
+    // Set first: an upload without an alarm would never expire.
     await this.ctx.storage.setAlarm(upload.expiresAt)
     this.store.create({ ...upload, offset: 0, upload: null, etag: null, state: 'open' })
   }
 
-  /** null for an upload that is not of this account, or that never was. */
+  /** null for an upload that does not exist or belongs to another account. */
   async state(account: string): Promise<UploadState | null> {
     let { record } = this.store
     if (record?.account !== account) return null
-    // All bytes are there and its end was interrupted: only a finished upload may say that it is whole.
+    // All bytes are stored, but the end was interrupted: finish it before it is reported as complete.
     if (record.state === 'open' && record.offset === record.length && !this.active) {
       const { record: open } = this.store
       record = await this.finish().catch(() => this.store.record ?? open)
@@ -58,7 +58,7 @@ export class ResumableUpload extends DurableObject<Env> {
     return { offset, length, metadata, expiresAt, state, unfinished }
   }
 
-  /** PATCH: the Worker passes on who asks, where the chunk belongs, its length and its checksum. */
+  /** PATCH: the Worker sends the account, the offset of the chunk, its length and its checksum. */
   override async fetch(request: Request): Promise<Response> {
     try {
       const { headers } = request
@@ -97,7 +97,8 @@ export class ResumableUpload extends DurableObject<Env> {
     const { record } = this.store
     if (record?.account !== account || record.state === 'gone') throw gone()
     if (record.state === 'open' && record.expiresAt <= Date.now()) throw gone()
-    // "If the offsets do not match, the Server MUST respond with the 409 Conflict status without modifying the upload resource."
+    // "If the offsets do not match, the Server MUST respond with the 409 Conflict status without modifying the upload
+    // resource."
     if (offset !== record.offset) {
       throw new RequestError('conflict', `The upload has ${record.offset} bytes; this chunk starts at ${offset}.`, {
         field: 'Upload-Offset',
@@ -123,7 +124,7 @@ export class ResumableUpload extends DurableObject<Env> {
     await this.active?.ended
   }
 
-  /** Object, then ledger, then record: each step finds the one before it done when it is repeated. */
+  /** Object, then D1, then the record: each step may be repeated and then finds its result. */
   private finish(): Promise<UploadRecord> {
     this.finishing ??= this.tryFinish().finally(() => (this.finishing = null))
     return this.finishing
@@ -145,7 +146,7 @@ export class ResumableUpload extends DurableObject<Env> {
     return this.store.record!
   }
 
-  /** Ends an unfinished upload. → false where there is none of that account. */
+  /** Ends an unfinished upload. → false if the account has no such upload. */
   async terminate(account: string): Promise<boolean> {
     if (this.store.record?.account !== account) return false
     await this.interrupt()
@@ -154,22 +155,22 @@ export class ResumableUpload extends DurableObject<Env> {
     return true
   }
 
-  /** The sweep asks, beside the alarm. → false where this is not the one to remove the upload. */
+  /** Called by the reconciler and the alarm. → false if the caller has to remove the upload itself. */
   async expire(): Promise<boolean> {
     if (!this.store.record) return false
     await this.interrupt()
     await this.finishing?.catch(() => undefined)
     if (this.store.record.state === 'open') await this.remove()
-    // One that was just finished has a new date; the row of one that is gone may be left.
+    // An upload that was just completed has a new expiry. For one that is gone, its row may remain.
     return this.store.record.state === 'ready'
   }
 
-  /** The bytes first: while the ledger's row is there, the sweep finds what could not be removed now. */
+  /** Bytes first: as long as the row exists in D1, the reconciler finds what could not be deleted now. */
   private async remove(): Promise<void> {
     const { account, number } = this.store.record!
     await this.store.discard()
     await deleteUpload(this.env.DB, account, number)
-    // What is left answers 410 for as long as a finished one would have been kept.
+    // The record answers 410 for as long as a completed upload would have been kept.
     await this.ctx.storage.setAlarm(Date.now() + RETENTION_DAYS.uploads * DAY_MS)
     this.store.clearData({ state: 'gone' })
   }
@@ -181,7 +182,10 @@ export class ResumableUpload extends DurableObject<Env> {
   }
 }
 
-/** What every answer about an upload tells. "This header MUST be included in every PATCH response if the upload is going to expire." */
+/**
+ * Part of every answer about an upload. "This header MUST be included in every PATCH response if the upload is going to
+ * expire."
+ */
 export function uploadStateHeaders(state: Pick<UploadState, 'offset' | 'expiresAt'>): Record<string, string> {
   return { 'upload-offset': String(state.offset), 'upload-expires': new Date(state.expiresAt).toUTCString() }
 }

@@ -1,5 +1,5 @@
-// In charge of: the headers of tus 1.0.0 requests, as values. Pure.
-// Not in charge of: what is done with them.
+// In charge of: parsing the headers of tus 1.0.0 requests. Pure.
+// Not in charge of: acting on them (tusRoutes.ts).
 import { MAX_RESUMABLE_BYTES } from '#contract/limits.ts'
 import { sanitizeFileName, safeContentType } from '../../http/fileNames.ts'
 import { RequestError } from '../../http/requestError.ts'
@@ -9,10 +9,10 @@ export const TUS_CHUNK_TYPE = 'application/offset+octet-stream'
 const MAX_METADATA_BYTES = 4096
 const MAX_METADATA_KEYS = 32
 
-/** Name on the wire → what DigestStream calls it. */
+/** Name in the header → name for DigestStream. */
 const algorithms: Readonly<Record<string, string>> = { sha1: 'SHA-1', sha256: 'SHA-256', md5: 'MD5' }
 
-/** What the service can do, on every answer to OPTIONS. */
+/** The service's capabilities, sent with every answer to OPTIONS. */
 export const tusCapabilities: Readonly<Record<string, string>> = {
   'tus-version': TUS_VERSION,
   'tus-extension': 'creation,creation-with-upload,termination,checksum,expiration',
@@ -29,7 +29,7 @@ function naturalNumber(text: string): number | null {
   return Number.isSafeInteger(value) ? value : null
 }
 
-/** @throws RequestError 412 for another version; the answer names ours */
+/** @throws RequestError 412 for another version; the answer names the supported one */
 export function checkVersion(headers: Headers): void {
   if (headers.get('tus-resumable') === TUS_VERSION) return
   throw new RequestError(
@@ -42,7 +42,7 @@ export function checkVersion(headers: Headers): void {
   )
 }
 
-/** Bytes of the file. @throws RequestError 400, 413 */
+/** Size of the file in bytes. @throws RequestError 400, 413 */
 export function uploadLength(headers: Headers): number {
   if (headers.has('upload-concat')) {
     throw invalid('Upload-Concat', 'The extension concatenation is not supported. Send the file as one upload.')
@@ -74,13 +74,13 @@ export function isChunk(headers: Headers): boolean {
 }
 
 export interface Checksum {
-  /** As DigestStream calls it. */
+  /** Name for DigestStream. */
   algorithm: string
   /** Lower-case hexadecimal. */
   digest: string
 }
 
-/** @throws RequestError 400 for an algorithm that is not in Tus-Checksum-Algorithm, or a value that is no checksum */
+/** @throws RequestError 400 for an algorithm that is not in Tus-Checksum-Algorithm, or a malformed checksum */
 export function uploadChecksum(headers: Headers): Checksum | null {
   const text = headers.get('upload-checksum')
   if (text === null) return null
@@ -101,13 +101,16 @@ export function toHex(bytes: Uint8Array): string {
 }
 
 export interface UploadMetadata {
-  /** As the client sent it, to be given back by HEAD; null where it sent none. */
+  /** As sent by the client; HEAD returns it. Null if the client sent none. */
   raw: string | null
   name: string
   contentType: string
 }
 
-/** Reads `filename` (or `name`) and `filetype` (or `type`); other keys are only given back. @throws RequestError 400 */
+/**
+ * Reads `filename` (or `name`) and `filetype` (or `type`). Other keys are only returned by HEAD. @throws RequestError
+ * 400
+ */
 export function uploadMetadata(headers: Headers): UploadMetadata {
   const raw = headers.get('upload-metadata')
   const values = new Map<string, string>()

@@ -1,4 +1,5 @@
-// In charge of: the tus 1.0.0 protocol at /uploads (https://tus.io/protocols/resumable-upload, quoted where it is enforced).
+// In charge of: the tus 1.0.0 protocol at /uploads (https://tus.io/protocols/resumable-upload, quoted where it is
+// applied).
 // Not in charge of: an upload's bytes and its end (resumableUpload.ts), uploads in one request (uploadRoutes.ts).
 import type { Context, Next } from 'hono'
 import type { Upload } from '#contract/api/answers.ts'
@@ -24,7 +25,7 @@ import { resumableUpload, uploadStateHeaders } from './resumableUpload.ts'
 
 const UNFINISHED_MS = RETENTION_DAYS.unfinished_uploads * 86_400_000
 
-/** Around everything below /uploads, refusals included. */
+/** For all answers below /uploads, including errors. */
 export async function tusHeaders(c: Context<AppEnv>, next: Next): Promise<void> {
   await next()
   const isOptions = c.req.method === 'OPTIONS'
@@ -34,22 +35,22 @@ export async function tusHeaders(c: Context<AppEnv>, next: Next): Promise<void> 
   if (isOptions) for (const [name, value] of Object.entries(tusCapabilities)) c.res.headers.set(name, value)
 }
 
-/** "The actual method of the request MUST be ignored" where the header is there. */
+/** "The actual method of the request MUST be ignored" if the header is present. */
 export function effectiveMethod(c: Context<AppEnv>): string {
   return (c.req.header('x-http-method-override') ?? c.req.method).toUpperCase()
 }
 
-/** GET is none of the protocol's: it reads the file back whatever its headers. PATCH is nobody else's. */
+/** GET is not part of the protocol: it always reads the file. PATCH always is. */
 export function isTusRequest(c: Context<AppEnv>): boolean {
   return effectiveMethod(c) !== 'GET' && (c.req.header('tus-resumable') !== undefined || effectiveMethod(c) === 'PATCH')
 }
 
-/** The upload that an address names, as it stands there; '' = all of them. */
+/** The upload number in the path, as text; '' = the collection. */
 export function uploadNumberInPath(c: Context<AppEnv>): string {
   return /\/uploads\/?([^/]*)$/.exec(c.req.path)?.[1] ?? ''
 }
 
-/** Takes the requests that speak tus; the others go on. */
+/** Handles tus requests and passes on all others. */
 export async function tusProtocol(c: Context<AppEnv>, next: Next): Promise<Response | void> {
   if (!isTusRequest(c)) return next()
   checkVersion(c.req.raw.headers)
@@ -95,7 +96,7 @@ async function createUpload(c: Context<AppEnv>): Promise<Response> {
       expiresAt,
     })
   } catch (error) {
-    // The client was never told the number, and the bytes that it announced would count for days.
+    // The client does not know the number, and the announced bytes would count against its quota for days.
     await deleteUpload(c.env.DB, account, number)
     throw error
   }
@@ -104,7 +105,7 @@ async function createUpload(c: Context<AppEnv>): Promise<Response> {
   if (withUpload && body) {
     const stored = await forwardChunk(c, number, 0)
     if (!stored.ok) {
-      // The client was never told the address: nobody could go on.
+      // The client does not know the address, so it could not continue.
       await resumableUpload(c.env, number).terminate(account)
       return stored
     }
@@ -125,10 +126,11 @@ function hasBody(c: Context<AppEnv>): boolean {
   return c.req.raw.body !== null && length !== '0' && (length !== undefined || isChunk(c.req.raw.headers))
 }
 
-/** What can be judged of a chunk before its first byte. */
+/** Checks that are possible before the first byte of a chunk. */
 function checkChunk(c: Context<AppEnv>): void {
   const { headers } = c.req.raw
-  // "All PATCH requests MUST use Content-Type: application/offset+octet-stream, otherwise the server SHOULD return a 415".
+  // "All PATCH requests MUST use Content-Type: application/offset+octet-stream, otherwise the server SHOULD return a
+  // 415".
   if (!isChunk(headers)) {
     throw new RequestError('unsupported_media_type', `A chunk must have the header Content-Type: ${TUS_CHUNK_TYPE}.`)
   }
@@ -152,13 +154,13 @@ async function forwardChunk(c: Context<AppEnv>, number: number, offset: number):
   if (checksum !== undefined) headers.set('upload-checksum', checksum)
   const request = new Request('https://upload/', { method: 'PATCH', headers, body: c.req.raw.body })
   const stored = resumableUpload(c.env, number).fetch(request)
-  // A client that breaks off ends this handler; what it sent is stored all the same.
+  // If the client disconnects, this handler ends, but what was sent must still be stored.
   c.executionCtx.waitUntil(stored.catch(() => undefined))
   const response = await stored
   return new Response(response.body, response)
 }
 
-/** @throws RequestError 404 for what this account never had, 410 for what it had */
+/** @throws RequestError 404 for an upload that this account never had, 410 for one that is gone */
 async function findUploadState(c: Context<AppEnv>, number: number) {
   const account = c.get('account')
   const row = await findAnyUpload(c.env.DB, account, number)
@@ -171,7 +173,7 @@ async function findUploadState(c: Context<AppEnv>, number: number) {
     })
   }
   if (standing) return standing
-  // A file that came in one request is an upload without a next byte.
+  // A file that was sent in one request is a complete upload.
   if (row?.state !== 'ready' || over) throw notFound()
   return { offset: row.size ?? 0, length: row.size ?? 0, metadata: null, expiresAt: row.expires_at, state: row.state }
 }
@@ -182,17 +184,21 @@ async function headUpload(c: Context<AppEnv>, number: number): Promise<Response>
     // "The Server MUST always include the Upload-Offset header in the response for a HEAD request".
     ...uploadStateHeaders(standing),
     'upload-length': String(standing.length),
-    // "The Server MUST prevent the client and/or proxies from caching the response by adding the Cache-Control: no-store header".
+    // "The Server MUST prevent the client and/or proxies from caching the response by adding the Cache-Control:
+    // no-store header".
     'cache-control': 'no-store',
   })
   if (standing.metadata !== null) headers.set('upload-metadata', standing.metadata)
   return new Response(null, { status: 200, headers })
 }
 
-/** "the Server SHOULD free associated resources and MUST respond with the 204 No Content status confirming that the upload was terminated" */
+/**
+ * "the Server SHOULD free associated resources and MUST respond with the 204 No Content status confirming that the
+ * upload was terminated"
+ */
 async function terminateUpload(c: Context<AppEnv>, number: number): Promise<Response> {
   if (await deleteUploadByNumber(c.env, c.get('account'), number)) return c.body(null, 204)
-  // 410 for what was there.
+  // Answers 410 for an upload that existed.
   await findUploadState(c, number)
   throw notFound()
 }

@@ -1,6 +1,6 @@
-// In charge of: what one resumable upload has stored: whole parts in R2, the bytes that do not fill a part in the object's
-// SQLite, and its record. A step of the record is one transaction: it happened or it did not.
-// Not in charge of: taking bytes in (chunkReceiver.ts), the protocol, the ledger.
+// In charge of: the stored data of one resumable upload: whole parts in R2, the remaining bytes in the Durable Object's
+// SQLite, and its record. Each change of the record is one transaction.
+// Not in charge of: receiving bytes (chunkReceiver.ts), the protocol (tusRoutes.ts), D1 (resumableUpload.ts).
 import { uploadPartBytes } from '#contract/limits.ts'
 import { StoreError } from '../../storage/objectStore.ts'
 import { r2Sink } from '../../storage/r2/r2Store.ts'
@@ -14,14 +14,14 @@ export interface UploadRecord {
   key: string
   name: string
   contentType: string
-  /** Upload-Metadata as it came. */
+  /** Upload-Metadata as received. */
   metadata: string | null
-  /** Bytes of the file, and those of them that are stored. */
+  /** Size of the file, and number of bytes stored. */
   length: number
   offset: number
-  /** R2's upload, from the first whole part on. */
+  /** R2's upload id, from the first whole part on. */
   upload: string | null
-  /** Of the finished object; null before. */
+  /** ETag of the finished object; null before. */
   etag: string | null
   expiresAt: number
   state: 'open' | 'ready' | 'gone'
@@ -59,7 +59,7 @@ export class UploadStore {
     return record
   }
 
-  /** Puts the bytes that fill no part yet into `buffer`; → how many. */
+  /** Copies the bytes that do not fill a part into `buffer`; → their number. */
   loadTail(buffer: Uint8Array): number {
     let filled = 0
     for (const { bytes } of this.#storage.sql.exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM tail ORDER BY i')) {
@@ -69,7 +69,9 @@ export class UploadStore {
     return filled
   }
 
-  /** Sends a part, or the whole of a file that is smaller than one. Nothing is recorded: the same part may come again. */
+  /**
+   * Uploads a part, or a whole file that is smaller than a part. Not recorded yet: the same part may be uploaded again.
+   */
   async uploadPart(n: number, bytes: Uint8Array): Promise<UploadedPart> {
     const { key, contentType, length, upload } = this.#requireRecord()
     if (bytes.length === length) {
@@ -80,7 +82,7 @@ export class UploadStore {
     return { n, etag: await this.#sink.uploadPart(key, id, n, bytes, bytes.length) }
   }
 
-  /** From here on these bytes are stored. `tail` = what follows the last part; its first `kept` bytes are there already. */
+  /** Records the bytes as stored. `tail`: bytes after the last part; its first `savedTailBytes` are stored already. */
   recordParts(parts: readonly UploadedPart[], offset: number, tail: Uint8Array, savedTailBytes: number): void {
     const { sql } = this.#storage
     this.#storage.transactionSync(() => {
@@ -93,7 +95,7 @@ export class UploadStore {
     })
   }
 
-  /** Makes one object of the parts. A second time finds it made. */
+  /** Assembles the object from its parts. May be repeated. */
   async complete(): Promise<string> {
     const { key, upload, length } = this.#requireRecord()
     const parts = this.#storage.sql.exec<{ n: number; etag: string }>('SELECT n, etag FROM parts ORDER BY n').toArray()
@@ -108,14 +110,14 @@ export class UploadStore {
     }
   }
 
-  /** Removes every byte. Again is no error. */
+  /** Deletes all bytes. May be repeated. */
   async discard(): Promise<void> {
     const { key, upload } = this.#requireRecord()
     if (upload !== null) await this.#sink.abortUpload(key, upload)
     await this.#sink.delete(key)
   }
 
-  /** Only the record stays. */
+  /** Deletes everything but the record. */
   clearData(change: Partial<UploadRecord>): void {
     this.#storage.transactionSync(() => {
       this.#storage.sql.exec('DELETE FROM parts')
