@@ -1,6 +1,6 @@
-// In charge of: all outputs of a job in the own store as one tar, at a signed address:
+// In charge of: all outputs of a job in the service's own store as one tar file, at a signed address:
 // /a/<expiry>.<signature>/<account>/<job_id>/<name>.tar.
-// Not in charge of: what is in it (tarArchive.ts).
+// Not in charge of: its content (tarArchive.ts).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
@@ -28,7 +28,7 @@ function hasArchive(job: Job): boolean {
   )
 }
 
-/** Null where the outputs are not finished, or in another store. `until` in milliseconds since 1970. */
+/** Null if the outputs are not complete, or in another store. `until` in milliseconds since 1970. */
 export async function signedArchiveUrl(env: Env, job: Job, base: string, until: number): Promise<string | null> {
   if (!hasArchive(job)) return null
   const name = `${outputBaseName(job.input_name ?? displayInputName(job.config, null))}.tar`
@@ -37,7 +37,7 @@ export async function signedArchiveUrl(env: Env, job: Job, base: string, until: 
   return `${base}/a/${expiry}.${signature}/${[job.account, job.job_id, name].map(encodeURIComponent).join('/')}`
 }
 
-/** Forged, expired and malformed look the same. */
+/** Gives the same result for a forged, an expired and a malformed signature. */
 async function verifyGrant(c: Context<AppEnv>, account: string, jobId: string, name: string): Promise<boolean> {
   const [, expiry, signature] = /^(\d{1,12})\.([\w-]{43})$/.exec(c.req.param('grant') ?? '') ?? []
   if (!expiry || !signature || Number(expiry) * 1000 <= Date.now()) return false
@@ -73,7 +73,7 @@ export const archiveRoutes = new Hono<AppEnv>().get('/:grant/:account/:job/:name
     etag,
   })
   if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers })
-  // RFC 9110 §13.1.5, §14.2: a download that broke off goes on where it was, as long as it is the same archive.
+  // RFC 9110 §13.1.5, §14.2: an interrupted download continues where it stopped if the archive is still the same.
   const isRanged = c.req.method === 'GET' && (c.req.header('if-range') ?? etag) === etag
   const range = isRanged ? parseRange(c.req.header('range'), size) : 'whole'
   if (range === 'unsatisfiable') {

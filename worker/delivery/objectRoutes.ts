@@ -1,7 +1,7 @@
-// In charge of: own-store outputs behind a signed, expiring prefix: /o/<expiry>.<signature>/<account>/<job_id>/<path…>; of a
-// share: /o/<expiry>s.<signature>/….
-// The signature is in the path, so that relative addresses in a playlist keep it.
-// Not in charge of: Range and conditions (serveObject.ts).
+// In charge of: outputs in the service's own store at signed addresses that expire:
+// /o/<expiry>.<signature>/<account>/<job_id>/<path…>; for a share: /o/<expiry>s.<signature>/….
+// The signature is in the path, so that relative URIs in a playlist keep it.
+// Not in charge of: Range and conditional requests (serveObject.ts).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { decodePathSegments } from '../util/pathSegments.ts'
@@ -13,7 +13,7 @@ import { keyBelow, ownPrefix } from '../storage/keyBelow.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { serveStoredObject } from './serveObject.ts'
 
-/** Players on any origin read segments; nothing here depends on cookies. */
+/** Players on any origin may read segments; nothing here depends on cookies. */
 export const crossOriginHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, Content-Type, ETag, Last-Modified',
@@ -28,12 +28,15 @@ const preflight = {
   'access-control-max-age': '86400',
 }
 
-/** Which objects an address opens: all of the job's, or what a share plays: not the report, which has the owner's settings. */
+/**
+ * Which objects an address gives access to: all of the job's, or those of a share, which exclude the owner's job
+ * report.
+ */
 type UrlScope = 'object' | 'shared'
 
 const JOB_REPORT = /(?:^|\/)job\.json$/
 
-/** `expiresAt` in unix seconds. Everything of the scope is readable until then by whoever has one address. */
+/** `expiresAt` in Unix seconds. One address gives access to all objects of its scope until then. */
 export async function signedObjectUrl(
   env: Env,
   baseUrl: string,
@@ -53,7 +56,7 @@ interface ObjectGrant {
   secondsLeft: number
 }
 
-/** Null for whatever is not an address of ours in force: forged, expired and malformed look the same. */
+/** Null for any invalid address: the result is the same for a forged, an expired and a malformed one. */
 async function verifyGrant(c: Context<AppEnv>): Promise<ObjectGrant | null> {
   const [, , grant = '', ...rest] = new URL(c.req.url).pathname.split('/')
   const elements = decodePathSegments(rest)
@@ -68,7 +71,7 @@ async function verifyGrant(c: Context<AppEnv>): Promise<ObjectGrant | null> {
   return secondsLeft > 0 ? { account, jobId, path, secondsLeft } : null
 }
 
-/** @throws RequestError 404 for a name that no object can have, as for one that none has */
+/** @throws RequestError 404 for an invalid name, as for a missing object */
 function keyOf({ account, jobId, path }: ObjectGrant): string {
   try {
     return keyBelow(ownPrefix(account, jobId), path, 'vendor-store', 'read')
@@ -92,7 +95,7 @@ objectRoutes.get('/*', async (c) => {
   }
   return serveStoredObject(c, keyOf(grant), (object) => ({
     ...crossOriginHeaders,
-    // Nothing is kept for longer than its address is valid. Objects of older versions say nothing themselves.
+    // Nothing may be cached for longer than its address is valid. Objects of older versions have no Cache-Control.
     'cache-control': object
       ? limitMaxAge(object.httpMetadata?.cacheControl ?? 'private', grant.secondsLeft)
       : 'no-store',

@@ -1,6 +1,6 @@
-// In charge of: the still picture of a job's source behind a signed, expiring address:
+// In charge of: the still image of a job's source at a signed address that expires:
 // /p/<expiry>.<signature>/<job_id>/<attempt>.jpg.
-// Not in charge of: taking it (receiveReports.ts), Range and conditions (serveObject.ts).
+// Not in charge of: receiving it (taskApi/receiveReports.ts), Range and conditional requests (serveObject.ts).
 import { Hono } from 'hono'
 import { limitMaxAge } from '../storage/cacheControl.ts'
 import { posterKey } from '../storage/objectKeys.ts'
@@ -9,7 +9,7 @@ import { RequestError } from '../http/requestError.ts'
 import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
 import { serveStoredObject } from './serveObject.ts'
 
-/** Pages on any origin show it; nothing here depends on cookies. */
+/** Pages on any origin may show it; nothing here depends on cookies. */
 const crossOriginHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
 
 /** `until` in milliseconds since 1970. */
@@ -44,7 +44,7 @@ export const posterRoutes = new Hono<AppEnv>().get('/:grant/:job/:name', async (
   }
   return serveStoredObject(c, posterKey(jobId, attempt), (object) => ({
     ...crossOriginHeaders,
-    // Nothing else is ever put there.
+    // The object at this key never changes.
     'cache-control': object ? limitMaxAge('private, max-age=31536000, immutable', secondsLeft) : 'no-store',
   }))
 })

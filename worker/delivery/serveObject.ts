@@ -1,5 +1,6 @@
-// In charge of: answering GET and HEAD with an object of the service's bucket: conditions, Range, exact lengths (RFC 9110 §13, §14).
-// Not in charge of: who may read it, nor the headers of one route.
+// In charge of: answering GET and HEAD with an object of the service's bucket: conditional requests, Range, exact
+// lengths (RFC 9110 §13, §14).
+// Not in charge of: access control, headers of single routes.
 import type { Context } from 'hono'
 import type { AppEnv } from '../http/context.ts'
 import type { ByteSpan } from '../util/byteRange.ts'
@@ -7,22 +8,22 @@ import { contentRange, parseRange } from '../util/byteRange.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { r2Source } from '../storage/r2/r2Store.ts'
 
-/** Read at once: a local R2 GET of a multipart-completed object has no backpressure (platform.md, Bodies). */
+/** Bytes per read: a local R2 GET of a multipart object has no backpressure (platform.md, Bodies). */
 const WINDOW_BYTES = 32 * 1024 * 1024
 
-/** A stored file is a customer's, never a page of ours. */
+/** A stored file comes from a customer and must never run as a page of the service. */
 const safetyHeaders = {
   'accept-ranges': 'bytes',
   'content-security-policy': "sandbox; default-src 'none'",
   'x-content-type-options': 'nosniff',
 }
 
-/** Of the object, and so on no answer that is not it. */
+/** These describe the object, so answers without it do not have them. */
 const OBJECT_HEADERS = new Set(['content-type', 'content-disposition'])
 
 /**
- * What is `told` wins over the defaults; those headers go on every answer, errors included, but for those that describe the object
- * (null: there is no such object).
+ * The headers from `told` replace the defaults. They are part of every answer, including errors, except those that
+ * describe the object. `told` gets null if the object does not exist.
  * @throws RequestError not_found, range_not_satisfiable
  */
 export async function serveStoredObject(
@@ -36,7 +37,7 @@ export async function serveStoredObject(
   if (!object) throw new RequestError('not_found', notFound().message, { headers: onErrors })
   const headers = new Headers({
     ...safetyHeaders,
-    // Without a type, a 200 is compressed on its way and loses its length (platform.md).
+    // Without a type, a 200 is compressed in transit and loses its length (platform.md).
     'content-type': object.httpMetadata?.contentType ?? 'application/octet-stream',
     etag: object.httpEtag,
     'last-modified': object.uploaded.toUTCString(),
@@ -46,7 +47,7 @@ export async function serveStoredObject(
   const failed = failedCondition(request, object)
   if (failed) return new Response(null, { status: failed, headers })
 
-  // RFC 9110 §14.2: Range means something for GET only.
+  // RFC 9110 §14.2: Range is defined for GET only.
   const ranged = c.req.method === 'GET' && ifRangeMatches(request.get('if-range'), object)
   const range = ranged ? parseRange(request.get('range'), object.size) : 'whole'
   if (range === 'unsatisfiable') {
@@ -61,7 +62,7 @@ export async function serveStoredObject(
   return new Response(body, { status: range === 'whole' ? 200 : 206, headers })
 }
 
-/** Status of the answer that a precondition decides, in the order of RFC 9110 §13.2.2. */
+/** Status of the answer if a precondition fails, in the order of RFC 9110 §13.2.2. */
 function failedCondition(request: Headers, object: R2Object): 304 | 412 | null {
   const second = Math.floor(object.uploaded.getTime() / 1000) * 1000
   const match = request.get('if-match')
@@ -78,12 +79,12 @@ function listsEtag(field: string, etag: string): boolean {
   return field.trim() === '*' || tags.includes(etag)
 }
 
-/** RFC 9110 §13.1.5: the same strong tag, or exactly the same date; else Range is ignored. */
+/** RFC 9110 §13.1.5: the same strong ETag or exactly the same date; else Range is ignored. */
 function ifRangeMatches(ifRange: string | null, object: R2Object): boolean {
   return ifRange === null || ifRange.trim() === object.httpEtag || ifRange.trim() === object.uploaded.toUTCString()
 }
 
-/** The first window is opened before the headers go out, so that a failure is an answer and not a broken body. */
+/** The first window is opened before the headers are sent, so that an error becomes an error answer. */
 async function streamRange(bucket: R2Bucket, key: string, etag: string, span: ByteSpan): Promise<ReadableStream> {
   const fixed = new FixedLengthStream(span.length)
   const source = r2Source(bucket, key)
@@ -98,7 +99,7 @@ async function streamRange(bucket: R2Bucket, key: string, etag: string, span: By
     }
     await fixed.writable.close()
   }
-  // A client that left ends the pump; a store that failed breaks the body off, which the length gives away.
+  // Ends if the client disconnects. If the store fails, the body is cut off, which its length reveals.
   void pump().catch((error: unknown) => fixed.writable.abort(error).catch(() => undefined))
   return fixed.readable
 }

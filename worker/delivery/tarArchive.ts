@@ -1,6 +1,6 @@
-// In charge of: the objects of a finished job as one tar: what it is made of, its length and tag before the first byte, and
-// any span of it as a stream. Nothing is stored, and of the content no more than one window is asked for at a time.
-// Not in charge of: who may read it (archiveRoutes.ts), the bytes around each object (contract/formats/tarHeader.ts).
+// In charge of: the objects of a finished job as one tar file: its content, its length and ETag before the first byte,
+// and any byte range of it as a stream. Nothing is stored, and only one window of an object is read at a time.
+// Not in charge of: access control (archiveRoutes.ts), the format (contract/formats/tarHeader.ts).
 import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/formats/tarHeader.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'
 import type { ByteSpan } from '../util/byteRange.ts'
@@ -13,18 +13,18 @@ const WINDOW_BYTES = 32 * 1024 * 1024
 export interface ArchivedJob {
   account: string
   jobId: string
-  /** The attempt that made the outputs: what others left is about to be removed. */
+  /** The attempt that made the outputs. Objects of other attempts are about to be removed. */
   attempt: number
-  /** Everything is below a directory of this name. */
+  /** All entries are in a directory of this name. */
   directory: string
   /** Milliseconds since 1970. */
   finishedAt: number
 }
 
-/** A piece of the tar: bytes of its form, or an object. */
+/** A section of the tar file: header or padding bytes, or an object. */
 type ArchiveSection = { length: number } & ({ bytes: Uint8Array } | { key: string; etag: string })
 
-/** In the order of their keys, which is that of R2: the same tar each time. */
+/** In the order of keys in R2, so that the tar file is the same each time. */
 async function* archiveSections(env: Env, archived: ArchivedJob): AsyncGenerator<ArchiveSection> {
   const { account, jobId, directory, finishedAt } = archived
   const prefix = ownPrefix(account, jobId)
@@ -53,11 +53,11 @@ function isFromOtherAttempt(path: string, { jobId, attempt }: ArchivedJob): bool
 
 export interface ArchiveSize {
   size: number
-  /** Strong: the same bytes have the same one. */
+  /** Strong: equal for equal bytes. */
   etag: string
 }
 
-/** Null where there is no object. */
+/** Null if there are no objects. */
 export async function measureArchive(env: Env, archived: ArchivedJob): Promise<ArchiveSize | null> {
   const digest = new crypto.DigestStream('SHA-256')
   const writer = digest.getWriter()
@@ -77,7 +77,7 @@ export async function measureArchive(env: Env, archived: ArchivedJob): Promise<A
   return objects === 0 ? null : { size, etag: `"${hex.slice(0, 32)}"` }
 }
 
-/** An object that is gone or was replaced meanwhile breaks the body off, which its length gives away. */
+/** If an object is deleted or replaced meanwhile, the body is cut off, which its length reveals. */
 export function streamArchive(env: Env, archived: ArchivedJob, range: ByteSpan): ReadableStream {
   const fixed = new FixedLengthStream(range.length)
   const end = range.offset + range.length
