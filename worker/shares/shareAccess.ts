@@ -1,5 +1,6 @@
-// In charge of: shares of a job: their tokens, how long they live, and what one in force lets its holder read.
-// Not in charge of: routes (shareRoutes.ts, sharedPageRoutes.ts), rows (db/shares.ts), the shape (contract/api/sharedMedia.ts).
+// In charge of: tokens of shares, their lifetimes, and what a valid share lets its holder read.
+// Not in charge of: routes (shareRoutes.ts, sharedPageRoutes.ts), rows (db/shares.ts), the format
+// (contract/api/sharedMedia.ts).
 import type { SharedMedia } from '#contract/api/answers.ts'
 import { sharedMedia } from '#contract/api/sharedMedia.ts'
 import type { Job } from '../db/jobs.ts'
@@ -9,18 +10,18 @@ import { hmacSign, toBase64Url, hmacVerify } from '../secrets/hmac.ts'
 import { buildStatus } from '../jobs/jobStatus.ts'
 
 /**
- * Addresses of media carry no share, so that a segment costs no look into the ledger: they outlive a revoked share, for so
- * long at most. A viewer who watches for longer is given new ones (web/src/share/).
+ * Addresses of media do not name the share, so that a segment needs no database query. They stay valid after the share
+ * is revoked, for at most this long. A viewer who watches for longer gets new ones (web/src/share/).
  */
 const MEDIA_URL_TTL_MS = 12 * 3600_000
-/** Addresses of one hour are the same for all viewers. */
+/** Addresses made within one hour are the same for all viewers. */
 const EXPIRY_ROUNDING_MS = 3600_000
 
 export function newShareId(): string {
   return `sh_${toBase64Url(crypto.getRandomValues(new Uint8Array(12)))}`
 }
 
-/** `<share id>.<signature>`: what was not signed here never reaches the ledger. */
+/** `<share id>.<signature>`: a token with a wrong signature is refused without a database query. */
 export async function createShareToken(env: Env, id: string): Promise<string> {
   return `${id}.${await hmacSign(env, 'share', id)}`
 }
@@ -30,7 +31,7 @@ export interface SharedJob {
   job: Job
 }
 
-/** Null for whatever is no share in force: forged, unknown, expired, revoked, or of a job that is gone. */
+/** Null for a share that is forged, unknown, expired or revoked, or whose job is deleted. */
 export async function findSharedJob(env: Env, token: string): Promise<SharedJob | null> {
   const [, id, signature] = /^(sh_[\w-]{16})\.([\w-]{43})$/.exec(token) ?? []
   if (!id || !signature || !(await hmacVerify(env, 'share', id, signature))) return null

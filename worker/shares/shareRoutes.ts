@@ -1,5 +1,5 @@
-// In charge of: what the owner of a job does with its shares: make one, list them, revoke one.
-// Not in charge of: what their holders see (sharedPageRoutes.ts).
+// In charge of: operations of a job's owner on its shares: create, list, revoke.
+// Not in charge of: what the holder of a share sees (sharedPageRoutes.ts).
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import type { Context } from 'hono'
 import type { Share, ShareList } from '#contract/api/answers.ts'
@@ -59,7 +59,10 @@ export async function revokeShare(c: Context<AppEnv>, job: Job): Promise<Respons
   return c.body(null, 204)
 }
 
-/** Until when the outputs can be played. @throws RequestError 409 where there are none that this service could serve */
+/**
+ * Until when the outputs can be played. @throws RequestError 409 if the job has no outputs that this service could
+ * serve
+ */
 function shareableUntil(job: Job, now: number): number {
   const end = outputsExpireAt(job)
   const refuse = (message: string) => new RequestError('not_shareable', message)

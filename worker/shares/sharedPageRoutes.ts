@@ -1,6 +1,6 @@
-// In charge of: what the holder of a share's address sees: the page, the bare player, what they play, and one 404 for
-// everything that is no share in force.
-// Not in charge of: who may make a share (shareRoutes.ts), what stands in the page (web/share.html, web/src/share/).
+// In charge of: what the holder of a share sees: the page, the embedded player, their media, and the same 404 for every
+// invalid share.
+// Not in charge of: creating shares (shareRoutes.ts), the content of the page (web/share.html, web/src/share/).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { SharedMedia } from '#contract/api/answers.ts'
@@ -12,7 +12,7 @@ import { RequestError } from '../http/requestError.ts'
 import { sharedMediaOf, findSharedJob } from './shareAccess.ts'
 import { crossOriginHeaders } from '../delivery/objectRoutes.ts'
 
-/** A share may be revoked at any time, and its address is all that it takes: kept nowhere, found nowhere, told nowhere. */
+/** A share can be revoked at any time, and its address gives access: no caching, no indexing, no referrer. */
 const notFoundHeaders = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -53,14 +53,14 @@ async function servePage(c: Context<AppEnv>, isEmbedded: boolean): Promise<Respo
   return new Response(renderPage(page, await sharedMediaOf(c.env, found, publicBaseUrl(c)), address).body, { headers })
 }
 
-/** What scripts/buildWeb.ts wrote; of its own headers nothing is kept. */
+/** The file that scripts/buildWeb.ts wrote, without its headers. */
 function pageTemplate(c: Context<AppEnv>, path: string): Promise<Response> {
   return c.env.ASSETS.fetch(new Request(new URL(path, c.req.url)))
 }
 
 /**
- * That of the dashboard (web/public/_headers), and media from the configured address of the service, should the page have been
- * opened at another one. Any page may frame the bare player, none the page itself.
+ * The dashboard's policy (web/public/_headers), plus media from the configured address of the service if the page was
+ * opened at another one. Any site may frame the embedded player; none may frame the page.
  */
 function contentSecurityPolicy(base: string | null, isEmbedded: boolean): string {
   const origin = base === null ? null : URL.parse(base)?.origin
@@ -81,7 +81,7 @@ function contentSecurityPolicy(base: string | null, isEmbedded: boolean): string
   ].join('; ')
 }
 
-/** The title and what programs that preview links read (https://ogp.me); a property without a value is taken out. */
+/** The title and link previews (https://ogp.me). A property without a value is removed. */
 function renderPage(page: Response, media: SharedMedia, address: string): Response {
   const file = media.sources.find(({ kind }) => kind === 'file')
   const properties: Record<string, string | null> = {
@@ -101,7 +101,7 @@ function renderPage(page: Response, media: SharedMedia, address: string): Respon
         const name = meta.getAttribute('property') ?? ''
         if (!Object.hasOwn(properties, name)) return
         const value = properties[name]
-        // The rewriter itself escapes quotes alone.
+        // HTMLRewriter itself escapes only quotes.
         if (value) meta.setAttribute('content', escapeHtml(value))
         else meta.remove()
       },
