@@ -1,7 +1,7 @@
-// In charge of: which address is told of a job's end: the one that the job names, else its key's; and whether it may be, as
-// far as that can be told without a look-up: the guard of every other address, asked when the address is given, since nobody
-// waits for the answer of a delivery.
-// Not in charge of: its form in a job (contract/job/validateJob.ts), what its name resolves to (each delivery asks again: webhookDelivery.ts).
+// In charge of: the address that is notified of a job's end: the job's own, else its API key's. The SSRF check runs
+// when the address is set, because at the time of a delivery no client would see the error.
+// Not in charge of: its format in a job (contract/job/validateJob.ts), DNS (each delivery checks again:
+// webhookDelivery.ts).
 import { parseHttp } from '#contract/job/stores/http.ts'
 import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
@@ -10,18 +10,18 @@ import { settings } from '../env.ts'
 import { AddressRefusedError, requireAllowedAddress } from '../storage/addressPolicy.ts'
 import { newestKeyId, unseal, seal } from '../secrets/vault.ts'
 
-/** The address that an admin gave to a key. */
+/** The address that an administrator set for an API key. */
 export interface KeyWebhook {
   keyId: string
   /** Without its query. */
   shown: string
-  /** The whole, where it has a query. */
+  /** The full address, sealed, if it has a query. */
   sealed: string | null
 }
 
 const FIELD = 'webhook_url'
 
-/** @returns null for an address that may be called, and for none */
+/** @returns null for an address that is allowed, and for a missing one */
 export function webhookProblem(env: Env, address: unknown): Problem | null {
   if (typeof address !== 'string' || address === '') return null
   try {
@@ -33,7 +33,7 @@ export function webhookProblem(env: Env, address: unknown): Problem | null {
   }
 }
 
-/** What is wrong with an address that is to be a key's. */
+/** What is wrong with an address for an API key. */
 export function keyWebhookProblem(env: Env, address: string | null): Problem | null {
   if (address === null) return null
   const parsed = parseHttp(address)
@@ -44,7 +44,7 @@ export function keyWebhookProblem(env: Env, address: string | null): Problem | n
   return webhookProblem(env, address)
 }
 
-/** As a key's row keeps it: a query may be a secret, so it is sealed for this key alone. */
+/** The columns of a key's row. A query may contain a secret, so the full address is sealed for this key only. */
 export async function sealKeyWebhook(env: Env, account: string, keyId: string, address: string | null) {
   const shown = address === null ? null : redactAddress(address)
   const sealed = address === null || shown === address ? null : await seal(env, account, keyId, FIELD, address)
@@ -52,8 +52,8 @@ export async function sealKeyWebhook(env: Env, account: string, keyId: string, a
 }
 
 /**
- * @returns the whole address of a key; null where it is lost: what sealed it has left VAULT_KEYS
- * @throws Error when VAULT_KEYS itself is missing or malformed: that can be mended, so nothing is lost
+ * @returns the full address of a key; null if it is lost because the key that sealed it was removed from VAULT_KEYS
+ * @throws Error if VAULT_KEYS is missing or malformed: that can be corrected, so the address is not lost
  */
 export async function openKeyWebhook(
   env: Env,
@@ -65,15 +65,15 @@ export async function openKeyWebhook(
   return unseal<string>(env, account, keyId, FIELD, sealed).catch(() => null)
 }
 
-/** @param consequence the middle of a sentence */
+/** @param consequence the second half of a sentence */
 export function webhookUnreadable(consequence: string): Warning {
   const message = `The webhook_url of this API key can no longer be read, so ${consequence}. An administrator can set it again (PATCH /api/v0/keys/<id>).`
   return { code: 'webhook_left_out', field: FIELD, message }
 }
 
 /**
- * A job that says nothing of a webhook, or null, has its key's; an empty string means that no webhook is sent. An address that
- * is lost keeps no job from being made.
+ * A job whose webhook_url is missing or null gets that of its API key; an empty string means no webhook. If the key's
+ * address is lost, the job is still created.
  */
 export async function withKeyWebhook<Job extends { config: JobConfig; secrets: JobSecrets; warnings: Warning[] }>(
   env: Env,

@@ -1,5 +1,5 @@
-// In charge of: sending what a job's owner asked to be told: signed, through the guard, bounded in time and size.
-// Not in charge of: when (webhookScheduler.ts), what it says (contract/api/webhookMessage.ts).
+// In charge of: sending webhooks: signed, with the SSRF check, limited in time and size.
+// Not in charge of: when (webhookScheduler.ts), their content (contract/api/webhookMessage.ts).
 import { isRedacted } from '#contract/job/redact.ts'
 import { retryDelayMs, webhookPayload } from '#contract/api/webhookMessage.ts'
 import type { AccountRow } from '../db/accounts.ts'
@@ -13,22 +13,22 @@ import { openJobSecrets } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
 
-/** From the request to the status line; what follows is not read. */
+/** From the request to the status line; the rest of the answer is not read. */
 const TIMEOUT_MS = 15_000
-/** After a rotation the secret before signs too, so that a receiver can change over. */
+/** After a rotation, messages are signed with the previous secret too, so that receivers have time to change. */
 export const SECRET_OVERLAP_MS = 24 * 3600_000
 const MAX_LOGGED_TRIES = 20
 
 /**
- * `whsec_` and 32 bytes in base64. Derived, not stored: nothing in the database can sign.
- * A number that was never shown is nobody's, so an account's messages are signed before it asks for its secret, too.
+ * `whsec_` and 32 bytes in base64. Derived instead of stored, so that the database alone cannot sign. Messages are
+ * signed even before the account has requested its secret: the first one is then known to no one.
  */
 export async function webhookSecret(env: Env, account: string, generation: number): Promise<string> {
   const bytes = fromBase64Url(await hmacSign(env, 'webhook secret', `${account} ${generation}`)) ?? new Uint8Array(0)
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-/** Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, one for each valid secret, the current one first. */
+/** Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, one per valid secret, the current one first. */
 async function signatures(env: Env, owner: AccountRow, id: string, seconds: number, body: string): Promise<string> {
   const { webhook_generation: current, webhook_rotated_at: rotatedAt } = owner
   const overlaps = rotatedAt !== null && Date.now() < rotatedAt + SECRET_OVERLAP_MS
@@ -43,8 +43,8 @@ async function signatures(env: Env, owner: AccountRow, id: string, seconds: numb
 }
 
 /**
- * Tries what is due of one job.
- * @returns when the next try is due, in milliseconds since 1970; null = none is
+ * Sends all due webhooks of one job.
+ * @returns when the next try is due, in milliseconds since 1970; null = none
  */
 export async function deliverDueWebhooks(env: Env, jobId: string): Promise<number | null> {
   const job = await findJobByJobId(env.DB, jobId)
@@ -108,7 +108,7 @@ async function sendWebhook(env: Env, job: Job, row: WebhookRow): Promise<Deliver
       'webhook-signature': await signatures(env, await findAccount(env.DB, job.account), row.id, seconds, body),
     }
     const init = { method: 'POST', headers, body }
-    // No redirect is followed: what was signed is for the address that was named.
+    // Redirects are not followed: the signed message is meant for the given address.
     const answer = await guardedFetch(env, url, init, {
       maxRedirects: 0,
       headersTimeoutMs: TIMEOUT_MS,
@@ -122,15 +122,15 @@ async function sendWebhook(env: Env, job: Job, row: WebhookRow): Promise<Deliver
   }
 }
 
-/** For as long as it is known which addresses the job was given. @throws StoreError where its row names others by now */
+/** Checked while the sealed addresses are stored. @throws StoreError if the row has other addresses than were sealed */
 async function requireUnchangedAddress(env: Env, job: Job): Promise<void> {
   await openJobSecrets(env, job).catch((error: unknown) => {
-    // Nothing secret is sent: a ring without the key is no reason to keep the message back.
+    // The message contains no secret, so a missing vault key is no reason not to send it.
     if (error instanceof StoreError) throw error
   })
 }
 
-/** @throws Error when its query was sealed and is no longer kept, or the job was changed in the database */
+/** @throws Error if its sealed query is no longer stored, or the job was changed in the database */
 export async function webhookAddress(env: Env, job: Job): Promise<string> {
   const shown = job.config.webhook_url
   const address = typeof shown === 'string' ? shown : ''

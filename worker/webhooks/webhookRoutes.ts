@@ -1,5 +1,5 @@
-// In charge of: what an account sees of its webhooks: its secret (once), the deliveries of a job, and sending one again.
-// Not in charge of: sending (webhookRoutes.ts).
+// In charge of: an account's webhooks: its secret (shown once), the deliveries of a job, and repeating one.
+// Not in charge of: sending (webhookDelivery.ts).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { NewWebhookSecret, WebhookSecret } from '#contract/api/administration.ts'
@@ -22,7 +22,7 @@ export const webhookRoutes = new Hono<AppEnv>()
     const owner = await findAccount(c.env.DB, c.get('account'))
     return c.json(secretFacts(owner.webhook_rotated_at))
   })
-  // The first one is made in the same way. In this answer and nowhere else.
+  // Creates the first secret too. This answer is the only one that contains it.
   .post('/secret/rotate', async (c) => {
     const now = Date.now()
     const generation = await rotateWebhookSecret(c.env.DB, c.get('account'), now)

@@ -1,13 +1,13 @@
-// In charge of: the time at which a job's webhooks are tried: an alarm. One Durable Object a job that has any.
-// Not in charge of: sending (webhookDelivery.ts). Everything durable is in the ledger; the sweep wakes a courier that was lost.
+// In charge of: when a job's webhooks are sent: an alarm. One Durable Object per job that has webhooks.
+// Not in charge of: sending (webhookDelivery.ts). All durable state is in D1; the reconciler restarts a lost scheduler.
 import { DurableObject } from 'cloudflare:workers'
 import { deliverDueWebhooks } from './webhookDelivery.ts'
 
-/** Comes again, should this try not live to say when. */
+/** The alarm fires again after this time if a try dies before it sets the next alarm. */
 const CRASH_RETRY_MS = 60_000
 
 export class Courier extends DurableObject<Env> {
-  /** In memory on purpose: only a delivery that runs in this memory can overlook one. */
+  /** In memory only: it matters only to a delivery that is running in the same memory. */
   private wakes = 0
 
   async schedule(jobId: string): Promise<void> {
@@ -15,7 +15,7 @@ export class Courier extends DurableObject<Env> {
     await Promise.all([this.ctx.storage.put('job', jobId), this.ctx.storage.setAlarm(Date.now())])
   }
 
-  /** A diagnosis asks: nothing is kept here. */
+  /** For a diagnosis: true if nothing is stored here. */
   async isIdle(): Promise<boolean> {
     return (await this.ctx.storage.get('job')) === undefined
   }
@@ -29,10 +29,10 @@ export class Courier extends DurableObject<Env> {
     do {
       countBefore = this.wakes
       next = await deliverDueWebhooks(this.env, jobId)
-      // Who was woken while it sent looks again: what it read of the ledger may be older than the wake.
+      // Repeated if `schedule` was called meanwhile: the rows that were read may be older than that call.
     } while (countBefore !== this.wakes)
     if (next !== null) return this.ctx.storage.setAlarm(next)
-    // Both at once: a wake that comes now comes behind both of them.
+    // Started together: a call of `schedule` that comes now takes effect after both.
     await Promise.all([this.ctx.storage.deleteAlarm(), this.ctx.storage.deleteAll()])
   }
 }
