@@ -1,10 +1,10 @@
-// In charge of: keyed hashes of the service (attempt tokens, object addresses, API keys), each under its own label.
+// In charge of: keyed hashes of the service (attempt tokens, object addresses, API keys), each with its own label.
 // Not in charge of: encryption (vault.ts).
 
 const encoder = new TextEncoder()
 const keys = new Map<string, Promise<CryptoKey>>()
 
-/** One key per label, derived by HKDF (RFC 5869), so that a signature for one purpose is worthless for another. */
+/** One key per label, derived by HKDF (RFC 5869), so that a signature for one purpose is not valid for another. */
 function hmacKey(secret: string, label: string): Promise<CryptoKey> {
   const name = `${label}\n${secret}`
   const known = keys.get(name)
@@ -36,7 +36,7 @@ export async function hmacSign(env: Env, label: string, text: string): Promise<s
   return toBase64Url(new Uint8Array(mac))
 }
 
-/** Constant-time check of what `sign` made. */
+/** Verifies a signature of `hmacSign` in constant time. */
 export async function hmacVerify(env: Env, label: string, text: string, signature: string): Promise<boolean> {
   const mac = fromBase64Url(signature)
   return (
@@ -50,7 +50,9 @@ export function toBase64Url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Only what `toBase64Url` writes: the last character has bits that mean nothing, and other spellings of them are refused. */
+/**
+ * Accepts only the form that `toBase64Url` writes: other values of the unused bits of the last character are refused.
+ */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return null
   try {

@@ -1,20 +1,20 @@
-// In charge of: envelope encryption of what clients entrust to us (credentials, addresses with signatures).
-// Not in charge of: what is secret (contract/job/redact.ts), where the envelope is stored (ledger).
+// In charge of: envelope encryption of clients' secrets (credentials, addresses with signatures).
+// Not in charge of: which values are secret (contract/job/redact.ts), where an envelope is stored (db/).
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** 1: sealed before addresses were bound to it. Nothing makes one any more, and `vault rotate` replaces what is left. */
+/** Version 1 was not bound to addresses. It is not created any more, and `vault rotate` replaces what remains. */
 interface Envelope {
   v: 1 | 2
-  /** Id of the ring key that wraps the job's key. */
+  /** Id of the vault key that wraps the job's key. */
   kid: string
   /** base64: iv and wrapped key; iv and ciphertext. */
   wrapped: string
   sealed: string
 }
 
-/** Opened for another account, job, field or address than it was sealed for, or changed. */
+/** The envelope was changed, or sealed for another account, job, field or address. */
 export class WrongBindingError extends Error {
   override name = 'NotSealedForThis'
 }
@@ -26,7 +26,9 @@ interface RingKey {
 
 const keyRings = new Map<string, Promise<RingKey[]>>()
 
-/** VAULT_KEYS = `id:base64 of 32 bytes`, comma-separated. The first seals; all of them open, so that keys can be rotated. */
+/**
+ * VAULT_KEYS = `id:base64 of 32 bytes`, comma-separated. The first key seals; all of them open, so keys can be rotated.
+ */
 function keyRing(env: Env): Promise<RingKey[]> {
   const text = env.VAULT_KEYS ?? ''
   const known = keyRings.get(text)
@@ -47,9 +49,9 @@ function keyRing(env: Env): Promise<RingKey[]> {
 }
 
 /**
- * Seals a JSON value for one account, job and field, and for the addresses that it will be sent to: all are authenticated
- * with it. A ciphertext that is moved to another row does not open, nor one whose row names another address by now.
- * @throws Error when VAULT_KEYS is missing: better no job than a secret in clear
+ * Seals a JSON value for one account, job and field, and for the addresses that it will be sent to: all of them are
+ * authenticated with it. It cannot be opened in another row, or if its row has other addresses than at the sealing.
+ * @throws Error when VAULT_KEYS is missing: a job is refused rather than stored with its secrets in plain text
  */
 export async function seal(
   env: Env,
@@ -64,7 +66,7 @@ export async function seal(
   const raw = crypto.getRandomValues(new Uint8Array(32))
   const additionalData = additionalDataOf(2, [account, jobId, field, current.id, ...addresses])
   const key = crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
-  // Both at once: a client waits for this.
+  // In parallel, because a client waits for the result.
   const [wrapped, sealed] = await Promise.all([
     encrypt(current.key, raw, additionalData),
     key.then((made) => encrypt(made, encoder.encode(JSON.stringify(value)), additionalData)),
@@ -72,19 +74,19 @@ export async function seal(
   return JSON.stringify({ v: 2, kid: current.id, wrapped, sealed } satisfies Envelope)
 }
 
-/** Id of the key that seals now. */
+/** Id of the key that is used for sealing. */
 export async function newestKeyId(env: Env): Promise<string> {
   const [current] = await keyRing(env)
   if (!current) throw new Error('VAULT_KEYS is missing')
   return current.id
 }
 
-/** Ids of all keys of the ring; the first seals. @throws Error for an entry that is none */
+/** Ids of all vault keys; the first seals. @throws Error for a malformed entry */
 export async function keyIds(env: Env): Promise<string[]> {
   return (await keyRing(env)).map(({ id }) => id)
 }
 
-/** @throws NotSealedForThis; Error when the envelope's key left the ring */
+/** @throws WrongBindingError; Error when the envelope's key was removed from VAULT_KEYS */
 export async function unseal<T>(
   env: Env,
   account: string,
@@ -103,7 +105,7 @@ export async function unseal<T>(
   return JSON.parse(decoder.decode(await decrypt(key, envelope.sealed, additionalData))) as T
 }
 
-/** The version is bound as well: what one of them sealed never opens as the other. */
+/** The version is authenticated too: an envelope of one version cannot be opened as the other. */
 function additionalDataOf(version: Envelope['v'], parts: readonly string[]): BufferSource {
   return encoder.encode(JSON.stringify(version === 1 ? parts : [version, ...parts]))
 }
