@@ -1,5 +1,5 @@
-// In charge of: what accounts may use (`/api/v0/accounts`), for holders of the admin key.
-// Not in charge of: enforcing it (db/jobs.ts, db/tasks.ts, db/uploads.ts).
+// In charge of: limits of accounts (`/api/v0/accounts`), for holders of the admin key.
+// Not in charge of: enforcing them (db/jobs.ts, db/tasks.ts, db/uploads.ts).
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'

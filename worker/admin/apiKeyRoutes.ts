@@ -1,5 +1,7 @@
-// In charge of: issuing, listing, changing, rotating and revoking API keys (`/api/v0/keys`), for holders of the admin key.
-// Not in charge of: what a key is let do (authenticate.ts, uploadQuota.ts), whom its jobs tell (webhookAddress.ts).
+// In charge of: issuing, listing, changing, rotating and revoking API keys (`/api/v0/keys`), for holders of the admin
+// key.
+// Not in charge of: what a key allows (http/authenticate.ts, uploads/uploadQuota.ts), its webhook
+// (webhooks/webhookAddress.ts).
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
@@ -106,14 +108,14 @@ function readKeyBody<T extends z.ZodMiniType<{ webhook_url?: string | null | und
   return parsed.data
 }
 
-/** @throws RequestError 404 for a key that is not there, or revoked */
+/** @throws RequestError 404 for a key that is missing or revoked */
 async function findActiveKey(env: Env, id: string): Promise<ApiKeyRow> {
   const row = await findApiKey(env.DB, id)
   if (!row || row.revoked_at !== null) throw notFound()
   return row
 }
 
-/** 9 and 32 random bytes. The key is in this answer and nowhere else. */
+/** 9 and 32 random bytes. This answer is the only one that contains the key. */
 async function issueKey(env: Env, wish: NewKeyRequest) {
   const id = `sp_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`
   const key = `${id}.${toBase64Url(crypto.getRandomValues(new Uint8Array(32)))}`

@@ -1,6 +1,7 @@
-// In charge of: sealing again, with the newest key of the ring and for the job's addresses, what an older key or an older
-// version sealed: a batch at a time, from wherever the last one stopped. Afterwards the older key may leave VAULT_KEYS.
-// Not in charge of: the envelope (vault.ts).
+// In charge of: sealing secrets again with the newest vault key and bound to the job's addresses, if an older key or an
+// older version sealed them. Works in batches and continues where the last one stopped. Afterwards the older key may be
+// removed from VAULT_KEYS.
+// Not in charge of: encryption (secrets/vault.ts).
 import type { VaultRotation } from '#contract/api/administration.ts'
 import { openKeyWebhook, sealKeyWebhook } from '../webhooks/webhookAddress.ts'
 import { decodeConfig, listJobsSealedWithOtherKeys, replaceSealedJob } from '../db/jobs.ts'
@@ -8,7 +9,9 @@ import { listApiKeysSealedWithOtherKeys, replaceSealedApiKey } from '../db/apiKe
 import { boundAddresses, SECRETS_FIELD } from '../storage/jobStores.ts'
 import { newestKeyId, unseal, seal } from '../secrets/vault.ts'
 
-/** Ids of the last job and the last API key that were looked at. What cannot be read keeps its place: it is passed once. */
+/**
+ * Ids of the last job and the last API key processed. Secrets that cannot be opened stay as they are and are skipped.
+ */
 export interface ResealCursor {
   job: number
   key: string
@@ -30,7 +33,7 @@ export async function resealSecrets(env: Env, after: ResealCursor, limit: number
       unreadable.push(row.id)
       continue
     }
-    // Only where it is still the same: the sweep may have removed it meanwhile.
+    // Only if it is unchanged: the reconciler may have removed it meanwhile.
     await replaceSealedJob(env.DB, row, sealed)
     resealed++
   }

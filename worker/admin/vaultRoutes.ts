@@ -1,4 +1,5 @@
-// In charge of: `POST /api/v0/vault/rotate`: an admin moves sealed credentials to the newest key of VAULT_KEYS, batch by batch.
+// In charge of: `POST /api/v0/vault/rotate`: moves sealed credentials to the newest key of VAULT_KEYS, one batch per
+// request.
 // Not in charge of: how (resealSecrets.ts).
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
@@ -8,7 +9,7 @@ import type { AppEnv } from '../http/context.ts'
 import { onInvalidQuery } from '../http/validationErrors.ts'
 import { resealSecrets } from './resealSecrets.ts'
 
-/** Two D1 statements and some cryptography each: well within one request. */
+/** Two D1 statements and some cryptography per entry: well within the limits of one request. */
 const BATCH = 100
 
 const query = z.strictObject({
