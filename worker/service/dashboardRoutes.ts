@@ -1,6 +1,6 @@
-// In charge of: the addresses inside of the dashboard (web/src/router.tsx), which are all one page, so that they can be
-// reloaded and sent to others. Not in charge of: "/" and the files of the page, which are served without the Worker, nor
-// the headers, which web/public/_headers gives to all of them.
+// In charge of: addresses of the dashboard's pages (web/src/router.tsx). All of them serve the same document, so that a
+// page can be reloaded and its address shared.
+// Not in charge of: "/" and static files, which are served without the Worker; their headers (web/public/_headers).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { AppEnv } from '../http/context.ts'
@@ -14,12 +14,12 @@ export const dashboardRoutes = new Hono<AppEnv>().on(
   page,
 )
 
-/** Addresses of programs, which are answered in JSON whatever they accept. */
+/** Addresses for programs, which are answered in JSON whatever their Accept header is. */
 const API = /^\/(?:api|uploads|o|a|p|s|task|health|metrics|assets)(?:\/|$)/
 
 /**
- * A person who typed an address wrongly: null for programs. Whole each time: asked under the condition that a browser sends with
- * a page that it keeps, the assets would answer without a body.
+ * The 404 page for a person; null for programs. The request to the assets has no conditional headers, because a 304
+ * would have no body.
  */
 export async function notFoundPage(c: Context<AppEnv>): Promise<Response | null> {
   const asked = c.req.header('accept') ?? ''

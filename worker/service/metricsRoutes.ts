@@ -1,5 +1,5 @@
 // In charge of: GET /metrics, in the text format of Prometheus 0.0.4, for holders of the admin key.
-// Not in charge of: where the figures come from (db/metrics.ts).
+// Not in charge of: reading the values (db/metrics.ts).
 import { Hono } from 'hono'
 import { authenticate } from '../http/authenticate.ts'
 import { settings } from '../env.ts'

@@ -1,4 +1,4 @@
-// In charge of: what the service says about itself: health and published limits.
+// In charge of: public information about the service: health and limits.
 import { Hono } from 'hono'
 import type { Health } from '#contract/api/administration.ts'
 import { publishedLimits } from '#contract/limits.ts'
@@ -7,7 +7,7 @@ import { settings } from '../env.ts'
 import { countFailingStarts } from '../db/metrics.ts'
 import type { AppEnv } from '../http/context.ts'
 
-/** What keeps the database from being read. What it says itself is for the log: anybody may ask for /health. */
+/** Why D1 cannot be read. Its own message is only logged, because anyone may read /health. */
 function unavailableReason(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
   if (/no such (table|column)/i.test(said)) {
@@ -18,7 +18,10 @@ function unavailableReason(error: unknown): string {
 }
 
 export const serviceRoutes = new Hono<AppEnv>()
-  /** 200 when jobs can be taken (`degraded`: but their transcoders do not start, or do not answer); 503 with what is missing otherwise. No authentication: load balancers ask. */
+  /**
+   * 200 when jobs are accepted (`degraded`: but transcoders do not start or do not answer); else 503 with what is
+   * missing. No authentication, because load balancers call it.
+   */
   .get('/health', async (c) => {
     const missing: string[] = []
     for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY'] as const) {
@@ -35,7 +38,7 @@ export const serviceRoutes = new Hono<AppEnv>()
     const silent = await countUnresponsiveTranscoders(c.env)
     return c.json(
       {
-        // Jobs are taken meanwhile, and wait.
+        // In the state `degraded`, jobs are accepted and wait.
         status: missing.length > 0 ? 'not_ready' : startsFailing > 0 || silent > 0 ? 'degraded' : 'ok',
         missing,
         slots: maxSlots,

@@ -1,11 +1,12 @@
-// In charge of: whether the transcoders of TRANSCODER_URLS answer at all, for whoever asks how the service is.
-// Not in charge of: containers (their starts are counted, db/metrics.ts), starting a silent one again (scripts/local/processes/transcoderProbe.ts).
+// In charge of: counting the transcoders of TRANSCODER_URLS that do not answer, for /health.
+// Not in charge of: containers (db/metrics.ts counts their failed starts), restarting a transcoder
+// (scripts/local/processes/transcoderProbe.ts).
 import { settings } from '../env.ts'
 
-/** Short: who asks has a limit of its own, and a transcoder answers this from memory. */
+/** Short: the caller of /health has its own timeout, and a transcoder answers from memory. */
 const ANSWER_MS = 2_000
 
-/** How many do not answer. Whatever one answers, it is there. */
+/** Number of transcoders that do not answer. Any answer counts, whatever its status. */
 export async function countUnresponsiveTranscoders(env: Env): Promise<number> {
   const silent = await Promise.all(
     settings(env).transcoderUrls.map(async (base): Promise<number> => {
@@ -15,7 +16,7 @@ export async function countUnresponsiveTranscoders(env: Env): Promise<number> {
           signal: AbortSignal.timeout(ANSWER_MS),
         })
         await answer.body?.cancel()
-        // By the egress of local mode, which found nobody there.
+        // From the local egress proxy, which could not connect.
         return answer.headers.has('x-egress-failed') ? 1 : 0
       } catch {
         return 1
