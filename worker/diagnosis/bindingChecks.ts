@@ -1,6 +1,6 @@
-// In charge of: whether what the service keeps things in really takes them, gives them back and removes them: D1, R2, the queue,
-// Durable Objects. Nothing of it stays.
-// Not in charge of: stores of customers.
+// In charge of: checking that D1, R2, the queue and the Durable Objects accept, return and delete data. No data
+// remains.
+// Not in charge of: customers' stores.
 import type { Check } from '#contract/api/diagnosis.ts'
 import { webhookScheduler, jobMonitor } from '../scheduler/applyEvent.ts'
 import { listAppliedMigrations, insertProbe, deleteProbe, lastSeenAt, CRON_RUN } from '../db/lastSeen.ts'
@@ -9,10 +9,10 @@ import { runCheck, fault, ok, skipped } from './runCheck.ts'
 import { REQUIRED_MIGRATIONS } from '#contract/api/requiredMigrations.ts'
 import type { ProbeMessage } from '../scheduler/queueProbe.ts'
 
-/** Whatever made a probe is over by then. */
+/** The diagnosis that created an older probe has ended. */
 const PROBE_TTL_MS = 3600_000
 const POLL_INTERVAL_MS = 100
-/** A cron that rings every minute is late after this. */
+/** Without a run for this long, the cron (every minute) is late. */
 const CRON_LATE_MS = 3 * 60_000
 const PROBE_ACCOUNT = 'diagnosis'
 
@@ -67,7 +67,7 @@ export function checkBucket(env: Env): Promise<Check> {
   })
 }
 
-/** A message to the queue, until its consumer has seen it. */
+/** Sends a message to the queue and waits until the consumer has seen it. */
 export function checkQueue(env: Env, timeoutMs: number): Promise<Check> {
   const remedy =
     'Look at [[queues.producers]] and [[queues.consumers]] in wrangler.toml: both must name the same queue, and this Worker must be its consumer (npx wrangler queues info splicepoint-tasks). Without one no job starts.'
@@ -86,7 +86,7 @@ export function checkQueue(env: Env, timeoutMs: number): Promise<Check> {
         ? fault(`A message was sent and no consumer saw it within ${timeoutMs / 1000} s.`, remedy)
         : ok(`A message reached the consumer after ${seen - now} ms.`)
     } finally {
-      // One that comes later finds nothing to mark.
+      // A message that arrives later finds no probe and has no effect.
       await deleteProbe(env.DB, probe)
     }
   })
@@ -107,7 +107,7 @@ export function checkCron(last: number | null): Promise<Check> {
   })
 }
 
-/** One call to each class, to an object that has nothing and keeps nothing. */
+/** One call to each class, to an object that stores nothing. */
 export function checkDurableObjects(env: Env): Promise<Check> {
   const remedy =
     'Look at [[durable_objects.bindings]] in wrangler.toml: MONITOR, COURIER and UPLOAD, each with its class, and [[migrations]].'

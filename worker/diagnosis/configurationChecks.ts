@@ -1,5 +1,5 @@
-// In charge of: settings and secrets that can be read and are probably not what was meant. Ids of keys are told, keys never.
-// Not in charge of: settings that cannot be read (env.ts): with one of those no request gets here.
+// In charge of: settings and secrets that are valid but probably not intended. Reports ids of keys, never keys.
+// Not in charge of: invalid settings (env.ts): with one of those, requests are refused before they get here.
 import type { Check } from '#contract/api/diagnosis.ts'
 import type { Settings } from '../env.ts'
 import { unseal, keyIds, seal } from '../secrets/vault.ts'
@@ -7,7 +7,7 @@ import type { CheckOutcome } from './runCheck.ts'
 import { runCheck, fault, ok, warning } from './runCheck.ts'
 
 const SECRET_CHARACTERS = 32
-/** `openssl rand -base64 24` has as many. */
+/** The length of `openssl rand -base64 24`. */
 const ADMIN_CHARACTERS = 32
 
 export function checkSecrets(env: Env): Promise<Check> {
@@ -26,7 +26,7 @@ export function checkSecrets(env: Env): Promise<Check> {
   })
 }
 
-/** Seals and opens. */
+/** Seals and opens a value. */
 export function checkVault(env: Env): Promise<Check> {
   const remedy =
     'VAULT_KEYS must be id:<base64 of 32 bytes>, comma-separated: echo "k1:$(openssl rand -base64 32)" makes one; npx wrangler secret put VAULT_KEYS.'

@@ -1,5 +1,5 @@
-// In charge of: everything that a running service can find out about itself, put together for an administrator.
-// Not in charge of: each look (the other files here), what only a client can see (cli/doctor/).
+// In charge of: all checks that a running service can make of itself, collected for an administrator.
+// Not in charge of: the single checks (the other files of this folder), what only a client can see (cli/doctor/).
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
 import { settings } from '../env.ts'
 import { keyIds } from '../secrets/vault.ts'
@@ -18,7 +18,7 @@ import {
 } from './bindingChecks.ts'
 import { checkStarts, checkSlots } from './slotChecks.ts'
 
-/** Far more than a queue takes whose consumer is awake. */
+/** Far more than a queue with a running consumer needs. */
 const QUEUE_TIMEOUT_MS = 15_000
 
 export async function diagnose(env: Env, origin: string, queueMs = QUEUE_TIMEOUT_MS): Promise<Diagnosis> {

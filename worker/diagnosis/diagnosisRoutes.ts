@@ -1,6 +1,6 @@
-// In charge of: `POST /api/v0/diagnosis`: an administrator has the service look at itself. POST, because it writes what it reads
-// back and removes: no cache and no prefetch may ask it.
-// Not in charge of: what is looked at (diagnose.ts).
+// In charge of: `POST /api/v0/diagnosis`: the service checks itself for an administrator. POST, because the checks
+// write and delete data: caches and prefetching must not trigger them.
+// Not in charge of: the checks (diagnose.ts).
 import { Hono } from 'hono'
 import { authenticate } from '../http/authenticate.ts'
 import { diagnose } from './diagnose.ts'

@@ -1,5 +1,5 @@
-// In charge of: running one look at the service: its verdict, how long it took, and a fault for whatever it throws.
-// Not in charge of: what is looked at.
+// In charge of: running one check of the service: its result, its duration, and a fault for any exception.
+// Not in charge of: what is checked.
 import type { Check } from '#contract/api/diagnosis.ts'
 
 export type CheckOutcome = Pick<Check, 'verdict' | 'message'> & { remedy?: string }
@@ -9,7 +9,7 @@ export const warning = (message: string, remedy: string): CheckOutcome => ({ ver
 export const fault = (message: string, remedy: string): CheckOutcome => ({ verdict: 'fault', message, remedy })
 export const skipped = (message: string): CheckOutcome => ({ verdict: 'skipped', message })
 
-/** @param remedy for what `look` throws: then the part does not work at all */
+/** @param remedy for exceptions from `probe`: then the component does not work at all */
 export async function runCheck(
   name: string,
   remedy: string,

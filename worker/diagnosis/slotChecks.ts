@@ -1,5 +1,6 @@
-// In charge of: what stands behind the slots: a container of its Durable Object, or one of TRANSCODER_URLS. None is started.
-// Not in charge of: giving them work (dispatch.ts).
+// In charge of: checking the transcoder of each slot: the container of its Durable Object, or one of TRANSCODER_URLS.
+// Starts none.
+// Not in charge of: giving them work (scheduler/dispatch.ts).
 import type { Check, SlotFacts } from '#contract/api/diagnosis.ts'
 import type { Settings } from '../env.ts'
 import { countFailingStarts } from '../db/metrics.ts'
@@ -28,7 +29,7 @@ export async function checkSlots(env: Env, settings: Settings): Promise<SlotRepo
   return { facts, check: await summarizeSlots(asked, local) }
 }
 
-/** Jobs that wait although there are slots. */
+/** Jobs that wait although slots are free. */
 export function checkStarts(env: Env): Promise<Check> {
   const remedy =
     'Read the events of a job that waits (GET /api/v0/job/<id>/events): they say why the last start failed. Then the container’s log; capacity of the account (docs/operating.md, "Limits"); whether MAX_SLOTS is above max_instances.'
