@@ -1,5 +1,5 @@
-// In charge of: reading a Range header against the size of an object (RFC 9110 §14).
-// Not in charge of: whether the header applies at all (If-Range, the method): the caller decides that.
+// In charge of: parsing a Range header for an object of known size (RFC 9110 §14).
+// Not in charge of: whether the header applies (If-Range, the method): the caller decides.
 
 export interface ByteSpan {
   offset: number
@@ -7,12 +7,13 @@ export interface ByteSpan {
 }
 
 /**
- * 'whole': no range, one in a unit or shape that we do not know, or several: RFC 9110 §14.2 allows to ignore those.
- * 'unsatisfiable': answer 416 with `Content-Range` naming the size.
+ * 'whole': no range, several ranges, or one in an unknown unit or format: RFC 9110 §14.2 allows to ignore those.
+ * 'unsatisfiable': the answer is 416 with the size in `Content-Range`.
  */
 export type RangeResult = ByteSpan | 'whole' | 'unsatisfiable'
 
-// RFC 9110 §14.1.2: int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length; the unit is case-insensitive.
+// RFC 9110 §14.1.2: int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length; the unit is
+// case-insensitive.
 const oneRange = /^bytes[ \t]*=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i
 
 /** `size` in bytes. */
@@ -22,7 +23,7 @@ export function parseRange(header: string | null | undefined, size: number): Ran
   const [, first, last, suffix] = match
   if (suffix !== undefined) {
     if (Number(suffix) === 0) return 'unsatisfiable'
-    // An empty object has no byte that a Content-Range could name; all of it is what was asked for.
+    // In an empty object, no byte could be named in a Content-Range; the whole object is the requested suffix.
     if (size === 0) return 'whole'
     const length = Math.min(Number(suffix), size)
     return { offset: size - length, length }
@@ -35,7 +36,7 @@ export function parseRange(header: string | null | undefined, size: number): Ran
   return { offset: start, length: Math.min(end, size - 1) - start + 1 }
 }
 
-/** Content-Range of an answer 206, or of a 416 where `span` is null. */
+/** Content-Range of a 206 answer, or of a 416 if `span` is null. */
 export function contentRange(span: ByteSpan | null, size: number): string {
   return span ? `bytes ${span.offset}-${span.offset + span.length - 1}/${size}` : `bytes */${size}`
 }
@@ -43,11 +44,11 @@ export function contentRange(span: ByteSpan | null, size: number): string {
 export interface ContentRange {
   offset: number
   length: number
-  /** Null where the server says `*`. */
+  /** Null if the server sends `*`. */
   total: number | null
 }
 
-/** Reads another server's Content-Range (RFC 9110 §14.4); null where it is not one of bytes, or contradicts itself. */
+/** Parses another server's Content-Range (RFC 9110 §14.4); null if its unit is not bytes, or it contradicts itself. */
 export function parseContentRange(header: string | null): ContentRange | null {
   const match = header ? /^bytes[ \t]+(\d+)-(\d+)\/(\d+|\*)$/i.exec(header.trim()) : null
   if (!match) return null
@@ -58,7 +59,7 @@ export function parseContentRange(header: string | null): ContentRange | null {
   return { offset, length: end - offset + 1, total }
 }
 
-/** The size that the Content-Range of a 416 names. */
+/** The size in the Content-Range of a 416 answer. */
 export function sizeFromUnsatisfiedRange(header: string | null): number | null {
   const match = header ? /^bytes[ \t]+\*\/(\d+)$/i.exec(header.trim()) : null
   return match ? Number(match[1]) : null

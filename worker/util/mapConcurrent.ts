@@ -1,8 +1,8 @@
-// In charge of: doing the same for many things, a few at a time.
+// In charge of: an asynchronous map with limited concurrency.
 
 /**
- * Results in the order of `items`. After the first failure nothing new is begun, what is under way is awaited (so that
- * nothing is still being written when the caller undoes it), then that failure is thrown.
+ * Results in the order of `items`. After the first error no further item is started. The running ones are awaited, so
+ * that nothing is still being written when the caller rolls back; then the first error is thrown.
  */
 export async function mapConcurrent<Item, Result>(
   items: readonly Item[],

@@ -1,6 +1,6 @@
-// In charge of: reading the elements of a path out of an address.
+// In charge of: decoding the segments of a URL path.
 
-/** Decodes each element; null where one is malformed or hides a slash, which would make two paths out of one. */
+/** Null if a segment is empty, malformed or contains an encoded slash, which would make two paths equal. */
 export function decodePathSegments(elements: string[]): string[] | null {
   try {
     const decoded = elements.map(decodeURIComponent)
