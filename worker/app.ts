@@ -24,7 +24,7 @@ import { webhookRoutes } from './webhooks/webhookRoutes.ts'
 import { routedPath } from './http/routedPath.ts'
 import { authenticateUpload } from './uploads/authenticateUpload.ts'
 
-// Any page may call the API with a key that it was given; cookies or a browser's stored login are never shared.
+// Any web page may call the API with a key that it has. Cookies and stored browser logins are never used.
 const crossOrigin = cors({
   origin: '*',
   allowHeaders: [
@@ -92,7 +92,7 @@ export const app = new Hono<AppEnv>({ getPath: routedPath })
   .route('/', dashboardRoutes)
   .route('/', taskApi as unknown as Hono<AppEnv>)
 
-/** What takes an address by another method says so (RFC 9110, 15.5.6); middleware alone serves nothing. */
+/** For a path that supports other methods: 405 (RFC 9110, 15.5.6). Middleware does not count as a route. */
 function noRoute(path: string): RequestError {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) =>
     app.router.match(method === 'HEAD' ? 'GET' : method, path)[0].some(([[, route]]) => route.method !== 'ALL'),

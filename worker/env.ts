@@ -1,39 +1,42 @@
-// In charge of: reading the environment once, at the edge, into typed values. Secrets apart, units in names.
+// In charge of: reading environment variables into typed values. Secrets are not included; units are part of the names.
 // Not in charge of: what a setting does.
 
 declare global {
   // Set by the start script or by hand, never needed in production.
   interface Env {
-    /** Proves to the local egress that a request is the service's own. */
+    /** Proves to the local egress proxy that a request comes from this service. */
     INTERNAL_TOKEN?: string
-    /** Shared with the local transcoders, so that only this service starts work there. */
+    /** Shared with the local transcoders, so that only this service can start work there. */
     TRANSCODER_SECRET?: string
-    /** The platform's own rate limit, where wrangler.toml binds one. */
+    /** The platform's own rate limit, if wrangler.toml binds one. */
     RATE_LIMIT?: RateLimit
   }
 }
 
 export interface Settings {
-  /** Sentences about what cannot be read. While there is one no request of a key is taken (http/authenticate.ts): a bound would be a guess. */
+  /**
+   * Messages about invalid settings. While there is one, requests with a key are refused (http/authenticate.ts),
+   * because a limit could only be guessed.
+   */
   problems: readonly string[]
   egress: 'platform' | 'pinned' | 'listed'
-  /** host:port pairs on private networks that client-named addresses may reach. */
+  /** host:port pairs in private networks that clients' addresses may reach. */
   allowPrivateHosts: ReadonlySet<string>
   /** Local transcoders; empty = Cloudflare Containers. */
   transcoderUrls: readonly string[]
   maxSlots: number
-  /** Where transcoders reach the task door. */
+  /** Address of the task API for transcoders. */
   doorUrl: string
   leaseMs: number
-  /** Jobs of an account that have not ended. */
+  /** Maximum number of unfinished jobs of an account. */
   maxActiveJobs: number
-  /** Bytes that the stored uploads of an account may take; null = no bound. */
+  /** Maximum stored bytes of an account's uploads; null = no limit. */
   maxStoredUploadBytes: number | null
-  /** Of a key that has no bound of its own; null = none. */
+  /** For a key without a limit of its own; null = no limit. */
   requestsPerMinute: number | null
-  /** Configured public address without a slash at the end, or null = that of the request. */
+  /** Configured public address without a trailing slash; null = the address of the request. */
   baseUrl: string | null
-  /** A proxy stands in front and says in X-Forwarded-Proto and X-Forwarded-Host how it was called. */
+  /** A proxy in front of the service sends the called address in X-Forwarded-Proto and X-Forwarded-Host. */
   trustProxy: boolean
 }
 
@@ -46,10 +49,10 @@ function list(value: string | undefined): string[] {
 
 type NumberName = 'MAX_SLOTS' | 'LEASE_SECONDS' | 'MAX_ACTIVE_JOBS' | 'MAX_STORED_UPLOAD_BYTES' | 'REQUESTS_PER_MINUTE'
 
-/** A variable of wrangler.toml may be a number itself. */
+/** A variable in wrangler.toml may be a number. */
 const trimmedText = (value: string | number | undefined): string => String(value ?? '').trim()
 
-/** Settings that are numbers; what is empty is `unset`. */
+/** Settings that are numbers; an empty one has the value `unset`. */
 function readNumbers(env: Env, problems: string[]) {
   function read<T>(name: NumberName, unset: T, isFine: (value: number) => boolean, expects: string): number | T {
     const text = trimmedText(env[name])

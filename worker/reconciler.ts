@@ -1,5 +1,6 @@
-// In charge of: the last net, every minute: what nobody watches any more is looked at again, what is over is removed.
-// Not in charge of: the usual case (monitor alarms, container hooks).
+// In charge of: the cron run of every minute: finds tasks, jobs and webhooks that nothing else watches any more, and
+// removes expired data.
+// Not in charge of: the normal case (alarms of monitors, events of containers).
 import { jobFilesPrefix } from './storage/objectKeys.ts'
 import { applyEvent, webhookScheduler, jobMonitor } from './scheduler/applyEvent.ts'
 import { RETENTION_DAYS, UPLOAD_TOKENS } from '#contract/limits.ts'
@@ -23,17 +24,17 @@ import { deletePrefix, purgeJob } from './jobs/purgeJob.ts'
 import { ownPrefix } from './storage/keyBelow.ts'
 import { resumableUpload } from './uploads/tus/resumableUpload.ts'
 
-/** A start message unheard of for so long was lost (a restarted local queue forgets its messages). */
+/** After this time a start message counts as lost (a restarted local queue forgets its messages). */
 const MESSAGE_TIMEOUT_MS = 10_000
-/** A running task that D1 has not seen change for so long: is its monitor still awake? */
+/** A running task is unchanged in D1 for this long: the reconciler checks that its monitor has an alarm. */
 const MONITOR_SILENCE_MS = 5 * 60_000
-/** A webhook due for so long: its courier was lost. */
+/** A webhook is overdue for this long: the alarm of its scheduler was lost. */
 const WEBHOOK_OVERDUE_MS = 2 * 60_000
 const BATCH = 100
-/** Pages of 1,000 objects that one sweep removes: a job may have 50,000. */
+/** Pages of 1,000 objects that one run deletes: a job may have 50,000 objects. */
 const MAX_DELETE_PAGES = 200
 const DAY_MS = 86_400_000
-/** decisions: credentials are kept sealed 72 h after the end. */
+/** Design decision: credentials are kept sealed for 72 h after the end. */
 const SECRETS_RETENTION_MS = 3 * DAY_MS
 
 export async function reconcile(env: Env): Promise<void> {
@@ -59,7 +60,7 @@ export async function reconcile(env: Env): Promise<void> {
   }
 
   for (const upload of await listExpiredUploads(env.DB, now, BATCH)) {
-    // A resumable upload has more than its object to remove, and may be ready by now: it knows.
+    // A resumable upload has more data than its object, and may be complete by now: its Durable Object decides.
     if (upload.state === 'receiving' && (await resumableUpload(env, upload.number).expire())) continue
     await env.BUCKET.delete(upload.key)
     await deleteUpload(env.DB, upload.account, upload.number)
