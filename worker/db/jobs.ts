@@ -279,7 +279,7 @@ export async function listOverdueJobs(db: D1Database, now: number, limit: number
   return results
 }
 
-/** Deletes the sealed credentials of jobs that ended before the given time and cannot be retried any more. */
+/** Deletes the sealed credentials of jobs that ended before the given time. */
 export async function clearExpiredSecrets(db: D1Database, endedBefore: number): Promise<void> {
   await db
     .prepare(`UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`)

@@ -8,7 +8,7 @@ import { contentRange, parseRange } from '../util/byteRange.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { r2Source } from '../storage/r2/r2Store.ts'
 
-/** Bytes per read: a local R2 GET of a multipart object has no backpressure (platform.md, Bodies). */
+/** Bytes per read: a local R2 GET of a multipart object has no backpressure. */
 const WINDOW_BYTES = 32 * 1024 * 1024
 
 /** A stored file comes from a customer and must never run as a page of the service. */
@@ -22,8 +22,8 @@ const safetyHeaders = {
 const OBJECT_HEADERS = new Set(['content-type', 'content-disposition'])
 
 /**
- * The headers from `told` replace the defaults. They are part of every answer, including errors, except those that
- * describe the object. `told` gets null if the object does not exist.
+ * The headers from the callback replace the defaults. They are part of every answer, including errors, except those
+ * that describe the object. The callback gets null if the object does not exist.
  * @throws RequestError not_found, range_not_satisfiable
  */
 export async function serveStoredObject(
@@ -37,7 +37,7 @@ export async function serveStoredObject(
   if (!object) throw new RequestError('not_found', notFound().message, { headers: onErrors })
   const headers = new Headers({
     ...safetyHeaders,
-    // Without a type, a 200 is compressed in transit and loses its length (platform.md).
+    // Without a type, a 200 is compressed in transit and loses its length.
     'content-type': object.httpMetadata?.contentType ?? 'application/octet-stream',
     etag: object.httpEtag,
     'last-modified': object.uploaded.toUTCString(),

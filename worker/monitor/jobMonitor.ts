@@ -47,7 +47,7 @@ export class JobMonitor extends DurableObject<Env> {
     })
   }
 
-  /** A new attempt is about to start. Aborts uploads of earlier ones. A call for an earlier attempt has no effect. */
+  /** A new attempt is about to start: what earlier ones stored is removed. No effect for an earlier attempt. */
   async attemptStarting(attempt: MonitoredAttempt, leaseMs: number): Promise<void> {
     const isNew = await this.fence.starting(attempt)
     if (isNew === null) return
