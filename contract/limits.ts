@@ -1,8 +1,5 @@
-// In charge of: the numbers that bound a request, and their public form (GET /api/v0/limits).
-// Not in charge of: enforcing them (job/requestSchema.ts and the rules), codec tables (job/rules/videoBitrates.ts, job/rules/audioBitrates.ts).
-import { AUDIO_BITRATES, allowedAudioBitrates } from './job/rules/audioBitrates.ts'
-import { FLOOR_KBPS, fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from './job/rules/videoBitrates.ts'
-import { AUDIO_CODECS, codecOf, videoCodecs, WIRE_VIDEO_CODECS, type WireVideoCodec } from './codecs.ts'
+// In charge of: the numbers that bound a request.
+// Not in charge of: enforcing them (job/requestSchema.ts and the rules), codec tables (codecs.ts), their public form (api/publishedLimits.ts).
 
 export const MAX_BODY_BYTES = 256 * 1024
 /** One upload in one request: what a Worker accepts on the lowest plan. */
@@ -127,18 +124,6 @@ export const OUTPUT_PATH_BYTES = {
 /** Days after which the service removes what it keeps. */
 export const RETENTION_DAYS = { unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 } as const
 
-const COMMON_SIZES = [
-  [3840, 2160],
-  [2560, 1440],
-  [1920, 1080],
-  [1280, 720],
-  [960, 540],
-  [720, 576],
-  [720, 480],
-  [640, 360],
-  [416, 234],
-] as const
-
 /** A shared page may live for this long, and never longer than the outputs that it plays. */
 export const SHARE_SECONDS = { minimum: 60, maximum: RETENTION_DAYS.outputs * 86_400 } as const
 export const SHARE_TITLE_LENGTH = 200
@@ -146,86 +131,3 @@ export const MAX_SHARES = 100
 
 /** Clients that may follow one job at a time. */
 export const MAX_FOLLOWERS = 20
-
-/** The body of `GET /api/v0/limits`. */
-export function publishedLimits(quotas: {
-  maxActiveJobs: number
-  maxStoredUploadBytes: number | null
-  requestsPerMinute: number | null
-}) {
-  return {
-    body_bytes: MAX_BODY_BYTES,
-    upload_bytes: MAX_UPLOAD_BYTES,
-    resumable_upload: { bytes: MAX_RESUMABLE_BYTES, recommended_chunk_bytes: UPLOAD_CHUNK_BYTES },
-    nesting: MAX_NESTING,
-    videoProfiles: VIDEO_PROFILES,
-    audioProfiles: AUDIO_PROFILES,
-    width: { ...WIDTH, also: [0] },
-    height: { ...HEIGHT, also: [0] },
-    audio_volume: AUDIO_VOLUME,
-    loudness_lufs: LOUDNESS_LUFS,
-    dolby_digital_dialnorm: DIALNORM,
-    source_stream: SOURCE_STREAM,
-    ip_distance: IP_DISTANCE,
-    gop_length_seconds: { exclusive_minimum: GOP_LENGTH.minimum, maximum: GOP_LENGTH.maximum },
-    segment_length_seconds: { exclusive_minimum: SEGMENT_LENGTH.minimum, maximum: SEGMENT_LENGTH.maximum },
-    rotation_blackness: ROTATION_BLACKNESS,
-    logo_opacity: LOGO_OPACITY,
-    logo: { bytes: MAX_LOGO_BYTES, pixels: MAX_LOGO_PIXELS, types: ['image/png', 'image/jpeg', 'image/webp'] },
-    program_number: PROGRAM_NUMBER,
-    max_source_errors: SOURCE_ERRORS,
-    scte35_pid_remap: { ...SCTE35_PID, also: [-1] },
-    transport_stream: { pids: STREAM_PID, service_id: SERVICE_ID, transport_stream_id: TRANSPORT_STREAM_ID },
-    string_lengths: MAX_LENGTH,
-    output_path_bytes: OUTPUT_PATH_BYTES,
-    video_bitrate_kbps: {
-      floor: FLOOR_KBPS,
-      minimum_formula: 'max(100, round50(2300 * (width*height/2073600)^0.75 * C * M)), a half rounded down',
-      C: Object.fromEntries(WIRE_VIDEO_CODECS.map((codec) => [codec, videoCodecs[codecOf(codec)].bitrateFactor])),
-      M: { cbr: 1, vbr: 0.75 },
-      sizes: COMMON_SIZES.map(([width, height]) => ({ width, height, ...bitrateRangesByCodec(width, height) })),
-    },
-    audio_bitrate_kbps: {
-      values: AUDIO_BITRATES,
-      ...Object.fromEntries(
-        AUDIO_CODECS.map((codec) => [
-          codec,
-          { '2': allowedAudioBitrates(codec, 2), '6': allowedAudioBitrates(codec, 6) },
-        ]),
-      ),
-    },
-    metadata: METADATA,
-    presets: PRESETS,
-    upload_tokens: UPLOAD_TOKENS,
-    retention_days: RETENTION_DAYS,
-    shares: { per_job: MAX_SHARES, expires_in_seconds: SHARE_SECONDS, title_length: SHARE_TITLE_LENGTH },
-    quotas: {
-      active_jobs: quotas.maxActiveJobs,
-      stored_upload_bytes: quotas.maxStoredUploadBytes,
-      requests_per_minute: quotas.requestsPerMinute,
-      followers_per_job: MAX_FOLLOWERS,
-    },
-  }
-}
-
-interface BitrateRange {
-  minimum: { cbr: number; vbr: number }
-  maximum: number
-}
-
-/** A codec is left out where none of its levels has the size: mpeg2 ends at 1920x1152. */
-function bitrateRangesByCodec(width: number, height: number): Partial<Record<WireVideoCodec, BitrateRange>> {
-  const codecs = WIRE_VIDEO_CODECS.filter((codec) => fitsCodec(codec, width, height))
-  return Object.fromEntries(
-    codecs.map((codec) => [
-      codec,
-      {
-        minimum: {
-          cbr: minimumBitrateKbps(codec, width, height, 'cbr'),
-          vbr: minimumBitrateKbps(codec, width, height, 'vbr'),
-        },
-        maximum: maximumBitrateKbps(codec, width, height),
-      },
-    ]),
-  )
-}

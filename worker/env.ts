@@ -1,6 +1,9 @@
 // In charge of: reading environment variables into typed values. Secrets are not included; units are part of the names.
 // Not in charge of: what a setting does.
 
+/** The host name that leads from a container to the task API; the only one that it reaches. */
+export const TASK_API_HOST = 'door.splicepoint.internal'
+
 declare global {
   // Set by the start script or by hand, never needed in production.
   interface Env {
@@ -102,7 +105,7 @@ export function settings(env: Env): Settings {
     transcoderUrls,
     maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : whole('MAX_SLOTS', 1, 1),
     // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
-    doorUrl: (env.DOOR_URL || 'http://door.splicepoint.internal').replace(/\/+$/, ''),
+    doorUrl: (env.DOOR_URL || `http://${TASK_API_HOST}`).replace(/\/+$/, ''),
     leaseMs: positive('LEASE_SECONDS', 30) * 1000,
     maxActiveJobs: whole('MAX_ACTIVE_JOBS', 10_000, 0),
     maxStoredUploadBytes: whole('MAX_STORED_UPLOAD_BYTES', null, 0),

@@ -183,14 +183,6 @@ export const writtenObjectSchema = z.object({
 })
 export type WrittenObject = z.infer<typeof writtenObjectSchema>
 
-/**
- * The path element in which an attempt stores what it makes while it runs (`PUT /task/:id/output/<path>`): segments, init
- * segments, sprites, captions. No two attempts and no two jobs ever write one key, except in the commit.
- */
-export function attemptDirectory(jobId: string, attempt: number): string {
-  return `${jobId}-${attempt}`
-}
-
 export const finishPostSchema = z.object({
   /** Completed at the commit, before anything that points at them. */
   objects: z.array(finishedObjectSchema).check(z.maxLength(1000)),

@@ -1,11 +1,12 @@
 // In charge of: the media facts of segmented output: of each media playlist, and of the playlists and manifests that
 // list all tracks.
 // Not in charge of: the playlists and manifests themselves (manifests/).
+import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
-import type { Attempt } from '../pipeline/attempt.ts'
+import type { Attempt } from '../attempt.ts'
 import { detectCaptions } from '../analysis/streamDetails.ts'
 import { playlistPath } from '../manifests/hls/mediaPlaylist.ts'
 import type { AudioTrack, Presentation, TextTrack, VideoTrack } from '../manifests/presentation/presentation.ts'
@@ -19,15 +20,8 @@ import { probe } from '../analysis/probe.ts'
 import { trackSeconds } from '../segmenter/buildPresentation.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import { kbps, roundSeconds, trackFacts } from './mediaSummary.ts'
-import type { MeteredStream } from '../segmenter/cutters/meteredCutter.ts'
 
 type Captions = MediaFacts['captions']
-
-/** One stream of segments, and what was measured in it. */
-export interface SegmentedStream {
-  taken: RecordedRendition
-  metered: MeteredStream
-}
 
 /** What was probed in one rendition. */
 export interface ProbedRendition {

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { Attempt } from './attempt.ts'
+import type { Attempt } from '../attempt.ts'
 import { requireExpectedDuration } from '../analysis/durationCheck.ts'
 import { lookAtEnd } from '../analysis/damage/decodeTail.ts'
 import type { DamageMonitor } from '../analysis/damage/damageMonitor.ts'

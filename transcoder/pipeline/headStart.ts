@@ -1,7 +1,7 @@
 // In charge of: starting programs before their input is available. They load their libraries while the task is fetched
 // and the source is opened. ffprobe reads first, then the program that extracts the frames of an H.264 source.
 // Not in charge of: their results (probe.ts, streamDetails.ts), holding back their requests (loopbackServer.ts).
-import type { Attempt } from './attempt.ts'
+import type { Attempt } from '../attempt.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import type { FfmpegPrograms, RunEnd, RunStart } from '../ffmpeg/run.ts'
 import type { Held } from '../source/loopbackServer.ts'

@@ -1,6 +1,7 @@
 // In charge of: the HTTP server through which the Worker starts and cancels attempts; that one attempt runs at a time.
 // Not in charge of: the work of an attempt (pipeline/runTask.ts), what happens to it when the process has to end
 // (drain.ts).
+import type { AttemptOutlook } from '../attempt.ts'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -10,14 +11,6 @@ import { drain, type DrainableAttempt } from './drain.ts'
 import { AttemptAbort } from '../errors.ts'
 import type { SandboxReport } from '../ffmpeg/sandboxProbe.ts'
 import type { Log } from '../log.ts'
-
-/** What an attempt reports about its end while it runs. */
-export interface AttemptOutlook {
-  /** Only the report of success to the Worker is left. */
-  ending: () => void
-  /** Sets the function that predicts how many seconds the attempt still needs; null = unknown. */
-  predict: (rest: () => number | null) => void
-}
 
 /** Runs one attempt to its end. Never rejects: the result was reported to the Worker. */
 export type RunAttempt = (request: RunRequest, halt: AbortController, outlook: AttemptOutlook) => Promise<void>

@@ -1,5 +1,14 @@
 // In charge of: the SQL of API keys. One statement per function.
 
+/** The address that an administrator set for an API key. */
+export interface KeyWebhook {
+  keyId: string
+  /** Without its query. */
+  shown: string
+  /** The full address, sealed, if it has a query. */
+  sealed: string | null
+}
+
 export interface ApiKeyRow {
   id: string
   account: string

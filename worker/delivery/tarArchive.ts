@@ -2,7 +2,7 @@
 // and any byte range of it as a stream. Nothing is stored, and only one window of an object is read at a time.
 // Not in charge of: access control (archiveRoutes.ts), the format (contract/formats/tarHeader.ts).
 import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/formats/tarHeader.ts'
-import { attemptDirectory } from '#contract/task/protocol.ts'
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import type { ByteSpan } from '../util/byteRange.ts'
 import { ownPrefix } from '../storage/keyBelow.ts'
 import { r2Source } from '../storage/r2/r2Store.ts'

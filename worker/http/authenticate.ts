@@ -2,7 +2,7 @@
 // Not in charge of: issuing keys (admin/apiKeyRoutes.ts), attempt tokens (secrets/attemptToken.ts).
 import { createMiddleware } from 'hono/factory'
 import { settings } from '../env.ts'
-import type { KeyWebhook } from '../webhooks/webhookAddress.ts'
+import type { KeyWebhook } from '../db/apiKeys.ts'
 import type { AppEnv } from './context.ts'
 import { findApiKey, markKeyUsed } from '../db/apiKeys.ts'
 import { RequestError } from './requestError.ts'

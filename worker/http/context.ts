@@ -1,6 +1,6 @@
 // In charge of: the variables that every route can read from its context.
 import type { Context } from 'hono'
-import type { KeyWebhook } from '../webhooks/webhookAddress.ts'
+import type { KeyWebhook } from '../db/apiKeys.ts'
 import type { UploadTokenRow } from '../db/uploadTokens.ts'
 import { settings } from '../env.ts'
 import { forwardedOrigin } from './forwardedOrigin.ts'

@@ -7,12 +7,12 @@ import { terminal } from '#contract/task/lifecycle.ts'
 import type { TransitionResult, TransitionOptions } from './transitionTask.ts'
 import { transitionTask } from './transitionTask.ts'
 import { cancelAttempt } from './dispatch.ts'
-import type { JobProgress } from '../monitor/jobProgress.ts'
+import type { ProgressPost } from '#contract/task/protocol.ts'
 import { assignSlots } from './assignSlots.ts'
 
 /** What a transition needs of the job's monitor. When the monitor is the caller, it passes itself. */
 export interface MonitorHandle {
-  lastProgress(): Promise<JobProgress | null>
+  lastProgress(): Promise<ProgressPost | null>
   wakeAt(at: number): Promise<void>
   cleanUp(): Promise<void>
   notifyListeners(): Promise<void>

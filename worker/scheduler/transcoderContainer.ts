@@ -7,7 +7,7 @@ import { applyEvent, jobMonitor } from './applyEvent.ts'
 import type { StartRefusal, ContainerAttempt } from './containerInstance.ts'
 import { ContainerInstance } from './containerInstance.ts'
 import { findTask } from '../db/tasks.ts'
-import { TASK_API_HOST } from '../taskApi/outbound.ts'
+import { TASK_API_HOST } from '../env.ts'
 
 export class Transcoder extends DurableObject<Env> {
   readonly #instance: ContainerInstance

@@ -1,7 +1,7 @@
 // In charge of: public information about the service: health and limits.
 import { Hono } from 'hono'
 import type { Health } from '#contract/api/administration.ts'
-import { publishedLimits } from '#contract/limits.ts'
+import { publishedLimits } from '#contract/api/publishedLimits.ts'
 import { countUnresponsiveTranscoders } from './transcoderHealth.ts'
 import { settings } from '../env.ts'
 import { countFailingStarts } from '../db/metrics.ts'

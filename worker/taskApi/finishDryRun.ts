@@ -8,7 +8,7 @@ import { readJson } from '../http/jsonBody.ts'
 import { applyEvent } from '../scheduler/applyEvent.ts'
 import { findJobByJobId } from '../db/jobs.ts'
 import { RequestError } from '../http/requestError.ts'
-import type { TaskEnv } from './taskRoutes.ts'
+import type { TaskEnv } from './taskContext.ts'
 import { parseMessage } from './parseMessage.ts'
 
 /** The body holds the estimate and the warnings of up to 200 outputs. */

@@ -2,10 +2,8 @@
 // task API. The platform blocks everything else (`enableInternet: false`).
 // Not in charge of: what the task API answers (taskRoutes.ts).
 import { WorkerEntrypoint } from 'cloudflare:workers'
+import { TASK_API_HOST } from '../env.ts'
 import { taskApi } from './taskRoutes.ts'
-
-/** The service's host name as attempts get it (env.ts, `doorUrl`). */
-export const TASK_API_HOST = 'door.splicepoint.internal'
 
 export class Outbound extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {

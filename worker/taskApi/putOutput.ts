@@ -7,7 +7,8 @@ import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import type { AllowedOutputs, UploadMethod } from '#contract/task/allowedOutputs.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { FinishPost } from '#contract/task/protocol.ts'
-import { attemptDirectory, MAX_TASK_BODY_BYTES } from '#contract/task/protocol.ts'
+import { MAX_TASK_BODY_BYTES } from '#contract/task/protocol.ts'
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { decodePathSegments } from '../util/pathSegments.ts'
 import { jobMonitor } from '../scheduler/applyEvent.ts'
 import { TtlCache } from '../util/ttlCache.ts'
@@ -19,7 +20,7 @@ import { openJobSink, uploadNumberOf } from '../storage/jobStores.ts'
 import { keyBelow } from '../storage/keyBelow.ts'
 import type { Sink } from '../storage/objectStore.ts'
 import { StoreError } from '../storage/objectStore.ts'
-import type { TaskEnv } from './taskRoutes.ts'
+import type { TaskEnv } from './taskContext.ts'
 
 /** All paths of one commit together, in bytes: they are stored in one row of D1, which holds 2 MB. */
 const MAX_PATH_BYTES = 256 * 1024

@@ -21,7 +21,7 @@ import type { Job } from '../db/jobs.ts'
 import { findJobByJobId } from '../db/jobs.ts'
 import { RequestError, staleAttempt } from '../http/requestError.ts'
 import { openJobSecrets } from '../storage/jobStores.ts'
-import type { TaskEnv } from './taskRoutes.ts'
+import type { TaskEnv } from './taskContext.ts'
 import { parseMessage } from './parseMessage.ts'
 import { requireContentLength } from './putOutput.ts'
 

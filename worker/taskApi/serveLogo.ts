@@ -11,7 +11,7 @@ import { RequestError, staleAttempt } from '../http/requestError.ts'
 import { logoUrlOf } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
-import type { TaskEnv } from './taskRoutes.ts'
+import type { TaskEnv } from './taskContext.ts'
 
 /** A server that stops sending must not block the attempt. */
 const DOWNLOAD_TIMEOUT_MS = 30_000

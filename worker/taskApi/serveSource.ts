@@ -11,7 +11,7 @@ import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
 import { openJobSource } from '../storage/jobStores.ts'
 import type { ByteRange, Source, SourceStat } from '../storage/objectStore.ts'
 import { StoreError } from '../storage/objectStore.ts'
-import type { TaskEnv } from './taskRoutes.ts'
+import type { TaskEnv } from './taskContext.ts'
 
 const sources = new TtlCache<Source>()
 

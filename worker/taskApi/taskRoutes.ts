@@ -51,11 +51,7 @@ import {
   sourceBaseName,
 } from './putOutput.ts'
 import { serveSource } from './serveSource.ts'
-
-export interface TaskEnv {
-  Bindings: Env
-  Variables: { attempt: number; task: string; jobId: string }
-}
+import type { TaskEnv } from './taskContext.ts'
 
 /** An attempt that takes longer is given up. Its token is valid for an hour more. */
 const MAX_ATTEMPT_MS = 12 * 3600_000

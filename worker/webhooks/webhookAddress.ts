@@ -2,6 +2,7 @@
 // when the address is set, because at the time of a delivery no client would see the error.
 // Not in charge of: its format in a job (contract/job/validateJob.ts), DNS (each delivery checks again:
 // webhookDelivery.ts).
+import type { KeyWebhook } from '../db/apiKeys.ts'
 import { parseHttp } from '#contract/job/stores/http.ts'
 import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
@@ -9,15 +10,6 @@ import { isRedacted, redactAddress, SEND_UNREDACTED } from '#contract/job/redact
 import { settings } from '../env.ts'
 import { AddressRefusedError, requireAllowedAddress } from '../storage/addressPolicy.ts'
 import { newestKeyId, unseal, seal } from '../secrets/vault.ts'
-
-/** The address that an administrator set for an API key. */
-export interface KeyWebhook {
-  keyId: string
-  /** Without its query. */
-  shown: string
-  /** The full address, sealed, if it has a query. */
-  sealed: string | null
-}
 
 const FIELD = 'webhook_url'
 

@@ -56,3 +56,11 @@ export function audioFilePath(spec: JobSpec, profile: AudioProfile): string {
     `${spec.inputName}_audio_${profile.index}.${audioCodecs[profile.codec].file.container}`,
   )
 }
+
+/**
+ * The path element in which an attempt stores what it makes while it runs (`PUT /task/:id/output/<path>`): segments, init
+ * segments, sprites, captions. No two attempts and no two jobs ever write one key, except in the commit.
+ */
+export function attemptDirectory(jobId: string, attempt: number): string {
+  return `${jobId}-${attempt}`
+}

@@ -16,7 +16,7 @@ import { joinPath, normalisePath } from '../paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
 import { type JobDraft } from '../requestSchema.ts'
-import { attemptDirectory } from '../../task/protocol.ts'
+import { attemptDirectory } from '../paths/outputNames.ts'
 
 /** The longest of each name that the service makes; each stands for all of its kind. */
 const NAME = 'n'.repeat(MAX_LENGTH.file_name)

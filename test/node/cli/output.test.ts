@@ -9,7 +9,7 @@ import { renderProgress } from '../../../cli/text/progressLine.ts'
 import { table } from '../../../cli/text/table.ts'
 import { truncate, widthOf, wrap } from '../../../cli/text/terminal.ts'
 import * as units from '../../../cli/text/formatUnits.ts'
-import { publishedLimits } from '#contract/limits.ts'
+import { publishedLimits } from '#contract/api/publishedLimits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 
 const running: PublicStatus = {

@@ -3,7 +3,8 @@
 // Not in charge of: which requests (generators/request.ts).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { attemptDirectory, type RunRequest } from '#contract/task/protocol.ts'
+import { type RunRequest } from '#contract/task/protocol.ts'
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { Service, waitFor } from '../../support/service.ts'
 import type { Response } from './http/responseParser.ts'
 import { CANARY } from './generators/exampleBodies.ts'

@@ -1,6 +1,6 @@
 // In charge of: a made-up presentation with all that manifests tell: two rungs, two codecs of audio, captions, cues, thumbnails.
 // Not in charge of: expectations.
-import { attemptDirectory } from '#contract/task/protocol.ts'
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import type {
   AudioTrack,
   CueEvent,

@@ -8,7 +8,6 @@ import { attemptLogSchema, MAX_LOG_BYTES, MAX_PREVIEW_BYTES, type AttemptLog } f
 import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { allowedOutputsOf, type UploadMethod } from '#contract/task/allowedOutputs.ts'
 import {
-  attemptDirectory,
   estimatePostSchema,
   failPostSchema,
   finishPostSchema,
@@ -26,6 +25,7 @@ import {
   type SourcePost,
   type TaskDescription,
 } from '#contract/task/protocol.ts'
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'

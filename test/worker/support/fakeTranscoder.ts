@@ -3,7 +3,7 @@
 import { exports } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task/protocol.ts'
-import { attemptDirectory } from '#contract/task/protocol.ts'
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { BASE_URL } from './apiClient.ts'
 

@@ -3,7 +3,7 @@
 import { env, exports } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import { settings } from '../../../worker/env.ts'
-import { TASK_API_HOST } from '../../../worker/taskApi/outbound.ts'
+import { TASK_API_HOST } from '../../../worker/env.ts'
 
 const DOOR = `http://${TASK_API_HOST}`
 const outbound = (): Fetcher => (exports as unknown as { Outbound: (options: object) => Fetcher }).Outbound({})

@@ -4,7 +4,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Attempt } from '../../pipeline/attempt.ts'
+import type { Attempt } from '../../attempt.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { runFfmpeg } from '../../ffmpeg/run.ts'
 import { ENDING_BYTES, lastPackets, transportPackets, type LastPacket } from './streamEnding.ts'

@@ -1,6 +1,6 @@
 // In charge of: accounts and their quotas, with an admin key. An account exists as soon as a key or a quota names it.
 import { useEffect, useState } from 'preact/hooks'
-import type { publishedLimits } from '#contract/limits.ts'
+import type { publishedLimits } from '#contract/api/publishedLimits.ts'
 import type { Account, Key } from '#contract/api/administration.ts'
 import { listAccounts, saveQuotas } from '../admin/adminApi.ts'
 import { account as accountField, quotaFields, quotaFormValues, quotaBody, type Defaults } from '../admin/keyLimits.ts'

@@ -1,7 +1,7 @@
 // In charge of: what the service accepts, as GET /api/v0/limits publishes it.
 import { useEffect, useState } from 'preact/hooks'
 import { codecOf, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
-import type { publishedLimits } from '#contract/limits.ts'
+import type { publishedLimits } from '#contract/api/publishedLimits.ts'
 import { readLimits } from '../api/api.ts'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'
 import { Loading } from '../parts/loading.tsx'

@@ -2,7 +2,7 @@
 // The client is a file of its own, loaded for the first large file. Not in charge of: small files (upload.ts).
 import { ApiError, authorization, toApiError } from '../api/api.ts'
 import { currentKey } from '../api/session.ts'
-import { DISCARD, type Uploaded } from './upload.ts'
+import { DISCARD, type Uploaded } from './uploadResult.ts'
 
 const RETRY_MS = [0, 1000, 3000, 5000, 10_000, 20_000]
 

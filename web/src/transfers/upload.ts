@@ -1,19 +1,13 @@
 // In charge of: sending a file to the service, with its progress: in one request, or in pieces where it is large and the
 // service takes them. Not in charge of: choosing it, the pieces (tus.ts), what is shown of it (transfers/).
-import type { Upload } from '#contract/api/answers.ts'
+import { type Uploaded } from './uploadResult.ts'
 import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
 import { ApiError, authorization, readLimits, toApiError } from '../api/api.ts'
 import { currentKey } from '../api/session.ts'
 import { formatBytes } from '../text/format.ts'
 
-/** What is known of it either way: in one request, or in pieces. */
-export type Uploaded = Pick<Upload, 'uploaded_file_number' | 'input'>
-
 /** Below this, one request is as good as pieces. */
 const SMALL_BYTES = 16_000_000
-
-/** Reason of an abort that also throws away what the service has so far; any other keeps it, to go on later. */
-export const DISCARD = 'discard'
 
 /** Whether it is sent in pieces, so that it can be paused. */
 export const isResumable = (file: File): boolean => file.size > SMALL_BYTES

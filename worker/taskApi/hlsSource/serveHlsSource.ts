@@ -17,7 +17,7 @@ import type { SourceBody } from '../../storage/objectStore.ts'
 import { StoreError } from '../../storage/objectStore.ts'
 import type { FetchFunction } from '../../storage/guardedFetch.ts'
 import { guardedTransport } from '../../storage/guardedFetch.ts'
-import type { TaskEnv } from '../taskRoutes.ts'
+import type { TaskEnv } from '../taskContext.ts'
 import { sourceErrorResponse } from '../serveSource.ts'
 
 const KEY_BYTES = 16

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { publishedLimits } from '#contract/limits.ts'
+import { publishedLimits } from '#contract/api/publishedLimits.ts'
 import { fieldMeta, jobRequestSchema } from '#contract/job/requestSchema.ts'
 
 it('the published limits carry the numbers of the specification and the tables', () => {

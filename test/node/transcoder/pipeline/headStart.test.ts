@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Attempt } from '../../../../transcoder/pipeline/attempt.ts'
+import type { Attempt } from '../../../../transcoder/attempt.ts'
 import { TaskClient } from '../../../../transcoder/taskApi/taskClient.ts'
 import { LoopbackServer } from '../../../../transcoder/source/loopbackServer.ts'
 import { HeadStart } from '../../../../transcoder/pipeline/headStart.ts'

@@ -1,6 +1,7 @@
 // In charge of: one attempt at a time, each started once, and every refusal with its reason.
+import type { AttemptOutlook } from '../../../../transcoder/attempt.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ControlServer, type EngineInfo, type AttemptOutlook } from '../../../../transcoder/server/controlServer.ts'
+import { ControlServer, type EngineInfo } from '../../../../transcoder/server/controlServer.ts'
 import type { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { createLog } from '../../../../transcoder/log.ts'
 

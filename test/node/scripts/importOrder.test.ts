@@ -1,0 +1,108 @@
+// Imports of the production code, types included: no circle of files, and no folder that imports one above it.
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ROOT } from '../../support/service.ts'
+
+const TOPS = ['contract', 'worker', 'transcoder', 'client', 'cli', 'web/src', 'scripts']
+const imports = new Map<string, string[]>()
+
+beforeAll(async () => {
+  const { stdout } = await promisify(execFile)('git', ['ls-files', ...TOPS], { cwd: ROOT, maxBuffer: 1e7 })
+  const files = stdout.split('\n').filter((path) => /(?<!\.d)\.tsx?$/.test(path))
+  const known = new Set(files)
+  for (const file of files) {
+    const text = await readFile(join(ROOT, file), 'utf8')
+    const specifiers = [...text.matchAll(/(?:from|import\() ?'([^']+)'/g)].map(([, specifier]) => specifier!)
+    const targets = specifiers.map((specifier) =>
+      specifier.startsWith('#contract/') ? specifier.slice(1) : normalize(join(dirname(file), specifier)),
+    )
+    imports.set(
+      file,
+      targets.filter((target) => known.has(target)),
+    )
+  }
+})
+
+/** Files that import each other, in the order of the circle; empty if there is none. */
+function findCircle(): string[] {
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return []
+    for (const target of imports.get(file) ?? []) {
+      const circle = visit(target, [...path, file])
+      if (circle.length > 0) return circle
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of imports.keys()) {
+    const circle = visit(file, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
+
+/** Imports from a file below `from` to a file below one of `targets`. */
+function arrows(from: string, targets: readonly string[]): string[] {
+  return [...imports]
+    .filter(([file]) => file.startsWith(from))
+    .flatMap(([file, list]) =>
+      list.filter((path) => targets.some((target) => path.startsWith(target))).map((path) => `${file} → ${path}`),
+    )
+}
+
+test('no files import each other in a circle', () => {
+  expect(imports.size).toBeGreaterThan(500)
+  expect(findCircle()).toEqual([])
+})
+
+test('the contract stands on nothing, and nothing but the Worker itself stands on the Worker', () => {
+  expect(
+    arrows(
+      'contract/',
+      TOPS.slice(1).map((top) => `${top}/`),
+    ),
+  ).toEqual([])
+  for (const top of ['transcoder/', 'client/', 'web/src/']) expect(arrows(top, ['worker/'])).toEqual([])
+})
+
+test('the engine, the formats and the cutters know nothing of jobs', () => {
+  const jobs = ['contract/job/', 'contract/task/', 'contract/api/']
+  for (const folder of ['transcoder/ffmpeg/', 'transcoder/formats/', 'transcoder/segmenter/cutters/'])
+    expect(arrows(folder, jobs)).toEqual([])
+})
+
+/** Each folder may import those before it. */
+const ORDER: Record<string, readonly string[]> = {
+  worker: [
+    ...['util', 'secrets', 'db', 'storage', 'http', 'scheduler', 'monitor', 'webhooks', 'taskApi', 'delivery'],
+    ...['uploads', 'jobs', 'shares', 'admin', 'service', 'diagnosis'],
+  ],
+  transcoder: [
+    ...['formats', 'plan', 'manifests', 'ffmpeg', 'taskApi', 'upload', 'source', 'analysis', 'segmenter'],
+    ...['outputAnalysis', 'pipeline', 'server'],
+  ],
+  contract: ['job', 'task', 'api'],
+}
+/** jobRoutes mounts the routes of shares, so that a request is authenticated once. */
+const EXCEPTIONS = [
+  'worker/jobs/jobRoutes.ts → worker/shares/shareRoutes.ts',
+  'contract/job/builtInPresets.ts → contract/api/answers.ts',
+]
+
+describe('no arrow climbs', () => {
+  test.each(Object.keys(ORDER))('in %s', (top) => {
+    const folders = ORDER[top]!
+    const climbing = folders.flatMap((folder, index) =>
+      arrows(
+        `${top}/${folder}/`,
+        folders.slice(index + 1).map((above) => `${top}/${above}/`),
+      ),
+    )
+    expect(climbing.filter((arrow) => !EXCEPTIONS.includes(arrow))).toEqual([])
+  })
+})
