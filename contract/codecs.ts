@@ -1,50 +1,50 @@
-// In charge of: what each codec allows: its names, bitrates, sizes, audio channels, and the outputs that can carry it.
-// Not in charge of: how it is encoded (transcoder/plan/codecs.ts), how streams of it are read (transcoder/formats/codecs.ts).
+// In charge of: the limits of each codec: names, bitrates, sizes, audio channels, and the outputs that can carry it.
+// Not in charge of: encoding (transcoder/plan/codecs.ts), reading its streams (transcoder/formats/codecs.ts).
 
 /**
- * What segments can be. cmaf: fragmented MP4 with an init segment (ISO/IEC 23000-19). ts: MPEG-2 transport streams. smooth:
- * fragments of [MS-SSTR], whose clients make the init segment themselves.
+ * The segment formats. cmaf: fragmented MP4 with an init segment (ISO/IEC 23000-19). ts: MPEG-2 transport streams.
+ * smooth: fragments of [MS-SSTR]; its clients build the init segment themselves.
  */
 export type SegmentForm = 'cmaf' | 'ts' | 'smooth'
 
 /** The highest bitrate that a conforming stream of that size may have. */
 export interface Level {
-  /** Luma samples a frame may have at most. */
+  /** Largest number of luma samples in a frame. */
   pixels: number
-  /** Where the level bounds the sides themselves. */
+  /** Present where the level also limits width and height. */
   width?: number
   height?: number
   kbps: number
 }
 
 interface VideoCodecRules {
-  /** As requests name it. */
+  /** The name in requests. */
   wire: string
-  /** As people know it. */
+  /** The name for people. */
   title: string
-  /** Bitrate that it needs, relative to h.264. */
+  /** Bitrate for the same quality, relative to h.264. */
   bitrateFactor: number
   /** Ascending. */
   levels: readonly Level[]
-  /** Segments that can carry it; empty = single files only. */
+  /** Segment formats that can carry it; empty = single files only. */
   segments: readonly SegmentForm[]
-  /** h264_quality has an effect. */
+  /** Whether h264_quality has an effect. */
   hasQualities: boolean
-  /** It can keep the dynamic range of an HDR source. */
+  /** Whether it can keep the dynamic range of an HDR source. */
   hasHdr: boolean
 }
 
 interface AudioCodecRules {
-  /** kbps by effective channels, ascending; empty = it cannot carry that many. */
+  /** Allowed kbps by effective channel count, ascending; empty = the codec cannot carry that many channels. */
   bitrates: Record<2 | 6, readonly number[]>
-  /** 5.1 below this is audible as compressed; null = no such advice. */
+  /** Below this bitrate, compression of 5.1 becomes audible; null = no such advice. */
   surroundAdvisedKbps: number | null
   segments: readonly SegmentForm[]
-  /** Transport stream segments may hold it alone, without video. */
+  /** Whether a transport stream segment can hold it without video. */
   isSegmentedAlone: boolean
-  /** It states a dialogue level (dolby_digital_dialnorm). */
+  /** Whether it carries a dialogue level (dolby_digital_dialnorm). */
   hasDialnorm: boolean
-  /** A file that holds it alone. `container` is its extension as well. */
+  /** The audio-only file format. `container` is also its extension. */
   file: { container: string; contentType: string }
 }
 
@@ -85,7 +85,7 @@ export const videoCodecs = {
       { pixels: 8_912_896, kbps: 60_000 },
       { pixels: 35_651_584, kbps: 240_000 },
     ],
-    // HLS has it in fragmented MP4 only (Apple's authoring specification).
+    // HLS allows it in fragmented MP4 only (Apple's authoring specification).
     segments: ['cmaf'],
     hasQualities: true,
     hasHdr: true,

@@ -1,5 +1,5 @@
-// In charge of: what each output_container stands for: the single file that it is, or the segments that it implies.
-// Not in charge of: what codecs fit (codecs.ts), segmented output as a whole (job/rules/segmentedOutput.ts).
+// In charge of: what each output_container means: a single file, or segmented output.
+// Not in charge of: which codecs fit (codecs.ts), rules of segmented output (job/rules/segmentedOutput.ts).
 
 /** Single files with video. */
 export const fileContainers = {
@@ -11,11 +11,11 @@ export type FileContainer = keyof typeof fileContainers
 export const FILE_CONTAINERS = Object.keys(fileContainers) as FileContainer[]
 
 interface ContainerRules {
-  /** What the output is without flags of segmented output; null = always segmented. */
+  /** The file type when no flag asks for segmented output; null = always segmented. */
   file: FileContainer | null
-  /** The kind of segmented output that the container means by itself. */
+  /** The segmented output that the container implies without any flag. */
   implies: 'hls' | 'smooth' | null
-  /** Whether HLS segments are transport streams where the codecs allow it: always, or unless DASH shares them. */
+  /** When HLS segments are transport streams, if the codecs allow it: always, or unless DASH shares the segments. */
   transportStreams: 'always' | 'without_dash' | 'never'
 }
 
@@ -30,7 +30,7 @@ export const containers = {
 export type Container = keyof typeof containers
 export const CONTAINERS = Object.keys(containers) as Container[]
 
-/** A job, or as much of it as could be read. */
+/** A job, or the readable members of an invalid one. */
 interface Segmentation {
   output_container?: unknown
   segmented_output_hls?: unknown
@@ -41,7 +41,7 @@ export function containerRules(container: unknown): ContainerRules | null {
   return CONTAINERS.includes(container as Container) ? containers[container as Container] : null
 }
 
-/** Whether the outputs are segmented: by container or by flag. */
+/** Whether the outputs are segmented, by container or by flag. */
 export function isSegmented(job: Segmentation): boolean {
   return isSmooth(job) || hasHls(job) || job.segmented_output_dash === true
 }
@@ -55,7 +55,7 @@ export function isSmooth(job: Segmentation): boolean {
   return containerRules(job.output_container)?.implies === 'smooth'
 }
 
-/** Whether HLS segments are to be transport streams; codecs may need another form. */
+/** Whether HLS segments should be transport streams. The codecs may require another format. */
 export function prefersTransportStreams(job: Segmentation): boolean {
   const wish = containerRules(job.output_container)?.transportStreams ?? 'never'
   return wish === 'always' || (wish === 'without_dash' && job.segmented_output_dash !== true)

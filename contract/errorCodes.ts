@@ -1,7 +1,7 @@
-// In charge of: the closed list of error codes, their HTTP status, and whether an attempt that meets one is tried again.
-// Not in charge of: how a problem is found, what is said beside the code (errors.ts).
+// In charge of: the closed list of error codes, their HTTP status, and whether a failed attempt is retried.
+// Not in charge of: detecting errors, the fields that accompany a code (errors.ts).
 
-/** Errors of a request. The HTTP status is the only one this code is ever answered with. */
+/** Errors of a request. Each code has exactly one HTTP status. */
 export const requestErrorStatus = {
   invalid_request: 400,
   unauthorized: 401,
@@ -32,8 +32,8 @@ export const requestErrorStatus = {
 export type RequestErrorCode = keyof typeof requestErrorStatus
 
 /**
- * Errors that end a job (status.error.code). `permanent` ones are never tried again: another attempt would meet them too.
- * The others are counted as lost attempts and tried again within the limit.
+ * Errors that end a job (status.error.code). `permanent` ones are never retried: another attempt would fail in the same
+ * way. The others count as lost attempts and are retried within the limit.
  */
 export const jobErrorPolicies = {
   source_not_found: { permanent: true },
@@ -46,16 +46,16 @@ export const jobErrorPolicies = {
   source_not_media: { permanent: true },
   source_unsupported: { permanent: true },
   source_damaged: { permanent: true },
-  // More than the job's max_source_errors.
+  // More errors than the job's max_source_errors.
   too_many_source_errors: { permanent: true },
-  // What a store says of the credentials and the bucket of `field`, found before the encode where it can be.
+  // A store rejected the credentials or the bucket of `field`. Detected before encoding where possible.
   credentials_invalid: { permanent: true },
   credentials_expired: { permanent: true },
   bucket_not_found: { permanent: true },
   wrong_region: { permanent: true },
   store_quota_exceeded: { permanent: true },
   clock_skew: { permanent: false },
-  // Of the address of a source or a store, once it has lasted a minute (isLasting).
+  // Connection errors of a source or a store, after they have lasted a minute (isLasting).
   host_not_found: { permanent: true },
   connection_refused: { permanent: true },
   tls_failed: { permanent: true },
@@ -69,7 +69,7 @@ export const jobErrorPolicies = {
   output_path_conflict: { permanent: true },
   unsupported_combination: { permanent: true },
   encoder_failed: { permanent: true },
-  // By the machine or a person, not by anything of the job's that is known: the next attempt may be luckier.
+  // Caused by the machine or an operator, not by the job as far as known. The next attempt may succeed.
   encoder_killed: { permanent: false },
   output_incomplete: { permanent: false },
   output_too_large: { permanent: true },
@@ -82,14 +82,17 @@ export const jobErrorPolicies = {
   too_long_for_one_attempt: { permanent: true },
   attempts_exhausted: { permanent: true },
   protocol_mismatch: { permanent: false },
-  // The service did not take what a transcoder sent, and would not the next time either.
+  // The service rejected a message of the transcoder, and would reject it again.
   task_refused: { permanent: true },
   internal: { permanent: false },
 } as const
 
 export type JobErrorCode = keyof typeof jobErrorPolicies
 
-/** Causes that no further attempt mends, and that may still be a restart: only what lasts this long ends a job. */
+/**
+ * Causes that a retry does not fix, but that may also be a restart of the server: they end a job only after lasting
+ * this long.
+ */
 export const CONNECTION_RETRY_MS = 60_000
 export const CONNECTION_ERRORS = [
   'host_not_found',

@@ -1,6 +1,6 @@
-// In charge of: the shapes of what is wrong with a request, of a warning, and of why a job failed.
-// Not in charge of: the codes (errorCodes.ts, warningCodes.ts), collecting them (job/findings.ts). Imported for its types: at run time the
-// service needs no schema of its answers.
+// In charge of: the schemas of a request's problems, of warnings, and of a job's error.
+// Not in charge of: the codes (errorCodes.ts, warningCodes.ts), collecting them (job/findings.ts). The service imports
+// only the types: at run time it needs no schema of its answers.
 import * as z from 'zod'
 import { jobErrorPolicies, requestErrorStatus } from './errorCodes.ts'
 import { warningCode } from './warningCodes.ts'
@@ -10,7 +10,7 @@ function codesOf<C extends string>(table: Readonly<Record<C, unknown>>) {
   return z.enum(Object.keys(table) as C[])
 }
 
-/** One thing that is wrong with a request: a stable code, the path of the field, a sentence, and what would be allowed. */
+/** One problem of a request: a stable code, the path of the field, a sentence, and the allowed values. */
 export const problem = z.object({
   code: z.string(),
   field: z.string().describe('Path in the request body, for example `videoProfiles[0].video_bitrate`.'),
@@ -24,7 +24,7 @@ export const problem = z.object({
 })
 export type Problem = z.infer<typeof problem>
 
-/** Something that was changed, left out or ignored, and why. It never stops a job. */
+/** Something that was changed, left out or ignored, and the reason. A warning never stops a job. */
 export const warning = z.object({ code: warningCode, field: z.string().optional(), message: z.string() })
 export type Warning = z.infer<typeof warning>
 
@@ -37,7 +37,7 @@ export const jobError = z.object({
 })
 export type JobError = z.infer<typeof jobError>
 
-/** The body of an answer with a status from 400 on. */
+/** The body of every answer with a status of 400 or more. */
 export const errorAnswer = z.object({
   error: z.object({
     code: codesOf(requestErrorStatus),

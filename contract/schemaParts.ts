@@ -1,4 +1,4 @@
-// In charge of: the few pieces that schemas of answers are made of.
+// In charge of: small schemas that the schemas of answers share.
 import * as z from 'zod'
 
 /** ISO 8601, in UTC. */
@@ -7,9 +7,9 @@ export const id = z.int().min(1)
 export const count = z.int().min(0)
 
 /**
- * A copy of a schema with descriptions of its members by path (`audio.channels`; lists and null add nothing to it). For schemas
- * that the service validates with: it does not need the descriptions, and its bundle does not have them.
- * @throws Error where a path is not that of a member
+ * A copy of a schema with descriptions of its members by path (`audio.channels`; lists and null add nothing to the
+ * path). Schemas that validate at run time have no descriptions, which keeps them out of the Worker's bundle.
+ * @throws Error for a path that is not a member
  */
 export function described<S extends z.core.$ZodType>(schema: S, texts: Readonly<Record<string, string>>): S {
   const unused = new Set(Object.keys(texts))

@@ -1,5 +1,5 @@
-// In charge of: the error that ends a task: a stable code, a sentence, and the parameter that it is about.
-// Not in charge of: the codes (errorCodes.ts), what is removed from it before it leaves the process (transcoder/errors.ts).
+// In charge of: the error that ends a task: a stable code, a sentence, and the parameter that caused it.
+// Not in charge of: the codes (errorCodes.ts), redacting it before it leaves the process (transcoder/errors.ts).
 import { jobErrorPolicies, type JobErrorCode } from './errorCodes.ts'
 
 /** It becomes `status.error`. */

@@ -1,9 +1,9 @@
-// In charge of: the closed list of warning codes, so that a client can branch on them, and so that each has a row in docs/matrix.
-// Not in charge of: when one is given.
+// In charge of: the closed list of warning codes. Clients can branch on them, and docs/matrix has a row for each.
+// Not in charge of: when a warning is given.
 import * as z from 'zod/mini'
 
 export const WARNING_CODES = [
-  // Of the request.
+  // Request fields.
   'unknown_field',
   'no_effect',
   'rounded_to_even',
@@ -13,7 +13,7 @@ export const WARNING_CODES = [
   'audio_profile_unused',
   'audio_bitrate_low',
   'webhook_left_out',
-  // Of what the source lacks, or what of it is left out.
+  // Missing in the source, or left out of the outputs.
   'afd_left_out',
   'attachment_left_out',
   'audio_left_out',
@@ -36,12 +36,12 @@ export const WARNING_CODES = [
   'timecode_left_out',
   'unknown_stream_left_out',
   'unreadable_audio_left_out',
-  // Of damage.
+  // Damage in the source.
   'audio_ends_before_video',
   'audio_gaps_filled',
   'decode_errors',
   'frames_concealed',
-  // Of the video.
+  // Video.
   'access_units_late',
   'bars_added',
   'colors_not_converted',
@@ -60,12 +60,12 @@ export const WARNING_CODES = [
   'size_turned',
   'tone_mapped',
   'variable_frame_rate',
-  // Of a ladder.
+  // Bitrate ladder.
   'rung_at_source_size',
   'rung_left_out',
   'upscaled',
   'video_profile_left_out',
-  // Of the audio.
+  // Audio.
   'audio_channels_silent',
   'audio_layout_unknown',
   'dialnorm_clamped',
@@ -75,14 +75,14 @@ export const WARNING_CODES = [
   'loudness_not_measured',
   'loudness_not_reached',
   'loudness_of_silence',
-  // Of cues.
+  // SCTE-35 cues.
   'cue_pids_merged',
   'cues_damaged',
   'cues_limited',
   'no_cues',
   'splice_points_limited',
   'splice_schedule',
-  // Of segmented output.
+  // Segmented output.
   'audio_selections_differ',
   'audio_separated',
   'segment_length_snapped',
@@ -92,5 +92,8 @@ export const WARNING_CODES = [
 
 export type WarningCode = (typeof WARNING_CODES)[number]
 
-/** As a transcoder posts it. One of another version may have codes that are not in this list, and they are shown all the same. */
+/**
+ * As a transcoder posts it. A transcoder of another version may send codes that are not in this list; they are shown
+ * too.
+ */
 export const warningCode = z.custom<WarningCode>((value) => typeof value === 'string' && value.length <= 64)

@@ -1,5 +1,5 @@
-// In charge of: the shapes of answers about the service itself: keys, accounts, secrets, the vault, its health.
-// Not in charge of: limits (limits.ts), the diagnosis (diagnosis.ts). Imported for its types (errors.ts).
+// In charge of: the schemas of answers about the service itself: keys, accounts, secrets, the vault, its health.
+// Not in charge of: limits (limits.ts), the diagnosis (diagnosis.ts). The service imports only the types.
 import * as z from 'zod'
 import { warning } from '../errors.ts'
 import { count, id, time } from '../schemaParts.ts'
@@ -19,7 +19,7 @@ export const key = z.object({
 })
 export type Key = z.infer<typeof key>
 
-/** What of a key may be changed after it was issued. */
+/** The properties of a key that can be changed after it was issued. */
 export type KeyTerms = Pick<
   Key,
   'label' | 'requests_per_minute' | 'priority' | 'max_stored_upload_bytes' | 'webhook_url'
@@ -36,7 +36,7 @@ export const replacedKey = issuedKey.extend({
 })
 export type ReplacedKey = z.infer<typeof replacedKey>
 
-/** With the defaults of the service where the account has none of its own. */
+/** Where the account has no value of its own, the service's default is shown. */
 export const account = z.object({
   account: z.string(),
   max_active_jobs: count,
@@ -53,7 +53,7 @@ export type Account = z.infer<typeof account>
 export const accountList = z.object({ accounts: z.array(account) })
 export type AccountList = z.infer<typeof accountList>
 
-/** When the secret that signs webhooks was made. */
+/** When the secret that signs webhooks was created. */
 export const webhookSecret = z.object({ rotated_at: time.nullable(), previous_valid_until: time.nullable() })
 export type WebhookSecret = z.infer<typeof webhookSecret>
 
@@ -63,7 +63,7 @@ export const newWebhookSecret = z.object({
 })
 export type NewWebhookSecret = z.infer<typeof newWebhookSecret>
 
-/** One batch of sealing again what older keys of the vault sealed. */
+/** Progress of one batch that encrypts secrets again with the newest key of the vault. */
 export const vaultRotation = z.object({
   key_id: z.string().describe('The key that seals now.'),
   resealed: count,

@@ -1,6 +1,7 @@
-// In charge of: the shapes of answers about jobs, shares, presets and uploads, one place for the Worker that makes them, the client
-// and the dashboard that read them, and the OpenAPI document that describes them.
-// Not in charge of: the status of a job (status.ts), administration (administration.ts). Imported for its types (errors.ts).
+// In charge of: the schemas of answers about jobs, shares, presets and uploads. The Worker, the client, the dashboard
+// and the OpenAPI document all use them.
+// Not in charge of: the status of a job (status.ts), administration (administration.ts). The service imports only the
+// types.
 import * as z from 'zod'
 import { warning } from '../errors.ts'
 import { attemptLogSchema } from '../task/reportSchemas.ts'
@@ -8,7 +9,7 @@ import type { JobConfig } from '../job/jobConfig.ts'
 import { count, described, id, time } from '../schemaParts.ts'
 import { jobStatus } from './status.ts'
 
-/** What every answer that names a job says of it. */
+/** Included in every answer that names a job. */
 const namedJob = z.object({
   _auto_generated_id_: id,
   job_id: z.string(),
@@ -25,7 +26,7 @@ export const created = namedJob.extend({
 })
 export type Created = z.infer<typeof created>
 
-/** Validated when the job was created; members that the service does not know are kept. */
+/** Validated when the job was created. Members that the service does not know are kept. */
 export const jobConfig = z.custom<JobConfig>((value) => typeof value === 'object' && value !== null)
 
 export const jobRead = z.object({
@@ -78,7 +79,7 @@ export type PublicEvent = z.infer<typeof publicEvent>
 export const eventList = z.object({ events: z.array(publicEvent), job_completed: z.boolean() })
 export type EventList = z.infer<typeof eventList>
 
-/** What the transcoder did, attempt by attempt. Nothing in it is a secret. */
+/** What the transcoder did in each attempt. It contains no secrets. */
 export const jobLog = z.object({
   attempts: z
     .array(
@@ -112,7 +113,7 @@ export type Delivery = z.infer<typeof delivery>
 export const deliveryList = z.object({ deliveries: z.array(delivery) })
 export type DeliveryList = z.infer<typeof deliveryList>
 
-/** A page that plays the outputs of a job for everyone who has its address. */
+/** A page that plays the outputs of a job. Everyone who has its address can open it. */
 export const share = z.object({
   share_id: z.string(),
   url: z.string().describe('The page. Works without a key until `expires_at`, or until it is revoked.'),
@@ -127,7 +128,7 @@ export type Share = z.infer<typeof share>
 export const shareList = z.object({ shares: z.array(share) })
 export type ShareList = z.infer<typeof shareList>
 
-/** What the share page reads: `GET /s/<token>/data`. All addresses are signed and need no key. */
+/** The data of the share page: `GET /s/<token>/data`. All addresses are signed and need no key. */
 export const sharedMedia = z.object({
   title: z.string(),
   poster_url: z.string().nullable(),
@@ -151,7 +152,7 @@ export type SharedMedia = z.infer<typeof sharedMedia>
 /** Members of a job's body, as POST /api/v0/job takes them (validatePreset.ts). */
 export const presetJob = z.record(z.string(), z.unknown())
 
-/** Settings of jobs by name, without source and credentials. */
+/** Named settings for jobs, without source and credentials. */
 export const preset = z.object({
   preset_id: z.string(),
   name: z.string(),

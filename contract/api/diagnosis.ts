@@ -1,11 +1,12 @@
-// In charge of: what `POST /api/v0/diagnosis` tells an administrator of a running service: whether each part of it was found to
-// work, and what to do where it does not. One shape for the Worker that makes it and the command that shows it.
-// Not in charge of: finding out (worker/diagnosis/), what only a client can see (cli/doctor/). Imported for its types (errors.ts).
+// In charge of: the schema of `POST /api/v0/diagnosis`: for each part of the service whether it works, and what to do
+// if not.
+// Not in charge of: running the checks (worker/diagnosis/), checks from a client's side (cli/doctor/). The service
+// imports only the types.
 import * as z from 'zod'
 import { count, time } from '../schemaParts.ts'
 
 const verdict = z.enum(['ok', 'warning', 'fault', 'skipped'])
-/** `warning`: it works, and probably not as it was meant. `skipped`: it was not checked, and the message says why. */
+/** `warning`: it works, but probably not as intended. `skipped`: it was not checked; the message gives the reason. */
 export type CheckStatus = z.infer<typeof verdict>
 
 const check = z.object({
@@ -17,14 +18,14 @@ const check = z.object({
 })
 export type Check = z.infer<typeof check>
 
-/** What a transcoder says of itself at its own GET /health. */
+/** What a transcoder reports at its own GET /health. */
 const transcoderFacts = z.object({ state: z.string(), version: z.string(), ffmpeg: z.string() })
 export type TranscoderFacts = z.infer<typeof transcoderFacts>
 
 const slotFacts = z.object({
   slot: count,
   busy: z.boolean().describe('A task has it.'),
-  // A container that does not run starts with the next job.
+  // A stopped container starts with the next job.
   running: z.boolean().nullable().describe('null = it could not be asked.'),
   transcoder: transcoderFacts.nullable().describe('Of one that answers.'),
 })

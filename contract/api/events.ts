@@ -1,12 +1,14 @@
-// In charge of: what is told of a job's life: the stable names and shapes of its events, and which transition makes which.
-// Not in charge of: keeping them (worker/db/tasks.ts), sending them (eventStream.ts, worker/jobs/serveEvents.ts).
+// In charge of: the public events of a job: their stable names and shapes, and which state transition produces which
+// event.
+// Not in charge of: storing them (worker/db/tasks.ts), sending them (worker/monitor/eventStream.ts,
+// worker/jobs/serveEvents.ts).
 import type { PublicEvent } from './answers.ts'
 import type { JobError } from '../errors.ts'
 import type { StartFailure, TaskEvent, TaskLifecycle } from '../task/lifecycle.ts'
 
 type EventType = PublicEvent['type']
 
-/** As the ledger keeps it. Short, because a job carries all of its own. */
+/** As stored in the database. Kept short, because all events of a job are in one row. */
 export interface StoredEvent {
   type: EventType
   /** Milliseconds since 1970. */
@@ -15,18 +17,24 @@ export interface StoredEvent {
   /** Container `slot-k`, or the k-th local transcoder. */
   slot?: number
   error?: JobError
-  /** Of an attempt that was lost: seconds until the next. */
+  /** For a lost attempt: seconds until the next one. */
   retrySeconds?: number
-  /** Of starts that failed: how many in a row, why the last did, and seconds until the next. */
+  /** For failed starts: how many in a row, the reason of the last one, and seconds until the next. */
   starts?: { failed: number; reason: StartFailure; retrySeconds: number }
 }
 
-/** Starts that go on failing are told at the 2nd, 4th, 8th, … time: one may always fail, and a day has 1,440 minutes. */
+/**
+ * Repeated failed starts are published at the 2nd, 4th, 8th, … failure: a single one is normal, and a day has 1,440
+ * minutes.
+ */
 function isPublished(failedStarts: number): boolean {
   return failedStarts >= 2 && Number.isInteger(Math.log2(failedStarts))
 }
 
-/** What a transition adds to the timeline; null for those that repeat without end (a claim, most starts that failed). */
+/**
+ * The event that a transition adds to the timeline; null for those that can repeat without end (a claim, most failed
+ * starts).
+ */
 export function storedEventOf(
   event: TaskEvent,
   from: TaskLifecycle & { slot: number | null },
@@ -62,7 +70,7 @@ export function storedEventOf(
   }
 }
 
-/** For people; also in the status of a job that waits (status.ts). */
+/** For people. Also shown in the status of a waiting job (status.ts). */
 export const startFailureMessages: Readonly<Record<StartFailure, string>> = {
   no_answer: 'it did not respond in time',
   refused: 'it refused the task',
@@ -99,7 +107,7 @@ export function publicEvents(timeline: readonly StoredEvent[]): PublicEvent[] {
   }))
 }
 
-/** A Server-Sent Event (WHATWG HTML, 9.2): JSON has no line break of its own, so one data line is enough. */
+/** A Server-Sent Event (WHATWG HTML, 9.2). JSON.stringify writes no line breaks, so one data line is enough. */
 export function sseEventText(event: PublicEvent): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }

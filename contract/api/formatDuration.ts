@@ -1,4 +1,4 @@
-// In charge of: a length of time in the words of people, for the command and the dashboard.
+// In charge of: a duration as text for people, for the command line and the dashboard.
 
 /** Seconds as "45 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
 export function formatDuration(seconds: number): string {

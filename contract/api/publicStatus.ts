@@ -1,5 +1,6 @@
-// In charge of: what the ledger and the monitor know → the public status of the specification (2.4): strings, "-1", null.
-// Not in charge of: its shape (status.ts), reading either of them.
+// In charge of: the public status of specification 2.4 (strings, "-1", null), from what the database and the monitor
+// know.
+// Not in charge of: its schema (status.ts), reading the database or the monitor.
 import type { JobError, Warning } from '../errors.ts'
 import type { Estimate, SourceReport } from '../task/dryRunEstimate.ts'
 import type { JobState, TaskState } from '../task/lifecycle.ts'
@@ -10,7 +11,7 @@ export interface StatusFacts {
   jobId: string
   job: JobState
   task: TaskState
-  /** Latest figures of the attempt, or the last ones of an ended job; null when nothing ran yet. */
+  /** Latest progress of the attempt, or the last one of an ended job; null before anything ran. */
   progress: ProgressPost | null
   error: JobError | null
   warnings: Warning[]
@@ -24,10 +25,10 @@ export interface StatusFacts {
   inputName: string
   /** Queued tasks before this one; only while it waits. */
   position: number | null
-  /** Starts in a row that failed, and when the next is due, in milliseconds since 1970. */
+  /** Failed starts in a row, and when the next start is due, in milliseconds since 1970. */
   startsFailed: number
   notBefore: number
-  /** What ended the last attempt, while the task waits because of it. */
+  /** The error that ended the last attempt, while the task waits because of it. */
   lostTo: JobError | null
   /** Milliseconds since 1970. */
   createdAt: number
@@ -59,7 +60,10 @@ function phaseOf(facts: StatusFacts): JobPhase {
   }
 }
 
-/** Whole percent as text. Decision "strings in status": "100" only together with job_completed, and for what succeeded (I4). */
+/**
+ * Whole percent as text. Decision "strings in status": "100" only together with job_completed, and only after success
+ * (I4).
+ */
 function percent(fraction: number, over: boolean): string {
   if (over) return '100'
   return String(Math.max(0, Math.min(99, Math.floor(fraction * 100))))
@@ -70,7 +74,7 @@ function decimal(value: number, digits: number): string {
   return Number.isFinite(value) ? String(Number(Math.min(value, 1e15).toFixed(digits))) : '0'
 }
 
-/** The strings of specification 2.4 that follow from the figures: "-1", "-1.0" and null until known. */
+/** The strings of specification 2.4 that are computed from progress: "-1", "-1.0" and null until known. */
 export function publicFigures(progress: ProgressPost | null, success: boolean) {
   const transcoded = progress?.transcoded ?? 0
   const stored = progress && progress.bytes_produced > 0 ? progress.bytes_stored / progress.bytes_produced : 0
@@ -87,7 +91,7 @@ export function publicFigures(progress: ProgressPost | null, success: boolean) {
   }
 }
 
-/** One may always fail; it is told from the second on, as the events are. */
+/** A single failed start is normal; from the second on it is shown, as in the events. */
 function failedStarts({ task, startsFailed: count, notBefore }: StatusFacts): PublicStatus['failed_starts'] {
   if ((task !== 'queued' && task !== 'starting') || count < 2) return null
   return { count, next_try_at: new Date(notBefore).toISOString() }

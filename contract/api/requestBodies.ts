@@ -1,5 +1,6 @@
-// In charge of: the bodies of requests other than a job's: what each member is, and its default.
-// Not in charge of: a job's (requestSchema.ts), a preset's (validatePreset.ts), what is said of a mistake (worker/http/validationErrors.ts).
+// In charge of: the bodies of requests other than job creation: each member, and its default.
+// Not in charge of: job bodies (requestSchema.ts), preset bodies (validatePreset.ts), error messages
+// (worker/http/validationErrors.ts).
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { isCleanText } from '../job/paths/inputAddress.ts'
@@ -8,7 +9,7 @@ import { MAX_LENGTH, MAX_RESUMABLE_BYTES, SHARE_SECONDS, SHARE_TITLE_LENGTH, UPL
 const wholeFrom = ({ minimum, maximum }: { minimum: number; maximum: number }) =>
   z.number().check(z.int(), z.gte(minimum), z.lte(maximum))
 
-/** Of stored uploads; 0 = none may be. */
+/** A quota of stored uploads; 0 = uploads are not allowed. */
 const bytes = z.nullable(z.number().check(z.int(), z.gte(0)))
 
 const label = z.string().check(z.maxLength(100))
@@ -26,7 +27,7 @@ export const newKey = z.strictObject({
   webhook_url: withDefault(webhook, null),
 })
 
-/** Account and scopes stay: with others it would be another key. */
+/** Account and scopes cannot be changed: that would make it a different key. */
 export const keyChange = z.strictObject({
   label: z.optional(label),
   requests_per_minute: z.optional(perMinute),
@@ -67,7 +68,9 @@ export const newUploadToken = z.strictObject({
 
 const address = z.optional(z.nullable(z.string()))
 
-/** Everything that the service does not keep in clear may be sent again; the rest of a job is repeated as it is. */
+/**
+ * Secrets that the service does not store in clear can be sent again. Everything else is taken from the earlier job.
+ */
 export const retry = z.strictObject({
   cloud_credentials: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
   input: address,

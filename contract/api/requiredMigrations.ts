@@ -1,4 +1,5 @@
-// In charge of: which migrations this version needs. A test holds the list against migrations/ (test/node/docs/pages.test.ts).
+// In charge of: the migrations that this version needs. A test compares the list with migrations/
+// (test/node/docs/pages.test.ts).
 
 export const REQUIRED_MIGRATIONS = [
   '0001_initial.sql',

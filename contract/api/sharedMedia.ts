@@ -1,6 +1,6 @@
-// In charge of: what a shared page needs to know of a job: what can be played, the best for a browser first, and what can
-// be downloaded. Pure.
-// Not in charge of: who may read it, and until when (worker/shares/shareAccess.ts).
+// In charge of: what a shared page shows of a job: what can be played, best format for browsers first, and what can be
+// downloaded.
+// Not in charge of: who can open it, and until when (worker/shares/shareAccess.ts).
 import type { SharedMedia } from './answers.ts'
 import type { PublicOutput, PublicStatus } from './status.ts'
 
@@ -13,9 +13,9 @@ export interface SharedPageOptions {
 
 type Playable = SharedMedia['sources'][number]
 
-/** Containers that browsers play; transport streams, MPEG-2 and AC-3 are for other players. */
+/** Files that browsers play. Transport streams, MPEG-2 and AC-3 need other players. */
 const BROWSER_FILES = /\.(mp4|m4v|m4a|webm|mov|mp2|mp3)$/i
-/** A master playlist or a manifest stands for all renditions. */
+/** A master playlist or a manifest represents all renditions. */
 const MANIFESTS: Readonly<Record<string, Playable['kind']>> = { 'master.m3u8': 'hls', 'manifest.mpd': 'dash' }
 const LABELS = { hls: 'HLS', dash: 'DASH' } as const
 
@@ -54,7 +54,7 @@ function hasUrl(output: PublicOutput): output is OutputWithUrl {
   return output.url !== null
 }
 
-/** Not one that the segments of a presentation are cut from. */
+/** A downloadable file, not a rendition that consists of segments. */
 function isFile({ role, segments }: PublicOutput): boolean {
   return role === 'media' && segments === undefined
 }
@@ -63,7 +63,10 @@ interface WithDisplayAspect {
   media?: { video: { display_aspect_ratio: string } | null } | null
 }
 
-/** Of the frame that a page leaves for the player; null where no output has video, or none was measured. */
+/**
+ * The size of the frame that a page reserves for the player; null if no output has video, or its aspect ratio was not
+ * measured.
+ */
 export function displaySizeOf(outputs: readonly WithDisplayAspect[]): { width: number; height: number } | null {
   const ratio = outputs.flatMap(({ media }) => media?.video?.display_aspect_ratio ?? [])[0]
   const [, width, height] = /^([1-9]\d{0,4}):([1-9]\d{0,4})$/.exec(ratio ?? '') ?? []
@@ -75,12 +78,12 @@ function aspectRatioOf(outputs: readonly WithDisplayAspect[]): number | null {
   return shape && Number((shape.width / shape.height).toFixed(4))
 }
 
-/** HLS adapts to the connection and plays everywhere; sorting keeps the order of the outputs otherwise. */
+/** HLS first: it adapts to the connection and plays everywhere. Within a kind, the order of the outputs is kept. */
 function browserPreference({ kind }: Playable): number {
   return ['hls', 'dash', 'file'].indexOf(kind)
 }
 
-/** Ready to paste into a page. The title is a client's text. */
+/** HTML that can be pasted into a page. The title is untrusted text of a client. */
 export function embedHtml(url: string, title: string, { width, height }: { width: number; height: number }): string {
   return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" style="width:100%;aspect-ratio:${width}/${height};border:0" allow="autoplay; picture-in-picture" allowfullscreen></iframe>`
 }

@@ -1,5 +1,5 @@
-// In charge of: the shape of a job's status (specification 2.4) and of each output in it.
-// Not in charge of: making it (publicStatus.ts). Imported for its types (errors.ts).
+// In charge of: the schema of a job's status (specification 2.4) and of each output in it.
+// Not in charge of: building it (publicStatus.ts). The service imports only the types.
 import * as z from 'zod'
 import { jobError, warning } from '../errors.ts'
 import { estimate, sourceReport } from '../task/dryRunEstimate.ts'
@@ -37,7 +37,7 @@ export const publicOutput = z.object({
 })
 export type PublicOutput = z.infer<typeof publicOutput>
 
-/** Kept in the service's own store whatever store the outputs go to. */
+/** Always kept in the service's own store, wherever the outputs go. */
 export const poster = z.object({
   url: z.string().describe('JPEG; signed, needs no key.'),
   width: count,
@@ -47,7 +47,7 @@ export type Poster = z.infer<typeof poster>
 
 export const jobStatus = z.object({
   job_id: z.string(),
-  // "ready" before the start and after success, as both were observed (specification 3).
+  // "ready" before the start and after success; both were observed (specification 3).
   state: z.enum(['ready', 'running', 'error', 'cancelled']),
   tcode_progress: z.string().describe('Percent.'),
   tcode_time: z.string().nullable().describe('Seconds.'),

@@ -1,12 +1,12 @@
-// In charge of: what a webhook says and when it is tried again, in the words of the Standard Webhooks specification 1.0.0
+// In charge of: the content of a webhook and its retry schedule, as in the Standard Webhooks specification 1.0.0
 // (github.com/standard-webhooks/standard-webhooks).
-// Not in charge of: sending (webhookMessage.ts), keeping (worker/db/webhooks.ts).
+// Not in charge of: sending (worker/webhooks/webhookDelivery.ts), storing (worker/db/webhooks.ts).
 import type { JobError } from '../errors.ts'
 import type { JobState } from '../task/lifecycle.ts'
 
 type WebhookEvent = 'job.completed' | 'job.failed' | 'job.cancelled'
 
-/** The event that a job's end is told by. */
+/** The event that reports the end of a job; null while the job has not ended. */
 export function webhookEvent(state: JobState): WebhookEvent | null {
   return state === 'completed' || state === 'failed' || state === 'cancelled' ? `job.${state}` : null
 }
@@ -14,7 +14,7 @@ export function webhookEvent(state: JobState): WebhookEvent | null {
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-/** Waits between tries: eleven tries within a day. */
+/** Delays between retries: eleven tries within a day. */
 const RETRY_DELAYS = [
   5 * SECOND,
   30 * SECOND,
@@ -28,12 +28,15 @@ const RETRY_DELAYS = [
   8 * HOUR,
 ]
 
-/** Milliseconds until the next try after that many; null = given up. 410 means that nobody wants it (Standard Webhooks). */
+/**
+ * Milliseconds until the next try after `tries` tries; null = give up. 410 means that the receiver wants no more
+ * messages (Standard Webhooks).
+ */
 export function retryDelayMs(tries: number, status: number | null): number | null {
   return status === 410 ? null : (RETRY_DELAYS[tries - 1] ?? null)
 }
 
-/** More are counted, not listed: a message is no inventory. */
+/** A message lists this many outputs at most. All are counted. */
 const MAX_OUTPUTS = 100
 
 export interface WebhookJob {
@@ -49,7 +52,7 @@ export interface WebhookJob {
   finishedAt: number
 }
 
-/** Nothing in it opens anything: no credentials, no signed addresses. Read the job for those. */
+/** Contains no credentials and no signed addresses. The receiver reads the job to get those. */
 export function webhookPayload(event: string, job: WebhookJob): string {
   return JSON.stringify({
     type: event,

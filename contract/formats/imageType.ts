@@ -1,9 +1,9 @@
-// In charge of: telling the image formats of a logo by their first bytes. Names and declared types are not believed.
+// In charge of: recognising the image format of a logo by its first bytes. File names and declared types are ignored.
 // Not in charge of: whether the image can be decoded.
 
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp'
 
-/** Bytes at positions. PNG: its whole signature; JPEG: SOI and a marker; WebP: RIFF, a size, WEBP. */
+/** Bytes at positions. PNG: the whole signature. JPEG: SOI and a marker. WebP: RIFF, a size, WEBP. */
 const signatures: readonly [ImageType, Readonly<Record<number, string>>][] = [
   ['image/png', { 0: '89504e470d0a1a0a' }],
   ['image/jpeg', { 0: 'ffd8ff' }],

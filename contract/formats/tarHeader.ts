@@ -1,5 +1,6 @@
-// In charge of: the bytes of a tar around its members (POSIX.1-2017, pax: ustar and its extended headers). Pure.
-// Not in charge of: which members there are (transcoder/manifests/tar/tarLayout.ts, worker/delivery/tarArchive.ts).
+// In charge of: tar headers and padding (POSIX.1-2017, pax: ustar and its extended headers). Pure.
+// Not in charge of: which members an archive has (transcoder/manifests/tar/tarLayout.ts,
+// worker/delivery/tarArchive.ts).
 
 const BLOCK = 512
 /** The size field has eleven octal digits. */
@@ -11,11 +12,11 @@ export interface TarMember {
   path: string
   /** Bytes. */
   size: number
-  /** Seconds since 1970; tar warns of anything before 1980. */
+  /** Seconds since 1970. tar warns about dates before 1980. */
   modified: number
 }
 
-/** What goes in front of a member's bytes. */
+/** The header block of a member, with an extended header where needed. */
 export function tarHeader({ path, size, modified }: TarMember): Uint8Array {
   const name = splitName(path)
   const records = [
@@ -32,12 +33,12 @@ export function tarHeader({ path, size, modified }: TarMember): Uint8Array {
   return concatBytes([...extended, own])
 }
 
-/** How many zeros go behind a member's bytes. */
+/** Number of zero bytes after a member's content. */
 export function tarPadding(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK
 }
 
-/** 100 bytes of name behind 155 of directory; null where it does not fit, or has letters beyond ASCII. */
+/** 100 bytes of name and 155 of directory; null if the path does not fit or is not ASCII. */
 function splitName(path: string): { prefix: string; name: string } | null {
   if (!/^[\u0020-\u007e]+$/.test(path)) return null
   if (path.length <= 100) return { prefix: '', name: path }
@@ -47,12 +48,12 @@ function splitName(path: string): { prefix: string; name: string } | null {
   return null
 }
 
-/** For programs that do not read extended headers. */
+/** A fallback name for programs that do not read extended headers. */
 function truncateName(path: string): string {
   return path.replaceAll(/[^\u0020-\u007e]/gu, '_').slice(-100)
 }
 
-/** An extended header: `<length> <key>=<value>\n`, where the length counts itself. */
+/** An extended header: `<length> <key>=<value>\n`, where the length includes itself. */
 function paxHeader(records: readonly (readonly [string, string])[], modified: number): Uint8Array[] {
   const body = concatBytes(
     records.map(([key, value]) => {
@@ -83,7 +84,7 @@ function headerBlock(fields: Fields): Uint8Array {
   const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`
   put(0, fields.name)
   put(100, octal(0o644, 7))
-  // Nobody's: owner and group 0.
+  // Owner and group 0.
   put(108, octal(0, 7))
   put(116, octal(0, 7))
   put(124, octal(fields.size, 11))
@@ -91,7 +92,7 @@ function headerBlock(fields: Fields): Uint8Array {
   put(156, fields.type)
   put(257, 'ustar\u000000')
   put(345, fields.prefix)
-  // The checksum is taken with spaces in its place.
+  // The checksum is computed with spaces in its own field.
   put(148, ' '.repeat(8))
   put(
     148,
@@ -103,7 +104,7 @@ function headerBlock(fields: Fields): Uint8Array {
   return bytes
 }
 
-/** No TextEncoder in the pure part: every platform has encodeURIComponent. */
+/** encodeURIComponent exists on every platform; this pure code cannot rely on TextEncoder. */
 function utf8Bytes(text: string): Uint8Array {
   const escaped = encodeURIComponent(text)
   const bytes: number[] = []

@@ -1,6 +1,6 @@
-// In charge of: the presets that come with the service, for the API, the dashboard and the command line; what a job is made of
-// that names a preset. Pure. A test sees that the service accepts each of them.
-// Not in charge of: judging an account's own presets (validatePreset.ts), keeping them (worker/db/presets.ts).
+// In charge of: the built-in presets, for the API, the dashboard and the command line, and merging a preset into a job.
+// Pure. A test checks that the service accepts each preset.
+// Not in charge of: validating an account's own presets (validatePreset.ts), storing them (worker/db/presets.ts).
 import type { Preset } from '../api/answers.ts'
 import { presentMember, isJsonObject, type JsonObject } from './fieldReader.ts'
 
@@ -17,11 +17,11 @@ const stereo = (codec: string, kbps: number): JsonObject => ({
   audio_channels: '2',
   audio_bitrate: String(kbps),
   source_stream: '1',
-  // A source without audio is no mistake: it is made without, with a warning.
+  // A source without audio is not an error: the output has no audio either, with a warning.
   optional: true,
 })
 
-/** HLS and DASH that share one set of fragmented MP4 segments, with audio in tracks of its own. */
+/** HLS and DASH that share one set of fragmented MP4 segments, with audio in separate tracks. */
 const STREAMING = {
   output_container: 'hls',
   segmented_output_hls: true,
@@ -39,7 +39,7 @@ const builtIn = (preset_id: string, name: string, description: string, job: Json
   updated_at: null,
 })
 
-/** The first one is what a form starts with. */
+/** A form starts with the first one. */
 export const builtInPresets: readonly Preset[] = [
   builtIn('mp4', 'MP4', 'One H.264 file, up to 720p, with stereo audio. Plays everywhere.', {
     output_container: 'mp4',
@@ -110,18 +110,18 @@ export const builtInPresets: readonly Preset[] = [
   }),
 ]
 
-/** By id or name; names as people write them, in any case. */
+/** Finds a preset by id, or by name as people write it, in any case. */
 export function builtInPreset(idOrName: string): Preset | undefined {
   const name = normalizePresetName(idOrName)
   return builtInPresets.find((each) => each.preset_id === idOrName || normalizePresetName(each.name) === name)
 }
 
-/** Two names that differ in case, in spaces around them, or in how their letters are composed, are one. */
+/** Names are equal if they differ only in case, in surrounding spaces, or in Unicode normalisation. */
 export function normalizePresetName(name: string): string {
   return name.normalize('NFC').trim().toLowerCase()
 }
 
-/** Members of which a job has one: with one in the body, the preset's others say nothing. */
+/** Members that exclude each other. If the body has one of them, the preset's others are dropped. */
 const EXCLUSIVE_FIELDS: readonly (readonly string[])[] = [
   ['videoProfiles', 'ladder'],
   ['scte35_passthough', 'scte35_passthrough'],
@@ -129,17 +129,19 @@ const EXCLUSIVE_FIELDS: readonly (readonly string[])[] = [
   ['audio_volume', 'loudness_lufs'],
 ]
 
-/** The body with the preset's members where it has none; lists are taken whole. */
+/** The body, completed with members of the preset. Lists are not merged: the body's list wins. */
 export function mergePreset(job: JsonObject, body: JsonObject): JsonObject {
   // Decision "numbers and strings": `null` = absent.
   const has = (name: string): boolean => presentMember(body, name) !== undefined
   const replaced = new Set(EXCLUSIVE_FIELDS.filter((names) => names.some(has)).flat())
   const kept = Object.entries(job).filter(([name]) => !replaced.has(name) && !has(name))
-  // fromEntries and spread define members: a name like __proto__ is one more member, and reaches no prototype.
+  // fromEntries and spread define own members, so a name like __proto__ cannot reach a prototype.
   return { ...body, ...Object.fromEntries(kept) }
 }
 
-/** The name of the preset that a body asks for; null = none, or nothing that could name one (which validateJob refuses). */
+/**
+ * The name of the preset that a body asks for; null = none, or a value that cannot be a name (validateJob refuses it).
+ */
 export function presetNameOf(body: unknown): string | null {
   if (!isJsonObject(body) || !Object.hasOwn(body, 'preset')) return null
   const { preset } = body

@@ -1,5 +1,6 @@
-// In charge of: cloud_credentials (specification 2.3): reading both sides, what an omitted output means.
-// Not in charge of: what one provider needs (stores/), paths (paths/inputAddress.ts, rules/outputPaths.ts), whether a key is right (the store says so).
+// In charge of: cloud_credentials (specification 2.3): reading both sides, and the default when the output is omitted.
+// Not in charge of: what a provider needs (stores/), paths (paths/inputAddress.ts, rules/outputPaths.ts), whether a key
+// is valid (only the store knows).
 import { PROVIDERS, type Provider } from './stores/registry.ts'
 import { schemeOf } from './paths/inputAddress.ts'
 import type { Credentials } from './jobConfig.ts'
@@ -19,7 +20,7 @@ import { rulesOf } from './stores/registry.ts'
 
 export interface ParsedCredentials {
   full: Partial<Credentials>
-  /** What `config` shows. */
+  /** The part that `config` shows. */
   shown: Partial<CredentialFields>
 }
 
@@ -30,10 +31,12 @@ export interface JobCredentials {
 
 type Side = 'input' | 'output'
 
-/** A value that can be named in a message without the risk of naming a key. */
+/** Whether a message can quote the value without the risk of quoting a key. */
 const isSafeToShow = (value: unknown) => typeof value === 'string' && /^[a-z-]{1,20}$/.test(value)
 
-/** Reads both credentials. `draft` must hold the profiles and paths already: they decide what an omitted output means. */
+/**
+ * Reads both credentials. `draft` must already hold the profiles and paths: they decide what an omitted output means.
+ */
 export function readCredentials(body: JsonObject, draft: JobDraft, findings: Findings): JobCredentials {
   const value = presentMember(body, 'cloud_credentials')
   const nothing = { full: {}, shown: {} }
@@ -79,21 +82,25 @@ function readCredential(side: Side, value: unknown, findings: Findings): ParsedC
   const before = findings.problems.length
   checkOne(known, path, findings)
   warnUnusedMembers(known, path, findings)
-  // A warning is not seen beside problems, which may all come from the provider that was meant.
+  // Warnings are not shown together with problems. A missing cloud_provider may be the cause of all of them, so it is
+  // mentioned there.
   if (presentMember(value, 'cloud_provider') === undefined)
     for (const problem of findings.problems.slice(before))
       problem.message += ' (cloud_provider is missing, so oracle is assumed)'
   return { full: { ...unknown, ...known }, shown: redactCredentials(known) }
 }
 
-/** `fate` is asked for what is told alone: a body may have as many names as it likes. */
+/** `fate` is called only for names that are reported: a body may have any number of names. */
 function warnUnknown(parent: string, name: string, fate: () => string, findings: Findings): void {
   if (findings.warnings.length > 100) return
   const path = `${parent}.${printableName(name)}`
   findings.warn('unknown_field', path, `${path} is not a known credential field: it has no effect and is ${fate()}`)
 }
 
-/** Decision "omitted output credentials": the input's when an output path has its provider's scheme, otherwise the own store. */
+/**
+ * Decision "omitted output credentials": the input's, if an output path has the scheme of its provider; otherwise the
+ * service's own store.
+ */
 function defaultOutputCredentials(input: ParsedCredentials, draft: JobDraft): ParsedCredentials {
   const provider = input.full.cloud_provider
   const paths = [draft.bucket_output_path, draft.audio_output_path, ...draft.videoProfiles.map((each) => each.output)]
@@ -102,7 +109,7 @@ function defaultOutputCredentials(input: ParsedCredentials, draft: JobDraft): Pa
   return { full: { cloud_provider: 'vendor-store' }, shown: { cloud_provider: 'vendor-store' } }
 }
 
-/** 2.3: file-upload as input, for a file uploaded earlier. There is nothing to write to. */
+/** 2.3: file-upload is a provider for input only, for a file that was uploaded earlier. */
 function checkOutputProvider(provider: Provider | undefined, findings: Findings): void {
   if (provider !== 'file-upload') return
   const field = 'cloud_credentials.output.cloud_provider'
@@ -114,7 +121,7 @@ function checkOutputProvider(provider: Provider | undefined, findings: Findings)
 
 type Known = Partial<CredentialFields>
 
-/** Decision "fields without effect": a member that its provider does not read is named in a warning. */
+/** Decision "fields without effect": a member that its provider does not read gets a warning. */
 function warnUnusedMembers(known: Known, path: string, findings: Findings): void {
   const { cloud_provider: provider, endpoint: _endpoint, ...members } = known
   if (provider === undefined) return
@@ -134,7 +141,7 @@ function membersOf<T extends object>(members: T): (keyof T)[] {
 function checkOne(known: Known, path: string, findings: Findings): void {
   const { cloud_provider: provider } = known
   if (provider === undefined) return
-  // Without it, objects would go to another store than the one that is named.
+  // If the endpoint were ignored, objects would go to a store other than the named one.
   if (known.endpoint && !rulesOf(provider).members.includes('endpoint')) {
     const others = PROVIDERS.filter((each) => rulesOf(each).members.includes('endpoint'))
     const message = `${path}.endpoint is only for cloud_provider ${others.map(printableValue).join(' or ')}; leave it out`

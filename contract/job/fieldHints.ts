@@ -1,4 +1,4 @@
-// In charge of: where a field that is unknown in one place probably belongs: a slip of spelling, or another level of the body.
+// In charge of: hints for an unknown field: a spelling mistake, or a field of another level of the body.
 // Not in charge of: reading fields (fieldReader.ts).
 import { audioProfileSchema, credentialSchema, jobRequestSchema, videoProfileSchema } from './requestSchema.ts'
 
@@ -25,15 +25,15 @@ const levels = [
   },
 ] as const
 
-/** Names that differ in case, hyphens and underscores alone are one. */
+/** Names that differ only in case, hyphens and underscores are equal. */
 const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 
-/** Far above the longest field: a client decides how long its names are. */
+/** Far longer than any field. Clients can send names of any length. */
 const MAX_NAME = 100
 
 /**
  * @param path of the object that has the field; '' = the body
- * @returns the end of a sentence that says "… is not a field here", from its semicolon on; '' when nothing is near
+ * @returns the part of the sentence "… is not a field here" from its semicolon on; '' if no known name is similar
  */
 export function suggestField(name: string, path: string): string {
   if (name.length > MAX_NAME) return ''
@@ -48,7 +48,7 @@ export function suggestField(name: string, path: string): string {
   return ''
 }
 
-/** One letter more, less, other or swapped with its neighbour; short words must be equal. */
+/** At most one letter added, missing, replaced or swapped with its neighbour. Short words must be equal. */
 function isSimilarName(known: string, given: string): boolean {
   if (known === given) return true
   if (Math.min(known.length, given.length) < 5 || Math.abs(known.length - given.length) > 1) return false

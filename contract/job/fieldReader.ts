@@ -1,5 +1,5 @@
-// In charge of: reading fields and lists one by one, so that every problem of a body is reported and not only the first.
-// Not in charge of: what the fields are (requestSchema.ts).
+// In charge of: reading fields and lists one by one, so that all problems of a body are reported, not only the first.
+// Not in charge of: which fields exist (requestSchema.ts).
 import * as z from 'zod/mini'
 import { suggestField } from './fieldHints.ts'
 import type { Bounds, Findings, ProblemCode } from './findings.ts'
@@ -14,12 +14,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A body's own member, never one that an object inherits. */
+/** An own member of a body, never an inherited one. */
 export function ownMember(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** Decision "numbers and strings": `null` = absent. For members that no schema reads. */
+/** Decision "numbers and strings": `null` = absent. For members that are read without a schema. */
 export function presentMember(object: JsonObject, name: string): unknown {
   return ownMember(object, name) ?? undefined
 }
@@ -28,7 +28,10 @@ export function joinFieldPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** Reads the known members; null, reported already, has none. A member that is absent without a default, or wrong, is absent from the result. */
+/**
+ * Reads the known members. A member that is wrong, or absent without a default, is absent from the result. `null` as
+ * the object was reported already; the result has no members then.
+ */
 export function readFields<S extends Shape>(
   shape: S,
   object: JsonObject | null,
@@ -41,7 +44,7 @@ export function readFields<S extends Shape>(
   for (const [name, schema] of Object.entries(shape)) {
     const value = ownMember(object, name)
     const direct = schema.safeParse(value)
-    // `null` = absent, also where the schema has no word for it.
+    // `null` = absent, even if the schema does not allow null.
     const result = direct.success || value !== null ? direct : schema.safeParse(undefined)
     if (!result.success) {
       const issue = result.error.issues[0]!
@@ -52,7 +55,7 @@ export function readFields<S extends Shape>(
   return read as ReadFields<S>
 }
 
-/** Decision "fields without effect": values outside of a range that a template may carry are clamped with a warning. */
+/** Decision "fields without effect": out-of-range values that a template may contain are clamped, with a warning. */
 function clamp(schema: z.ZodMiniType, value: unknown, path: string, findings: Findings): unknown {
   const { clamped, minimum, maximum, above } = fieldMeta.get(schema) ?? {}
   if (clamped === undefined || minimum === undefined || maximum === undefined || typeof value !== 'number') return value
@@ -97,7 +100,10 @@ function codeOf(issue: z.core.$ZodIssue, value: unknown): ProblemCode {
   return issue.code === 'invalid_type' ? 'invalid_type' : 'invalid_value'
 }
 
-/** Reads a list of objects, null for an element that is none; elements beyond the limit are not looked at, since the length is refused already. */
+/**
+ * Reads a list of objects; null for an element that is not an object. Elements beyond the limit are not read, since the
+ * length is refused anyway.
+ */
 export function readObjectList(
   object: JsonObject,
   name: string,
@@ -126,10 +132,10 @@ export function readObjectList(
   })
 }
 
-/** Unknown fields beyond this many are summed up in one warning. */
+/** Beyond this many, unknown fields are summed up in one warning. */
 const MAX_UNKNOWN_WARNINGS = 50
 
-/** Names as they appear in a warning: bounded, on one line. */
+/** A name that is safe in a warning: limited in length, on one line. */
 export function printableName(name: string): string {
   return name.replace(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '?').slice(0, 100)
 }
@@ -162,7 +168,7 @@ export function keepUnknownFields(
   return copied
 }
 
-/** Whether a body stays within the nesting and the number of values that are looked at. Does not recurse. */
+/** Whether a body stays within the limits of nesting and number of values. Not recursive. */
 export function isWithinSizeLimits(body: unknown, maxNesting: number, maxValues: number): boolean {
   const open: [value: unknown, depth: number][] = [[body, 0]]
   let seen = 0

@@ -1,9 +1,9 @@
-// In charge of: collecting what is wrong with, or worth saying about, one request.
+// In charge of: collecting the problems and warnings of one request.
 // Not in charge of: the rules.
 import type { Problem, Warning } from '../errors.ts'
 import type { WarningCode } from '../warningCodes.ts'
 
-/** Codes of `Problem.code`: closed, so that a client can branch on them. */
+/** Codes of `Problem.code`. The list is closed, so that clients can branch on them. */
 export type ProblemCode =
   | 'required'
   | 'invalid_type'
@@ -44,7 +44,7 @@ export class Findings {
   }
 }
 
-/** Both lists without repetitions, in order. */
+/** Both lists in order, without duplicates. */
 export function mergeWarnings(first: readonly Warning[], second: readonly Warning[]): Warning[] {
   const seen = new Set<string>()
   return [...first, ...second].filter((warning) => {

@@ -1,12 +1,12 @@
-// In charge of: the job in the service's own words, complete: no optional field survives, every default is applied.
-// Not in charge of: wire names and validation (validateJob.ts), what a source turns out to be (transcoder/plan).
+// In charge of: the complete job specification for the transcoder: no optional fields, every default applied.
+// Not in charge of: wire names and validation (validateJob.ts), properties of the source (transcoder/plan).
 
 import type { AudioCodec, VideoCodec } from '../codecs.ts'
 import type { Container } from '../containers.ts'
 
 /**
- * Raised whenever `JobSpec`, or what is in it, gets another member: a transcoder that finds a lower number in its task
- * translates the stored configuration itself. A member that goes, or means something else, is a new task protocol.
+ * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
+ * translates the stored configuration itself. Removing a member, or changing its meaning, needs a new task protocol.
  */
 export const SPEC_VERSION = 1
 
@@ -32,22 +32,22 @@ export interface LogoSpec {
 export interface VideoProfile {
   /** Position in `videoProfiles`, or in the ladder. */
   index: number
-  /** Lines that a rung of the automatic ladder is named by, as in "720p"; null = a profile of the client's. */
+  /** Height that names a rung of the automatic ladder, as in "720p"; null = the client's own profile. */
   rung: number | null
   /** Relative path or address as the client gave it; '' = derived (paths/outputNames.ts). */
   output: string
-  /** Pixels; 0 = the source's, or kept in proportion when only one is 0. Even unless 0. */
+  /** Pixels, even; 0 = same as the source, or proportional if only one of the two is 0. */
   width: number
   height: number
   mode: BitrateMode
   bitrateKbps: number
   frameRateFactor: FrameRateFactor
-  /** Positions in `audioProfiles` that this rendition carries, ascending. */
+  /** Positions in `audioProfiles` of the audio in this rendition, ascending. */
   audioProfiles: number[]
   progressive: boolean
 }
 
-/** ITU-R BS.775: for stereo as it is, or for decoders that restore the surrounds from their phase. */
+/** ITU-R BS.775. lo_ro: plain stereo. lt_rt: for decoders that restore the surround channels from the phase. */
 export type Downmix = 'lo_ro' | 'lt_rt'
 
 export interface AudioProfile {
@@ -59,40 +59,40 @@ export interface AudioProfile {
   bitrateKbps: number
   /** 1-based index among the source's audio streams; null = this profile produces no audio (specification 2.2). */
   sourceStream: number | null
-  /** How more than two channels become stereo; null = not given, which is lo_ro. */
+  /** How more than two channels are mixed to stereo; null = not given, which means lo_ro. */
   downmix: Downmix | null
-  /** LFE is part of that; null = not given, which is false. */
+  /** Whether the downmix includes the LFE channel; null = not given, which means false. */
   downmixLfe: boolean | null
-  /** Dialogue level of ac3, 1 to 31; 0 = the source's. */
+  /** Dialogue level of ac3, 1 to 31; 0 = same as the source. */
   dialnorm: number
-  /** Left out where the source lacks its stream, instead of failing the job. */
+  /** If the source lacks the stream, the profile is left out instead of failing the job. */
   optional: boolean
 }
 
-/** How the outputs are cut and listed; null in a job means single files. */
+/** Segmentation and manifests; null in a job means single files. */
 export interface PackagingSpec {
   hls: boolean
   dash: boolean
   /** [MS-SSTR] */
   smooth: boolean
-  /** Seconds; decision "gop_length": snapped to whole GOPs. */
+  /** Seconds. Decision "gop_length": rounded to whole GOPs. */
   segmentSeconds: number
-  /** The job names a segment_length; otherwise `segmentSeconds` is the default. */
+  /** The job has a segment_length; otherwise `segmentSeconds` is the default. */
   isSegmentLengthGiven: boolean
-  /** Audio renditions of their own where that is a choice (`master_variant_mode`). */
+  /** Separate audio renditions, where the format leaves the choice (`master_variant_mode`). */
   separateAudio: boolean
-  /** HLS segments are transport streams where nothing else is needed; else CMAF. */
+  /** HLS segments are transport streams if nothing requires CMAF. */
   preferTransportStream: boolean
   tar: boolean
   thumbnails: boolean
-  /** Milliseconds since 1970 at the first picture. */
+  /** Milliseconds since 1970 at the first frame. */
   programStart: number
 }
 
-/** Signalling of a transport stream (ts_profile and what belongs to it). */
+/** Signalling of a transport stream (ts_profile and related fields). */
 export interface TsServiceSpec {
   profile: 'dvb' | 'atsc' | null
-  /** As a receiver shows them. */
+  /** As shown by receivers. */
   name: string
   provider: string
   id: number
@@ -112,47 +112,47 @@ export interface JobSpec {
   /** Distance between I/P frames; B-frames = M − 1. */
   ipDistance: number
   keepFps: boolean
-  /** SCTE-35 cues of the source are wanted in the outputs. */
+  /** Whether SCTE-35 cues of the source go into the outputs. */
   passCues: boolean
-  /** PID of the cues in the outputs; null = the source's. */
+  /** PID of the cues in the outputs; null = same as the source. */
   cuePid: number | null
-  /** How ts files are signalled. */
+  /** Signalling of ts files. */
   service: TsServiceSpec
-  /** true = wanted, false = removed, null = kept where there are some. */
+  /** true = wanted, false = removed, null = kept if the source has some. */
   closedCaptions: boolean | null
   aspect: AspectMode
   transform: PictureTransform
-  /** Level in percent of the bars that a rotation leaves: 0 = black, 100 = white. */
+  /** Brightness in percent of the bars that a rotation leaves: 0 = black, 100 = white. */
   barPercent: number
-  /** Its image comes through the door. */
+  /** The image is read through the task API. */
   logo: LogoSpec | null
-  /** Film behind 3:2 pulldown is to be found and restored. */
+  /** Detect 3:2 pulldown and restore the film frames. */
   detelecine: boolean
   /** 0 to 200, linear percent. */
   audioVolume: number
-  /** Loudness that the sound is brought to, in LUFS; null = it is left as it is. */
+  /** Target loudness of the audio, in LUFS; null = not changed. */
   loudnessLufs: number | null
-  /** Base name of the input without extension, safe as a file name; for derived output names. */
+  /** Base name of the input without extension, safe as a file name. Used in derived output names. */
   inputName: string
-  /** Directory of the outputs below the job's destination, normalised, without a slash at its end; '' = none. */
+  /** Directory of the outputs below the job's destination, normalised, without a trailing slash; '' = none. */
   outputDirectory: string
-  /** Whether an HDR source is tone-mapped, or stays what it is where the codec can carry it. */
+  /** Whether an HDR source is tone-mapped, or stays HDR if the codec can carry it. */
   dynamicRange: 'sdr' | 'source'
-  /** Number of the program of a transport stream that is taken; null = the first with video. */
+  /** Program number to use from a transport stream; null = the first program with video. */
   program: number | null
-  /** Errors of the source with which the job still succeeds; null = any number. */
+  /** Source errors up to which the job still succeeds; null = any number. */
   maxSourceErrors: number | null
-  /** Audio streams that a transport stream must have; null = not said. */
+  /** Audio streams that a transport stream must have; null = not given. */
   expectedAudioStreams: number | null
-  /** The source may be an HLS playlist, which only servers by http have. */
+  /** Whether the source may be an HLS playlist; only http servers provide them. */
   allowHlsSource: boolean
-  /** Directory in which each audio profile is a file of its own, below the job's destination; null = none are. */
+  /** Directory of separate audio files, one per audio profile, below the job's destination; null = no such files. */
   audioDirectory: string | null
-  /** Whether a picture may be larger than the source's; null = it may, with a warning. */
+  /** Whether the output may be larger than the source; null = it may, with a warning. */
   allowUpscaling: boolean | null
-  /** auto = the rungs follow from the source (transcoder/plan/video/ladder.ts). */
+  /** auto = the rungs depend on the source (transcoder/plan/video/ladder.ts). */
   ladder: 'auto' | null
-  /** With `ladder`, until the source is known: one profile of the source's size that stands for every rung. */
+  /** With `ladder`, until the source is known: one profile of the source's size that represents every rung. */
   video: VideoProfile[]
   audio: AudioProfile[]
 }

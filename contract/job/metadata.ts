@@ -1,5 +1,5 @@
-// In charge of: `metadata` of a job: names and values of the client's own, which the service keeps and gives back.
-// Not in charge of: finding jobs by them (worker/db/searchText.ts, worker/db/jobList.ts).
+// In charge of: `metadata` of a job: names and values of the client, which the service stores and returns.
+// Not in charge of: searching jobs by them (worker/db/searchText.ts, worker/db/jobList.ts).
 import { METADATA } from '../limits.ts'
 import type { Findings } from './findings.ts'
 import { isJsonObject, printableName } from './fieldReader.ts'
@@ -9,13 +9,15 @@ export type Metadata = Record<string, string>
 
 const NAME = new RegExp(`^${METADATA.name_pattern}$`)
 const NAME_EXPECTS = `1 to 40 letters, digits, dots, hyphens and underscores, other than "__proto__"`
-/** Characters of any kind but control characters and halves of surrogate pairs, which no terminal, header or log line shows. */
+/**
+ * All characters except control characters and unpaired surrogates, which terminals, headers and log lines cannot show.
+ */
 const VALUE = new RegExp(`^${METADATA.value_pattern}$`, 'u')
 
-/** As JSON Schema counts them: code points. */
+/** Counts code points, like JSON Schema. */
 export const countCharacters = (text: string): number => Array.from(text).length
 
-/** A name that every language can use as a key. */
+/** A name that is a safe key in every programming language. */
 export function isMetadataName(name: string): boolean {
   return NAME.test(name) && name !== '__proto__'
 }
@@ -24,7 +26,7 @@ export function isMetadataValue(value: string): boolean {
   return VALUE.test(value)
 }
 
-/** @returns undefined where there is none, and where it is wrong */
+/** @returns undefined if there is no metadata, or if it is invalid */
 export function readMetadata(value: unknown, findings: Findings): Metadata | undefined {
   if (value === undefined || value === null) return undefined
   const { members, value_characters: length } = METADATA
@@ -50,6 +52,6 @@ export function readMetadata(value: unknown, findings: Findings): Metadata | und
     } else if (!isMetadataValue(text))
       findings.problem('invalid_value', path, `${path} must have no control characters and no halves of characters`)
   }
-  // Every name was judged, and fromEntries defines members: none of them reaches a prototype.
+  // Every name was checked, and fromEntries defines own members, so no name can reach a prototype.
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]))
 }

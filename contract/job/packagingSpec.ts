@@ -1,5 +1,6 @@
-// In charge of: what a job asks of segmented output, in the service's own words.
-// Not in charge of: what cannot be together (rules/segmentedOutput.ts), what the source makes of it (transcoder/plan/packagingPlan.ts).
+// In charge of: the segmented output that a job asks for, as the part of the specification that the transcoder reads.
+// Not in charge of: conflicts between its fields (rules/segmentedOutput.ts), the effect of the source
+// (transcoder/plan/packagingPlan.ts).
 import { hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../containers.ts'
 import type { JobConfig } from './jobConfig.ts'
 import { DEFAULT_SEGMENT_SECONDS } from '../limits.ts'
@@ -15,7 +16,7 @@ export function packagingOf(config: JobConfig): PackagingSpec | null {
     segmentSeconds: config.segment_length ?? DEFAULT_SEGMENT_SECONDS,
     isSegmentLengthGiven: config.segment_length !== undefined,
     separateAudio: config.master_variant_mode,
-    // The same decision: `hls` with DASH is one set; `ts` with DASH is both.
+    // Same decision: `hls` with DASH shares one set of segments; `ts` with DASH has both forms.
     preferTransportStream: prefersTransportStreams(config),
     tar: config.create_tar_file ?? false,
     thumbnails: config.thumbnails ?? false,
@@ -23,7 +24,7 @@ export function packagingOf(config: JobConfig): PackagingSpec | null {
   }
 }
 
-/** Milliseconds since 1970; null = not a time. */
+/** @returns milliseconds since 1970; null = not a valid time */
 export function startOf(value: unknown): number | null {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/.test(value))
     return null

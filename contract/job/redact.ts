@@ -1,16 +1,16 @@
-// In charge of: everything that keeps a secret out of what is stored in clear, returned or logged.
-// Not in charge of: sealing the full values (the Worker's vault does that with JobSecrets).
+// In charge of: keeping secrets out of everything that is stored in clear, returned or logged.
+// Not in charge of: encrypting the full values (the Worker's vault does that with JobSecrets).
 
-/** Members whose value is never shown, not even in part. */
+/** Members whose value is never shown, not even partly. */
 const SECRET_MEMBERS = new Set(['secret_key', 'private_key', 'session_token'])
-/** Names of unknown fields that look like a secret in the wrong place: the field is echoed, its value is not. */
+/** Names of unknown fields that may hold a misplaced secret: the name is echoed, the value is not. */
 const SECRET_NAME = /secret|passw|private_?key|token|access_?key|api_?key|credential|authorization|signature/i
 
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i
 
 /**
- * An address without what could be a secret: user info is removed, and a query or fragment becomes `?…`
- * (all of it: names of query parameters can be tokens too). `https://user:pw@host/a.mp4?sig=1` → `https://host/a.mp4?…`.
+ * An address without possible secrets: user info is removed, and a query or fragment becomes `?…` as a whole, because
+ * even names of query parameters can be tokens. `https://user:pw@host/a.mp4?sig=1` → `https://host/a.mp4?…`.
  */
 export function redactAddress(url: string): string {
   const scheme = ADDRESS.exec(url)?.[0] ?? ''
@@ -23,12 +23,15 @@ export function redactAddress(url: string): string {
   return scheme + host + (cut === -1 ? tail : `${tail.slice(0, cut)}?…`)
 }
 
-/** Whether it is what `redactAddress` leaves of an http address with a query: shown by the service, and of no use to it. */
+/**
+ * Whether this is an http address that `redactAddress` shortened. The service returns such addresses but cannot use
+ * them.
+ */
 export function isRedacted(address: unknown): boolean {
   return typeof address === 'string' && /^https?:\/\//i.test(address) && address.endsWith('?…')
 }
 
-/** The end of a sentence about such an address. */
+/** The end of an error message about such an address. */
 export const SEND_UNREDACTED =
   'is an address without its query string, as this service shows it in answers; send the full address'
 
@@ -38,7 +41,7 @@ export function maskKey(key: string): string {
   return key.length >= 12 ? `${key.slice(0, 4)}…${key.slice(-4)}` : '…'
 }
 
-/** The form of a credential that is stored and returned: only the members that are passed in as known, secrets gone. */
+/** The form of a credential that is stored and returned: only known members, without secrets. */
 export function redactCredentials<T extends object>(known: T): T {
   const entries = Object.entries(known).map(([name, value]: [string, unknown]): [string, unknown] => {
     if (SECRET_MEMBERS.has(name)) return [name, null]
@@ -48,14 +51,14 @@ export function redactCredentials<T extends object>(known: T): T {
   return Object.fromEntries(entries) as T
 }
 
-/** Whether an unknown field's name says that its value must not be echoed. */
+/** Whether the name of an unknown field suggests that its value must not be echoed. */
 export function looksSecret(name: string): boolean {
   return SECRET_NAME.test(name)
 }
 
 /**
- * A copy of an unknown field's value that is safe to store and echo: plain JSON, no `__proto__`, no value under a
- * name that looks secret, addresses redacted. The caller has bounded the depth.
+ * A copy of an unknown field's value that is safe to store and echo: plain JSON, no `__proto__`, no values under names
+ * that look like secrets, addresses redacted. The caller has limited the depth.
  */
 export function redactUnknownValue(value: unknown): unknown {
   if (typeof value === 'string') return ADDRESS.test(value) ? redactAddress(value) : value
@@ -70,7 +73,7 @@ export function redactUnknownValue(value: unknown): unknown {
   return copy
 }
 
-/** A value as a message may name it: short, on one line, and nothing of it when it could hold a credential. */
+/** A value for a message: short, on one line, and hidden if it could contain a credential. */
 export function printableValue(value: unknown): string {
   if (typeof value === 'string') {
     const scheme = ADDRESS.exec(value)?.[0]

@@ -1,4 +1,5 @@
-// In charge of: the fields of a request (specification 2.1 to 2.3): name, type, default, range and meaning, in one schema.
+// In charge of: the fields of a request (specification 2.1 to 2.3): name, type, default, range and meaning, in one
+// schema.
 // Not in charge of: rules between fields (rules/combinations.ts, rules/outputPaths.ts).
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
@@ -8,28 +9,28 @@ import { CONTAINERS } from '../containers.ts'
 import * as limits from '../limits.ts'
 import { PROVIDERS, type Provider } from './stores/registry.ts'
 
-/** What documentation and messages say of a field; `expects` completes "<field> must be …". */
+/** Text about a field for documentation and messages; `expects` completes "<field> must be …". */
 export type FieldMeta = {
   description: string
   expects: string
   allowed?: readonly (string | number)[]
   minimum?: number
   maximum?: number
-  /** A value that is allowed beside the bounds. */
+  /** A value that is allowed in addition to the range. */
   also?: number
   /** The minimum itself is not allowed. */
   above?: boolean
-  /** A value beyond the bounds becomes the nearest within them, with a warning (fieldReader.ts). */
+  /** The replacements of values outside the range, which get a warning (fieldReader.ts). */
   clamped?: ClampedRange
 }
 
 export interface ClampedRange {
-  /** In place of what is too small. */
+  /** Replaces values that are too small. */
   low: number
   high: number
 }
 
-/** Give it to `z.toJSONSchema(jobRequest, { metadata: fields })` for the reference. */
+/** For the reference: `z.toJSONSchema(jobRequest, { metadata: fields })`. */
 export const fieldMeta: z.core.$ZodRegistry<FieldMeta> = z.registry<FieldMeta>()
 
 function field<S extends z.core.$ZodType>(schema: S, meta: FieldMeta): S {
@@ -38,7 +39,7 @@ function field<S extends z.core.$ZodType>(schema: S, meta: FieldMeta): S {
 }
 
 export const NUMBER_AS_TEXT = /^-?\d{1,15}(\.\d{1,15})?$/
-/** Decision "numbers and strings": both kinds are accepted for every number. */
+/** Decision "numbers and strings": every number may also be sent as a string. */
 const numberFromText = z.transform((value: unknown) =>
   typeof value === 'string' && NUMBER_AS_TEXT.test(value) ? Number(value) : value,
 )
@@ -49,12 +50,12 @@ const textFromNumber = z.transform((value: unknown) =>
 interface Range {
   minimum: number
   maximum: number
-  /** One value that is allowed beside the range. */
+  /** A value that is allowed in addition to the range. */
   also?: number
   whole?: boolean
   above?: boolean
   unit?: string
-  /** Decision "fields without effect": what a template may carry is clamped, not refused. */
+  /** Decision "fields without effect": values that a template may contain are clamped, not refused. */
   clamped?: ClampedRange
 }
 
@@ -100,16 +101,16 @@ const optionalText = (description: string, maximum: number) =>
     description,
     expects: `a string of at most ${maximum} characters`,
   })
-/** Of what a receiver shows: printable, and no more than its descriptor holds. '' = not given. */
+/** A name that receivers show: printable, and within the length of its descriptor. '' = not given. */
 const optionalServiceName = (description: string) =>
   field(z.optional(z.string().check(z.maxLength(limits.SERVICE_NAME_CHARACTERS), z.regex(/^[^\p{C}]*$/u))), {
     description,
     expects: `a string of at most ${limits.SERVICE_NAME_CHARACTERS} characters without control characters`,
   })
-// RFC 3339, as far as Date.parse reads it.
+// RFC 3339, limited to what Date.parse reads.
 const TIME =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?|24:00:00(\.0{1,3})?)(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-/** '', false and null = not given: a template may carry them. */
+/** '', false and null = not given: templates may contain them. */
 const optionalTime = (description: string) =>
   field(z.optional(z.union([z.string().check(z.regex(TIME)), z.literal(''), z.literal(false), z.null()])), {
     description,
@@ -126,7 +127,7 @@ export const videoProfileSchema = z.object({
     ...rangeMeta('Output height in pixels; 0 = the source’s.', { ...limits.HEIGHT, also: 0, whole: true }),
   }),
   video_bitrate_mode: optionalEnum('Constant or variable bitrate; absent = vbr.', ['cbr', 'vbr', 'qvbr']),
-  // Section 8, video_bitrate: the real bounds depend on size, codec and mode (rules/combinations.ts).
+  // Section 8, video_bitrate: the real limits depend on size, codec and mode (rules/combinations.ts).
   video_bitrate: field(z.pipe(numberFromText, z.number().check(z.gte(0))), {
     description: 'kbps. Subject to a minimum.',
     expects: 'a number of kbps, at least 100',
@@ -190,13 +191,15 @@ export const audioProfileSchema = z.object({
 
 export const OUTPUT_PROVIDERS = PROVIDERS.filter((provider) => provider !== 'file-upload')
 
-/** Null is accepted wherever a sample could send it, and means the same as leaving the member out. */
+/** Null is accepted wherever a sample could send it, and means the same as omitting the member. */
 const credentialMember = (description: string, maximum: number = limits.MAX_LENGTH.credential) =>
   field(z.optional(z.nullable(z.string().check(z.maxLength(maximum)))), {
     description,
     expects: `a string of at most ${maximum} characters, or null`,
   })
-/** Members that are returned on a read: on one line, so that a key pasted into the wrong member is not. */
+/**
+ * Members that are returned on a read. One line only, so that a PEM key in the wrong member is refused and never shown.
+ */
 const credentialIdentity = (description: string) =>
   field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.credential), z.regex(/^[^\p{Cc}]*$/u)))), {
     description,
@@ -224,10 +227,10 @@ export const credentialSchema = z.object({
   endpoint: credentialMember('Address of an S3-compatible store.'),
 })
 
-/** The same, without what can only be read. credentials.ts refuses that one in a sentence of its own. */
+/** The same, without providers that can only be read. credentials.ts refuses those with a separate message. */
 export const outputCredential = z.extend(credentialSchema, { cloud_provider: providerOf(OUTPUT_PROVIDERS) })
 
-// RFC 9111 §5.2: a list of directives, each a token with or without a value. '' = not given, as elsewhere.
+// RFC 9111 §5.2: a list of directives, each a token with an optional value. '' = not given, as elsewhere.
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/.source
 const quoted = /"[ !#-[\]-~]*"/.source
 const directive = `${token}(?:=(?:${token}|${quoted}))?`
@@ -241,7 +244,7 @@ export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hfli
 
 export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_right'] as const
 
-/** 2.1 gop_length. Zero and less are its absence: the smallest GOP, a single frame, is what no template means by them. */
+/** 2.1 gop_length. Zero and less mean "not given": no template intends the smallest GOP, a single frame. */
 const DEFAULT_GOP_SECONDS = 1
 
 /** 2.1 without its nested objects. */
@@ -387,16 +390,19 @@ export const jobFieldsSchema = z.object({
     description: 'Id or name of a preset, whose members are the job’s where the body has none (docs/api.md).',
     expects: `a string of 1 to ${limits.PRESETS.name_characters} characters`,
   }),
-  // Read by metadata.ts, member by member.
+  // metadata.ts reads it, member by member.
   metadata: field(z.optional(z.unknown()), {
     description: 'Names and values of your own: kept with the job, in lists and webhooks, and searched.',
     expects: `an object of at most ${limits.METADATA.members} strings of at most ${limits.METADATA.value_characters} characters`,
   }),
 })
 
-/** The whole body of job creation, for documentation and types; validateJob.ts reads it field by field, so that every problem is found. */
+/**
+ * The whole body of job creation, for documentation and types. validateJob.ts reads it field by field, to report all
+ * problems.
+ */
 export const jobRequestSchema = z.extend(jobFieldsSchema, {
-  /** Left out with `ladder`; otherwise at least one. */
+  /** Omitted with `ladder`; otherwise at least one. */
   videoProfiles: z.optional(z.array(videoProfileSchema).check(z.maxLength(limits.VIDEO_PROFILES.maximum))),
   audioProfiles: z.array(audioProfileSchema).check(z.maxLength(limits.AUDIO_PROFILES.maximum)),
   cloud_credentials: z.object({ input: credentialSchema, output: z.optional(outputCredential) }),
@@ -407,7 +413,9 @@ export type VideoProfileFields = z.infer<typeof videoProfileSchema>
 export type AudioProfileFields = z.infer<typeof audioProfileSchema>
 export type CredentialFields = z.infer<typeof credentialSchema>
 
-/** A request while it is judged: what was readable, so that the rules can look at the rest of a body with a mistake in it. */
+/**
+ * A request during validation: the readable part, so that the rules can check the rest of a body that contains errors.
+ */
 export interface JobDraft extends Partial<JobFields> {
   videoProfiles: Partial<VideoProfileFields>[]
   audioProfiles: Partial<AudioProfileFields>[]

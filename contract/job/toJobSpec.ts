@@ -1,5 +1,5 @@
-// In charge of: translating a stored job into the service's own words (JobSpec). The Worker does it once for each attempt.
-// Not in charge of: judging a request (validateJob.ts): what is translated here was accepted.
+// In charge of: translating a stored job into a JobSpec. The Worker does it once for each attempt.
+// Not in charge of: validating a request (validateJob.ts): this code only gets accepted jobs.
 import { codecOf, videoCodecs } from '../codecs.ts'
 import { isSegmented } from '../containers.ts'
 import { outputBaseName } from './paths/inputAddress.ts'
@@ -26,18 +26,18 @@ function serviceOf(config: JobConfig, sourceName: string): TsServiceSpec {
   }
 }
 
-/** Stands for every rung until the source is known; its bitrate is never used. */
+/** Represents every rung until the source is known. Its bitrate is never used. */
 const ANY_RUNG: VideoProfileFields = { width: 0, height: 0, video_bitrate: 0, video_framerate: '1x' }
 
-/** 2.1 master_variant_mode, "whether separate audio is used": of single files, audio is separate where audio_output_path stores it. */
+/**
+ * 2.1 master_variant_mode, "whether separate audio is used": for single files, audio is separate if audio_output_path
+ * is given.
+ */
 function isSeparateFile(config: JobConfig): boolean {
   return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented(config)
 }
 
-/**
- * The stored job in the service's own words. `sourceName` is the source's file name where `input` does not say it
- * (an upload: the uploaded file's name).
- */
+/** Translates the stored job. `sourceName` is the source's file name if `input` does not contain it (an upload). */
 export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
   const provider = outputProvider(config)
   const root = jobRoot(provider, config)
@@ -52,7 +52,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     ipDistance: config.ip_distance ?? 3,
     keepFps: config.keep_fps,
     passCues: config.scte35_passthough,
-    // 2.1 scte35_pid_remap: −1 and absent are the source's.
+    // 2.1 scte35_pid_remap: −1 and absent mean the source's PID.
     cuePid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
     service: serviceOf(config, outputBaseName(sourceName)),
     aspect: config.video_aspect_ratio,

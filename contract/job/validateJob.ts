@@ -1,6 +1,6 @@
-// In charge of: turning a request body into what is stored (JobConfig) and what is sealed (JobSecrets).
-// Not in charge of: single rules; each has its file (request, combinations, destinations, credentials), nor
-// what is planned (toJobSpec.ts).
+// In charge of: turning a request body into what is stored (JobConfig) and what is encrypted (JobSecrets).
+// Not in charge of: the rules, which have their own files (requestSchema.ts, rules/, credentials.ts), or the job
+// specification (toJobSpec.ts).
 import type { Problem, Warning } from '../errors.ts'
 import { checkCombinations } from './rules/combinations.ts'
 import type { JobConfig, JobSecrets } from './jobConfig.ts'
@@ -36,7 +36,10 @@ export type ValidationResult =
   | { ok: true; config: JobConfig; secrets: JobSecrets; warnings: Warning[] }
   | { ok: false; problems: Problem[] }
 
-/** Judges a parsed body. All problems are reported at once, each with its path; nothing in them or in `config` is a secret. */
+/**
+ * Validates a parsed body. All problems are reported at once, each with its path. Neither they nor `config` contain
+ * secrets.
+ */
 export function validateJob(body: unknown, context: { baseUrl: string }): ValidationResult {
   const findings = new Findings()
   if (!isJsonObject(body)) {
@@ -94,15 +97,15 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   }
   if (findings.problems.length > 0) return { ok: false, problems: findings.problems }
   const secrets = { input: credentials.input.full, output: credentials.output.full, addresses }
-  // Without a problem every required field was read and every default applied, so what was partial is complete.
+  // Without problems, every required field was read and every default applied, so the partial objects are complete.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
   return { ok: true, config: config as JobConfig, secrets: secrets as JobSecrets, warnings: findings.warnings }
 }
 
-/** Key frames every two seconds suit every segment length, and what players expect of a ladder. */
+/** Key frames every two seconds fit every segment length, and players expect them in a ladder. */
 const LADDER_GOP_SECONDS = 2
 
-/** With `ladder` there are none: they follow from the source. */
+/** With `ladder` there are no profiles: they depend on the source. */
 function readVideoProfiles(body: JsonObject, findings: Findings): (JsonObject | null)[] {
   if (!LADDERS.some((ladder) => ladder === ownMember(body, 'ladder')))
     return readObjectList(body, 'videoProfiles', VIDEO_PROFILES, findings)
@@ -113,7 +116,7 @@ function readVideoProfiles(body: JsonObject, findings: Findings): (JsonObject | 
   return []
 }
 
-/** Two names of one field: the other is accepted, a contradiction is a problem. */
+/** Two names of one field: the alias is accepted, a contradiction is a problem. */
 function mergeAlias(
   body: JsonObject,
   draft: JobDraft,
@@ -132,7 +135,7 @@ function mergeAlias(
     findings.problem('conflict', alias, message)
   }
   if (aliased !== undefined) draft[name] = aliased
-  // 2.1 separate_audio: the stored config shows the same idea as master_variant_mode.
+  // 2.1 separate_audio: the stored config shows it in addition to master_variant_mode.
   if (alias === 'separate_audio') {
     if (draft[name] !== undefined) draft.separate_audio = draft[name]
   } else delete draft[alias]
@@ -154,7 +157,7 @@ function checkInput(draft: JobDraft, baseUrl: string, findings: Findings): void 
 
 function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findings: Findings): void {
   const parsed = parseHttp(address)
-  // Accepted, it would be taken for one whose query is kept sealed.
+  // If it were accepted, it would look like an address whose query is stored encrypted.
   if (isRedacted(address)) findings.problem('invalid_value', field, `${field} ${SEND_UNREDACTED}, or leave it out`)
   if (parsed.kind !== 'invalid') return
   const message =
@@ -164,7 +167,7 @@ function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findin
   findings.problem(parsed.code === 'user_info_in_address' ? parsed.code : 'invalid_value', field, `${field} ${message}`)
 }
 
-/** Decision "unknown fields": addresses with a query are stored redacted, the full form sealed. */
+/** Decision "unknown fields": addresses with a query are stored redacted, and encrypted in full. */
 function redactAddresses(draft: JobDraft): JobSecrets['addresses'] {
   const full: JobSecrets['addresses'] = {}
   for (const name of ['input', 'logo_url', 'webhook_url'] as const) {

@@ -1,5 +1,5 @@
-// In charge of: whether a saved preset is a preset: its name, its description, and that its job would be accepted.
-// Not in charge of: those that come with the service, and merging (builtInPresets.ts).
+// In charge of: validating a saved preset: its name, its description, and that a job with it would be accepted.
+// Not in charge of: built-in presets and merging (builtInPresets.ts).
 import type { Problem } from '../errors.ts'
 import { countCharacters } from './metadata.ts'
 import { MAX_NESTING, MAX_VALUES, PRESETS } from '../limits.ts'
@@ -21,13 +21,13 @@ export interface PresetFields {
   job: JsonObject
 }
 
-/** Where a preset is used, not what it is: each job has its own. */
+/** Fields that differ from job to job, so a preset cannot have them. */
 const FIELDS_OF_A_JOB = ['input', 'cloud_credentials', 'preset'] as const
-/** What ids look like: a name must not be taken for one. */
+/** The form of an id. A name must not look like one. */
 const ID = /^pre_/i
 const NAME = new RegExp(`^${PRESETS.name_pattern}$`, 'u')
 
-/** All problems at once, those of the job with their path below `job`. */
+/** Reports all problems at once; those of the job have paths below `job`. */
 export function validatePreset(
   body: unknown,
   context: { baseUrl: string },
@@ -95,11 +95,12 @@ function readDescription(value: unknown, problems: Problem[]): string {
   }
   if (countCharacters(value) > maximum)
     problems.push({ code: 'invalid_length', field: 'description', message, maximum })
-  // Half a character is stored as what it is shown as; SQLite's functions end a text at NUL.
+  // Unpaired surrogates are replaced by the replacement character; NUL is removed because SQLite's functions end a text
+  // there.
   return value.toWellFormed().replaceAll('\0', '')
 }
 
-/** Judged as a job of an upload whose outputs stay in the service's own store. */
+/** Validates the job as one with an upload as its source and outputs in the service's own store. */
 function problemsOfJob(job: JsonObject, context: { baseUrl: string }): Problem[] {
   const below = (problem: Problem): Problem => ({
     ...problem,
@@ -113,7 +114,7 @@ function problemsOfJob(job: JsonObject, context: { baseUrl: string }): Problem[]
   const { input: _input, cloud_credentials: _credentials, preset: _preset, ...rest } = job
   const judged = validateJob({ ...rest, ...PLACEHOLDER_FIELDS }, context)
   if (!judged.ok) return [...misplaced, ...judged.problems.map(below)]
-  // A job with an unknown member runs without it; a preset would hide the mistake in every job.
+  // A job with an unknown member still runs; in a preset the mistake would repeat in every job.
   const unknown = judged.warnings
     .filter(({ code }) => code === 'unknown_field')
     .map(({ code, field = '', message }) =>

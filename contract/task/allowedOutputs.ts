@@ -1,6 +1,6 @@
-// In charge of: which objects the attempts of a job may store: their paths below its destination, how each is sent, and the
-// types it may have. The Worker holds a transcoder to them, since a hostile file may have taken it over.
-// Not in charge of: what is in them, how long a path may be (pathLengths.ts), stores.
+// In charge of: the objects that attempts of a job may store: their paths below its destination, the upload method and
+// the media types. The Worker enforces them, since a malicious source file may have taken over a transcoder.
+// Not in charge of: the content of objects, the length of paths (pathLengths.ts), stores.
 import type { JobConfig } from '../job/jobConfig.ts'
 import { toSpec } from '../job/toJobSpec.ts'
 import { VIDEO_PROFILES } from '../limits.ts'
@@ -11,7 +11,10 @@ import { archiveBaseName, renditionDirectory } from '../job/rules/segmentedOutpu
 import type { PostedPlan } from './planSchema.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '../job/jobSpec.ts'
 
-/** put = one request, below the attempt's own directory; parts = completed at the commit; written = put at the commit. */
+/**
+ * put = one request, below the attempt's own directory. parts = multipart, completed at the commit. written = put at
+ * the commit.
+ */
 export type UploadMethod = 'put' | 'parts' | 'written'
 
 interface OutputRule {
@@ -21,9 +24,12 @@ interface OutputRule {
 }
 
 export interface AllowedOutputs {
-  /** null = it may be stored; else what may not be. Without a type, the path alone is judged. */
+  /**
+   * What the job may not store: the path or the media type; null = the object is allowed. Without `contentType`, only
+   * the path is checked.
+   */
   violation(sent: UploadMethod, path: string, contentType?: string): 'path' | 'type' | null
-  /** The first path that a plan names and that is none of the job's; null = there is none. */
+  /** The first path of a plan that does not belong to the job; null = all do. */
   firstForeignPath(plan: PostedPlan): string | null
 }
 
@@ -31,16 +37,16 @@ const SEGMENT = ['video/mp4', 'audio/mp4', 'video/mp2t']
 const PLAYLIST = ['application/vnd.apple.mpegurl']
 const MPD = ['application/dash+xml']
 const TEXT = ['text/vtt']
-/** As transcoder/formats/cea names the channels. */
+/** Caption channel names as in transcoder/formats/cea. */
 const CHANNEL = '(?:CC[1-4]|T[1-4]|SERVICE[1-9]\\d?)'
-/** As transcoder/plan/streams/copiedSubtitles.ts names the source's text subtitles. */
+/** Names of the source's text subtitles, as in transcoder/plan/streams/copiedSubtitles.ts. */
 const SUBTITLES = 'sub_(?:[12]?\\d|3[01])'
-/** As transcoder/plan/video/ladder.ts names the rungs of segmented output. */
+/** Names of the rungs of segmented output, as in transcoder/plan/video/ladder.ts. */
 const RUNG_DIRECTORY = 'video_\\d{1,4}p'
-/** Half a day of segments of a few pictures each. */
+/** Segment numbers: enough for half a day of segments of a few frames each. */
 const NUMBER = '\\d{5,7}'
 
-/** `sourceName`: as `toSpec` takes it. `own`: the attempt's directory. */
+/** `sourceName`: as in `toSpec`. `attemptDirectory`: the directory of one attempt. */
 export function allowedOutputsOf(config: JobConfig, sourceName: string, attemptDirectory: string): AllowedOutputs {
   const spec = toSpec(config, sourceName)
   const places = [
@@ -57,7 +63,7 @@ export function allowedOutputsOf(config: JobConfig, sourceName: string, attemptD
   }
 }
 
-/** The height in a derived name is known only when the source was looked at. */
+/** The height in a derived name is known only after the source was probed. */
 function fileRules(spec: JobSpec): OutputRule[] {
   return filesOf(spec).map((profile) => {
     const path = outputFilePath(spec, profile, 0)
@@ -70,7 +76,7 @@ function fileRules(spec: JobSpec): OutputRule[] {
   })
 }
 
-/** Which rungs a ladder has is known only then, too. */
+/** The rungs of a ladder are known only after the source was probed, too. */
 function filesOf(spec: JobSpec): VideoProfile[] {
   const [any] = spec.video
   if (spec.ladder === null || any === undefined) return spec.video
@@ -110,7 +116,7 @@ function segmentRules(spec: JobSpec, packaging: PackagingSpec, attemptDirectory:
         below('tar\\.mpd', MPD, ['written']),
       ]
     : []
-  // What is too large for one request goes in parts.
+  // Objects that are too large for one request are sent in parts.
   return [
     ...directories.map((directory) =>
       below(`${directory}/${attemptDirectory}/(?:init\\.mp4|${NUMBER}\\.(?:m4s|ts))`, SEGMENT, ['put', 'parts']),
@@ -137,7 +143,7 @@ function segmentRules(spec: JobSpec, packaging: PackagingSpec, attemptDirectory:
       : []),
     ...(packaging.thumbnails
       ? [
-          // Transcoders of before put the poster beside the sheets.
+          // Older transcoders put the poster next to the sprite sheets.
           below(`thumbnails/${attemptDirectory}/(?:poster|${NUMBER})\\.jpg`, ['image/jpeg'], ['put']),
           below('thumbnails/poster\\.jpg', ['image/jpeg'], ['parts']),
           below('thumbnails/thumbnails\\.vtt', TEXT, ['written']),
@@ -147,7 +153,7 @@ function segmentRules(spec: JobSpec, packaging: PackagingSpec, attemptDirectory:
   ]
 }
 
-/** The directories of a job's renditions, below that of the packaging, as patterns. */
+/** Patterns of the directories of a job's renditions, below the packaging's directory. */
 function renditions(spec: JobSpec): string[] {
   return [
     ...(spec.ladder === null
@@ -179,7 +185,7 @@ function outputRule(path: string, types: readonly string[], sent: readonly Uploa
   return { path: new RegExp(`^${path}$`, 'u'), types, sent }
 }
 
-/** As a pattern that matches nothing but it. */
+/** A pattern that matches exactly this text. */
 function escapeRegExp(text: string): string {
   return text.replaceAll(/[$()*+./?[\\\]^{|}]/g, '\\$&')
 }

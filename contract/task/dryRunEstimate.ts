@@ -1,5 +1,6 @@
-// In charge of: what a dry run tells: the source as it was probed, the plan in words and numbers, what it would take.
-// Not in charge of: making it (transcoder/plan/estimate/estimateJob.ts), who asks for it (worker/jobs/jobRoutes.ts). Imported for its types (errors.ts).
+// In charge of: the result of a dry run: the probed source, the plan, and the estimated time, size and cost.
+// Not in charge of: computing it (transcoder/plan/estimate/estimateJob.ts), the route (worker/jobs/jobRoutes.ts). The
+// service imports only the types.
 import * as z from 'zod'
 import { warning } from '../errors.ts'
 import { sourceReportSchema as sourceFacts } from './reportSchemas.ts'
@@ -19,7 +20,10 @@ export const sourceReport = described(sourceFacts, {
 })
 export type SourceReport = z.infer<typeof sourceReport>
 
-/** `likely` is a guess; the truth lies between `low` and `high` unless the source is unlike what the model was measured on. */
+/**
+ * `likely` is a guess. The real value is between `low` and `high`, unless the source is unlike those that the model was
+ * measured on.
+ */
 export const range = z.object({ low: z.number(), likely: z.number(), high: z.number() })
 export type EstimateRange = z.infer<typeof range>
 
@@ -67,7 +71,7 @@ export const fileReport = z.object({
 })
 export type PlannedFile = z.infer<typeof fileReport>
 
-/** `status.estimate`. Figures are null where the source does not say how long it is. */
+/** `status.estimate`. Values are null if the source does not state its duration. */
 export const estimate = z.object({
   version: z.literal(1),
   probe: sourceReport,

@@ -1,5 +1,6 @@
-// In charge of: which event moves a task from which state to which, and what follows from it. The only place that decides.
-// Not in charge of: SQL (worker/db), clocks, who is told (worker/scheduler/transitionTask.ts).
+// In charge of: the state machine of a task: which event leads from which state to which, and the side effects that
+// follow.
+// Not in charge of: SQL (worker/db), clocks, running the side effects (worker/scheduler/transitionTask.ts).
 import type { JobErrorCode } from '../errorCodes.ts'
 import type { JobError } from '../errors.ts'
 import { jobErrorPolicies } from '../errorCodes.ts'
@@ -7,7 +8,7 @@ import { jobErrorPolicies } from '../errorCodes.ts'
 export type TaskState = 'queued' | 'starting' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'
 export type JobState = 'queued' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'
 
-/** Terminal-ness is data on the state. */
+/** Whether a state is final. */
 export const terminal: Readonly<Record<TaskState, boolean>> = {
   queued: false,
   starting: false,
@@ -18,77 +19,83 @@ export const terminal: Readonly<Record<TaskState, boolean>> = {
   cancelled: true,
 }
 
-/** plan = a dry run: it writes no outputs, so it has nothing to commit. */
+/** plan = a dry run. It writes no outputs, so it has nothing to commit. */
 export type TaskKind = 'transcode' | 'plan'
 
 /** The part of a task that transitions read and write. */
 export interface TaskLifecycle {
   kind: TaskKind
   state: TaskState
-  /** The fence: number of the current attempt, 0 before the first. */
+  /** Number of the current attempt (the fencing token); 0 before the first. */
   attempt: number
   /** Attempts that ended without a result. */
   lost: number
-  /** Starts in a row that failed; 0 once a transcoder has asked for the task. */
+  /** Failed starts in a row; 0 once a transcoder has asked for the task. */
   starts_failed: number
 }
 
-/** Attempts that may be lost before the job fails. */
+/** The job fails when this many attempts were lost. */
 export const MAX_LOST_ATTEMPTS = 4
-/** An attempt that ran longer than this before it was lost was probably ended by its container's life, not by an accident. */
+/** An attempt that was lost after more than this time probably ended with its container, not because of a fault. */
 export const LONG_ATTEMPT_MS = 5 * 60_000
 
-/** Why nothing ran: no answer in time, a refusal, or no container that the platform could give. */
+/** Why a start failed: no answer in time, a refusal by the transcoder, or no container available on the platform. */
 export type StartFailure = 'no_answer' | 'refused' | 'no_capacity'
 
 export type TaskEvent =
-  /** A free slot takes the task. */
+  /** A free slot is assigned to the task. */
   | { type: 'claim' }
-  /** The transcoder could not be started, refused, or never asked for its task; nothing ran. */
+  /** The transcoder could not be started, refused, or never asked for its task. Nothing ran. */
   | { type: 'start_failed'; attempt: number; reason: StartFailure }
   /** The transcoder asked for its task. */
   | { type: 'started'; attempt: number }
-  /** Lease expired, or the transcoder is gone. */
+  /** The lease expired, or the transcoder is gone. */
   | { type: 'lost'; attempt: number; ranMs: number }
-  /** Given back by a transcoder that was told to end (a rollout, a host that restarts): not the job's fault, so not counted. */
+  /**
+   * Given back by a transcoder that is shutting down (a rollout, a restarting host). Not caused by the job, so not
+   * counted.
+   */
   | { type: 'evicted'; attempt: number }
   | { type: 'attempt_failed'; attempt: number; error: JobError }
   | { type: 'finish'; attempt: number }
-  /** A dry run has its estimate. */
+  /** A dry run has delivered its estimate. */
   | { type: 'planned'; attempt: number }
   | { type: 'committed'; attempt: number }
   | { type: 'commit_failed'; attempt: number; error: JobError }
   | { type: 'cancel' }
   | { type: 'deadline' }
 
-/** What must follow a transition. Each has a net that repeats it after a crash (monitor alarm, cron sweep). */
+/** What must follow a transition. After a crash, the monitor's alarm or the cron's cleanup repeats each of them. */
 export type SideEffect =
   | 'take_slot'
   | 'release_slot'
-  /** Free, but not offered again for a moment: the transcoder behind it did not answer. */
+  /** Free the slot, but do not offer it again at once: its transcoder did not answer. */
   | 'rest_slot'
-  /** Look for work: a slot is free or a task is waiting. */
+  /** Assign work: a slot is free or a task is waiting. */
   | 'schedule'
-  /** Tell the transcoder to stop now rather than at its next heartbeat. */
+  /** Stop the transcoder now, without waiting for its next heartbeat. */
   | 'stop_transcoder'
-  /** Abort uploads, forget live state. */
+  /** Abort uploads and delete the live progress. */
   | 'settle'
 
 export type Transition =
   | { ok: true; next: TaskLifecycle; effects: SideEffect[]; error: JobError | null; delayMs: number }
-  /** same = the event was applied before (a repeated message); stale = of an earlier attempt; terminal = the task has ended; impossible = not from this state. */
+  /**
+   * same = the event was applied before (a repeated message). stale = it belongs to an earlier attempt. terminal = the
+   * task has ended. impossible = not allowed in this state.
+   */
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' }
 
-/** Of somebody else's server that answers, and cannot serve now: it is waited for where no transcoder is held. */
+/** A customer's server answers but cannot serve now. The task waits in the queue, where it occupies no transcoder. */
 const serverAwayErrors: ReadonlySet<JobErrorCode> = new Set<JobErrorCode>(['source_unreachable', 'output_unreachable'])
-/** Such attempts take seconds each; all of them together give it between three and four minutes. */
+/** Such attempts take seconds each. Together the delays give the server between three and four minutes. */
 const SERVER_AWAY_RETRY_MS = [15_000, 45_000, 135_000] as const
 
 /** Back-off before a lost task starts again, in milliseconds. */
 function retryDelayMs(lost: number, { code, details }: JobError): number {
   if (!serverAwayErrors.has(code)) return Math.min(60_000, 1000 * 2 ** (lost - 1))
   const longest = SERVER_AWAY_RETRY_MS[2]
-  // What the server asked for itself, in seconds (Retry-After).
+  // The delay that the server asked for, in seconds (Retry-After).
   const asked = typeof details?.['retry_after'] === 'number' ? details['retry_after'] * 1000 : 0
   return Math.min(longest, Math.max(SERVER_AWAY_RETRY_MS[lost - 1] ?? longest, asked))
 }
@@ -97,7 +104,10 @@ const START_RETRY_MS = 2000
 const MAX_START_RETRY_MS = 60_000
 const EVICTED_RETRY_MS = 1000
 
-/** Before the next start, in milliseconds: a transcoder that cannot start is not asked every two seconds for a day. */
+/**
+ * Delay before the next start, in milliseconds. It grows, so that a transcoder that cannot start is not retried every
+ * two seconds for a day.
+ */
 function startRetryMs(failed: number): number {
   return Math.min(MAX_START_RETRY_MS, START_RETRY_MS * 2 ** (failed - 1))
 }
@@ -116,7 +126,7 @@ function refuseTransition(refusal: 'same' | 'stale' | 'terminal' | 'impossible')
   return { ok: false as const, refusal }
 }
 
-/** One more attempt without a result: back to the queue, or the job's failure when there were too many (I1, I13). */
+/** One more attempt without a result: back to the queue, or failure of the job when too many were lost (I1, I13). */
 function loseAttempt(lifecycle: TaskLifecycle, error: JobError): Transition {
   const lost = lifecycle.lost + 1
   if (lost >= MAX_LOST_ATTEMPTS) {
@@ -144,8 +154,8 @@ function exhaustedError(ranMs: number): JobError {
 }
 
 /**
- * The state machine. Pure: same task and event, same answer.
- * An event of an attempt is refused as `stale` when another attempt is current (I3); terminal states never change (I2).
+ * The state machine. Pure: the same task and event always give the same result. An event of an attempt that is not the
+ * current one is refused as `stale` (I3). Terminal states never change (I2).
  */
 export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transition {
   if ('attempt' in event && event.attempt !== lifecycle.attempt) return refuseTransition('stale')
@@ -203,7 +213,7 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
         ? acceptTransition(lifecycle, { state: 'failed' }, ['settle'], event.error)
         : refuseTransition('impossible')
     case 'cancel':
-      // Cancel against commit is decided by which of the two writes comes first (I9).
+      // Cancel or commit: the first of the two writes wins (I9).
       if (lifecycle.state === 'committing') return refuseTransition('impossible')
       return acceptTransition(
         lifecycle,
@@ -221,7 +231,9 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
   }
 }
 
-/** The job's state while it has a single task. A task that waits again after a lost attempt makes the job wait again. */
+/**
+ * The state of a job that has a single task. When the task waits again after a lost attempt, the job is queued again.
+ */
 export function jobState(task: TaskState): JobState {
   return task === 'starting' ? 'queued' : task
 }

@@ -1,12 +1,13 @@
-// In charge of: what is known of the media of a finished output, and what each member means.
-// Not in charge of: its bounds (reportSchemas.ts), measuring it (the transcoder). Imported for its types (errors.ts).
+// In charge of: what is known about the media of a finished output, and the meaning of each member.
+// Not in charge of: limits of the values (reportSchemas.ts), measuring (the transcoder). The service imports only the
+// types.
 import type * as z from 'zod'
 import { mediaFactsSchema as measuredFacts } from './reportSchemas.ts'
 import { described } from '../schemaParts.ts'
 
 const KBPS = 'kbps (1,000 bit/s)'
 
-/** Measured in what was written, never copied from what was asked for. */
+/** Measured in the written output, never copied from the request. */
 export const mediaFacts = described(measuredFacts, {
   average_bitrate_kbps: `${KBPS}: its size over its duration. Of a master playlist or a manifest: of its highest rendition.`,
   peak_bitrate_kbps: `${KBPS}: the most in one second of a file, or in one segment of segmented output (RFC 8216, 4.3.4.2).`,

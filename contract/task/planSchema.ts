@@ -1,6 +1,7 @@
-// In charge of: the form of the plan that an attempt posts and a later one follows: every member that is read, within bounds.
-// Not in charge of: making it (transcoder/plan), whether its paths are the job's (allowedOutputs.ts). A test holds it to the
-// transcoder's own types.
+// In charge of: the schema of the plan that one attempt posts and a later one follows: every member that is read,
+// within limits.
+// Not in charge of: making the plan (transcoder/plan), whether its paths belong to the job (allowedOutputs.ts). A test
+// compares the schema with the transcoder's own types.
 import * as z from 'zod/mini'
 import { AUDIO_CODECS, AUDIO_CONTAINERS, VIDEO_CODECS } from '../codecs.ts'
 import { FILE_CONTAINERS } from '../containers.ts'
@@ -10,7 +11,7 @@ const count = z.number().check(z.int(), z.gte(0), z.lte(1e15))
 const amount = z.number().check(z.gte(0), z.lte(1e15))
 const seconds = z.nullable(amount)
 const rational = z.object({ num: z.number().check(z.gte(0)), den: z.number().check(z.positive()) })
-/** A word of ffmpeg's: of a codec, a matrix, a transfer. */
+/** A name from ffmpeg: of a codec, a colour matrix, a transfer function. */
 const word = z.string().check(z.regex(/^[A-Za-z0-9_.-]{0,40}$/))
 const path = z.string().check(z.maxLength(1024))
 const pair = z.tuple([amount, amount])
@@ -49,7 +50,7 @@ const video = z.object({
   captions: z.boolean(),
 })
 
-/** ffmpeg's, or a position. */
+/** A channel name of ffmpeg, or a position. */
 const channelName = z.string().check(z.regex(/^([A-Z]{2,4}|c\d)$/))
 
 const audio = z.object({
@@ -128,7 +129,7 @@ const packaging = z.object({
 
 const file = { profile, path, contentType: z.string().check(z.maxLength(100)), durationSeconds: seconds }
 
-/** Members that it does not name are stored as they came: a newer transcoder may post some during a rollout. */
+/** Unknown members are stored as they are: during a rollout, a newer transcoder may post some. */
 export const taskPlanSchema = z.object({
   version: z.literal(2),
   packaging: z.nullable(packaging),

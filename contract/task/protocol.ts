@@ -1,4 +1,4 @@
-// In charge of: the messages between the Worker's task door and the transcoder.
+// In charge of: the messages between the Worker's task API and the transcoder.
 // Not in charge of: what either side does with them.
 import * as z from 'zod/mini'
 import type { Estimate } from './dryRunEstimate.ts'
@@ -9,14 +9,17 @@ import { taskPlanSchema } from './planSchema.ts'
 import type { JobSpec } from '../job/jobSpec.ts'
 import { warningCode } from '../warningCodes.ts'
 
-/** Raised when a message changes shape. Old and new versions meet during a rollout, so the door accepts every version in `SUPPORTED_PROTOCOLS`. */
+/**
+ * Raised when a message changes shape. Old and new versions meet during a rollout, so the task API accepts every
+ * version in `SUPPORTED_PROTOCOLS`.
+ */
 export const TASK_PROTOCOL = 1
 /**
- * Spoken for dry runs only. A transcoder of before would take such a task for a transcode and write outputs: it refuses this
- * number instead (`/run` answers 400), and the task waits until a newer one is there.
+ * For dry runs only. An older transcoder would treat such a task as a transcode and write outputs. It refuses this
+ * number instead (`/run` answers 400), and the task waits until a newer transcoder is available.
  */
 const DRY_RUN_PROTOCOL = 2
-/** Spoken for jobs that are settled by their source: a transcoder of before would plan them without rungs, or fail them. */
+/** For jobs whose renditions depend on the source. An older transcoder would plan them without rungs, or fail them. */
 const SOURCE_DEPENDENT_PROTOCOL = 3
 export const SUPPORTED_PROTOCOLS: readonly number[] = [TASK_PROTOCOL, DRY_RUN_PROTOCOL, SOURCE_DEPENDENT_PROTOCOL]
 
@@ -24,7 +27,7 @@ type SourceDependentFields = Partial<Pick<JobConfig, 'ladder' | 'allow_upscaling
   audioProfiles?: { optional?: boolean | undefined }[]
 }
 
-/** `config`: what the job asks for, as far as it may need a newer transcoder. */
+/** @param config the fields that may need a newer transcoder */
 export function requiredProtocol(kind: TaskKind, config: SourceDependentFields = {}): number {
   const { ladder, allow_upscaling: upscaling, audioProfiles = [] } = config
   if (ladder !== undefined || upscaling === false || audioProfiles.some(({ optional }) => optional === true))
@@ -32,15 +35,18 @@ export function requiredProtocol(kind: TaskKind, config: SourceDependentFields =
   return kind === 'plan' ? DRY_RUN_PROTOCOL : TASK_PROTOCOL
 }
 
-/** The largest body that one request to the door may carry, in bytes (a Worker accepts 100 MB on the lowest plan). */
+/** Largest body of one request to the task API, in bytes (a Worker accepts 100 MB on the lowest plan). */
 export const MAX_TASK_BODY_BYTES = 32 * 1024 * 1024
-/** The smallest size of a part but the last: 5 MiB on S3 and R2, kept at 8 MiB. */
+/** Smallest size of a part, except the last: 8 MiB; S3 and R2 require 5 MiB. */
 export const MIN_PART_BYTES = 8 * 1024 * 1024
-/** Parts that one object may have on S3 and R2. */
+/** Maximum number of parts of one object on S3 and R2. */
 export const MAX_PARTS = 10_000
 export const HEARTBEAT_MS = 1000
 
-/** What `POST /run` on a transcoder carries. `door` is the base address of the Worker, without a slash at its end. */
+/**
+ * The body of `POST /run` on a transcoder. `door` is the base address of the Worker's task API, without a trailing
+ * slash.
+ */
 export const runRequestSchema = z.object({
   protocol: z.number(),
   task_id: z.string().check(z.regex(/^[a-z0-9-]{1,80}$/)),
@@ -50,39 +56,39 @@ export const runRequestSchema = z.object({
 })
 export type RunRequest = z.infer<typeof runRequestSchema>
 
-/** Answer of `GET /task/:id`. It carries no credential. */
+/** The answer of `GET /task/:id`. It contains no credentials. */
 export interface TaskDescription {
   protocol: number
   task_id: string
   job_id: string
   attempt: number
-  /** plan = a dry run: it ends with `/estimate`, and the door takes no upload of it. */
+  /** plan = a dry run: it ends with `/estimate`, and the task API accepts no uploads for it. */
   kind: TaskKind
-  /** As stored, for `job.json` alone. Transcoders of before `spec` translate it themselves. */
+  /** As stored; used for `job.json` only. Transcoders that are older than `spec` translate it themselves. */
   config: JobConfig
-  /** What the attempt does. Absent in answers of older Workers, as its version is. */
+  /** The work of the attempt. Absent, like its version, in answers of older Workers. */
   spec?: JobSpec
   spec_version?: number
-  /** The plan that an earlier attempt stored; a later attempt follows it. */
+  /** The plan that an earlier attempt stored. A later attempt follows it. */
   plan: unknown
   /** Name of the source without its directory, for derived output names. */
   input_name: string
-  /** Milliseconds that this attempt may take before the service gives up on it. */
+  /** Milliseconds that this attempt may take before the service gives it up. */
   max_attempt_ms: number
-  /** What the service still takes beside the outputs. Absent in answers of older ones: they take none of it. */
+  /** Reports that the service accepts in addition to the outputs. Older services omit it: they accept none. */
   takes?: {
     /** `POST /task/:id/source` → `SourcePost`. */
     source: boolean
-    /** `PUT /task/:id/preview`: one JPEG of the source. */
+    /** `PUT /task/:id/preview`: one JPEG frame of the source. */
     preview: boolean
-    /** `PUT /task/:id/log` → `AttemptLog`, each time whole; also when the attempt is over. */
+    /** `PUT /task/:id/log` → `AttemptLog`, complete each time; also accepted after the attempt has ended. */
     log: boolean
     /** Tracks of the source's text subtitles (`captions/sub_0/…`). */
     subtitles?: boolean
   }
 }
 
-/** Where an attempt stands. Fractions are 0…1 and never go back within an attempt. */
+/** Progress of an attempt. Fractions are 0…1 and never decrease within an attempt. */
 export const progressPostSchema = z.object({
   phase: z.enum(['starting', 'probing', 'transcoding', 'packaging', 'uploading']),
   transcoded: z.number().check(z.gte(0), z.lte(1)),
@@ -98,16 +104,20 @@ export const progressPostSchema = z.object({
 })
 export type ProgressPost = z.infer<typeof progressPostSchema>
 
-/** continue; cancel = the job was cancelled; stop = this attempt is no longer the current one. */
+/** continue; cancel = the job was cancelled; stop = this is no longer the current attempt. */
 export type ProgressReply = { verdict: 'continue' | 'cancel' | 'stop' }
 
 const outputPath = z.string().check(z.minLength(1), z.maxLength(1024))
-/** Which types an object may have, its place says (allowedOutputs.ts); a header of its own it never makes. */
+/**
+ * The path decides which types an object may have (allowedOutputs.ts). The pattern only ensures that the value is safe
+ * in a header.
+ */
 const contentType = z.string().check(z.regex(/^[a-z0-9.+-]{1,50}\/[a-z0-9.+-]{1,50}$/))
 
 /**
- * Characters of an upload's handle: the path and the store's own id of the upload, as JSON in base64url. A path has 1,024
- * bytes at most, twice that where each is to be escaped; stores' ids were seen with some 250 characters. It is a part of an address, and some servers take no more than 16 KiB of headers.
+ * Maximum characters of an upload handle: the path and the store's upload id, as JSON in base64url. A path has at most
+ * 1,024 bytes, or twice that when each is escaped; upload ids of up to 250 characters were seen. The handle is part of
+ * an address, and some servers accept no more than 16 KiB of headers.
  */
 export const MAX_UPLOAD_HANDLE = 12 * 1024
 
@@ -117,7 +127,7 @@ const warning = z.object({
   message: z.string().check(z.maxLength(2000)),
 })
 
-/** The plan as JSON: it goes into one row of the ledger, which holds 2 MB. */
+/** Size of the plan as JSON. It is stored in one row of D1, which holds 2 MB. */
 export const MAX_PLAN_BYTES = 1_500_000
 
 export const planPostSchema = z.object({
@@ -126,14 +136,14 @@ export const planPostSchema = z.object({
 })
 export type PlanPost = z.infer<typeof planPostSchema>
 
-/** The source as it was probed: told before anything is planned, so that it is known as well where planning fails. */
+/** The probed source. It is sent before planning, so that it is known even if planning fails. */
 export const sourcePostSchema = z.object({ source: sourceReportSchema })
 export type SourcePost = z.infer<typeof sourcePostSchema>
 
 export const uploadRequestSchema = z.object({
   path: outputPath,
   content_type: contentType,
-  /** Upper estimate in bytes; decides the part size, which is the same for every part but the last. */
+  /** Upper estimate in bytes. It decides the part size, which is the same for every part but the last. */
   expected_size: z.number().check(z.gte(0)),
 })
 export type UploadRequest = z.infer<typeof uploadRequestSchema>
@@ -146,10 +156,10 @@ export interface PartReply {
   etag: string
 }
 
-/** `storyboard`: the WebVTT that says which small picture belongs to which second. */
+/** `storyboard`: the WebVTT file that maps times to thumbnails. */
 const role = z.enum(['media', 'playlist', 'manifest', 'captions', 'poster', 'storyboard', 'tar', 'report'])
 
-/** One object of the commit record. `parts` are in order, 1-based and complete. */
+/** One object of the commit. `parts` are complete and in order, starting at 1. */
 export const finishedObjectSchema = z.object({
   path: outputPath,
   upload: z.string().check(z.minLength(1), z.maxLength(MAX_UPLOAD_HANDLE)),
@@ -161,14 +171,14 @@ export const finishedObjectSchema = z.object({
     .check(z.minLength(1), z.maxLength(MAX_PARTS)),
   profile: z.nullable(z.number()),
   role,
-  /** Measured in what was written; absent for what holds no media, and from older transcoders. */
+  /** Measured in the written output. Absent for objects without media, and from older transcoders. */
   media: z.optional(mediaFactsSchema),
 })
 export type FinishedObject = z.infer<typeof finishedObjectSchema>
 
 /**
- * An object whose whole content comes with `finish`: playlists, manifests, job.json. Put at the commit: every media playlist
- * (stage 1) before what points at it (stage 2).
+ * An object whose whole content comes with `finish`: playlists, manifests, job.json. It is stored at the commit: media
+ * playlists (stage 1) before the objects that refer to them (stage 2).
  */
 export const writtenObjectSchema = z.object({
   path: outputPath,
@@ -178,27 +188,27 @@ export const writtenObjectSchema = z.object({
   media: z.optional(mediaFactsSchema),
   body: z.string().check(z.minLength(1), z.maxLength(8 * 1024 * 1024)),
   stage: z.literal([1, 2]),
-  /** The segments that a media playlist stands for: they are too many for `status.outputs`; job.json lists them all. */
+  /** The segments of a media playlist. They are too many for `status.outputs`; job.json lists them all. */
   segments: z.optional(z.object({ count: z.number(), bytes: z.number() })),
 })
 export type WrittenObject = z.infer<typeof writtenObjectSchema>
 
 export const finishPostSchema = z.object({
-  /** Completed at the commit, before anything that points at them. */
+  /** Completed at the commit, before the objects that refer to them. */
   objects: z.array(finishedObjectSchema).check(z.maxLength(1000)),
   written: z._default(z.array(writtenObjectSchema).check(z.maxLength(1000)), []),
   warnings: z.array(warning).check(z.maxLength(200)),
-  /** Last figures, so that the stored status is exact. */
+  /** The final progress, so that the stored status is exact. */
   progress: progressPostSchema,
 })
 export type FinishPost = z.infer<typeof finishPostSchema>
 
-/** The largest estimate that a job keeps, in bytes of JSON. */
+/** Largest estimate that is stored with a job, in bytes of JSON. */
 export const MAX_ESTIMATE_BYTES = 512 * 1024
 
-/** How a dry run ends well. */
+/** The result of a successful dry run. */
 export const estimatePostSchema = z.object({
-  /** An `Estimate`: shown as it is, so only the transcoder knows its inside. */
+  /** An `Estimate`. It is passed on unchanged, so only the transcoder knows its members. */
   estimate: z.record(z.string(), z.unknown()),
   warnings: z.array(warning).check(z.maxLength(200)),
   progress: progressPostSchema,
@@ -206,7 +216,10 @@ export const estimatePostSchema = z.object({
 export type EstimatePost = Omit<z.infer<typeof estimatePostSchema>, 'estimate'> & { estimate: Estimate }
 
 export const failPostSchema = z.object({
-  /** failed = the job's problem; interrupted = the transcoder is stopping and gives the task back; cancelled = as told by a heartbeat. */
+  /**
+   * failed = an error of the job. interrupted = the transcoder is stopping and gives the task back. cancelled = after
+   * the answer to a heartbeat.
+   */
   reason: z.enum(['failed', 'interrupted', 'cancelled']),
   error: z.optional(
     z.object({
@@ -220,53 +233,57 @@ export const failPostSchema = z.object({
 })
 export type FailPost = z.infer<typeof failPostSchema>
 
-/** Errors of the source that the door answers with on `/task/:id/input` (`{"error": {"code": …}}`), beside stale_attempt. */
+/**
+ * Header with the source error that the task API answers with on `/task/:id/input` (`{"error": {"code": …}}`), in
+ * addition to stale_attempt.
+ */
 export const SOURCE_ERROR_HEADER = 'x-source-error'
 
 /**
- * A source that is an HLS playlist (`GET /task/:id/input` begins with `#EXTM3U`, the input's provider is http) is read in
- * pieces. The Worker reads the playlists and keeps every address to itself:
+ * A source that is an HLS playlist (`GET /task/:id/input` begins with `#EXTM3U`, and the provider is http) is read in
+ * separate resources. The Worker reads the playlists and does not reveal any address:
  *
- * - `GET /task/:id/input/hls` → `HlsDescription`, again and again while `ended` is false;
- * - `GET /task/:id/input/hls/<pin>/<track>/segments/<n>` and `…/maps/<n>` → the bytes of one piece, whole, as the server has
- *   them (encrypted where `key` is a number);
- * - `GET /task/:id/input/hls/<pin>/keys/<n>` → 16 bytes, the key of AES-128 in CBC mode with PKCS#7 padding.
+ * - `GET /task/:id/input/hls` → `HlsDescription`; repeated while `ended` is false
+ * - `GET /task/:id/input/hls/<pin>/<track>/segments/<n>` and `…/maps/<n>` → the complete bytes of one resource, as the
+ *   server has them (encrypted if `key` is a number)
+ * - `GET /task/:id/input/hls/<pin>/keys/<n>` → 16 bytes, the key of AES-128 in CBC mode with PKCS#7 padding
  *
- * Another `pin` than the description's, or playlists that have changed since: `source_changed`.
+ * `pin` is a digest of the playlists. A `pin` other than the description's, or playlists that have changed:
+ * `source_changed`.
  */
 export interface HlsDescription {
   pin: string
-  /** False: an event that still runs; segments will be added. */
+  /** False: a live event that is still running; segments will be added. */
   ended: boolean
   /** The longest segment, in seconds. */
   target_seconds: number
-  /** The highest variant, and the audio renditions of its group behind it. */
+  /** The highest variant, followed by the audio renditions of its group. */
   tracks: HlsTrack[]
 }
 export interface HlsTrack {
-  /** RFC 5646, as the playlist says it; null for the variant. */
+  /** RFC 5646, from the playlist; null for the variant. */
   language: string | null
-  /** Initialisation sections, numbered as `HlsSegment.map` does. */
+  /** Initialisation sections, numbered as in `HlsSegment.map`. */
   maps: HlsEncryption[]
   segments: HlsSegment[]
-  /** All durations are written as whole numbers, as before version 3 (RFC 8216, 4.3.2.1). Missing in older answers. */
+  /** All durations are whole numbers, as before version 3 (RFC 8216, 4.3.2.1). Absent in older answers. */
   rounds?: boolean
 }
 interface HlsEncryption {
-  /** Number of the key; null = in clear. */
+  /** Number of the key; null = not encrypted. */
   key: number | null
-  /** 32 hexadecimal digits, where there is a key. */
+  /** 32 hexadecimal digits if there is a key. */
   iv: string | null
 }
 export interface HlsSegment extends HlsEncryption {
   seconds: number
-  /** Clock or coding begin anew here. */
+  /** Timestamps or encoding parameters change here. */
   discontinuity: boolean
   /** Number of the initialisation section (fragmented MP4); null = none. */
   map: number | null
 }
 
-/** Audio renditions of one HLS source: as many as `source_stream` can name. */
+/** Maximum audio renditions of an HLS source: as many as `source_stream` can name. */
 export const MAX_HLS_AUDIO = 8
-/** What an HLS source begins with, behind a byte order mark at most (RFC 8216, 4.3.1.1). */
+/** The first characters of an HLS source; only a byte order mark may precede them (RFC 8216, 4.3.1.1). */
 export const HLS_MAGIC = '#EXTM3U'

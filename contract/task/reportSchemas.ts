@@ -1,20 +1,20 @@
-// In charge of: the form of what a transcoder found out and reports beside its outputs, within bounds: the source, the media of
-// an output, an attempt's log. The types and the answers come from the same schemas (dryRunEstimate.ts, mediaFacts.ts, answers.ts).
-// Not in charge of: finding it out (transcoder), what a client is shown of it (status.ts, serveLog.ts).
+// In charge of: the schemas of a transcoder's reports, within limits: the source, the media of an output, the log of an
+// attempt. The types and the answers use the same schemas (dryRunEstimate.ts, mediaFacts.ts, answers.ts).
+// Not in charge of: collecting the data (transcoder), what a client is shown (status.ts, serveLog.ts).
 import * as z from 'zod/mini'
 
-/** A source of very many streams is told in part: its report is read with every line of a list. */
+/** A source with very many streams is reported in part: the report is read together with every entry of a job list. */
 export const MAX_SOURCE_BYTES = 32 * 1024
 export const MAX_SOURCE_STREAMS = 64
-/** Of the still picture of a source. */
+/** For the preview image of a source. */
 export const MAX_PREVIEW_BYTES = 1024 * 1024
-/** Of one attempt's log, as JSON. */
+/** For the log of one attempt, as JSON. */
 export const MAX_LOG_BYTES = 256 * 1024
-/** Attempts of a job whose logs are kept: the newest. */
+/** Attempts of a job whose logs are kept; the newest ones. */
 export const MAX_LOGS = 5
 
 const word = z.string().check(z.maxLength(200))
-/** Beyond any duration, size or rate. */
+/** Larger than any duration, size or rate. */
 export const MAX_AMOUNT = 1e15
 const amount = z.number().check(z.gte(0), z.lte(MAX_AMOUNT))
 const count = amount.check(z.int())

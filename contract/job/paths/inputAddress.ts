@@ -1,13 +1,14 @@
-// In charge of: what all addresses have in common: their scheme, their text, the name of the file that they name.
-// Not in charge of: the forms of `input` (stores/), whether an address may be fetched (the guard in front of fetch).
+// In charge of: what all addresses have in common: scheme, text, and the name of the file.
+// Not in charge of: the forms of `input` (stores/), whether an address may be fetched
+// (worker/storage/addressPolicy.ts).
 import { MAX_LENGTH } from '../../limits.ts'
 
-/** The scheme of a path, lower-case, or null when it has none. */
+/** The scheme of a path in lower case; null if it has none. */
 export function schemeOf(path: string): string | null {
   return /^([a-z][a-z0-9+.-]*):\/\//i.exec(path)?.[1]?.toLowerCase() ?? null
 }
 
-/** No C0 or C1 control character, no line separator, no half of a surrogate pair. */
+/** No C0 or C1 control characters, no line separators, no unpaired surrogates. */
 export function isCleanText(text: string): boolean {
   return !/[\p{Cc}\u2028\u2029]/u.test(text) && text.isWellFormed()
 }
@@ -23,9 +24,9 @@ export function utf8ByteLength(text: string): number {
 }
 
 /**
- * The source's file name without directory and extension, safe in a path: `http://h/a/My%20film.final.mp4?x` → `My_film_final`.
- * Without dots, so that a name of a name is itself.
- * For an upload, give the uploaded file's name.
+ * The source's file name without directory and extension, safe in a path: `http://h/a/My%20film.final.mp4?x` →
+ * `My_film_final`. It has no dots, so applying the function again changes nothing. For an upload, pass the name of the
+ * uploaded file.
  */
 export function outputBaseName(input: string): string {
   const scheme = schemeOf(input)
@@ -40,14 +41,14 @@ export function outputBaseName(input: string): string {
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9_-]+/g, '_')
-    // A name may not begin as a hidden file or a command-line option does.
+    // Must not begin like a hidden file or a command-line option.
     .replace(/^[_-]+/, '')
     .slice(0, MAX_LENGTH.file_name)
     .replace(/[_-]+$/, '')
   return name === '' ? 'input' : name
 }
 
-/** The file's name as people know it: `https://h/a/My%20film.mp4?x` → `My film.mp4`. Of an upload: `Upload 12`. */
+/** The file's name for people: `https://h/a/My%20film.mp4?x` → `My film.mp4`. For an upload: `Upload 12`. */
 export function lastPathSegment(input: string): string {
   const scheme = schemeOf(input)
   const path = scheme === null || scheme === 'http' || scheme === 'https' ? input.replace(/[?#].*$/s, '') : input

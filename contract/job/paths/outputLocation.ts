@@ -1,6 +1,6 @@
-// In charge of: what a job's output paths name together: its root (a bucket, or nothing) and paths below it, and other roots
-// of the same provider, whose paths begin with a mark: `@films/2026/a.mp4` is in the bucket films.
-// Not in charge of: whether they may (outputPaths.ts), which file gets which name (outputNames.ts).
+// In charge of: the location of a job's outputs: its root (a bucket, or nothing) and paths below it. Paths in another
+// root of the same provider begin with a prefix: `@films/2026/a.mp4` is in the bucket films.
+// Not in charge of: whether paths are allowed (outputPaths.ts), file names (outputNames.ts).
 import type { Provider } from '../stores/registry.ts'
 import type { JobConfig } from '../jobConfig.ts'
 import { schemeOf } from './inputAddress.ts'
@@ -30,7 +30,7 @@ interface OutputPathFields {
   videoProfiles: readonly { output?: string | null | undefined }[]
 }
 
-/** Every output path that is given, in the order in which they are looked at for the root. */
+/** Every output path that is given, in the order in which the root is determined. */
 export function listOutputPaths(paths: OutputPathFields): { field: string; path: string; isDirectory: boolean }[] {
   return [
     { field: 'bucket_output_path', path: paths.bucket_output_path ?? '', isDirectory: true },
@@ -43,7 +43,10 @@ export function listOutputPaths(paths: OutputPathFields): { field: string; path:
   ].filter(({ path }) => path !== '')
 }
 
-/** Every root that is named, the job's own first: that of bucket_output_path, else of the first output that names one. */
+/**
+ * Every root that is named, the job's own first: the root of bucket_output_path, else of the first output that names
+ * one.
+ */
 export function outputRoots(provider: Provider, paths: OutputPathFields): string[] {
   const [audio, others] = [
     listOutputPaths(paths).filter(({ field }) => field === 'audio_output_path'),
@@ -53,12 +56,15 @@ export function outputRoots(provider: Provider, paths: OutputPathFields): string
   return [...new Set(named)]
 }
 
-/** Where relative paths are. */
+/** The root of relative paths. */
 export function jobRoot(provider: Provider, paths: OutputPathFields): string | null {
   return outputRoots(provider, paths)[0] ?? null
 }
 
-/** The first element of the paths that are in another root than the job's own. A namespace has no dots, a host no underscores. */
+/**
+ * The first element of paths in a root other than the job's own. A namespace has no dots and a host no underscores, so
+ * prefixes are unique.
+ */
 export function bucketPrefix(root: string): string {
   return `@${root
     .slice(root.indexOf('://') + 3)
@@ -66,13 +72,16 @@ export function bucketPrefix(root: string): string {
     .replaceAll(':', '_')}`
 }
 
-/** Decision "output": outputs may name several buckets. A location as a path of the job, marked where it is in another root than `own`. */
+/**
+ * Decision "output": outputs may name several buckets. Returns a location as a path of the job, with a prefix if its
+ * root is not `own`.
+ */
 export function pathInJob(provider: Provider, location: string, own: string | null): string {
   const { root, path } = parseOutputLocation(provider, location)
   return root === null || root === own ? path : joinPath(bucketPrefix(root), path)
 }
 
-/** The same of a directory, without a slash at either end. */
+/** The same for a directory, without leading and trailing slash. */
 export function directoryInJob(provider: Provider, location: string, own: string | null): string {
   return normaliseDirectory(pathInJob(provider, location, own))
 }
@@ -83,7 +92,9 @@ export function profileOutputPath(provider: Provider, output: string, own: strin
   return parseOutputLocation(provider, output).root === null ? path : `/${normalisePath(path)}`
 }
 
-/** Of segmented output: relative to bucket_output_path, as its playlists name it; null = an address elsewhere. */
+/**
+ * For segmented output: the path relative to bucket_output_path, as playlists name it; null = an address elsewhere.
+ */
 export function relativeRenditionPath(provider: Provider, output: string, paths: OutputPathFields): string | null {
   if (parseOutputLocation(provider, output).root === null) return output
   const own = jobRoot(provider, paths)
@@ -95,18 +106,18 @@ export function relativeRenditionPath(provider: Provider, output: string, paths:
     : null
 }
 
-/** Whether the path begins with the mark of one of the job's other roots. */
+/** Whether the path begins with the prefix of one of the job's other roots. */
 export function hasBucketPrefix(path: string, provider: Provider, paths: OutputPathFields): boolean {
   const [, ...others] = outputRoots(provider, paths)
   return others.some((root) => path === bucketPrefix(root) || path.startsWith(`${bucketPrefix(root)}/`))
 }
 
-/** The directories below the root into which a job writes files, each once. */
+/** The directories below the root into which a job writes files, without duplicates. */
 export function outputDirectories(config: JobConfig): string[] {
   const provider = config.cloud_credentials.output.cloud_provider
   const own = jobRoot(provider, config)
   const directory = directoryInJob(provider, config.bucket_output_path ?? '', own)
-  // The rungs of a ladder are files of derived names.
+  // The rungs of a ladder have derived names.
   const found = new Set(config.ladder === undefined ? [] : [directory])
   for (const { output } of config.videoProfiles) {
     const isRelative = parseOutputLocation(provider, output ?? '').root === null

@@ -1,11 +1,14 @@
-// In charge of: the relative path of an output below the job's destination, and what such a path may contain.
-// Not in charge of: where the destination is (the store), whether two profiles meet (outputPaths.ts).
+// In charge of: the relative path of an output below the job's destination, and the characters that it may contain.
+// Not in charge of: the destination (the store), whether two profiles have the same path (outputPaths.ts).
 import { isCleanText, schemeOf } from './inputAddress.ts'
 import { audioCodecs } from '../../codecs.ts'
 import { containers, fileContainers } from '../../containers.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
 
-/** Decision "output": null = fine, otherwise what is wrong with a relative path, as a sentence without its subject. Not its length (pathLengths.ts). */
+/**
+ * Decision "output": @returns what is wrong with a relative path, as a sentence without its subject; null = valid. The
+ * length is checked in pathLengths.ts.
+ */
 export function outputPathProblem(path: string): string | null {
   if (path === '') return 'is empty'
   if (schemeOf(path) !== null || /^[a-z][a-z0-9+.-]*:\//i.test(path)) return 'must not begin with a scheme'
@@ -19,7 +22,7 @@ export function outputPathProblem(path: string): string | null {
   return null
 }
 
-/** Without `.` elements, so that one object has one name. */
+/** Removes `.` elements, so that an object has exactly one name. */
 export function normalisePath(path: string): string {
   return path
     .split('/')
@@ -27,7 +30,7 @@ export function normalisePath(path: string): string {
     .join('/')
 }
 
-/** A directory may be written with a slash at its end. */
+/** A directory may have a trailing slash. */
 export function normaliseDirectory(path: string): string {
   return normalisePath(path.replace(/\/$/, ''))
 }
@@ -37,14 +40,14 @@ export function joinPath(directory: string, path: string): string {
 }
 
 /**
- * The path of a profile's single file, relative to the job's destination. `height` is the real one in pixels, known after
- * the probe when the profile says 0. Decision "output": explicit as it is, empty = `<input name>_<profile index>_<height>p.<ext>`,
- * both under bucket_output_path.
+ * The path of a profile's single file, relative to the job's destination. `height` is the real height in pixels, known
+ * after the probe if the profile says 0. Decision "output": an explicit path is used as it is, an empty one becomes
+ * `<input name>_<profile index>_<height>p.<ext>`; both are below bucket_output_path.
  */
 export function outputFilePath(spec: JobSpec, profile: VideoProfile, height: number): string {
   const { extension } = fileContainers[containers[spec.container].file ?? 'mp4']
   const derived = `${spec.inputName}_${profile.index}_${height}p.${extension}`
-  // An address of its own bucket names the whole path (outputLocation.ts).
+  // An address with its own bucket contains the whole path (outputLocation.ts).
   if (profile.output.startsWith('/')) return profile.output.slice(1)
   return joinPath(spec.outputDirectory, profile.output === '' ? derived : normalisePath(profile.output))
 }

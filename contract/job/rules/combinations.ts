@@ -1,4 +1,5 @@
-// In charge of: rules between fields that can be judged before the source is known, and warnings about fields without effect.
+// In charge of: rules between fields that can be checked before the source is known, and warnings about fields without
+// effect.
 // Not in charge of: single fields (requestSchema.ts), paths (outputPaths.ts).
 import { allowedAudioBitrates, effectiveChannels, selectedAudio } from './audioBitrates.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
@@ -58,7 +59,7 @@ function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft:
   const codec = draft.video_codec
   if (bitrate === undefined) return
   const field = `${path}.video_bitrate`
-  // Where the size or the codec is wrong too: too little for any of them is said all the same.
+  // If the size or the codec is invalid too, a bitrate below the minimum of all of them is still reported.
   if (width === undefined || height === undefined || codec === undefined) {
     if (bitrate < FLOOR_KBPS) {
       findings.problem('video_bitrate_too_low', field, tooLowMessage(FLOOR_KBPS), { minimum: FLOOR_KBPS })
@@ -89,7 +90,7 @@ function checkAudioSelection(
 }
 
 function warnUnusedAudio(draft: JobDraft, findings: Findings): void {
-  // There each profile becomes a file of its own; every rung of a ladder carries all of them.
+  // With audio_output_path each profile is a separate file, and every rung of a ladder carries all of them.
   if (draft.audio_output_path || draft.ladder !== undefined) return
   const count = draft.audioProfiles.length
   const used = new Set(draft.videoProfiles.flatMap((profile) => selectedAudio(profile.audio_profiles, count)))
@@ -100,7 +101,7 @@ function warnUnusedAudio(draft: JobDraft, findings: Findings): void {
   }
 }
 
-/** Decision "audio legality": judged on the effective channels, the message lists the allowed set. */
+/** Decision "audio legality": checks the effective channels; the message lists the allowed bitrates. */
 function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: JobDraft, findings: Findings): void {
   const { audio_codec: codec, audio_channels, audio_bitrate, source_stream: stream } = profile
   // 2.2 source_stream: "Required for audio to be produced."
@@ -149,7 +150,7 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: J
   }
 }
 
-/** Both set the level: which of them is meant cannot be known. */
+/** Both fields set the level, so it is unclear which one should win. */
 function checkLoudness(draft: JobDraft, findings: Findings): void {
   const { loudness_lufs: loudness, audio_volume: volume = 100 } = draft
   if (loudness === undefined || volume === 100) return
@@ -161,7 +162,7 @@ function checkLoudness(draft: JobDraft, findings: Findings): void {
 function checkContainer(draft: JobDraft, findings: Findings): void {
   const segmented = isSegmented(draft)
   const kind = isSmooth(draft) ? 'silverlight' : 'segmented (HLS or DASH)'
-  // CMAF is what every HLS or DASH output can be.
+  // Every HLS or DASH output can be CMAF.
   const form = isSmooth(draft) ? 'smooth' : 'cmaf'
   const refuse = (field: string, what: string, allowed: string[]) =>
     findings.problem(
@@ -193,7 +194,10 @@ function checkContainer(draft: JobDraft, findings: Findings): void {
   }
 }
 
-/** Decision "fields without effect": a field that cannot matter warns, never refuses, and none is silently ignored. */
+/**
+ * Decision "fields without effect": a field that has no effect is reported by a warning, never refused and never
+ * ignored silently.
+ */
 function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
   const segmented = isSegmented(draft)
   const warn = (field: string, reason: string) => findings.warn('no_effect', field, `${field} has no effect: ${reason}`)
@@ -248,7 +252,10 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
   }
 }
 
-/** Whether some output can be a transport stream; a source may still make it CMAF (transcoder/plan/packagingPlan.ts). */
+/**
+ * Whether an output can be a transport stream. Depending on the source it may still become CMAF
+ * (transcoder/plan/packagingPlan.ts).
+ */
 function hasTransportStreams(draft: JobDraft, segmented: boolean): boolean {
   const { output_container: container, video_codec: codec } = draft
   if (!segmented) return containerRules(container)?.file === 'ts'

@@ -1,5 +1,5 @@
-// In charge of: the paths a request gives for its outputs (output, bucket_output_path, audio_output_path), judged together.
-// Not in charge of: derived names (outputNames.ts), how long they may be (pathLengths.ts), the store behind them.
+// In charge of: the output paths of a request (output, bucket_output_path, audio_output_path), checked together.
+// Not in charge of: derived names (outputNames.ts), maximum lengths (pathLengths.ts), the store.
 import { type Provider } from '../stores/registry.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import { isSegmented } from '../../containers.ts'
@@ -12,7 +12,10 @@ import { redactAddress, printableValue } from '../redact.ts'
 import { type JobDraft } from '../requestSchema.ts'
 import { parseRoot, rulesOf } from '../stores/registry.ts'
 
-/** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
+/**
+ * Decision "output": an invalid path, the scheme of another provider, two outputs with the same key, or output = input
+ * is a 400, never a different store.
+ */
 export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
   const provider = draft.outputProviderOf
   const before = findings.problems.length
@@ -35,7 +38,8 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
     const path = normalisePath(pathInJob(provider, output, own))
     const key = root === null ? joinPath(directory, path) : path
     checkBucketPrefixes(field, output, key, provider, draft, findings)
-    // The input's name may not be known yet (an upload's number): any name that could be an audio file's is kept free.
+    // The input's name may not be known yet (an upload has only a number), so every name that an audio file could get
+    // is reserved.
     const audio = conflictingAudioPath(key, provider, draft)
     if (audio !== null) {
       const message = `${field} has a name that is reserved for ${audio} in audio_output_path; use another`
@@ -56,7 +60,7 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
       findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
     }
   }
-  // Of paths that are wrong in another way, the length tells nothing.
+  // The length is checked only for paths that are valid otherwise.
   if (findings.problems.length === before) checkPathLengths(draft, provider, findings)
 }
 
@@ -71,12 +75,12 @@ function conflictingAudioPath(key: string, provider: Provider, draft: JobDraft):
   return `audioProfiles[${match[1]}]`
 }
 
-/** Whether one location is usable; reports what is wrong otherwise. Empty = not given. */
+/** Whether a location is usable. Reports the problem if it is not. Empty = not given. */
 function checkLocation(field: string, path: string, provider: Provider | undefined, findings: Findings): boolean {
   if (path === '') return true
   const scheme = schemeOf(path)
   if (scheme !== null && provider === undefined) return false
-  // 2.3, provider and path pairing.
+  // 2.3, pairing of provider and path.
   if (scheme !== null && provider !== undefined && !rulesOf(provider).schemes.includes(scheme)) {
     const [own] = rulesOf(provider).schemes
     const form = own === undefined ? 'a relative path' : `a relative path or ${own}://…`
@@ -87,7 +91,7 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
   const { root, path: below } = provider === undefined ? { root: null, path } : parseOutputLocation(provider, path)
   const isServer = provider !== undefined && rulesOf(provider).root.kind === 'host'
   if (isServer && scheme !== null && /[?#%]/.test(path)) {
-    // A prefix with a query cannot have a path behind it, and what is encoded twice is another file.
+    // A path cannot be appended after a query, and double encoding would name another file.
     const message = `${field} must have no query and no fragment, and is written without percent-encoding`
     findings.problem('invalid_output_path', field, `${message}; ${printableValue(redactAddress(path))} was given`)
     return false
@@ -104,7 +108,7 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
   return wrong === null
 }
 
-/** A directory that is called as the mark of another bucket would be taken for that bucket. */
+/** A directory whose name looks like the prefix of another bucket would be taken for that bucket. */
 function checkBucketPrefixes(
   field: string,
   location: string,
@@ -120,7 +124,7 @@ function checkBucketPrefixes(
   findings.problem('output_path_conflict', field, message)
 }
 
-/** Decision "Stores": the bucket of relative paths is named. */
+/** Decision "Stores": relative paths need a named bucket. */
 function checkOutputRoot(draft: JobDraft, provider: Provider, findings: Findings): void {
   const { outputForm: form, root: named } = rulesOf(provider)
   if (form === null) return

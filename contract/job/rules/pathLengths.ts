@@ -1,6 +1,7 @@
-// In charge of: how long the paths of a request may be, so that its store takes every name that is made of them: the key of
-// each output, with what the service puts in front of it and what derived names put behind it.
-// Not in charge of: what a path may contain (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts, allowedOutputs.ts).
+// In charge of: the maximum length of a request's paths, so that the store accepts the key of each output, including
+// what the service puts before it and what derived names add.
+// Not in charge of: allowed characters (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts,
+// allowedOutputs.ts).
 import type { Provider } from '../stores/registry.ts'
 import { utf8ByteLength } from '../paths/inputAddress.ts'
 import { isSegmented, isSmooth } from '../../containers.ts'
@@ -18,13 +19,13 @@ import type { Findings } from '../findings.ts'
 import { type JobDraft } from '../requestSchema.ts'
 import { attemptDirectory } from '../paths/outputNames.ts'
 
-/** The longest of each name that the service makes; each stands for all of its kind. */
+/** The longest name of each kind that the service generates. */
 const NAME = 'n'.repeat(MAX_LENGTH.file_name)
 const LONGEST_ATTEMPT_DIRECTORY = attemptDirectory('0'.repeat(36), 999_999_999)
 const LONGEST = {
   file: `${NAME}_15_99999p.mp4`,
   audio: `${NAME}_audio_7.m4a`,
-  /** What finds out whether the directory can be written (Sink.tryOut). */
+  /** The object that tests whether the directory can be written (Sink.tryOut). */
   trial: '.splicepoint',
   rung: 'video_9999p',
   segment: `${LONGEST_ATTEMPT_DIRECTORY}/9999999.m4s`,
@@ -32,19 +33,22 @@ const LONGEST = {
   fragment: `${LONGEST_ATTEMPT_DIRECTORY}/QualityLevels(9999999999)/Fragments(audio_7=9999999999999999)`,
 } as const
 
-/** One key that the job would write, and the field that can be made shorter. */
+/** A key that the job would write, and the field that can be shortened. */
 interface LongestKey {
   field: string
   key: string
-  /** How often the field's own bytes are in the key: the last element of a directory also names the tar and the Smooth manifest. */
+  /**
+   * How often the key contains the field's own bytes: the last element of a directory also names the tar and the Smooth
+   * manifest.
+   */
   times: 1 | 2
-  /** Of the field's value, below the root. */
+  /** The field's value, below the root. */
   own: string
 }
 
-/** Refuses what no store of that provider could take, with the bytes that the field may have here. */
+/** Refuses paths that are too long for the provider's stores, and reports the bytes that the field may have. */
 export function checkPathLengths(draft: JobDraft, provider: Provider, findings: Findings): void {
-  // Of a provider that takes no outputs at all, something else is told.
+  // A provider that accepts no outputs is reported elsewhere.
   if (provider === 'file-upload') return
   const limit = OUTPUT_PATH_BYTES[provider]
   const reported = new Map<string, number>()
@@ -53,7 +57,7 @@ export function checkPathLengths(draft: JobDraft, provider: Provider, findings: 
     const excess = utf8ByteLength(key) - limit
     if (excess <= 0) continue
     const maxBytes = utf8ByteLength(own) - Math.ceil(excess / times)
-    // Where not even one byte is left for a name, it is the directory that is too long.
+    // If not even one byte is left for a name, the directory is too long.
     const [which, maximum] = maxBytes > 0 ? [field, maxBytes] : ['bucket_output_path', directory - 1 + maxBytes]
     reported.set(which, Math.min(maximum, reported.get(which) ?? maximum))
   }
@@ -78,7 +82,7 @@ function longestKeys(draft: JobDraft, provider: Provider): LongestKey[] {
   return [...found, file]
 }
 
-/** All rungs of a ladder are called alike. */
+/** All rungs of a ladder have names of the same form. */
 function profilesOf({ ladder, videoProfiles }: JobDraft): JobDraft['videoProfiles'] {
   return ladder === undefined ? videoProfiles : [{}]
 }
@@ -95,7 +99,7 @@ function longestFileKeys(
     const key = parseOutputLocation(provider, output).root === null ? joinPath(directory, own) : own
     const directories = key.split('/').slice(0, -1).join('/')
     const wanted: LongestKey = { field: `videoProfiles[${index}].output`, key, times: 1, own }
-    // Longer than a short name in the same directory.
+    // The test object's name can be longer than a short name in the same directory.
     const trial = joinPath(directories, LONGEST.trial)
     return [wanted, own.includes('/') ? { ...wanted, key: trial } : below(LONGEST.trial)]
   })
@@ -114,7 +118,7 @@ function longestSegmentKeys(
     return output === '' ? wanted : { ...wanted, field: `videoProfiles[${index}].output`, own: normalisePath(output) }
   })
   const audio = draft.audioProfiles.map((_profile, index) => below(`audio_${index}/${LONGEST.segment}`))
-  // The input's name may not be known yet (an upload's number).
+  // The input's name may not be known yet (an upload has only a number).
   const name = archiveBaseName({ outputDirectory: directory, inputName: NAME })
   const times = directory !== '' && !directory.includes('/') ? 2 : 1
   const named = [

@@ -1,5 +1,6 @@
-// In charge of: the directories of segmented output, and what cannot be together in it.
-// Not in charge of: rules of codecs and fields (combinations.ts), what the source makes of it (transcoder/plan/packagingPlan.ts).
+// In charge of: the directories of segmented output, and combinations that are not allowed in it.
+// Not in charge of: rules of codecs and fields (combinations.ts), the effect of the source
+// (transcoder/plan/packagingPlan.ts).
 import { schemeOf } from '../paths/inputAddress.ts'
 import { codecOf, videoRules } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, prefersTransportStreams } from '../../containers.ts'
@@ -14,20 +15,20 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false
 }
 
-/** Decision "bucket_output_path": named from the profile's `output`, without what looks like a file's extension. */
+/** Decision "bucket_output_path": the profile's `output`, without what looks like a file extension. */
 export function renditionDirectory(output: string, id: string): string {
   return output === '' ? id : normalisePath(output).replace(/(?<=[^/])\.[a-z][a-z0-9]{1,4}$/i, '')
 }
 
-/** What the tar and the Smooth manifest are called: the last element of bucket_output_path, else the input. */
+/** The name of the tar and the Smooth manifest: the last element of bucket_output_path, else the input's name. */
 export function archiveBaseName(spec: Pick<JobSpec, 'outputDirectory' | 'inputName'>): string {
   return spec.outputDirectory.split('/').at(-1) || spec.inputName
 }
 
-/** Names in the directory of segmented output that are ours, whatever the job. */
+/** Names in the directory of segmented output that the service uses, in every job. */
 const RESERVED_NAMES = /^(master\.m3u8|manifest\.mpd|job\.json|captions|thumbnails|[^/]*\.(tar|ism|m3u8|mpd))$/i
 
-/** Draft: as far as it could be read. `body`: whether the client said something itself, where a default says the same. */
+/** `draft`: the readable part of the job. `body`: to tell an explicit value from an equal default. */
 export function checkPackaging(draft: JobDraft, body: Record<string, unknown>, findings: Findings): void {
   if (!isSegmented(draft)) {
     if (isSet(draft.program_start_time))
@@ -46,11 +47,11 @@ export function checkPackaging(draft: JobDraft, body: Record<string, unknown>, f
       findings.warn('no_effect', field, `${field} has no effect: Smooth Streaming does not carry it; HLS and DASH do`)
 }
 
-/** Decisions "output" and "bucket_output_path": two things at one place are a 400. */
+/** Decisions "output" and "bucket_output_path": two outputs at the same path are a 400. */
 function checkDirectories(draft: JobDraft, findings: Findings): void {
   const seen = new Map(draft.audioProfiles.map((_profile, index) => [`audio_${index}`, `audioProfiles[${index}]`]))
   const provider = draft.outputProviderOf
-  // Of an address that its provider does not have, outputPaths.ts tells.
+  // outputPaths.ts reports an address that its provider does not have.
   const isForeign = (output: string): boolean =>
     schemeOf(output) !== null && (provider === undefined || !rulesOf(provider).schemes.includes(schemeOf(output) ?? ''))
   const video = draft.videoProfiles.flatMap(({ output = '' }, index) =>
@@ -58,7 +59,7 @@ function checkDirectories(draft: JobDraft, findings: Findings): void {
       ? []
       : [{ output: provider === undefined ? output : relativeRenditionPath(provider, output, draft), index }],
   )
-  // Derived names first: they are there in any case, and the message belongs at the name that was chosen.
+  // Derived names first: they cannot change, so the message belongs to the name that the client chose.
   for (const { output, index } of video.toSorted((a, b) => Number(a.output !== '') - Number(b.output !== ''))) {
     const field = `videoProfiles[${index}].output`
     if (output === null) {
@@ -83,7 +84,7 @@ function checkDirectories(draft: JobDraft, findings: Findings): void {
   }
 }
 
-/** Decision "master_variant_mode": DASH always separates; fragments of one track each are what CMAF is. */
+/** Decision "master_variant_mode": DASH always separates audio; a CMAF fragment has one track. */
 function warnAudio(draft: JobDraft, body: Record<string, unknown>, findings: Findings): void {
   const asked = body['master_variant_mode'] === false || body['separate_audio'] === false
   const { video_codec: codec, output_container: container } = draft

@@ -26,7 +26,7 @@ export function checkTransportStream(draft: JobDraft, findings: Findings): void 
   checkDistinctPids(draft, findings)
 }
 
-/** Of the fields that are given, one that another of the stream's PIDs has already. */
+/** Reports a given PID that is already used by another field of the same stream. */
 function checkDistinctPids(draft: JobDraft, findings: Findings): void {
   const { pmt_pid: map = DEFAULT_PMT_PID, video_pid: video = DEFAULT_VIDEO_PID, scte35_pid_remap: cues } = draft
   const first = draft.audio_pid ?? video + 1

@@ -1,5 +1,5 @@
-// In charge of: as much of DER (ITU-T X.690) as RSA keys are written in.
-// Not in charge of: which structure a key has (pem.ts).
+// In charge of: the subset of DER (ITU-T X.690) that RSA keys use.
+// Not in charge of: the structure of a key (pem.ts).
 
 export interface DerElement {
   tag: number
@@ -9,14 +9,14 @@ export interface DerElement {
   whole: Uint8Array
 }
 
-/** The elements that lie one after the other in `bytes`; null for what is not DER. */
+/** The consecutive elements in `bytes`; null if they are not DER. */
 export function readDerElements(bytes: Uint8Array): DerElement[] | null {
   const found: DerElement[] = []
   for (let at = 0; at < bytes.length;) {
     const tag = bytes[at]!
     const first = bytes[at + 1]
     if (first === undefined) return null
-    // §8.1.3.5: the long form, the length's own length first. No key is longer than four bytes can say.
+    // §8.1.3.5: the long form begins with the length of the length. Four bytes are enough for every key.
     const longer = first < 0x80 ? 0 : first & 0x7f
     if (first === 0x80 || longer > 4) return null
     let length = longer === 0 ? first : 0

@@ -1,5 +1,5 @@
-// In charge of: MD5 (RFC 1321), because a fingerprint of Oracle's is one.
-// Not in charge of: anything that has to withstand an attacker.
+// In charge of: MD5 (RFC 1321), because Oracle's key fingerprints use it.
+// Not in charge of: anything that must resist an attacker.
 
 const SHIFTS = [
   [7, 12, 17, 22],
@@ -10,7 +10,7 @@ const SHIFTS = [
 /** RFC 1321 §3.4: "the integer part of 4294967296 times abs(sin(i))". */
 const TABLE = Uint32Array.from({ length: 64 }, (_, i) => Math.floor(2 ** 32 * Math.abs(Math.sin(i + 1))))
 
-/** 16 bytes. */
+/** @returns 16 bytes */
 export function md5(message: Uint8Array): Uint8Array {
   // §3.1 and §3.2: a 1 bit, zeros, and the length in bits, up to a multiple of 64 bytes.
   const padded = new Uint8Array(Math.ceil((message.length + 9) / 64) * 64)
@@ -39,7 +39,7 @@ export function md5(message: Uint8Array): Uint8Array {
   return new Uint8Array(digest.buffer)
 }
 
-/** §3.4: the functions F, G, H, I, and the word of the block that each step takes. */
+/** §3.4: the functions F, G, H, I, and the index of the block's word that each step uses. */
 function mix(round: number, step: number, b: number, c: number, d: number): { mixed: number; word: number } {
   if (round === 0) return { mixed: (b & c) | (~b & d), word: step }
   if (round === 1) return { mixed: (b & d) | (c & ~d), word: (5 * step + 1) & 15 }

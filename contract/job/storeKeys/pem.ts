@@ -1,19 +1,19 @@
-// In charge of: private keys in PEM form as clients send them (RFC 7468; PKCS#1 of RFC 8017, PKCS#8 of RFC 5208), read into
-// what signing needs, or refused by name.
-// Not in charge of: which provider wants one (storeKey.ts), using it.
+// In charge of: reading private keys in PEM form (RFC 7468; PKCS#1 of RFC 8017, PKCS#8 of RFC 5208) for signing, and
+// saying why a key cannot be read.
+// Not in charge of: which provider needs one (storeKey.ts), signing.
 import { readDerElements, writeDerElement } from './der.ts'
 import { md5 } from './md5.ts'
 
 export interface RsaKey {
-  /** PrivateKeyInfo, the one form that WebCrypto takes. */
+  /** PrivateKeyInfo, the only form that WebCrypto imports. */
   pkcs8: Uint8Array<ArrayBuffer>
-  /** Of the modulus. */
+  /** Bits of the modulus. */
   bits: number
   /** MD5 of the public key (SubjectPublicKeyInfo, DER), as Oracle shows it: `20:3b:…`. */
   fingerprint: string
 }
 
-/** `why` follows the name of the field: "is encrypted with a passphrase; …". It holds nothing of the key. */
+/** `why` follows the name of the field: "is encrypted with a passphrase; …". It contains no part of the key. */
 export type PemResult = { ok: true; key: RsaKey } | { ok: false; why: string }
 
 const SEQUENCE = 0x30
@@ -24,7 +24,7 @@ const OCTET_STRING = 0x04
 const RSA = Uint8Array.of(0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00)
 const ZERO = Uint8Array.of(0x02, 0x01, 0x00)
 
-/** What people send instead of their private key. */
+/** PEM labels that people send by mistake instead of a private key. */
 const OTHER_PEM_LABELS: Readonly<Record<string, string>> = {
   'ENCRYPTED PRIVATE KEY': 'is encrypted with a passphrase; send it decrypted (openssl pkey -in key.pem)',
   'PUBLIC KEY': 'is a public key; send the private one',
@@ -40,7 +40,7 @@ export function isPem(text: string | null | undefined): text is string {
 }
 
 export function readPem(text: string): PemResult {
-  // As in JSON key files, pasted with their escapes.
+  // Keys copied from JSON files still have their escaped line breaks.
   const lines = text.replace(/\\r|\r/g, '').replaceAll('\\n', '\n')
   const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^-]*)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines)
   if (!found) {
@@ -65,7 +65,7 @@ function refuse(why: string): PemResult {
   return { ok: false, why }
 }
 
-/** RFC 5208 §5: version, algorithm, the key, and attributes that nobody needs. */
+/** RFC 5208 §5: version, algorithm, the key, and attributes, which are ignored. */
 function unwrapPkcs8(der: Uint8Array): Uint8Array | 'another' | null {
   const [info, ...more] = readDerElements(der) ?? []
   const [version, algorithm, key] = (info?.tag === SEQUENCE && readDerElements(info.content)) || []
@@ -76,7 +76,7 @@ function unwrapPkcs8(der: Uint8Array): Uint8Array | 'another' | null {
   return oid && same(oid.whole, RSA.subarray(2, 13)) ? key.content : 'another'
 }
 
-/** RFC 8017 §A.1.2: version, n, e, d, p, q, and three more that speed it up. */
+/** RFC 8017 §A.1.2: version, n, e, d, p, q, and three more values that speed up signing. */
 function keyOf(der: Uint8Array): RsaKey | null {
   const [sequence, ...more] = readDerElements(der) ?? []
   const numbers = (sequence?.tag === SEQUENCE && readDerElements(sequence.content)) || []
@@ -103,7 +103,7 @@ function same(a: Uint8Array, b: Uint8Array): boolean {
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** RFC 4648 §4, white space between; null for anything else. */
+/** RFC 4648 §4, white space allowed; null for anything else. */
 function fromBase64(text: string): Uint8Array | null {
   const digits = text.replace(/\s+/g, '').replace(/={1,2}$/, '')
   if (digits === '' || digits.length % 4 === 1) return null

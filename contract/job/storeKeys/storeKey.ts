@@ -1,6 +1,6 @@
-// In charge of: which of two kinds of keys a credential holds (decision "Stores"), an access key with its secret or a signing key
-// in PEM form, and what is wrong with it. The store is opened by the same reading that judged the request.
-// Not in charge of: what one provider wants of its signing keys (stores/), whether the store takes the key.
+// In charge of: which kind of key a credential holds (decision "Stores"): an access key with its secret, or a signing
+// key in PEM form; and its problems. Validation and the stores use the same reading.
+// Not in charge of: what a provider requires of signing keys (stores/), whether the store accepts the key.
 import { isPem, readPem, type RsaKey } from './pem.ts'
 import type { CredentialMember, KnownCredential } from '../stores/storeRules.ts'
 
@@ -25,11 +25,11 @@ export type StoreKeyResult<Signer> =
 
 /** The signing keys of one provider. */
 export interface SignerForm<Signer> {
-  /** Needed beside the PEM key, in the order in which the provider's console shows them. */
+  /** Required together with the PEM key, in the order in which the provider's console shows them. */
   members: readonly CredentialMember[]
-  /** Members that say more of the key, and need not be there. */
+  /** Optional members that describe the key. */
   optional: readonly CredentialMember[]
-  /** Which keys there may be, as a sentence. */
+  /** The alternatives, as a sentence. */
   either: string
   /** @param fingerprint of the given key; null where it cannot be read */
   check(known: KnownCredential, fingerprint: string | null, report: ReportMember): void
@@ -46,7 +46,7 @@ export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential
   const lacksPair = (['access_key', 'secret_key'] as const).filter((name) => !known[name] || isPem(known[name]))
   const lacksSigner: CredentialMember[] = [
     ...members.filter((name) => !known[name]),
-    // A private_key that is no PEM key is read as one all the same, so that its mistake is reported.
+    // A private_key that is not PEM is treated as one, so that its problem is reported.
     ...(pems.length > 0 || known.private_key ? [] : (['private_key'] as const)),
   ]
   const hasPair = lacksPair.length === 0

@@ -1,5 +1,5 @@
-// In charge of: Amazon S3, and stores that speak S3 at an `endpoint`, as the contract knows them.
-// Not in charge of: judging their credentials (awsCredentials.ts), reading and writing (worker/storage/s3).
+// In charge of: the contract's rules for Amazon S3 and for S3-compatible stores at an `endpoint`.
+// Not in charge of: checking credentials (awsCredentials.ts), reading and writing (worker/storage/s3).
 import { parseBucketAndKey } from './objectKey.ts'
 import { wrongForm, type StoreRules } from './storeRules.ts'
 

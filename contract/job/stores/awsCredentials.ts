@@ -1,5 +1,5 @@
-// In charge of: the credentials of Amazon S3, and the address of a store that speaks S3.
-// Not in charge of: whether the address may be reached (the guard in front of fetch).
+// In charge of: the credentials of Amazon S3, and the endpoint of an S3-compatible store.
+// Not in charge of: whether the endpoint may be reached (worker/storage/addressPolicy.ts).
 import { checkRegion, type CheckCredentials } from './credentialReport.ts'
 import { parseHttp } from './http.ts'
 
@@ -21,7 +21,7 @@ function endpointProblem(endpoint: string): string | null {
   if (parseHttp(endpoint).kind !== 'http' || /[?#]/.test(endpoint)) {
     return ' must be an address like "https://s3.example.com", without a bucket, a user name or a query'
   }
-  // A bucket, most often; accepted, every object would be looked for in the wrong place.
+  // A path is usually a bucket name. If it were accepted, every object would be looked for in the wrong place.
   if (/^https?:\/\/[^/\\]+\/*$/i.test(endpoint)) return null
   return ' must not have a path: it is the address of the store alone, like "https://s3.example.com"; buckets are named in input and in the paths of outputs'
 }

@@ -1,5 +1,5 @@
-// In charge of: files that a client uploaded, as sources (2.1 input), as the contract knows them.
-// Not in charge of: uploading (worker/uploads/authenticateUpload.ts).
+// In charge of: the contract's rules for uploaded files as sources (2.1 input).
+// Not in charge of: uploading (worker/uploads/receiveUpload.ts).
 import { wrongForm, type InvalidAddress, type StoreRules } from './storeRules.ts'
 
 export interface UploadAddress {
@@ -37,7 +37,10 @@ function numbered(digits = ''): UploadAddress | InvalidAddress {
   return { kind: 'upload', number }
 }
 
-/** http and https are the same place here: a proxy in front of the service may end TLS. */
+/**
+ * Splits an address without its scheme: http and https are treated alike, because a proxy in front of the service may
+ * terminate TLS.
+ */
 function splitAddress(address: string): { host: string; path: string } {
   const parts = /^https?:\/\/([^/]*)(.*)$/is.exec(address)
   return parts === null ? { host: '', path: address } : { host: parts[1]!.toLowerCase(), path: parts[2]! }

@@ -1,5 +1,5 @@
-// In charge of: Google Cloud Storage as the contract knows it.
-// Not in charge of: judging its credentials (gcloudCredentials.ts), reading and writing (worker/storage/google).
+// In charge of: the contract's rules for Google Cloud Storage.
+// Not in charge of: checking credentials (gcloudCredentials.ts), reading and writing (worker/storage/google).
 import { parseBucketAndKey } from './objectKey.ts'
 import { wrongForm, type StoreRules } from './storeRules.ts'
 
@@ -20,7 +20,7 @@ export const gcloud: StoreRules<GoogleAddress> = {
   inputForm: FORM,
   outputForm: 'gs://<bucket>/<directory>',
   example: 'gs://bucket/film.mp4',
-  // What a key file of Google's has besides says whose key it is.
+  // A key file from Google also says who owns the key.
   members: ['access_key', 'secret_key', 'client_email', 'private_key', 'private_key_id', 'project_id', 'client_id'],
   whyUnused: { region: 'gcloud finds a bucket by its name' },
   parse(input) {

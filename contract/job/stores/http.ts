@@ -1,5 +1,5 @@
-// In charge of: http servers, which sources are read from and outputs are PUT to, as the contract knows them.
-// Not in charge of: whether an address may be fetched (the guard in front of fetch).
+// In charge of: the contract's rules for http servers: sources are read from them, outputs are PUT to them.
+// Not in charge of: whether an address may be fetched (worker/storage/addressPolicy.ts).
 import { isCleanText } from '../paths/inputAddress.ts'
 import { invalidAddress, wrongForm, type InvalidAddress, type StoreRules } from './storeRules.ts'
 
@@ -21,9 +21,9 @@ export const http: StoreRules<HttpAddress> = {
   parse: (input) => parseHttp(input),
 }
 
-/** Also of an http(s) address that is given for another purpose than input (a logo, a webhook). */
+/** Also used for http(s) addresses with another purpose than input (a logo, a webhook). */
 export function parseHttp(address: string): HttpAddress | InvalidAddress {
-  // A reader that is laxer than this one would drop or turn such characters and see another host.
+  // A more lenient parser would drop or convert such characters and see another host.
   if (!isCleanText(address) || /[\\ ]/.test(address)) {
     return invalidAddress('an address must not contain control characters, spaces or backslashes; percent-encode them')
   }

@@ -1,5 +1,5 @@
-// In charge of: Oracle's Object Storage as the contract knows it.
-// Not in charge of: judging its credentials (oracleCredentials.ts), reading and writing (worker/storage/oracle).
+// In charge of: the contract's rules for Oracle's Object Storage.
+// Not in charge of: checking credentials (oracleCredentials.ts), reading and writing (worker/storage/oracle).
 import { keyProblem } from './objectKey.ts'
 import { invalidAddress, wrongForm, type StoreRules } from './storeRules.ts'
 

@@ -1,5 +1,5 @@
 // In charge of: the credentials of Oracle's Object Storage: a customer secret key, or an API signing key of a user.
-// Not in charge of: how the two are told apart (../keys.ts).
+// Not in charge of: telling the two apart (../storeKeys/storeKey.ts).
 import { readKey, type StoreKeyResult, type SignerForm } from '../storeKeys/storeKey.ts'
 import type { RsaKey } from '../storeKeys/pem.ts'
 import { checkKey, checkRegion, type CheckCredentials } from './credentialReport.ts'

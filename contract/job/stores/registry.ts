@@ -1,5 +1,6 @@
-// In charge of: which stores there are, and their addresses. A new store is a file beside this one and a line here.
-// Not in charge of: their credentials (credentialChecks.ts beside it), reading and writing (worker/storage/registry.ts).
+// In charge of: the list of stores, and parsing their addresses. A new store needs a file in this folder and a line
+// here.
+// Not in charge of: credentials (credentialChecks.ts), reading and writing (worker/storage/registry.ts).
 import { aws } from './aws.ts'
 import { fileUpload } from './fileUpload.ts'
 import { gcloud } from './gcloud.ts'
@@ -30,17 +31,17 @@ export function rulesOf(provider: Provider): StoreRules<AddressOf<Provider>> {
   return storeRules[provider]
 }
 
-/** Reads `input` as the provider's form. Anything else is `invalid`, with a sentence that shows the form. */
+/** Parses `input` in the provider's form. Anything else is `invalid`, with a sentence that shows the form. */
 export function parseInput(provider: Provider, input: string, baseUrl: string | null): InputAddress {
   return rulesOf(provider).parse(input, baseUrl)
 }
 
-/** The bucket or the host of an output's address; the key of what is returned means nothing. */
+/** The bucket or the host of an output's address. The key in the result is a placeholder. */
 export function parseRoot(provider: Provider, root: string): InputAddress {
   return parseInput(provider, `${root}/x`, null)
 }
 
-/** The provider that has addresses of this scheme; null = none has. */
+/** The provider whose addresses have this scheme; null = none. */
 export function providerOfScheme(scheme: string): Provider | null {
   return PROVIDERS.find((provider) => rulesOf(provider).schemes.includes(scheme)) ?? null
 }

@@ -1,5 +1,5 @@
-// In charge of: what a kind of store tells the contract about itself: names, addresses, credentials. One file a store.
-// Not in charge of: which stores there are (registry.ts), reading and writing (worker/storage).
+// In charge of: the interface of a store's rules: names, addresses, credentials. Each store implements it in one file.
+// Not in charge of: which stores exist (registry.ts), reading and writing (worker/storage).
 import type { ProblemCode } from '../findings.ts'
 
 export type CredentialMember =
@@ -17,7 +17,7 @@ export type CredentialMember =
   | 'session_token'
   | 'endpoint'
 
-/** What was given of a credential. Empty and null are the same as absent. */
+/** The given members of a credential. Empty and null are the same as absent. */
 export type KnownCredential = { readonly [member in CredentialMember]?: string | null | undefined }
 
 export interface InvalidAddress {
@@ -27,25 +27,26 @@ export interface InvalidAddress {
 }
 
 export interface StoreRules<Address extends { kind: string }> {
-  /** In the dashboard: on either side of the form, and among the settings of a job. */
+  /** Names in the dashboard: in the form, as input and as output, and among the settings of a job. */
   labels: { input: string; output: string; settings: string }
-  /** Of its addresses; none = its paths have no scheme (2.3, pairing seen). */
+  /** Schemes of its addresses; none = its paths have no scheme (2.3, observed pairing). */
   schemes: readonly string[]
-  /** What the root of an address is: the part that names the store's bucket, or the host of a server. */
+  /** The root of an address: the part that names the bucket, or the host of a server. */
   root: { kind: 'bucket' | 'host'; elements: 1 | 2 }
   /** Completes "input has the form …". */
   inputForm: string
-  /** Completes "bucket_output_path must name the bucket: …"; null where paths of outputs are relative. */
+  /** Completes "bucket_output_path must name the bucket: …"; null if output paths are relative. */
   outputForm: string | null
-  /** Of an input, as an example. */
+  /** An example of an input. */
   example: string
-  /** Members of a credential that are read, in the order of a form. Others are named in a warning. */
+  /** Members of a credential that are read, in the order of a form. Others get a warning. */
   members: readonly CredentialMember[]
-  /** Why a member of others has no effect, where there is more to say than that it is not used. */
+  /** Why a member of other stores has no effect, if there is more to say than that it is unused. */
   whyUnused?: Partial<Record<CredentialMember, string>>
   /**
-   * Reads an input.
-   * @param baseUrl of the service; null = the input was accepted before, at whatever address the service had then
+   * Parses an input.
+   * @param baseUrl of the service; null = the input was accepted earlier, and the service's address may have changed
+   * since
    */
   parse(input: string, baseUrl: string | null): Address | InvalidAddress
 }

@@ -1,4 +1,5 @@
-// In charge of: the service's own store as the contract knows it: outputs of earlier jobs as sources, and where outputs go.
+// In charge of: the contract's rules for the service's own store: outputs of earlier jobs as sources, and the default
+// destination.
 // Not in charge of: whose outputs may be read (worker/storage/r2).
 import { OUTPUT_PATH_BYTES } from '../../limits.ts'
 import { keyProblem } from './objectKey.ts'
@@ -6,7 +7,7 @@ import { wrongForm, type StoreRules } from './storeRules.ts'
 
 export interface OwnAddress {
   kind: 'own'
-  /** null = the caller's. */
+  /** null = the caller's account. */
   account: string | null
   jobId: string
   path: string
