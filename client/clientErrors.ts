@@ -1,16 +1,16 @@
-// In charge of: the two ways in which a call can fail: the service refused it, or there was no answer; and which of them may pass.
-// Not in charge of: which codes the service has (#contract/errors.ts).
+// In charge of: the two kinds of errors (the service refused, or there was no answer), and which of them are transient.
+// Not in charge of: the service's error codes (#contract/errorCodes.ts).
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 
-/** The service answered, and not with success. */
+/** The service answered with an error. */
 export class ServiceError extends Error {
   override name = 'ServiceError'
   /** HTTP status. */
   readonly status: number
-  /** null when what answered is not the service (a proxy, another program). */
+  /** null if the answer does not come from the service (a proxy, another program). */
   readonly code: RequestErrorCode | null
   readonly field: string | null
-  /** Of a refused job: an array of its problems, each `{code, field, message, allowed?, minimum?, maximum?}`. */
+  /** For a refused job: an array of its problems, each `{code, field, message, allowed?, minimum?, maximum?}`. */
   readonly details: unknown
 
   constructor(status: number, text: string) {
@@ -23,12 +23,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** No answer, a broken one, or bytes that are not the announced ones. */
+/** There was no answer, an incomplete one, or one whose content differs from what was announced. */
 export class NetworkError extends Error {
   override name = 'NetworkError'
 }
 
-/** Whether asking again may help. */
+/** Whether a retry may help. */
 export function isTransient(error: unknown): boolean {
   return (
     error instanceof NetworkError ||

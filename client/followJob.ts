@@ -1,4 +1,4 @@
-// In charge of: reading a job until it has ended, through the short absences of a service that restarts.
+// In charge of: polling a job until it has ended, tolerating short outages while the service restarts.
 import type { JobRead } from '#contract/api/answers.ts'
 import { isTransient } from './clientErrors.ts'
 import { sleep } from './sleep.ts'
@@ -6,15 +6,15 @@ import { sleep } from './sleep.ts'
 export interface FollowOptions {
   /** Milliseconds between two reads. Default: 1000. */
   pollMs?: number | undefined
-  /** Milliseconds for which the service may fail or be unreachable in one go. Default: 30000. */
+  /** Longest outage of the service that is tolerated, in milliseconds. Default: 30000. */
   silenceMs?: number | undefined
-  /** Called with each read of the job. Default: nothing is called. */
+  /** Called with each read of the job. Default: none. */
   show?: ((job: JobRead) => void) | undefined
-  /** Ends the reading; the job goes on. Default: none. */
+  /** Stops polling; the job continues. Default: none. */
   signal?: AbortSignal | undefined
 }
 
-/** @throws ServiceError at once when the answer will not change; the last failure after `silenceMs` */
+/** @throws ServiceError at once if a retry cannot help; otherwise the last error after `silenceMs` */
 export async function follow(
   client: { read: (id: number) => Promise<JobRead> },
   id: number,

@@ -1,4 +1,4 @@
-// In charge of: what the client has for programs in Node, as its package exports it.
+// In charge of: the client's exports for Node.
 export type * from './types.ts'
 export { Client } from './nodeClient.ts'
 export { download, type Downloaded, type RemoteFile } from './download/downloadFile.ts'

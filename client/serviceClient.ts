@@ -1,5 +1,6 @@
-// In charge of: the operations of the service as functions with types (docs/client.md). Runs in Node and in browsers.
-// Not in charge of: files of a machine (nodeClient.ts), bytes (upload/uploadFile.ts, download/downloadFile.ts), waiting (followJob.ts), showing anything.
+// In charge of: the operations of the service as typed functions (docs/client.md). Runs in Node and in browsers.
+// Not in charge of: local files (nodeClient.ts), transfers (upload/uploadFile.ts, download/downloadFile.ts), polling
+// (followJob.ts), output for people.
 import type { IssuedKey, Key, KeyTerms, ReplacedKey, VaultRotation } from '#contract/api/administration.ts'
 import type {
   Created,
@@ -37,30 +38,30 @@ const RETRY_DELAY_MS = 500
 export interface CreateOptions {
   /** Probe, plan and estimate only; nothing is encoded. Default: false. */
   dryRun?: boolean
-  /** The same key never makes a second job. Default: a random one. */
+  /** Requests with the same key create only one job. Default: a random key. */
   idempotencyKey?: string
 }
 
 export interface ListOptions {
-  /** 1 to 100. Default: the service's, 20. */
+  /** 1 to 100. Default: 20, set by the service. */
   limit?: number | string
-  /** `next_cursor` of the page before. Default: the first page. */
+  /** `next_cursor` of the previous page. Default: the first page. */
   cursor?: string
-  /** Jobs: names of states, separated by commas; uploads: "receiving" or "ready". Default: all. */
+  /** Jobs: states, separated by commas. Uploads: "receiving" or "ready". Default: all. */
   state?: string
   /** Jobs: number, job_id, part of the source's name or address, or a value of `metadata`. Default: all. */
   search?: string
-  /** Jobs: "name:value" that the job's `metadata` must have; several must all be there. Default: none. */
+  /** Jobs: "name:value" pairs of the job's `metadata`; all must match. Default: none. */
   metadata?: readonly string[]
 }
 
-/** What a preset is made of. */
+/** The content of a preset. */
 export interface PresetRequest {
   /** Unique in the account. */
   name: string
   /** Default: none. */
   description?: string
-  /** A job without its source and credentials. */
+  /** The body of a job without source and credentials. */
   job: PresetJob
 }
 
@@ -72,7 +73,7 @@ export interface ShareOptions {
 }
 
 export interface UploadTokenOptions {
-  /** Default: what one upload may have. */
+  /** Default: the limit of one upload. */
   max_bytes?: number
   /** Default: 1. */
   max_files?: number
@@ -95,8 +96,8 @@ export class ServiceClient {
   }
 
   /**
-   * The `input` of a job, for a file.
-   * @param name what the file is called. Default: the File's own name
+   * Uploads a file. @returns the `input` for a job
+   * @param name of the upload. Default: the File's own name
    */
   upload(file: Blob | UploadSource, name?: string, options: UploadOptions = {}): Promise<Uploaded> {
     const source = isBlob(file) ? blobSource(file, name) : name === undefined ? file : { ...file, name }
@@ -104,20 +105,23 @@ export class ServiceClient {
   }
 
   /**
-   * Safe to repeat: all tries have one Idempotency-Key, so that a lost answer makes no second job.
-   * @throws ServiceError whose `details` are the problems of the body
+   * Safe to repeat: all tries have the same Idempotency-Key, so a lost answer does not create a second job.
+   * @throws ServiceError with the problems of the body in `details`
    */
   create(job: JobRequest, options: CreateOptions = {}): Promise<Created> {
     const path = `/api/v0/job${options.dryRun === true ? '?dry_run=true' : ''}`
     return this.#createIdempotent<Created>(path, job, options.idempotencyKey)
   }
 
-  /** A new job of the same request, once the first one has ended. Safe to repeat, as creation is. */
+  /** Creates a new job from the request of an ended one. Safe to repeat, like `create`. */
   retry(id: number): Promise<Created> {
     return this.#createIdempotent(`/api/v0/job/${id}/retry`, {})
   }
 
-  /** The job, its status and its outputs in the service's own store. @throws ServiceError `job_active` before its end */
+  /**
+   * Deletes the job, its status and its outputs in the service's own store. @throws ServiceError `job_active` if it has
+   * not ended
+   */
   async delete(id: number): Promise<void> {
     await sendRequest(this.#service, `/api/v0/job/${id}`, { method: 'DELETE' })
   }
@@ -126,7 +130,7 @@ export class ServiceClient {
     return this.#requestJson(`/api/v0/job/${id}`)
   }
 
-  /** Reads the job until it has ended. */
+  /** Polls the job until it has ended. */
   follow(id: number, options: FollowOptions = {}): Promise<JobRead> {
     return follow(this, id, { ...options, signal: options.signal ?? this.#service.signal })
   }
@@ -135,17 +139,17 @@ export class ServiceClient {
     return this.#requestJson(`/api/v0/job?${queryOf(options)}`)
   }
 
-  /** @throws ServiceError `job_finished` when there is nothing left to cancel */
+  /** @throws ServiceError `job_finished` if the job has ended already */
   cancel(id: number): Promise<JobRead> {
     return this.#requestJson(`/api/v0/job/${id}/cancel`, { method: 'POST' })
   }
 
-  /** What has happened to a job so far. */
+  /** The events of a job so far. */
   events(id: number): Promise<{ events: PublicEvent[]; job_completed: boolean }> {
     return this.#requestJson(`/api/v0/job/${id}/events`)
   }
 
-  /** What the transcoder did: each ffmpeg command and its messages. */
+  /** The log of the transcoder: each ffmpeg command and its messages. */
   log(id: number): Promise<JobLog> {
     return this.#requestJson(`/api/v0/job/${id}/log`)
   }
@@ -163,7 +167,7 @@ export class ServiceClient {
     await sendRequest(this.#service, `/api/v0/job/${id}/share/${encodeURIComponent(shareId)}`, { method: 'DELETE' })
   }
 
-  /** Built-in ones first. */
+  /** Built-in presets come first. */
   presets(): Promise<PresetList> {
     return this.#requestJson('/api/v0/presets')
   }
@@ -189,12 +193,12 @@ export class ServiceClient {
     return this.#requestJson(`/uploads?${queryOf(options)}`)
   }
 
-  /** Whole, or on its way. */
+  /** Deletes an upload, complete or still receiving. */
   async deleteUpload(number: number): Promise<void> {
     await sendRequest(this.#service, `/uploads/${number}`, { method: 'DELETE' })
   }
 
-  /** For a page of yours whose visitors upload to your account without an API key. */
+  /** A token with which visitors of your page upload to your account without an API key. */
   createUploadToken(options: UploadTokenOptions = {}): Promise<UploadToken> {
     return this.#send('POST', '/api/v0/uploads/tokens', options)
   }
@@ -203,7 +207,7 @@ export class ServiceClient {
     return this.#requestJson('/api/v0/limits')
   }
 
-  /** Keys: with a key of the scope "admin" only. */
+  /** API keys. Requires a key with the scope "admin". */
   keys(): Promise<{ keys: Key[] }> {
     return this.#requestJson('/api/v0/keys')
   }
@@ -220,18 +224,23 @@ export class ServiceClient {
     await sendRequest(this.#service, `/api/v0/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
   }
 
-  /** Seals some of what older keys of the ring sealed with its first; again with the last answer until `done`. Safe to repeat. */
+  /**
+   * Encrypts a batch of secrets again with the newest vault key. Call it with the last answer until `done`. Safe to
+   * repeat.
+   */
   resealVault({ next, next_key }: Pick<VaultRotation, 'next' | 'next_key'>): Promise<VaultRotation> {
     const place = new URLSearchParams({ after: String(next), after_key: next_key })
     return this.#createIdempotent(`/api/v0/vault/rotate?${place.toString()}`, {})
   }
 
-  /** The service checks each of its parts; what it writes for that it removes. With a key of the scope "admin" only. */
+  /**
+   * Makes the service check each of its parts; test data is removed afterwards. Requires a key with the scope "admin".
+   */
   diagnose(): Promise<Diagnosis> {
     return this.#requestJson('/api/v0/diagnosis', { method: 'POST' })
   }
 
-  /** In the text format of Prometheus. With a key of the scope "admin" only. */
+  /** Metrics in the text format of Prometheus. Requires a key with the scope "admin". */
   async metrics(): Promise<string> {
     return (await sendRequest(this.#service, '/metrics')).text()
   }
@@ -257,7 +266,7 @@ export class ServiceClient {
   }
 }
 
-/** Not randomUUID, which browsers have on https and localhost only. */
+/** Browsers have randomUUID only on https and localhost. */
 function randomIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,17 +1,18 @@
-// In charge of: one request to the service: address, credentials, and every failure as one of two errors. Runs in Node and in browsers.
-// Not in charge of: which requests there are (serviceClient.ts, upload/uploadFile.ts).
+// In charge of: sending one request to the service: address, credentials, and every failure as one of two errors. Runs
+// in Node and in browsers.
+// Not in charge of: which requests exist (serviceClient.ts, upload/uploadFile.ts).
 import { NetworkError, ServiceError } from './clientErrors.ts'
 
 export interface ServiceConnection {
-  /** Address without a slash at its end. */
+  /** Address without a trailing slash. */
   base: string
   /** Value of the Authorization header. */
   authorization: string
-  /** Aborts what is under way. */
+  /** Aborts running requests. */
   signal?: AbortSignal | undefined
 }
 
-/** An API key, or an upload token, which can do nothing but upload (docs/uploads.md). */
+/** An API key, or an upload token, which only permits uploads (docs/uploads.md). */
 export type Credentials = string | { key: string } | { token: string }
 
 export type RequestOptions = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
@@ -26,14 +27,14 @@ function authorizationOf(credentials: Credentials): string {
   return `Basic ${base64(`${key}:`)}`
 }
 
-/** Of a text's UTF-8. */
+/** Base64 of the text in UTF-8. */
 export function base64(text: string): string {
   return btoa(String.fromCodePoint(...new TextEncoder().encode(text)))
 }
 
 /**
- * @param path below the service's address, with its query
- * @throws ServiceError for every answer but success; NetworkError when there is none
+ * @param path below the service's address, including the query
+ * @throws ServiceError for every answer that is not a success; NetworkError if there is no answer
  */
 export async function sendRequest(
   service: ServiceConnection,
@@ -50,7 +51,7 @@ export async function sendRequest(
   throw new ServiceError(response.status, await response.text().catch(() => ''))
 }
 
-/** `fetch` whose failures say what could not be reached. @throws NetworkError */
+/** Like `fetch`, but the error names the host that could not be reached. @throws NetworkError */
 export async function fetchOrFail(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init)
@@ -60,13 +61,13 @@ export async function fetchOrFail(url: URL, init: RequestInit): Promise<Response
   }
 }
 
-/** undici's own message is "fetch failed"; what it met is its cause. */
+/** undici only says "fetch failed"; the reason is in the error's cause. */
 export function describeError(error: unknown): string {
   const { cause, message } = error as Error & { cause?: { code?: string; message?: string } }
   return cause?.code ?? (cause?.message || message)
 }
 
-/** @throws NetworkError when the body is cut off or no JSON */
+/** @throws NetworkError if the body is cut off or is not JSON */
 export async function readJsonAnswer<T>(response: Response): Promise<T> {
   try {
     return (await response.json()) as T

@@ -1,4 +1,4 @@
-// In charge of: the types that both entries export.
+// In charge of: the types that both entry points export.
 export type { IssuedKey, Key } from '#contract/api/administration.ts'
 export type {
   Created,

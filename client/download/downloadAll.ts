@@ -1,5 +1,5 @@
-// In charge of: all files of a finished job, the segments behind its playlists too, below a directory.
-// Not in charge of: one file (downloadFile.ts).
+// In charge of: downloading all files of a finished job into a directory, including the segments of its playlists.
+// Not in charge of: a single file (downloadFile.ts).
 import { readFile } from 'node:fs/promises'
 import type { JobRead } from '#contract/api/answers.ts'
 import {
@@ -14,9 +14,9 @@ import { isTransient } from '../clientErrors.ts'
 import { sleep } from '../sleep.ts'
 
 export interface DownloadOptions {
-  /** Files at one time. Default: 6. */
+  /** Files downloaded at the same time. Default: 6. */
   concurrency?: number
-  /** Called as bytes arrive or are found to be there already; `total` is of all files. Default: nothing is called. */
+  /** Called when bytes arrive, or when a file is found to exist already. `total` counts all files. Default: none. */
   progress?: (progress: DownloadProgress) => void
   /** Default: none. */
   signal?: AbortSignal | undefined
@@ -40,8 +40,9 @@ const TRIES = 4
 const PAUSE_MS = 500
 
 /**
- * Manifests come last: what a directory shows as playable is whole. A file that is there already, byte for byte, stays.
- * @throws ServiceError, NetworkError; Error where the job has no outputs, or not all of its files are known
+ * Manifests are downloaded last, so that a manifest in the directory always has all its files. An existing file with
+ * the same content is kept.
+ * @throws ServiceError, NetworkError; Error if the job has no outputs, or not all of its files are known
  */
 export async function downloadAll(
   { status }: Pick<JobRead, 'status'>,
@@ -61,7 +62,7 @@ export async function downloadAll(
       progress?.({ ...sum })
     }
     const found = await withRetries(signal, () => {
-      // What a try brought that broke off is fetched again.
+      // The bytes of an interrupted try are fetched again.
       count(-counted)
       return download(file, directory, signal, count)
     })
@@ -79,7 +80,7 @@ export async function downloadAll(
 
 type Output = JobRead['status']['outputs'][number]
 
-/** The outputs, and what the job's report lists beside them. */
+/** The outputs, and the further files in the job's report. */
 async function filesOf(outputs: readonly Output[], directory: string, signal?: AbortSignal): Promise<RemoteFile[]> {
   if (outputs.length === 0) throw new Error('The job has no outputs to download.')
   const unlisted = outputs.reduce((sum, { segments }) => sum + (segments?.count ?? 0), 0)
@@ -102,7 +103,10 @@ async function filesOf(outputs: readonly Output[], directory: string, signal?: A
 
 const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-/** All addresses of a job in the service's own store have one signed prefix; on a server by http they are what they are. */
+/**
+ * In the service's own store, all addresses of a job have one signed prefix. Addresses on an http server are used as
+ * they are.
+ */
 function jobRootOf(report: Output): string {
   const address = downloadUrlOf(report)
   if (address?.endsWith(`/${encoded(report.path)}`) === true) return address.slice(0, -encoded(report.path).length)
@@ -120,7 +124,7 @@ function readReport(json: string): Omit<RemoteFile, 'url'>[] {
   })
 }
 
-/** What points at other files comes after them. */
+/** Files that refer to other files come last. */
 function downloadOrder({ path }: RemoteFile): number {
   return /(\.(m3u8|mpd|json)|\/Manifest)$/.test(path) ? 1 : 0
 }
@@ -136,7 +140,7 @@ async function withRetries<T>(signal: AbortSignal | undefined, work: () => Promi
   }
 }
 
-/** Ends at the first failure; what is under way then is waited for, so that nothing writes afterwards. */
+/** Stops at the first error and waits for the running downloads, so that nothing is written afterwards. */
 async function forEachConcurrent<T>(
   items: readonly T[],
   width: number,

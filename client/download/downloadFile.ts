@@ -1,5 +1,5 @@
-// In charge of: bringing one file below a directory, whole or not at all.
-// Not in charge of: which files there are (downloadAll.ts).
+// In charge of: downloading one file into a directory, completely or not at all.
+// Not in charge of: which files exist (downloadAll.ts).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
@@ -7,30 +7,30 @@ import { dirname, join, normalize } from 'node:path'
 import { NetworkError, ServiceError } from '../clientErrors.ts'
 import { fetchOrFail, describeError } from '../serviceRequest.ts'
 
-/** What is known of a file before it is fetched; an element of `status.outputs` is one. */
+/** What is known about a file before it is fetched. Elements of `status.outputs` have this form. */
 export interface RemoteFile {
   /** Relative to the job's destination. */
   path: string
-  /** null: nothing but its place is known. */
+  /** null: only `location` is known. */
   url: string | null
-  /** The object's own place, in the form of its provider; read where it is an address of the web. */
+  /** The object's location in the form of its provider. It is used as an address if it is an http(s) URL. */
   location?: string
   size: number
-  /** Hex; null where it was not announced. */
+  /** Hex; null if the service did not announce it. */
   sha256: string | null
 }
 
 export interface Downloaded {
-  /** Where it is now. */
+  /** Path of the downloaded file. */
   file: string
-  /** It was there before, byte for byte. */
+  /** The file existed already, with the same content. */
   already: boolean
 }
 
 /**
- * The file gets its name only when size and SHA-256 are the announced ones. Nothing is written outside of `directory`.
- * @param received called with the number of bytes of each piece that arrives
- * @throws ServiceError, NetworkError (also for bytes that are not the announced ones)
+ * The file gets its final name only if its size and SHA-256 match. Nothing is written outside of `directory`.
+ * @param received called with the number of bytes of each chunk that arrives
+ * @throws ServiceError, NetworkError (also if the content does not match)
  */
 export async function download(
   output: RemoteFile,
@@ -40,7 +40,7 @@ export async function download(
 ): Promise<Downloaded> {
   const file = localPathOf(output.path, directory)
   if (await matchesFile(file, output)) return { file, already: true }
-  // URL.parse is newer than Node 20.
+  // URL.parse does not exist in Node 20.
   const address = downloadUrlOf(output)
   const url = address !== null && URL.canParse(address) ? new URL(address) : null
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error(notDownloadable(output))
@@ -60,17 +60,17 @@ export async function download(
   return { file, already: false }
 }
 
-/** Where it can be read without a key; null where it cannot. */
+/** An address that needs no key; null if there is none. */
 export function downloadUrlOf({ url, location = '' }: RemoteFile): string | null {
   return url ?? (/^https?:\/\//.test(location) ? location : null)
 }
 
-/** Until 72 hours after the job, a store that can make addresses has one for each output. */
+/** Up to 72 hours after the job, each output has an address if its store can create signed ones. */
 export function notDownloadable({ path, location = 'unknown' }: RemoteFile): string {
   return `${path} is in a store of yours (${location}), and the service has no address for reading it: fetch it there.`
 }
 
-/** "../../" cannot climb above the slash. */
+/** The leading slash prevents "../../" from leaving the directory. */
 export function localPathOf(path: string, directory: string): string {
   return join(directory, normalize(`/${path}`))
 }
@@ -101,7 +101,7 @@ async function write(
   }
 }
 
-/** A file without an announced SHA-256 is fetched again. */
+/** A file without an announced SHA-256 never matches, so it is fetched again. */
 async function matchesFile(file: string, { size, sha256 }: RemoteFile): Promise<boolean> {
   const found = await stat(file).catch(() => null)
   if (!found?.isFile() || found.size !== size || sha256 === null) return false

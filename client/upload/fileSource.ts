@@ -1,4 +1,4 @@
-// In charge of: a file of this machine as the source of an upload. Node only.
+// In charge of: a local file as the source of an upload. Node only.
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { basename } from 'node:path'

@@ -1,24 +1,24 @@
-// In charge of: finding an upload of the same file that is still stored, whole or in part.
-// Not in charge of: what makes two files the same (fingerprint.ts), sending the rest (uploadFile.ts).
+// In charge of: finding an earlier upload of the same file that is still stored, completely or in part.
+// Not in charge of: when two files are the same (fingerprint.ts), sending the rest (uploadFile.ts).
 import type { ListedUpload, UploadList } from '#contract/api/answers.ts'
 import { ServiceError } from '../clientErrors.ts'
 import { readJsonAnswer, sendRequest, type ServiceConnection } from '../serviceRequest.ts'
 
 export const FINGERPRINT = 'fingerprint'
 
-/** Uploads that are looked at, newest first: pages, and of those with the right size. */
+/** How many uploads are examined, newest first: pages of the list, and candidates with the right size. */
 const PAGES = 5
 const CANDIDATES = 20
-/** A job must still be able to read it. */
+/** The upload must stay long enough for a job to read it. */
 const MIN_REMAINING_MS = 3600_000
 
 export interface StoredUpload {
   upload: ListedUpload
-  /** Bytes that the service has. */
+  /** Bytes that the service has stored. */
   offset: number
 }
 
-/** @returns null where there is none, also for credentials that may not list uploads */
+/** @returns null if there is none, or if the credentials may not list uploads */
 export async function findStoredUpload(
   service: ServiceConnection,
   wanted: { name: string; size: number; fingerprint: string },
@@ -32,7 +32,7 @@ export async function findStoredUpload(
       return { upload, offset: Number(standing.headers.get('upload-offset')) }
     }
   } catch (error) {
-    // Looking is optional: sending the file tells what is really wrong.
+    // The search is optional. If something is wrong with the service, sending the file reports it.
     if (!(error instanceof ServiceError)) throw error
   }
   return null

@@ -1,13 +1,13 @@
-// In charge of: telling whether a file is the one that was uploaded before, without reading all of a large one.
+// In charge of: recognising a file that was uploaded before, without reading all of a large one.
 // Not in charge of: finding the upload (findStoredUpload.ts).
 import type { UploadSource } from './uploadSource.ts'
 
-/** Read whole up to here; larger files are sampled, and their time of change counts too. */
+/** Files up to this size are read completely. Larger ones are sampled, and their modification time counts too. */
 const WHOLE_BYTES = 16 * 1024 * 1024
 const SAMPLES = 16
 const SAMPLE_BYTES = 256 * 1024
 
-/** null where it cannot be computed: browsers have SHA-256 on https and localhost only. */
+/** null if it cannot be computed: browsers have SHA-256 only on https and localhost. */
 export async function fileFingerprint(source: UploadSource): Promise<string | null> {
   const { subtle } = crypto as Partial<typeof crypto>
   if (subtle === undefined) return null

@@ -1,6 +1,6 @@
-// In charge of: sending a file as a job's input by tus 1.0.0, so that a broken connection costs only what was not stored yet. Runs in
-// Node and in browsers.
-// Not in charge of: where the bytes come from (uploadSource.ts), what is stored already (findStoredUpload.ts).
+// In charge of: uploading a file with tus 1.0.0, so that an interrupted upload continues where it stopped. Runs in Node
+// and in browsers.
+// Not in charge of: reading the file (uploadSource.ts), finding an earlier upload (findStoredUpload.ts).
 import type { Upload } from '#contract/api/answers.ts'
 import { NetworkError, ServiceError } from '../clientErrors.ts'
 import { fileFingerprint } from './fingerprint.ts'
@@ -10,29 +10,29 @@ import type { UploadSource } from './uploadSource.ts'
 import { findStoredUpload, FINGERPRINT, type StoredUpload } from './findStoredUpload.ts'
 
 export interface UploadOptions {
-  /** Called when sending begins, and as the service confirms bytes. Default: nothing is called. */
+  /** Called when sending begins, and when the service confirms bytes. Default: none. */
   progress?: (stored: number, size: number) => void
   /**
-   * Use what is still stored of the same file (same name and size, same SHA-256 of its content, for files above 16 MiB of samples
-   * of it): a whole upload is not sent again, a partial one is resumed. Not with an upload token. Default: false.
+   * Use an earlier upload of the same file (same name, size and SHA-256; above 16 MiB the SHA-256 of samples): a
+   * complete one is not sent again, a partial one is resumed. Not possible with an upload token. Default: false.
    */
   reuse?: boolean
-  /** Ends the upload. What is stored stays, and can be resumed by `reuse`. Default: the client's signal. */
+  /** Stops the upload. The stored part remains and can be resumed with `reuse`. Default: the client's signal. */
   signal?: AbortSignal
 }
 
 export interface Uploaded extends Upload {
-  /** Nothing was sent: the service had it already. Only with `reuse`. */
+  /** The service had the file already, so nothing was sent. Only with `reuse`. */
   reused: boolean
 }
 
-/** The parts of an upload in the service's store are multiples of this: nothing is left over between chunks. */
+/** Part sizes in the service's store are multiples of this, so chunks of whole units leave no remainder. */
 const CHUNK_UNIT_BYTES = 5 * 1024 * 1024
-/** Of a request: below what a Worker takes in one. */
+/** Largest chunk: below what a Worker accepts in one request. */
 const MAX_CHUNK = 16 * CHUNK_UNIT_BYTES
-/** How long one chunk should take: often enough for a progress bar, seldom enough to keep the line busy. */
+/** Target duration of one chunk: short enough for a progress bar, long enough to use the connection well. */
 const CHUNK_MS = 2000
-/** Tries of one chunk without any progress. */
+/** Tries without any progress before the upload fails. */
 const TRIES = 6
 const PAUSE_MS = 500
 const TUS = { 'tus-resumable': '1.0.0' }
@@ -53,7 +53,7 @@ async function sendChunks(service: ServiceConnection, source: UploadSource, opti
   const stored = fingerprint === null ? null : await findStoredUpload(service, { name, size, fingerprint })
   if (stored?.upload.state === 'ready') return { ...asUpload(stored), reused: true }
   const begun = stored === null ? await createUpload(service, source, fingerprint) : asUpload(stored)
-  // Not the Location header: behind a proxy it may name another host, and the key goes with each chunk.
+  // The Location header is not used: behind a proxy it may name another host, and the key is sent with each chunk.
   const address = `/uploads/${begun.uploaded_file_number}`
   let offset = stored?.offset ?? 0
   options.progress?.(offset, size)
@@ -72,12 +72,12 @@ async function sendChunks(service: ServiceConnection, source: UploadSource, opti
       if (!isResumable(error) || failures >= TRIES) throw error
       await sleep(PAUSE_MS * failures, service.signal)
       const known = offset
-      // What arrived of a chunk that broke off is stored; the service knows how much that is.
+      // The received part of an interrupted chunk is stored; the service reports its size.
       offset = await readUploadOffset(service, address).catch((other: unknown) => {
         if (!isResumable(other)) throw other
         return known
       })
-      // Also when another process is sending the same file.
+      // Progress also counts if another process sends the same file.
       if (offset > known) failures = 0
     }
   }
@@ -104,13 +104,13 @@ function asUpload({ upload: listed }: StoredUpload): Upload {
   return { uploaded_file_number, input, name, expires_at, size: size ?? 0 }
 }
 
-/** Whole units, at most four times as much as before. */
+/** Whole units, at most four times the previous size. */
 function nextChunk(bytes: number, ms: number): number {
   const fitting = (bytes * Math.min(4, CHUNK_MS / Math.max(ms, 1))) / CHUNK_UNIT_BYTES
   return Math.min(MAX_CHUNK, Math.max(1, Math.round(fitting)) * CHUNK_UNIT_BYTES)
 }
 
-/** @returns the offset after it */
+/** @returns the offset after the chunk */
 async function sendChunk(
   service: ServiceConnection,
   address: string,
@@ -131,7 +131,7 @@ async function sendChunk(
   return offsetOf(response)
 }
 
-/** A stream needs `duplex` (WHATWG Fetch, 5.4). */
+/** A stream as a body requires `duplex` (WHATWG Fetch, 5.4). */
 function bodyOf(source: UploadSource, start: number, end: number): Pick<RequestOptions, 'body' | 'duplex'> {
   const body = source.body(start, end)
   return body instanceof Blob ? { body } : { body, duplex: 'half' }
@@ -147,7 +147,7 @@ function offsetOf(response: Response): number {
   return Number(text)
 }
 
-/** 409: another offset than ours is the right one. 423: the chunk that broke off is still being stored. */
+/** 409: the service has another offset. 423: the interrupted chunk is still being stored. */
 function isResumable(error: unknown): boolean {
   if (error instanceof NetworkError) return true
   return error instanceof ServiceError && (error.status >= 500 || error.status === 409 || error.status === 423)

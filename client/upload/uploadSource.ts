@@ -1,17 +1,17 @@
-// In charge of: what can be uploaded: something with a size whose bytes can be read from anywhere in it, and more than once.
-// Not in charge of: files of this machine (fileSource.ts), sending it (uploadFile.ts).
+// In charge of: the interface of an upload's source: its size, and its bytes from any position, any number of times.
+// Not in charge of: local files (fileSource.ts), sending (uploadFile.ts).
 
-/** Where an upload's bytes come from. */
+/** The source of an upload. */
 export interface UploadSource {
   name: string
   size: number
-  /** MIME type; '' where it is not known. */
+  /** MIME type; '' if unknown. */
   type: string
-  /** Milliseconds since 1970; null where it is not known. */
+  /** Milliseconds since 1970; null if unknown. */
   modified: number | null
-  /** The bytes from `start` up to, not including, `end`: for a request's body. */
+  /** The bytes from `start` to `end` (exclusive), as the body of a request. */
   body: (start: number, end: number) => Blob | ReadableStream<Uint8Array>
-  /** The same, in memory. */
+  /** The same bytes, in memory. */
   bytes: (start: number, end: number) => Promise<Uint8Array>
 }
 
