@@ -1,4 +1,4 @@
-// In charge of: words of a command line → a command with its options, wherever they stand, or what is wrong with them.
+// In charge of: parsing a command line into a command with its options, which may be in any order, or a usage error.
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import {
   commandTable,
@@ -27,14 +27,17 @@ function configOf(options: Readonly<Record<string, CommandOption>>): ParseArgsOp
   )
 }
 
-/** Of all commands: which words are values of options must be known before the command is. A test sees that no two contradict. */
+/**
+ * Options of all commands: to find the command, it must be known which words are values of options. A test checks that
+ * no two commands define an option differently.
+ */
 const anyOption = configOf(
   Object.assign({}, ...Object.values(commandTable).map(({ options }) => options), commonOptions),
 )
 
 /**
- * The first word that is neither an option nor the value of one, and where it stands.
- * @returns null where there is none
+ * The first word that is neither an option nor the value of one, and its position.
+ * @returns null if there is none
  */
 function commandIn(argv: readonly string[]): { name: string; index: number } | null {
   const { tokens } = parseArgs({
@@ -76,7 +79,7 @@ export function parse(argv: readonly string[]): ParsedCommand {
   }
 }
 
-/** @throws UsageError for an option that would do nothing beside the others */
+/** @throws UsageError for an option that has no effect together with the others */
 function refuseUnused(
   name: CommandName,
   { 'dry-run': isDry, share, download, title, expires, list, revoke }: OptionValues,
@@ -90,7 +93,7 @@ function refuseUnused(
     throw new UsageError('--list, --revoke and a new page (--title, --expires) are three things: ask for one of them.')
 }
 
-/** What is asked of the command itself, with no command or any: "--version", "--help" alone, "help submit". */
+/** A request for help or the version: "--version", "--help" without a command, "help submit". */
 export function helpRequest(argv: readonly string[]): { what: 'version' | 'help'; of: CommandName | null } | null {
   const found = commandIn(argv)
   const flags = argv.filter((word) => word.startsWith('-'))
@@ -103,7 +106,7 @@ export function helpRequest(argv: readonly string[]): { what: 'version' | 'help'
   return found === null && flags.some((flag) => flag === '--help' || flag === '-h') ? { what: 'help', of: null } : null
 }
 
-/** @throws UsageError for what cannot be a job's id */
+/** @throws UsageError if the text is not a job id */
 export function jobId(text = ''): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new UsageError(`"${text}" is not a job id: it is a number, as submit and list show it.`)
@@ -121,7 +124,7 @@ export function connection(values: OptionValues, env: NodeJS.ProcessEnv): { addr
 
 /** @throws UsageError */
 export function serviceAddress(address: string): string {
-  // URL.parse is newer than Node 20.
+  // URL.parse does not exist in Node 20.
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new UsageError(

@@ -1,4 +1,4 @@
-// In charge of: what a failure is called, in words and in the exit code (docs/cli.md).
+// In charge of: errors of the command: their text and their exit code (docs/cli.md).
 import type { Problem } from '#contract/errors.ts'
 import { NetworkError, ServiceError } from '../client/clientErrors.ts'
 
@@ -16,7 +16,7 @@ export function exitCodeOf(error: unknown): number {
   return EXIT_CODES.job
 }
 
-/** For people: the service's sentence, then each problem with its field and what is allowed. */
+/** For people: the service's message, then each problem with its field and the allowed values. */
 export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return stripControlCharacters(String(error))
   if (!(error instanceof ServiceError)) return stripControlCharacters(error.message)
@@ -32,7 +32,7 @@ export function errorMessage(error: unknown): string {
     : [`${first}${code}`, ...more].join('\n')
 }
 
-/** For programs: the service's own error where there is one. */
+/** For programs: the service's own error if there is one. */
 export function errorDocument(error: unknown): object {
   const message = error instanceof Error ? error.message : String(error)
   if (!(error instanceof ServiceError)) {
@@ -60,7 +60,7 @@ function problemsOf({ details }: ServiceError): Problem[] {
 }
 
 function formatProblem({ field, message, allowed, minimum, maximum }: Problem): string {
-  // Most messages say it themselves.
+  // Most messages contain the allowed values already.
   const isSaid = (value: unknown): boolean => message.includes(String(value))
   const hints = [
     ...(allowed && !allowed.every(isSaid) ? [`allowed: ${allowed.join(', ')}`] : []),
@@ -71,7 +71,7 @@ function formatProblem({ field, message, allowed, minimum, maximum }: Problem): 
   return stripControlCharacters(`${where}${message}${hints.length > 0 ? ` [${hints.join('; ')}]` : ''}`)
 }
 
-/** Names and messages come from elsewhere: they must not move the cursor of a terminal. */
+/** Names and messages come from outside. They must not contain terminal control sequences. */
 export function stripControlCharacters(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, (character) =>
     character === '\n' ? '\n' : '�',

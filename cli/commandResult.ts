@@ -1,9 +1,9 @@
-// In charge of: what a command brings back: the same for programs and for people.
+// In charge of: the result of a command, for programs and for people.
 
 export interface CommandResult {
-  /** What the service answered, or what was made of it: printed with --json. */
+  /** The service's answer, or a document made from it. Printed with --json. */
   document: unknown
   text: string
-  /** Of a list: the cursor of its next page. */
+  /** For a list: the cursor of the next page. */
   next?: string | null
 }

@@ -1,5 +1,5 @@
-// In charge of: which commands there are, and what each of them takes: the one table behind parsing, help and completion.
-// Not in charge of: what they do (main.ts says which function).
+// In charge of: the table of commands with their arguments and options. Parsing, help and completion use it.
+// Not in charge of: running them (main.ts).
 import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { CONTAINERS } from '#contract/containers.ts'
 
@@ -7,17 +7,17 @@ export interface CommandOption {
   type: 'string' | 'boolean'
   short?: string
   multiple?: true
-  /** Stands for the value in the help. */
+  /** Placeholder of the value in the help. */
   value?: string
   about: string
-  /** For completion; the service decides what is accepted. */
+  /** For completion only; the service decides what is accepted. */
   values?: readonly string[]
 }
 
 export interface CommandSpec {
-  /** Positional arguments as the help shows them. */
+  /** Positional arguments as shown in the help. */
   takes: string
-  /** Least and most of them. */
+  /** Minimum and maximum number of arguments. */
   count: readonly [number, number]
   about: string
   options: Readonly<Record<string, CommandOption>>
@@ -25,7 +25,7 @@ export interface CommandSpec {
   words?: readonly string[]
 }
 
-/** Taken by every command. */
+/** Options of every command. */
 export const commonOptions: Readonly<Record<string, CommandOption>> = {
   url: { type: 'string', value: 'URL', about: 'address of the service; else SPLICEPOINT_URL' },
   key: {

@@ -1,4 +1,4 @@
-// In charge of: completion scripts of three shells, from the table of commands.
+// In charge of: completion scripts for three shells, from the table of commands.
 import { commandTable, commonOptions, type CommandSpec } from './commandTable.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
@@ -8,7 +8,7 @@ export function completion(shell: (typeof SHELLS)[number]): string {
     case 'bash':
       return bash('')
     case 'zsh':
-      // zsh runs the functions of bash once it has compgen and complete.
+      // zsh can run bash's completion functions after loading compinit and bashcompinit.
       return `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bash('setopt local_options sh_word_split\n  ')}`
     case 'fish':
       return fish()

@@ -1,9 +1,9 @@
-// In charge of: the help, from the table of commands, within the width of a terminal.
+// In charge of: the help text, from the table of commands, within the width of the terminal.
 import { commandTable, commonOptions, type CommandSpec, type CommandName, type CommandOption } from './commandTable.ts'
 import { wrap } from './text/terminal.ts'
 
 const WIDTH = 80
-/** What is longer has its description on the next line. */
+/** Width of the left column. A longer entry has its description on the next line. */
 const LEFT = 28
 
 function column(rows: readonly (readonly [left: string, right: string])[], width: number): string {

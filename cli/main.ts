@@ -1,5 +1,6 @@
-// In charge of: from the command line to the exit code: which function does what, what goes to standard output (answers) and
-// what to standard error (progress, notes, failures). Not in charge of: the doing.
+// In charge of: dispatching a command and its exit code. Answers go to standard output; progress, notes and errors go
+// to standard error.
+// Not in charge of: the commands themselves (commands/).
 import { writeFileSync } from 'node:fs'
 import type { Created, JobRead, Share } from '#contract/api/answers.ts'
 import { Client } from '../client/nodeClient.ts'
@@ -30,7 +31,7 @@ const interrupted = new AbortController()
 const { signal } = interrupted
 const width = columnsOf(process.stdout)
 
-/** Cut to the width of the terminal that notes and failures go to. */
+/** Cut to the width of the terminal of standard error. */
 const fitted = (text: string): string => {
   const columns = columnsOf(process.stderr)
   if (columns === null) return stripControlCharacters(text)
@@ -46,7 +47,7 @@ const note = (text: string): void => {
   if (!asJson) process.stderr.write(`${fitted(text)}\n`)
 }
 const line: ProgressLine = asJson ? { show: () => undefined, end: () => undefined } : progressLine(process.stderr)
-/** A document for programs, or lines for people. */
+/** Prints a document for programs, or text for people. */
 const print = ({ document, text, next }: CommandResult): number => {
   if (next != null) note(`More: --cursor ${next}`)
   process.stdout.write(asJson ? `${JSON.stringify(document)}\n` : text === '' ? '' : `${text}\n`)
@@ -129,7 +130,7 @@ async function run({ name, values, words }: ParsedCommand): Promise<number> {
   }
 }
 
-/** The end of what makes a job: wait where that is asked for, download, share, answer. */
+/** The end of commands that create a job: wait, download and share if requested, then print the answer. */
 async function finish(client: Client, id: number, created: Created, values: OptionValues): Promise<number> {
   const to = values['download'] as string | undefined
   const isShared = values['share'] === true
@@ -180,9 +181,9 @@ async function main(): Promise<number> {
   return run(parsed)
 }
 
-// The job goes on: only the watching of it ends.
+// An interruption ends the watching; the job continues.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort())
-// A reader that has enough (| head) is no failure.
+// A reader that stops early (| head) is not an error.
 process.stdout.on('error', () => process.exit(EXIT_CODES.ok))
 
 try {

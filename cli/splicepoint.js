@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// In charge of: running the command under a Node that reads TypeScript (22.18 or newer): this one, else the one that npm
-// installs with this package. Plain JavaScript, because any Node from 20 on must get as far as this.
+// In charge of: running the command with a Node that reads TypeScript (22.18 or newer): this one, or else the one that
+// npm installs with this package. Plain JavaScript, because it must run on any Node from 20 on.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ if (process.features.typescript) {
 } else {
   const node = createRequire(import.meta.url).resolve('node/bin/node')
   const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
-  // A terminal's Ctrl-C reaches both; the child decides what it means.
+  // A terminal sends Ctrl-C to both processes; the child handles it.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
     process.on(signal, () => signal === 'SIGTERM' && child.kill(signal))
   }

@@ -1,7 +1,7 @@
 // In charge of: the version of the command.
 import { readFileSync } from 'node:fs'
 
-/** Put in by scripts/package.ts; a checkout reads its own. */
+/** Set by scripts/package.ts. A checkout reads its own version. */
 declare const SPLICEPOINT_VERSION: string | undefined
 
 export function version(): string {

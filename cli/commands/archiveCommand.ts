@@ -1,4 +1,4 @@
-// In charge of: `archive`: all files of a job as one tar.
+// In charge of: `archive`: downloads all files of a job as one tar.
 import { open, rename, rm } from 'node:fs/promises'
 import type { JobRead } from '#contract/api/answers.ts'
 import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
@@ -9,7 +9,7 @@ import { transferProgress } from '../text/progressState.ts'
 import type { ProgressLine } from '../text/progressLine.ts'
 import { formatBytes } from '../text/formatUnits.ts'
 
-/** @param to a file; default: the archive's own name, here */
+/** @param to path of a file. Default: the archive's own name, in the current directory */
 export async function archiveCommand(
   id: number,
   { status }: JobRead,
@@ -44,7 +44,7 @@ export async function archiveCommand(
   return { document: { file, size }, text: `${file}  ${formatBytes(size)}` }
 }
 
-/** Of a file that lands where the command runs: nothing but a tar, and none that is hidden there. */
+/** The name of the file in the current directory: only a tar, and not a hidden file. */
 export function fileNameInUrl({ pathname }: URL): string | null {
   return /\/([A-Za-z0-9_][A-Za-z0-9_.-]*\.tar)$/.exec(pathname)?.[1] ?? null
 }

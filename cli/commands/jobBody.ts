@@ -1,5 +1,5 @@
-// In charge of: the body of a job, from a JSON document and the flags that override it.
-// Not in charge of: what is accepted: the service judges it, and says everything that is wrong at once.
+// In charge of: building the body of a job from a JSON document and the flags that override it.
+// Not in charge of: validation: the service reports all problems at once.
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
@@ -24,9 +24,9 @@ export interface JobFlags {
 
 export type JobBody = Record<string, unknown>
 
-/** Above the least that is accepted, which is far from enough for good quality. */
+/** Factor on the minimum bitrate, which is far too low for good quality. */
 const BITRATE_HEADROOM = 2.5
-/** Seconds: segments of 6 s, and a player can change the rendition at each of their key frames. */
+/** Seconds. Segments have 6 s, and a player can change the rendition at each key frame. */
 const STREAMING_GOP = 2
 
 /** @param path of a JSON file, or "-". @throws UsageError */
@@ -50,8 +50,8 @@ export async function readBody(path: string): Promise<JobBody> {
 }
 
 /**
- * Flags override the document. Without a document and a preset, what is not said is what never fails: renditions no larger than the
- * source, and stereo AAC where the source has audio.
+ * Flags override the document. Without a document and a preset, the defaults work for every source: renditions no
+ * larger than the source, and stereo AAC if the source has audio.
  * @throws UsageError
  */
 export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBody {
@@ -90,7 +90,7 @@ function refuseContradictions(flags: JobFlags): void {
     throw new UsageError('--no-audio leaves no audio for --audio-bitrate: give one or the other.')
 }
 
-/** What is delivered, and how a player finds its way in it. */
+/** Sets the output format and its manifests. */
 function applyFormat(body: JobBody, { hls, dash, mp4 }: JobFlags): void {
   if (mp4 === true) {
     body['output_container'] = 'mp4'
@@ -98,7 +98,7 @@ function applyFormat(body: JobBody, { hls, dash, mp4 }: JobFlags): void {
     delete body['segmented_output_dash']
   }
   if (hls !== true && dash !== true) return
-  // HLS alone is of transport streams, which every device plays; with DASH both share one set of fragmented MP4.
+  // HLS alone uses transport streams, which every device plays. With DASH, both share one set of fragmented MP4.
   body['output_container'] = hls === true ? 'hls' : 'mp4'
   body['segmented_output_hls'] = hls === true
   body['segmented_output_dash'] = dash === true
@@ -131,7 +131,7 @@ function rendition(written: string, flags: JobFlags): object {
   }
 }
 
-/** Where the source decides the height, that of 1080p; where it decides the width, of 16:9. */
+/** Bitrate of a rendition. An unknown height counts as 1080, an unknown width as 16:9. */
 function bitrate(width: number, height: number, flags: JobFlags): number {
   const codec = WIRE_VIDEO_CODECS.find((one) => one === flags.codec) ?? 'h.264'
   const lines = height === 0 ? 1080 : height
@@ -151,7 +151,7 @@ function metadataOf(pairs: readonly string[]): Record<string, string> {
   )
 }
 
-/** JSON where it is some, else text. */
+/** A value that is valid JSON is parsed, anything else is text. */
 function set(body: JobBody, pair: string): void {
   const at = pair.indexOf('=')
   if (at < 1) throw new UsageError(`--set ${pair}: write FIELD=VALUE.`)
@@ -160,7 +160,7 @@ function set(body: JobBody, pair: string): void {
   try {
     read = JSON.parse(value)
   } catch {
-    // A text needs no quotes.
+    // Not JSON: text needs no quotes.
   }
   body[pair.slice(0, at)] = read
 }

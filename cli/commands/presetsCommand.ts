@@ -1,4 +1,4 @@
-// In charge of: `presets`: jobs without a source, by name.
+// In charge of: `presets`: named jobs without a source.
 import type { Preset } from '#contract/api/answers.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
@@ -33,7 +33,7 @@ export async function presetsCommand(
   const found = all.find((one) => one.preset_id === name) ?? all.find((one) => isSameName(one.name, name))
   if (action === 'save') {
     if (file === undefined) throw new UsageError(`Which job? splicepoint presets save ${name} --file job.json`)
-    // The service judges it.
+    // The service validates it.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
     const job = (await readBody(file)) as unknown as PresetJob
     const wish = { name: found?.name ?? name, job, ...(description === undefined ? {} : { description }) }

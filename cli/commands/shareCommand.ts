@@ -59,6 +59,6 @@ function listed(shares: readonly Share[], width: number | null): string {
     formatUntil(expires_at),
     url,
   ])
-  // An address that is cut off is of no use: the last column may go over the edge.
+  // A truncated address is useless, so the last column may exceed the width.
   return table(columns, rows, width === null ? null : width + Math.max(...shares.map(({ url }) => url.length)))
 }

@@ -1,4 +1,4 @@
-// In charge of: `submit`: the source to where the service can read it, then the job.
+// In charge of: `submit`: uploads the source if necessary, then creates the job.
 // Not in charge of: the fields of the job (jobBody.ts), waiting for it (watchJob.ts).
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -21,11 +21,11 @@ export interface SubmitFlags extends JobFlags {
   'upload-again'?: boolean | undefined
 }
 
-/** No upload has this number: a job that names it is judged in every other respect, and never made. */
+/** No upload has this number: a job with it is validated but never created. */
 const PLACEHOLDER_UPLOAD = '999999999999999'
 
 export interface SubmitOutput {
-  /** A sentence about what happens, for people. */
+  /** Prints a sentence about what happens. */
   say: (text: string) => void
   line: ProgressLine
 }
@@ -46,7 +46,7 @@ export async function submitCommand(
   })
 }
 
-/** The service judges it: what comes from a file or from --set may be anything. */
+/** A body from a file or from --set can contain anything. The service validates it. */
 function asRequest(body: JobBody): JobRequest {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
   return body as unknown as JobRequest
@@ -93,7 +93,7 @@ async function resolveSource(
   }
 }
 
-/** Everything that can be wrong with a job before its source is known, before the source is sent. @throws ServiceError */
+/** Validates the job before the source is uploaded, as far as possible without the source. @throws ServiceError */
 async function validateBeforeUpload(client: Client, body: JobBody): Promise<void> {
   try {
     const unexpected = await client.create(asRequest({ ...body, input: PLACEHOLDER_UPLOAD }), { dryRun: true })
@@ -108,7 +108,7 @@ function lacksOnlyUpload({ code, details }: ServiceError): boolean {
   return code === 'invalid_request' && problems.length === 1 && problems[0]?.code === 'upload_not_found'
 }
 
-/** Keys of a store stay, where the document has some for that kind of store. */
+/** Credentials in the document are kept if they are for the same kind of store. */
 function setInputProvider(body: JobBody, provider: string): void {
   const given = body['cloud_credentials']
   const credentials = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>

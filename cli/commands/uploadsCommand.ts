@@ -1,4 +1,4 @@
-// In charge of: `uploads`: what was uploaded and is still there, deleting it, and tokens for pages whose visitors upload.
+// In charge of: `uploads`: lists and deletes stored uploads, and manages tokens for pages whose visitors upload.
 // Not in charge of: sending files (submitCommand.ts).
 import type { ListedUpload } from '#contract/api/answers.ts'
 import type { Client } from '../../client/nodeClient.ts'
@@ -59,7 +59,7 @@ async function token(client: Client, flags: UploadFlags): Promise<CommandResult>
   return { document, text: `${document.token}\n${terms} It is shown this once.` }
 }
 
-/** @throws UsageError with the reader's own sentence */
+/** @throws UsageError with the message of `reader` */
 export function parseOption<T>(reader: (text: string) => T, text: string): T {
   try {
     return reader(text)

@@ -1,12 +1,12 @@
-// In charge of: `vault rotate`: asking for batch after batch until everything is sealed with the newest key of the ring.
-// Not in charge of: sealing (worker/admin/resealSecrets.ts), putting a key into VAULT_KEYS (docs/operating.md).
+// In charge of: `vault rotate`: requests batches until all secrets are encrypted with the newest key of the vault.
+// Not in charge of: the encryption (worker/admin/resealSecrets.ts), adding a key to VAULT_KEYS (docs/operating.md).
 import type { VaultRotation } from '#contract/api/administration.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { UsageError } from '../cliErrors.ts'
 
 /**
- * Safe to repeat, and to interrupt: what is sealed again stays so.
- * @returns the sum of all batches, and the same for people
+ * Safe to repeat and to interrupt: finished batches stay finished.
+ * @returns the sum of all batches, for programs and for people
  */
 export async function vaultCommand(
   client: Client,

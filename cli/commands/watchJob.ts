@@ -1,4 +1,4 @@
-// In charge of: watching a job to its end and fetching its outputs, with what people see of it.
+// In charge of: following a job to its end and downloading its outputs, with progress for people.
 import { relative } from 'node:path'
 import type { JobRead } from '#contract/api/answers.ts'
 import type { Client } from '../../client/nodeClient.ts'
@@ -16,7 +16,7 @@ export async function watchJob(client: Client, id: number, line: ProgressLine, s
   }
 }
 
-/** 0 also for a job that goes on. */
+/** 0 also if the job is still running. */
 export function exitCodeOfJob({ status }: JobRead): number {
   return status.error || status.state === 'cancelled' ? EXIT_CODES.job : EXIT_CODES.ok
 }

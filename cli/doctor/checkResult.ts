@@ -1,5 +1,5 @@
-// In charge of: how the command puts a finding: in the same shape as the service's own (POST /api/v0/diagnosis).
-// Not in charge of: showing them (doctorReport.ts).
+// In charge of: the results of the command's checks, in the same form as the service's own (POST /api/v0/diagnosis).
+// Not in charge of: printing them (doctorReport.ts).
 import type { Check, CheckStatus } from '#contract/api/diagnosis.ts'
 import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
 
@@ -27,13 +27,13 @@ export const warning = (name: string, message: string, remedy: string, milliseco
 export const fault = (name: string, message: string, remedy: string, milliseconds?: number): Check =>
   makeCheck(name, 'fault', message, remedy, milliseconds)
 
-/** The sentence of whatever was thrown, with the service's code where it has one. */
+/** The message of any thrown value, with the service's error code if there is one. */
 export function errorText(error: unknown): string {
   if (error instanceof ServiceError) return `${error.message} (${error.code ?? error.status})`
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Runs one look; what it throws is a fault of that name. An interruption goes on up. */
+/** Runs one check. An error becomes a failed check of that name; an interruption is rethrown. */
 export async function runCheck(
   name: string,
   remedy: string,

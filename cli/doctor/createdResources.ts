@@ -1,5 +1,5 @@
-// In charge of: what the command made at the service, and that nothing of it stays: jobs are cancelled, then deleted with their
-// outputs, uploads deleted.
+// In charge of: recording what the command created at the service and removing it: jobs are cancelled and deleted with
+// their outputs, uploads are deleted.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Check } from '#contract/api/diagnosis.ts'
 import type { Client } from '../../client/nodeClient.ts'
@@ -12,7 +12,7 @@ const PAUSE_MS = 500
 export class CreatedResources {
   readonly #jobs = new Set<number>()
   readonly #uploads = new Set<number>()
-  /** Elsewhere: each removes one thing. */
+  /** Other resources: each function removes one. */
   readonly #others: (() => Promise<void>)[] = []
 
   addJob(id: number): void {
@@ -27,7 +27,7 @@ export class CreatedResources {
     this.#others.push(remove)
   }
 
-  /** @param client whose requests nobody interrupts */
+  /** @param client without an abort signal, so that the removal is not interrupted */
   async removeAll(client: Client): Promise<Check> {
     const left: string[] = []
     const attempt = async (what: string, remove: () => Promise<void>): Promise<void> => {
@@ -58,7 +58,7 @@ async function removeJob(client: Client, id: number): Promise<void> {
     } catch (error) {
       if (isGone(error)) return
       if (!(error instanceof ServiceError && error.code === 'job_active') || left === 0) throw error
-      // It goes on, or is being cancelled.
+      // The job is still running, or being cancelled.
       await client.cancel(id).catch(() => undefined)
       await pause(PAUSE_MS)
     }

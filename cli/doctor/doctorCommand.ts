@@ -1,6 +1,6 @@
-// In charge of: `doctor`: looking at a configuration, at a deployed service from outside and inside, running small jobs through
-// it, and putting together what is wrong and how to mend it.
-// Not in charge of: each look (doctor/).
+// In charge of: `doctor`: checks a configuration and a deployed service, runs small test jobs, and reports problems
+// with remedies.
+// Not in charge of: the single checks (doctor/).
 import { access } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Check } from '#contract/api/diagnosis.ts'
@@ -50,7 +50,7 @@ async function readOptions(
   if (!(seconds > 0 && seconds <= 86_400)) throw new UsageError('--timeout must be a number of seconds, at most 86400.')
   const asked = values['config'] as string | undefined
   const path = resolve(asked ?? CONFIGURATION)
-  // With an address, the configuration here may be another deployment's: only where it is named.
+  // With an address, the local configuration may belong to another deployment, so it is checked only if it is named.
   const isMeant =
     asked !== undefined ||
     (named === undefined &&
@@ -145,7 +145,7 @@ async function checkService(
       Object.assign(figures, made.figures)
       ;({ jobs } = made)
     } finally {
-      // Also after Ctrl-C.
+      // Also runs after Ctrl-C.
       const removed = await traces.removeAll(new Client(address, key))
       sections['Jobs'] = [...(sections['Jobs'] ?? []), removed]
       if (removed.verdict === 'fault') note(removed.message)

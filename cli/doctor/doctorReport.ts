@@ -1,14 +1,14 @@
-// In charge of: the report: one document for programs, lines for people, and whether anything is wrong.
-// Not in charge of: finding it.
+// In charge of: the report: a document for programs, lines for people, and whether something is wrong.
+// Not in charge of: the checks.
 import type { Check, CheckStatus } from '#contract/api/diagnosis.ts'
 import { stripControlCharacters } from '../cliErrors.ts'
 import type { JobTimings } from './runTestJob.ts'
 import { THRESHOLDS } from './thresholds.ts'
 
 export interface Report {
-  /** No fault. Warnings are none. */
+  /** No check failed. Warnings do not count. */
   ok: boolean
-  /** null = only a configuration was looked at. */
+  /** null = only a configuration was checked. */
   address: string | null
   at: string
   sections: Record<string, Check[]>
@@ -26,7 +26,7 @@ const STATUS_LABELS: Readonly<Record<CheckStatus, string>> = {
 const count = (checks: readonly Check[], verdict: CheckStatus): number =>
   checks.filter((one) => one.verdict === verdict).length
 
-/** Figures beyond their thresholds, as findings. */
+/** A warning for each figure above its threshold. */
 export function checkThresholds(figures: Readonly<Record<string, number>>): Check[] {
   return THRESHOLDS.flatMap(({ figure, above, about, remedy }): Check[] => {
     const value = figures[figure]

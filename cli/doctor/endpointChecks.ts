@@ -1,6 +1,6 @@
-// In charge of: what any client can see of a service: that it answers, over TLS, with the right clock; that it is this service and
-// of a version that fits; that pages may call it; that the keys are what they should be.
-// Not in charge of: what the service says of itself (serviceChecks.ts), jobs (testJobChecks.ts).
+// In charge of: checks from a client's side: the service answers, over TLS, with the right clock; it is a Splicepoint
+// of a matching version; pages may call it; the keys are valid.
+// Not in charge of: the service's own diagnosis (serviceChecks.ts), test jobs (testJobChecks.ts).
 import type { Check } from '#contract/api/diagnosis.ts'
 import { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
@@ -11,7 +11,7 @@ const ANSWER_MS = 20_000
 const SKEW_SECONDS = 5
 const MAX_SKEW_SECONDS = 300
 const ORIGIN = 'https://page.example'
-/** What this command asks for. */
+/** The operations that this command uses. */
 const REQUIRED_OPERATIONS = [
   'GET /health',
   'GET /api/v0/limits',
@@ -29,7 +29,7 @@ const REQUIRED_OPERATIONS = [
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|altname/i
 
 export interface DoctorKeys {
-  /** null = none was given. */
+  /** null = no key was given. */
   jobs: string | null
   admin: string | null
 }
@@ -37,9 +37,9 @@ export interface DoctorKeys {
 export interface EndpointReport {
   checks: CheckList
   figures: Record<string, number>
-  /** Nothing more can be asked: it is not there, or not this service. */
+  /** Whether the service is reachable. If not, no further checks are possible. */
   isThere: boolean
-  /** Whether these keys may be used for more. */
+  /** Whether the keys permit test jobs and the diagnosis. */
   mayRun: boolean
   mayDiagnose: boolean
 }
@@ -185,7 +185,7 @@ function checkHealth(health: Health, code: number): Check[] {
 function checkClock(date: string | null, tookMs: number): Check {
   const theirs = Date.parse(date ?? '')
   if (Number.isNaN(theirs)) return skipped('clock', 'The answer has no date.')
-  // The header has whole seconds.
+  // The Date header has whole seconds.
   const skew = (Date.now() - tookMs / 2 - theirs - 500) / 1000
   const text = `This machine is ${Math.abs(skew).toFixed(0)} s ${skew > 0 ? 'ahead of' : 'behind'} the service.`
   if (Math.abs(skew) <= SKEW_SECONDS) return ok('clock', 'The clocks agree.')
@@ -317,7 +317,7 @@ async function checkKeys(address: string, keys: DoctorKeys, made: EndpointReport
   )
 }
 
-/** Some of the Prometheus text. */
+/** The metrics that are needed, parsed from the Prometheus text. */
 function parseMetrics(text: string): Record<string, number> {
   const read = (name: string): number | null => {
     const value = new RegExp(`^splicepoint_${name} (\\S+)$`, 'm').exec(text)?.[1]

@@ -1,6 +1,6 @@
-// In charge of: one small job through the service: created, followed, its outputs fetched and held against what was announced,
-// its phases read off its events.
-// Not in charge of: which jobs (testJobChecks.ts), removing them (createdResources.ts).
+// In charge of: one small test job: create, follow, download the outputs, compare them with what was announced, and
+// take the duration of each phase from its events.
+// Not in charge of: which jobs are run (testJobChecks.ts), removing them (createdResources.ts).
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,13 +24,13 @@ const LOST =
 const EVICTED = 'A rollout or a restart of a host is under way: run this again afterwards.'
 
 export interface PhaseSeconds {
-  /** From its creation until the transcoder asked for its task: queue, container, transcoder. */
+  /** From creation until the transcoder asked for its task: queue, container start, transcoder start. */
   start: number | null
   /** Until the source was probed and the job planned. */
   probe: number | null
   /** Until everything was encoded and stored. */
   encode: number | null
-  /** Until the outputs were in their places. */
+  /** Until the outputs were at their final paths. */
   commit: number | null
   total: number | null
 }
@@ -39,7 +39,7 @@ export interface JobTimings {
   name: string
   job: number
   slot: number | null
-  /** Of the one that brought the result. */
+  /** The attempt that delivered the result. */
   attempt: number | null
   lost: number
   seconds: PhaseSeconds
@@ -49,9 +49,9 @@ export interface TestJob {
   name: string
   body: JobRequest
   dryRun?: true
-  /** Outputs that must be there, at least. */
+  /** Minimum number of outputs. */
   outputs: number
-  /** For outputs that are not in the service's own store. @returns what is wrong, or null */
+  /** For outputs outside of the service's own store. @returns what is wrong, or null */
   verify?: (outputs: readonly PublicOutput[]) => Promise<string | null>
 }
 
@@ -59,7 +59,7 @@ export interface TestContext {
   client: Client
   traces: CreatedResources
   signal: AbortSignal
-  /** For one job. */
+  /** Time limit of one job. */
   patienceMs: number
   note: (text: string) => void
 }
@@ -101,7 +101,7 @@ export async function runTestJob(bench: TestContext, trial: TestJob): Promise<Te
   return { check: ok(name, `${made}; attempt 1.`, (figures.seconds.total ?? 0) * 1000), figures }
 }
 
-/** null = not within the time that it has. */
+/** null = the job did not end within the time limit. */
 export async function waitForEnd({ client, signal, patienceMs }: TestContext, id: number): Promise<JobRead | null> {
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(), patienceMs)
@@ -155,7 +155,7 @@ export function timingsOf(name: string, job: number, events: readonly PublicEven
   }
 }
 
-/** The first attempt has to do. */
+/** The first attempt must succeed. */
 function lostAttemptOf(events: readonly PublicEvent[], { attempt, lost }: JobTimings): string | null {
   if (lost > 0) {
     const told = events.find(({ type }) => type === 'attempt.lost')
@@ -168,7 +168,7 @@ function lostAttemptOf(events: readonly PublicEvent[], { attempt, lost }: JobTim
   return null
 }
 
-/** Each output and each segment that a playlist stands for. @returns what is wrong, or null */
+/** Checks each output and each segment of a playlist. @returns what is wrong, or null */
 async function verifyOutputs(outputs: readonly PublicOutput[], signal: AbortSignal): Promise<string | null> {
   const directory = await mkdtemp(join(tmpdir(), 'splicepoint-doctor-'))
   try {

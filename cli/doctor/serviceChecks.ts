@@ -1,15 +1,15 @@
-// In charge of: asking the service about itself with an admin key, once more where only time is missing, and whether idle
-// containers end.
-// Not in charge of: what it looks at (worker/diagnosis/).
+// In charge of: requesting the service's diagnosis with an admin key, repeating it if the cron has not run yet, and
+// checking whether idle containers stop.
+// Not in charge of: the diagnosis itself (worker/diagnosis/).
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Check, Diagnosis } from '#contract/api/diagnosis.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
 import { fault, ok, skipped, warning } from './checkResult.ts'
 
-/** The cron of every minute, and a little. */
+/** The cron runs every minute; plus a margin. */
 const CRON_MS = 75_000
-/** Longer than a container lives that nobody needs. */
+/** Longer than the lifetime of an idle container. */
 const IDLE_MS = 90_000
 
 export interface ServiceReport {
@@ -31,7 +31,7 @@ export async function diagnoseService(admin: Client): Promise<ServiceReport> {
   }
 }
 
-/** A new deployment's cron may not have rung yet: asked again when it must have. */
+/** The cron of a new deployment may not have run yet. Repeats the diagnosis when it must have. */
 export async function recheckCron(
   admin: Client,
   { checks }: ServiceReport,
@@ -45,7 +45,7 @@ export async function recheckCron(
   if (again) checks[at] = again
 }
 
-/** What a drain shows from outside: transcoders that are stopping. */
+/** Transcoders that are stopping or draining, as visible from outside. */
 export function checkIdleContainers({ slots }: Diagnosis): Check {
   const stopping = slots.filter(({ transcoder }) => transcoder !== null && /stopping|draining/.test(transcoder.state))
   return stopping.length > 0

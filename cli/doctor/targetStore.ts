@@ -1,6 +1,6 @@
-// In charge of: a store that the deployment is to write to: its address as a person gives it, its keys from the environment, and
-// that what a job wrote there is there, whole, and goes again.
-// Not in charge of: the job (testJobChecks.ts). Google and Oracle have addresses that speak S3 as well.
+// In charge of: a store that the deployment should write to: its address as a person gives it, its keys from the
+// environment, verifying what a job wrote there, and removing it.
+// Not in charge of: the job (testJobChecks.ts). Google and Oracle are tested through their S3-compatible addresses.
 import { createHash } from 'node:crypto'
 import { AwsClient } from 'aws4fetch'
 import type { PublicOutput } from '#contract/api/status.ts'
@@ -9,11 +9,11 @@ import type { Credential } from '../../client/jobRequest.ts'
 import { UsageError } from '../cliErrors.ts'
 
 export interface TargetStore {
-  /** As it was given, for the report. */
+  /** As it was given; for the report. */
   name: string
-  /** `s3://bucket/prefix/<something of this run>`. */
+  /** `s3://bucket/prefix/<name of this run>`. */
   place: string
-  /** For the job. */
+  /** The credentials in the job. */
   credentials: Credential
   /** @returns what is wrong, or null */
   verify: (outputs: readonly PublicOutput[]) => Promise<string | null>
@@ -44,7 +44,7 @@ export function parseTargetStore(address: string, run: string, env: NodeJS.Proce
     service: 's3',
     retries: 2,
   })
-  /** The object's own place, `s3://bucket/key`, as a request. */
+  /** The request URL of an object, from its location `s3://bucket/key`. */
   const addressOf = (location: string): string => {
     const key = location.slice(`s3://${bucket}/`.length).split('/').map(encodeURIComponent).join('/')
     if (endpoint !== '') return `${endpoint}/${bucket}/${key}`

@@ -1,5 +1,6 @@
-// In charge of: a small film made here, without ffmpeg: PNG pictures and PCM sound in an AVI file, which every ffmpeg reads.
-// Not in charge of: what is made of it (orders.ts).
+// In charge of: generating a short video without ffmpeg: PNG frames and PCM audio in an AVI file, which every ffmpeg
+// reads.
+// Not in charge of: the jobs that use it (testJobChecks.ts).
 import { deflateSync } from 'node:zlib'
 
 export interface ClipOptions {
@@ -13,7 +14,7 @@ const SAMPLE_RATE = 48_000
 const BLOCK_BYTES = 2
 const TONE_HZ = 440
 const BARS = [0xc0c0c0, 0xc0c000, 0x00c0c0, 0x00c000, 0xc000c0, 0xc00000, 0x0000c0]
-/** Pictures that differ; a longer film shows them again. */
+/** Number of different frames. A longer clip repeats them. */
 const DISTINCT_FRAMES = 25
 
 const fourcc = (text: string): Buffer => Buffer.from(text, 'latin1')
@@ -28,14 +29,14 @@ const u16 = (...values: number[]): Buffer => {
   return buffer
 }
 
-/** RIFF: a name, a length, and a byte more where that is odd. */
+/** A RIFF chunk: name, length, content, and a padding byte if the length is odd. */
 function chunk(name: string, ...parts: Buffer[]): Buffer {
   const body = Buffer.concat(parts)
   return Buffer.concat([fourcc(name), u32(body.length), body, Buffer.alloc(body.length % 2)])
 }
 const list = (name: string, ...parts: Buffer[]): Buffer => chunk('LIST', fourcc(name), ...parts)
 
-// ISO 3309, as PNG wants it; zlib.crc32 is newer than Node 20.0.
+// CRC-32 of ISO 3309, as PNG requires; zlib.crc32 does not exist in Node 20.0.
 const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
   let c = n
   for (let bit = 0; bit < 8; bit++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1
@@ -55,7 +56,7 @@ function pngChunk(name: string, body: Buffer): Buffer {
   return Buffer.concat([frame.subarray(0, 4), named, frame.subarray(4)])
 }
 
-/** Colour bars with a white column that moves. */
+/** Colour bars with a moving white column. */
 function pngFrame(width: number, height: number, at: number): Buffer {
   const row = Buffer.alloc(1 + 3 * width)
   const column = Math.floor(at * width)
@@ -78,7 +79,7 @@ function pngFrame(width: number, height: number, at: number): Buffer {
   ])
 }
 
-/** A tone, one channel of 16 bits. */
+/** A tone: one channel, 16 bits. */
 function pcmAudio(from: number, count: number): Buffer {
   const samples = Buffer.alloc(count * BLOCK_BYTES)
   for (let index = 0; index < count; index++) {
@@ -112,7 +113,7 @@ export function createTestClip({ width, height, framesPerSecond, seconds }: Clip
   const largest = Math.max(...pictures.map(({ length }) => length))
   const header = list(
     'hdrl',
-    // 0x110: it has an index, and is interleaved.
+    // 0x110: the file has an index and is interleaved.
     chunk('avih', u32(1e6 / framesPerSecond, 0, 0, 0x110, frames, 0, 2, largest, width, height, 0, 0, 0, 0)),
     list(
       'strl',

@@ -1,6 +1,6 @@
-// In charge of: which jobs the command runs, in which order, and what their figures say together: a cold start, a change of job on
-// one slot, a cancel, a private address that must be refused.
-// Not in charge of: one job (runTestJob.ts), removing them (createdResources.ts).
+// In charge of: which test jobs are run, in which order, and what their figures show: a cold start, two jobs on one
+// slot, a cancellation, a private address that must be refused.
+// Not in charge of: a single job (runTestJob.ts), removing jobs (createdResources.ts).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,21 +22,21 @@ import {
   type TestJobResult,
 } from './runTestJob.ts'
 
-/** Jobs more, until two of them met on one slot. */
+/** Maximum extra jobs until two have run on the same slot. */
 const MAX_EXTRA_JOBS = 8
-/** On every cloud: who can read it has the machine's own keys. */
+/** The metadata service of every cloud: whoever can read it gets the machine's own credentials. */
 const PRIVATE_ADDRESS = 'http://169.254.169.254/latest/meta-data/'
-/** The source could not be reached, which is as good as refused. */
+/** If the source cannot be reached, that is as good as a refusal. */
 const EXPECTED_REFUSALS = ['source_address_refused', 'source_unreachable', 'source_not_found', 'source_forbidden']
 
 const small = { width: 320, height: 180, framesPerSecond: 25, seconds: 3 }
 const long = { width: 640, height: 360, framesPerSecond: 25, seconds: 30 }
 
 export interface TestJobOptions {
-  /** An address that the job reads from as well. */
+  /** An additional address for jobs to read from. */
   input: string | null
   stores: readonly TargetStore[]
-  /** What the service said of itself before; null = it was not asked. */
+  /** The service's diagnosis before the jobs; null = not requested. */
   before: Diagnosis | null
 }
 
@@ -142,7 +142,7 @@ function targetStoreJob(bench: TestContext, input: string, store: TargetStore): 
   }
 }
 
-/** Uploads a film that is made here. */
+/** Uploads the generated clip. */
 async function uploadClip(
   bench: TestContext,
   name: string,
@@ -171,7 +171,7 @@ async function uploadClip(
   }
 }
 
-/** A job that takes some seconds, cancelled while it runs. */
+/** Runs a job of some seconds and cancels it while it runs. */
 async function checkCancel(bench: TestContext, input: string, made: TestJobReport): Promise<Check> {
   const { client, traces, note, signal } = bench
   const remedy = 'See docs/troubleshooting.md.'
@@ -201,7 +201,7 @@ async function checkCancel(bench: TestContext, input: string, made: TestJobRepor
     : fault('cancel', `It ended as ${job.status.state}, with ${job.status.outputs.length} outputs.`, remedy)
 }
 
-/** Jobs that ran where another one had run before. */
+/** Jobs that ran on a slot after another one. */
 function jobsOnReusedSlots(jobs: readonly JobTimings[]): JobTimings[] {
   return jobs.filter(({ slot }, index) => slot !== null && jobs.slice(0, index).some((one) => one.slot === slot))
 }
@@ -252,7 +252,7 @@ function summarize(jobs: readonly JobTimings[], before: Diagnosis | null): Recor
     if (known.length > 0) figures[name] = Math.max(...known)
   }
   const [first] = jobs
-  // Cold only where nothing ran before it.
+  // It is a cold start only if nothing ran before.
   const isCold = before?.settings.transcoders === 'containers' && before.slots.every(({ running }) => running === false)
   if (isCold) most('cold_start_seconds', [first?.seconds.start ?? null])
   else most('first_start_seconds', [first?.seconds.start ?? null])

@@ -1,11 +1,11 @@
-// In charge of: from which figures on something is worth a look, and what to do about it.
+// In charge of: the thresholds of the measured figures, and the remedy for each.
 
 export interface Threshold {
-  /** Of the figures of the report. */
+  /** Name of a figure in the report. */
   figure: string
   /** In the figure's unit. */
   above: number
-  /** What it means. */
+  /** What the figure means. */
   about: string
   remedy: string
 }

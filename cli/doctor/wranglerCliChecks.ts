@@ -1,4 +1,4 @@
-// In charge of: asking wrangler what is deployed, where it is installed and logged in. Nobody needs it: what it cannot tell is
+// In charge of: asking wrangler what is deployed, if it is installed and logged in. Everything that it cannot tell is
 // left out.
 // Not in charge of: the configuration file (wranglerTomlChecks.ts).
 import { execFile } from 'node:child_process'
@@ -17,7 +17,7 @@ interface CommandOutput {
   stderr: string
 }
 
-/** The nearest wrangler above the configuration. */
+/** The wrangler in the nearest parent directory of the configuration. */
 async function findWrangler(from: string): Promise<string | null> {
   for (let directory = from; ; directory = dirname(directory)) {
     const path = join(directory, 'node_modules/.bin/wrangler')
@@ -43,7 +43,7 @@ export async function checkDeployment(path: string, signal: AbortSignal): Promis
       execFile(
         wrangler,
         [...args, '--config', path],
-        // CI: it must not open a browser, nor ask.
+        // CI: wrangler must not open a browser or prompt.
         {
           cwd: directory,
           timeout: ANSWER_MS,

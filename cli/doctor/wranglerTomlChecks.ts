@@ -1,5 +1,6 @@
-// In charge of: wrangler.toml by itself: what is missing, what contradicts something else, what is left from the template.
-// Not in charge of: what wrangler itself refuses (npm run build says that), what is deployed (wranglerCliChecks.ts, serviceChecks.ts).
+// In charge of: checks of wrangler.toml: missing values, contradictions, values left from the template.
+// Not in charge of: errors that wrangler reports itself (npm run build), what is deployed (wranglerCliChecks.ts,
+// serviceChecks.ts).
 import { readFile } from 'node:fs/promises'
 import { parse } from 'smol-toml'
 import type { Check } from '#contract/api/diagnosis.ts'
@@ -15,7 +16,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   UPLOAD: 'ResumableUpload',
 }
 const SECRETS = ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY', 'TRANSCODER_SECRET', 'INTERNAL_TOKEN']
-/** Addresses that the Worker answers itself. */
+/** Routes that the Worker handles itself. */
 const WORKER_ROUTES = [
   '/api/*',
   '/uploads',

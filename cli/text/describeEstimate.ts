@@ -1,4 +1,4 @@
-// In charge of: what a dry run found, for people: the source, what would be made of it, how long that takes and what it costs.
+// In charge of: the result of a dry run for people: the source, the planned outputs, time and cost.
 // Not in charge of: the figures (the service).
 import type { Estimate, PlannedFile, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { stripControlCharacters } from '../cliErrors.ts'
@@ -60,7 +60,7 @@ export function rateText(fraction: string): string {
   return String(Number((over / under).toFixed(2)))
 }
 
-/** One row for each output, then what is true of all of them, then what is true of one. */
+/** One row for each output, then notes about all outputs, then notes about single ones. */
 function outputsText(files: readonly PlannedFile[], width: number): string[] {
   const columns = [
     { title: 'OUTPUT', flexible: true },

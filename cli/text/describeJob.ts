@@ -1,4 +1,4 @@
-// In charge of: one job for people: how it stands, what it was made of, what it made.
+// In charge of: one job for people: its state, its source, its outputs.
 import type { JobRead, ListedJob } from '#contract/api/answers.ts'
 import type { PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { channelText, estimateText, sourceText } from './describeEstimate.ts'
@@ -10,7 +10,7 @@ import { formatAgo, formatBitrate, formatBytes, formatDuration, formatTime } fro
 
 const WIDTH = 80
 
-/** @param width columns of the terminal; null where there is none */
+/** @param width columns of the terminal; null if there is none */
 export function describeJob(id: number, { status, config }: JobRead, width: number | null): string {
   const columns = width ?? WIDTH
   const { estimate, source } = status
@@ -55,7 +55,7 @@ function waitingLines({ queue_position: ahead, failed_starts: starts, waiting_fo
   ]
 }
 
-/** What a player or a person opens, with its address on a line of its own; the rest is a number. */
+/** Outputs that can be played or opened, each with its address on a separate line; the others as a count. */
 function outputLines(id: number, { outputs }: PublicStatus): string[] {
   const shown = outputs.filter(isPlayable)
   const left = outputs.length - shown.length + outputs.reduce((sum, { segments }) => sum + (segments?.count ?? 0), 0)

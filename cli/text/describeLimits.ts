@@ -1,4 +1,4 @@
-// In charge of: the limits of the service as lines, one for each figure.
+// In charge of: the limits of the service as text, one line for each value.
 import { stripControlCharacters } from '../cliErrors.ts'
 import { keyValueLines } from './terminal.ts'
 import { formatBytes } from './formatUnits.ts'
@@ -28,7 +28,7 @@ function withoutSize({ width: _width, height: _height, ...rest }: Record<string,
   return rest
 }
 
-/** Of a size in a list of sizes. */
+/** The name of a value in a list of sizes. */
 function nameOf(name: string, { width, height }: Record<string, unknown>): string {
   return `${name}.${String(width)}x${String(height)}`
 }

@@ -1,9 +1,9 @@
-// In charge of: `log`: what the transcoder did for a job, as text.
+// In charge of: `log`: the transcoder's log of a job, as text.
 import type { JobLog } from '#contract/api/answers.ts'
 import { stripControlCharacters } from '../cliErrors.ts'
 import { formatDuration } from './formatUnits.ts'
 
-/** Commands stay on one line each, to be copied. */
+/** Each command is on one line, so that it can be copied. */
 export function logText({ attempts }: JobLog): string {
   if (attempts.length === 0) return 'Nothing is logged yet.'
   return attempts

@@ -1,17 +1,17 @@
-// In charge of: figures as people read them in a terminal. Pure.
+// In charge of: formatting numbers with units for a terminal. Pure.
 import type { EstimateRange } from '#contract/task/dryRunEstimate.ts'
 
 export { formatDuration } from '#contract/api/formatDuration.ts'
 
 const BYTES = ['bytes', 'kB', 'MB', 'GB', 'TB']
 
-/** Decimal units, three digits at most: "12.3 MB". */
+/** Decimal units, at most three digits: "12.3 MB". */
 export function formatBytes(count: number): string {
   const [value, unit] = scaled(count, BYTES)
   return `${value} ${unit}`
 }
 
-/** Both in the unit of the whole: "12.3 of 80 MB". */
+/** Both numbers in the unit of the larger one: "12.3 of 80 MB". */
 export function formatBytesOf(part: number, whole: number): string {
   let [unit, factor] = [0, 1]
   while (whole / factor >= 999.5 && unit < BYTES.length - 1) [unit, factor] = [unit + 1, factor * 1000]
@@ -38,7 +38,7 @@ function significant(value: number): string {
   return String(Number(value.toFixed(value >= 99.5 ? 0 : value >= 9.95 ? 1 : 2)))
 }
 
-/** Of one fixed form, for a line that is drawn again and again: "0:07", "12:30", "1:02:30". */
+/** In a fixed form, for a line that is redrawn: "0:07", "12:30", "1:02:30". */
 export function formatCountdown(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
@@ -54,7 +54,7 @@ export function formatAgo(iso: string, now: number = Date.now()): string {
   return seconds < 14 * 86_400 ? `${approximateDuration(seconds)} ago` : iso.slice(0, 10)
 }
 
-/** "in 3 h", "in 6 days"; "over" for what has passed. */
+/** "in 3 h", "in 6 days"; "over" for times in the past. */
 export function formatUntil(iso: string, now: number = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000
   if (Number.isNaN(seconds)) return iso
@@ -89,14 +89,14 @@ export function formatRange(value: EstimateRange | null, spell: (figure: number)
   return `about ${likely} (${unit !== undefined && high.endsWith(` ${unit}`) ? amount : low} to ${high})`
 }
 
-/** @throws Error for what is none: "90", "90s", "45m", "12h" and "30d" are seconds */
+/** "90", "90s", "45m", "12h" and "30d" as seconds. @throws Error for anything else */
 export function parseSeconds(text: string): number {
   const [, count, unit = 's'] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? []
   if (count === undefined) throw new Error(`"${text}" is not a duration: write 90s, 45m, 12h or 30d.`)
   return Number(count) * { s: 1, m: 60, h: 3600, d: 86_400 }[unit || 's']!
 }
 
-/** @throws Error for what is none: "2000000", "500MB", "2GB" are bytes */
+/** "2000000", "500MB", "2GB" as bytes. @throws Error for anything else */
 export function parseBytes(text: string): number {
   const [, count, unit = ''] = /^(\d{1,15}(?:\.\d{1,6})?)\s?([kMGT]?)B?$/i.exec(text) ?? []
   if (count === undefined) throw new Error(`"${text}" is not a size: write 500MB or 2GB.`)

@@ -1,21 +1,21 @@
-// In charge of: one line about what is under way: a bar that is drawn over itself and fits its terminal, plain lines elsewhere.
-// Not in charge of: what the line says of an upload, a job or a download (progressState.ts).
+// In charge of: printing progress: a bar that is redrawn and fits the terminal, or plain lines without a terminal.
+// Not in charge of: the text for an upload, a job or a download (progressState.ts).
 import { columnsOf, truncate, isUnicode, pad, widthOf } from './terminal.ts'
 
 export interface ProgressState {
-  /** What is under way, "Uploading". */
+  /** The current activity: "Uploading". */
   label: string
-  /** 0 to 1; null where nothing can be measured. */
+  /** 0 to 1; null if it cannot be measured. */
   fraction: number | null
-  /** From the most to the least important: what does not fit is left out from the end. */
+  /** Most important first. What does not fit is left out from the end. */
   facts: readonly string[]
-  /** Without a terminal: the line for a log. The same line is written once. */
+  /** The line without a terminal. Repeated lines are written once. */
   log: string
 }
 
 export interface ProgressLine {
   show: (state: ProgressState) => void
-  /** Leaves the cursor on a line of its own. */
+  /** Moves the cursor to a new line. */
   end: () => void
 }
 
@@ -45,7 +45,7 @@ export function progressLine(out: NodeJS.WriteStream, env: NodeJS.ProcessEnv = p
   const unicode = isUnicode(env)
   return {
     show(state) {
-      // The last column stays free: some terminals go to the next line when it is written.
+      // The last column stays empty: some terminals wrap when it is written.
       const text = terminal ? renderProgress(state, (columnsOf(out) ?? 80) - 1, unicode) : state.log
       if (text === last) return
       last = text

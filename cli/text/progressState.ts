@@ -1,11 +1,11 @@
-// In charge of: what a line of progress says of an upload, a job and a download.
-// Not in charge of: drawing it (progressLine.ts).
+// In charge of: the text of the progress line for an upload, a job and a download.
+// Not in charge of: printing it (progressLine.ts).
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { JobPhase, PublicStatus } from '#contract/api/status.ts'
 import type { ProgressState } from './progressLine.ts'
 import { formatBytes, formatBytesOf, formatCountdown } from './formatUnits.ts'
 
-/** Bytes per second of the last seconds. */
+/** Bytes per second over the last seconds. */
 export class TransferRate {
   readonly #samples: { at: number; done: number }[] = []
   readonly #window: number
@@ -14,7 +14,7 @@ export class TransferRate {
     this.#window = windowMs
   }
 
-  /** @returns null until two measurements lie apart */
+  /** @returns null until two measurements are far enough apart */
   add(done: number, at: number = performance.now()): number | null {
     const samples = this.#samples
     samples.push({ at, done })
@@ -27,7 +27,7 @@ export class TransferRate {
 
 const percent = (fraction: number): string => `${String(Math.floor(fraction * 100)).padStart(3)} %`
 
-/** Without a terminal a line for each tenth is enough. */
+/** Without a terminal, one line for each 10 % is enough. */
 const tenth = (fraction: number): string => `${Math.floor(fraction * 10) * 10} %`
 
 export function transferProgress(label: string): (done: number, total: number, more?: string) => ProgressState {

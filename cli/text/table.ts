@@ -1,19 +1,19 @@
-// In charge of: rows with aligned columns, cut to the width of a terminal. Pure.
+// In charge of: rows with aligned columns, cut to the width of the terminal. Pure.
 import { stripControlCharacters } from '../cliErrors.ts'
 import { truncate, pad, widthOf } from './terminal.ts'
 
 export interface Column {
   title: string
-  /** Numbers. */
+  /** Right-aligned, for numbers. */
   right?: true
-  /** The one that gives way where the terminal is too narrow. */
+  /** The column that is shortened if the terminal is too narrow. */
   flexible?: true
 }
 
 const GAP = '  '
 const LEAST = 12
 
-/** @param width null: of a file or a pipe, where nothing is cut */
+/** @param width null for a file or a pipe: nothing is cut */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width: number | null): string {
   const texts = [
     columns.map(({ title }) => title),

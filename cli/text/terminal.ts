@@ -1,9 +1,10 @@
-// In charge of: how much room text takes in a terminal, and cutting it to that. Pure, but for what the environment says.
+// In charge of: the width of text in a terminal, and truncating and wrapping it. Pure, except for reading the
+// environment.
 import { stripControlCharacters } from '../cliErrors.ts'
 
 const COLUMNS = 80
 
-/** Of a stream that is a terminal, else null. */
+/** Columns of a terminal; null if the stream is not one. */
 export function columnsOf(stream: NodeJS.WriteStream): number | null {
   return stream.isTTY ? stream.columns || COLUMNS : null
 }
@@ -14,7 +15,7 @@ export function isUnicode(env: NodeJS.ProcessEnv): boolean {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
-/** Two columns in terminals: East Asian wide and fullwidth forms, and emoji. */
+/** Characters that take two columns: East Asian wide and fullwidth forms, and emoji. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE4F\uFF00-\uFF60\uFFE0-\uFFE6]|[\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u
 
@@ -29,7 +30,7 @@ function columnsOfCharacter(segment: string): number {
   return WIDE.test(segment) ? 2 : 1
 }
 
-/** At most `width` columns; what is cut off is shown by "…". */
+/** At most `width` columns; "…" marks what was cut off. */
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let [kept, used] = ['', 0]
@@ -46,8 +47,8 @@ export function pad(text: string, width: number): string {
 }
 
 /**
- * Broken between words. `width` is the room of each line's text; lines after the first begin with `indent`, which comes on top.
- * A word that is too long is broken anywhere, but for an address.
+ * Wraps text between words. `width` is the width of each line's text; lines after the first begin with `indent`, which
+ * is not included in it. A word that is too long is broken anywhere, except an address.
  */
 export function wrap(text: string, width: number, indent = ''): string {
   const lines: string[] = []
@@ -72,7 +73,7 @@ function splitWord(word: string, width: number): string[] {
   return found
 }
 
-/** Names and values below each other: "Source   h264, …", with later lines of a value under its first. */
+/** Names and values in two columns: "Source   h264, …"; further lines of a value are aligned with its first. */
 export function keyValueLines(
   rows: readonly (readonly [name: string, value: string])[],
   width: number,
