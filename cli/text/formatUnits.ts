@@ -11,7 +11,7 @@ export function formatBytes(count: number): string {
   return `${value} ${unit}`
 }
 
-/** Both numbers in the unit of the larger one: "12.3 of 80 MB". */
+/** Both numbers in the unit of the total: "12.3 of 80 MB". */
 export function formatBytesOf(part: number, whole: number): string {
   let [unit, factor] = [0, 1]
   while (whole / factor >= 999.5 && unit < BYTES.length - 1) [unit, factor] = [unit + 1, factor * 1000]
