@@ -1,4 +1,5 @@
-// In charge of: a service of the bench's own, started by program and with data of its own, and stopped with what it started.
+// In charge of: a local service for the benchmarks, with its own data directory, and stopping everything that was
+// started.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,11 +14,11 @@ export interface BenchService extends AsyncDisposable {
   baseUrl: string
   apiKey: string
   transcoderPid: number
-  /** The processes that run the Worker: Node, which connects, and the runtimes below it. */
+  /** The processes that run the Worker: Node, which opens the connections, and its workerd child processes. */
   workerPids: number[]
-  /** What the CPU time of a job is split by (cpuByProcess.ts). */
+  /** The process ids by which the CPU time of a job is split (cpuByProcess.ts). */
   pids: Pids
-  /** A directory that goes with the service. */
+  /** A temporary directory that is removed together with the service. */
   scratch: string
 }
 

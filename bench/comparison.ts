@@ -1,39 +1,42 @@
-// In charge of: sides that do the same work, run in turns, and which of their runs count.
-// Not in charge of: the work.
+// In charge of: running two or more sides with the same work alternately, and selecting the runs that count.
+// Not in charge of: the work itself.
 import { median, waitForIdleMachine, type ResourceUsage } from './stopwatch.ts'
 import type { CpuByProcess } from './cpuByProcess.ts'
 import { ratioRow, type Row } from './table.ts'
 
-/** A run during which others kept more cores busy than this does not count for the wall time and is repeated, so often at most. */
+/**
+ * Limit for other processes. A run during which they used more cores than this does not count for the wall time. It is
+ * repeated up to TRIES times.
+ */
 const FOREIGN_CORES = 0.3
 const TRIES = 3
 const QUIET_MS = 60_000
-/** Of ffmpeg's CPU time: what the transcoder itself may take. */
+/** Goal: the transcoder's own CPU time, as a fraction of ffmpeg's. */
 const TRANSCODER_GOAL = 0.02
 
 export interface Run {
   stretch: ResourceUsage
-  /** By part, of a run of the service. */
+  /** CPU time by process, for a run of the service. */
   parts: CpuByProcess
-  /** What is to be said of it. */
+  /** A remark for the table. */
   note: string
 }
 
 export interface Baseline {
-  /** "the same command", "a plain command". */
+  /** The baseline in words: "the same command", "a plain command". */
   label: string
-  /** The largest ratios that are fine; null = measured for information. */
+  /** The largest acceptable ratios; null = measured for information. */
   wallGoal: number | null
   cpuGoal: number | null
   run: () => Promise<ResourceUsage>
 }
 
 export interface Comparison {
-  /** What the rows are called. */
+  /** Name of the rows. */
   name: string
-  /** Quiet runs of each side. */
+  /** Undisturbed runs of each side. */
   count: number
-  /** The machine is not waited for: then every run counts, and the wall times are doubtful. */
+  /** Do not wait for an idle machine. Every run counts, and the wall times are unreliable. */
   busy: boolean
   ours: () => Promise<Run>
   baselines: readonly Baseline[]
@@ -47,7 +50,10 @@ interface Side {
   parts: CpuByProcess[]
 }
 
-/** Against each baseline a row for the wall time, where enough runs were quiet, and one for CPU time; then the transcoder's share. */
+/**
+ * For each baseline a row for the wall time, if enough runs were undisturbed, and one for CPU time; then a row for the
+ * transcoder's share.
+ */
 export async function compareRuns({ name, count, busy, ours, baselines, note }: Comparison): Promise<Row[]> {
   const us: Side = { label: 'ours', run: ours, stretches: [], parts: [] }
   const others = baselines.map((baseline) => ({
@@ -57,12 +63,12 @@ export async function compareRuns({ name, count, busy, ours, baselines, note }: 
     parts: [],
   }))
   const sides: Side[] = [us, ...others]
-  // NaN where there is no /proc: then every run counts.
+  // NaN without /proc: then every run counts.
   const counted = ({ stretches }: Side): ResourceUsage[] =>
     stretches.filter(({ foreignCores }) => busy || !(foreignCores > FOREIGN_CORES))
   const enough = (): boolean => sides.every((side) => counted(side).length >= count)
   for (let at = 0; at < count * TRIES && !enough(); at++) {
-    // The second has warm caches: take turns.
+    // The second run benefits from warm caches, so the order alternates.
     const first = at % sides.length
     for (const side of [...sides.slice(first), ...sides.slice(0, first)]) {
       if (!busy) await waitForIdleMachine(FOREIGN_CORES, QUIET_MS)

@@ -1,14 +1,15 @@
-// In charge of: the CPU time of a service, by part: the programs that its transcoder runs, the transcoder, the Worker.
-// Not in charge of: the sum of everything (stopwatch.ts).
+// In charge of: the CPU time of a service by process: the programs that the transcoder runs, the transcoder, the
+// Worker.
+// Not in charge of: the total (stopwatch.ts).
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** CPU seconds; NaN without /proc. */
 export interface CpuByProcess {
-  /** ffmpeg and ffprobe, with what starts them. */
+  /** ffmpeg and ffprobe, including the processes that start them. */
   ffmpeg: number
   /** The transcoder's own process. */
   transcoder: number
-  /** What runs the Worker, its database and its store on this machine, with the supervisor. */
+  /** Everything that runs the Worker, its database and its store locally, including the supervisor. */
   worker: number
 }
 
@@ -46,10 +47,10 @@ function read({ transcoder, worker }: Pids): CpuByProcess {
 /** USER_HZ: 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100
 
-/** Own time, and that of children that have ended and were waited for. */
+/** CPU time of the process, and of its children that have ended and were waited for. */
 function timesOf(pid: number): { parent: number; own: number; children: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // proc(5): fields from the third on stand behind the last parenthesis; 4 = parent, 14 to 17 = own and children's time.
+  // proc(5): the fields from the third on follow the last parenthesis. 4 = parent; 14 to 17 = own and children's time.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number)
   return {
@@ -59,7 +60,7 @@ function timesOf(pid: number): { parent: number; own: number; children: number }
   }
 }
 
-/** Of the children that still run. */
+/** CPU time of the descendants that are still running. */
 function below(parent: number): number {
   return readdirSync('/proc').reduce((sum, name) => {
     if (!/^\d+$/.test(name)) return sum
@@ -67,7 +68,7 @@ function below(parent: number): number {
       const times = timesOf(Number(name))
       return times.parent === parent ? sum + times.own + times.children : sum
     } catch {
-      return sum // ended meanwhile
+      return sum // ended in the meantime
     }
   }, 0)
 }

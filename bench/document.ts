@@ -1,5 +1,5 @@
-// In charge of: the table of figures in docs/performance.md: rows that were measured are replaced, the others stay.
-// Not in charge of: the text around it, which people write.
+// In charge of: the table in docs/performance.md: measured rows are replaced, the others stay.
+// Not in charge of: the text around it, which is hand-written.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../scripts/local/localSettings.ts'
@@ -32,7 +32,7 @@ export async function writeFigures(rows: readonly Row[]): Promise<void> {
   await writeFile(PATH, `${text.slice(0, from)}\n\n${table}\n\n${text.slice(to)}`)
 }
 
-/** Columns of one width, as the formatter wants them. */
+/** Pads the columns to equal widths, as the formatter requires. */
 function markdown(table: readonly (readonly string[])[]): string[] {
   const widths = TABLE_HEADER.map((_, column) => Math.max(3, ...table.map((row) => (row[column] ?? '').length)))
   return table.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)

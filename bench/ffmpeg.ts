@@ -1,5 +1,5 @@
-// In charge of: running ffmpeg for the bench's own material.
-// Not in charge of: the service's ffmpeg, the baseline's commands (baseline/).
+// In charge of: running ffmpeg to create and inspect benchmark material.
+// Not in charge of: the service's ffmpeg, the baseline commands (baseline/).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { execFile } from 'node:child_process'
 import { mkdir, rename, stat } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** @returns standard error. @throws with its last lines */
+/** @returns standard error. @throws Error with its last lines */
 export async function ffmpeg(program: string, args: readonly string[]): Promise<string> {
   const words = ['-nostdin', '-hide_banner', '-nostats', '-y', ...args]
   try {
@@ -20,7 +20,7 @@ export async function ffmpeg(program: string, args: readonly string[]): Promise<
   }
 }
 
-/** Number of pictures in a file's only video stream. */
+/** Number of frames in the only video stream of a file. */
 export async function countFrames(ffprobe: string, path: string): Promise<number> {
   const { stdout } = await run(ffprobe, [
     ...['-v', 'error', '-select_streams', 'v:0', '-count_packets'],
@@ -29,7 +29,7 @@ export async function countFrames(ffprobe: string, path: string): Promise<number
   return Number(stdout.trim())
 }
 
-/** The matrix that a file's video is tagged with; bt709 where it has no tag. */
+/** The colour matrix in the tags of a file's video; bt709 without a tag. */
 export async function colorMatrix(ffprobe: string, path: string): Promise<string> {
   const show = ['-select_streams', 'v:0', '-show_entries', 'stream=color_space', '-of', 'csv=p=0']
   const { stdout } = await run(ffprobe, ['-v', 'error', ...show, `file:${path}`])
@@ -37,7 +37,7 @@ export async function colorMatrix(ffprobe: string, path: string): Promise<string
   return name === '' || name === 'unknown' ? 'bt709' : name
 }
 
-/** A file that is made once and kept for later benches; half of one is never taken for it. */
+/** Creates a file once and keeps it for later benchmarks. An incomplete file is never used. */
 export async function cached(name: string, make: (path: string) => Promise<unknown>): Promise<string> {
   const path = join(tmpdir(), 'splicepoint-bench', name)
   if (await stat(path).catch(() => null)) return path

@@ -1,4 +1,4 @@
-// In charge of: one file on loopback, with Range, as a web server would give it.
+// In charge of: serving one file on loopback with range requests, like a web server.
 import { createReadStream, statSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 export interface BenchFileServer {
   /** host:port */
   host: string
-  /** The address at which the file is from now on. */
+  /** Serves this file from now on. @returns its address */
   serve: (path: string) => string
   bytesSent: () => number
   close: () => Promise<void>
@@ -43,7 +43,7 @@ export async function serveFile(): Promise<BenchFileServer> {
     }
     const body = createReadStream(path, { start: first, end: last, highWaterMark: 256 * 1024 })
     body.on('data', (chunk) => (sent += chunk.length))
-    // Readers leave early when they have what they want.
+    // Readers close the connection early when they have what they need.
     void pipeline(body, response).catch(() => undefined)
   })
   server.listen(0, '127.0.0.1')

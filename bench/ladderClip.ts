@@ -1,4 +1,5 @@
-// In charge of: the source of the ladder: 30 s of 1080p25 at 15 Mb/s with detail, smooth gradients, motion, grain and sound.
+// In charge of: the source of the ladder benchmark: 30 s of 1080p25 at 15 Mb/s with detail, gradients, motion, grain
+// and audio.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { cached, ffmpeg } from './ffmpeg.ts'
 
@@ -9,7 +10,7 @@ export function makeClip(program: string): Promise<string> {
   return cached('clip-1080p25-15M.mp4', (path) =>
     ffmpeg(program, [
       ...['-loglevel', 'error'],
-      // A zoom into fine structure, over colours that drift.
+      // A zoom into fine structure, blended with drifting colours.
       ...['-f', 'lavfi', '-i', `mandelbrot=${size}:maxiter=400:start_scale=3:end_scale=0.02:end_pts=${CLIP.frames}`],
       ...['-f', 'lavfi', '-i', `gradients=${size}:speed=0.02:n=6:seed=4`],
       ...['-f', 'lavfi', '-i', 'anoisesrc=color=pink:sample_rate=48000:amplitude=0.2:seed=5'],
@@ -18,7 +19,7 @@ export function makeClip(program: string): Promise<string> {
       [
         '[0:v]format=yuv420p[fine]',
         '[1:v]format=yuv420p[smooth]',
-        // Temporal noise stands for the grain of a sensor.
+        // Temporal noise imitates the grain of a sensor.
         '[fine][smooth]blend=all_mode=average,noise=alls=5:allf=t:all_seed=6[v]',
         '[2:a][3:a]amix,aformat=channel_layouts=stereo[a]',
       ].join(';'),

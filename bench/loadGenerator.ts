@@ -1,30 +1,33 @@
-// In charge of: sending requests, in a process of its own so that its CPU time is not taken for the service's: at a fixed
-// rate, whether or not answers come (open loop), or always so many at once (closed loop).
-// Not in charge of: what the figures mean (rows/load.ts).
+// In charge of: sending requests from a separate process, so that its CPU time is not attributed to the service: at a
+// fixed rate, whether or not answers arrive (open loop), or with a fixed number in flight (closed loop).
+// Not in charge of: evaluating the results (rows/load.ts).
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 
 export interface LoadOptions {
   origin: string
   method: 'GET' | 'POST'
-  /** Taken in turns, each with its own key. */
+  /** Used in turn, each with its own key. */
   targets: { path: string; authorization: string }[]
   body: string | null
-  /** The status that every answer should have. */
+  /** The expected status of every answer. */
   expected: number
-  /** `rate`: requests a second, open loop. `inFlight`: at once, closed loop. */
+  /** `rate`: requests per second, open loop. `inFlight`: concurrent requests, closed loop. */
   pace: { rate: number } | { inFlight: number }
   seconds: number
 }
 
 export interface LoadResult {
-  /** From when a request was due (open loop) or sent, to the last byte of its answer; in ms, in no order. */
+  /**
+   * Milliseconds from when a request was due (open loop) or sent (closed loop) to the last byte of its answer;
+   * unordered.
+   */
   latencies: number[]
-  /** Until the last answer. */
+  /** Duration until the last answer. */
   seconds: number
-  /** Answers of other statuses and broken connections, by what they were. */
+  /** Count of unexpected statuses and broken connections, by kind. */
   failures: Record<string, number>
-  /** Of each created job. */
+  /** The created jobs. */
   created: { id: number; jobId: string; authorization: string }[]
 }
 
@@ -73,7 +76,7 @@ export async function generateLoad(order: LoadOptions): Promise<LoadResult> {
     const total = Math.round(pace.rate * order.seconds)
     while (answers.length < total) {
       const now = performance.now()
-      // A late timer sends what it missed at once; each is measured from when it was due.
+      // A late timer sends the missed requests at once. Each is measured from when it was due.
       for (; answers.length < total;) {
         const due = began + (answers.length / pace.rate) * 1000
         if (due > now) break

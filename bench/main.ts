@@ -1,5 +1,6 @@
-// In charge of: `npm run bench [-- ROW …] [--runs N] [--busy] [--write]`: which rows are measured, and where the table goes.
-// Not in charge of: measuring (rows/). Nothing here is a test: times are noisy, so a short row is only printed.
+// In charge of: `npm run bench [-- ROW …] [--runs N] [--busy] [--write]`: which rows are measured, and where the table
+// goes.
+// Not in charge of: measuring (rows/). These are not tests: times vary, so a missed goal is only printed.
 import { parseArgs } from 'node:util'
 import { api } from './rows/api.ts'
 import { bundle } from './rows/bundle.ts'
@@ -45,7 +46,7 @@ if (unknown.length > 0 || (runs !== null && !(Number.isInteger(runs) && runs > 0
   process.exit(2)
 }
 
-// An exit and not the default, so that what was started is stopped (benchService.ts).
+// process.exit runs the exit handlers that stop what was started (benchService.ts); the default action would not.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 const rows: Row[] = []

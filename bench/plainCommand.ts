@@ -1,5 +1,5 @@
 // In charge of: one run of a hand-written command (baseline/) on the local disk.
-// Not in charge of: what the service is compared with it by (comparison.ts).
+// Not in charge of: comparing the service with it (comparison.ts).
 import { execFile } from 'node:child_process'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// In charge of: whether two outputs are the same work: SSIM of ours and of the baseline against the scaled source, and
-// of one against the other.
+// In charge of: checking that two outputs have the same quality: SSIM of the service's output and of the baseline
+// against the scaled source, and against each other.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import type { Engine } from '../transcoder/ffmpeg/locate.ts'
 import { colorMatrix, ffmpeg } from './ffmpeg.ts'
@@ -7,7 +7,7 @@ import { colorMatrix, ffmpeg } from './ffmpeg.ts'
 export interface Quality {
   ours: number
   baseline: number
-  /** Ours against the baseline: 1 = identical pictures. */
+  /** The service's output against the baseline: 1 = identical frames. */
   between: number
 }
 
@@ -18,7 +18,8 @@ export async function compareQuality(
 ): Promise<Quality> {
   const paths = [files.source, files.ours, files.baseline]
   const matrices = await Promise.all(paths.map((path) => colorMatrix(engine.ffprobe, path)))
-  // All three in one size and one matrix: SD outputs may be in another one than the source, which is no error.
+  // Converts all three to one size and one colour matrix. SD outputs may have another matrix than the source, which is
+  // correct.
   const alike = (input: number): string =>
     `[${input}:v]zscale=w=${size.width}:h=${size.height}:filter=lanczos:min=${matrices[input]}:m=bt709:rin=limited:r=limited,format=yuv420p`
   const report = await ffmpeg(engine.ffmpeg, [

@@ -1,4 +1,4 @@
-// In charge of: medians, and how much of the machine a stretch of time used: by us, and by others.
+// In charge of: medians, and how much CPU time a period took: of this process, and of others.
 // Not in charge of: what is measured.
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,7 +14,7 @@ export interface ResourceUsage {
   seconds: number
   /** CPU seconds of this process and all its descendants; NaN without /proc. */
   cpuSeconds: number
-  /** Cores that others kept busy meanwhile: what makes a wall time doubtful. */
+  /** Cores that other processes used meanwhile. Above a limit, the wall time is unreliable. */
   foreignCores: number
 }
 
@@ -29,7 +29,7 @@ export function stopwatch(): () => ResourceUsage {
   }
 }
 
-/** Waits until others leave the machine alone for two seconds, but not for ever. @returns whether they did */
+/** Waits until other processes are idle for two seconds, or until the timeout. @returns whether they were */
 export async function waitForIdleMachine(foreignCores: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
@@ -53,7 +53,7 @@ function busyTicks(): number {
   }
 }
 
-/** Of this process and its descendants, also of those that have ended and were waited for. */
+/** Ticks of this process and its descendants, including those that have ended and were waited for. */
 function ownTicks(): number {
   try {
     const ticks = new Map<number, number>()
@@ -62,7 +62,8 @@ function ownTicks(): number {
       if (!/^\d+$/.test(name)) continue
       try {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-        // proc(5): fields from the third on stand behind the last parenthesis; 4 = parent, 14 to 17 = own and children's time.
+        // proc(5): the fields from the third on follow the last parenthesis. 4 = parent; 14 to 17 = own and children's
+        // time.
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
         parents.set(Number(name), Number(fields[1]))
         ticks.set(
@@ -70,7 +71,7 @@ function ownTicks(): number {
           fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0),
         )
       } catch {
-        // ended meanwhile; its parent has its time
+        // Ended in the meantime; its time was added to its parent's.
       }
     }
     const isOurs = (pid: number): boolean => pid === process.pid || (pid > 1 && isOurs(parents.get(pid) ?? 0))

@@ -1,11 +1,11 @@
-// In charge of: what a measured row is, and the table that a terminal shows.
+// In charge of: the rows of measured values, and printing them as a table.
 // Not in charge of: the document (document.ts).
 
 export interface Row {
   name: string
   ours: string
   baseline: string
-  /** ours / baseline; null where the goal is a bound on its own. */
+  /** The service relative to the baseline; null if the goal is an absolute limit. */
   ratio: number | null
   goal: string
   /** null = measured for information, without a goal. */
@@ -13,11 +13,11 @@ export interface Row {
 }
 
 export interface BenchOptions {
-  /** How many interleaved runs or rounds; null = the row's own number. */
+  /** Number of alternating runs or rounds; null = the row's default. */
   runs: number | null
-  /** The machine is used by others all the time: do not wait until it is quiet. */
+  /** The machine is always busy: do not wait until it is idle. */
   busy: boolean
-  /** A line about what goes on or what was found, for people. */
+  /** Prints a line about progress or results, for people. */
   note: (line: string) => void
 }
 
@@ -25,7 +25,7 @@ export type Benchmark = (options: BenchOptions) => Promise<Row[]>
 
 export const TABLE_HEADER = ['what', 'ours', 'baseline', 'ratio', 'goal', ''] as const
 
-/** A row whose goal is a ratio. */
+/** A row with a ratio as its goal. */
 export function ratioRow(
   name: string,
   [ours, baseline]: readonly [number, number],

@@ -1,15 +1,15 @@
-// In charge of: following one job to its end, and how long it stood in each phase.
+// In charge of: following one job to its end, and the duration of each phase.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { Created } from '#contract/api/answers.ts'
 import type { Client } from '../client/nodeClient.ts'
 
 const POLL_MS = 200
-/** In the middle of an encode: a question costs some 15 ms of the CPU time that is being measured. */
+/** Poll interval in the middle of an encode: each poll costs about 15 ms of the CPU time that is measured. */
 const IDLE_POLL_MS = 1000
 const NEARLY_DONE_PERCENT = 97
 
-/** @throws when the job does not succeed */
+/** @throws Error if the job does not succeed */
 export async function followJob(
   client: Client,
   { _auto_generated_id_: id }: Created,

@@ -1,12 +1,12 @@
-// In charge of: reading and creating a job, against one bare D1 statement in the same workerd.
-// Not in charge of: absolute times: a local D1 is in the process next door, a deployed one across a network.
+// In charge of: the time to read and to create a job, relative to one bare D1 statement in the same workerd.
+// Not in charge of: absolute times: a local D1 is in a process on the same machine, a deployed one across a network.
 import { Client } from 'undici'
 import { median } from '../stopwatch.ts'
 import { ratioRow, type BenchOptions, type Row } from '../table.ts'
 import { createRequestBody, storedOutputs } from '../worker/createBody.ts'
 import { basic, startBenchWorker } from '../worker/start.ts'
 
-/** Many short rounds: what else the machine does then falls on all routes alike. */
+/** Many short rounds, so that other load on the machine affects all routes equally. */
 const ROUNDS = 30
 const REQUESTS = 30
 const WARM_UP = 100
@@ -43,9 +43,9 @@ export async function api({ runs, note }: BenchOptions): Promise<Row[]> {
   for (const route of Object.values(routes)) for (let n = 0; n < WARM_UP; n++) await call(route)
   const times = new Map<string, number[]>(names.map((name) => [name, []]))
   for (let round = 0; round < (runs ?? ROUNDS); round++) {
-    // Shuffled, so that none always follows the same one.
+    // Shuffled, so that no route always follows the same other one.
     for (const name of shuffled(names)) {
-      // Not counted: what the route before it left to be done.
+      // A warm-up request that does not count: it absorbs work that the previous route left.
       await call(routes[name] as Call)
       for (let n = 0; n < REQUESTS; n++) {
         const began = performance.now()

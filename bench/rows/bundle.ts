@@ -1,4 +1,4 @@
-// In charge of: how large the deployed Worker is, and which modules make it so.
+// In charge of: the size of the deployed Worker, and its largest modules.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -53,7 +53,7 @@ export async function bundle({ note }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** By package, and by directory of our own. */
+/** Sums by package, and by folder for the project's own code. */
 function largest(modules: [string, { bytesInOutput: number }][]): [string, number][] {
   const sums = new Map<string, number>()
   for (const [path, { bytesInOutput }] of modules) {

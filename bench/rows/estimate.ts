@@ -1,4 +1,5 @@
-// In charge of: how near a dry run comes to the job: bytes, CPU time and wall time of jobs of every codec and preset.
+// In charge of: the accuracy of dry runs: estimated against real bytes, CPU time and wall time, for jobs of every codec
+// and preset.
 // Not in charge of: the model (transcoder/plan/estimate/costConstants.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import type { Estimate, EstimateRange } from '#contract/task/dryRunEstimate.ts'
@@ -13,7 +14,7 @@ import { startService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const SECONDS = 10
-/** Height, mode, kbps of each rendition. */
+/** Height, mode and kbps of a rendition. */
 type Rung = readonly [height: number, mode: 'vbr' | 'cbr' | 'qvbr', kbps: number]
 interface Sample {
   name: string
@@ -89,7 +90,7 @@ function row(what: string, pairs: readonly Pair[]): Row {
   }
 }
 
-/** Structure, motion and grain, as in the ladder's clip, and a third of its size. */
+/** Detail, motion and grain like the ladder's clip, in 720p. */
 function makeSource(program: string): Promise<string> {
   const size = 'size=1280x720:rate=25'
   return cached('estimate-720p25.mp4', (path) =>

@@ -1,4 +1,5 @@
-// In charge of: a three-rung job from POST to job_completed, against hand-written ffmpeg commands on the local disk.
+// In charge of: the duration of a three-rung job from POST to job_completed, against hand-written ffmpeg commands on
+// the local disk.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ import type { BenchOptions, Row } from '../table.ts'
 
 const RUNS = 5
 const WALL_GOAL = 1.15
-/** Against what anybody would write. */
+/** Goal against a plain command, as most people would write it. */
 const PLAIN_GOAL = 1.05
 
 const rungs = [
@@ -94,7 +95,7 @@ export async function ladder({ runs, busy, note }: BenchOptions): Promise<Row[]>
   }
 }
 
-/** Equal work? Frame counts and SSIM of the last run of each side. */
+/** Whether both sides did equal work: frame counts and SSIM of the last run of each. */
 async function describe(engine: Engine, source: string, files: string, note: (line: string) => void): Promise<void> {
   for (const rung of rungs) {
     const [ours, baseline] = ['ours', 'baseline'].map((side) => join(files, side, `${rung.name}.mp4`)) as [

@@ -1,6 +1,6 @@
-// In charge of: how many creates and reads a second the API serves at its goals' latencies, whether any job is lost, and
-// where the time goes: CPU time a request by process and by layer.
-// Not in charge of: sending (loadGenerator.ts), one request at a time (api.ts).
+// In charge of: how many creates and reads per second the API serves within the latency goals, whether a job is lost,
+// and where the CPU time of a request goes, by process and by layer.
+// Not in charge of: sending (loadGenerator.ts), single requests (api.ts).
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -16,12 +16,12 @@ const LAYER_SECONDS = 3
 const ROUNDS = 3
 const STAGE_SECONDS = 15
 const IN_FLIGHT = 32
-/** reliability: figures to reach. */
+/** docs/reliability.md: the goals. */
 const GOALS = { create: { rate: 500, p99Ms: 250 }, read: { rate: 1500, p99Ms: 60 } }
-/** Of the rate that a closed loop reached: what is tried, from above, until one meets the latency. */
+/** Fractions of the closed loop's rate. They are tried in this order until one meets the latency goal. */
 const SHARES = [0.95, 0.85, 0.75, 0.6, 0.45, 0.3]
 
-/** As in comparison.ts: a stage during which others kept more cores busy says nothing about what is not reached. */
+/** As in comparison.ts: if other processes used more cores than this, a missed goal proves nothing. */
 const FOREIGN_CORES = 0.3
 const QUIET_MS = 30_000
 
@@ -30,7 +30,7 @@ const ms = (value: number): string => `${value.toFixed(2)} ms`
 type Routes = Record<'read' | 'read queued' | 'create', Route> & Record<string, Route>
 type Route = Pick<LoadOptions, 'method' | 'targets' | 'body' | 'expected'>
 type Measured = LoadResult & { rate: number; cpuMs: Record<Side, number>; foreignCores: number }
-/** node: this process, with the front door. */
+/** node: this process, which contains the reverse proxy. */
 const sides = ['generator', 'runtime', 'node'] as const
 type Side = (typeof sides)[number]
 
@@ -38,7 +38,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
   await using worker = await startBenchWorker()
   const child = fork(join(import.meta.dirname, '..', 'loadGenerator.ts'), { serialization: 'advanced' })
   const gone = once(child, 'exit').then(() => Promise.reject(new Error('The load generator ended.')))
-  gone.catch(() => undefined) // also when it is ended by us
+  gone.catch(() => undefined) // also when end() kills it
   const end = (): void => void child.kill()
   process.on('exit', end)
   try {
@@ -79,14 +79,14 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
       ratioRow('CPU time of a create, against a D1 batch of two inserts', [cpu('create'), cpu('D1 batch')], null, ms),
     ]
     for (const [name, goal] of Object.entries(GOALS)) {
-      // Of the jobs that are read half have ended, and half wait behind all others.
+      // Half of the jobs that are read have ended; the other half waits in the queue.
       const targets = [...routes.read.targets, ...routes['read queued'].targets]
       const route: Route = name === 'create' ? routes.create : { ...routes.read, targets }
       const most = median(layers.get(name)?.map(({ rate }) => rate) ?? [])
       let best: number | null = null
       let disturbed = false
       for (const rate of [goal.rate, ...SHARES.map((share) => Math.round((most * share) / 5) * 5)]) {
-        // Far above what is possible a queue is measured, and nothing else; less than it reaches is not asked of it.
+        // Rates far above the maximum would only measure the queue. Rates far above the goal are not needed.
         if (rate > Math.min(most * 1.2, goal.rate) || rate < 1) continue
         if (!(await waitForIdleMachine(FOREIGN_CORES, QUIET_MS))) {
           disturbed = true
@@ -101,7 +101,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
         best = rate
         break
       }
-      // What was reached is reached; what was not may be the doing of others.
+      // A reached goal counts even on a busy machine; a missed one may be caused by other processes.
       if (disturbed && best !== goal.rate) note(`Others used the machine meanwhile: no row for ${name}s a second.`)
       else
         rows.push({
@@ -121,7 +121,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** What is asked, from nothing to everything; each with the keys of several accounts. */
+/** Requests from the cheapest to the most complete; each with the keys of several accounts. */
 async function prepare(worker: Awaited<ReturnType<typeof startBenchWorker>>): Promise<Routes> {
   const keys = await Promise.all(Array.from({ length: ACCOUNTS }, (_, n) => worker.issueKey(`account-${n}`)))
   const all = (path: string) => keys.map((key) => ({ path, authorization: basic(key) }))
@@ -143,7 +143,7 @@ async function prepare(worker: Awaited<ReturnType<typeof startBenchWorker>>): Pr
   const get = { method: 'GET', body: null, expected: 200 } as const
   return {
     empty: { ...get, targets: all('/api/bare') },
-    // No such route, but asked with a key: 404 behind the authentication.
+    // An unknown route with a valid key: 404 after authentication.
     'key only': { ...get, targets: all('/api/v0/job/none'), expected: 404 },
     'D1 read': { ...get, targets: all('/api/bare-d1-read') },
     read: { ...get, targets },
@@ -160,7 +160,9 @@ const toRead = ({ id, authorization }: { id: number; authorization: string }) =>
   authorization,
 })
 
-/** Every job that was answered with 200 is in the ledger once, with one task, under the id it was answered with. */
+/**
+ * Checks that every job that was answered with 200 is in the database once, with one task, under the id in the answer.
+ */
 async function lost(origin: string, created: LoadResult['created'], note: (line: string) => void): Promise<Row> {
   const answer = await fetch(`${origin}/api/bare-jobs`)
   const found = new Map<string, { id: number; tasks: number; times: number }>()
@@ -195,7 +197,7 @@ function tell(name: string, all: readonly Measured[]): string {
   return `${name.padEnd(28)} ${of(({ rate }) => rate).toFixed(0)}/s  p50 ${p50?.toFixed(0)}  p99 ${p99?.toFixed(0)} ms  ${cpu}; ${of(({ foreignCores }) => foreignCores).toFixed(2)}`
 }
 
-/** CPU time of each process since it began, in ms; proc(5): fields 14 and 15, of 10 ms each. */
+/** CPU time of each process since its start, in ms. proc(5): fields 14 and 15, in ticks of 10 ms. */
 function cpuOf(pids: Record<Side, number>): Record<Side, number> {
   const of = (pid: number): number => {
     try {

@@ -1,5 +1,5 @@
-// In charge of: the most memory that the transcoder's Node process takes for an input of 2 GB, read over http.
-// Not in charge of: ffmpeg's own memory (transcoder/ffmpeg/run.ts limits it).
+// In charge of: the peak memory of the transcoder's Node process for an input of 2 GB that is read over http.
+// Not in charge of: ffmpeg's memory (transcoder/ffmpeg/run.ts limits it).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFileSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
@@ -14,7 +14,9 @@ import { startService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const GOAL_MB = 150
-/** Uncompressed 4:2:2 of 720p: nothing to decode, so that the bytes flow as fast as we can carry them. */
+/**
+ * Uncompressed 4:2:2 in 720p: it needs no decoding, so the bytes arrive as fast as the transcoder can pass them on.
+ */
 const LARGE = { width: 1280, height: 720, bytes: 2_000_000_000 }
 const LOOP_FRAMES = 25
 
@@ -53,7 +55,7 @@ export async function memory({ note }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** One second of pictures, repeated without encoding anything again. */
+/** One second of frames, repeated without encoding them again. */
 export async function makeLarge(
   program: string,
   path: string,
@@ -92,7 +94,7 @@ function order(input: string): JobRequest {
   }
 }
 
-/** The high-water mark of resident memory since the process began. */
+/** Peak resident memory of the process since its start. */
 export function peakMb(pid: number): number {
   const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return (Number(kib) * 1024) / 1e6

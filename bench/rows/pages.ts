@@ -1,5 +1,5 @@
-// In charge of: what a first visit of each page costs: first and largest contentful paint, layout shift, script, requests.
-// In a headless Chromium on this machine, without a cache and without a network in between.
+// In charge of: the cost of a first visit of each page: first and largest contentful paint, layout shift, script size,
+// requests. Measured in a headless Chromium on this machine, without cache and without network latency.
 import { gzipSync } from 'node:zlib'
 import { chromium, type Browser } from 'playwright-core'
 import { findChromium, CHROMIUM_FLAGS } from '../../scripts/chromium.ts'
@@ -7,7 +7,7 @@ import { startService, type BenchService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const RUNS = 5
-/** kB of script, compressed, before anything is played. */
+/** Goal for script in kB, compressed, before playback starts. */
 const GOAL_KB = 100
 const PAGES = [
   ['Sign in', '/', false],
@@ -21,7 +21,7 @@ interface Visit {
   firstPaint: number
   largestPaint: number
   layoutShift: number
-  /** Bytes, compressed by gzip. */
+  /** Compressed bytes (gzip). */
   script: number
   requests: number
 }

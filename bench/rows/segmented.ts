@@ -1,5 +1,5 @@
-// In charge of: a four-rung job for HLS and DASH from POST to job_completed, against hand-written ffmpeg commands on the local
-// disk; when its first segment is in the store; how much scratch space it takes.
+// In charge of: the duration of a four-rung job for HLS and DASH from POST to job_completed, against hand-written
+// ffmpeg commands on the local disk; the time until its first segment is stored; its scratch space.
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,9 +19,9 @@ import type { BenchOptions, Row } from '../table.ts'
 
 const RUNS = 3
 const WALL_GOAL = 1.1
-/** Against what anybody would write. */
+/** Goal against a plain command, as most people would write it. */
 const PLAIN_GOAL = 1.05
-/** Looking and asking cost CPU time that the encoder needs on a small machine. */
+/** Interval of the measurements. On a small machine, each one takes CPU time from the encoder. */
 const SAMPLE_MS = 250
 
 const rungs = [
@@ -111,7 +111,7 @@ function plain(name: string, ours: string): Row {
   return { name, ours, baseline: '–', ratio: null, goal: '–', met: null }
 }
 
-/** Seconds from when the transcoder took the task until something of it was stored. */
+/** Seconds from the claim of the task until its first object was stored. */
 async function firstStored(client: Client, { _auto_generated_id_: id }: Created): Promise<number> {
   let claimed: number | null = null
   for (;;) {
@@ -123,10 +123,10 @@ async function firstStored(client: Client, { _auto_generated_id_: id }: Created)
   }
 }
 
-/** Bytes of one block of `stat`, whatever the disk's own are (stat(2)). */
+/** Bytes of one block in `stat`, independent of the disk's block size (stat(2)). */
 const BLOCK_BYTES = 512
 
-/** The most bytes that the files below a directory took on the disk together: the bytes kept of a source are a sparse file. */
+/** Peak disk usage of the files below a directory. Blocks are counted because the cached source is a sparse file. */
 function watchDirectory(directory: string): { stop: () => Promise<number> } {
   let peak = 0
   const stopped = new AbortController()

@@ -1,5 +1,5 @@
-// In charge of: what a job adds to a clip of 2 s: hand-over, probes, plan, upload and commit, from POST to job_completed, against
-// one plain ffmpeg command on the local disk.
+// In charge of: the overhead of a job for a clip of 2 s: dispatch, probes, plan, upload and commit, from POST to
+// job_completed, against one plain ffmpeg command on the local disk.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,9 +15,9 @@ import { startService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const RUNS = 15
-/** The whole job, on an idle machine. */
+/** Goal for the whole job on an idle machine. */
 const GOAL_SECONDS = 0.45
-/** The end is what is waited for: a question every 10 ms finds it. */
+/** Polling every 10 ms, to detect the end precisely. */
 const POLL_MS = 10
 
 export async function small({ runs, note }: BenchOptions): Promise<Row[]> {
@@ -31,7 +31,7 @@ export async function small({ runs, note }: BenchOptions): Promise<Row[]> {
     await using service = await startService()
     const client = new Client(service.baseUrl, service.apiKey)
     const { input } = await client.upload(source, 'small.mp4')
-    // What is compiled and connected at the first job is not what each job costs.
+    // A first job, so that compilation and new connections are not measured.
     await client.follow((await client.create(order(input)))._auto_generated_id_, { pollMs: POLL_MS })
     for (let at = 0; at < (runs ?? RUNS); at++) {
       const read = stopwatch()

@@ -1,5 +1,5 @@
-// In charge of: how long the transcoder takes from the start of its process until it listens, takes work and is ready for it,
-// against an empty Node; also in its image, where an engine has one.
+// In charge of: the transcoder's start-up time until it listens, accepts work and is ready, against an empty Node
+// process; with a Docker engine also in its image.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -14,15 +14,15 @@ import { median } from '../stopwatch.ts'
 import { ratioRow, type BenchOptions, type Row } from '../table.ts'
 
 const RUNS = 7
-/** From the start of the process to a `/run` that is accepted: it is paid at every change of job. */
+/** From process start to an accepted `/run`. Every change of job on a slot costs this time. */
 const GOAL_MS = 500
 
 interface Start {
-  /** Until a line says that it listens. */
+  /** Until it logs that it listens. */
   listens: number
-  /** Until `/run` is accepted, sent at once. */
+  /** Until a `/run` that was sent at once is accepted. */
   accepts: number
-  /** Until ffmpeg may run. */
+  /** Until ffmpeg may start. */
   ready: number
 }
 
@@ -66,12 +66,12 @@ export async function start({ runs, note }: BenchOptions): Promise<Row[]> {
 interface Line {
   transcoder?: 'listening' | 'ready'
   url?: string
-  /** Since the start of its process, by its own clock: an engine takes a while to get there. */
+  /** Measured by the transcoder from its process start: the engine needs time before that. */
   after_ms?: number
 }
 
 async function untilReady([command = '', ...args]: string[]): Promise<Start> {
-  // A door that knows nobody: the attempt is over with its first question.
+  // A task API that answers 401 to everything, so the attempt ends after its first request.
   const taskApi = createServer((_request, response) => response.writeHead(401).end()).listen(0, '127.0.0.1')
   await once(taskApi, 'listening')
   const { port } = taskApi.address() as AddressInfo
@@ -100,7 +100,7 @@ async function untilReady([command = '', ...args]: string[]): Promise<Start> {
   return start
 }
 
-/** @returns how long the answer took */
+/** @returns the duration of the answer */
 async function accept(url: string, door: string): Promise<number> {
   const began = performance.now()
   const body = { protocol: TASK_PROTOCOL, task_id: 'bench', attempt: 1, token: 'none', door }

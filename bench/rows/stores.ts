@@ -1,6 +1,6 @@
-// In charge of: the most memory that the transcoder and the Worker take for a job that reads 3 GB from S3 and writes 3 GB to it,
-// and whether what arrived is what was announced.
-// Not in charge of: how fast S3 is: the server is on this machine, verifies signatures and keeps parts as files.
+// In charge of: the peak memory of the transcoder and the Worker for a job that reads 3 GB from S3 and writes 3 GB to
+// it, and whether the stored objects match what was announced.
+// Not in charge of: the speed of S3: the server runs on this machine, verifies signatures and stores parts as files.
 import { createHash } from 'node:crypto'
 import { createReadStream, writeFileSync } from 'node:fs'
 import { mkdir, readdir, stat } from 'node:fs/promises'
@@ -15,9 +15,9 @@ import type { BenchOptions, Row } from '../table.ts'
 import { makeLarge, peakMb } from './memory.ts'
 
 const TRANSCODER_MB = 150
-/** What one isolate may take on Cloudflare. */
+/** Memory limit of an isolate on Cloudflare. */
 const ISOLATE_MB = 128
-/** Uncompressed pictures so small that they last as long as an output of 3 GB at 60 Mb/s. */
+/** Uncompressed frames of a small size, so that the source lasts as long as an output of 3 GB at 60 Mb/s. */
 const LARGE = { width: 480, height: 320, bytes: 3_000_000_000 }
 const KEYS = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'secret' }
 
@@ -67,7 +67,7 @@ export async function stores({ note }: BenchOptions): Promise<Row[]> {
     goal: `< ${goal} MB`,
     met: mb < goal,
   })
-  // The runtime itself, and what it has compiled, are there before; there are several.
+  // Memory of the runtimes before the job, with compiled code, is subtracted; there are several.
   const growth = after.slice(2).map((mb, n) => mb - (idle[n + 2] ?? 0))
   return [
     row('transcoder’s peak memory', after[0] ?? 0, TRANSCODER_MB),
@@ -75,7 +75,7 @@ export async function stores({ note }: BenchOptions): Promise<Row[]> {
   ]
 }
 
-/** MPEG-2 at the highest rate that it may have: many bytes for little work. */
+/** MPEG-2 at its highest rate: many bytes for little CPU time. */
 function order(host: string): JobRequest {
   return {
     input: 's3://films/large.mov',

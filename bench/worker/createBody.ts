@@ -1,4 +1,5 @@
-// In charge of: the body of a create that the benches send, and what such a job has stored: three renditions.
+// In charge of: the request body of created jobs in the benchmarks, and the stored outputs of such a job: three
+// renditions.
 
 export const createRequestBody = JSON.stringify({
   input: 'https://media.example.com/films/the-general.mp4',
@@ -13,7 +14,7 @@ export const createRequestBody = JSON.stringify({
   cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } },
 })
 
-/** As the ledger keeps them. */
+/** In the form of the database. */
 export const storedOutputs = JSON.stringify(
   ['1080p.mp4', '720p.mp4', '360p.mp4'].map((path, profile) => ({
     path,

@@ -1,12 +1,13 @@
-// In charge of: the product's Worker with bare routes beside it, so that both run in one workerd over one database.
-// Not in charge of: being part of the product. `.mts`, because it is checked with a Worker's types (tsconfig.json here).
+// In charge of: the Worker with additional bare routes, so that both run in one workerd over one database.
+// Not in charge of: the product. `.mts`, because it is type-checked with a Worker's types (tsconfig.json in this
+// folder).
 import { validateJob } from '#contract/job/validateJob.ts'
 import product from '../../worker/index.ts'
 import { SECRETS_FIELD } from '../../worker/storage/jobStores.ts'
 import { seal } from '../../worker/secrets/vault.ts'
 import type { StartMessage } from '../../worker/scheduler/assignSlots.ts'
 
-// Its Durable Objects too, whichever there are.
+// The Worker's Durable Objects.
 export * from '../../worker/index.ts'
 
 const FAR = Date.UTC(2100, 0)
@@ -33,7 +34,7 @@ const routes: Record<string, (request: Request, env: Env) => Promise<Response>> 
         .first(),
     ),
 
-  // What two statements cost, since a job has a task.
+  // Two statements, as for creating a job with its task.
   '/api/bare-d1-batch': async (request, env) => {
     const insert = env.DB.prepare(INSERT)
     const [first] = await env.DB.batch([
@@ -43,7 +44,7 @@ const routes: Record<string, (request: Request, env: Env) => Promise<Response>> 
     return Response.json(first?.results[0])
   },
 
-  // What creating a job takes before the ledger is asked.
+  // Validation of a job, without the database.
   '/api/bare-validate': async (request, env) => {
     const checked = validateJob(await request.json(), { baseUrl: new URL(request.url).origin })
     if (!checked.ok) return Response.json(checked.problems, { status: 400 })
@@ -58,7 +59,10 @@ const routes: Record<string, (request: Request, env: Env) => Promise<Response>> 
     return Response.json(results)
   },
 
-  /** Bare rows as large as a job's; all slots taken, so that nothing starts; the job in the body finished with outputs. */
+  /**
+   * Creates bare rows of the size of a job's, occupies all slots so that nothing starts, and marks the job in the body
+   * as finished with outputs.
+   */
   '/api/bare-setup': async (request, env) => {
     const { job, outputs } = await request.json<{ job: number; outputs: string }>()
     await env.DB.batch([

@@ -1,6 +1,6 @@
-// In charge of: the bench's Worker (main.mts) as the local service runs the product's: in a workerd of its own, behind the
-// front door; with a database of its own and keys of several accounts.
-// Not in charge of: what is asked of it (rows/api.ts, rows/load.ts).
+// In charge of: running the benchmark's Worker (main.mts) like the local service runs the product's: in its own
+// workerd, behind the reverse proxy, with its own database and keys of several accounts.
+// Not in charge of: the requests (rows/api.ts, rows/load.ts).
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,9 @@ import { buildWeb } from '../../scripts/buildWeb.ts'
 
 export interface BenchWorker extends AsyncDisposable {
   origin: string
-  /** Of the configuration: no row of the ledger. */
+  /** From the configuration, so it has no row in the database. */
   apiKey: string
-  /** The runtime, which runs the Worker and D1; 0 where there is no /proc. The front door is in this process. */
+  /** The workerd process, which runs the Worker and D1; 0 without /proc. The reverse proxy is in this process. */
   pids: { runtime: number }
   issueKey: (account: string) => Promise<string>
 }
@@ -47,7 +47,7 @@ export async function startBenchWorker(): Promise<BenchWorker> {
       ADMIN_KEY: adminKey,
       API_KEY: apiKey,
       EGRESS: 'listed',
-      // Nobody is there, and nobody is asked: /bare-setup takes its only slot.
+      // Nothing listens at this address, and nothing connects to it: /bare-setup occupies the only slot.
       TRANSCODER_URLS: 'http://127.0.0.1:9',
     },
   })
