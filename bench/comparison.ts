@@ -5,8 +5,8 @@ import type { CpuByProcess } from './cpuByProcess.ts'
 import { ratioRow, type Row } from './table.ts'
 
 /**
- * Limit for other processes. A run during which they used more cores than this does not count for the wall time. It is
- * repeated up to TRIES times.
+ * Limit for other processes. A run during which they used more cores than this does not count for the wall time and is
+ * repeated, up to TRIES times the wanted number of runs.
  */
 const FOREIGN_CORES = 0.3
 const TRIES = 3
