@@ -1,5 +1,5 @@
-// In charge of: building the dashboard and the shared pages, web/ → web/dist/site, when anything it is made of has changed. wrangler runs it
-// before `dev` and `deploy`, the local service and the tests before they start.
+// In charge of: building the dashboard and the shared pages, web/ → web/dist/site, if a source has changed. wrangler
+// runs it before `dev` and `deploy`; the local service and the tests run it before they start.
 // Not in charge of: serving them (wrangler.toml, worker/service/dashboardRoutes.ts, worker/shares/sharedPageRoutes.ts).
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -20,11 +20,11 @@ const SOURCES = [
   'scripts/buildWeb.ts',
   'scripts/openapi',
 ]
-/** What wrangler.toml serves. */
+/** The directory that wrangler.toml serves. */
 export const SITE = join(ROOT, 'web/dist/site')
 const STAMP = join(ROOT, 'web/dist/stamp')
 
-/** One hash of every source, by name and content. */
+/** One hash over the names and contents of all sources. */
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256')
   for (const source of SOURCES) {
@@ -44,7 +44,7 @@ async function filesOf(path: string): Promise<string[]> {
     .toSorted()
 }
 
-/** Others may read or build the same at this moment: a file appears whole or not at all. */
+/** Writes a file atomically, because other processes may read or build the same files at this moment. */
 async function put(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(join(path, '..'), { recursive: true })
   const part = `${path}.${process.pid}.part`
@@ -52,7 +52,10 @@ async function put(path: string, content: string | Uint8Array): Promise<void> {
   await rename(part, path)
 }
 
-/** Of the page /docs. Their names stay the same: the page that links to them has no build. Styles have the colours of the dashboard. */
+/**
+ * A script or stylesheet of the page /docs. Its file name has no hash, because the page that links to it is not built.
+ * Styles use the colours of the dashboard.
+ */
 async function referencePart(entry: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
@@ -69,7 +72,7 @@ async function referencePart(entry: string): Promise<Uint8Array> {
   return made.contents
 }
 
-/** Returns whether there was something to do. */
+/** @returns whether anything had to be built */
 export async function buildWeb(): Promise<boolean> {
   const wanted = await fingerprint()
   if ((await readFile(STAMP, 'utf8').catch(() => '')) === wanted) return false
@@ -104,7 +107,7 @@ export async function buildWeb(): Promise<boolean> {
     return found
   }
   const address = (path: string) => `/${relative(SITE, join(ROOT, path))}`
-  /** A page with the addresses of what it is made of. */
+  /** An HTML page with the addresses of its script and styles. */
   const pageOf = async (name: string, entry: string, styles: string): Promise<string> => {
     const [script, { imports }] = made(entry)
     const eager = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => address(path))
@@ -117,12 +120,12 @@ export async function buildWeb(): Promise<boolean> {
   for (const path of await filesOf(join(ROOT, 'web/public'))) {
     files.set(join(SITE, relative(join(ROOT, 'web/public'), path)), await readFile(path))
   }
-  // Beside the page and not in the Worker: the document costs its bundle nothing.
+  // Written as static files, so that the document does not enlarge the Worker's bundle.
   files.set(join(SITE, 'openapi.json'), JSON.stringify(openapi()))
   files.set(join(SITE, 'docs.html'), referencePage(openapi()))
   files.set(join(SITE, 'docs.css'), await referencePart('scripts/openapi/page.css'))
   files.set(join(SITE, 'docs.js'), await referencePart('web/src/reference/try.ts'))
-  // Last, so that it never names what is not there yet.
+  // The pages come last, so that they never link to files that do not exist yet.
   for (const name of ['share.html', 'share-gone.html']) {
     files.set(join(SITE, name), await pageOf(name, 'web/src/share/main.tsx', 'web/src/share/share.css'))
   }

@@ -1,4 +1,4 @@
-// In charge of: which Chromium tests and benches open, and with which flags.
+// In charge of: finding the Chromium for tests and benchmarks, and its flags.
 import { access } from 'node:fs/promises'
 
 const CANDIDATES = [
@@ -18,7 +18,7 @@ export const CHROMIUM_FLAGS = [
   '--autoplay-policy=no-user-gesture-required',
 ]
 
-/** Path of a Chromium; null where there is none. */
+/** Path of a Chromium; null if there is none. */
 export async function findChromium(): Promise<string | null> {
   for (const path of CANDIDATES) {
     if (path === undefined) continue

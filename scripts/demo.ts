@@ -1,5 +1,5 @@
-// In charge of: `npm run demo [-- FILE]`: a service of its own, one job through it, its outputs downloaded and checked.
-// Not in charge of: how the service is put together (local/localService.ts), each step (demo/).
+// In charge of: `npm run demo [-- FILE]`: starts a service, runs one job, downloads its outputs and checks them.
+// Not in charge of: the service (local/localService.ts), the single steps (demo/).
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -19,12 +19,12 @@ import { stopOnSignals } from './local/processes/stopSignals.ts'
 import { LocalService, type RunningService } from './local/localService.ts'
 
 const POLL_MS = 300
-/** A restarting Worker is away for some seconds. */
+/** A restarting Worker does not respond for some seconds. */
 const SILENCE_MS = 60_000
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Only of what takes several requests. */
+/** Reports progress only for uploads of several requests. */
 function uploaded(stored: number, size: number): void {
   if (stored < size) say(`Uploading: ${Math.floor((stored / size) * 100)} %`)
 }
@@ -39,7 +39,7 @@ async function watch(client: Client, id: number): Promise<PublicStatus> {
   }
 }
 
-/** One job from the upload to checked files. Returns the directory they are in. */
+/** One job from the upload to checked files. @returns the directory of the files */
 async function transcode(service: RunningService, engine: Engine, source: DemoSource): Promise<string[]> {
   const client = new Client(service.baseUrl, service.apiKey)
   const order = createDemoJob(source, (await client.upload(source.path, source.name, { progress: uploaded })).input)
@@ -74,7 +74,7 @@ async function demo(): Promise<void> {
   const named = process.argv[2] === undefined ? null : await requireFile(process.argv[2])
   const engine = await locateEngine(process.env)
   const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-demo-'))
-  // Everything on this machine, whatever else runs.
+  // Runs everything on this machine, whatever the environment says about transcoders.
   const settings = readSettings({ ...process.env, TRANSCODER_URLS: '' }, { port: 0, stateDir: join(scratch, 'state') })
   const local = new LocalService(settings, (text) => process.stderr.write(`${text}\n`))
   const clear = (): Promise<void> => rm(scratch, { recursive: true, force: true, maxRetries: 3 })
@@ -99,7 +99,7 @@ async function demo(): Promise<void> {
   }
 }
 
-// Only what was checked to the end is a success, however the program ends.
+// The exit code is 1, however the program ends, until all checks have passed.
 process.exitCode = 1
 try {
   await demo()

@@ -1,5 +1,5 @@
-// In charge of: docs/parameters.md and client/jobRequest.ts, written from the schema that validates requests. `npm run docs` writes
-// them, `node scripts/generateReference.ts --check` (part of the tests) says when they are out of date.
+// In charge of: docs/parameters.md and client/jobRequest.ts, generated from the schema that validates requests. `npm
+// run docs` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
@@ -22,7 +22,7 @@ interface Shaped {
   shape: Record<string, object>
 }
 
-/** The first row of each parameter in the pages of measured values (npm run matrix), as an address within docs/. */
+/** The first row of each parameter in the pages of measured values (npm run matrix), as a link within docs/. */
 async function measuredRows(): Promise<Map<string, string>> {
   const directory = new URL('../docs/matrix/', import.meta.url)
   const found = new Map<string, string>()
@@ -197,7 +197,7 @@ ${Object.entries(jobErrorPolicies)
 `
 }
 
-/** The request as a program writes it, with the names that the OpenAPI document has. */
+/** The types of a request for programs, with the names of the OpenAPI document. */
 function requestTypes(): string {
   const declarations = Object.entries(requestSchemas).map(([name, schema]) =>
     typeDeclaration(name === 'Job' ? 'JobRequest' : name, schema),

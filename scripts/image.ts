@@ -1,5 +1,5 @@
-// In charge of: `npm run image`: builds the transcoder's image with the Docker engine of this machine and says what came of it.
-// Not in charge of: how (image/buildImage.ts); test/node/deploy/image.test.ts runs it and passes jobs through.
+// In charge of: `npm run image`: builds the transcoder's image with the local Docker engine and prints the result.
+// Not in charge of: the build (image/buildImage.ts), testing the image (test/node/deploy/image.test.ts).
 import { buildImage, IMAGE } from './image/buildImage.ts'
 import { engineVersion } from './image/docker.ts'
 

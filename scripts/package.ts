@@ -1,5 +1,5 @@
-// In charge of: the package of the command and the client (`npm run pack`): dist/npm, which needs no other package and any Node
-// from 20 on; for import, for require, and for browsers.
+// In charge of: the npm package of the command and the client (`npm run pack`): dist/npm, without dependencies, for any
+// Node from 20 on and for browsers, with import and require.
 // Not in charge of: its types (package/), publishing it.
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -100,7 +100,7 @@ async function makePackage(): Promise<string> {
   return OUT
 }
 
-/** Where the archive goes; else the current directory. */
+/** The directory for the archive. Default: the current directory. */
 const [destination = process.env['INIT_CWD'] ?? process.cwd()] = process.argv.slice(2)
 const pack = ['pack', '--json', '--pack-destination', destination, await makePackage()]
 const { stdout } = await run('npm', pack, { cwd: ROOT })

@@ -1,6 +1,6 @@
-// In charge of: what every npm script of ours begins with: the packages of package-lock.json are there, else they are
-// installed; then a program runs under the Node that is among them. `node scripts/run.mjs FILE.ts [ARGUMENT…]`
-// Not in charge of: what the program does. Plain JavaScript, because any Node from 20 on must get as far as this.
+// In charge of: the start of every npm script: installs missing packages of package-lock.json, then runs a program with
+// the Node among them. `node scripts/run.mjs FILE.ts [ARGUMENT…]`
+// Not in charge of: the program. Plain JavaScript, because it must run on any Node from 20 on.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { findMissingPackages } from './npm/missingPackages.mjs'
 const ROOT = resolve(import.meta.dirname, '..')
 const NODE = join(ROOT, 'node_modules/node/bin/node')
 
-/** Standard output belongs to the program. */
+/** Messages go to standard error: standard output belongs to the program. */
 const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 
 /** @param {string} file @param {string[]} args */
@@ -23,7 +23,7 @@ async function run(file, args) {
     return
   }
   const child = spawn(NODE, [path, ...args], { stdio: 'inherit' })
-  // A terminal's Ctrl-C reaches both; the child decides what it means.
+  // A terminal sends Ctrl-C to both processes; the child handles it.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => signal !== 'SIGINT' && child.kill(signal))
   }

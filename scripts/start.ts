@@ -1,12 +1,13 @@
-// In charge of: `npm start`: the whole service on this machine, until Ctrl-C. `--json` prints one line for programs.
-// Not in charge of: how it is put together (local/localService.ts).
+// In charge of: `npm start`: runs the whole service on this machine until Ctrl-C. `--json` prints one line for
+// programs.
+// Not in charge of: the service itself (local/localService.ts).
 import { readSettings } from './local/localSettings.ts'
 import { stopOnSignals } from './local/processes/stopSignals.ts'
 import { LocalService, type RunningService } from './local/localService.ts'
 import { startMessage } from './local/startMessage.ts'
 
 const asJson = process.argv.slice(2).includes('--json')
-// Whoever read our lines may be gone; the service goes on.
+// The process that reads the output may have ended; the service continues.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 function line(service: RunningService, publicUrl: string | null): string {
@@ -28,7 +29,7 @@ try {
   const step = (text: string): void => say(`${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${text}`)
   if (!asJson) say('Starting Splicepoint …')
   const local = new LocalService(settings, say, asJson ? undefined : step)
-  // Before the first child: a signal during the start must not leave one behind.
+  // Before the first child process starts, so that a signal during the start leaves no process running.
   const signals = stopOnSignals(local)
   try {
     const service = await local.start()

@@ -1,6 +1,6 @@
-// In charge of: `npm test`: every test, and a last line that says how many passed.
-// REQUIRE_ALL=1 makes a skipped test a failure; EVERY_ENGINE=1 runs what depends on ffmpeg a second time, with the npm one.
-// Arguments are handed to vitest: `npm test -- test/node/plan`.
+// In charge of: `npm test`: runs all tests and prints the number of passed ones in the last line. REQUIRE_ALL=1 makes a
+// skipped test a failure. EVERY_ENGINE=1 repeats the tests that depend on ffmpeg with the npm package's ffmpeg.
+// Arguments are passed to vitest: `npm test -- test/node/plan`.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
 import { ROOT } from './local/localSettings.ts'
 
-/** Of vitest's JSON report, as far as it is read here. */
+/** The part of vitest's JSON report that is used here. */
 interface Report {
   testResults: {
     name: string
@@ -24,13 +24,16 @@ interface Count {
   passed: number
   failed: number
   skipped: string[]
-  /** One for each failure: where, and the first lines of why. A long log loses its beginning; these stand at its end. */
+  /**
+   * One entry for each failure: the place and the first lines of the message. They are printed at the end, because a
+   * long log may be cut at its beginning.
+   */
   failures: string[]
 }
 
 const FAILURE_LINES = 12
 
-/** Whatever looks at what an ffmpeg made. Leases, restarts and the like are the same with every one. */
+/** Tests of what ffmpeg produces. Leases, restarts and the like do not depend on the engine. */
 const ENGINE_TESTS = [
   'test/node/transcoder/encoding',
   'test/node/transcoder/formats',
@@ -59,7 +62,7 @@ async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promi
     })
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
     const count = tally(JSON.parse(await readFile(report, 'utf8').catch(() => '{"testResults":[]}')) as Report)
-    // An error outside of any test, or no report at all.
+    // An error outside of any test, or a missing report.
     if (code !== 0 && count.failed === 0) {
       count.failed = 1
       count.failures.push(`vitest ended with code ${code}, with no failed test: an error outside of the tests`)

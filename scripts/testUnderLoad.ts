@@ -1,5 +1,5 @@
-// In charge of: `npm run busy -- 10 test/node/web/browser`: tests, again and again, while every processor has something else to
-// do. What fails here and not alone waits too little, or reads too early. The last line says how many runs passed.
+// In charge of: `npm run busy -- 10 test/node/web/browser`: repeats tests while every processor is busy. Tests that
+// fail only here wait too little or read too early. The last line says how many runs passed.
 // Not in charge of: a single run (test.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -13,13 +13,13 @@ if (!Number.isInteger(runs) || runs < 1) {
   process.exit(2)
 }
 
-/** Ends with us, however we end. */
+/** The loop ends when this process ends, in every case. */
 const LOOP = 'const parent = process.ppid; while (process.ppid === parent);'
 const loops = Array.from({ length: availableParallelism() }, () =>
   spawn(process.execPath, ['-e', LOOP], { stdio: 'ignore' }),
 )
 
-/** What one run said last, and whether it passed. */
+/** The last line of one run, and whether it passed. */
 async function run(): Promise<{ passed: boolean; said: string }> {
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'test.ts'), ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],

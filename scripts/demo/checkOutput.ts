@@ -1,4 +1,4 @@
-// In charge of: whether a file is what was asked for, by probing it and by decoding every frame of it.
+// In charge of: checking that an output is what the job asked for, by probing it and decoding every frame.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Engine } from '../../transcoder/ffmpeg/locate.ts'
@@ -8,7 +8,7 @@ const run = promisify(execFile)
 export interface Expectation {
   height: number
   hasAudio: boolean
-  /** null = the source does not say. */
+  /** null = the source does not state its duration. */
   seconds: number | null
 }
 
@@ -17,7 +17,7 @@ interface Probe {
   format: { duration?: string }
 }
 
-/** @returns what the file is, for people. @throws Error that says what is wrong with it */
+/** @returns a description of the file. @throws Error that says what is wrong with it */
 export async function checkOutput(engine: Engine, path: string, expected: Expectation): Promise<string> {
   const fail = (why: string): Error => new Error(`${path} failed the check: ${why}.`)
   const args = ['-v', 'error', '-of', 'json', '-show_streams', '-show_format', `file:${path}`]
@@ -33,7 +33,7 @@ export async function checkOutput(engine: Engine, path: string, expected: Expect
     throw fail(`its audio is ${audio?.codec_name ?? 'missing'}, not aac`)
   if (!expected.hasAudio && audio) throw fail('it has audio although the source has none')
   const seconds = Number(video.duration ?? format.duration)
-  // A frame at either end and the encoder's priming are no error; a lost piece is.
+  // A frame at either end and the encoder's priming are acceptable; a missing part is not.
   const tolerance = Math.max(0.5, (expected.seconds ?? 0) * 0.01)
   if (expected.seconds !== null && !(Math.abs(seconds - expected.seconds) <= tolerance))
     throw fail(`it is ${seconds} s long, but the source is ${expected.seconds} s`)

@@ -1,4 +1,4 @@
-// In charge of: the job that the demo asks for: up to three renditions of a source, and its sound.
+// In charge of: the job of the demo: up to three renditions of a source, and its audio.
 import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import type { DemoSource } from './demoSource.ts'
@@ -14,7 +14,7 @@ export interface DemoJob {
 }
 
 const HEIGHTS = [720, 480, 360, 240]
-/** Well above the least that is accepted. */
+/** Factor on the minimum bitrate. */
 const BITRATE_HEADROOM = 2.5
 
 export function createDemoJob(source: DemoSource, input: string): DemoJob {
@@ -29,7 +29,7 @@ export function createDemoJob(source: DemoSource, input: string): DemoJob {
       video_codec: 'h.264',
       videoProfiles: renditions.map(({ output, height }) => ({
         output,
-        width: 0, // in proportion
+        width: 0, // proportional
         height,
         video_bitrate_mode: 'vbr',
         video_bitrate: bitrate(source, height),

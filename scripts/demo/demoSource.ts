@@ -1,5 +1,5 @@
-// In charge of: the file that the demo transcodes: one that a person names, or a clip made on the spot; and what is in it.
-// Not in charge of: what is made of it (demoJob.ts).
+// In charge of: the source of the demo, a file that the user names or a generated clip, and probing it.
+// Not in charge of: the job (demoJob.ts).
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
@@ -14,15 +14,15 @@ const CLIP_SECONDS = 10
 export interface DemoSource {
   path: string
   name: string
-  /** As shown: after a rotation. */
+  /** Display size, after rotation. */
   width: number
   height: number
-  /** null where the container does not say. */
+  /** null if the container does not state it. */
   seconds: number | null
   hasAudio: boolean
 }
 
-/** @throws Error for people, before anything is started */
+/** Checks the file before anything is started. @throws Error with a message for people */
 export async function requireFile(name: string): Promise<string> {
   const path = resolve(STARTED_FROM, name)
   const found = await stat(path).catch(() => null)
@@ -37,7 +37,7 @@ export async function requireFile(name: string): Promise<string> {
   return path
 }
 
-/** Ten seconds with a moving picture, a running clock and a tone with beeps. testsrc2 draws its clock without any font. */
+/** Ten seconds with moving frames, a running clock and a tone with beeps. testsrc2 draws its clock without a font. */
 export async function createDemoClip(engine: Engine, directory: string): Promise<string> {
   const path = join(directory, 'clip.mp4')
   const args = [
@@ -63,7 +63,7 @@ interface Probe {
   format?: { duration?: string }
 }
 
-/** @throws Error for people when it is no video */
+/** @throws Error with a message for people if the file is not a video */
 export async function probeDemoSource(engine: Engine, path: string): Promise<DemoSource> {
   const args = ['-v', 'error', '-of', 'json', '-show_streams', '-show_format', `file:${path}`]
   const probe = await run(engine.ffprobe, args, { maxBuffer: 64 * 1024 * 1024 }).then(

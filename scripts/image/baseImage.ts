@@ -1,6 +1,6 @@
-// In charge of: what the image is built upon: the Dockerfile's own base, or one made of Debian's packages where no registry
-// of images is reachable.
-// Not in charge of: the image (buildImage.ts).
+// In charge of: the base image: the one in the Dockerfile, or one made from Debian packages if no registry of images is
+// reachable.
+// Not in charge of: the image itself (buildImage.ts).
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,19 +13,20 @@ const run = promisify(execFile)
 export interface BaseImage {
   /** Build arguments. */
   args: Record<string, string>
-  /** For people. */
+  /** Where the base comes from, for people. */
   origin: string
 }
 
 const LOCAL_BASE = 'splicepoint-base:trixie'
 const MADE_FOR_BUILD = 'splicepoint-build-base:trixie'
 const MIRROR = 'http://deb.debian.org'
-/** Where Debian keeps authorities that the administrator added. */
+/** Debian's directory for certificate authorities that the administrator added. */
 const AUTHORITIES = '/usr/local/share/ca-certificates'
 
 /**
- * DOCKER_BASE from the environment; else the Dockerfile's base where it is here or can be pulled; else one that is made.
- * @throws Error that says what is missing to make one
+ * DOCKER_BASE from the environment; else the Dockerfile's base if it exists locally or can be pulled; else a generated
+ * one.
+ * @throws Error that says what is missing to generate one
  */
 export async function findBaseImage(dockerfile: string, env: NodeJS.ProcessEnv): Promise<BaseImage> {
   const named = env['DOCKER_BASE']
@@ -38,7 +39,9 @@ export async function findBaseImage(dockerfile: string, env: NodeJS.ProcessEnv):
   return { args: { BASE: LOCAL_BASE, BUILD_BASE: MADE_FOR_BUILD }, origin: `${LOCAL_BASE}, made with debootstrap` }
 }
 
-/** A minimal Debian 13 with its security updates; for the build also with the certificate authorities of this machine. */
+/**
+ * A minimal Debian 13 with its security updates. For the build it also contains this machine's certificate authorities.
+ */
 async function make(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-base-'))
   try {
@@ -62,7 +65,7 @@ async function make(): Promise<void> {
       for (const name of await readdir(join(root, directory)))
         await rm(join(root, directory, name), { recursive: true, force: true })
     await importTree(root, LOCAL_BASE)
-    // Only the stage that downloads packages trusts whom this machine trusts; the image itself speaks to nobody by TLS.
+    // Only the stage that downloads packages needs them; the final image makes no TLS connections with them.
     await mkdir(join(root, AUTHORITIES), { recursive: true })
     for (const name of await readdir(AUTHORITIES).catch(() => []))
       await writeFile(join(root, AUTHORITIES, name), await readFile(join(AUTHORITIES, name)))

@@ -1,5 +1,5 @@
-// In charge of: building the transcoder's image on this machine.
-// Not in charge of: its base (baseImage.ts), what `wrangler deploy` builds and pushes.
+// In charge of: building the transcoder's image locally.
+// Not in charge of: its base (baseImage.ts), the image that `wrangler deploy` builds and pushes.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../local/localSettings.ts'
@@ -11,20 +11,20 @@ export const IMAGE = 'splicepoint-transcoder'
 export interface BuiltImage {
   id: string
   base: string
-  /** As the engine stores it, unpacked. */
+  /** Unpacked size, as Docker reports it. */
   bytes: number
   seconds: number
   buildArgs: Record<string, string>
 }
 
-/** @throws Error with docker's words */
+/** @throws Error with docker's message */
 export async function buildImage(env: NodeJS.ProcessEnv = process.env): Promise<BuiltImage> {
   const path = join(ROOT, 'transcoder/Dockerfile')
   const base = await findBaseImage(await readFile(path, 'utf8'), env)
   const registry = env['NPM_CONFIG_REGISTRY'] ? { NPM_CONFIG_REGISTRY: env['NPM_CONFIG_REGISTRY'] } : {}
   const buildArgs = { ...base.args, ...registry }
   const flags = Object.entries(buildArgs).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])
-  // An engine that was started without a bridge has no network for builds but the machine's.
+  // Docker without a bridge network can build only with the network of the host.
   if (!(await succeeds('network', 'inspect', 'bridge'))) flags.push('--network=host')
   const begun = performance.now()
   await docker('build', '--quiet', '--tag', IMAGE, '--file', path, ...flags, ROOT)

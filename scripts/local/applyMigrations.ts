@@ -1,5 +1,5 @@
-// In charge of: bringing the local database to the newest migration.
-// Not in charge of: the deployed one (npx wrangler d1 migrations apply DB --remote).
+// In charge of: migrating the local database to the newest version.
+// Not in charge of: the deployed database (npx wrangler d1 migrations apply DB --remote).
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -13,8 +13,9 @@ const TIMEOUT_MS = 120_000
 const KILL_MS = 5_000
 
 /**
- * wrangler takes two seconds to find that there is nothing to do, so what was applied is noted beside the database. The
- * note is believed only while the database is there; /health, which looks for the tables, is asked after every start. Resolves or rejects only when nothing of it runs any more; the signal ends it.
+ * wrangler needs two seconds even if there is nothing to do, so a note with the applied migrations is stored next to
+ * the database. It is used only while the database exists; the check of /health after every start also looks for the
+ * tables. Resolves or rejects only after all processes have ended. The signal aborts it.
  */
 export async function applyMigrations(
   stateDir: string,
@@ -34,7 +35,7 @@ export async function applyMigrations(
 
 async function run(args: string[], env: Record<string, string>, signal: AbortSignal) {
   signal.throwIfAborted()
-  // wrangler has children of its own: only as a group can they be ended together.
+  // wrangler starts child processes. Only as a process group can they all be ended.
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -1,10 +1,11 @@
-// In charge of: every connection that the Worker makes in local mode: Node resolves the name, checks every address that it
-// has and connects to exactly those (reliability.md, SSRF guard); code in workerd can check a name, but not pin an address.
-// Not in charge of: redirects (worker/storage/guardedFetch.ts follows them by hand, each through here again).
+// In charge of: all outgoing connections of the Worker in local mode. Node resolves the host name, checks every address
+// and connects only to those (docs/reliability.md, SSRF guard). Code in workerd can check a name, but cannot pin the
+// address.
+// Not in charge of: redirects (worker/storage/guardedFetch.ts follows them; each request comes here again).
 //
-// Two doors to the same thing: `createEgress` for `outboundService: handler`, and `createEgressHandler` for
-// `outboundService: { node: handler }`. Prefer the second: behind the first, miniflare writes bodies without waiting for
-// the reader (no backpressure), ends a body that broke off as if it were complete, and compresses anew what is compressed.
+// There are two forms: `createEgressFetcher` for `outboundService: handler`, and `createEgressHandler` for
+// `outboundService: { node: handler }`. Prefer the second. With the first, miniflare ignores backpressure, ends an
+// interrupted body as if it were complete, and compresses bodies again.
 import { timingSafeEqual } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import dns from 'node:dns/promises'
@@ -23,19 +24,19 @@ import {
 } from '../../worker/storage/addressPolicy.ts'
 
 export interface EgressOptions {
-  /** Lower-case `host:port` pairs that may be private. */
+  /** Lower-case `host:port` pairs that may have private addresses. */
   allowPrivateHosts: ReadonlySet<string>
-  /** Proves that a request is the service's own. */
+  /** Proves that a request comes from the service itself. */
   internalToken: string
-  /** Where the service's own requests may go, whatever their address. */
+  /** Where the service's own requests may go, even to private addresses. */
   internalOrigins: readonly string[]
-  /** By `host:port`: another place to which requests for it go, over http and as they are, by the will of who runs this. */
+  /** By `host:port`: the place to connect to instead, over http and with unchanged requests. Set by the operator. */
   connectTo?: ReadonlyMap<string, string>
-  /** All addresses of a name; the system's resolver unless a test brings its own. */
+  /** Resolves all addresses of a name. Default: the system's resolver; tests replace it. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>
 }
 
-/** What both doors know of a request; miniflare's Request and the web's both fit. */
+/** The common part of miniflare's Request and the web's Request. */
 export interface EgressRequest {
   url: string
   method: string
@@ -63,10 +64,10 @@ const URL_HEADER = 'x-egress-url'
 const REFUSED_RESPONSE = { status: 470, header: 'x-egress-refused' }
 const FAILED_RESPONSE = { status: 471, header: 'x-egress-failed' }
 
-/** What no further try mends, told to the Worker by the names of its errors (contract/errors.ts). */
+/** Errors that a retry does not fix, reported to the Worker by error code (contract/errorCodes.ts). */
 const connectionErrorPatterns: readonly { cause: ConnectionError; why: string; test: RegExp }[] = [
   { cause: 'host_not_found', why: 'does not exist or has no address', test: /^(ENOTFOUND|ENODATA)$/ },
-  // OpenSSL's names for what is wrong with a certificate, and Node's for another host's.
+  // OpenSSL's codes for invalid certificates, and Node's code for a certificate of another host.
   {
     cause: 'tls_failed',
     why: 'has a certificate that is not accepted',
@@ -81,11 +82,14 @@ const connectionErrorPatterns: readonly { cause: ConnectionError; why: string; t
 ]
 
 const CONNECT_TIMEOUT_MS = 10_000
-/** A store may take minutes to complete a large upload; transport.ts has the shorter wait where one is due. */
+/**
+ * A store may take minutes to complete a large upload. worker/storage/guardedFetch.ts has shorter timeouts where
+ * needed.
+ */
 const HEADERS_TIMEOUT_MS = 300_000
 const BODY_TIMEOUT_MS = 120_000
 
-// RFC 9110 §7.6.1 (one connection only), and what undici or the runtimes in between set by themselves.
+// RFC 9110 §7.6.1 (headers of one connection), and headers that undici or the runtimes set themselves.
 const notForwarded =
   /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|mf-.*|cf-.*|x-splicepoint-internal|x-egress-.*)$/i
 const notReturned = /^(connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|x-egress-.*)$/i
@@ -97,14 +101,15 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
 
   async function checkedAddresses(hostname: string, allowed: boolean): Promise<LookupAddress[]> {
     const found = await resolve(hostname)
-    // Any, not all: whoever mixes a public and a private address under one name is after the private one.
+    // One private address is enough to refuse: a name with both public and private addresses is an attempt to reach the
+    // private one.
     if (!allowed && found.some(({ address }) => !isPublicAddress(address))) {
       throw new AddressRefusedError(`${hostname} resolves to an address that is not public.`)
     }
     return found
   }
 
-  /** The socket asks this and nothing else for addresses, so what was checked is what is connected to. */
+  /** The socket resolves names only through this function, so it connects only to checked addresses. */
   function pinnedLookup(allowed: boolean): LookupFunction {
     return (hostname, wanted, callback) => {
       void (async () => {
@@ -121,11 +126,11 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
     }
   }
 
-  // An Agent of one's own ignores HTTP_PROXY and the like: a proxy would resolve the name a second time.
+  // A custom Agent ignores HTTP_PROXY and similar variables. A proxy would resolve the name again, without the check.
   const shared = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
-    // HTTP/1.1 only: what is promised about headers and bodies here was tried with that.
+    // HTTP/1.1 only: header and body handling was tested with it.
     allowH2: false,
   }
   const guarded = new Agent({
@@ -152,7 +157,7 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
       const url = own ? parsed : requireAllowedAddress(request.url, policy)
       const instead = own ? undefined : options.connectTo?.get(hostWithPort(url))
       const headers = request.headers.filter(([name]) => !notForwarded.test(name))
-      // A signature covers the host that was named.
+      // A signature covers the original host.
       if (instead !== undefined) headers.push(['host', url.host])
       const answer = await (own || instead !== undefined ? internal : guarded).request({
         origin: instead === undefined ? url.origin : `http://${instead}`,
@@ -215,7 +220,7 @@ function causesOf(error: unknown): Error[] {
   return found
 }
 
-/** RFC 9110 §6.4.1: answers that have no body, whatever their headers say. */
+/** RFC 9110 §6.4.1: responses without a body, whatever their headers say. */
 function hasNoBody(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 205 || status === 304
 }
@@ -240,8 +245,9 @@ export function createEgressFetcher(options: EgressOptions): (request: EgressReq
 }
 
 /**
- * For `outboundService: { node: createEgressHandler(…) }`. A forwarded request has lost its scheme, so transport.ts names
- * the whole address in a header; without it only the service's own requests pass, which go over http.
+ * For `outboundService: { node: createEgressHandler(…) }`. A forwarded request has lost its scheme, so
+ * worker/storage/guardedFetch.ts sends the full address in a header. Without the header only the service's own requests
+ * are allowed, over http.
  */
 export function createEgressHandler(
   options: EgressOptions,
@@ -276,7 +282,7 @@ export function createEgressHandler(
       response.end()
       return
     }
-    // pipeline destroys the socket when the upstream breaks off, so that the reader sees it too.
+    // pipeline destroys the socket if the upstream breaks off, so that the reader notices.
     await pipeline(answer.body, response).catch(() => undefined)
   }
 }

@@ -1,5 +1,5 @@
-// In charge of: the secrets of a local service: those that stay with its data, and those of one run.
-// Not in charge of: how they reach a process (localService.ts: by IPC, never in an argv or a file of wrangler's).
+// In charge of: the secrets of a local service: those stored with its data, and those of a single run.
+// Not in charge of: passing them to processes (localService.ts uses IPC, never an argv or a file of wrangler's).
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,15 +13,18 @@ export interface StoredSecrets {
 }
 
 export interface RunSecrets {
-  /** Proves to the egress that a request is the Worker's own. */
+  /** Proves to the egress proxy that a request comes from the Worker itself. */
   INTERNAL_TOKEN: string
-  /** Only this service starts work on its transcoders. */
+  /** Permits only this service to start work on its transcoders. */
   TRANSCODER_SECRET: string
 }
 
 const token = (): string => randomBytes(32).toString('base64url')
 
-/** Reads `secrets.json`, or makes it. Sealed credentials and attempt tokens die with it, so it lies beside the data. */
+/**
+ * Reads `secrets.json`, or creates it. Encrypted credentials and attempt tokens depend on it, so it is stored with the
+ * data.
+ */
 export async function loadStoredSecrets(stateDir: string): Promise<StoredSecrets> {
   const path = join(stateDir, 'secrets.json')
   const found = await read(path)
@@ -33,7 +36,7 @@ export async function loadStoredSecrets(stateDir: string): Promise<StoredSecrets
   }
   if (Object.keys(secrets).some((name) => !(name in found))) {
     await mkdir(stateDir, { recursive: true })
-    // Whole or not at all: half a file would lock the data away.
+    // Written atomically: an incomplete file would make the stored data unreadable.
     const draft = `${path}.${process.pid}`
     await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
     await rename(draft, path)

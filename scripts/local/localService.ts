@@ -1,5 +1,7 @@
-// In charge of: the local service as a whole: engine, database, transcoders, Worker; in this order up, in reverse down.
-// Not in charge of: one child's life (processes/supervisedProcess.ts), what is printed (start.ts, demo.ts).
+// In charge of: the local service: starts engine, database, transcoders and Worker in this order, and stops them in
+// reverse order.
+// Not in charge of: a single child process (processes/supervisedProcess.ts), what is printed (scripts/start.ts,
+// demo.ts).
 import { mkdir } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
@@ -21,19 +23,19 @@ export interface RunningService {
   baseUrl: string
   apiKey: string
   adminKey: string
-  /** null where transcoders are someone else's: they have their own. */
+  /** null if transcoders are remote: they have their own engine. */
   engine: Engine | null
   transcoderUrls: string[]
-  /** As they are now; null while one is being started again. */
+  /** Current process ids; null while a process is being restarted. */
   pids: () => { start: number; worker: number | null; workerd: number | null; transcoders: (number | null)[] }
 }
 
 /**
- * Where Node keeps the transcoder's modules without their types, compiled: it starts in less time, with 28 MB less. Beside the
- * packages, since both are code that is run: whoever may write one may write the other.
+ * Directory for Node's compile cache of the transcoder's modules: it starts faster and needs 28 MB less. It is next to
+ * the packages because both contain executed code, so both need the same write protection.
  */
 const COMPILED = join(ROOT, 'node_modules', '.cache', 'splicepoint')
-/** A cancelled encode needs 2 s, giving a task back a request; then the hard way. */
+/** A cancelled encode needs 2 s, and giving back a task needs a request. After this time the process is killed. */
 const TRANSCODER_GRACE_MS = 8_000
 const WORKER_GRACE_MS = 6_000
 
@@ -50,21 +52,21 @@ export class LocalService {
   readonly #logs: LogFile[] = []
   #transcoders: SupervisedProcess<TranscoderReady>[] = []
   #worker: SupervisedProcess<WorkerReady> | null = null
-  /** Its process; undefined while there is none. */
+  /** The workerd process; undefined while there is none. */
   #workerd: WorkerReady['ready']['workerd'] | undefined
   #front: ReverseProxy | null = null
   #lock: StateLock | null = null
   #migrating: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
 
-  /** @param report what goes wrong, at any time @param step how far the start has come */
+  /** @param report receives errors at any time @param step receives the progress of the start */
   constructor(settings: LocalSettings, report: (line: string) => void, step: (line: string) => void = () => undefined) {
     this.#settings = settings
     this.#report = report
     this.#step = step
   }
 
-  /** @throws Error with a sentence for people; whatever was started by then is stopped by `stop` */
+  /** @throws Error with a message for people. Call `stop` to end what was started before the error */
   async start(): Promise<RunningService> {
     const { inherited, engine: enginePaths, apiKey, remote } = this.#settings
     const state = await openStateDirectory(this.#settings.stateDir)
@@ -124,7 +126,10 @@ export class LocalService {
     }
   }
 
-  /** Stops everything that was started, also half-way through a start. Transcoders first: they give their task back to the Worker. */
+  /**
+   * Stops everything that was started, even during a start. Transcoders first: they give their tasks back to the
+   * Worker.
+   */
   stop(): Promise<void> {
     this.#stopped.abort()
     this.#stopping ??= (async () => {
@@ -133,13 +138,13 @@ export class LocalService {
       await this.#migrating
       await this.#front?.close()
       for (const { stream } of this.#logs) stream.end()
-      // Last: whoever starts now finds nothing of this service.
+      // Released last: the next service finds no processes of this one.
       this.#lock?.release()
     })()
     return this.#stopping
   }
 
-  /** Whoever asks a second time does not want to wait. */
+  /** For a second stop signal: ends all processes at once. */
   kill(): void {
     for (const child of [...this.#transcoders, this.#worker]) child?.kill()
   }
@@ -148,7 +153,7 @@ export class LocalService {
     if (this.#stopped.signal.aborted) throw new Error('Startup was interrupted.')
   }
 
-  /** Held as long as the service runs, also while the Worker is away. */
+  /** The port stays open while the service runs, even while the Worker restarts. */
   async #openPort(front: ReverseProxy): Promise<string> {
     const { port } = this.#settings
     try {
@@ -166,7 +171,7 @@ export class LocalService {
 
   async #startTranscoders(state: StateDirectory, run: RunSecrets): Promise<string[]> {
     const { transcoders, inherited, engine, workDir } = this.#settings
-    // Any port at first, the same one ever after: the Worker knows it by its address.
+    // Any free port at first, then always the same: the Worker knows the transcoder by its address.
     const ports = Array.from({ length: transcoders }, () => '0')
     this.#transcoders = ports.map(
       (_, index) =>
@@ -248,11 +253,11 @@ export class LocalService {
     await this.#worker.start()
   }
 
-  /** Quiet, no look-ups, no questions; wrangler's own debug log goes beside ours. */
+  /** No output, no telemetry, no prompts. wrangler's debug log is stored with the service's logs. */
   #wranglerEnv(): Record<string, string> {
     return {
       ...this.#settings.inherited,
-      // wrangler starts the [build] of wrangler.toml by the name "node", which may be an older one elsewhere.
+      // wrangler runs the [build] command of wrangler.toml with the "node" in PATH, which may be an older version.
       PATH: [dirname(process.execPath), this.#settings.inherited['PATH'] ?? ''].join(delimiter),
       CI: '1',
       NO_COLOR: '1',

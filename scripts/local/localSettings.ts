@@ -1,53 +1,56 @@
-// In charge of: reading the environment of the local service, once, into a typed value.
-// Not in charge of: secrets (localSecrets.ts), what a setting does.
+// In charge of: reading the local service's environment variables, once, into a typed value.
+// Not in charge of: secrets (localSecrets.ts), the effect of a setting.
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 
-/** Top of the source tree: where wrangler.toml is. */
+/** Root of the source tree, which contains wrangler.toml. */
 export const ROOT = resolve(import.meta.dirname, '../..')
 
-/** Where the person stands: npm changes into the package before it runs a script, and keeps the old place here. */
+/**
+ * The user's current directory: npm changes to the package's directory before it runs a script, and stores the previous
+ * one here.
+ */
 export const STARTED_FROM = process.env['INIT_CWD'] ?? process.cwd()
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface RemoteTranscoders {
   urls: string[]
-  /** What they were given as TRANSCODER_SECRET. */
+  /** The TRANSCODER_SECRET of those transcoders. */
   secret: string
-  /** Where they reach the Worker; null = at the address that it listens on. */
+  /** The Worker's address as seen by the transcoders; null = the address that it listens on. */
   doorUrl: string | null
 }
 
 export interface LocalSettings {
   /** 0 = any free port. */
   port: number
-  /** Database, objects, queues, secrets, logs: everything that stays. Absolute. */
+  /** Absolute path of everything permanent: database, objects, queues, secrets, logs. */
   stateDir: string
   /** Scratch space of the transcoders. */
   workDir: string
   transcoders: number
-  /** Transcoders that someone else runs, in containers for example; null = they are started here. */
+  /** Transcoders that were started elsewhere, for example in containers; null = they are started here. */
   remote: RemoteTranscoders | null
-  /** A key to accept; null = one is made and kept. */
+  /** A given API key; null = one is generated and stored. */
   apiKey: string | null
-  /** host:port pairs, comma-separated, as the Worker reads them. */
+  /** host:port pairs, comma-separated, in the Worker's format. */
   allowPrivateHosts: string
-  /** Pairs of host:port: requests for the first go to the second, over http (egressProxy.ts). */
+  /** Pairs of host:port: requests for the first are sent to the second, over http (egressProxy.ts). */
   connectTo: [from: string, to: string][]
-  /** Where clients reach the service, without a slash at its end; null = as they called it. */
+  /** The service's address for clients, without a trailing slash; null = as in each request. */
   baseUrl: string | null
-  /** A proxy in front says how it was called. */
+  /** Trust the forwarding headers of a reverse proxy in front of the service. */
   trustProxy: boolean
-  /** Passed on when it is set. */
+  /** Passed on if set. */
   leaseSeconds: string | null
-  /** What every process of ours may know of the environment: where programs are and how to speak, nothing else. */
+  /** Environment variables that every child process gets: paths of programs and language settings only. */
   inherited: Record<string, string>
-  /** For the transcoders only. */
+  /** Environment variables for the transcoders only. */
   engine: Record<string, string>
 }
 
-/** Programs, certificates and language; never keys or tokens that happen to be in the shell. */
+/** Programs, certificates and language; never keys or tokens that happen to be in the environment. */
 const INHERITED = [
   ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ'],
   ['LD_LIBRARY_PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
@@ -79,7 +82,7 @@ export function readSettings(
   }
 }
 
-/** The dashboard and the shared pages are at the top of it: a path would hide them. */
+/** The dashboard and the shared pages are at the root of the address, so it must not have a path. */
 function publicAddress(env: Environment): string | null {
   const text = env['BASE_URL']
   if (!text) return null
@@ -102,7 +105,7 @@ function remoteTranscoders(env: Environment): RemoteTranscoders | null {
     return url.origin
   }
   const secret = env['TRANSCODER_SECRET'] ?? ''
-  // Whoever knows it can start work there; the one of a transcoder that is started here has 43 characters.
+  // The secret permits starting work on the transcoder. Generated ones have 43 characters.
   if (secret.length < 32)
     throw new Error(
       'TRANSCODER_SECRET must have 32 characters or more, the same as at the transcoders of TRANSCODER_URLS.',
@@ -125,7 +128,7 @@ function connectTo(env: Environment): [from: string, to: string][] {
 
 function apiKey(env: Environment): string | null {
   const key = env['API_KEY'] || null
-  // RFC 7617: the user name of HTTP Basic ends at the first colon; the Worker takes at most 200 characters.
+  // RFC 7617: the user name of HTTP Basic ends at the first colon. The Worker accepts at most 200 characters.
   if (key !== null && !/^[\x21-\x39\x3b-\x7e]{1,200}$/.test(key))
     throw new Error('API_KEY must be 1 to 200 visible characters without a colon.')
   return key

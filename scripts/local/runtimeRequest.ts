@@ -1,8 +1,8 @@
-// In charge of: one request to the runtime itself, past the front door: whether it answers, and its cron.
-// Not in charge of: when (processes/workerProbe.ts, workerProcess.ts).
+// In charge of: one request directly to the runtime, without the reverse proxy: a health probe, or its cron.
+// Not in charge of: when it is sent (processes/workerProbe.ts, workerProcess.ts).
 import { get } from 'node:http'
 
-/** Resolves with the status when the answer was read. */
+/** Resolves with the status after the answer was read. */
 export function requestRuntime(socketPath: string, path: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     get({ socketPath, path, headers: { host: 'localhost' }, agent: false, signal }, (answer) => {

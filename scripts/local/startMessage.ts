@@ -1,4 +1,5 @@
-// In charge of: what `npm start` prints: addresses, keys, where the data is, and a first step for dashboard, command and curl.
+// In charge of: the output of `npm start`: addresses, keys, data directory, and a first step with dashboard, command
+// and curl.
 import { relative } from 'node:path'
 import type { LocalSettings } from './localSettings.ts'
 import { STARTED_FROM } from './localSettings.ts'

@@ -1,6 +1,6 @@
-// In charge of: one service on one state directory. The lock is the kernel's, on a file that SQLite has open: it ends with
-// the process that holds it, however that ends, and no two can have it.
-// Not in charge of: what of an earlier service still runs (processes/orphans.ts).
+// In charge of: allowing one service per state directory. The lock is a kernel lock on a file that SQLite has open: it
+// ends with the process that holds it, in every case.
+// Not in charge of: processes that an earlier service left running (processes/orphans.ts).
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,10 +10,10 @@ export interface StateLock {
   release: () => void
 }
 
-/** SQLite's code for a lock that somebody else holds (https://sqlite.org/rescode.html#busy). */
+/** SQLite's code for a lock that is held by another process (https://sqlite.org/rescode.html#busy). */
 const SQLITE_BUSY = 5
 
-/** @throws Error with a sentence for people when another service has it */
+/** @throws Error with a message for people if another service holds the lock */
 export async function acquireStateLock(stateDir: string, runDir: string): Promise<StateLock> {
   const database = new DatabaseSync(join(runDir, 'lock.sqlite'), { timeout: 0 })
   try {
@@ -26,7 +26,7 @@ export async function acquireStateLock(stateDir: string, runDir: string): Promis
       { cause: error },
     )
   }
-  // For the sentence above only.
+  // Only used in the message above.
   await writeFile(join(runDir, 'pid'), `${process.pid}\n`)
   return { release: () => database.close() }
 }

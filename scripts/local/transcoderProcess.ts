@@ -1,7 +1,8 @@
-// In charge of: running the transcoder as a child of the local service: the secret comes by IPC, the end with the parent.
-// Not in charge of: anything else; a container runs transcoder/main.ts itself.
+// In charge of: running the transcoder as a child of the local service: it gets the secret by IPC and ends with its
+// parent.
+// Not in charge of: the transcoder itself. A container runs transcoder/main.ts directly.
 
-/** ffmpeg is gone within 2 s of a halt; what the door would still be told is lost with it. */
+/** ffmpeg ends within 2 s of the signal. Reports to the task API that are not sent by then are lost. */
 const ORPHAN_EXIT_MS = 8_000
 
 export interface TranscoderStart {
@@ -10,14 +11,14 @@ export interface TranscoderStart {
 
 process.on('disconnect', () => {
   setTimeout(() => process.exit(1), ORPHAN_EXIT_MS).unref()
-  // Both: the second one says that there is nobody to finish anything for.
+  // The second signal means: do not wait for the task to finish.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(process.pid, signal)
 })
-// Whoever read our lines may be gone.
+// The process that reads the output may have ended.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 process.once('message', (message) => {
   process.env['TRANSCODER_SECRET'] = (message as TranscoderStart).secret
-  // A transcoder that cannot start must be able to end.
+  // Otherwise a transcoder that cannot start would not exit.
   process.channel?.unref()
   void import('../../transcoder/main.ts')
 })

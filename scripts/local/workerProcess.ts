@@ -1,5 +1,5 @@
-// In charge of: the process that holds the Worker's runtime, with the egress that Node pins.
-// Not in charge of: its values (they come by IPC, since an argv and an environment can be read by others), restarts.
+// In charge of: the process that runs the Worker's runtime and the egress proxy.
+// Not in charge of: its settings (they come by IPC, since argv and environment are readable by others), restarts.
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export interface WorkerStart {
 }
 
 export interface WorkerReady {
-  /** Its workerd; null where there is no /proc. */
+  /** The workerd process; null without /proc. */
   ready: { workerd: number | null }
 }
 
@@ -31,14 +31,14 @@ let dispose: () => Promise<void> = () => Promise.resolve()
 let stopping = false
 
 async function serve(start: WorkerStart): Promise<void> {
-  // Traces that an earlier version of this service let wrangler keep: addresses with their signatures.
+  // Traces of an earlier version of this service, which contain addresses with signatures.
   await rm(join(start.stateDir, 'v3', 'observability'), { recursive: true, force: true })
   await buildWeb()
   const runtime = await startRuntime({
     socket: start.socket,
     stateDir: start.stateDir,
     bindings: start.bindings,
-    // In this form bodies keep their backpressure and a broken one breaks (egressProxy.ts).
+    // This form keeps backpressure and reports interrupted bodies (egressProxy.ts).
     outbound: createEgressHandler({
       allowPrivateHosts: new Set(start.allowPrivateHosts),
       connectTo: new Map(start.connectTo),
@@ -47,7 +47,7 @@ async function serve(start: WorkerStart): Promise<void> {
     }),
   })
   dispose = () => runtime.dispose()
-  // `ready` means that it listens; the first answer means that it runs our code.
+  // `ready` only means that it listens; the first answer means that the Worker runs.
   await requestRuntime(start.socket, '/health', AbortSignal.timeout(FIRST_ANSWER_MS))
   const workerd = childrenOf(process.pid).find(({ program }) => program === 'workerd')
   process.send?.({ ready: { workerd: workerd?.pid ?? null } } satisfies WorkerReady)
@@ -61,14 +61,14 @@ async function stop(code: number): Promise<void> {
   end(code)
 }
 
-/** The runtime is in this process's group; a supervisor that was killed cannot end it any more. */
+/** The runtime is in this process's group. A killed supervisor cannot end it. */
 function end(code: number): void {
   const left = childrenOf(process.pid)
   if (left.length > 0 && isGroupLeader()) signalGroup(process.pid, 'SIGKILL')
   process.exit(code)
 }
 
-/** Never signal a group that is not our own: run by hand, that of the shell. */
+/** When the script is run by hand, the group is the shell's and must not be signalled. */
 function isGroupLeader(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8')
@@ -81,11 +81,11 @@ function isGroupLeader(): boolean {
 process.on('SIGTERM', () => void stop(0))
 process.on('SIGINT', () => void stop(0))
 process.on('disconnect', () => void stop(0))
-// Miniflare's loopback server answers nobody without its secret, but anybody's address like "//" is an error that it lets go.
+// Miniflare's loopback server requires a secret, but an address like "//" in any request causes an unhandled rejection.
 process.on('unhandledRejection', (error) => {
   if ((error as NodeJS.ErrnoException | null)?.code !== 'ERR_INVALID_URL') throw error
 })
-// Whoever read our lines may be gone.
+// The process that reads the output may have ended.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 process.once('message', (message) => {
   serve(message as WorkerStart).catch((error: unknown) => {

@@ -1,8 +1,8 @@
-// In charge of: the Worker in a workerd of its own, with what wrangler.toml binds to it, behind a Unix socket.
-// Not in charge of: who may speak to it (proxy/reverseProxy.ts), its values, restarts (workerProcess.ts).
+// In charge of: running the Worker in workerd, with the bindings of wrangler.toml, behind a Unix socket.
+// Not in charge of: public access (proxy/reverseProxy.ts), its settings, restarts (workerProcess.ts).
 //
-// Miniflare itself, and not wrangler's programmatic start: that one holds a public port, and serves on it what a developer
-// may want and nobody else may have (/cdn-cgi/*, headers that move a request), with a second runtime as its proxy.
+// This uses Miniflare directly. wrangler's programmatic start opens a public port with developer features that must not
+// be public (/cdn-cgi/*, headers that redirect a request), and runs a second runtime as its proxy.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build, stop } from 'esbuild'
@@ -12,23 +12,23 @@ import type { createEgressHandler } from './egressProxy.ts'
 import { ROOT } from './localSettings.ts'
 
 export interface RuntimeOptions {
-  /** Path of the socket that it listens on. Whoever reaches it may do everything. */
+  /** Path of the socket. Every process that can connect has full access. */
   socket: string
-  /** Where `wrangler dev --persist-to` keeps its data, and this too. */
+  /** The data directory, as for `wrangler dev --persist-to`. */
   stateDir: string
-  /** Of the Worker, relative to the source tree. */
+  /** The Worker's entry file, relative to the source tree. */
   entry?: string
-  /** Vars and secrets, by name. They win over wrangler.toml's. */
+  /** Vars and secrets, by name. They override those of wrangler.toml. */
   bindings: Readonly<Record<string, string>>
-  /** Every connection that the Worker makes; none = workerd's own. */
+  /** Handles every outgoing connection of the Worker; undefined = workerd connects itself. */
   outbound?: ReturnType<typeof createEgressHandler>
 }
 
-/** Resolves when it serves. The dashboard must have been built. */
+/** Resolves when the Worker serves. The dashboard must have been built before. */
 export async function startRuntime(options: RuntimeOptions): Promise<Miniflare> {
   const config = join(ROOT, 'wrangler.toml')
   const entry = options.entry ?? 'worker/index.ts'
-  // modulesRules: for files that are no TypeScript; the Worker has none.
+  // modulesRules apply to files that are not TypeScript; the Worker has none.
   const { modulesRules: _, ...worker } = unstable_getMiniflareWorkerOptions(config).workerOptions
   const { name, vars } = unstable_readConfig({ config })
   const workerd = createRequire(createRequire(import.meta.url).resolve('miniflare'))('workerd') as { default: string }
@@ -37,17 +37,17 @@ export async function startRuntime(options: RuntimeOptions): Promise<Miniflare> 
     convertV4MiniflareOptions({
       resourcePersistencePath: join(options.stateDir, 'v3'),
       unsafeRuntimeEnv: { WORKERD: workerd.default, ENTRY_SOCKET: options.socket },
-      // For the cron, which the service rings itself (processes/workerProbe.ts).
+      // For the cron, which the service triggers itself (processes/workerProbe.ts).
       unsafeTriggerHandlers: true,
       unsafeLocalExplorer: false,
-      // Its trace store would keep every address that the Worker fetched on disk, with signatures and tokens (I15).
+      // Its trace store would write every address that the Worker fetched to disk, with signatures and tokens (I15).
       unsafeObservability: false,
       logRequests: false,
       workers: [
         {
           ...worker,
           ...(name === undefined ? {} : { name }),
-          // Not what .dev.vars says: those values are public.
+          // The vars of wrangler.toml, not those of .dev.vars, whose values are public.
           bindings: { ...(vars as Record<string, string>), ...options.bindings },
           modules: [{ type: 'ESModule', path: join(ROOT, 'index.js'), contents: await bundle(entry) }],
           ...(options.outbound === undefined ? {} : { outboundService: { node: options.outbound } }),
@@ -59,7 +59,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Miniflare> 
   return runtime
 }
 
-/** As wrangler bundles it; names are kept for the stack traces in the log. */
+/** Bundles like wrangler. Names are kept for the stack traces in the log. */
 async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
@@ -71,7 +71,7 @@ async function bundle(entry: string): Promise<string> {
     external: ['cloudflare:*', 'node:*'],
     write: false,
   })
-  // Else a process of esbuild's stays for as long as this one.
+  // Otherwise esbuild's child process would run as long as this process.
   await stop()
   return outputFiles[0]?.text ?? ''
 }

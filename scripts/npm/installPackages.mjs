@@ -1,12 +1,12 @@
-// In charge of: `npm ci` with words: what it does, that it still does it, and what is wrong when it cannot.
-// Not in charge of: whether it is needed (lacking.mjs). Plain JavaScript: see ../run.mjs.
+// In charge of: running `npm ci` with progress messages, and explaining why it fails.
+// Not in charge of: whether it is needed (missingPackages.mjs). Plain JavaScript: see ../run.mjs.
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { rememberMissing } from './missingPackages.mjs'
 
 const REACH_MS = 10_000
 const WORD_EVERY_MS = 5_000
-/** npm's own patience with a registry that does not answer is ten minutes. */
+/** By default, npm waits ten minutes for a registry that does not answer. */
 const PATIENCE = [
   '--fetch-retries=1',
   '--fetch-retry-mintimeout=1000',
@@ -17,9 +17,10 @@ const NOT_REACHED =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/
 
 /**
- * Not `npm install`, which may write the lockfile: what is installed is what was tested, and a clone stays clean.
+ * `npm ci` and not `npm install`, which may change the lockfile: the tested versions are installed, and a clone stays
+ * unchanged.
  * @param {string} root @param {string[]} missing @param {(line: string) => void} say
- * @returns {Promise<boolean>} whether all is there now
+ * @returns {Promise<boolean>} whether all packages are installed now
  */
 export async function install(root, missing, say) {
   const why = missing.includes('node_modules') ? '' : ` (${missing.length} differ, ${missing[0]} for one)`
@@ -45,7 +46,7 @@ export async function install(root, missing, say) {
   return false
 }
 
-/** Where npm installs from here: its own default, or what its configuration says. @param {string} root */
+/** The registry that npm uses: its default, or the configured one. @param {string} root */
 async function registryOf(root) {
   const child = spawnNpm(root, ['config', 'get', 'registry'])
   let output = ''
@@ -54,7 +55,7 @@ async function registryOf(root) {
   return output.trim()
 }
 
-/** The npm that started us; another one may be first in the path. @param {string} root @param {string[]} args */
+/** The npm that started this script. PATH may contain another one. @param {string} root @param {string[]} args */
 function spawnNpm(root, args) {
   const npm = process.env['npm_execpath']
   const [program, first] = npm ? [process.execPath, [npm]] : ['npm', []]
@@ -76,7 +77,7 @@ function npmCi(root, flags, began, say) {
   }).finally(() => clearInterval(word))
 }
 
-/** Who then speaks to the registry is the proxy. */
+/** Whether a proxy connects to the registry. */
 function usesProxy() {
   const names = ['npm_config_proxy', 'npm_config_https_proxy', 'HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
   return names.some((name) => (process.env[name] ?? '') !== '')
@@ -106,7 +107,7 @@ function reach(registry) {
   })
 }
 
-/** Without what may be a secret in it. @param {string} registry */
+/** The host without parts that may be secret. @param {string} registry */
 function hostOf(registry) {
   try {
     return new URL(registry).host

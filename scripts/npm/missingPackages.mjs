@@ -1,6 +1,6 @@
-// In charge of: whether node_modules is what package-lock.json says, without asking anybody: by the list of what is
-// installed that npm keeps beside it.
-// Not in charge of: installing (install.mjs). Plain JavaScript: see ../run.mjs.
+// In charge of: comparing node_modules with package-lock.json without network access, by the list of installed packages
+// that npm stores in node_modules.
+// Not in charge of: installing (installPackages.mjs). Plain JavaScript: see ../run.mjs.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,17 +19,20 @@ export function thisMachine() {
   return { os: process.platform, cpu: process.arch, libc: findLibc }
 }
 
-/** The C library of Linux: of the two that packages are built for. */
+/** The C library on Linux: packages exist for glibc and musl. */
 function findLibc() {
   if (process.platform !== 'linux' || !process.report) return null
   const report = /** @type {{ excludeNetwork?: boolean, getReport: () => object }} */ (process.report)
-  // Else it looks up the names of all peers.
+  // Without this, the report looks up the host names of all peers.
   report.excludeNetwork = true
   const { header } = /** @type {{ header?: { glibcVersionRuntime?: string } }} */ (report.getReport())
   return header?.glibcVersionRuntime ? 'glibc' : 'musl'
 }
 
-/** By npm's rules: a list may also say what is not meant ("!win32"). @param {string[] | undefined} allowed @param {string | null} here */
+/**
+ * npm's rules: a list may also exclude values ("!win32").
+ * @param {string[] | undefined} allowed @param {string | null} here
+ */
 function isAllowed(allowed, here) {
   if (allowed === undefined || allowed.length === 0 || allowed.includes('any')) return true
   const refused = allowed.filter((one) => one.startsWith('!'))
@@ -44,7 +47,7 @@ function isFor(entry, machine) {
 }
 
 /**
- * Names of packages that are not installed as the lockfile has them, for this machine; empty: all is well.
+ * Names of packages for this machine that differ from the lockfile; empty: everything is installed.
  * @param {Record<string, Entry>} wanted @param {Record<string, Entry>} installed @param {Machine} machine
  * @returns {string[]}
  */
@@ -56,13 +59,13 @@ export function comparePackages(wanted, installed, machine) {
       const isSame = found.version === entry.version && sameIntegrity(found, entry)
       return isSame || found.link ? [] : [path]
     }
-    // Optional ones that name no machine may fail to install, and are then not there.
+    // Optional packages for all machines may have failed to install, so they may be absent.
     const isOptional = entry.optional && entry.os === undefined && entry.cpu === undefined
     return isOptional || !isFor(entry, machine) ? [] : [path]
   })
 }
 
-/** Where both know it. @param {Entry} a @param {Entry} b */
+/** Equal, or unknown on one side. @param {Entry} a @param {Entry} b */
 function sameIntegrity(a, b) {
   return a.integrity === undefined || b.integrity === undefined || a.integrity === b.integrity
 }
@@ -79,14 +82,15 @@ function compareAll(root) {
   if (wanted === null) return [LOCKFILE]
   const installed = packagesOf(join(root, 'node_modules/.package-lock.json'))
   if (installed === null) return ['node_modules']
-  // npm's list says what was put there, not what still is.
+  // npm's list does not notice packages that were deleted later.
   const gone = Object.keys(installed).filter((path) => path !== '' && !existsSync(join(root, path, 'package.json')))
   return [...comparePackages(wanted, installed, thisMachine()), ...gone]
 }
 
 /**
- * After an installation: what npm left out although it is for this machine, an optional package whose script failed for one,
- * would be left out again by the next one. @param {string} root
+ * Remembers packages for this machine that npm left out of an installation (an optional package whose script failed,
+ * for example). The next installation would leave them out again.
+ * @param {string} root
  */
 export function rememberMissing(root) {
   const left = compareAll(root)

@@ -1,5 +1,5 @@
-// In charge of: the names that the OpenAPI document has for the shapes of answers, and what JSON Schema says of each.
-// Not in charge of: the shapes (contract), those of requests (requestSchemas.ts), operations (operations.ts).
+// In charge of: the names of answer schemas in the OpenAPI document, and their JSON Schema.
+// Not in charge of: the zod schemas (contract), request schemas (requestSchemas.ts), operations (operations.ts).
 import * as z from 'zod'
 import * as administration from '#contract/api/administration.ts'
 import * as answers from '#contract/api/answers.ts'
@@ -61,24 +61,24 @@ export const answerShapes = {
 
 export type AnswerName = keyof typeof answerShapes
 
-/** Shapes that zod has no JSON Schema for, or that another part of the document describes. */
+/** Schemas without a JSON Schema in zod, or described in another part of the document. */
 const inDocument = new Map<z.core.$ZodType, Schema>([
   [answers.jobConfig, { type: 'object' }],
   [answers.presetJob, schemaRef('PresetJob')],
   [warningCode, { type: 'string' }],
 ])
 
-/** @param given JSON Schemas of shapes, in place of those that zod makes */
+/** @param given JSON Schemas that replace those of zod */
 export function answerSchemas(given: ReadonlyMap<z.core.$ZodType, Schema> = inDocument): Record<string, Schema> {
   const registry = z.registry<{ id: string }>()
   for (const [id, shape] of Object.entries(answerShapes)) registry.add(shape, { id })
   const { schemas } = z.toJSONSchema(registry, {
-    // An answer may get further members: "output" would refuse them.
+    // Answers may get further members later, which "output" would forbid.
     io: 'input',
     unrepresentable: 'any',
     uri: (id) => String(schemaRef(id)['$ref']),
     override({ zodSchema, jsonSchema }) {
-      // A description makes a copy, whose parent is the shape.
+      // A description makes a copy; its parent is the original schema.
       const instead = given.get(zodSchema) ?? given.get(zodSchema._zod.parent as z.core.$ZodType)
       if (instead === undefined) tidy(jsonSchema)
       else replace(jsonSchema, instead)
@@ -96,7 +96,7 @@ function replace(schema: Schema, instead: Schema): void {
   Object.assign(schema, instead)
 }
 
-/** What says nothing to a client, or not in the words that generators of clients know. */
+/** Removes what is not useful for clients, or not supported by client generators. */
 function tidy(schema: Schema): void {
   if (schema['format'] === 'date-time') delete schema['pattern']
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum']
@@ -105,7 +105,7 @@ function tidy(schema: Schema): void {
     schema['enum'] = [schema['const']]
     delete schema['const']
   }
-  // What the service takes of a transcoder at most: no promise to a client.
+  // Limits for messages of a transcoder; no guarantee for clients.
   for (const name of ['readOnly', 'maxLength', 'maxItems']) delete schema[name]
   if (schema['maximum'] === MAX_AMOUNT) delete schema['maximum']
   if (isOnly(schema['propertyNames'], 'string')) delete schema['propertyNames']

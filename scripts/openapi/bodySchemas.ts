@@ -1,5 +1,5 @@
-// In charge of: what JSON Schema says of the bodies of requests other than a job's.
-// Not in charge of: a job's (requestSchemas.ts), what is accepted (contract/api/requestBodies.ts, validatePreset.ts).
+// In charge of: the JSON Schema of request bodies other than a job's.
+// Not in charge of: job bodies (requestSchemas.ts), validation (contract/api/requestBodies.ts, validatePreset.ts).
 import * as z from 'zod'
 import { keyChange, newKey, newShare, newUploadToken, quotas, retry } from '#contract/api/requestBodies.ts'
 import { MAX_LENGTH, PRESETS } from '#contract/limits.ts'
@@ -21,7 +21,7 @@ const ofKey = {
   webhook_url: 'Of jobs that name none.',
 }
 
-/** validatePreset.ts judges the job of a preset as a job's body, with the same sentences. */
+/** validatePreset.ts validates the job of a preset like a job's body, with the same messages. */
 const newPreset: Schema = {
   type: 'object',
   properties: {
@@ -38,7 +38,7 @@ const newPreset: Schema = {
   additionalProperties: false,
 }
 
-/** Credentials and addresses are judged as those of a job. */
+/** Credentials and addresses are validated like those of a job. */
 function retryBody(): Schema {
   const made = body(retry, {})
   const address: Schema = { type: ['string', 'null'], maxLength: MAX_LENGTH.address }

@@ -1,5 +1,6 @@
-// In charge of: the components of the OpenAPI document: requests, other bodies and answers in one table.
-// Not in charge of: each of them (requestSchemas.ts, bodySchemas.ts, answerSchemas.ts), operations (operations.ts).
+// In charge of: the components of the OpenAPI document: all requests, other bodies and answers in one table.
+// Not in charge of: the single schemas (requestSchemas.ts, bodySchemas.ts, answerSchemas.ts), operations
+// (operations.ts).
 import { answerSchemas } from './answerSchemas.ts'
 import { bodySchemas } from './bodySchemas.ts'
 import type { Schema } from './schemaParts.ts'

@@ -1,5 +1,5 @@
-// In charge of: an example for each answer and each error, made by the functions that make the real ones where there are any.
-// The tests send each command of the reference and compare what comes with these.
+// In charge of: an example of each answer and each error, made by the functions that make the real ones where possible.
+// The tests run each command of the reference and compare the answers with these examples.
 import type { Preset, Share, UploadToken } from '#contract/api/answers.ts'
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
@@ -335,7 +335,7 @@ interface ErrorExample {
 const refused = validateJob({ ...job, video_codec: 'vp9' }, { baseUrl: BASE })
 const problems = refused.ok ? [] : refused.problems
 
-/** What an error says; the code is closed, so none can be forgotten. */
+/** An example of every error code; the type ensures that none is missing. */
 export const errors: Record<RequestErrorCode, ErrorExample> = {
   invalid_request: { message: problems[0]?.message ?? '', field: 'video_codec', details: problems },
   unauthorized: { message: 'Send your API key as the user name of HTTP Basic authentication (curl: -u YOUR_KEY:).' },

@@ -1,10 +1,10 @@
-// In charge of: what /docs says before the first operation: how to begin. Markdown of one kind only: `code`.
-// Not in charge of: details, which docs/*.md and the operations have.
+// In charge of: the introduction of /docs: the first steps. The only Markdown in it is `code`.
+// Not in charge of: details, which are in docs/*.md and in the operations.
 
 export interface IntroductionTopic {
   title: string
   text: readonly string[]
-  /** Lines for a shell that knows BASE and KEY. */
+  /** Shell commands that use BASE and KEY. */
   code?: string
 }
 

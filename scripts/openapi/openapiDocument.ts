@@ -1,12 +1,12 @@
-// In charge of: the OpenAPI 3.1 document: operations, schemas and examples put together.
-// Not in charge of: each of them (operations.ts, componentSchemas.ts, examples.ts), where it is served (scripts/buildWeb.ts).
+// In charge of: assembling the OpenAPI 3.1 document from operations, schemas and examples.
+// Not in charge of: its parts (operations.ts, componentSchemas.ts, examples.ts), serving it (scripts/buildWeb.ts).
 import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
 import { errors } from './examples.ts'
 import { operations, type Operation } from './operations.ts'
 import { schemaRef, type Schema } from './schemaParts.ts'
 import { schemas } from './componentSchemas.ts'
 
-/** By name, with the purpose of its operations. */
+/** Tags by name, with a description. */
 const tags = {
   Jobs: 'Create, follow, cancel, repeat and delete jobs.',
   Presets: 'Settings of jobs by name: those that come with the service, and the account’s own.',
@@ -36,7 +36,7 @@ const rights: Readonly<Record<string, string>> = {
   null: 'Needs no key.',
 }
 
-/** By status, each code with an example. Every operation may answer internal and unavailable. */
+/** Errors by status, with an example of each code. Every operation may answer internal and unavailable. */
 function errorsOf({ auth, errors: own }: Operation): Record<string, object> {
   const keyed: RequestErrorCode[] =
     auth === null || auth === 'signed' ? [] : ['unauthorized', 'forbidden', 'rate_limited']
@@ -62,7 +62,7 @@ const media = ({ type, schema, example }: { type: string; schema: Schema; exampl
   [type]: { schema, ...(example === undefined ? {} : { example }) },
 })
 
-/** Answers that are no errors, by status; one status may come as several types. */
+/** Answers without errors, by status. One status may have several media types. */
 function answersOf({ status, summary, answers, others = [] }: Operation): Record<string, object> {
   const all = [{ status, description: summary, ...answers }, ...others]
   return Object.fromEntries(

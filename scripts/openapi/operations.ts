@@ -1,5 +1,5 @@
-// In charge of: which operation takes and answers what, with a command that asks for it as the reference shows it.
-// Not in charge of: examples of answers (examples.ts), the document made of it (openapiDocument.ts).
+// In charge of: the operations: their parameters, bodies, answers and an example command for the reference.
+// Not in charge of: example answers (examples.ts), the document (openapiDocument.ts).
 import { METADATA } from '#contract/limits.ts'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import * as example from './examples.ts'
@@ -7,22 +7,22 @@ import type { AnswerName } from './answerSchemas.ts'
 import { schemaRef, stringSchema, type Schema } from './schemaParts.ts'
 
 interface Media {
-  /** A range where a file has the type that it was stored with. */
+  /** Media type. For a file stored under its own type, a range of types. */
   type: string
   schema: Schema
   example?: unknown
-  /** Of JSON: what answerSchemas.ts calls its shape. */
+  /** For JSON: the name of its schema in answerSchemas.ts. */
   shape?: AnswerName
 }
 
 export interface Operation {
-  /** Of clients that are generated: a verb and what it acts on. */
+  /** Operation id for client generators: a verb and its object. */
   id: string
   /** A few words, without a full stop. */
   summary: string
   /** Whole sentences, in Markdown. */
   description: string
-  /** null = without a key; upload = an API key or an upload token; signed = the address itself is the right. */
+  /** null = no key. upload = an API key or an upload token. signed = the address itself grants access. */
   auth: 'jobs' | 'upload' | 'admin' | 'signed' | null
   query?: Record<string, Schema>
   headers?: Record<string, Schema>
@@ -30,10 +30,10 @@ export interface Operation {
   status: number
   /** null = no body. */
   answers: Media | null
-  /** Answers that are neither this one nor an error; without a type they have no body. */
+  /** Further answers that are not errors. Without a type they have no body. */
   others?: readonly ({ status: number; description: string } & Partial<Media>)[]
   errors: readonly RequestErrorCode[]
-  /** A line for a shell that knows BASE, KEY and what else it names. */
+  /** A shell command that uses BASE, KEY and other variables that it names. */
   curl: string
 }
 
@@ -43,7 +43,7 @@ const json = (shape: AnswerName, one: unknown) => ({
   example: one,
   shape,
 })
-/** Bytes under the type that they were sent or made with. */
+/** Bytes with the media type under which they were sent or generated. */
 const bytes = { type: '*/*', schema: {} }
 const binary: Schema = { ...stringSchema, format: 'binary' }
 const html = { type: 'text/html', schema: stringSchema }
@@ -58,7 +58,7 @@ const page = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
   cursor: { ...stringSchema, pattern: '^[1-9][0-9]{0,14}$', description: '`next_cursor` of the page before.' },
 }
-/** Of a stored file (RFC 9110, 13 and 14). */
+/** Conditional and range requests for a stored file (RFC 9110, 13 and 14). */
 const conditions = {
   Range: stringSchema,
   'If-Match': stringSchema,
@@ -110,7 +110,7 @@ export const operations: Record<string, Operation> = {
     auth: 'upload',
     query: { name: stringSchema },
     headers: { ...tus, 'Upload-Length': stringSchema, 'Upload-Metadata': stringSchema },
-    // A raw body may have any type; this is the one that generated clients know.
+    // A raw body may have any type. Client generators know this one.
     body: { type: 'application/octet-stream', schema: binary, optional: true },
     status: 201,
     answers: json('Upload', example.upload),

@@ -1,5 +1,5 @@
-// In charge of: the page /docs: the OpenAPI document for people, without any other host. It is whole without its script, which
-// adds forms to try operations (web/src/reference/try.ts).
+// In charge of: the page /docs: the OpenAPI document for people, without resources of other hosts. It works without its
+// script, which adds forms to try operations (web/src/reference/try.ts).
 import { introduction, type IntroductionTopic } from './introduction.ts'
 import type { Schema } from './schemaParts.ts'
 
@@ -30,10 +30,10 @@ interface Document {
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** `code` of descriptions, the only Markdown that they have. */
+/** Escapes a description and converts `code`, the only Markdown in it. */
 const prose = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 
-/** Few words for a schema; another schema is a link to it. */
+/** A short description of a schema. A schema with a name becomes a link. */
 function kind(schema: Schema): string {
   const { $ref, type, enum: values, const: one, items, anyOf }: { [name: string]: any } = schema
   if ($ref !== undefined) {

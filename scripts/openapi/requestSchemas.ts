@@ -1,4 +1,4 @@
-// In charge of: the schemas of a request, as the schema says it that validates them.
+// In charge of: the JSON Schemas of requests, generated from the schema that validates them.
 // Not in charge of: answers (componentSchemas.ts).
 import * as z from 'zod/mini'
 import { AUDIO_PROFILES, METADATA, VIDEO_PROFILES } from '#contract/limits.ts'
@@ -13,7 +13,7 @@ import {
 } from '#contract/job/requestSchema.ts'
 import { nullable, schemaRef, type Schema } from './schemaParts.ts'
 
-/** What the registry says in words goes into the description; the bounds that a rule of ours enforces come from there too. */
+/** Text of the registry goes into the description. Limits that are checked by code also come from the registry. */
 function member(schema: z.core.$ZodType): Schema {
   const meta = fieldMeta.get(schema) as FieldMeta
   const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
@@ -37,15 +37,16 @@ function boundsOf({ minimum, maximum, above, clamped }: FieldMeta): Schema {
   }
 }
 
-/** Whether something is done to the value before it is judged: then a number may come as text, and the other way round. */
+/** Whether the value is converted before validation: then a number may be sent as text, and the other way round. */
 function isRead(schema: z.core.$ZodType): boolean {
   const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType }
   return def.innerType ? isRead(def.innerType) : def.type === 'pipe'
 }
 
-/** A pattern is of the text, bounds are of the number: each says nothing of the other. */
+/** A pattern applies to text, limits apply to numbers; neither restricts the other. */
 function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: FieldMeta): Schema {
-  // Bounds instead of another enum: generated clients name the values of an enum, and "2" and 2 would get one name.
+  // Limits instead of a second enum: client generators name the values of an enum, and "2" and 2 would get the same
+  // name.
   if (Array.isArray(values)) {
     const numbers = (values as string[]).map(Number)
     const asNumber = { type: 'integer', minimum: Math.min(...numbers), maximum: Math.max(...numbers) }
@@ -77,15 +78,15 @@ function withNull({ description = '', default: fallback, ...schema }: Schema): S
       ? schema
       : anyOf
         ? { ...schema, anyOf: [...anyOf, nothing] }
-        : // An enumeration would have to list null, for which generated clients have no name.
+        : // An enum would have to list null, for which client generators have no name.
           kinds.length === 0 || 'enum' in schema
           ? nullable(schema)
           : { ...schema, type: [...kinds, 'null'] }
   return { ...made, ...(fallback === undefined ? {} : { default: fallback }), description }
 }
 
-// Which lists are required depends on ladder and preset: their descriptions say it, since linters and generators of clients read
-// no conditions (`if`) of JSON Schema.
+// Which lists are required depends on ladder and preset. The descriptions say so, because linters and client generators
+// do not support conditions (`if`) of JSON Schema.
 const withLists = request(jobFieldsSchema, ['input', 'cloud_credentials'])
 const members = withLists['properties'] as Record<string, Schema>
 
@@ -114,14 +115,14 @@ const job = {
     },
     cloud_credentials: {
       type: 'object',
-      // null is the same as to leave it out.
+      // null is the same as omitting the member.
       properties: { input: schemaRef('Credential'), output: nullable(schemaRef('Credential')) },
       required: ['input'],
     },
   },
 } satisfies Schema
 
-/** Where a job keeps an unknown member with a warning, a preset refuses it. */
+/** A preset refuses unknown members; a job accepts them with a warning. */
 function presetJob(): Schema {
   const properties: Record<string, Schema> = job.properties
   const { input: _input, cloud_credentials: _stores, preset: _preset, ...rest } = properties

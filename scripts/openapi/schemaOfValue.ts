@@ -1,9 +1,9 @@
-// In charge of: the shape of what a function of ours makes, read off values of it.
+// In charge of: deriving a schema from example values of a function.
 import * as z from 'zod'
 
 /**
- * Null stands for a number that is not set; a member that not all of the values have is optional; an empty list is one of numbers,
- * as all lists of plain values are here.
+ * null means a number that is not set. A member that is absent in some of the values is optional. An empty list is a
+ * list of numbers, like all lists of plain values here.
  */
 export function like(...values: unknown[]): z.ZodType {
   const [value] = values

@@ -1,4 +1,4 @@
-// In charge of: the few pieces that schemas are made of.
+// In charge of: small helpers for schemas.
 
 export type Schema = { description?: string; [name: string]: unknown }
 
@@ -6,7 +6,10 @@ export const schemaRef = (name: string): Schema => ({ $ref: `#/components/schema
 export const stringSchema: Schema = { type: 'string' }
 export const nullable = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
 
-/** `type: ["integer", "null"]` for a number, a flag or plain text that may be null: clients read it better than `anyOf`. */
+/**
+ * `type: ["integer", "null"]` for a number, a flag or plain text that may be null: clients handle it better than
+ * `anyOf`.
+ */
 export function foldNull(schema: Schema): void {
   const [one, other, ...more] = (schema['anyOf'] ?? []) as (Schema | undefined)[]
   if (one === undefined || other?.['type'] !== 'null' || more.length > 0) return

@@ -1,6 +1,6 @@
-// In charge of: whether an answer has exactly the members that the document lists for its operation. For tests: the service does not
-// validate what it answers.
-// Not in charge of: the shapes (answerSchemas.ts).
+// In charge of: checking that an answer has exactly the members that the document lists for its operation. For tests
+// only: the service does not validate its answers.
+// Not in charge of: the schemas (answerSchemas.ts).
 import * as z from 'zod'
 import { answerShapes, type AnswerName } from './answerSchemas.ts'
 import { operations } from './operations.ts'
@@ -11,7 +11,7 @@ const table = Object.entries(operations).flatMap(([name, { status, answers }]) =
   return [{ method, pattern, status, shape: answers?.shape }]
 })
 
-/** The shape of a JSON answer; null where the document has none. */
+/** The schema of a JSON answer; null if the document has none. */
 export function shapeOf(method: string, path: string, status: number): AnswerName | null {
   const found = table.find((one) => one.method === method && one.pattern.test(path))
   if (found === undefined) return null
@@ -19,14 +19,14 @@ export function shapeOf(method: string, path: string, status: number): AnswerNam
   return found.shape ?? null
 }
 
-/** What is wrong with an answer: a member that lacks or is of another type, and members that the shape does not have. */
+/** The problems of an answer: members that are missing, have another type or are not in the schema. */
 export function complaintsOf(shape: AnswerName, answer: unknown): string[] {
   const read = z.safeParse<z.core.$ZodType>(answerShapes[shape], answer)
   if (!read.success) return read.error.issues.map(({ path, message }) => `${shape}.${path.join('.')}: ${message}`)
   return strangers(answer, read.data, shape)
 }
 
-/** A shape drops the members that it does not know. */
+/** Members that the schema does not know: parsing removed them from `known`. */
 function strangers(answer: unknown, known: unknown, path: string): string[] {
   if (typeof answer !== 'object' || answer === null) return []
   const left = known as Record<string, unknown>
@@ -35,13 +35,13 @@ function strangers(answer: unknown, known: unknown, path: string): string[] {
   )
 }
 
-/** @throws Error that names each member of a JSON answer that is not as the document says; others pass. */
+/** @throws Error with each member of a JSON answer that differs from the document. Other answers pass. */
 export async function expectDescribed(method: string, path: string, response: Response): Promise<void> {
   if (!/^application\/json\b/.test(response.headers.get('content-type') ?? '')) return
   const shape = shapeOf(method, path, response.status)
   if (shape === null) return
   const text = await response.clone().text()
-  // HEAD has none.
+  // The answer to HEAD has no body.
   if (text === '') return
   const complaints = complaintsOf(shape, JSON.parse(text))
   if (complaints.length > 0)

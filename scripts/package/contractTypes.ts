@@ -1,5 +1,5 @@
-// In charge of: the types of the contract that come from schemas, written out for the package.
-// Not in charge of: the request (client/jobRequest.ts), everything that is an interface already.
+// In charge of: writing the contract's schema types as TypeScript declarations for the package.
+// Not in charge of: the request (client/jobRequest.ts), types that are interfaces already.
 import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import * as z from 'zod/mini'
 import { jobConfig, presetJob } from '#contract/api/answers.ts'
@@ -24,7 +24,7 @@ const request: Readonly<Record<string, z.core.$ZodType>> = {
   CredentialFields: credentialSchema,
 }
 
-/** Names of types that the OpenAPI document shortens. */
+/** Types whose names are shorter in the OpenAPI document. */
 const inTypeScript: Readonly<Record<string, string>> = {
   EstimatedOutput: 'PlannedFile',
   EstimatedRange: 'EstimateRange',
@@ -37,7 +37,7 @@ const inTypeScript: Readonly<Record<string, string>> = {
 const typeOf = (name: string): string => inTypeScript[name] ?? name
 const typeAt = (address: string): string => typeOf(address.split('/').at(-1) ?? address)
 
-/** Types that are more than JSON Schema says. */
+/** Types that JSON Schema cannot express completely. */
 const named = new Map<z.core.$ZodType, Schema>([
   [jobConfig, schemaRef('JobConfig')],
   [presetJob, { type: 'object' }],
@@ -47,7 +47,7 @@ const named = new Map<z.core.$ZodType, Schema>([
 const unionOf = (name: string, values: readonly string[]): string =>
   `type ${name} = ${values.map((each) => `'${each}'`).join(' | ')};`
 
-/** By name, without `export`. */
+/** Declarations by name, without `export`. */
 export function contractTypes(): Map<string, string> {
   const write = (name: string, schema: Schema): [string, string] => [
     name,

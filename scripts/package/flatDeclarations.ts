@@ -1,26 +1,26 @@
-// In charge of: one flat file of declarations for an entry of the package, from those that `tsc -b` writes for each module: only
-// what the entry exports and what that needs, so that no other package is needed and nothing internal is published.
-// Not in charge of: types that only the validating library has (contractTypes.ts).
+// In charge of: one declaration file for an entry of the package, from those that `tsc -b` writes for each module. It
+// contains only what the entry exports and needs, so there are no dependencies and no internal types.
+// Not in charge of: types that only zod can express (contractTypes.ts).
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 interface Module {
   path: string
   declared: Map<string, string>
-  /** Local name → where it comes from, and its name there. */
+  /** Local name → its module, and its name there. */
   imported: Map<string, { from: string; name: string }>
   reexported: Map<string, { from: string; name: string }>
   everythingOf: string[]
 }
 
 export interface DeclarationSources {
-  /** Directory of the declarations of `#contract/*`. */
+  /** Directory with the declarations of `#contract/*`. */
   contract: string
-  /** Declarations in place of those that a module has. */
+  /** Declarations that replace those of a module. */
   replaced: ReadonlyMap<string, string>
 }
 
-/** @throws Error where two modules have one name, or a type of the validating library is left */
+/** @throws Error if two modules declare the same name, or a type of zod is left */
 export async function flatDeclarations(entry: string, places: DeclarationSources): Promise<string> {
   const modules = new Map<string, Module>()
   const load = async (path: string): Promise<Module> => {
@@ -80,7 +80,7 @@ async function exportsOf(path: string, load: (path: string) => Promise<Module>):
   return [...new Set([...others.flat(), ...reexported.keys(), ...declared.keys()])].toSorted()
 }
 
-/** tsc begins each declaration, with its comment, at the beginning of a line, and nothing else but closing braces. */
+/** tsc starts each declaration, with its comment, at the beginning of a line. Only closing braces also start there. */
 function readModule(path: string, text: string, contract: string): Module {
   const module: Module = {
     path,
@@ -94,7 +94,7 @@ function readModule(path: string, text: string, contract: string): Module {
       /\.ts$/,
       '.d.ts',
     )
-  // A comment belongs to what is behind it.
+  // A comment belongs to the declaration after it.
   const statements = text.split(/^(?=\/\*\*|export |declare |import |interface |type )/m)
   for (const [index, statement] of statements.entries()) {
     const before = statements[index - 1] ?? ''
@@ -131,7 +131,7 @@ function addStatement(
   }
 }
 
-/** Names that a declaration may need: neither members nor parameters. */
+/** Names in a declaration that may refer to other declarations: no members, no parameters. */
 function identifiersOf(text: string): Set<string> {
   const bare = text.replaceAll(/\/\*[\s\S]*?\*\/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g, '')
   return new Set([...bare.matchAll(/(?<![.\w$#])[A-Za-z_$][\w$]*(?!\??:|\(|[\w$])/g)].map(([name]) => name))

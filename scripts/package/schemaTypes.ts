@@ -1,5 +1,6 @@
-// In charge of: JSON schemas as TypeScript, for programs that must not need the library that validates.
-// Not in charge of: which schemas (generateReference.ts: the request; package/types.ts: the rest of the contract).
+// In charge of: converting JSON Schema to TypeScript types, for programs that do not use zod.
+// Not in charge of: which schemas are converted (generateReference.ts: the request; contractTypes.ts: the rest of the
+// contract).
 import type { Schema } from '../openapi/schemaParts.ts'
 
 type Node = Schema & {
@@ -15,14 +16,14 @@ type Node = Schema & {
   $ref?: string
 }
 
-/** A declaration; `name` as it is exported. */
+/** A declaration of the exported `name`. */
 export function typeDeclaration(name: string, schema: Schema, nameOf: (ref: string) => string = lastElement): string {
   return `export interface ${name} ${bodyOf(schema, '', nameOf)}\n`
 }
 
 const lastElement = (ref: string): string => ref.split('/').at(-1) ?? ref
 
-/** A member may be undefined too: whoever builds an object member by member need not leave any out. */
+/** Optional members may also be undefined, so that an object can be built member by member. */
 function bodyOf({ properties = {}, required = [] }: Node, indent: string, nameOf: (ref: string) => string): string {
   const inner = `${indent}  `
   const lines = Object.entries(properties).map(([name, member]) => {
@@ -48,7 +49,7 @@ function typeOf(schema: Node, indent: string, nameOf: (ref: string) => string): 
   const alternatives = schema.anyOf ?? schema.oneOf
   if (alternatives) {
     const types = alternatives.flatMap((each) => typeOf(each, indent, nameOf).split(' | '))
-    // A value beside a range of its own kind.
+    // A value that is already covered by a type in the same union.
     const isImplied = (type: string): boolean =>
       (types.includes('number') && /^-?\d+$/.test(type)) || (types.includes('string') && type.startsWith("'"))
     return union(types.filter((each) => !isImplied(each)))

@@ -1,19 +1,23 @@
-// In charge of: what an earlier service that was killed has left running on the same state directory: waited for, then ended.
-// Not in charge of: whether that service itself runs (stateLock.ts).
+// In charge of: processes that an earlier, killed service left running on the same state directory: waits for them,
+// then ends them.
+// Not in charge of: whether that service itself is running (stateLock.ts).
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A transcoder whose service is gone gives its task back first (transcoderProcess.ts). */
+/** A transcoder without its service gives its task back first (transcoderProcess.ts). */
 const PATIENCE_MS = 12_000
 const END_MS = 5_000
 
-/** Says in the argv of each child which state directory it works on. */
+/** An argument of each child process that names its state directory. */
 export function processMarker(runDir: string): string {
   return `--of=${runDir}`
 }
 
-/** Two runtimes on the same data would each believe that they are the only one. @param markers any of them in an argument */
+/**
+ * Two runtimes on the same data would corrupt it: each assumes that it is the only one. @param markers any of them in
+ * an argument
+ */
 export async function killOrphans(markers: readonly string[], report: (line: string) => void): Promise<void> {
   const find = (): number[] => processesWith(markers)
   if (find().length === 0) return
@@ -23,7 +27,7 @@ export async function killOrphans(markers: readonly string[], report: (line: str
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // ended meanwhile, or another user's
+      // The process has ended in the meantime, or belongs to another user.
     }
   }
   if (!(await gone(find, END_MS)))
@@ -57,12 +61,12 @@ function commandLines(): { pid: number; argv: string }[] {
     try {
       return [{ pid: Number(name), argv: readFileSync(`/proc/${name}/cmdline`, 'utf8') }]
     } catch {
-      return [] // ended meanwhile
+      return [] // ended in the meantime
     }
   })
 }
 
-/** Where there is no /proc. */
+/** For systems without /proc. */
 function listed(): { pid: number; argv: string }[] {
   try {
     const text = execFileSync('ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 64 * 2 ** 20 })

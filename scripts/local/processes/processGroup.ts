@@ -1,14 +1,14 @@
-// In charge of: process groups and what /proc tells about them.
-// Not in charge of: which processes there should be.
+// In charge of: process groups, and reading /proc.
+// Not in charge of: which processes should run.
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Sends a signal to a whole group; a group that is gone is fine. */
+/** Sends a signal to a whole group. A group that has ended is not an error. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal)
   } catch {
-    // gone already
+    // It has ended already.
   }
 }
 
@@ -21,7 +21,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits until no process of the group is left. False when some are there after `timeoutMs`. */
+/** Waits until all processes of the group have ended. @returns false if some are left after `timeoutMs` */
 export async function waitForGroupExit(leader: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
@@ -38,7 +38,7 @@ export interface ProcessEntry {
   argv: string[]
 }
 
-/** The children of a process; empty where there is no /proc. */
+/** The child processes of a process; empty without /proc. */
 export function childrenOf(parent: number): ProcessEntry[] {
   let entries: string[]
   try {
@@ -49,13 +49,14 @@ export function childrenOf(parent: number): ProcessEntry[] {
   return entries.flatMap((name) => {
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-      // The second field is the command in parentheses and may hold anything: count from behind it. Field 4 is the parent.
+      // The second field is the command in parentheses and may contain any character, so fields are counted from its
+      // end. Field 4 is the parent.
       const [state, ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       if (Number(ppid) !== parent || state === 'Z') return []
       const argv = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0').slice(0, -1)
       return [{ pid: Number(name), program: argv[0]?.split('/').at(-1) ?? '', argv }]
     } catch {
-      return [] // ended meanwhile
+      return [] // ended in the meantime
     }
   })
 }

@@ -1,5 +1,5 @@
-// In charge of: one log file per child process.
-// Not in charge of: what goes into it.
+// In charge of: one log file for each child process.
+// Not in charge of: its content.
 import { createWriteStream, mkdirSync, readFileSync, renameSync, statSync, type WriteStream } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,7 +10,7 @@ export interface LogFile {
   stream: WriteStream
 }
 
-/** Appends; a file that has grown large is set aside first, and the one set aside before it goes. */
+/** Opens a log for appending. A large one is renamed first and replaces the previously renamed one. */
 export function openProcessLog(stateDir: string, name: string): LogFile {
   const directory = join(stateDir, 'logs')
   mkdirSync(directory, { recursive: true })
@@ -18,15 +18,15 @@ export function openProcessLog(stateDir: string, name: string): LogFile {
   try {
     if (statSync(path).size > ROTATE_BYTES) renameSync(path, `${path}.1`)
   } catch {
-    // there is none yet
+    // There is no log yet.
   }
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
-  // A full disk must not end the service; what is lost is a log line.
+  // A full disk must not end the service; only log lines are lost.
   stream.on('error', () => undefined)
   return { path, stream }
 }
 
-/** The end of a log, for an error message. */
+/** The last lines of a log, for an error message. */
 export function lastLines(path: string, count: number): string {
   try {
     return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-count).join('\n')

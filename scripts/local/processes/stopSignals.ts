@@ -1,10 +1,10 @@
-// In charge of: what SIGINT, SIGTERM and SIGHUP do to a program that holds a local service.
-// Not in charge of: how the service stops (localService.ts).
+// In charge of: handling SIGINT, SIGTERM and SIGHUP in a program that runs a local service.
+// Not in charge of: stopping the service (localService.ts).
 import type { LocalService } from '../localService.ts'
 
 /**
- * The first signal stops in order and ends the program with exit code 0 (or `process.exitCode`), the second one at once.
- * `after` runs when the service is down, for example to remove its data.
+ * The first signal stops the service in order and ends the program with exit code 0 (or `process.exitCode`). The second
+ * one ends it at once. `after` runs when the service has stopped, for example to remove its data.
  */
 export function stopOnSignals(
   local: LocalService,

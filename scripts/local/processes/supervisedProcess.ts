@@ -1,5 +1,6 @@
-// In charge of: one child process that is kept running: started, watched, started again after a pause, stopped with its group.
-// Not in charge of: what it does, what it is told (the caller gives a message and reads its answer).
+// In charge of: keeping one child process running: start, readiness, restart after a pause, stop with its process
+// group.
+// Not in charge of: the work of the process and its messages (the caller provides both).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,22 +8,22 @@ import { lastLines, type LogFile } from './processLog.ts'
 import { waitForGroupExit, signalGroup } from './processGroup.ts'
 
 export interface ProcessOptions<Ready> {
-  /** For people: "worker", "transcoder 0". */
+  /** Name for people: "worker", "transcoder 0". */
   name: string
   /** Absolute path of the script. */
   script: string
-  /** Seen by everybody on this machine. */
+  /** Visible to all users of this machine. */
   args?: readonly string[]
-  /** Its whole environment. */
+  /** The complete environment of the process. */
   env: () => Record<string, string>
-  /** Sent by IPC once it runs: secrets travel here. */
+  /** Sent by IPC after the start. It may contain secrets. */
   message: () => object
-  /** Its first IPC message or standard output line that means "ready"; null for any other. */
+  /** Interprets an IPC message or a line of standard output: the value if it means "ready", else null. */
   ready: (sign: unknown) => Ready | null
-  /** An error message of its own, said by IPC; null for anything else. */
+  /** The text of an error message that the process sent by IPC; null for any other message. */
   failure?: (sign: unknown) => string | null
   log: LogFile
-  /** Where news for people go. */
+  /** Receives messages for people. */
   report: (line: string) => void
   onReady?: (ready: Ready) => void
 }
@@ -30,7 +31,7 @@ export interface ProcessOptions<Ready> {
 const START_TIMEOUT_MS = 60_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
-/** Whoever ran so long starts anew with the shortest pause. */
+/** After running this long, a process is restarted with the shortest pause again. */
 const SETTLED_MS = 30_000
 const KILL_MS = 5_000
 
@@ -49,22 +50,27 @@ export class SupervisedProcess<Ready> {
     return this.#options.name
   }
 
-  /** null while it is not running. */
+  /** null while the process is not running. */
   get pid(): number | null {
     return this.#child?.pid ?? null
   }
 
-  /** Resolves with what it said when it was ready; rejects when the first start fails. Later starts repeat until they succeed. */
+  /**
+   * Resolves with the "ready" value; rejects if the first start fails. Later starts are repeated until they succeed.
+   */
   start(): Promise<Ready> {
     return this.#launch()
   }
 
-  /** Ends it at once; it is started again as after any other death. */
+  /** Kills the process at once. It is restarted as after a crash. */
   kill(): void {
     if (this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGKILL')
   }
 
-  /** SIGTERM to the leader, who ends its own children; after `graceMs` SIGKILL to the whole group. Resolves when none is left. */
+  /**
+   * SIGTERM to the leader, which ends its own children; after `graceMs` SIGKILL to the whole group. Resolves when all
+   * have ended.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true
     const pid = this.#child?.pid
@@ -82,7 +88,8 @@ export class SupervisedProcess<Ready> {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...(args ?? [])], {
       env: env(),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A group of its own: a Ctrl-C in the terminal reaches the supervisor alone, which stops everything in order.
+      // A separate process group: a Ctrl-C in the terminal reaches only the supervisor, which stops everything in
+      // order.
       detached: true,
     })
     this.#child = child
@@ -111,7 +118,7 @@ export class SupervisedProcess<Ready> {
     return first
   }
 
-  /** Reads its messages and lines until one says ready, and keeps the lines for the log. */
+  /** Reads messages and lines until one means "ready", and appends the lines to the log. */
   #readSignals(child: ChildProcess): Promise<Ready | Error> {
     const { ready, failure, log } = this.#options
     return new Promise((resolve) => {
@@ -149,7 +156,7 @@ export class SupervisedProcess<Ready> {
     }
   }
 
-  /** What a dead leader left behind would hold its port or its files. */
+  /** Processes that are left after the leader's end would still occupy its port or its files. */
   async #killGroup(child: ChildProcess): Promise<void> {
     if (child.pid !== undefined) {
       signalGroup(child.pid, 'SIGKILL')

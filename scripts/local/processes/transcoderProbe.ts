@@ -1,23 +1,23 @@
-// In charge of: asking each transcoder that was started here whether it answers, and ending one that goes on not answering:
-// it is started again as after any other death. A process that is stopped, or turns in a circle, looks alive otherwise.
-// Not in charge of: its task (the Worker's lease ends that), transcoders that someone else runs.
+// In charge of: the health probe of each local transcoder, and ending one that no longer responds, so that it is
+// restarted. A stopped process, or one in an endless loop, cannot be detected in another way.
+// Not in charge of: its task (the lease in the Worker expires), remote transcoders.
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface ProbedTranscoder {
   name: string
-  /** null while it is being started. */
+  /** null while it is being restarted. */
   pid: number | null
   url: string
   kill: () => void
 }
 
 const ASK_EVERY_MS = 2_000
-/** Generous: ffmpeg may hold every core. It answers from memory. */
+/** The timeout is long because ffmpeg may use every core. The answer itself needs no I/O. */
 const ANSWER_MS = 10_000
-/** Half a minute and more without a word. */
+/** More than half a minute without an answer. */
 const MAX_MISSED_ANSWERS = 3
 
-/** Until the signal. */
+/** Runs until the signal. */
 export async function probeTranscoder(
   one: () => ProbedTranscoder,
   report: (line: string) => void,
@@ -29,7 +29,7 @@ export async function probeTranscoder(
     while (!signal.aborted) {
       await pause(ASK_EVERY_MS, undefined, { signal })
       const { name, pid, url, kill } = one()
-      // Another process starts anew, also in patience.
+      // A new process starts with a new count.
       if (pid === null || pid !== asked) silent = 0
       asked = pid
       if (pid === null || (await answers(url))) {
@@ -43,11 +43,11 @@ export async function probeTranscoder(
       kill()
     }
   } catch {
-    // The signal.
+    // Aborted by the signal.
   }
 }
 
-/** Any answer will do. */
+/** Any answer is sufficient. */
 async function answers(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(ANSWER_MS) })

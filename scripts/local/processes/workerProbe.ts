@@ -1,22 +1,25 @@
-// In charge of: asking the running Worker whether it lives, and ringing its cron, which local mode never does by itself.
-// Not in charge of: what happens to a dead one (localService.ts).
+// In charge of: the health probe of the running Worker, and triggering its cron, which local mode does not do by
+// itself.
+// Not in charge of: restarting it (localService.ts).
 import { setTimeout as pause } from 'node:timers/promises'
 import { isAlive } from './processGroup.ts'
 import { requestRuntime } from '../runtimeRequest.ts'
 
 export interface ProbedWorker {
   baseUrl: string
-  /** Socket of its runtime: the cron is rung there, and nowhere else. */
+  /** The runtime's socket, through which the cron is triggered. */
   socket: string
-  /** The process without which it cannot serve; null = not known, undefined while it is being started. */
+  /**
+   * The workerd process, without which the Worker cannot serve; null = unknown, undefined while it is being restarted.
+   */
   runtime: () => number | null | undefined
-  /** Called once; the pulse goes on after the next `beat`. */
+  /** Called when the Worker is dead. Probing continues, also for the restarted Worker. */
   onDead: (why: string) => void
 }
 
 const PROBE_INTERVAL_MS = 500
 const ASK_EVERY_MS = 2_000
-/** Generous: ffmpeg may hold every core. */
+/** The timeout is long because ffmpeg may use every core. */
 const ANSWER_MS = 10_000
 const MAX_MISSED_ANSWERS = 3
 const CRON_MS = 10_000
@@ -31,12 +34,12 @@ interface Health {
 async function askHealth(baseUrl: string, timeoutMs: number): Promise<Health> {
   const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(timeoutMs) })
   const answer = (await response.json()) as Partial<Health>
-  // The front door's own answer, while nobody is behind it, has none.
+  // While no runtime is connected, the reverse proxy answers itself, without `status`.
   if (answer.status === undefined) throw new Error('nothing answers behind the front door')
   return { status: answer.status, missing: answer.missing ?? [] }
 }
 
-/** Waits until the Worker serves; throws what it says is missing. */
+/** Waits until the Worker serves. @throws Error with what it reports as missing */
 export async function waitUntilHealthy(baseUrl: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_MS
   for (;;) {
@@ -53,16 +56,16 @@ export async function waitUntilHealthy(baseUrl: string, signal: AbortSignal): Pr
   }
 }
 
-/** Runs the cron handler once: lost queue messages are sent again, expired things removed. */
+/** Runs the cron handler once: it sends lost queue messages again and removes expired data. */
 export async function triggerCron(socket: string): Promise<void> {
   try {
     await requestRuntime(socket, '/cdn-cgi/local/scheduled', AbortSignal.timeout(60_000))
   } catch {
-    // The next one comes; whether the Worker lives is asked elsewhere.
+    // The next run follows anyway. Whether the Worker is alive is checked elsewhere.
   }
 }
 
-/** Beats until the signal: one timer for the cron, one for the life of the runtimes and the answers of /health. */
+/** Runs until the signal: one timer for the cron, one for the runtime process and /health. */
 export function probeWorker(pulse: ProbedWorker, signal: AbortSignal): void {
   const cron = setInterval(() => void triggerCron(pulse.socket), CRON_MS)
   signal.addEventListener('abort', () => clearInterval(cron), { once: true })

@@ -1,10 +1,10 @@
-// In charge of: when an answer of the front door ends whose request has not come whole yet.
-// Not in charge of: taking the rest of that request (reverseProxy.ts).
+// In charge of: when to end an answer of the reverse proxy that was given before the request was complete.
+// Not in charge of: reading the rest of that request (reverseProxy.ts).
 import type { ServerResponse } from 'node:http'
 
 /**
- * Behind the last answer of a connection Node closes it at once, and what the client is still sending then meets a reset, which
- * may take the answer with it (RFC 9112, 9.6): the end waits for the end of the request.
+ * After the last answer of a connection, Node closes it at once. If the client is still sending, it gets a reset, which
+ * may destroy the answer too (RFC 9112, 9.6). So the answer ends only when the request has ended.
  */
 export function endAfterRequest(response: ServerResponse): void {
   const { req: incoming } = response

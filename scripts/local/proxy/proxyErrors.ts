@@ -1,6 +1,6 @@
-// In charge of: the front door's own answers, in the one error shape of the service, and in one more for a connection on
-// which there is no request to answer.
-// Not in charge of: when they are given (reverseProxy.ts).
+// In charge of: the reverse proxy's own error answers, in the service's error format, and one for a connection without
+// a readable request.
+// Not in charge of: when they are sent (reverseProxy.ts).
 import type { Duplex } from 'node:stream'
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
@@ -44,7 +44,7 @@ export function isSupportedMethod(method: string | undefined): boolean {
 
 const bodyOf = ({ code, message }: ProxyError): string => JSON.stringify({ error: { code, message } })
 
-/** Does nothing where an answer has begun. */
+/** Does nothing if an answer has begun. */
 export function sendError(response: ServerResponse, refusal: ProxyError): void {
   if (response.headersSent || response.destroyed) return
   const body = bodyOf(refusal)
@@ -57,7 +57,7 @@ export function sendError(response: ServerResponse, refusal: ProxyError): void {
   endAfterRequest(response)
 }
 
-/** The last thing on this connection. */
+/** Sends the error and closes the connection. */
 export function sendConnectionError(socket: Duplex, refusal: ProxyError): void {
   if (!socket.writable) {
     socket.destroy()

@@ -1,6 +1,7 @@
-// In charge of: the one port of the local service: it takes requests, and passes those on that are for the Worker, as they
-// are, in both directions as fast as the slower side.
-// Not in charge of: what a request may name (proxyHeaders.ts), the words of a refusal (proxyErrors.ts), the runtime (workerRuntime.ts).
+// In charge of: the only public port of the local service: a reverse proxy that forwards requests to the Worker
+// unchanged, with backpressure in both directions.
+// Not in charge of: allowed addresses and headers (proxyHeaders.ts), error texts (proxyErrors.ts), the runtime
+// (workerRuntime.ts).
 import {
   createServer,
   request,
@@ -20,17 +21,19 @@ import { proxyErrors, sendError, sendConnectionError, isSupportedMethod, type Pr
 
 const MAX_HEADER_BYTES = 128 * 1024
 const HEADERS_TIMEOUT_MS = 60_000
-/** Longer than clients keep a connection that they mean to use again. */
+/** Longer than the time for which clients keep idle connections. */
 const KEEP_ALIVE_MS = 75_000
-/** How long a request waits for a runtime that is being started again; clients take an error for more than it is. */
+/**
+ * How long a request waits for a restarting runtime. Clients would treat an immediate error as more serious than it is.
+ */
 const RESTART_WAIT_MS = 30_000
 const CONNECT_RETRY_MS = 100
-/** How long the rest of a body is read, and thrown away, whose answer was given before its end. */
+/** How long the rest of a body is read and discarded after an early answer. */
 const DRAIN_TIMEOUT_MS = 30_000
 
 interface ReverseProxyOptions {
   holdMs?: number
-  /** A proxy in front says how it was called; else every client could. */
+  /** Trust forwarding headers. Only safe behind a proxy; otherwise every client could set them. */
   trustProxy?: boolean
 }
 
@@ -40,7 +43,7 @@ export class ReverseProxy {
   readonly #trustProxy: boolean
   readonly #server: Server
   readonly #agents = { reads: keepAliveAgent(), others: new RetryingAgent() }
-  /** The request that a connection is busy with. */
+  /** The current request of each connection. */
   readonly #busy = new WeakMap<Duplex, ProxiedRequest>()
   #authority = ''
 
@@ -52,13 +55,13 @@ export class ReverseProxy {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // An upload takes as long as it takes.
+      // Uploads have no time limit.
       requestTimeout: 0,
-      // Node's own refusal has no body.
+      // Node's own 400 answer has no body.
       requireHostHeader: false,
       noDelay: true,
     })
-    // Who has said all that it will say may still wait for the answer.
+    // A client may close its sending side and still wait for the answer.
     Object.assign(this.#server, { httpAllowHalfOpen: true })
     this.#server.on('request', (incoming, response) => this.#serve(incoming, response))
     this.#server.on('checkExpectation', (incoming, response) => this.#serve(incoming, response))
@@ -66,7 +69,7 @@ export class ReverseProxy {
     this.#server.on('clientError', (error, socket) => this.#refuseBytes(error, socket))
   }
 
-  /** @param wanted 0 = any. Resolves with the port; rejects when it is taken. */
+  /** @param wanted port; 0 = any. Resolves with the port; rejects if it is in use. */
   listen(wanted: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)
@@ -79,7 +82,7 @@ export class ReverseProxy {
     })
   }
 
-  /** Answers that are under way are cut off. */
+  /** Running answers are cut off. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
@@ -91,7 +94,7 @@ export class ReverseProxy {
   #serve(incoming: IncomingMessage, response: ServerResponse): void {
     const target = parseRequestTarget(incoming.url ?? '')
     const hosts = incoming.headersDistinct['host'] ?? []
-    // HTTP/1.0 knows none.
+    // HTTP/1.0 requests may have no Host header.
     const host = target?.host ?? (hosts[0] || (incoming.httpVersion === '1.0' ? this.#authority : ''))
     const refusal = (): ProxyError | null => {
       if (!isSupportedMethod(incoming.method)) return proxyErrors.method
@@ -117,7 +120,7 @@ export class ReverseProxy {
     exchange.begin()
   }
 
-  /** What came is no HTTP, or came half; the parser takes nothing more of this connection. */
+  /** The received bytes are not HTTP, or an incomplete request. The parser reads nothing more from this connection. */
   #refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
     const refusal = clientErrorResponse(error)
     const busy = this.#busy.get(socket)
@@ -143,7 +146,7 @@ class ProxiedRequest {
   readonly #began = Date.now()
   readonly #isChunked: boolean
   readonly #hasBody: boolean
-  /** What may be asked twice. */
+  /** Whether the request can be repeated safely. */
   readonly #isRead: boolean
   #repeats = 1
   #knock: NodeJS.Timeout | undefined
@@ -163,7 +166,7 @@ class ProxiedRequest {
   begin(): void {
     this.#response.once('close', () => {
       clearTimeout(this.#knock)
-      // The client has gone.
+      // The client has closed the connection.
       if (!this.#response.writableFinished) this.#outgoing?.destroy()
     })
     this.#incoming.once('error', () => this.#outgoing?.destroy())
@@ -174,7 +177,10 @@ class ProxiedRequest {
     return this.#response.writableFinished || this.#response.destroyed
   }
 
-  /** The body is broken: the Worker sees it break, and nothing of its answer goes out. Behind a whole one it is the next's. */
+  /**
+   * Handles broken input. During the body, the Worker's request is aborted and its answer is not forwarded. After a
+   * complete body, the error belongs to the next request.
+   */
   abort(refuseRest: () => void): void {
     if (this.#incoming.complete) {
       this.#response.once('close', refuseRest)
@@ -199,7 +205,7 @@ class ProxiedRequest {
         host,
         ...forwardedHeaders(rawHeaders, trustProxy),
         ...lengthOf(method, this.#isChunked, headers['content-length']),
-        // Else an error of the Worker's own comes as a page with the source around it.
+        // Without this header, errors of the Worker are sent as an HTML page with source code.
         'MF-Disable-Pretty-Error',
         'true',
       ],
@@ -209,7 +215,7 @@ class ProxiedRequest {
     outgoing.once('socket', (socket) => {
       const connected = (): void => {
         isConnected = true
-        // Not before: what was taken from the client cannot be taken again.
+        // The body is read only after connecting, because consumed bytes cannot be sent again.
         if (this.#hasBody) this.#incoming.pipe(outgoing)
       }
       if (socket.connecting) socket.once('connect', connected)
@@ -220,13 +226,13 @@ class ProxiedRequest {
       if (this.#isBroken || this.#response.headersSent || this.#response.destroyed) drainRequest(this.#incoming)
       else this.#failed(isConnected)
     })
-    // At once: it may be refused before the first byte of its body is there.
+    // Headers are sent at once: the Worker may refuse the request before the first byte of its body arrives.
     if (this.#hasBody) outgoing.flushHeaders()
     else outgoing.end()
   }
 
   #failed(wasConnected: boolean): void {
-    // A connection may be closed at the moment at which it is used again, or by the end of the runtime.
+    // A kept-alive connection may be closed just when it is used again, or when the runtime ends.
     const mayRepeat = !wasConnected || (this.#isRead && this.#repeats-- > 0)
     if (mayRepeat && Date.now() - this.#began < this.#way.holdMs) {
       this.#knock = setTimeout(() => this.#send(), wasConnected ? 0 : CONNECT_RETRY_MS)
@@ -243,7 +249,7 @@ class ProxiedRequest {
       return
     }
     const status = answer.statusCode ?? 500
-    // Of the runtime, in words and stacks of its own; the Worker's errors are JSON.
+    // An error of the runtime, with its own texts and stack traces. The Worker's own errors are JSON.
     if (status >= 500 && !/^application\/json/i.test(answer.headers['content-type'] ?? '')) {
       answer.resume()
       sendError(response, status === 500 ? proxyErrors.broken : proxyErrors.away)
@@ -251,32 +257,38 @@ class ProxiedRequest {
       return
     }
     response.writeHead(status, answer.statusMessage ?? '', returnedHeaders(answer.rawHeaders))
-    // Headers wait for the first bytes of a body, which may be a while (events); where those are here, they go together.
+    // The body may begin much later than the headers (events). If its first bytes are available already, both are sent
+    // together.
     setImmediate(() => {
       if (answer.readableLength === 0 && !answer.complete && !response.destroyed) response.flushHeaders()
     })
     pipeline(answer, response, { end: false })
       .then(
         () => endAfterRequest(response),
-        // Breaks the connection where the answer breaks off, so that the client sees it too.
+        // If the answer breaks off, the connection is destroyed, so that the client notices.
         () => response.destroy(),
       )
       .finally(() => {
         drainRequest(this.#incoming)
-        // Nobody reads what would still come.
+        // The answer is complete, so the rest of the request is not needed.
         if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy()
       })
   }
 }
 
-/** How a body is told to the runtime; none of a POST is told as one of 0 bytes, as clients do. */
+/**
+ * The body length header for the runtime. A POST, PUT or PATCH without a body gets a length of 0, as clients send it.
+ */
 function lengthOf(method: string | undefined, isChunked: boolean, length: string | undefined): string[] {
   if (isChunked) return ['Transfer-Encoding', 'chunked']
   const expects = method === 'POST' || method === 'PUT' || method === 'PATCH'
   return expects && length === undefined ? ['Content-Length', '0'] : []
 }
 
-/** A client that is not yet through reads its answer only when somebody takes the rest; one that never ends is cut off. */
+/**
+ * A client that is still sending reads the answer only if the rest of its request is read. After a timeout it is
+ * disconnected.
+ */
 function drainRequest(incoming: IncomingMessage): void {
   incoming.unpipe()
   incoming.resume()

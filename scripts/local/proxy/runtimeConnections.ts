@@ -1,19 +1,19 @@
-// In charge of: connections from the front door to the runtime's socket.
+// In charge of: connections from the reverse proxy to the runtime's socket.
 // Not in charge of: what is sent over them (reverseProxy.ts).
 import { Agent } from 'node:http'
 import { connect, type Socket } from 'node:net'
 
-/** The runtime closes after 5 s. */
+/** Shorter than the runtime's own timeout of 5 s. */
 const IDLE_MS = 2_000
 
-/** Kept and used again. One may be closed at that very moment, so these are for what can be sent once more. */
+/** For requests that can be repeated: a kept-alive connection may be closed just when it is used again. */
 export function keepAliveAgent(): Agent {
   return new Agent({ keepAlive: true, maxSockets: Infinity, timeout: IDLE_MS })
 }
 
 /**
- * One for each request with a body. keepAlive, because the runtime then reads on for a moment behind an answer that it gave
- * before the end of the body, and closes at once without.
+ * A new connection for each request with a body. keepAlive is set because the runtime, after an early answer, then
+ * reads the body for a moment; without it, the runtime closes the connection at once.
  */
 export class RetryingAgent extends Agent {
   constructor() {
@@ -32,8 +32,8 @@ export class RetryingAgent extends Agent {
 type Written = (error?: NodeJS.ErrnoException | null) => void
 
 /**
- * Who has closed may have answered before, and the answer is still to be read. Node throws it away when a write fails. Here
- * what cannot be written is dropped, and the reading side says how it ends: with an answer, or without.
+ * The runtime may send an answer and close the connection while the body is still being sent. Node discards the answer
+ * if a write fails with EPIPE, so such errors are ignored here; the reading side finds out whether there is an answer.
  */
 function retryWrites(socket: Socket): Socket {
   const write = socket._write.bind(socket)
