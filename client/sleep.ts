@@ -1,6 +1,6 @@
 // In charge of: waiting, in Node and in browsers.
 
-/** @throws the signal's reason as soon as it is aborted */
+/** Waits. @throws the signal's reason as soon as it is aborted */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

@@ -28,7 +28,7 @@ export type Problem = z.infer<typeof problem>
 export const warning = z.object({ code: warningCode, field: z.string().optional(), message: z.string() })
 export type Warning = z.infer<typeof warning>
 
-/** Why a job failed, as `status.error` shows it. */
+/** The reason of a job's failure, shown as `status.error`. */
 export const jobError = z.object({
   code: codesOf(jobErrorPolicies),
   message: z.string(),

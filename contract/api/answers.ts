@@ -149,7 +149,7 @@ export const sharedMedia = z.object({
 })
 export type SharedMedia = z.infer<typeof sharedMedia>
 
-/** Members of a job's body, as POST /api/v0/job takes them (validatePreset.ts). */
+/** The body of POST /api/v0/job, without the members that differ from job to job (validatePreset.ts). */
 export const presetJob = z.record(z.string(), z.unknown())
 
 /** Named settings for jobs, without source and credentials. */

@@ -73,7 +73,8 @@ function readCredential(side: Side, value: unknown, findings: Findings): ParsedC
     const message = `${path} has no cloud_provider: oracle is assumed`
     findings.warn('provider_assumed', `${path}.cloud_provider`, message)
   }
-  // Decision "unknown fields": inside cloud_credentials an unknown member is sealed, never echoed, and named in a warning.
+  // Decision "unknown fields": an unknown member of cloud_credentials is stored encrypted, never echoed, and gets a
+  // warning.
   const unknown: JsonObject = {}
   for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credentialSchema.shape, each))) {
     warnUnknown(path, name, () => `kept sealed and never shown${suggestField(name, path)}`, findings)

@@ -54,7 +54,7 @@ export interface AudioProfile {
   /** Position in `audioProfiles`. */
   index: number
   codec: AudioCodec
-  /** Effective channels: 2 when `primary_audio_downmix_to_stereo`, whatever `audio_channels` says. */
+  /** Effective channels: 2 with `primary_audio_downmix_to_stereo`, whatever `audio_channels` says. */
   channels: 2 | 6
   bitrateKbps: number
   /** 1-based index among the source's audio streams; null = this profile produces no audio (specification 2.2). */

@@ -88,7 +88,7 @@ export type Transition =
 
 /** A customer's server answers but cannot serve now. The task waits in the queue, where it occupies no transcoder. */
 const serverAwayErrors: ReadonlySet<JobErrorCode> = new Set<JobErrorCode>(['source_unreachable', 'output_unreachable'])
-/** Such attempts take seconds each. Together the delays give the server between three and four minutes. */
+/** These attempts take only seconds each. Together the delays give the server between three and four minutes. */
 const SERVER_AWAY_RETRY_MS = [15_000, 45_000, 135_000] as const
 
 /** Back-off before a lost task starts again, in milliseconds. */

@@ -98,7 +98,7 @@ export const progressPostSchema = z.object({
   speed: z.nullable(z.number().check(z.gte(0))),
   bytes_produced: z.number().check(z.gte(0)),
   bytes_stored: z.number().check(z.gte(0)),
-  /** Seconds during which at least one transfer was under way. */
+  /** Seconds during which at least one transfer was running. */
   transfer_seconds: z.number().check(z.gte(0)),
   eta_seconds: z.nullable(z.number().check(z.gte(0))),
 })

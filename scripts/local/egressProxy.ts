@@ -225,7 +225,7 @@ function hasNoBody(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 205 || status === 304
 }
 
-/** For `outboundService: createEgress(…)`. */
+/** For `outboundService: createEgressFetcher(…)`. */
 export function createEgressFetcher(options: EgressOptions): (request: EgressRequest) => Promise<Response> {
   const send = makeSend(options)
   return async (request) => {

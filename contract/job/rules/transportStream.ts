@@ -1,5 +1,5 @@
-// In charge of: rules of the fields that say how a transport stream is signalled: ts_profile, names, identifiers, PIDs.
-// Not in charge of: their ranges (requestSchema.ts), the PID of cues that the source has (transcoder/plan/streams/cuePlan.ts).
+// In charge of: rules of the fields for the signalling of transport streams: ts_profile, names, identifiers, PIDs.
+// Not in charge of: their ranges (requestSchema.ts), the PID of the source's cues (transcoder/plan/streams/cuePlan.ts).
 import { containerRules, isSegmented } from '../../containers.ts'
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
 import type { Findings } from '../findings.ts'

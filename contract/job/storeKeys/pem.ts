@@ -44,7 +44,8 @@ export function readPem(text: string): PemResult {
   const lines = text.replace(/\\r|\r/g, '').replaceAll('\\n', '\n')
   const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^-]*)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines)
   if (!found) {
-    // RFC 1421 §4.6.1.1: an encrypted PKCS#1 key says so in a header, which has hyphens.
+    // RFC 1421 §4.6.1.1: an encrypted PKCS#1 key has a header that says so. The header contains hyphens, which the
+    // pattern above excludes.
     if (/Proc-Type: *4, *ENCRYPTED/.test(lines)) return refuse(OTHER_PEM_LABELS['ENCRYPTED PRIVATE KEY']!)
     return refuse('is not a key in PEM form, from -----BEGIN to -----END')
   }

@@ -31,13 +31,13 @@ export interface SignerForm<Signer> {
   optional: readonly CredentialMember[]
   /** The alternatives, as a sentence. */
   either: string
-  /** @param fingerprint of the given key; null where it cannot be read */
+  /** @param fingerprint of the given key; null if it cannot be read */
   check(known: KnownCredential, fingerprint: string | null, report: ReportMember): void
   make(known: KnownCredential, key: RsaKey): Signer
 }
 type ReportMember = (member: CredentialMember, message: string) => void
 
-/** Google and Oracle make keys of 2048 bits and more; signing with far longer ones takes seconds. */
+/** Google and Oracle generate keys of 2048 bits and more. Signing with much longer keys takes seconds. */
 const KEY_BITS = { minimum: 2048, maximum: 8192 }
 
 export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential): StoreKeyResult<Signer> {
