@@ -102,7 +102,10 @@ function waitingFor({ task, lostTo, notBefore }: StatusFacts): PublicStatus['wai
   return { code: lostTo.code, message: lostTo.message, next_try_at: new Date(notBefore).toISOString() }
 }
 
-/** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */
+/**
+ * Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until
+ * known.
+ */
 export function publicStatus(facts: StatusFacts): PublicStatus {
   const { progress } = facts
   const success = facts.job === 'completed'
