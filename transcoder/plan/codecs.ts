@@ -1,32 +1,34 @@
-// In charge of: how each codec is encoded: ffmpeg's names, presets, delays, limits of the encoder, and what an encode costs.
-// Not in charge of: what jobs may ask of a codec (contract/codecs.ts), its streams (formats/codecs.ts), its arguments (argv/encoderArgs.ts).
+// In charge of: how each codec is encoded: ffmpeg's names, presets, delays, limits of the encoder, and the cost of an
+// encode.
+// Not in charge of: what jobs may request of a codec (contract/codecs.ts), its streams (formats/codecs.ts), its
+// arguments (argv/encoderArgs.ts).
 import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import type { Quality } from '#contract/job/jobSpec.ts'
 import type { EngineFeatures } from './model/engineFeatures.ts'
 
 interface VideoEncoding {
   encoder: string
-  /** As ffprobe names a source of it. */
+  /** ffprobe's name of this codec. */
   sourceCodec: string
-  /** By h264_quality; null = the encoder has none. */
+  /** By h264_quality; null = the encoder has no presets. */
   presets: Readonly<Record<Quality, string>> | null
-  /** qvbr: constant quality below the cap. */
+  /** qvbr: constant quality below the rate limit. */
   CONSTANT_QUALITY: readonly [flag: string, value: string]
-  /** Sample entry in MP4 where ffmpeg's default does not do. */
+  /** Sample entry in MP4 where ffmpeg's default is unsuitable. */
   mp4Tag: string | null
-  /** The encoder shortens a longer GOP by itself, with only a line in its log. */
+  /** The encoder silently shortens a longer GOP: it only logs a line. */
   longestGopFrames: number | null
-  /** Frame rates and display aspects are numbers of a table (ISO/IEC 13818-2, tables 6-3 and 6-4), not any ratio. */
+  /** Frame rates and display aspects must come from a table (ISO/IEC 13818-2, tables 6-3 and 6-4). */
   hasCodedRates: boolean
-  /** Decoder buffers by the highest rate that they serve, ascending; null = as large as the rate control wants them. */
+  /** Decoder buffer sizes by the highest rate they allow, ascending; null = no limit besides the rate control. */
   decoderBuffers: readonly { kbps: number; bits: number }[] | null
   /** Outputs can be interlaced. */
   isInterlaced: boolean
-  /** What carrying captions takes of the engine; null = nothing. */
+  /** The engine feature that carrying captions requires; null = none. */
   captionsNeed: keyof EngineFeatures | null
   /** Bitrate of a rung of ladder "auto", relative to h.264. */
   ladderFactor: number
-  /** CPU-seconds per million pixels (see costs in estimate/costConstants.ts). */
+  /** CPU-seconds per million pixels (see estimate/costConstants.ts). */
   encodeSeconds: Readonly<Record<Quality, number>>
   decodeSeconds: number
 }
@@ -51,9 +53,9 @@ export const videoEncodings: Readonly<Record<VideoCodec, VideoEncoding>> = {
     encoder: 'libx265',
     sourceCodec: 'hevc',
     presets: { good: 'veryfast', better: 'fast', best: 'slow' },
-    // x265's scale sits a little higher than x264's.
+    // x265's CRF scale is slightly higher than x264's.
     CONSTANT_QUALITY: ['-crf', '23'],
-    // Apple's players take hvc1 only; ffmpeg's default is hev1.
+    // Apple's players accept only hvc1; ffmpeg's default is hev1.
     mp4Tag: 'hvc1',
     longestGopFrames: null,
     hasCodedRates: false,
@@ -72,7 +74,7 @@ export const videoEncodings: Readonly<Record<VideoCodec, VideoEncoding>> = {
     mp4Tag: null,
     longestGopFrames: 600,
     hasCodedRates: true,
-    // Main@Main carries up to 15 Mb/s with this buffer; Main@High has the larger one (ISO/IEC 13818-2 table 8-14).
+    // Main@Main allows up to 15 Mb/s with this buffer; Main@High has the larger one (ISO/IEC 13818-2 table 8-14).
     decoderBuffers: [
       { kbps: 15_000, bits: 1_835_008 },
       { kbps: Infinity, bits: 9_781_248 },
@@ -87,11 +89,11 @@ export const videoEncodings: Readonly<Record<VideoCodec, VideoEncoding>> = {
 
 interface AudioEncoding {
   encoder: string
-  /** Samples that the encoder puts in front (measured on 5.1.9 and 7.0). */
+  /** Samples that the encoder adds at the beginning (measured on 5.1.9 and 7.0). */
   delaySamples: number
-  /** Which channels of ffmpeg's are the surrounds of its 5.1; the audio is the same. */
+  /** The ffmpeg channels that serve as the surrounds of this encoder's 5.1. The audio is the same. */
   surrounds: 'side' | 'back'
-  /** What of the asked rate is used at least: aac writes next to nothing for silence. */
+  /** The least share of the requested rate that is used: aac writes almost nothing for silence. */
   leastShare: number
 }
 
@@ -101,7 +103,7 @@ export const audioEncodings: Readonly<Record<AudioCodec, AudioEncoding>> = {
   mp2: { encoder: 'mp2', delaySamples: 481, surrounds: 'back', leastShare: 0.95 },
 }
 
-/** Of a source's codec, as ffprobe names it: frames of it carry captions, and outputs can have it. */
+/** The codec of that ffprobe name, if outputs can have it. Its frames can carry captions. */
 export function videoCodecOfSource(name: string): VideoCodec | null {
   const found = Object.entries(videoEncodings).find(([, { sourceCodec }]) => sourceCodec === name)
   return found === undefined ? null : (found[0] as VideoCodec)

@@ -1,15 +1,16 @@
-// In charge of: what sets the containers of single files, and the forms of segments, apart from each other.
-// Not in charge of: which of them a job has (contract/containers.ts, packagingPlan.ts), their muxers' options (argv/ffmpegArgs.ts, argv/segmentArgs.ts).
+// In charge of: how the containers of single files, and the forms of segments, differ.
+// Not in charge of: which of them a job has (contract/containers.ts, packagingPlan.ts), their muxers' options
+// (argv/ffmpegArgs.ts, argv/segmentArgs.ts).
 import type { SegmentForm } from '#contract/codecs.ts'
 import { containers, FILE_CONTAINERS, fileContainers, type FileContainer } from '#contract/containers.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 
 interface FileRules {
-  /** Our multiplexer writes it; else ffmpeg does. */
+  /** Written by tsMultiplexer/multiplexer.ts; otherwise by ffmpeg. */
   isMultiplexed: boolean
-  /** It is signalled as a service, and can carry cues and subtitles of the source as they are. */
+  /** Signalled as a service. It can carry cues and copied subtitles of the source. */
   hasService: boolean
-  /** Bytes of the container, as a factor. */
+  /** Overhead of the container, as a factor. */
   overhead: number
 }
 
@@ -18,7 +19,7 @@ export const fileRules: Readonly<Record<FileContainer, FileRules>> = {
   ts: { isMultiplexed: true, hasService: true, overhead: 1.05 },
 }
 
-/** Its tables can be read, and may be broken. `container`: of any planned file. */
+/** The file has MP4 tables, which can be read and checked. `container`: of any planned file. */
 export function isMp4(container: string): boolean {
   return container === 'mp4' || container === 'm4a'
 }
@@ -34,19 +35,19 @@ export function fileContainerOf({ container, packaging }: JobSpec): FileContaine
 }
 
 /**
- * Presentation time 0 on the 90 kHz clock of every transport stream: 10 s. Encoders' delays lie before it, and streams that
- * are written apart keep their distance.
+ * Presentation time 0 on the 90 kHz clock of every transport stream: 10 s. This leaves room for encoder delays before
+ * it, and keeps streams in sync that are written separately.
  */
 export const TS_ORIGIN_TICKS = 900_000
 
 interface FormRules {
   title: string
-  /** The single file that its segments are parts of. */
+  /** The container of single files that its segments correspond to. */
   container: FileContainer
   extension: string
-  /** A video rendition has the audio of its profile inside. */
+  /** A video rendition contains the audio of its profile. */
   carriesAudio: boolean
-  /** The clock's time at the first frame, in ticks of 90 kHz. */
+  /** The clock's time at the first frame, in 90 kHz ticks. */
   originTicks: number
   /** Its manifests list cues. */
   listsCues: boolean
@@ -74,6 +75,6 @@ export const segmentForms: Readonly<Record<SegmentForm, FormRules>> = {
 
 export function segmentContentType(form: SegmentForm, kind: 'video' | 'audio'): string {
   const { contentType } = fileContainers[segmentForms[form].container]
-  // Audio alone is audio in MP4; a transport stream of it is still "video".
+  // Audio without video is "audio" in MP4, but a transport stream of it is still "video".
   return segmentForms[form].container === 'mp4' && kind === 'audio' ? 'audio/mp4' : contentType
 }

@@ -1,5 +1,6 @@
-// In charge of: segmented output: which renditions there are, in which forms, where each segment ends.
-// Not in charge of: how a rendition's pictures look (planJob.ts), spelling it as argv (argv/segmentArgs.ts), cutting (transcoder/segmenter).
+// In charge of: segmented output: its renditions, their forms, where each segment ends.
+// Not in charge of: a rendition's video (planJob.ts), writing the arguments (argv/segmentArgs.ts), cutting
+// (transcoder/segmenter).
 import { audioRules, videoRules } from '#contract/codecs.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
@@ -13,18 +14,18 @@ import { videoCodecOfSource } from './codecs.ts'
 import { planTextTracks } from './streams/textSubtitles.ts'
 import { planThumbnails } from './video/thumbnailPlan.ts'
 
-/** A video profile as it is planned so far. */
+/** A video profile as planned so far. */
 export interface PlannedProfile {
   /** Position in `videoProfiles`. */
   profile: number
   video: VideoPlan
-  /** What the profile selects of the audio that is produced. */
+  /** The audio that the profile selects. */
   audio: AudioPlan[]
 }
 
-/** Seconds below which a snapped length is the same. */
+/** A smaller difference in seconds counts as no change. */
 const SAME_SECONDS = 1e-6
-/** 6 s at 29.97 frames per second are 6.006 s: no news to someone who did not ask for 6 s. */
+/** 6 s at 29.97 frames per second become 6.006 s. Without a requested length this gives no warning. */
 const DEFAULT_TOLERANCE_SECONDS = 0.1
 
 /** Decisions "output_container with flags", "master_variant_mode", "bucket_output_path", "create_tar_file", "gop_length". */
@@ -132,7 +133,7 @@ function warnDifferentAudioSelections(context: PlanContext, profiles: readonly P
   })
 }
 
-/** TS segments where they were asked for and every player takes them so. */
+/** TS segments where the job requests them and every player can play them. */
 function hlsForm(
   context: PlanContext,
   packaging: PackagingSpec,

@@ -1,17 +1,18 @@
-// In charge of: what every decision about a task stands on (the job, the source, the engine), and the warnings that they give.
+// In charge of: the input of every decision about a task (the job, the source, the engine), and the warnings that
+// decisions give.
 // Not in charge of: any decision.
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { EngineFeatures } from './model/engineFeatures.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
 
-/** For decisions that are also made outside of planning, where what they warn of has been said already. */
+/** The result of a decision that is also made outside of planning, where its warnings have already been given. */
 export interface Decision<T> {
   value: T
   warnings: Warning[]
 }
 
-/** One per plan. Decisions warn in the order in which they are made, and the plan lists the warnings in that order. */
+/** One per plan. Decisions add warnings in the order in which they are made, and the plan lists them in that order. */
 export class PlanContext {
   readonly spec: JobSpec
   readonly media: MediaInfo
@@ -33,13 +34,13 @@ export class PlanContext {
     this.#warnings.push(...warnings)
   }
 
-  /** The value of a decision that the plan follows; its warnings become the plan's. */
+  /** Returns the value of a decision that the plan follows, and adds its warnings to the plan's. */
   follow<T>({ value, warnings }: Decision<T>): T {
     this.warn(...warnings)
     return value
   }
 
-  /** The same planning, of a job in which something has been settled. */
+  /** The same context for a job in which some choices have been made. */
   withSpec(spec: JobSpec): PlanContext {
     return new PlanContext(spec, this.media, this.features, this.#warnings)
   }

@@ -1,5 +1,5 @@
-// In charge of: turning a job and a probed source into a complete plan, or into the one reason why it cannot be done.
-// Not in charge of: the wire (contract/job/validateJob.ts), argv (argv/ffmpegArgs.ts).
+// In charge of: turning a job and a probed source into a complete plan, or into the error that prevents it.
+// Not in charge of: the request format (contract/job/validateJob.ts), the arguments (argv/ffmpegArgs.ts).
 import type { Warning } from '#contract/errors.ts'
 import { fileContainers } from '#contract/containers.ts'
 import { outputFilePath } from '#contract/job/paths/outputNames.ts'
@@ -36,8 +36,8 @@ import { resolveSpec } from './resolveSpec.ts'
 import { TELECINE_FILM_RATE, planFields, classifyFields, type SourceFields } from './video/interlacing.ts'
 
 /**
- * Decides everything about a task. `found` are the source's cues, where they were asked for.
- * Throws TaskError; what was changed or left out is in `warnings`.
+ * Makes every decision about a task. `found` contains the source's cues, if the job requests them. Throws TaskError.
+ * Everything that was changed or left out is listed in `warnings`.
  */
 export function planJob(
   asked: JobSpec,
@@ -51,7 +51,7 @@ export function planJob(
   requireProgram(request)
   const spec = resolveSpec(request)
   const context = request.withSpec(spec)
-  // A constant multiplex rate is for single files; whatever else follows from it does not concern segments.
+  // Only single files have a constant multiplex rate. The rules that follow from it do not apply to segments.
   const container = fileContainerOf(spec) ?? 'mp4'
   if (video === null) return planWithoutVideo(context)
 
@@ -162,9 +162,9 @@ function planVideo(
     container: OutputPlan['container']
     picture: SourceVideo
     rate: Rational
-    /** Where GOPs and splice points lie in all renditions; null = each output has its own. */
+    /** The rate on which GOPs and splice points of all renditions lie; null = each output has its own. */
     grid: Rational | null
-    /** Lines of the tallest rendition of a switching set; null = each output is a file of its own. */
+    /** Lines of the tallest rendition of a switching set; null = each output is a separate file. */
     tallest: number | null
     scan: SourceFields
     splicePoints: readonly number[]
@@ -182,7 +182,7 @@ function planVideo(
   })
   const untouched = isUnprocessed(found.picture, geometry, color)
   const scan = planFields(context, profile, { video, scan: found.scan }, { geometry, untouched })
-  // Captions of both fields' pictures would have to be put together again.
+  // Captions of the two fields' frames would have to be merged again.
   const woven = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
   return {
     codec: spec.videoCodec,
@@ -227,7 +227,7 @@ function warnSource(context: PlanContext, picture: SourceVideo): void {
   )
 }
 
-/** No output carries audio whose level could be set. */
+/** Warns where no output carries audio whose level could be set. */
 function warnLevelWithoutEffect({ audioVolume, loudnessLufs }: JobSpec): Warning[] {
   const fields = [...(audioVolume === 100 ? [] : ['audio_volume']), ...(loudnessLufs === null ? [] : ['loudness_lufs'])]
   return fields.map((field) => ({
@@ -254,7 +254,7 @@ function requireDistinctPaths(outputs: readonly OutputPlan[], audioFiles: readon
   }
 }
 
-/** A request with a ladder has no video profiles that a warning could name. */
+/** A request with a ladder has no video profiles, so a warning names the ladder instead. */
 function withLadderField(warning: Warning): Warning {
   return warning.field?.startsWith('videoProfiles[') === true ? { ...warning, field: 'ladder' } : warning
 }

@@ -1,4 +1,4 @@
-// In charge of: what a job is that asks for pictures of a source without any: its audio files, where it wants some, or an error.
+// In charge of: a job whose source has no video: its audio files, if it requests some, or an error.
 // Not in charge of: the audio files themselves (audio/audioFiles.ts), sources with video (planJob.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { warnSilentProfiles } from './audio/audioTracks.ts'
@@ -13,7 +13,7 @@ import { TaskError } from '#contract/taskError.ts'
 import { outputStartSeconds } from './streams/outputTiming.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
 
-/** Read by nothing: there is no output with pictures. */
+/** Placeholder: no output has video, so nothing reads it. */
 const NO_VIDEO: SourceVideo = {
   rgb: false,
   width: 0,
@@ -28,8 +28,8 @@ const NO_VIDEO: SourceVideo = {
 }
 
 /**
- * 2.1 videoProfiles: a job has one at least, and a source without video can fill none. audio_output_path wants files without
- * pictures, so those are made and each video profile is left out with a warning. Otherwise throws no_video; throws
+ * 2.1 videoProfiles: a job has at least one, and a source without video cannot produce any. With audio_output_path the
+ * audio files are made, and each video profile is left out with a warning. Otherwise throws no_video. Throws
  * audio_stream_missing as for any source.
  */
 export function planWithoutVideo(context: PlanContext): Plan {

@@ -1,13 +1,13 @@
-// In charge of: what of a job depends on what the source has: optional audio, the rungs of ladder "auto", profiles that would
-// be upscaled. Everything behind it plans a job that says all of it.
-// Not in charge of: choosing rungs (video/ladder.ts), judging sizes (video/upscaling.ts).
+// In charge of: the parts of a job that depend on the source: optional audio, the rungs of ladder "auto", profiles that
+// would be upscaled. Later decisions get a job in which these are settled.
+// Not in charge of: choosing rungs (video/ladder.ts), comparing sizes (video/upscaling.ts).
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
 import { describeAudioCount } from './audio/audioTracks.ts'
 import { ladderRungs } from './video/ladder.ts'
 import type { PlanContext } from './planContext.ts'
 import { resolveUpscaling } from './video/upscaling.ts'
 
-/** The job for this source. A ladder of a source without video stays as it is: it has no rungs to make. */
+/** The job for this source. A ladder stays unchanged for a source without video, which can have no rungs. */
 export function resolveSpec(context: PlanContext): JobSpec {
   const { media } = context
   const heard = withoutMissingAudio(context)
@@ -20,7 +20,7 @@ export function resolveSpec(context: PlanContext): JobSpec {
   return { ...heard, video }
 }
 
-/** Extension `optional`: where the source lacks the stream, the job is as if the profile were not there. */
+/** Extension `optional`: where the source lacks the stream, the profile is removed from the job. */
 function withoutMissingAudio(context: PlanContext): JobSpec {
   const { spec, media } = context
   const has = ({ sourceStream }: AudioProfile) => media.audio.some(({ number }) => number === sourceStream)

@@ -1,5 +1,5 @@
 // In charge of: the flags of each encoder.
-// Not in charge of: which rate, GOP or size (planJob.ts).
+// Not in charge of: choosing rate, GOP or size (planJob.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { videoEncodings, audioEncodings } from '../codecs.ts'
 import { encoderTransfer } from './colorNames.ts'
@@ -7,8 +7,8 @@ import { masterDisplay } from '../video/hdr.ts'
 import type { AudioPlan, Plan, VideoPlan } from '../model/plan.ts'
 
 /**
- * Key frames at every GOP and at every splice point. The encoder's own count starts again at a splice point; the grid is forced
- * as well, so that one GOP is shorter and all others stay where they are.
+ * Key frames at every GOP and at every splice point. A forced key frame restarts the encoder's own GOP count, so the
+ * GOP grid is forced as well: one GOP becomes shorter and all others keep their positions.
  */
 function keyFrameArgs(video: VideoPlan): string[] {
   const { gopFrames, spliceFrames } = video
@@ -16,14 +16,14 @@ function keyFrameArgs(video: VideoPlan): string[] {
   return ['-force_key_frames', `expr:${spliceFrames.length === 0 ? grid : `${grid}+${frameExpression(spliceFrames)}`}`]
 }
 
-/** 1 where n is one of the ascending numbers: halved again and again, since ffmpeg evaluates it for every picture. */
+/** 1 where n is one of the ascending numbers. A binary search, because ffmpeg evaluates it for every frame. */
 function frameExpression(frames: readonly number[]): string {
   if (frames.length === 1) return `eq(n,${frames[0]})`
   const middle = frames.length >> 1
   return `if(lt(n,${frames[middle]}),${frameExpression(frames.slice(0, middle))},${frameExpression(frames.slice(middle))})`
 }
 
-/** Flags for the output's only video stream. `cores`: see Ends (ffmpegArgs.ts). */
+/** Flags for the output's only video stream. `cores`: see ArgvTargets (ffmpegArgs.ts). */
 export function videoEncoderArgs(plan: Plan, video: VideoPlan, cores?: number): string[] {
   return [...encoder(video), ...ENCODER_ARGS[video.codec](plan, video, cores), ...colorTagArgs(video)]
 }
@@ -36,34 +36,34 @@ function encoder({ codec, quality }: VideoPlan): string[] {
 const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores?: number) => string[]> = {
   h264: (plan, video) => [
     ...['-profile:v', 'high'],
-    // Exact GOPs: no key frame before or after its place, none at a scene cut.
+    // Exact GOPs: no key frame off the grid, and none at a scene cut.
     ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
-    // Splice points: IDR pictures, where -forced-idr is not given an encoder may write any intra picture.
+    // Splice points need IDR frames. Without -forced-idr an encoder may write any intra frame.
     ...(video.spliceFrames.length === 0 ? [] : [...keyFrameArgs(video), '-forced-idr', '1']),
-    // Closed: no picture refers across a key frame, so that one can cut there.
+    // Closed GOPs: no frame refers across a key frame, so the stream can be cut there.
     ...['-flags', `+cgop${interlacedParams(video)}`],
-    // b_strategy 0: anchors exactly ip_distance apart instead of where the encoder likes them.
+    // b_strategy 0: anchors exactly ip_distance apart; otherwise the encoder chooses their positions.
     ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
     ...rateControlArgs(video),
     // HRD-signalled CBR with filler; maxrate alone falls to 5 kbps on black.
     ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
     ...x264Params(plan, video),
-    // x264 carries captions unless told otherwise.
+    // x264 carries captions by default.
     ...(video.captions ? [] : ['-a53cc', '0']),
   ],
   hevc: (plan, video, cores) => {
     const gop = `keyint=${video.gopFrames}:min-keyint=${video.gopFrames}:scenecut=0:open-gop=0`
     const pictures = `bframes=${video.bFrames}:b-adapt=0:b-pyramid=0`
-    // strict-cbr with HRD is what makes x265 fill up to the rate.
+    // x265 fills up to the rate only with strict-cbr and HRD.
     const constant =
       video.mode === 'cbr'
         ? `:strict-cbr=1:hrd=1:vbv-maxrate=${video.bitrateKbps}:vbv-bufsize=${video.bufferBits / 1000}`
         : ''
-    // Its threads are a pool of its own, for which ffmpeg's -threads means nothing.
+    // x265 has its own thread pool, which ffmpeg's -threads does not control.
     const pool = cores === undefined ? '' : `:pools=${cores}`
     return [
       ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
-      // Without it x265 writes half of its key frames as CRA, which is not a closed GOP.
+      // Without it x265 writes half of its key frames as CRA, which does not close the GOP.
       ...['-forced-idr', '1'],
       ...(video.spliceFrames.length === 0 ? [] : keyFrameArgs(video)),
       // x265 prints a report at its default log level.
@@ -77,7 +77,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, co
     // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
     ...['-g', '600', ...keyFrameArgs(video)],
     ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
-    // mpeg2video reads 0 as "decide by yourself".
+    // mpeg2video reads 0 as "choose automatically".
     ...['-sc_threshold', '1000000000', '-flags', `+cgop${interlacedParams(video)}`],
     ...rateControlArgs(video),
     ...(isShort(plan, video) ? ['-bt', `${video.bitrateKbps / SHORT.mpeg2Divisor}k`] : []),
@@ -87,8 +87,8 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, co
 }
 
 /**
- * vbr of a short clip ends before the encoder's usual tolerance has come back to the average: 5 s came out 7 to 10 % off, and 1 to
- * 3 % with these. Longer ones come back by themselves. x265 has no such setting.
+ * A short vbr clip ends before the rate control has returned to the average: with the default tolerance 5 s were 7 to
+ * 10 % off, with these values 1 to 3 %. Longer clips need no correction. x265 has no such setting.
  */
 const SHORT = { seconds: 30, h264Tolerance: 0.25, mpeg2Divisor: 6 } as const
 
@@ -96,19 +96,19 @@ function isShort(plan: Plan, video: VideoPlan): boolean {
   return video.mode === 'vbr' && plan.durationSeconds !== null && plan.durationSeconds < SHORT.seconds
 }
 
-/** Static metadata of HDR10, in the stream itself, where every container keeps it. */
+/** Static HDR10 metadata in the video stream itself, which every container preserves. */
 function hdrParams({ picture: { hdr } }: Plan): string {
   if (hdr === null) return ''
   const { masteringDisplay, contentLight } = hdr
   return [
-    // Tells x265 that the stream is HDR10 and that its messages are to be written.
+    // Declares the stream HDR10, so that x265 writes the HDR SEI messages.
     hdr.transfer === 'smpte2084' ? ':hdr10=1' : '',
     masteringDisplay === null ? '' : `:master-display=${masterDisplay(masteringDisplay)}`,
     contentLight === null ? '' : `:max-cll=${contentLight.maximum},${contentLight.average}`,
   ].join('')
 }
 
-/** Both: motion between fields, and transforms within them. */
+/** Interlaced motion estimation and interlaced DCT. */
 function interlacedParams(video: VideoPlan): string {
   return video.scan === 'progressive' ? '' : '+ilme+ildct'
 }
@@ -117,7 +117,7 @@ function x264Params(plan: Plan, video: VideoPlan): string[] {
   const params = [
     ...(isShort(plan, video) ? [`ratetol=${SHORT.h264Tolerance}`] : []),
     ...(video.mode === 'cbr' ? ['nal-hrd=cbr', 'force-cfr=1'] : []),
-    // Said here as well as on the pictures, since versions differ in which of the two they follow.
+    // Set here as well as on the frames: ffmpeg versions differ in which of the two they follow.
     ...(video.scan === 'progressive' ? [] : [`${video.scan}=1`]),
   ]
   return params.length === 0 ? [] : ['-x264-params', params.join(':')]
@@ -129,7 +129,7 @@ function rateControlArgs(video: VideoPlan): string[] {
   return [...target, '-maxrate', `${video.maxKbps}k`, '-bufsize', `${video.bufferBits}`]
 }
 
-/** The same tags as on the frames (filters.ts), so that no version's choice between the two can matter. */
+/** The same tags as on the frames (filters.ts), because ffmpeg versions differ in which of the two they follow. */
 function colorTagArgs(video: VideoPlan): string[] {
   const { matrix, primaries, transfer } = video.color
   return [
@@ -138,7 +138,7 @@ function colorTagArgs(video: VideoPlan): string[] {
   ]
 }
 
-/** The sample entry, where the muxer's default is none that players take. */
+/** The sample entry, where players do not accept the muxer's default. */
 export function mp4Tag({ codec }: VideoPlan): string[] {
   const tag = videoEncodings[codec].mp4Tag
   return tag === null ? [] : ['-tag:v', tag]
@@ -148,7 +148,7 @@ export function mp4Tag({ codec }: VideoPlan): string[] {
 export function audioEncoderArgs(audio: AudioPlan, position: number): string[] {
   return [
     ...[`-c:a:${position}`, audioEncodings[audio.codec].encoder, `-b:a:${position}`, `${audio.bitrateKbps}k`],
-    // AC-3 states where dialogue lies; receivers turn the whole programme down by what is missing to 31.
+    // AC-3 states the dialogue level. Receivers lower the whole programme by its distance from −31 dB.
     ...(audio.dialnorm === null ? [] : [`-dialnorm:a:${position}`, `${-audio.dialnorm}`]),
     ...(audio.language === null ? [] : [`-metadata:s:a:${position}`, `language=${audio.language}`]),
   ]

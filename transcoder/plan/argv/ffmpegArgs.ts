@@ -1,5 +1,5 @@
-// In charge of: spelling a plan as the arguments of one ffmpeg process: one decode, as many encodes as there are outputs.
-// Not in charge of: deciding anything, running anything.
+// In charge of: writing a plan as the arguments of one ffmpeg process: one decode, and one encode for each output.
+// Not in charge of: any decision (planJob.ts), running ffmpeg (transcoder/ffmpeg/run.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
@@ -24,37 +24,40 @@ import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan, VideoPlan } 
 export interface ArgvTargets {
   /** Address or `file:` URL of the source. */
   input: string
-  /** Security flags that belong before the input (ffmpeg/inputAllowlist.ts). */
+  /** Security flags, placed before the input (ffmpeg/inputAllowlist.ts). */
   inputFlags: readonly string[]
   /**
-   * Absolute paths or `pipe:` and the number of a descriptor, one for each file of the plan, in the order of `plannedFiles`;
-   * behind them pipes only, one for each of its `streams`.
+   * Absolute paths, or `pipe:` and a file descriptor: one for each file of the plan, in the order of `plannedFiles`,
+   * then one pipe for each of `plannedPipes`.
    */
   outputs: readonly string[]
-  /** Absolute path of a PNG that we wrote; needed where the plan has a logo. */
+  /** Absolute path of the logo as a PNG that this program wrote. Required where the plan has a logo. */
   logo?: string
-  /** Threads for each codec; 0 = as many as ffmpeg likes. Give it where the machine shows more cores than may be used. */
+  /** Threads for each codec; 0 = ffmpeg chooses. Set it where the machine reports more cores than may be used. */
   threads: number
-  /** Cores that may be used, which x265 cannot find out where a sandbox forbids to ask; missing = it asks. */
+  /**
+   * Cores that may be used. x265 cannot read the number in a sandbox that forbids the system call; missing = x265 reads
+   * it.
+   */
   cores?: number
 }
 
 export function ffmpegArgs(plan: Plan, ends: ArgvTargets): string[] {
   const threads = ends.threads > 0 ? ['-threads', `${ends.threads}`] : []
   return [
-    // Never ask, never wait for a key.
+    // Never ask a question, never wait for a key.
     ...['-nostdin', '-hide_banner', '-y'],
-    // Warnings are what an exit is explained with, and every one of them is counted; silence that fills gaps is told at this
-    // level alone (damage/). Statistics go to the progress pipe only.
+    // Warnings explain a failed exit, and each is counted. ffmpeg reports the silence that fills gaps only at this
+    // level (analysis/damage/). Statistics go to the progress pipe only.
     ...['-loglevel', 'repeat+level+verbose', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
     ...(ends.threads > 0 ? ['-filter_complex_threads', `${ends.threads}`] : []),
     ...threads,
     ...ends.inputFlags,
-    // The AC-3 decoder compresses dynamics by default; the output should sound like the source.
+    // The AC-3 decoder applies dynamic range compression by default. The output should keep the source's dynamics.
     ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
-    // Pictures start at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
+    // Video starts at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
     ...(plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)]),
-    // As far as the probe looked, or a stream that begins late would be mapped in vain.
+    // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
     ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...['-i', ends.input],
     ...logoInput(plan, ends),
@@ -64,7 +67,7 @@ export function ffmpegArgs(plan: Plan, ends: ArgvTargets): string[] {
       ...threads,
       fileTarget(ends.outputs[position]),
     ]),
-    // The same decode serves the audio files; they come behind the outputs (plannedFiles.ts).
+    // The same decode serves the audio files. They follow the outputs (plannedFiles.ts).
     ...plan.audioFiles.flatMap((file, position) => [
       ...audioFileArgs(file, position),
       ...threads,
@@ -74,13 +77,13 @@ export function ffmpegArgs(plan: Plan, ends: ArgvTargets): string[] {
   ]
 }
 
-/** Segmented output: one encode for each rendition's video and for each audio track, behind the files. */
+/** Segmented output: one encode for each rendition's video and for each audio track, after the files. */
 function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]): string[] {
   const listed = plannedPipes(plan)
   const first = plannedFiles(plan).length
   const pipe = (wanted: (stream: PipePlan) => boolean) => {
     const target = ends.outputs[first + listed.findIndex(wanted)]
-    // tee would read a path's characters in ways of its own.
+    // tee would interpret special characters of a path.
     if (target === undefined || !/^pipe:\d+$/.test(target)) throw new TypeError('every stream needs a pipe')
     return target
   }
@@ -120,14 +123,14 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
   ]
 }
 
-/** What the graph leads to: the outputs, or the renditions of segmented output. */
+/** What the filter graph feeds: the outputs, or the renditions of segmented output. */
 function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]; trimmed: boolean }[] {
   return plan.packaging === null ? plan.outputs.map((output) => ({ ...output, trimmed: false })) : plannedEncodes(plan)
 }
 
 /**
- * One for the video and one for each audio stream: ffmpeg sets a graph up anew when the channels of its source change on the way, and
- * ffmpeg 7 ends with SIGABRT where one of several inputs has nothing to give.
+ * One graph for the video and one for each audio stream: ffmpeg rebuilds a graph when the channels of its source
+ * change, and ffmpeg 7 ends with SIGABRT where one of several inputs has no data.
  */
 function filterGraphs(plan: Plan): string[] {
   const wanted = muxedEncodes(plan)
@@ -161,7 +164,7 @@ function filterGraphs(plan: Plan): string[] {
   return [
     [
       ...buildSharedGraph(`[${videoSpecifier(plan.pids)}]`, [...video, ...thumbnailBranches(plan)], 'split'),
-      // Over the finished picture, so that bars, turns and fields do not move it.
+      // The logo is drawn on the finished frame, so that bars, rotation and fields do not move it.
       ...buildSharedGraph('[1:v:0]', logos, 'split'),
       ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),
     ],
@@ -169,7 +172,7 @@ function filterGraphs(plan: Plan): string[] {
   ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))
 }
 
-/** The logo is input 1: a file of our own, read by one demuxer and one decoder. */
+/** The logo is input 1: a file that this program wrote, read by one demuxer and one decoder. */
 function logoInput(plan: Plan, ends: ArgvTargets): string[] {
   if (muxedEncodes(plan).every(({ video }) => (video?.logo ?? null) === null)) return []
   return [
@@ -183,7 +186,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
     ...['-map', `[v${position}]`],
     ...output.audio.flatMap((_track, order) => ['-map', `[a${position}_${order}]`]),
     ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
-    // Nothing of the source's own text: titles may be private, and chapters would become a track.
+    // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...videoEncoderArgs(plan, output.video, cores),
     ...output.audio.flatMap(audioEncoderArgs),
@@ -197,12 +200,12 @@ function audioFileArgs(file: AudioFilePlan, position: number): string[] {
     ...['-map', `[f${position}]`, '-map_metadata', '-1', '-map_chapters', '-1'],
     ...audioEncoderArgs(file.audio, 0),
     ...['-fflags', '+bitexact'],
-    // ipod = mp4 with the brand that players of .m4a ask for. The other two are their frames, one after another.
+    // ipod = mp4 with the brand that .m4a players expect. The other two containers are plain sequences of frames.
     ...(file.container === 'm4a' ? ['-movflags', '+faststart', '-f', 'ipod'] : ['-f', file.container]),
   ]
 }
 
-/** As they are. Their descriptors need the languages, which go with the rest of the metadata. */
+/** Copied unchanged. Their descriptors need the languages, which `-map_metadata -1` removes with the other metadata. */
 function subtitles({ subtitles: copied = [] }: Plan): string[] {
   if (copied.length === 0) return []
   return [
@@ -213,7 +216,7 @@ function subtitles({ subtitles: copied = [] }: Plan): string[] {
   ]
 }
 
-/** Transport streams are multiplexed again by this process. */
+/** For transport streams, this program multiplexes ffmpeg's output again. */
 const muxers: Readonly<Record<FileContainer, (output: OutputPlan) => readonly string[]>> = {
   mp4: mp4Flags,
   ts: () => encoderStreamArgs,
@@ -221,10 +224,11 @@ const muxers: Readonly<Record<FileContainer, (output: OutputPlan) => readonly st
 
 function mp4Flags(output: OutputPlan): string[] {
   return [
-    // No version of a tool and no clock in the file.
+    // Leave out tool versions and dates, so that the same plan gives the same bytes.
     ...['-fflags', '+bitexact'],
     ...mp4Tag(output.video),
-    // Reserved: the header is in front and every byte behind it is final once written. Else: moved to the front at the end.
+    // With a reserve, the header comes first and every later byte is final once written. Without one, ffmpeg moves the
+    // header to the front at the end.
     ...(output.headerReserveBytes === null
       ? ['-movflags', '+faststart']
       : ['-moov_size', `${output.headerReserveBytes}`]),
@@ -232,7 +236,7 @@ function mp4Flags(output: OutputPlan): string[] {
   ]
 }
 
-/** `file:` and absolute, so that a name with a colon or a dash in front is a file and nothing else. */
+/** `file:` and an absolute path, so that ffmpeg cannot read a colon or a leading dash in a name as anything else. */
 function fileTarget(path: string | undefined): string {
   if (path !== undefined && /^pipe:\d+$/.test(path)) return path
   if (path === undefined || !path.startsWith('/')) throw new TypeError('every file needs an absolute path')

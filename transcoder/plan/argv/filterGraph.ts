@@ -1,15 +1,15 @@
-// In charge of: one filter graph in which work that several outputs need is done once.
+// In charge of: one filter graph in which work that several outputs share is done once.
 // Not in charge of: which filters an output needs (filters.ts).
 
 export interface Branch {
-  /** Filters in order, each spelled as ffmpeg wants it; at least one. */
+  /** Filters in order, each in ffmpeg's syntax; at least one. */
   filters: readonly string[]
   /** Label of the result, without brackets. */
   label: string
 }
 
 /**
- * Spells branches that start at one input pad (`[0:V:0]`) as filter chains. Equal beginnings are shared and then split:
+ * Writes branches that start at one input pad (`[0:V:0]`) as filter chains. Equal beginnings are shared and then split:
  * one decode, one deinterlacer, one scaler for each distinct size.
  */
 export function buildSharedGraph(input: string, branches: readonly Branch[], split: 'split' | 'asplit'): string[] {
@@ -22,7 +22,7 @@ export function buildSharedGraph(input: string, branches: readonly Branch[], spl
     common += 1
 
   const rest = branches.map((branch) => ({ ...branch, filters: branch.filters.slice(common) }))
-  // Branches that go on with the same filter stay together; one that has nothing left is a result of this split.
+  // Branches with the same next filter stay together. A branch without further filters is a result of this split.
   const groups: Branch[][] = []
   for (const branch of rest) {
     const group =

@@ -1,5 +1,6 @@
-// In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
-// Not in charge of: size and colours (scaleFilters.ts), sharing them between outputs (filterGraph.ts).
+// In charge of: the filters of one video or audio stream, in order. They contain fixed numbers and names only, no text
+// of a job.
+// Not in charge of: size and colours (scaleFilters.ts), sharing filters between outputs (filterGraph.ts).
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { defaultMix } from '../audio/downmix.ts'
 import { TRUE_PEAK_CEILING_DB } from '../audio/loudnessGain.ts'
@@ -10,19 +11,20 @@ import { swscaleMatrix } from './colorNames.ts'
 import { sameRatio } from '../../formats/rational.ts'
 import { scaleFilters, toneMapFilters } from './scaleFilters.ts'
 
-/** mode is always given: bwdif's default is one picture per field. */
+/** mode is always given: bwdif's default is one frame per field. */
 function deinterlacer(plan: Plan, video: VideoPlan): string[] {
   const { parity, frames, clearFlag } = plan.fields
   switch (video.deinterlace) {
     case 'none':
-      // Scalers and encoders would follow the flag.
+      // Scalers and encoders would follow the wrong flag.
       return clearFlag ? ['setparams=field_mode=prog'] : []
     case 'frames':
       return [`bwdif=mode=send_frame:parity=${parity}:deint=${frames}`]
     case 'fields':
       return [`bwdif=mode=send_field:parity=${parity}:deint=${frames}`]
     case 'telecine':
-      // Fields are matched to film pictures, what stays combed (an edit) is deinterlaced, one picture in five is a repeat.
+      // Fields are matched to the original film frames. Frames that stay combed (at an edit) are deinterlaced. One
+      // frame in five is a repeat and is dropped.
       return [
         `fieldmatch=order=${parity}:combmatch=full`,
         `bwdif=mode=send_frame:parity=${parity}:deint=interlaced`,
@@ -33,29 +35,30 @@ function deinterlacer(plan: Plan, video: VideoPlan): string[] {
 
 const WEAVE_MODES = { tff: 'interleave_top', bff: 'interleave_bottom' } as const
 
-/** Alternate lines of two pictures become one of half the rate; the low-pass keeps fine lines from flickering. */
+/** Weaves alternate lines of two frames into one, at half the rate. The low-pass keeps fine lines from flickering. */
 function weaveFilter(video: VideoPlan): string[] {
   if (video.scan === 'progressive' || video.deinterlace !== 'fields') return []
   return ['format=yuv420p', `tinterlace=mode=${WEAVE_MODES[video.scan]}:flags=low_pass_filter`]
 }
 
-/** Each picture twice, where the codec has no rate for half as many. */
+/** Each frame twice, where the codec has no code for half the rate. */
 function repeatFilter({ frameRate, pictureRate }: VideoPlan): string[] {
   return sameRatio(frameRate, pictureRate) ? [] : [`fps=${frameRate.num}/${frameRate.den}:start_time=0`]
 }
 
-/** The output's pictures in their number, as they come. */
+/** Deinterlacing and the output's frame rate. */
 export function sourceFrameFilters(plan: Plan, video: VideoPlan): string[] {
-  // Fields that are woven together again are pictures of their own until then.
+  // Fields that are woven together later are separate frames until then.
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
   return [
     ...deinterlacer(plan, video),
-    // Constant rate, from 0: a picture that begins late is held. Before scaling, so that dropped frames cost nothing.
+    // Constant rate, from 0: a first frame that begins late is held. Before scaling, so that dropped frames cost
+    // nothing.
     `fps=${video.pictureRate.num * perFrame}/${video.pictureRate.den}:start_time=0`,
   ]
 }
 
-/** What is seen of a picture, and how it stands. */
+/** Rotation, mirroring and cropping. */
 export function frameRateFilters(plan: Plan, video: VideoPlan): string[] {
   return [...TRANSPOSE[video.turn], ...FLIP[video.mirror], ...crop(plan, video)]
 }
@@ -80,7 +83,7 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
     // The default limit of 100 would round fractions such as 4096:3645.
     `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
     `format=${plan.picture.hdr === null ? 'yuv420p' : 'yuv420p10le'}`,
-    // The tags on the frames, as the encoder's flags have them too (encoderArgs.ts): with 5.1.9 and 7.0 either alone was enough.
+    // The same tags as in the encoder's flags (encoderArgs.ts). With 5.1.9 and 7.0 either alone was enough.
     `setparams=${field}range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
   ]
 }
@@ -88,13 +91,13 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
 const TRANSPOSE = {
   0: [],
   90: ['transpose=dir=clock'],
-  // Half a turn is both mirrors.
+  // A half turn is both mirrors.
   180: ['hflip', 'vflip'],
   270: ['transpose=dir=cclock'],
 } as const
 const FLIP = { none: [], horizontal: ['hflip'], vertical: ['vflip'] } as const
 
-/** Pixels of the upright source as it is turned. */
+/** Size in pixels of the upright source after the job's rotation. */
 function turnedSize(plan: Plan, video: VideoPlan): [width: number, height: number] {
   const { width, height } = plan.picture
   return video.turn === 90 || video.turn === 270 ? [height, width] : [width, height]
@@ -106,7 +109,10 @@ function crop(plan: Plan, video: VideoPlan): string[] {
   return [`crop=w=${video.cropWidth}:h=${video.cropHeight}`]
 }
 
-/** pad converts it to the picture's limited range: 0xffffff becomes a luma of 235. In HDR, that would glare: SDR white is the most. */
+/**
+ * pad converts the colour to limited range: 0xffffff becomes a luma of 235. In HDR that would be far too bright, so the
+ * maximum is SDR white.
+ */
 function limitedRangeGrey({ picture: { hdr } }: Plan, percent: number): string {
   const white = hdr === null ? 1 : WHITE_SIGNAL[hdr.transfer]
   const level = Math.round((percent * 255 * white) / 100)
@@ -127,9 +133,9 @@ export function audioFilters(audio: AudioPlan): string[] {
 }
 
 /**
- * A source's audio at the outputs' rate, in their channels. Gaps become silence, and the first sample is at 0 with the first frame.
- * In float and by gains of our own: a resampler that ffmpeg inserts would choose both by the encoder behind it.
- * `surrounds`: see plan/codecs.ts.
+ * A source's audio at the outputs' sample rate and channels. Gaps become silence, and the first sample is at 0 with the
+ * first frame. Float samples and explicit gains: a resampler that ffmpeg inserts would choose both by the encoder that
+ * follows. `surrounds`: see plan/codecs.ts.
  */
 export function panFilter(
   sampleRate: number,
@@ -163,24 +169,24 @@ function volume(audio: AudioPlan, limited: boolean): string[] {
     return gainDb === 0 ? [] : [`volume=${gainDb}dB`]
   }
   const gain = audio.volumePercent === 100 ? [] : [`volume=${audio.volumePercent / 100}`]
-  // What is added up may exceed full scale by 7.7 dB, and its codec adds to that.
+  // A sum of channels may exceed full scale by 7.7 dB, and the codec adds to that.
   if (limited && audio.volumePercent > 0) return [...gain, ...limit(TRUE_PEAK_CEILING_DB, audio.sampleRate)]
-  // Louder may clip.
+  // A gain above 100 % may clip.
   return audio.volumePercent > 100 ? [...gain, ...limit(-1, audio.sampleRate)] : gain
 }
 
-/** A gain, and no true peak above the ceiling; both in dB. */
+/** A gain, followed by a limiter for true peaks; both levels in dB. */
 export function limiter(gainDb: number, ceilingDb: number, sampleRate: number): string[] {
   return [`volume=${gainDb}dB`, ...limit(ceilingDb, sampleRate)]
 }
 
-/** A limiter of true peaks (four times the rate sees between samples), without moving the sound. */
+/** A limiter for true peaks, without delay. Four times the sample rate shows the peaks between samples. */
 function limit(ceilingDb: number, sampleRate: number): string[] {
   const ceiling = (10 ** (ceilingDb / 20)).toFixed(6)
   return [`aresample=${sampleRate * 4}`, `alimiter=limit=${ceiling}:level=0:latency=1`, `aresample=${sampleRate}`]
 }
 
-/** The logo in one output's size, opacity and matrix: overlay would convert it by the matrix of its own choice. */
+/** The logo in one output's size, opacity and matrix. Otherwise overlay would choose the matrix of its conversion. */
 export function logoFilters(plan: Plan, video: VideoPlan, logo: LogoPlan): string[] {
   if (plan.picture.hdr !== null) return hdrLogo(plan, plan.picture.hdr.transfer, video, logo)
   const matrix = swscaleMatrix(video.color.matrix)
@@ -192,7 +198,7 @@ export function logoFilters(plan: Plan, video: VideoPlan, logo: LogoPlan): strin
   ]
 }
 
-/** Its white at 203 cd/m², the white of SDR material in HDR (ITU-R BT.2408). */
+/** The logo's white at 203 cd/m², the level of SDR white in HDR (ITU-R BT.2408). */
 function hdrLogo(
   plan: Plan,
   transfer: keyof typeof WHITE_SIGNAL,
@@ -209,7 +215,7 @@ function hdrLogo(
       `zscale=${size}:filter=lanczos:pin=bt709:tin=bt709:rin=full:p=bt2020:t=${transfer}:m=${color.matrix}:r=limited:npl=${WHITE_NITS}`,
       'format=yuva420p10le',
     ]
-  // Without it levels are lowered as they are: greys come out darker, white is right.
+  // Without zscale the levels are only lowered: white is right, greys come out darker.
   const white = WHITE_SIGNAL[transfer]
   return [
     'format=rgba',
@@ -219,7 +225,7 @@ function hdrLogo(
   ]
 }
 
-/** repeat: the one picture of the logo stands until the video ends. */
+/** repeat: the logo's only frame stays until the video ends. */
 export function overlay({ picture }: Plan, logo: LogoPlan): string {
   return `overlay=x=${logo.x}:y=${logo.y}:format=${picture.hdr === null ? 'yuv420' : 'yuv420p10'}:eof_action=repeat`
 }

@@ -1,10 +1,10 @@
-// In charge of: the filters that give pictures an output's size and colours.
-// Not in charge of: which colours these are (color.ts), the filters around them (filters.ts).
+// In charge of: the filters that give frames an output's size and colours.
+// Not in charge of: choosing the colours (color.ts), the other filters (filters.ts).
 import { preservesPixels, preservesSize, scaledFrom } from '../video/color.ts'
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
 import type { ColorTags, Plan, VideoPlan } from '../model/plan.ts'
 
-/** PQ and HLG to BT.709 in linear light; everything after it reads limited-range BT.709. */
+/** PQ and HLG to BT.709 in linear light. All later filters read limited-range BT.709. */
 export function toneMapFilters({ picture }: Pick<Plan, 'picture'>): string[] {
   if (picture.conversion !== 'toneMap') return []
   const range = picture.fullRange ? 'full' : 'limited'
@@ -19,7 +19,7 @@ export function toneMapFilters({ picture }: Pick<Plan, 'picture'>): string[] {
   ]
 }
 
-/** An output's size and colours, in one step where nothing is lost by it. Empty where the pixels stay what they are. */
+/** An output's size and colours, in one step where no quality is lost. Empty where the pixels stay unchanged. */
 export function scaleFilters(plan: Plan, video: VideoPlan): string[] {
   const { picture } = plan
   const { color } = video
@@ -32,13 +32,13 @@ export function scaleFilters(plan: Plan, video: VideoPlan): string[] {
     return [
       // accurate_rnd and full_chroma_int: without them swscale shifts colours by a level.
       `scale=${size}:flags=lanczos+accurate_rnd+full_chroma_int${read}:out_color_matrix=${swscaleMatrix(color.matrix)}:out_range=limited`,
-      // It knows no primaries.
+      // swscale does not convert primaries.
       ...(from.primaries === color.primaries
         ? []
         : ['format=yuv420p', colorMatrixFilter({ ...from, matrix: color.matrix }, color)]),
     ]
   }
-  // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
+  // lanczos directly from the source: sharper than swscale's default and cheaper (performance, finding 3).
   const lanczos = `zscale=${size}:filter=lanczos`
   const isPlain = picture.conversion === 'toneMap' || (picture.plain && picture.conversion === 'none')
   if (isPlain && !picture.rgb && COLORMATRIX_NAMES.has(from.matrix) && COLORMATRIX_NAMES.has(color.matrix)) {
@@ -50,7 +50,7 @@ export function scaleFilters(plan: Plan, video: VideoPlan): string[] {
       same ? [] : [colorMatrixFilter(from, color)],
     )
   }
-  // Everything is named: a frame's own tags may be of a kind that zscale refuses. RGB has no matrix and is always full range.
+  // Every property is named, because zscale may refuse a frame's own tags. RGB has no matrix and is always full range.
   const read = picture.rgb ? '' : `:min=${zscaleMatrix(from.matrix)}`
   const convert = picture.conversion === 'gamut' || picture.hdr !== null
   const [primaries, curve] = convert
@@ -66,24 +66,25 @@ export function scaleFilters(plan: Plan, video: VideoPlan): string[] {
   ]
 }
 
-/** SDR curves that are shown alike go by one name, or zscale would convert between them. */
+/** SDR curves that players show alike get one name. Otherwise zscale would convert between them. */
 export function transferName(transfer: string): string {
   return transfer === 'smpte170m' || transfer === 'bt470bg' ? 'bt709' : transfer
 }
 
-/** Colours are converted where there are fewer pixels. */
+/** Converts colours at the smaller of the two sizes. */
 function scaleThenConvert(video: VideoPlan, scaler: readonly string[], converter: readonly string[]): string[] {
   const enlarges = video.pictureWidth * video.pictureHeight > video.cropWidth * video.cropHeight
   return enlarges ? [...converter, ...scaler] : [...scaler, ...converter]
 }
 
-/** Matrices of the filter `colorspace`. */
+/** Matrices that the `colorspace` filter accepts. */
 const COLORMATRIX_NAMES = new Set(['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m'])
 
 /**
- * Other coefficients or primaries for 8-bit pictures of limited range: in integers, a sixth of what zscale takes for it by way of
- * floating-point R'G'B' at full chroma resolution. Flat colours come out the same; on saturated edges it is nearer to a picture
- * that was made with the other matrix, since chroma is not resampled: within 1 level (zscale: 23), luma within 19 (22).
+ * Other coefficients or primaries for 8-bit frames of limited range. In integers this takes a sixth of zscale's time,
+ * which goes through floating-point R'G'B' at full chroma resolution. Flat colours come out the same. Saturated edges
+ * come closer to a video made with the other matrix, because chroma is not resampled: within 1 level (zscale: 23), luma
+ * within 19 (22).
  */
 function colorMatrixFilter(from: { matrix: string; primaries: string }, to: ColorTags): string {
   const spaces = `ispace=${from.matrix}:space=${to.matrix}:iprimaries=${from.primaries}:primaries=${to.primaries}`

@@ -1,5 +1,7 @@
-// In charge of: the arguments of segmented output: each rendition encoded once, in all of its forms, each to its own pipe.
-// Not in charge of: what comes before the outputs (ffmpegArgs.ts), the encoders (encoderArgs.ts), where segments end (transcoder/segmenter).
+// In charge of: the arguments of segmented output: each rendition encoded once, each of its forms written to its own
+// pipe.
+// Not in charge of: what comes before the outputs (ffmpegArgs.ts), the encoders (encoderArgs.ts), where segments end
+// (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
@@ -9,23 +11,28 @@ import { videoSpecifier } from '../streams/programSelection.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { AudioPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 
-/** One encode: its filtered streams and the forms that it leaves in. */
+/** One encode: its filtered streams and the forms in which it is written. */
 export interface SegmentEncode {
   rendition: number
   video: VideoPlan | null
   /** The tracks that it encodes. */
   audio: AudioPlan[]
-  /** Position of the encode whose tracks it carries as well: a track of several renditions is encoded once. */
+  /**
+   * Position of the encode whose audio tracks it also carries: a track that several renditions share is encoded once.
+   */
   audioOf: number | null
   forms: SegmentForm[]
   /**
-   * The sound gives up as many samples at its beginning as the encoder puts there: what lies at t is heard at t, and no edit
-   * list is needed, which CMAF would not allow before its first sample and Smooth does not know.
+   * The audio loses as many samples at its beginning as the encoder adds there: a sample at time t is then heard at t.
+   * No edit list is needed, which CMAF would not allow before its first sample and which Smooth does not have.
    */
   trimmed: boolean
 }
 
-/** Video is encoded once for all forms. Audio again for transport streams, whose sound may begin before its pictures. */
+/**
+ * Video is encoded once for all forms. Audio is encoded again for transport streams, where it may begin before the
+ * video.
+ */
 export function plannedEncodes(plan: Plan): SegmentEncode[] {
   const firsts = new Map<string, number>()
   const encodes: SegmentEncode[] = []
@@ -44,7 +51,7 @@ export function plannedEncodes(plan: Plan): SegmentEncode[] {
   return encodes
 }
 
-/** The encodes that leave in one output of ffmpeg, which has their audio once, each with its position among all. */
+/** The encodes that share one ffmpeg output, which contains their audio once. `position` counts over all encodes. */
 export function encodesPerProcess(plan: Plan): { encode: SegmentEncode; position: number }[][] {
   const encodes = plannedEncodes(plan).map((encode, position) => ({ encode, position }))
   return encodes
@@ -64,7 +71,7 @@ export function encoderDelayTrim(audio: AudioPlan): string[] {
   return [`atrim=start_sample=${audioEncodings[audio.codec].delaySamples}`, 'asetpts=PTS-STARTPTS']
 }
 
-/** `maps` are the labels of their filtered streams, video first; `pipe` gives each form of a rendition its target. */
+/** `maps` are the labels of the filtered streams, video first. `pipe` gives the target of each form of a rendition. */
 export function segmentArgs(
   plan: Plan,
   encodes: readonly SegmentEncode[],
@@ -94,7 +101,8 @@ export function segmentArgs(
           ...['-f', 'tee'],
           targets
             .map(({ encode, order, form }) => {
-              // In a video rendition the audio is there for its transport stream. By number: a colon would have to be escaped.
+              // A video rendition has audio for its transport stream only. Streams are named by number: a colon would
+              // have to be escaped.
               const tracks = segmentForms[form].carriesAudio
                 ? audio.map((_track, number) => encodes.length + number)
                 : []
@@ -110,34 +118,36 @@ function videoArgs(plan: Plan, { video, forms }: SegmentEncode, cores: number | 
   return [
     ...(video === null ? [] : videoEncoderArgs(plan, video, cores)),
     ...(video === null ? [] : mp4Tag(video)),
-    // tee does not ask the encoder for what its muxers need; mpegts puts it in front of each key frame again.
+    // tee does not request the headers that its muxers need. mpegts repeats them before each key frame.
     ...(forms.length > 1 ? ['-flags', '+global_header'] : []),
   ]
 }
 
-/** Flags and values of the only video stream, for one of several: ffmpeg adds the values of equal flags together. */
+/** Rewrites flags of the only video stream for one of several: ffmpeg joins the values of equal flags. */
 function withSpecifier(flags: readonly string[], specifier: string): string[] {
   return flags.map((each, index) => (index % 2 === 0 ? `${each.replace(/:v$/, '')}:${specifier}` : each))
 }
 
 function teeSlave(options: Record<string, string>, target: string): string {
-  // Else tee goes on with the others, and ffmpeg exits with 0.
+  // Otherwise tee continues with the remaining targets, and ffmpeg exits with 0.
   const spelled = Object.entries({ ...options, onfail: 'abort' }).map(([name, value]) => `${name}=${value}`)
   return `[${spelled.join(':')}]${target}`
 }
 
-/** Options of one muxer; none of the values holds a character that tee would read. */
+/** Options of one muxer. No value contains a character that is special to tee. */
 function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, string> {
-  // No version of a tool and no clock in the file.
+  // Leave out tool versions and dates, so that the same plan gives the same bytes.
   const common = { fflags: '+bitexact' }
-  // One fragment a GOP; sound in single frames, which the segmenter joins to where the pictures are cut.
+  // One fragment per GOP. Audio comes in single frames, which the segmenter joins so that audio and video are cut
+  // together.
   const fragments = video === null ? '+frag_every_frame' : '+frag_keyframe'
   switch (form) {
     case 'cmaf':
       return {
         ...common,
         f: 'mp4',
-        // Time on the wire is presentation time: the first offset is 0 and there is no edit list, as cmaf implies it too. ac3's header waits for a frame.
+        // The fragments' time stamps are presentation times: the first offset is 0 and there is no edit list, as cmaf
+        // implies. The header of ac3 can be written only after its first frame.
         movflags: `+cmaf${fragments}+negative_cts_offsets+skip_trailer${video === null ? '+delay_moov' : ''}`,
         use_editlist: '0',
       }
@@ -147,7 +157,7 @@ function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, stri
         f: 'ismv',
         movflags: `${fragments}+negative_cts_offsets+skip_trailer`,
         use_editlist: '0',
-        // Else the encoder's delay would lie before 0. Pictures begin at 0 by the offsets.
+        // Otherwise the encoder's delay would lie before 0. The composition offsets make video begin at 0.
         ...(video === null ? { avoid_negative_ts: 'make_zero' } : {}),
       }
     case 'ts':
@@ -155,30 +165,37 @@ function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, stri
   }
 }
 
-/** From the clock to the time of the picture that comes with it: more than a picture takes, so that by the clock none is late. */
+/**
+ * From the PCR to the presentation time of the frame sent with it. More than a frame lasts, so that no frame is late.
+ */
 const LEAD_SECONDS = 0.1
 
-/** A variable rate also for cbr, whose filler is in the pictures: null packets would be downloaded for nothing. */
+/** A variable rate for cbr as well: its filler is in the video stream, and null packets would only be downloaded. */
 function mpegtsOptions(common: Record<string, string>, leadSeconds: number): Record<string, string> {
   return {
     ...common,
     f: 'mpegts',
-    // ffmpeg's clock is as much behind the time stamps, which it moves by twice that.
+    // ffmpeg's PCR lags the time stamps by this delay, and ffmpeg moves the time stamps by twice as much.
     max_delay: `${leadSeconds * 1e6}`,
     output_ts_offset: `${TS_ORIGIN_TICKS / TICKS_PER_SECOND - 2 * leadSeconds}`,
     mpegts_flags: '+resend_headers',
-    // One frame a packet: a segment's sound is not in a packet that began in the one before.
+    // One audio frame per PES packet: no segment's audio lies in a packet that began in the segment before.
     pes_payload_size: '0',
     // Shorter than any frame, so that every frame has a clock reference: a cue arrives within a frame of its time.
     pcr_period: '1',
   }
 }
 
-/** What a multiplexer of ours takes: a transport stream without delays, each access unit a PES packet of its own. */
+/**
+ * The input of tsMultiplexer/multiplexer.ts: a transport stream without delays, in which each access unit is its own
+ * PES packet.
+ */
 export const encoderStreamArgs: readonly string[] = Object.entries(mpegtsOptions({ fflags: '+bitexact' }, 0)).flatMap(
   ([name, value]) => [`-${name}`, value],
 )
-/** One subtitle stream of the source as WebVTT, on the same clock: times before the first frame stay positive. */
+/**
+ * One subtitle stream of the source as WebVTT, on the same clock, so that times before the first frame stay positive.
+ */
 export function subtitleArgs(stream: number, target: string): string[] {
   return [
     ...['-map', `0:${stream}`, '-map_metadata', '-1', '-map_chapters', '-1', '-c:s', 'webvtt'],
@@ -186,7 +203,7 @@ export function subtitleArgs(stream: number, target: string): string[] {
   ]
 }
 
-/** The source's pictures as they are, on the same clock as all transport streams. */
+/** The source's video unchanged, on the same clock as all transport streams. */
 export function captionArgs(plan: Plan, target: string): string[] {
   return [
     ...['-map', videoSpecifier(plan.pids), '-map_metadata', '-1', '-map_chapters', '-1', '-c:v', 'copy', '-copyinkf:v'],

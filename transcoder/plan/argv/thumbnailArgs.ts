@@ -1,5 +1,5 @@
-// In charge of: filters and arguments of the sheets of small pictures and of the poster, which the same decode serves.
-// Not in charge of: their sizes and times (thumbnailPlan.ts), taking them out of the pipes (transcoder/segmenter).
+// In charge of: filters and arguments of the thumbnail sheets and of the poster, which use the same decode.
+// Not in charge of: their sizes and times (thumbnailPlan.ts), reading them from the pipes (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
 import { sourceFrameFilters, frameRateFilters } from './filters.ts'
@@ -7,13 +7,13 @@ import type { Plan, VideoPlan } from '../model/plan.ts'
 import type { Branch } from './filterGraph.ts'
 import { transferName, toneMapFilters } from './scaleFilters.ts'
 
-/** Of mjpeg, 2 (best) to 31. */
+/** JPEG quality of mjpeg: 2 (best) to 31. */
 const QUALITY = 4
 
 /** JFIF: BT.601 in full range. */
 const JPEG = ['scale=out_color_matrix=bt601:out_range=full', 'format=yuvj420p']
 
-/** Pictures as the first rendition shows them, without its logo: turned, cropped and with its bars, in square pixels. */
+/** Frames as the first rendition shows them, without its logo: rotated, cropped, with its bars, in square pixels. */
 export function thumbnailBranches(plan: Plan): Branch[] {
   const thumbnails = plan.packaging?.thumbnails ?? null
   const video = plan.packaging?.renditions.find(({ kind }) => kind === 'video')?.video ?? null
@@ -23,7 +23,7 @@ export function thumbnailBranches(plan: Plan): Branch[] {
     {
       filters: [
         ...sampledFilters(plan, video, `not(mod(n\\,${intervalFrames}))`, width, height),
-        // The last sheet is filled up with black.
+        // The unused part of the last sheet is black.
         `tile=layout=${columns}x${rows}`,
         ...JPEG,
       ],
@@ -47,7 +47,8 @@ function sampledFilters(plan: Plan, video: VideoPlan, which: string, width: numb
   const sdr = inSdr(plan)
   const bars = small.pictureWidth !== width || small.pictureHeight !== height
   return [
-    // Up to here as the rendition, with which it is shared; then almost everything is dropped before anything costs.
+    // The filters up to here are shared with the rendition. `select` then drops almost all frames before the expensive
+    // filters.
     ...sourceFrameFilters(plan, video),
     `select=${which}`,
     ...frameRateFilters(plan, video),
@@ -61,17 +62,17 @@ function sampledFilters(plan: Plan, video: VideoPlan, which: string, width: numb
   ]
 }
 
-/** By way of RGB: from one matrix to another in one step, 7.0 leaves the matrix as it is (measured). */
+/** Through RGB: 7.0 does not convert the matrix when it goes from one to another in one step (measured). */
 function inRgb(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
   return [...toneMapFilters(source), ...scale(source, width, height), 'format=gbrp']
 }
 
-/** A picture of the source as JPEG has it, for screens without HDR, in square pixels. */
+/** A frame of the source as a JPEG for SDR screens, in square pixels. */
 export function previewFilters(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
   return [...inRgb(source, width, height), 'setsar=1', ...JPEG]
 }
 
-/** Pictures of HDR outputs are for screens without it. */
+/** Thumbnails of HDR outputs are shown on SDR screens. */
 function inSdr(plan: Plan): Plan {
   if (plan.picture.hdr === null || plan.scaler !== 'zscale') return plan
   return { ...plan, picture: { ...plan.picture, conversion: 'toneMap', hdr: null } }
@@ -92,7 +93,7 @@ function scale({ picture }: Pick<Plan, 'picture'>, width: number, height: number
   ]
 }
 
-/** swscale knows no primaries. */
+/** swscale does not convert primaries. */
 function gamutFilters({
   picture,
   range,
@@ -125,19 +126,19 @@ function grey(percent: number): string {
     .repeat(3)}`
 }
 
-/** One JPEG behind the other. `label` is a result of the graph. */
+/** A sequence of JPEGs. `label` names a result of the graph. */
 export function jpegArgs(label: 'thumbnails' | 'poster', target: string): string[] {
   return previewArgs(`[${label}]`, [], target)
 }
 
-/** `count`: options that say how many there are. */
+/** `count`: options that set the number of frames. */
 export function previewArgs(pad: string, count: readonly string[], target: string): string[] {
   return [
     ...['-map', pad, ...count, '-map_metadata', '-1', '-map_chapters', '-1'],
     ...['-c:v', 'mjpeg', '-q:v', `${QUALITY}`],
-    // Each picture once: the muxer would have a constant rate.
+    // Each frame once: the muxer's default is a constant rate.
     ...['-fps_mode', 'passthrough'],
-    // No version of a tool.
+    // Leave out the tool's version.
     ...['-fflags', '+bitexact', '-flags:v', '+bitexact'],
     ...['-f', 'image2pipe', target],
   ]

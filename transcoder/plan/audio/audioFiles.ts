@@ -1,5 +1,5 @@
-// In charge of: audio_output_path: each audio profile as a file of its own, beside the outputs that carry it.
-// Not in charge of: how a profile sounds (audioTracks.ts).
+// In charge of: audio_output_path: each audio profile as a separate file, in addition to the outputs that carry it.
+// Not in charge of: the mix and the codec of a profile (audioTracks.ts).
 import { audioFilePath } from '#contract/job/paths/outputNames.ts'
 import { audioCodecs } from '#contract/codecs.ts'
 import { planTrack } from './audioTracks.ts'
@@ -7,7 +7,7 @@ import type { AudioFilePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { outputDuration } from '../streams/outputTiming.ts'
 
-/** ADTS-like framing and MP4 tables, generously. */
+/** A generous estimate of ADTS headers and MP4 tables. */
 const OVERHEAD = 1.1
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
 
@@ -19,7 +19,7 @@ export function planAudioFiles(context: PlanContext, startSeconds: number): Audi
     const audio = planTrack(context, profile, 'file')
     if (audio === null) return []
     const used = media.audio.filter(({ number }) => number === audio.sourceStream)
-    // A stream may end before the film does, and silence is put before one that begins late.
+    // An audio stream may end before the video, and one that begins late gets silence before it.
     const own = used.some((stream) => stream.durationSeconds === null)
       ? null
       : outputDuration(media, used, startSeconds)

@@ -1,5 +1,5 @@
 // In charge of: which audio streams an output carries, and how.
-// Not in charge of: legality of codec, channels and bitrate (judged when the job was created).
+// Not in charge of: allowed codecs, channels and bitrates (checked when the job is created).
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planDialnorm } from './dialnorm.ts'
 import { planChannelMix } from './downmix.ts'
@@ -10,7 +10,7 @@ import { TaskError } from '#contract/taskError.ts'
 import { silencePaddingUntil } from './silencePadding.ts'
 
 const SAMPLE_RATE = 48000
-/** ISO 639-2, as containers write it; "und" says nothing. Nothing else of a source's text reaches an argv. */
+/** ISO 639-2 as containers write it; "und" means undetermined. No other text of a source reaches the arguments. */
 const LANGUAGE = /^[a-z]{3}$/
 
 export function describeAudioCount(streams: number): string {
@@ -31,7 +31,7 @@ export function planAudioTracks(context: PlanContext, profile: VideoProfile): Au
 /** null = the profile produces no audio. Throws audio_stream_missing. */
 export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segments' | 'file'): AudioPlan | null {
   const { spec, media } = context
-  // 2.2 source_stream: needed for audio to be produced; without it the profile has none.
+  // 2.2 source_stream: required to produce audio. A profile without it has none.
   if (audio.sourceStream === null) return null
   const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
   if (stream === undefined)
@@ -64,7 +64,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
   }
 }
 
-/** 2.2: a profile without source_stream is silent by absence, which is easily a mistake: say so once per profile. */
+/** 2.2: a profile without source_stream has no audio, which is easily a mistake. Warns once per profile. */
 export function warnSilentProfiles(context: PlanContext): void {
   const { spec } = context
   for (const audio of spec.audio)

@@ -1,5 +1,5 @@
 // In charge of: the dialogue level that an AC-3 output states.
-// Not in charge of: reading the source's (transcoder/formats/ac3.ts), the gain itself (filters.ts).
+// Not in charge of: reading the source's level (transcoder/formats/ac3.ts), the gain itself (filters.ts).
 import { audioCodecs } from '#contract/codecs.ts'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
@@ -9,9 +9,9 @@ const QUIETEST = 31
 const LOUDEST = 1
 
 /**
- * 1 to 31 for ac3, null for what has no such field. 2.2 dolby_digital_dialnorm: 0 = passthrough, so what was made louder by n dB
- * has its dialogue n dB higher. `gainDb` is −Infinity for silence, which has no dialogue to place. What was brought to a loudness
- * has its dialogue there.
+ * 1 to 31 for ac3, null for codecs without this field. 2.2 dolby_digital_dialnorm: 0 = passthrough, so audio that was
+ * made n dB louder has dialogue n dB higher. `gainDb` is −Infinity for silence, which has no dialogue. After loudness
+ * normalisation the dialogue level is the target loudness.
  */
 export function planDialnorm(
   context: PlanContext,

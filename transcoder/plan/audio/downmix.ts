@@ -1,5 +1,5 @@
-// In charge of: how much of each channel of a source an output's channel gets (ITU-R BS.775).
-// Not in charge of: spelling it as a filter (filters.ts), reading the source's own levels (transcoder/formats/ac3.ts).
+// In charge of: the gain of each source channel in each output channel (ITU-R BS.775).
+// Not in charge of: writing it as a filter (filters.ts), reading the source's own levels (transcoder/formats/ac3.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
@@ -8,7 +8,7 @@ import type { ChannelMix } from '../model/channelMix.ts'
 
 /** −3 dB. */
 const HALF_POWER = Math.SQRT1_2
-/** Channels of the layouts that ffmpeg has names for. LFE2 and the bottom channels of 22.2 are left out of every mix. */
+/** Channels of the layouts that ffmpeg has names for. No mix uses LFE2 and the bottom channels of 22.2. */
 const CHANNEL_LAYOUTS: Readonly<Record<string, string>> = {
   mono: 'FC',
   stereo: 'FL+FR',
@@ -49,7 +49,7 @@ const CHANNEL_LAYOUTS: Readonly<Record<string, string>> = {
   hexadecagonal: 'FL+FR+FC+BL+BR+BC+SL+SR+TFL+TFC+TFR+TBL+TBC+TBR+WL+WR',
   '22.2': 'FL+FR+FC+LFE+BL+BR+FLC+FRC+BC+SL+SR+TC+TFL+TFC+TFR+TBL+TBC+TBR+TSL+TSR',
 }
-/** What ffmpeg takes a number of channels for where nothing says more. */
+/** The layout that ffmpeg assumes for a number of channels where the source states none. */
 const LAYOUT_BY_COUNT: Readonly<Record<number, string>> = {
   1: 'mono',
   2: 'stereo',
@@ -63,9 +63,12 @@ const LAYOUT_BY_COUNT: Readonly<Record<number, string>> = {
   24: '22.2',
 }
 
-/** The channels of 5.1, in the order in which ffmpeg has them. */
+/** The channels of 5.1, in ffmpeg's order. */
 const SURROUND = ['FL', 'FR', 'FC', 'LFE', 'SL', 'SR'] as const
-/** Channels that a broadcast may change to in the middle of a stream: they are mixed as well, whatever the file says first. */
+/**
+ * Channels that a broadcast may switch to in the middle of a stream. They are part of every mix, whatever the file's
+ * beginning states.
+ */
 const KNOWN_CHANNELS = ['FL', 'FR', 'FC', 'LFE', 'BL', 'BR', 'BC', 'SL', 'SR']
 
 const names: Readonly<Record<(typeof SURROUND)[number], string>> = {
@@ -77,13 +80,13 @@ const names: Readonly<Record<(typeof SURROUND)[number], string>> = {
   SR: 'right surround',
 }
 
-/** null: it is not known what the channels are. */
+/** null: the source does not say which channels it has. */
 function channelsOf({ channelLayout: layout, channels }: AudioStream): string[] | null {
   const listed = /^\d+ channels \(([A-Z0-9+]+)\)$/.exec(layout ?? '')?.[1]
   return (listed ?? CHANNEL_LAYOUTS[layout ?? LAYOUT_BY_COUNT[channels] ?? ''])?.split('+') ?? null
 }
 
-/** The stereo downmix adds channels, so that its gains and its limiter matter; nothing else is asked of an output of 5.1. */
+/** The stereo downmix adds channels, so its gains and its limiter matter. A 5.1 output has no such options. */
 export function isDownmixed(stream: AudioStream): boolean {
   return stream.channels > 2
 }
@@ -104,7 +107,7 @@ export function planChannelMix(profile: AudioProfile, stream: AudioStream): Deci
   return { value: { gains: rounded(toStereo(profile, channels, levelsOf(profile, stream))), limited }, warnings }
 }
 
-/** For a plan of an earlier version, which does not say what the source's channels are. */
+/** For a plan of an earlier version, which does not contain the source's channels. */
 export function defaultMix(channels: 2 | 6): ChannelMix {
   const profile = { downmix: null, downmixLfe: null }
   const levels = { centre: HALF_POWER, surround: HALF_POWER, lfe: HALF_POWER }
@@ -114,7 +117,7 @@ export function defaultMix(channels: 2 | 6): ChannelMix {
   }
 }
 
-/** The source's own where it states some, else those of the recommendation. */
+/** The source's own levels where it states them, else those of the recommendation. */
 function levelsOf({ downmix }: AudioProfile, { downmixLevels }: AudioStream): Levels {
   const own = downmix === 'lt_rt' ? downmixLevels?.ltRt : downmixLevels?.loRo
   return {
@@ -133,8 +136,9 @@ interface Levels {
 type Gains = Record<string, Record<string, number>>
 
 /**
- * BS.775, table 2: left + −3 dB of the centre + −3 dB of the left surround. Two pairs of surrounds become one at −3 dB each, a
- * single one goes to both sides, and a pair of heights is −3 dB of what lies below it. Mono is heard at its own level from both.
+ * BS.775, table 2: left + −3 dB of the centre + −3 dB of the left surround. Two pairs of surrounds become one at −3 dB
+ * each, a single surround goes to both sides, and a pair of height channels is mixed at −3 dB into the channels below
+ * it. Mono goes to both sides at its own level.
  */
 function toStereo(
   profile: Pick<AudioProfile, 'downmix' | 'downmixLfe'>,
@@ -163,7 +167,8 @@ function toStereo(
   })
   const single = (gain: number) => ({ BC: surround * gain, TBC: surround * gain * HALF_POWER })
   if (profile.downmix === 'lt_rt') {
-    // ETSI TS 102 366, 7.8.2: both surrounds in both sides, in opposite phase, which a matrix decoder takes for the rear.
+    // ETSI TS 102 366, 7.8.2: both surrounds in both sides, in opposite phase. A matrix decoder plays this from the
+    // rear.
     const both = { ...behind('L'), ...behind('R'), ...single(1) }
     const inverted = Object.fromEntries(Object.entries(both).map(([name, gain]) => [name, -gain]))
     return onlyChannels(channels, { FL: { ...ofSide('L'), ...inverted }, FR: { ...ofSide('R'), ...both } })
@@ -203,7 +208,7 @@ function toSurround(channels: readonly string[]): Gains {
   })
 }
 
-/** Of each of two pairs of surrounds. */
+/** The gain of each of two pairs of surrounds. */
 function pairGain(channels: readonly string[]): number {
   return channels.includes('SL') && channels.includes('BL') ? HALF_POWER : 1
 }
@@ -227,7 +232,9 @@ function rounded(gains: Gains): Gains {
   )
 }
 
-/** More channels than any usual layout has, and not a word about them: the first ones, in the order that all layouts share. */
+/**
+ * More channels than any known layout, and no layout stated: uses the first ones, in the order that all layouts share.
+ */
 function mixByPosition(profile: AudioProfile): ChannelMix {
   const wanted = SURROUND.slice(0, profile.channels)
   return { gains: Object.fromEntries(wanted.map((name, index) => [name, { [`c${index}`]: 1 }])), limited: false }
@@ -242,7 +249,7 @@ function layoutUnknown(profile: AudioProfile, stream: AudioStream): Warning {
   }
 }
 
-/** Six channels of a stereo source: allowed, and four of them are silent. A missing LFE is no loss. */
+/** Six channels from a stereo source: allowed, but four of them are silent. A missing LFE is no loss. */
 function silentChannels(
   profile: AudioProfile,
   stream: AudioStream,
@@ -266,7 +273,7 @@ function silentChannels(
 }
 
 function withoutEffect(profile: AudioProfile, stream: AudioStream, channels: readonly string[] | null): Warning[] {
-  // What 6 channels of an output make of them is said when the job is created.
+  // Options that have no effect on 6 channels are reported when the job is created.
   if (profile.channels === 6) return []
   const noEffect = (name: string, why: string): Warning => {
     const field = `audioProfiles[${profile.index}].${name}`

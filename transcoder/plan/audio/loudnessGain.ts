@@ -1,4 +1,5 @@
-// In charge of: loudness_lufs: which gain brings a measured sound to its target (ITU-R BS.1770, EBU R 128), and when peaks need a limiter.
+// In charge of: loudness_lufs: the gain that brings measured audio to its target (ITU-R BS.1770, EBU R 128), and when
+// peaks need a limiter.
 // Not in charge of: measuring (transcoder/analysis/measureLoudness.ts), the filters (filters.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planChannelMix } from './downmix.ts'
@@ -7,14 +8,20 @@ import type { ChannelMix } from '../model/channelMix.ts'
 import type { PlanContext } from '../planContext.ts'
 import type { AudioPlan } from '../model/plan.ts'
 
-/** Highest true peak before the encoder, in dB: a lossy codec adds up to 2 dB to noise at usual rates, and the output is to stay below −1 dBTP. */
+/**
+ * Highest true peak before the encoder, in dB. A lossy codec adds up to 2 dB to noise at usual rates, and the output
+ * must stay below −1 dBTP.
+ */
 export const TRUE_PEAK_CEILING_DB = -3
-/** Gains above the linear one that are tried behind the limiter, in dB: what it takes from the peaks has to be made up for. */
+/**
+ * Gains above the linear one that are tried with the limiter, in dB. They make up for the loudness that the limiter
+ * removes.
+ */
 const STEPS_DB = [0, 0.5, 1, 2, 4, 8]
-/** Said where it is missed by more; R 128 allows 0.5 LU for a programme and 1 LU live. */
+/** A larger difference gives a warning. R 128 allows 0.5 LU for a programme and 1 LU live. */
 const TOLERANCE_LU = 0.5
 
-/** The streams that are to be measured, each once for every mix that is made of it. */
+/** The streams to be measured, each once for every mix that is made of it. */
 export function loudnessMeasurements(spec: JobSpec, media: MediaInfo): { stream: number; mix: ChannelMix }[] {
   if (spec.loudnessLufs === null) return []
   const carried = new Set(
@@ -37,7 +44,7 @@ export function isSameMix(one: ChannelMix, other: ChannelMix): boolean {
   return JSON.stringify(one.gains) === JSON.stringify(other.gains)
 }
 
-/** Gains in dB to be tried behind the limiter, ascending; none where the peaks fit as they are. */
+/** Gains in dB to be tried with the limiter, ascending. None where the peaks fit without it. */
 export function limiterGains(sound: MeasuredLoudness, targetLufs: number): number[] {
   const gain = linearGain(sound, targetLufs)
   if (gain === null || (sound.truePeakDb ?? -Infinity) + gain <= TRUE_PEAK_CEILING_DB) return []
@@ -48,7 +55,7 @@ function linearGain({ integratedLufs }: MeasuredLoudness, targetLufs: number): n
   return integratedLufs === null ? null : rounded(targetLufs - integratedLufs)
 }
 
-/** null: nothing was asked for, or there is nothing to bring to a level, which is said. */
+/** null: the job sets no target, or the audio is silent, which gives a warning. */
 export function planLoudness(
   context: PlanContext,
   { stream, mix }: { stream: AudioStream; mix: ChannelMix },
@@ -81,7 +88,10 @@ export function planLoudness(
   return { gainDb: made, limited: true }
 }
 
-/** The gain whose sound behind the limiter is as loud as asked, between the tries. Loudness grows with gain, ever more slowly. */
+/**
+ * The gain that reaches the target after the limiter, interpolated between the measured ones. Loudness grows ever more
+ * slowly with gain.
+ */
 function limitedGain(
   { limited }: MeasuredLoudness,
   target: number,
@@ -98,7 +108,7 @@ function limitedGain(
   return { gainDb: rounded(low.gainDb + share * (high.gainDb - low.gainDb)), reachedLufs: target }
 }
 
-/** ebur128 tells tenths; a plan is text, and has no more digits than are meant. */
+/** ebur128 reports tenths, so further digits of the plan mean nothing. */
 function rounded(db: number): number {
   return Math.round(db * 100) / 100
 }

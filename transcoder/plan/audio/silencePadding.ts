@@ -1,6 +1,6 @@
-// In charge of: how far an audio track is filled up with silence: to the video's end in segmented output, and where the source's
-// audio is over before the outputs begin.
-// Not in charge of: gaps within it, which the resampler fills (filters.ts).
+// In charge of: how much silence is added to the end of an audio track: up to the video's end in segmented output, and
+// where the source's audio ends before the outputs begin.
+// Not in charge of: gaps within a track, which the resampler fills (filters.ts).
 import type { AudioStream } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -8,12 +8,12 @@ import { sourceRate } from '../video/frameRate.ts'
 import { outputDuration, outputStartSeconds } from '../streams/outputTiming.ts'
 
 /**
- * A track of which nothing is left after the outputs' beginning is one packet of silence at least: without any, ffmpeg 5 leaves
- * the track out, and ffmpeg 7 ends with SIGABRT.
+ * A track that ends before the outputs begin still gets one packet of silence: without a packet ffmpeg 5 leaves the
+ * track out, and ffmpeg 7 ends with SIGABRT.
  */
 const ONE_PACKET_SECONDS = 0.032
 
-/** Seconds that the track lasts at least; 0 = as long as it is. */
+/** The least duration of the track in seconds; 0 = no padding. */
 export function silencePaddingUntil(context: PlanContext, stream: AudioStream, kind: 'segments' | 'file'): number {
   const { spec, media } = context
   const { video } = media
@@ -29,6 +29,6 @@ export function silencePaddingUntil(context: PlanContext, stream: AudioStream, k
     })
   const least = end === null || isOver ? ONE_PACKET_SECONDS : 0
   if (whole === null || !(isOver || kind === 'segments')) return least
-  // Less a frame: durations are rounded, and audio that is longer than the video would make a segment of its own.
+  // Less a frame: durations are rounded, and audio longer than the video would add a segment.
   return Math.max(least, Math.floor((whole - 1 / toNumber(sourceRate(spec, video).value)) * 1000) / 1000)
 }

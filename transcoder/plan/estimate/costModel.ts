@@ -1,5 +1,5 @@
 // In charge of: what a plan would take: bytes, CPU time, wall time, requests and money, each as a range.
-// Not in charge of: the constants (costConstants.ts), saying it (estimateJob.ts).
+// Not in charge of: the constants (costConstants.ts), the report (estimateJob.ts).
 import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task/protocol.ts'
 import type { Estimate, EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import { audioEncodings, videoCodecOfSource, videoEncodings } from '../codecs.ts'
@@ -27,11 +27,13 @@ export interface Pricing {
 
 const MEGAPIXEL = 1_000_000
 const ASSUMED_RATE = 25
-/** What of the asked rate is used at least: vbr leaves easy pictures small, qvbr has a quality and no rate. */
+/**
+ * The least share of the requested rate that is used: vbr spends little on easy video, qvbr has a quality and no rate.
+ */
 const MIN_VIDEO_SHARE = { cbr: 0.9, vbr: 0.05, qvbr: 0.01 } as const
 const LIKELY_VIDEO_SHARE = { cbr: 1, vbr: 1, qvbr: 0.7 } as const
 
-/** As the service counts on of single files. */
+/** The same overhead as in the service's size limit for single files. */
 const MAX_OVERHEAD = 1.2
 const FIXED_BYTES = 65_536
 
@@ -44,7 +46,7 @@ function audioKbps(tracks: readonly AudioPlan[]): { low: number; likely: number 
   }
 }
 
-/** Bytes of an output; `high` is the size that the service itself counts on. null where the length is unknown. */
+/** Bytes of an output. `high` is the size that the service itself assumes. null where the length is unknown. */
 export function outputBytes(output: OutputPlan, seconds: number | null): EstimateRange | null {
   if (seconds === null) return null
   const { video, audio, muxRateKbps } = output
@@ -71,13 +73,13 @@ export function audioFileBytes(file: AudioFilePlan): EstimateRange | null {
   })
 }
 
-/** Bytes of a rendition in all of its forms, segments and what lists them. */
+/** Bytes of a rendition in all of its forms: segments and manifests. */
 export function renditionBytes(rendition: RenditionPlan, seconds: number | null): EstimateRange | null {
   if (seconds === null) return null
   const { video, audio, forms } = rendition
   const total = { low: 0, likely: 0, high: 0 }
   for (const form of forms) {
-    // In a video rendition the sound is inside of its transport stream only.
+    // A video rendition has audio in its transport stream only.
     const sound = audioKbps(video === null || segmentForms[form].carriesAudio ? audio : [])
     const container = fileRules[segmentForms[form].container].overhead
     const picture = video === null ? 0 : video.bitrateKbps
@@ -117,7 +119,7 @@ export function cpuSecondsPerSecond(plan: Plan, media: MediaInfo): number {
   )
   const toneMapped = plan.picture.conversion === 'none' ? 0 : sourcePixels * TONE_MAP
   const sound = [...encodes.flatMap(({ audio }) => audio), ...plan.audioFiles.map((file) => file.audio)]
-  // A loudness is measured in a pass of its own.
+  // Loudness is measured in a separate pass.
   const tracks = sound.reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
   return decode + pictures + toneMapped + tracks * AUDIO_SECONDS
 }
@@ -128,7 +130,10 @@ function cpuSecondsPerVideoSecond(video: VideoPlan, sourcePixels: number): numbe
   return pixels * videoEncodings[video.codec].encodeSeconds[video.quality] + (pixels + sourcePixels) * SCALE + fields
 }
 
-/** Everything but the sizes is a model: it knows neither how hard the pictures are nor how fast the machine is. */
+/**
+ * All values except the sizes are modelled: the model knows neither the complexity of the video nor the speed of the
+ * machine.
+ */
 export function predictCost(
   plan: Plan,
   media: MediaInfo,
@@ -180,7 +185,7 @@ function roundTo(value: number, digits: number): number {
   return Number(value.toFixed(digits))
 }
 
-/** Begin, parts, complete. The part size follows from the upper estimate, as at the door. */
+/** Create, parts, complete. The part size follows from the upper estimate, as in the task API. */
 function storeWrites({ likely, high }: EstimateRange): number {
   const part = Math.max(MIN_PART_BYTES, Math.ceil((high * 1.1) / MAX_PARTS))
   return 2 + Math.max(1, Math.ceil(likely / part))

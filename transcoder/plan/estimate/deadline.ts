@@ -1,26 +1,28 @@
-// In charge of: how long an attempt may take and how much processor time its encode may use, from what there is to do.
-// Not in charge of: ending it (runTask.ts), estimates for people (costModel.ts).
+// In charge of: how long an attempt may take and how much processor time its encode may use, depending on the work.
+// Not in charge of: enforcing it (runTask.ts), estimates for clients (costModel.ts).
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
 import { cpuSecondsPerSecond } from './costModel.ts'
 
 export interface TimeLimits {
-  /** Of an attempt once its source can be read: reading, looking, encoding, sending. */
+  /** For an attempt, from the moment its source can be read: reading, analysing, encoding, uploading. */
   wallSeconds: number
-  /** Of its encode, over all cores. */
+  /** For its encode, over all cores. */
   cpuSeconds: number
 }
 
-/** Far beyond slow machines, hard pictures and a dozen transcoders that share the cores: only what never ends gets there. */
+/**
+ * Far above slow machines, complex video and a dozen transcoders on the same cores: only a job that hangs reaches it.
+ */
 const FACTOR = 20
-/** What does not depend on the length: starting, waiting for others. */
+/** The part that does not depend on the length: starting, waiting for other services. */
 const FIXED_SECONDS = 600
-/** 2 Mb/s: slower lines than that are not waited for. */
+/** 2 Mb/s: a slower connection fails the attempt. */
 const MIN_BYTES_PER_SECOND = 250_000
-/** A source is read for its sound's level, for cues and for the encode. */
+/** A source is read for the loudness measurement, for cues and for the encode. */
 const SOURCE_READS = 3
 
-/** null where the length of the source is unknown: then only the bound of every attempt holds. */
+/** null where the length of the source is unknown: then only the general limit of attempts applies. */
 export function timeLimits(
   plan: Plan,
   media: MediaInfo,

@@ -1,5 +1,5 @@
-// In charge of: a planned file in sentences that a video engineer reads.
-// Not in charge of: the same as numbers (estimateJob.ts).
+// In charge of: a planned file in sentences for a video engineer.
+// Not in charge of: the same facts as numbers (estimateJob.ts).
 import { videoCodecs } from '#contract/codecs.ts'
 import { segmentForms } from '../forms.ts'
 import { videoEncodings } from '../codecs.ts'
@@ -49,7 +49,7 @@ function levelText({ loudness, volumePercent }: AudioPlan): string {
   return volumePercent === 100 ? '' : `, at ${volumePercent} % volume`
 }
 
-/** `silence` is said where there is no audio inside. */
+/** `silence` is the text for an output without audio. */
 export function describeOutput(
   output: Pick<OutputPlan, 'video' | 'audio' | 'muxRateKbps'>,
   plan: Plan,

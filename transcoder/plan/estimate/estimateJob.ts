@@ -1,4 +1,4 @@
-// In charge of: a dry run's answer: the source as found, the plan told, what it would take.
+// In charge of: the answer of a dry run: the source, the plan in words, the estimated cost.
 // Not in charge of: the plan (planJob.ts), the model (costModel.ts), the sentences (describePlan.ts).
 import type { Estimate, PlannedFile } from '#contract/task/dryRunEstimate.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
@@ -12,7 +12,7 @@ import { toNumber } from '../../formats/rational.ts'
 import { sourceReport } from './sourceReport.ts'
 import { describeAudio, describeOutput, describeRendition, ratioText } from './describePlan.ts'
 
-/** `media` is the source as planning saw it, `found` its cues where they were looked for. */
+/** `media` is the source that was planned with. `found` contains its cues, if the job searched for them. */
 export function estimateJob(
   spec: JobSpec,
   source: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
@@ -47,7 +47,7 @@ export function estimateJob(
   }
 }
 
-/** The rungs were not asked for one by one: that they follow from the source is said where each is told. */
+/** The job did not request the rungs one by one, so each description says that the rung follows from the source. */
 function mergeRungs(reports: readonly PlannedFile[]): PlannedFile[] {
   const rungs = reports.filter(({ video }) => video !== null)
   return reports.map((report) => {
@@ -70,7 +70,7 @@ function outputReport(output: OutputPlan, plan: Plan): PlannedFile {
   }
 }
 
-/** One report a rendition, told by its directory, and one of the tar. */
+/** One report per rendition, named by its directory, and one for the tar. */
 function packagingReports(plan: Plan, packaging: PackagingPlan): PlannedFile[] {
   const renditions = packaging.renditions.map((rendition): PlannedFile => {
     const kind = rendition.kind === 'video' ? 'video' : 'audio'

@@ -1,5 +1,5 @@
-// In charge of: the source as a client is told of it: in the status of every job, and in a dry run's estimate.
-// Not in charge of: finding it out (probe.ts, streamDetails.ts, measureSource.ts).
+// In charge of: the description of the source for clients: in the status of every job, and in a dry run's estimate.
+// Not in charge of: analysing the source (probe.ts, streamDetails.ts, measureSource.ts).
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { MAX_SOURCE_STREAMS } from '#contract/task/reportSchemas.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
@@ -10,7 +10,10 @@ import { ratioText } from './describePlan.ts'
 
 const HDR_TRANSFERS = ['smpte2084', 'arib-std-b67']
 
-/** `media` as far as it is known; `found` its cues where they were looked for. Very many streams are told in part. */
+/**
+ * `media` may be incomplete. `found` contains its cues, if the job searched for them. A very long list of streams is
+ * cut.
+ */
 export function sourceReport(
   spec: JobSpec,
   { media, found, sizeBytes }: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
@@ -52,7 +55,7 @@ function videoReport(spec: JobSpec, video: VideoStream): SourceReport['video'] {
     rotation: video.rotation,
     frame_rate: video.frameRate === null ? null : ratioText(video.frameRate, '/'),
     variable_frame_rate: video.variableFrameRate,
-    // The plan has its warnings already.
+    // The plan already has the warnings of this decision.
     scan: classifyFields(spec, video).value.kind,
     field_order: video.fieldOrder,
     pixel_format: video.pixelFormat,

@@ -1,12 +1,13 @@
-// In charge of: how a source's channels become the output's, as plain values.
-// Not in charge of: choosing the gains (downmix.ts), spelling them as a filter (filters.ts).
+// In charge of: the mix of a source's channels into the output's, as plain values.
+// Not in charge of: choosing the gains (downmix.ts), writing them as a filter (filters.ts).
 
 export interface ChannelMix {
   /**
-   * Linear gains: by channel of the output (FL, FR; for six FC, LFE, SL, SR too), of channels of the source by ffmpeg's names.
-   * Names that a source lacks count for nothing, so that a stream may change its channels on the way. `c0` = its first channel.
+   * Linear gains by channel of the output (FL, FR; for six channels also FC, LFE, SL, SR), each by channel of the
+   * source in ffmpeg's names. Names that a source lacks are ignored, so that a stream may change its channels. `c0` =
+   * its first channel.
    */
   gains: Record<string, Record<string, number>>
-  /** Channels are added up: a limiter of true peaks follows. */
+  /** The mix adds channels, so a limiter for true peaks follows. */
   limited: boolean
 }

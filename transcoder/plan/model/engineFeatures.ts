@@ -1,22 +1,24 @@
-// In charge of: what an ffmpeg can do that not every accepted version can.
-// Not in charge of: finding it out (ffmpeg/locate.ts).
+// In charge of: the features that only some of the accepted ffmpeg versions have.
+// Not in charge of: detecting them (ffmpeg/locate.ts).
 
 export interface EngineFeatures {
-  /** zscale, tonemap and colorspace: colours can be converted. */
+  /** The filters zscale, tonemap and colorspace exist: colours can be converted. */
   zscale: boolean
   /** libx265 has `-a53cc` (not in 5.1; its default differs between 7.0 and 7.1). */
   hevcCaptions: boolean
-  /** libx265 has 10 bits: builds for one depth exist. */
+  /** libx265 encodes 10 bits: some builds support one bit depth only. */
   hevcMain10: boolean
-  /** Captions survive a change to another broadcast rate: ffmpeg 7 and later. */
+  /** Captions survive a change to another broadcast frame rate: ffmpeg 7 and later. */
   captionsAcrossRates: boolean
-  /** Caption bytes that come in several messages a frame are read whole: ffmpeg 7 and later. */
+  /** Caption bytes in several messages per frame are all read: ffmpeg 7 and later. */
   severalCaptionMessages: boolean
-  /** The clock of a transport stream begins with the streams that are used, not with all: ffmpeg 6 and later. */
+  /**
+   * The clock of a transport stream begins with the streams that are used, not with all streams: ffmpeg 6 and later.
+   */
   clockFromUsedStreams: boolean
 }
 
-/** Everything that changes outputs. The clock is that of ffmpeg 5: argv differs by it, and outputs do not. */
+/** Every feature that changes outputs. The clock is that of ffmpeg 5: it changes the arguments, not the outputs. */
 export const ALL_FEATURES: EngineFeatures = {
   zscale: true,
   hevcCaptions: true,

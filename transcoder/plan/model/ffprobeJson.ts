@@ -1,10 +1,13 @@
-// In charge of: reading ffprobe's JSON as a MediaInfo. Every field of it may be absent or nonsense.
+// In charge of: reading ffprobe's JSON as a MediaInfo. Any of its fields may be missing or invalid.
 // Not in charge of: running ffprobe (transcoder/analysis/probe.ts).
 import type { AudioStream, MediaInfo, OtherStream, StreamDisposition, VideoStream } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { distance, ratio, toNumber } from '../../formats/rational.ts'
 
-/** The part of `ffprobe -of json -show_format -show_streams` that is read. Numbers with a fraction arrive as text. */
+/**
+ * The part of `ffprobe -of json -show_format -show_streams` that this program reads. Numbers with a fraction arrive as
+ * text.
+ */
 export interface FfprobeJson {
   format?: { format_name?: string; start_time?: string; duration?: string; size?: string }
   streams?: ProbeStream[]
@@ -39,13 +42,13 @@ interface ProbeStream {
   side_data_list?: { side_data_type?: string; rotation?: number | string }[]
 }
 
-/** The two rates of a constant source differ by rounding only. */
+/** In a source of constant rate the two rates differ by rounding only. */
 const VARIABLE_FROM = 0.01
-/** Pictures per second. More is a time base that was taken for a rate. */
+/** Frames per second. A higher value is a time base that was read as a rate. */
 const MAX_AVERAGE = 1000
 const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
 
-/** `wanted`: the number of the program that is asked for, of a transport stream; null = the first one with video. */
+/** `wanted`: the number of the requested program of a transport stream; null = the first one with video. */
 export function parseFfprobe(document: FfprobeJson, wanted: number | null = null): MediaInfo {
   const formats = document.format?.format_name?.split(',') ?? []
   const programs = formats.includes('mpegts') ? (document.programs ?? []) : []
@@ -54,7 +57,7 @@ export function parseFfprobe(document: FfprobeJson, wanted: number | null = null
   const streams = (document.streams ?? []).filter(({ index }) => program === null || members.includes(index))
   const pictures = streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream) && hasSize(stream))
   const sounds = streams.filter((stream) => stream.codec_type === 'audio' && (stream.channels ?? 0) > 0)
-  // Positions count every audio stream, as ffmpeg's `0:a:n` does, even one that could not be read.
+  // Positions count every audio stream, also unreadable ones, as ffmpeg's `0:a:n` does.
   const allSounds = streams.filter((stream) => stream.codec_type === 'audio')
   const main = pictures[0]
   return {
@@ -76,7 +79,7 @@ export function parseFfprobe(document: FfprobeJson, wanted: number | null = null
 
 type Program = NonNullable<FfprobeJson['programs']>[number]
 
-/** null where there is no choice, or none was found. */
+/** null where the file has no programs, or no program matches. */
 function chooseProgram(document: FfprobeJson, programs: readonly Program[], wanted: number | null): Program | null {
   if (wanted !== null) return programs.find(({ program_num }) => program_num === wanted) ?? null
   if (programs.length < 2) return null
@@ -85,7 +88,7 @@ function chooseProgram(document: FfprobeJson, programs: readonly Program[], want
   return programs.find(({ streams }) => streams?.some(({ index }) => isPicture(index))) ?? null
 }
 
-/** The whole file's would count the other programs, which may be longer or on another clock. */
+/** The file's own values would include the other programs, which may be longer or on another clock. */
 function extent(streams: readonly ProbeStream[]): { durationSeconds: number | null; startSeconds: number | null } {
   const starts = streams.flatMap(({ start_time }) => number(start_time) ?? [])
   if (starts.length === 0) return { durationSeconds: null, startSeconds: null }
@@ -140,8 +143,8 @@ function readVideo(stream: ProbeStream): VideoStream {
 }
 
 /**
- * The average counts what is there; the nominal rate is the container's time grid. Where they are within rounding of each
- * other the nominal one is exact; at twice the average it counts fields.
+ * The average rate counts the frames. The nominal rate is the container's time grid. If the two differ by rounding
+ * only, the nominal rate is exact. If it is twice the average, it counts fields.
  */
 function frameRate(
   average: Rational | null,
@@ -153,12 +156,12 @@ function frameRate(
   return { frameRate: average, variableFrameRate: !fields }
 }
 
-/** Raw DV has 60000 pictures a second for one ffprobe, and 25 for another. */
+/** For raw DV one ffprobe version reports 60000 frames per second, another 25. */
 function plausibleRate(rate: Rational | null): Rational | null {
   return rate !== null && toNumber(rate) > MAX_AVERAGE ? null : rate
 }
 
-/** ffprobe counts counter-clockwise, as the display matrix does; upright is the other way. */
+/** ffprobe counts counter-clockwise, like the display matrix. The result counts clockwise. */
 function rotation(stream: ProbeStream): VideoStream['rotation'] {
   const matrix = stream.side_data_list?.find((data) => data.rotation !== undefined)
   const turn = Math.round(-Number(matrix?.rotation ?? 0) / 90)
@@ -213,7 +216,10 @@ function number(text: string | undefined): number | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** Matroska has no field for it. Its writers leave a statistic, which ffmpeg counts from 0: where the stream ends. */
+/**
+ * Matroska has no field for a stream's duration. Its writers add a statistics tag, which ffmpeg counts from 0: it is
+ * the time at which the stream ends.
+ */
 function streamDuration(stream: ProbeStream): number | null {
   const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(stream.tags?.['DURATION'] ?? '') ?? []
   if (seconds === undefined) return positive(stream.duration)

@@ -1,22 +1,24 @@
-// In charge of: what a probe knows about a source, as plain values.
-// Not in charge of: how it is found out (transcoder/analysis/probe.ts).
+// In charge of: the facts about a source that the analysis found, as plain values.
+// Not in charge of: finding them (transcoder/analysis/probe.ts).
 
 import type { DownmixLevels } from '../../formats/ac3.ts'
 import type { ChannelMix } from './channelMix.ts'
 import type { Rational } from '../../formats/rational.ts'
 
-/** Pictures by what their lines look like (ffmpeg's idet), among the first of the source. */
+/**
+ * Numbers of frames by type, as ffmpeg's idet filter detects it from their lines, among the first frames of the source.
+ */
 export interface IdetCounts {
   tff: number
   bff: number
   progressive: number
-  /** Pictures that repeat no field of the one before; its top; its bottom field. */
+  /** Numbers of frames that repeat no field of the frame before, its top field, its bottom field. */
   neither: number
   repeatedTop: number
   repeatedBottom: number
 }
 
-/** The display a picture was graded on (SMPTE ST 2086): CIE 1931 x and y, and cd/m². */
+/** The display on which the video was graded (SMPTE ST 2086): CIE 1931 x and y, and cd/m². */
 export interface MasteringDisplay {
   red: [number, number]
   green: [number, number]
@@ -29,7 +31,7 @@ export interface MasteringDisplay {
 export interface VideoStream {
   /** Index among all streams of the file. */
   index: number
-  /** The container's own number: the PID in a transport stream; null where it has none. */
+  /** The container's own number of the stream, the PID in a transport stream; null where it has none. */
   id: number | null
   codec: string
   /** Coded size in pixels, before rotation. */
@@ -37,13 +39,16 @@ export interface VideoStream {
   height: number
   /** Sample aspect ratio; 1:1 where unknown. */
   sar: Rational
-  /** Degrees clockwise that the picture must be turned to stand upright: 0, 90, 180 or 270. */
+  /** Degrees clockwise by which the frame must be rotated to stand upright: 0, 90, 180 or 270. */
   rotation: 0 | 90 | 180 | 270
   /** Frames per second: the average rate; null where unknown. */
   frameRate: Rational | null
-  /** True where the container's nominal and average rates differ: the source has a variable rate. */
+  /** The container's nominal and average rates differ: the source has a variable rate. */
   variableFrameRate: boolean
-  /** The rate that most pictures keep, of a variable one; null where there is none or nobody looked (transcoder/analysis/commonFrameRate.ts). */
+  /**
+   * The rate that most frames of a variable-rate source have; null where there is none or it was not measured
+   * (transcoder/analysis/commonFrameRate.ts).
+   */
   commonFrameRate: Rational | null
   fieldOrder: 'progressive' | 'tt' | 'bb' | 'tb' | 'bt' | 'unknown'
   /** null where it was not measured (transcoder/analysis/measureSource.ts). */
@@ -53,21 +58,21 @@ export interface VideoStream {
   colorSpace: string | null
   colorTransfer: string | null
   colorPrimaries: string | null
-  /** null where there is none or nobody looked (transcoder/analysis/hdrMetadata.ts). */
+  /** null where there is none or it was not read (transcoder/analysis/hdrMetadata.ts). */
   masteringDisplay: MasteringDisplay | null
   /** MaxCLL and MaxFALL in cd/m² (CTA-861.3). */
   contentLight: { maximum: number; average: number } | null
-  /** HDR10+ or Dolby Vision was seen. */
+  /** HDR10+ or Dolby Vision metadata was found. */
   dynamicMetadata: boolean
-  /** CEA-608/708 caption data was seen inside the pictures (streamDetails.ts looks into the first ones). */
+  /** CEA-608/708 caption data was found inside the video (streamDetails.ts inspects the first frames). */
   closedCaptions: boolean
-  /** What that data was seen to carry: `CC1` to `CC4`, `T1` to `T4`, `SERVICE1` and up. */
+  /** The channels found in that data: `CC1` to `CC4`, `T1` to `T4`, `SERVICE1` and up. */
   captionChannels: string[]
-  /** ISO 639-2 by channel, as the program's map states it (caption_service_descriptor); looked for where captions become files. */
+  /** ISO 639-2 by channel, from the program map (caption_service_descriptor). Read only where captions become files. */
   captionLanguages: Record<string, string>
-  /** Caption bytes come in more than one message a picture. */
+  /** Frames carry their caption bytes in more than one message. */
   severalCaptionMessages: boolean
-  /** An active format description (AFD) was seen inside the pictures. */
+  /** An active format description (AFD) was found inside the video. */
   activeFormat: boolean
   /** Seconds on the file's clock; null where unknown. */
   startSeconds: number | null
@@ -81,7 +86,7 @@ export interface MeasuredLoudness {
   integratedLufs: number | null
   /** dB above full scale; null = silence. */
   truePeakDb: number | null
-  /** How loud it is with that gain behind the limiter; empty where none is needed. */
+  /** The measured loudness for each gain tried with the limiter; empty where no limiter is needed. */
   limited: { gainDb: number; integratedLufs: number }[]
 }
 
@@ -96,17 +101,20 @@ export interface AudioStream {
   channelLayout: string | null
   sampleRate: number
   language: string | null
-  /** Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or nobody looked (streamDetails.ts). */
+  /**
+   * Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or it was not read
+   * (streamDetails.ts).
+   */
   dialnorm: number | null
-  /** null where there are none or nobody looked (streamDetails.ts). */
+  /** null where there are none or they were not read (streamDetails.ts). */
   downmixLevels: DownmixLevels | null
-  /** Empty where nobody asked (transcoder/analysis/measureLoudness.ts). */
+  /** Empty where it was not measured (transcoder/analysis/measureLoudness.ts). */
   loudness: MeasuredLoudness[]
   startSeconds: number | null
   durationSeconds: number | null
 }
 
-/** What the container says of a stream's purpose. */
+/** The purpose of a stream, as the container states it. */
 export type StreamDisposition = 'forced' | 'hearing_impaired'
 
 export interface OtherStream {
@@ -116,7 +124,7 @@ export interface OtherStream {
   type: string
   codec: string
   language: string | null
-  /** Of subtitles; missing = none. */
+  /** For subtitles only; missing = none. */
   traits?: StreamDisposition[]
   /** Missing = not stated. */
   startSeconds?: number
@@ -133,7 +141,7 @@ export interface MediaInfo {
   formats: string[]
   /** Seconds; null where unknown (raw streams, pipes). */
   durationSeconds: number | null
-  /** Where its streams begin on the file's clock. */
+  /** Time on the file's clock at which its streams begin. */
   startSeconds: number | null
   sizeBytes: number | null
   /** The first video stream that is not cover art; null where there is none. */
@@ -142,11 +150,11 @@ export interface MediaInfo {
   /** The program that the streams are taken from; null = all streams of the file. */
   program: {
     number: number
-    /** Where the whole file begins on that clock; other programs may have been started hours before. */
+    /** Time on that clock at which the whole file begins. Other programs may have started hours earlier. */
     fileStartSeconds: number | null
   } | null
   /** Numbers of all programs of a transport stream. */
   programs: number[]
-  /** Further video streams, subtitles, data, attachments and cover art. */
+  /** Additional video streams, subtitles, data, attachments and cover art. */
   other: OtherStream[]
 }

@@ -1,5 +1,5 @@
-// In charge of: every file that one run writes, in the order of its arguments: the outputs, then audio files of their own.
-// Not in charge of: what is in them (plan.ts), where they lie on disk (transcoder/pipeline/encode.ts).
+// In charge of: every file that one run writes, in the order of its arguments: the outputs, then the audio files.
+// Not in charge of: their content (plan.ts), their paths on disk (transcoder/pipeline/encode.ts).
 import type { AudioFilePlan, OutputPlan, Plan } from './plan.ts'
 
 export interface PlannedFile {
@@ -10,9 +10,9 @@ export interface PlannedFile {
   container: OutputPlan['container'] | AudioFilePlan['container']
   headerReserveBytes: number | null
   expectedBytes: number
-  /** Seconds that it must last; null where the source does not say. */
+  /** Required duration in seconds; null where the source does not state it. */
   durationSeconds: number | null
-  /** The step in which a length can differ. */
+  /** The step by which a duration can differ. */
   frameSeconds: number
 }
 

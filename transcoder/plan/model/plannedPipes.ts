@@ -1,5 +1,6 @@
-// In charge of: every stream that leaves one run through a pipe, in the order of its arguments behind the files of plannedFiles.ts.
-// Not in charge of: what is done with them (transcoder/segmenter).
+// In charge of: every stream that one run writes to a pipe, in the order of its arguments, after the files of
+// plannedFiles.ts.
+// Not in charge of: processing the streams (transcoder/segmenter).
 import type { Plan, PipePlan } from './plan.ts'
 
 /** Stream number `n` is target number `plannedFiles(plan).length + n` of ffmpegArgs. Empty without packaging. */

@@ -1,19 +1,23 @@
-// In charge of: ts_mode_input_audio_source_stream_count: how far a transport stream is probed, and what it means to find fewer.
+// In charge of: ts_mode_input_audio_source_stream_count: how far a transport stream is probed, and the error where it
+// has fewer audio streams.
 // Not in charge of: probing (transcoder/analysis/probe.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
 
-/** ffmpeg's defaults are 5 MB and 5 s; an audio stream that begins later is listed without its format then. */
+/** ffmpeg's defaults are 5 MB and 5 s. With them an audio stream that begins later is listed without its format. */
 export const DEEP_PROBE_FLAGS: readonly string[] = ['-probesize', '50M', '-analyzeduration', '20M']
 
-/** The job counts streams, and the source is of the kind that hides them. ffmpeg must then look as far as ffprobe did. */
+/**
+ * The job states a number of streams, and the source is a transport stream. ffmpeg must then probe as far as ffprobe
+ * did.
+ */
 export function needsDeepProbe(spec: JobSpec, media: MediaInfo): boolean {
   return spec.expectedAudioStreams !== null && media.formats.includes('mpegts')
 }
 
-/** Throws audio_stream_missing where a transport stream has fewer audio streams than the job counts on. */
+/** Throws audio_stream_missing where a transport stream has fewer audio streams than the job states. */
 export function requireStreamCount(context: PlanContext): void {
   const { spec, media } = context
   const expected = spec.expectedAudioStreams

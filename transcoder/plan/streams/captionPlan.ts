@@ -1,4 +1,5 @@
-// In charge of: whether the captions inside the source's pictures go into an output's pictures, and what is said about it.
+// In charge of: whether captions inside the source's video are carried into an output's video, and the warnings about
+// it.
 // Not in charge of: finding them (transcoder/formats/cea), the encoders' flags (encoderArgs.ts).
 import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
@@ -6,7 +7,10 @@ import type { PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { sameRatio } from '../../formats/rational.ts'
 
-/** CEA-608 comes in pairs of bytes at the rate of these; at any other new rate pairs would be dropped or doubled (measured). */
+/**
+ * CEA-608 sends byte pairs at one of these frame rates. At any other new rate pairs would be dropped or doubled
+ * (measured).
+ */
 const captionRates: readonly Rational[] = [
   { num: 30000, den: 1001 },
   { num: 60000, den: 1001 },
@@ -15,11 +19,11 @@ const captionRates: readonly Rational[] = [
 export interface RateChange {
   from: Rational
   to: Rational
-  /** Pictures are put together anew from fields or by undoing a pulldown. */
+  /** Frames are rebuilt from fields or by undoing a pulldown. */
   rebuilt: boolean
 }
 
-/** True = carried over; false = removed, which needs a flag as well: encoders carry them by default. */
+/** True = carried over; false = removed, which also needs a flag: encoders carry captions by default. */
 export function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange): boolean {
   const { spec } = context
   // 2.1 closed_captions: false = none in the output.
@@ -33,7 +37,7 @@ export function planCaptions(context: PlanContext, video: VideoStream, rate: Rat
     })
   const reason = captionObstacle(context, video, rate)
   if (reason === null) return true
-  // Removed in any case, since only the beginning was looked into; told where there are some.
+  // Removed in any case, because only the beginning was inspected. The warning is given only if captions were found.
   if (video.closedCaptions)
     context.warn({
       code: 'captions_removed',

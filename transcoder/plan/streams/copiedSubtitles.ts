@@ -1,16 +1,17 @@
-// In charge of: which of the source's teletext and DVB subtitles a transport stream carries as they are.
-// Not in charge of: captions inside of the video (captionPlan.ts), text subtitles, what is left out (droppedStreams.ts).
+// In charge of: which of the source's teletext and DVB subtitles a transport stream carries unchanged.
+// Not in charge of: captions inside the video (captionPlan.ts), text subtitles (textSubtitles.ts), dropped streams
+// (droppedStreams.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { fileContainerOf, fileRules } from '../forms.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { SubtitlePlan } from '../model/plan.ts'
 
 const kinds: Record<string, SubtitlePlan['kind']> = { dvb_teletext: 'teletext', dvb_subtitle: 'subtitles' }
-/** What a full service of teletext takes, and the leak rate of a decoder of DVB subtitles (EN 300 743, 5.1). */
+/** The rate of a full teletext service, and the leak rate of a decoder of DVB subtitles (EN 300 743, 5.1). */
 const RESERVED_KBPS: Record<SubtitlePlan['kind'], number> = { teletext: 400, subtitles: 200 }
 const LANGUAGES = /^[a-z]{3}(,[a-z]{3})*$/
 
-/** Only a DVB receiver reads them, and only a transport stream states what they are. */
+/** Only DVB receivers read them, and only a transport stream can describe them. */
 export function planCopiedSubtitles(spec: JobSpec, media: MediaInfo): SubtitlePlan[] {
   const container = fileContainerOf(spec)
   if (container === null || !fileRules[container].hasService || spec.service.profile !== 'dvb') return []

@@ -1,5 +1,6 @@
-// In charge of: what a source's cues mean for the outputs: their PID, and key frames where a splice may be made.
-// Not in charge of: finding them (transcoder/formats/scte35/cueScan.ts), putting them into the output (transcoder/formats/scte35/cueInjector.ts).
+// In charge of: how a source's cues affect the outputs: their PID, and key frames where a splice is possible.
+// Not in charge of: finding them (transcoder/formats/scte35/cueScan.ts), writing them to the output
+// (transcoder/formats/scte35/cueInjector.ts).
 import type { JobSpec, TsServiceSpec } from '#contract/job/jobSpec.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
@@ -10,7 +11,7 @@ import type { Rational } from '../../formats/rational.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { framesPerGridStep } from '../video/frameRate.ts'
 
-/** What planning needs to know of a source's cues. Times in ticks of 90 kHz, 0 = the first picture. */
+/** The facts about a source's cues that planning needs. Times in 90 kHz ticks, 0 = the first frame. */
 export interface SourceCues {
   pids: readonly number[]
   cueStreamType: number
@@ -19,16 +20,16 @@ export interface SourceCues {
   damaged: number
 }
 
-/** Tables of a transport stream, and null packets. */
+/** PIDs of the transport stream's tables and of null packets. */
 const TABLE_PIDS = [0x00, 0x10, 0x11, 0x12, 0x14, 0x1ffb, 0x1fff]
-/** Of segments, which ffmpeg's muxer writes. */
+/** The PIDs of segments, which ffmpeg's muxer writes. */
 const MUXER_PIDS = { mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 }
-/** One argument of a process holds 128 KiB (Linux, MAX_ARG_STRLEN); a splice point takes some 35 bytes of it. */
+/** One argument of a process holds 128 KiB (Linux, MAX_ARG_STRLEN). A splice point takes about 35 bytes of it. */
 const MAX_SPLICE_POINTS = 2000
-/** Room in a constant rate for cues and the larger program map, whatever the pictures need. */
+/** Share of a constant rate for cues and the larger program map, independent of the video. */
 export const CUE_KBPS = 40
 
-/** Cues are wanted, and some output can have them. */
+/** The job requests cues, and some output can carry them. */
 export function carriesCues(spec: JobSpec): boolean {
   const container = fileContainerOf(spec)
   const { packaging } = spec
@@ -38,7 +39,9 @@ export function carriesCues(spec: JobSpec): boolean {
   )
 }
 
-/** null where no cues are wanted or could be carried, or where there are none: then a warning says so. */
+/**
+ * null where the job requests no cues, no output can carry them, or the source has none. The last two give a warning.
+ */
 export function planCues(context: PlanContext, cues: SourceCues | null): CuePlan | null {
   const { spec } = context
   if (!carriesCues(spec)) return null
@@ -60,7 +63,9 @@ export function planCues(context: PlanContext, cues: SourceCues | null): CuePlan
   return { pid, streamType: cues.cueStreamType }
 }
 
-/** Throws TaskError where the cues' PID is one that the output uses. `tracks` beside the video; `service`: null = segments. */
+/**
+ * Throws TaskError where an output uses the cues' PID. `tracks` counts the audio tracks; `service`: null = segments.
+ */
 export function requireUnusedPid({ pid }: CuePlan, tracks: number, service: TsServiceSpec | null): void {
   const { mapPid, videoPid, audioPid } = service ?? MUXER_PIDS
   const inUse = [
@@ -78,11 +83,11 @@ export function requireUnusedPid({ pid }: CuePlan, tracks: number, service: TsSe
 }
 
 /**
- * Frames that begin at a splice point, ascending. The first frame is a key frame in any case. They lie on the grid of a rate
- * that renditions have in common, of which `rate` is a multiple.
+ * Frames that begin at a splice point, ascending. The first frame is always a key frame. They lie on the grid of a rate
+ * that all renditions share; `rate` is a multiple of it.
  */
 export function spliceFrames(context: PlanContext, points: Iterable<number>, rate: Rational, grid: Rational): number[] {
-  // As the fps filter rounds: a picture goes to the nearest place.
+  // Rounds as the fps filter does: to the nearest frame.
   const steps = framesPerGridStep(rate, grid)
   const frames = [...points].map((point) => Math.round((point * grid.num) / (grid.den * TICKS_PER_SECOND)) * steps)
   const distinct = [...new Set(frames)].filter((frame) => frame > 0).toSorted((a, b) => a - b)

@@ -1,5 +1,5 @@
-// In charge of: saying, by kind, what of a source no output carries.
-// Not in charge of: audio that no profile asks for (a choice of the job), captions (captionPlan.ts).
+// In charge of: warnings about the source's streams that no output carries, by kind.
+// Not in charge of: audio that no profile selects (the job's choice), captions (captionPlan.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
 import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
@@ -7,7 +7,7 @@ import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
 interface DroppedKind {
   code: WarningCode
   name: string
-  /** The codec is told as well, where the kind does not already say it. */
+  /** The warning also names the codec, where the kind does not imply it. */
   codec?: true
 }
 
@@ -21,7 +21,7 @@ const byCodec: Record<string, DroppedKind> = {
   timed_id3: { code: 'id3_left_out', name: 'timed ID3' },
   klv: { code: 'klv_left_out', name: 'KLV metadata' },
   scte_35: { code: 'scte35_left_out', name: 'SCTE-35 cues' },
-  // QuickTime's timecode track has no codec, only this tag.
+  // QuickTime's timecode track has only this tag, no codec.
   tmcd: { code: 'timecode_left_out', name: 'timecode' },
 }
 
@@ -36,7 +36,7 @@ const byType: Record<string, DroppedKind> = {
 }
 const unknown: DroppedKind = { code: 'unknown_stream_left_out', name: 'of an unknown kind', codec: true }
 
-/** One warning for each stream but those of `keptPids` and `kept`, and one for an AFD inside the pictures. */
+/** One warning for each stream except those in `keptPids` and `kept`, and one for an AFD inside the video. */
 export function warnDroppedStreams(
   media: MediaInfo,
   keptPids: readonly number[] = [],

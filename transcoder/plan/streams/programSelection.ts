@@ -1,4 +1,5 @@
-// In charge of: program_number: which program of a transport stream a job takes, what is said about the others, and how its streams are named.
+// In charge of: program_number: which program of a transport stream a job uses, the warnings about the others, and
+// ffmpeg's names of its streams.
 // Not in charge of: reading the programs (ffprobeJson.ts).
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
@@ -7,7 +8,7 @@ import { TaskError } from '#contract/taskError.ts'
 
 const FIELD = 'program_number'
 
-/** Throws program_missing where a transport stream does not have the program that is asked for. */
+/** Throws program_missing where a transport stream does not have the requested program. */
 export function requireProgram(context: PlanContext): void {
   const { spec, media } = context
   const { program, programs } = media
@@ -48,12 +49,12 @@ export function usedPids(media: MediaInfo): Plan['pids'] {
   return { video: media.video?.id ?? null, audio: Object.fromEntries(audio) }
 }
 
-/** ffmpeg's name of the video. V, not v: cover art is a video stream too. */
+/** ffmpeg's specifier of the video. V, not v: v would include cover art. */
 export function videoSpecifier(pids: Plan['pids']): string {
   return pids === null || pids.video === null ? '0:V:0' : `0:i:${pids.video}`
 }
 
-/** ffmpeg's name of an audio stream, counted from 1. */
+/** ffmpeg's specifier of an audio stream, counted from 1. */
 export function audioSpecifier(pids: Plan['pids'], number: number): string {
   const pid = pids?.audio[number]
   return pid === undefined ? `0:a:${number - 1}` : `0:i:${pid}`

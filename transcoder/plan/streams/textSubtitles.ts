@@ -1,15 +1,17 @@
 // In charge of: which text subtitles of the source become WebVTT tracks of segmented output.
-// Not in charge of: the arguments (segmentArgs.ts), reading what comes out (transcoder/subtitles).
+// Not in charge of: the arguments (segmentArgs.ts), reading ffmpeg's output (transcoder/segmenter/subtitleReader.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
 import type { TextTrackPlan } from '../model/plan.ts'
 
-/** Codecs whose text ffmpeg decodes; all others are pictures, or teletext. */
+/** Codecs whose text ffmpeg decodes. All other subtitles are bitmaps or teletext. */
 const TEXT_CODECS = new Set(['mov_text', 'subrip', 'srt', 'webvtt', 'ass', 'ssa', 'text'])
-/** Each is a pipe of its own. More than any programme has. */
+/** Each track needs a pipe. More than any real programme has. */
 const MAX_TRACKS = 32
 
-/** Streams of the source that become tracks; the others are warned about (droppedStreams.ts). Smooth manifests list none. */
+/**
+ * Streams of the source that become tracks. The others give a warning (droppedStreams.ts). Smooth manifests list none.
+ */
 export function textSubtitleStreams({ packaging }: JobSpec, media: MediaInfo): OtherStream[] {
   if (packaging === null || !(packaging.hls || packaging.dash)) return []
   return media.other.filter(({ type, codec }) => type === 'subtitle' && TEXT_CODECS.has(codec)).slice(0, MAX_TRACKS)
