@@ -41,7 +41,7 @@ function weaveFilter(video: VideoPlan): string[] {
   return ['format=yuv420p', `tinterlace=mode=${WEAVE_MODES[video.scan]}:flags=low_pass_filter`]
 }
 
-/** Each frame twice, where the codec has no code for half the rate. */
+/** Each frame twice, where the codec cannot signal half the rate. */
 function repeatFilter({ frameRate, pictureRate }: VideoPlan): string[] {
   return sameRatio(frameRate, pictureRate) ? [] : [`fps=${frameRate.num}/${frameRate.den}:start_time=0`]
 }

@@ -9,20 +9,27 @@ import { fileRules } from '../forms.ts'
 import type { AudioPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
-/** Measured worst case of a header: per video sample, per audio packet, fixed (stts, ctts, stsz, stss, stsc, co64 …). */
+/**
+ * Measured worst case of a header: per video sample, per audio packet, and fixed (stts, ctts, stsz, stss, stsc, co64
+ * …).
+ */
 const HEADER_BYTES_PER_FRAME = 44
 const HEADER_BYTES_PER_PACKET = 32
 const HEADER_BYTES_FIXED = 4096
-/** A probe may understate the duration a little. */
+/** A probe may report a slightly shorter duration. */
 const HEADER_MARGIN = 1.05
 const HEADER_EXTRA_SECONDS = 5
-/** Larger headers are moved to the front afterwards instead of being reserved: the reserve has to be held back. */
+/**
+ * A larger header is moved to the front at the end instead, because a reserve of that size would have to be held back.
+ */
 const MAX_RESERVE_BYTES = 64 * 1024 * 1024
 
-/** Where the source does not say how long it is. Only the part size follows from it. */
+/** Assumed where the source does not state its duration. Only the part size follows from it. */
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
 
-/** vbr: peaks of 1.5 × over a buffer of 3 s; qvbr: never above the bitrate over 2 s; cbr: one second, as HRD signals it. */
+/**
+ * vbr: peaks of 1.5 × over a buffer of 3 s; qvbr: never above the bitrate over 2 s; cbr: one second, as HRD signals it.
+ */
 const VBV_BUFFERS: Record<BitrateMode, { peak: number; seconds: number }> = {
   cbr: { peak: 1, seconds: 1 },
   vbr: { peak: 1.5, seconds: 3 },
@@ -30,12 +37,12 @@ const VBV_BUFFERS: Record<BitrateMode, { peak: number; seconds: number }> = {
 }
 
 /**
- * At a constant rate the decoder's buffer is filled at hardly more than the rate of the pictures: a receiver waits that long for
- * the first one, and MPEG-2 allows 1 s (ISO/IEC 13818-1, 2.4.2.6).
+ * At a constant rate the decoder's buffer is filled only slightly faster than the rate of the video. A receiver waits
+ * that long for the first frame, and MPEG-2 allows 1 s (ISO/IEC 13818-1, 2.4.2.6).
  */
 const CONSTANT_MUX_SECONDS = 0.7
 
-/** The buffer that an output's decoder is promised. cbr in a transport stream makes the whole multiplex constant. */
+/** The decoder buffer model of an output. cbr in a transport stream makes the whole multiplex constant. */
 export function vbvModel(
   codec: VideoCodec,
   mode: BitrateMode,
@@ -50,18 +57,21 @@ export function vbvModel(
   return { maxKbps, bufferBits: Math.min(bufferBits, limit?.bits ?? Infinity) }
 }
 
-/** Stuffing and a PES header for every picture beyond 25 a second, in kbps. */
+/** Stuffing and a PES header for every frame beyond 25 per second, in kbps. */
 const KBPS_PER_FRAME = 1
 const USUAL_RATE = 25
 
-/** kbps of a constant transport stream: room for PES, PSI and PCR; at 1.0 × decoders would be fed late (measured). */
+/**
+ * kbps of a constant transport stream, including PES, PSI and PCR. At 1.0 × the decoder would get data too late
+ * (measured).
+ */
 export function muxRate(videoKbps: number, framesPerSecond: number, audio: readonly AudioPlan[]): number {
   const audioKbps = audio.reduce((sum, track) => sum + track.bitrateKbps, 0)
   const pictures = Math.max(0, framesPerSecond - USUAL_RATE) * KBPS_PER_FRAME
   return Math.ceil((11 * videoKbps + 11 * audioKbps) / 10 + 60 + pictures)
 }
 
-/** Bytes to keep free for the header of an mp4; null where it cannot be known or would be too large to hold back. */
+/** Bytes to reserve for the header of an mp4; null where the size is unknown or too large to hold back. */
 export function moovReserve(seconds: number | null, video: VideoPlan, audio: readonly AudioPlan[]): number | null {
   if (seconds === null) return null
   const long = seconds * HEADER_MARGIN + HEADER_EXTRA_SECONDS
@@ -76,7 +86,7 @@ export function moovReserve(seconds: number | null, video: VideoPlan, audio: rea
   return bytes > MAX_RESERVE_BYTES ? null : bytes
 }
 
-/** Upper estimate of an output's bytes. */
+/** Upper estimate of an output's size in bytes. */
 export function expectedSize(
   seconds: number | null,
   video: VideoPlan,

@@ -1,4 +1,4 @@
-// In charge of: how large a source is as it is shown: upright, as the job turns and shapes it, in square samples.
+// In charge of: the display size of a source: upright, after the job's rotation and aspect ratio, in square pixels.
 // Not in charge of: the size of an output (geometry.ts, ladder.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { uprightSize } from './geometry.ts'
@@ -12,7 +12,7 @@ export interface Size {
   height: number
 }
 
-/** Scan lines are kept, and what is across them is stretched: a 720x576 picture of 16:9 is shown as 1024x576. */
+/** The number of lines is kept and the width is stretched: a 720x576 frame of 16:9 is displayed as 1024x576. */
 export function displaySize(spec: JobSpec, video: VideoStream): { picture: Size; frame: Size } {
   const oriented = orient(spec, uprightSize(video))
   const onSide = video.rotation === 90 || video.rotation === 270

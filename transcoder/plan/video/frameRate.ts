@@ -1,5 +1,5 @@
-// In charge of: the output's frame rate and what follows from it (GOP in frames, B-frames).
-// Not in charge of: how a rate is reached (filters.ts).
+// In charge of: the output's frame rate and the values that depend on it (GOP in frames, B-frames).
+// Not in charge of: the filters that change the rate (filters.ts).
 import type { FrameRateFactor, JobSpec } from '#contract/job/jobSpec.ts'
 import type { VideoProfile } from '#contract/job/jobSpec.ts'
 import { videoCodecs } from '#contract/codecs.ts'
@@ -10,7 +10,7 @@ import type { Rational } from '../../formats/rational.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { distance, multiply, ratio, toNumber } from '../../formats/rational.ts'
 
-/** The eight rates that MPEG-2 can signal (ISO/IEC 13818-2 table 6-4), which are also the rates of broadcast. */
+/** The eight rates that MPEG-2 can signal (ISO/IEC 13818-2 table 6-4). Broadcast uses the same ones. */
 const standardRates: readonly Rational[] = [
   ratio(24000, 1001),
   ratio(24, 1),
@@ -23,11 +23,11 @@ const standardRates: readonly Rational[] = [
 ]
 const factors: Record<FrameRateFactor, Rational> = { '1x': ratio(1, 1), '1/2x': ratio(1, 2), '2x': ratio(2, 1) }
 
-/** Above this no encoder level exists that a player would take. */
+/** No encoder level that players support goes higher. */
 const MAX_RATE = 300
 /** Containers round: 29.97 arrives as 2997/100 or 19001/634. Far below the 0.1 % between 24 and 23.976. */
 const SAME_RATE = 0.0002
-/** What a rate of the table may be away from the output's. */
+/** The largest relative distance between a rate of the table and the output's. */
 const CODED_SNAP = 0.001
 
 function nearestStandard(rate: Rational): Rational {
@@ -36,7 +36,7 @@ function nearestStandard(rate: Rational): Rational {
   )
 }
 
-/** Pictures at `rate` while there is one at `grid`. */
+/** Frames at `rate` for each frame at `grid`. */
 export function framesPerGridStep(rate: Rational, grid: Rational): number {
   return Math.round(toNumber(rate) / toNumber(grid))
 }
@@ -45,7 +45,7 @@ function describe(rate: Rational): string {
   return String(Number(toNumber(rate).toFixed(3)))
 }
 
-/** Frames per second of the source as the outputs see it: constant, and exact where the container rounded. */
+/** Frames per second of the source as the outputs use it: constant, and exact where the container rounded. */
 export function sourceRate(spec: JobSpec, video: VideoStream): Decision<Rational> {
   if (video.frameRate === null) {
     const message = 'The source does not say its frame rate; 25 frames per second is assumed.'
@@ -58,14 +58,14 @@ export function sourceRate(spec: JobSpec, video: VideoStream): Decision<Rational
   }
   if (distance(video.frameRate, nearest) <= SAME_RATE) return { value: nearest, warnings: [] }
   if (spec.keepFps) return { value: video.frameRate, warnings: [] }
-  // keep_fps: false = one of the standard rates.
+  // keep_fps: false = the nearest standard rate.
   const message = `The source's ${describe(video.frameRate)} frames per second become ${describe(nearest)}, the nearest standard rate; keep_fps true keeps the source's.`
   return { value: nearest, warnings: [{ code: 'frame_rate_snapped', field: 'keep_fps', message }] }
 }
 
 /**
- * Pictures a second as they are chosen from the source, and as they are coded: where mpeg2 has no such rate, each is coded
- * twice. Throws frame_rate_unsupported where the codec has neither.
+ * Frames per second as chosen from the source (pictureRate), and as coded (frameRate). Where mpeg2 cannot signal the
+ * first rate, each frame is coded twice. Throws frame_rate_unsupported where the codec can signal neither.
  */
 export function outputRate(
   context: PlanContext,
@@ -101,15 +101,16 @@ export function outputRate(
   return { frameRate: rate, pictureRate: rate }
 }
 
-/** The lowest frame rate among the profiles: a time on its grid is a picture of every rendition. */
+/** The lowest frame rate among the profiles: each time on its grid is a frame of every rendition. */
 export function segmentGridRate(spec: JobSpec, source: Rational): Rational {
   const rates = spec.video.map(({ frameRateFactor }) => multiply(source, factors[frameRateFactor]))
   return rates.reduce((lowest, rate) => (toNumber(rate) < toNumber(lowest) ? rate : lowest))
 }
 
 /**
- * Frames per GOP and B-frames between anchors: max(1, round(gop_length × fps)) and ip_distance − 1, within what fits.
- * `grid` is the rate by which GOPs are counted: that of the output, or a lower one that renditions have in common.
+ * Frames per GOP and B-frames between anchors: max(1, round(gop_length × fps)) and ip_distance − 1, within the
+ * encoder's limits. `grid` is the rate in which GOPs are counted: that of the output, or a lower one that all
+ * renditions share.
  */
 export function gopOf(context: PlanContext, rate: Rational, grid: Rational): { gopFrames: number; bFrames: number } {
   const { spec } = context

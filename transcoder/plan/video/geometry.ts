@@ -1,5 +1,5 @@
-// In charge of: frame size, turning, cropping, sample aspect ratio and bars of an output.
-// Not in charge of: the filters that make them (filters.ts), which aspect and turn a job's words mean (orientation.ts).
+// In charge of: frame size, rotation, cropping, sample aspect ratio and bars of an output.
+// Not in charge of: the filters (filters.ts), the rotation and aspect ratio that a job requests (orientation.ts).
 import type { Warning } from '#contract/errors.ts'
 import { videoCodecs } from '#contract/codecs.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
@@ -11,7 +11,7 @@ import { orient, type Orientation } from './orientation.ts'
 import type { Geometry } from '../model/plan.ts'
 import { approximate, distance, divide, invert, multiply, ratio, toNumber } from '../../formats/rational.ts'
 
-/** The source as it stands upright. */
+/** The source after its own rotation. */
 export interface UprightSize {
   width: number
   height: number
@@ -20,9 +20,9 @@ export interface UprightSize {
 }
 
 const SQUARE = ratio(1, 1)
-/** Nobody sees a difference of 1 %, and square pixels are understood by everything. */
+/** A difference of 1 % is not visible, and square pixels work in every player. */
 const SQUARE_TOLERANCE = 0.01
-/** Display aspects that an MPEG-2 sequence header can carry beside square samples (ISO/IEC 13818-2 table 6-3). */
+/** Display aspects that an MPEG-2 sequence header can signal besides square samples (ISO/IEC 13818-2 table 6-3). */
 const mpeg2Displays: readonly Rational[] = [ratio(4, 3), ratio(16, 9), ratio(221, 100)]
 const barDisplays: readonly Rational[] = [ratio(4, 3), ratio(16, 9)]
 /** Both terms have 16 bits in H.264 and HEVC (table E.1, Extended_SAR). */
@@ -46,8 +46,8 @@ export function uprightSize(video: VideoStream): UprightSize {
 }
 
 /**
- * 0 × 0 = the source's size, cut to even; one 0 = in proportion to what is displayed, in samples of the source's shape, or in
- * square ones where the job asks for those.
+ * 0 × 0 = the source's size, rounded down to even. One 0 = in proportion to the display aspect: in the source's sample
+ * aspect, or in square pixels where the job requests them.
  */
 function frameSize(profile: VideoProfile, oriented: Orientation): { width: number; height: number } {
   const { width, height } = profile
@@ -59,12 +59,15 @@ function frameSize(profile: VideoProfile, oriented: Orientation): { width: numbe
   return isRotatedFrame(profile, oriented) ? { width: height, height: width } : { width, height }
 }
 
-/** A size as the source has it, for a frame that is turned with the picture: samples would be of 81:256. */
+/**
+ * The job's frame has the source's orientation, but the frame is rotated with the image. Without swapping width and
+ * height its samples would be 81:256.
+ */
 function isRotatedFrame({ width, height }: VideoProfile, { frameTurned, frame }: Orientation): boolean {
   return frameTurned && width > 0 && height > 0 && (width - height) * (frame.num - frame.den) < 0
 }
 
-/** The largest even picture of display aspect `picture` in a frame of display aspect `frame`. */
+/** The largest even image of display aspect `picture` in a frame of display aspect `frame`. */
 function fitInside(
   width: number,
   height: number,
@@ -77,7 +80,7 @@ function fitInside(
     : { pictureWidth: Math.min(width, even(width * wider)), pictureHeight: height }
 }
 
-/** The largest even part of the turned source that has the shape of the frame. */
+/** The largest even part of the rotated source that has the aspect of the frame. */
 function cropSize(oriented: Orientation, storage: Rational): { cropWidth: number; cropHeight: number } {
   const wider = toNumber(oriented.picture) / toNumber(storage)
   const { width, height } = oriented
@@ -86,7 +89,10 @@ function cropSize(oriented: Orientation, storage: Rational): { cropWidth: number
     : { cropWidth: width, cropHeight: Math.min(height, even(height * wider)) }
 }
 
-/** The frame is exactly width × height; video_aspect_ratio governs its display aspect, picture_transform how it is filled. */
+/**
+ * The frame is exactly width × height. video_aspect_ratio sets its display aspect, picture_transform how the image
+ * fills it.
+ */
 export function planGeometry(profile: VideoProfile, spec: JobSpec, source: UprightSize): Decision<Geometry> {
   const warnings: Warning[] = []
   const field = `videoProfiles[${profile.index}]`
@@ -124,7 +130,7 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
   if (spec.transform === 'stretch') return decided(full)
   if (spec.transform === 'crop') return decided({ ...full, ...cropSize(oriented, storage) })
   const inside = (frame: Rational, sar: Rational): Decision<Geometry> => {
-    // 1 % of a difference is stretched rather than shown as a thin line of bars.
+    // A difference of 1 % is stretched. Otherwise there would be thin bars.
     const filled = distance(oriented.picture, frame) <= SQUARE_TOLERANCE
     const picture = filled ? {} : fitInside(width, height, oriented.picture, frame)
     return decided({ ...full, ...picture, barPercent: spec.barPercent, sar })
@@ -162,7 +168,7 @@ const BLACKNESS_WITHOUT_EFFECT: Warning = {
   message: 'rotation_blackness has no effect: the turned picture leaves no bars.',
 }
 
-/** Only a turned picture's bars have a level of their own; every other bar is black. */
+/** The bars of a rotated image have a level of their own. All other bars are black. */
 function settleBars(spec: JobSpec, geometry: Geometry): Decision<Geometry> {
   const bars = geometry.pictureWidth !== geometry.width || geometry.pictureHeight !== geometry.height
   const turned = spec.aspect === 'rotate_clockwise' || spec.aspect === 'rotate_counterclockwise'

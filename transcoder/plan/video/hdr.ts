@@ -1,17 +1,18 @@
-// In charge of: dynamic_range: whether an HDR source stays HDR, and with what is said of the display it was made on.
-// Not in charge of: tone mapping and tags (color.ts, filters.ts), reading a source's side data (transcoder/analysis/hdrMetadata.ts).
+// In charge of: dynamic_range: whether an HDR source stays HDR, and the metadata of the display it was mastered on.
+// Not in charge of: tone mapping and tags (color.ts, filters.ts), reading a source's side data
+// (transcoder/analysis/hdrMetadata.ts).
 import { videoCodecs } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MasteringDisplay, VideoStream } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
 
-/** Signal level of SDR white, 203 cd/m² (ITU-R BT.2408, table 1): what logos and bars are drawn at. */
+/** Signal level of SDR white, 203 cd/m² (ITU-R BT.2408, table 1): the level of logos and bars. */
 export const WHITE_SIGNAL = { smpte2084: 0.58, 'arib-std-b67': 0.75 } as const
 export const WHITE_NITS = 203
 
 type HdrTransfer = keyof typeof WHITE_SIGNAL
 
-/** What an output is called that is in HDR, by its transfer. */
+/** The name of an HDR output, by its transfer. */
 export const HDR_NAMES: Readonly<Record<string, 'hdr10' | 'hlg'>> = { smpte2084: 'hdr10', 'arib-std-b67': 'hlg' }
 
 /** PQ or HLG; null for anything else. */
@@ -19,12 +20,12 @@ export function hdrTransfer(video: VideoStream): HdrTransfer | null {
   return video.colorTransfer === 'smpte2084' || video.colorTransfer === 'arib-std-b67' ? video.colorTransfer : null
 }
 
-/** Whether the outputs of that source would be HDR. */
+/** Whether the job requests HDR outputs and the source allows them. */
 export function requestsHdr(spec: JobSpec, video: VideoStream): boolean {
   return videoCodecs[spec.videoCodec].hasHdr && spec.dynamicRange === 'source' && hdrTransfer(video) !== null
 }
 
-/** Whether they are: this libx265 may have 8 bits only. */
+/** Whether the outputs are HDR: this libx265 may support 8 bits only. */
 export function planHdr(context: PlanContext, video: VideoStream): boolean {
   if (!requestsHdr(context.spec, video)) return false
   const field = 'dynamic_range'
@@ -40,7 +41,7 @@ export function planHdr(context: PlanContext, video: VideoStream): boolean {
   return true
 }
 
-/** As x265 wants it: chromaticities in steps of 0.00002, luminances in 0.0001 cd/m² (SMPTE ST 2086). */
+/** In x265's units: chromaticities in steps of 0.00002, luminances in 0.0001 cd/m² (SMPTE ST 2086). */
 export function masterDisplay({ red, green, blue, white, minNits, maxNits }: MasteringDisplay): string {
   const point = ([x, y]: readonly [number, number]) => `(${Math.round(x * 50_000)},${Math.round(y * 50_000)})`
   const light = `(${Math.round(maxNits * 10_000)},${Math.round(minNits * 10_000)})`

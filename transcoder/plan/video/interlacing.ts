@@ -1,4 +1,4 @@
-// In charge of: interlaced and telecined sources: what they are, judged by a measurement, and what becomes of them.
+// In charge of: interlaced and telecined sources: how a measurement classifies them, and how their outputs are coded.
 // Not in charge of: measuring (transcoder/analysis/measureSource.ts), the filters (filters.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
@@ -11,30 +11,33 @@ import { distance, ratio } from '../../formats/rational.ts'
 
 export interface SourceFields {
   kind: 'progressive' | 'interlaced' | 'telecined'
-  /** Which field is shown first; of no meaning for progressive material. */
+  /** The field that is shown first. Not used for progressive video. */
   order: 'tff' | 'bff'
   fields: FieldPlan
 }
 
-/** Codecs of which much is interlaced, and containers whose flags are often wrong. */
+/** Codecs that are often interlaced, and containers whose flags are often wrong. */
 const doubtfulCodecs = new Set(['mpeg2video', 'mpeg1video', 'dvvideo'])
 const doubtfulFormats = new Set(['mpegts', 'mpeg', 'mxf', 'dv', 'gxf'])
 const flagged = new Set<VideoStream['fieldOrder']>(['tt', 'bb', 'tb', 'bt'])
 /** The second letter is the field that is shown first: "tb" is coded top first, shown bottom first. */
 const topFirst = new Set<VideoStream['fieldOrder']>(['tt', 'bt'])
 
-/** Progressive test pictures give either parity by chance (43 to 38 of 100); real fields give one of them (100 to 0). */
+/** Progressive test video gives both parities by chance (43 to 38 of 100). Real fields give one of them (100 to 0). */
 const PARITY_FACTOR = 5
-/** Against the flags, more has to be seen: what moves evenly up or down looks like fields for a while (44 to 1 in 2 s). */
+/**
+ * The least number of frames that overrules the flags: a steady vertical movement looks like fields for a while (44 to
+ * 1 in 2 s).
+ */
 const UNFLAGGED_PICTURES = 60
-/** 3:2 pulldown repeats a field in two frames of five: 0.40 of all were measured, and none in video or film. */
+/** 3:2 pulldown repeats a field in two frames of five. 0.40 of all frames were measured, and none in video or film. */
 const TELECINE_SHARE = 0.25
 const TELECINED_RATE = ratio(30000, 1001)
 export const TELECINE_FILM_RATE: Rational = ratio(24000, 1001)
 const SAME_RATE = 0.001
 /**
- * Rasters that exist interlaced, widths by lines (SMPTE ST 274, ITU-R BT.601 and its narrower forms in ETSI TS 101 154 and
- * ATSC A/53). Anything else is scaled by players as if it were progressive.
+ * Rasters that exist interlaced: widths by number of lines (SMPTE ST 274, ITU-R BT.601 and its narrower forms in ETSI
+ * TS 101 154 and ATSC A/53). Players scale any other raster as progressive.
  */
 const interlacedRasters: Readonly<Record<number, readonly number[]>> = {
   1080: [1920, 1440],
@@ -43,7 +46,7 @@ const interlacedRasters: Readonly<Record<number, readonly number[]>> = {
   480: [720, 704, 640, 544, 528, 480, 352],
 }
 
-/** Whether the pictures must be looked at: not for ordinary progressive sources, which then cost nothing extra. */
+/** Whether the frames must be measured. Ordinary progressive sources are not, which saves the time. */
 export function needsIdet(spec: JobSpec, media: MediaInfo): boolean {
   const { video } = media
   if (video === null) return false
@@ -81,7 +84,8 @@ export function classifyFields(spec: JobSpec, video: VideoStream): Decision<Sour
     const share = repeated / Math.max(1, repeated + scan.neither)
     const rate = video.frameRate !== null && distance(video.frameRate, TELECINED_RATE) <= SAME_RATE
     if (rate && share >= TELECINE_SHARE) {
-      // Half of telecined pictures are woven of two: matched in the wrong order, all of them would stay combed.
+      // About half of all telecined frames are woven from two film frames. With the wrong field order they would all
+      // stay combed.
       const wrong = isFlagged && flag !== order && isClear
       const fields: FieldPlan = wrong ? { ...byFlag, parity: order } : byFlag
       return { value: { kind: 'telecined', order, fields }, warnings: [DETELECINED] }
@@ -91,16 +95,17 @@ export function classifyFields(spec: JobSpec, video: VideoStream): Decision<Sour
   const seen = scan.neither + scan.repeatedTop + scan.repeatedBottom
   const enough = isFlagged || seen >= UNFLAGGED_PICTURES
   if (enough && scan.tff + scan.bff > scan.progressive && isClear) {
-    // Flags that agree are followed picture by picture, so that progressive parts of a mixed source stay as they are.
+    // Where the measurement confirms the flags, each frame's flag decides: progressive parts of a mixed source stay
+    // unchanged.
     const agrees = isFlagged && flag === order
     const fields: FieldPlan = agrees ? byFlag : { ...byFlag, parity: order, frames: 'all' }
     return { value: { kind: 'interlaced', order, fields }, warnings }
   }
-  // Progressive pictures sent as fields: nothing to mend but the flag.
+  // Progressive frames coded as fields: only the flag is corrected.
   return { value: { kind: 'progressive', order, fields: { ...byFlag, clearFlag: isFlagged } }, warnings }
 }
 
-/** What becomes of a source's fields in one output. */
+/** How an output treats the source's fields. */
 export function planFields(
   context: PlanContext,
   profile: VideoProfile,
@@ -111,7 +116,7 @@ export function planFields(
   if (scan.kind === 'progressive') return { deinterlace: 'none', scan: 'progressive' }
   if (scan.kind === 'telecined') return { deinterlace: 'telecine', scan: 'progressive' }
   const reason = whyProgressive(context.spec, profile, video, picture.geometry)
-  // Lines of both fields must not be mixed: whatever changes the picture works on one picture per field.
+  // Filters must not mix the lines of both fields. If any filter changes the image, each field becomes a frame first.
   if (reason === null) return { deinterlace: picture.untouched ? 'none' : 'fields', scan: scan.order }
   const fields = profile.frameRateFactor === '2x'
   context.warn({
@@ -122,7 +127,7 @@ export function planFields(
   return { deinterlace: fields ? 'fields' : 'frames', scan: 'progressive' }
 }
 
-/** null = it stays interlaced; '' = progressive because the job says so. */
+/** null = stays interlaced; '' = progressive at the job's request; else the reason for the warning. */
 function whyProgressive(spec: JobSpec, profile: VideoProfile, video: VideoStream, geometry: Geometry): string | null {
   if (profile.progressive || profile.frameRateFactor === '2x') return ''
   if (profile.frameRateFactor !== '1x') return 'half of the pictures cannot keep their fields'

@@ -1,5 +1,6 @@
-// In charge of: ladder "auto": the rungs that a source is worth, their sizes and bitrates.
-// Not in charge of: how a rung is planned (planJob.ts, as any video profile), what its files are called (contract/job/paths/outputNames.ts).
+// In charge of: ladder "auto": the rungs for a source, their sizes and bitrates.
+// Not in charge of: planning a rung (planJob.ts, like any video profile), the names of its files
+// (contract/job/paths/outputNames.ts).
 import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { VideoCodec } from '#contract/codecs.ts'
@@ -10,27 +11,36 @@ import { sourceRate } from './frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { displaySize, type Size } from './displaySize.ts'
 
-/** Lines of a 16:9 picture; of other shapes, what fits into its box. */
+/** Lines of a 16:9 frame. Other aspect ratios are fitted into its box. */
 export const RUNG_LINES = [2160, 1080, 720, 540, 480, 360, 240] as const
-/** A source that is cropped a little is still of its class: its rung has the source's own size then. */
+/** A source that is slightly cropped still belongs to its class. The rung then has the source's own size. */
 const FILLS = 0.95
 
-/** A source that has to be scaled by this or less for its highest class keeps its own size too: 900p is more than 720p. */
+/**
+ * A source that would be scaled by at most this for its highest class gets a rung of its own size too: 900p is more
+ * than 720p.
+ */
 const BETWEEN = 0.87
 
-/** kbps of h.264 at 1920x1080 and up to 30 frames a second, which leaves film and sports without visible blocks. */
+/** kbps of h.264 at 1920x1080 and up to 30 frames per second: films and sports have no visible blocks. */
 const REFERENCE = { kbps: 4800, pixels: 1920 * 1080, framesPerSecond: 30 }
-/** Larger pictures need less per pixel (as in contract/job/rules/videoBitrates.ts), and twice the pictures need half as much again. */
+/**
+ * Larger frames need fewer bits per pixel (as in contract/job/rules/videoBitrates.ts). Twice the frame rate needs 50 %
+ * more bits.
+ */
 const SIZE_EXPONENT = 0.75
 const RATE_EXPONENT = Math.log2(1.5)
 
 interface Rung {
   lines: number
-  /** 0 × 0 = the source's own. */
+  /** 0 × 0 = the source's size. */
   size: Size
 }
 
-/** The rungs of that source, largest first; never larger than the source, and always one at least. `any` stands for all of them. */
+/**
+ * The rungs of that source, largest first. None is larger than the source, and there is at least one. `any` is the
+ * profile that all of them copy.
+ */
 export function ladderRungs(spec: JobSpec, video: VideoStream, any: VideoProfile): VideoProfile[] {
   const { frame: source } = displaySize(spec, video)
   const framesPerSecond = toNumber(sourceRate(spec, video).value)
@@ -42,7 +52,7 @@ export function ladderRungs(spec: JobSpec, video: VideoStream, any: VideoProfile
     ...size,
     mode: 'vbr',
     bitrateKbps: rungBitrateKbps(spec.videoCodec, size.width === 0 ? source : size, framesPerSecond),
-    // Made for players, which show progressive pictures.
+    // A ladder is made for players, whose displays are progressive.
     progressive: true,
   }))
 }
@@ -62,7 +72,7 @@ function chooseRungs(codec: VideoCodec, source: Size): Rung[] {
   return [{ lines: Math.min(roundDown(source.width), roundDown(source.height)), size: { width: 0, height: 0 } }]
 }
 
-/** Called by the class that it would be, as 900p; null above the largest. */
+/** A rung of the source's size, named by its lines, such as 900p; null where it is above the largest class. */
 function sourceSizedRung({ width, height }: Size): Rung | null {
   const lines = even(Math.max((Math.max(width, height) * 9) / 16, Math.min(width, height)))
   return lines > RUNG_LINES[0] ? null : { lines, size: { width: roundDown(width), height: roundDown(height) } }
@@ -72,7 +82,7 @@ function isEncodable(codec: VideoCodec, { width, height }: Size): boolean {
   return width >= WIDTH.minimum && height >= HEIGHT.minimum && fitsCodec(codec, width, height)
 }
 
-/** By how much the source is scaled to fill the box of that class, which stands upright for an upright source. */
+/** The factor by which the source is scaled to fill the box of that class. The box is upright for an upright source. */
 function scaleTo(lines: number, { width, height }: Size): number {
   return Math.min((lines * 16) / 9 / Math.max(width, height), lines / Math.min(width, height))
 }
@@ -82,7 +92,7 @@ function scaledSize({ width, height }: Size, scale: number): Size {
   return { width: round(width * scale), height: round(height * scale) }
 }
 
-/** kbps on average, for a width and a height in pixels. */
+/** Average kbps for a width and a height in pixels. */
 export function rungBitrateKbps(codec: VideoCodec, { width, height }: Size, framesPerSecond: number): number {
   const size = ((width * height) / REFERENCE.pixels) ** SIZE_EXPONENT
   const rate = Math.max(1, framesPerSecond / REFERENCE.framesPerSecond) ** RATE_EXPONENT

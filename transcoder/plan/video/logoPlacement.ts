@@ -1,11 +1,11 @@
-// In charge of: size and place of a logo in one output's pixels.
+// In charge of: size and position of a logo in one output's pixels.
 // Not in charge of: the filters that draw it (filters.ts, ffmpegArgs.ts).
 import type { LogoSpec } from '#contract/job/jobSpec.ts'
 import type { LogoImage } from '../model/mediaInfo.ts'
 import type { Geometry, LogoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
-/** Of the frame's width; the margin of its width and height. */
+/** Width of the logo as a share of the frame's width; margins as a share of the frame's width and height. */
 const WIDTH_SHARE = 0.15
 const MARGIN_SHARE = 0.03
 
@@ -13,11 +13,13 @@ function even(value: number): number {
   return Math.max(2, 2 * Math.round(value / 2))
 }
 
-/** 15 % of the width in the logo's own shape as it is displayed; smaller only where it would be taller than the frame. */
+/**
+ * 15 % of the width, in the logo's own aspect ratio as displayed. Smaller only where it would be taller than the frame.
+ */
 export function planLogo(logo: LogoSpec, image: LogoImage, geometry: Geometry): LogoPlan {
   const { width, height } = geometry
   const [marginX, marginY] = [width * MARGIN_SHARE, height * MARGIN_SHARE]
-  // Samples are sar times as wide as high: a logo of w samples is w × sar wide on the screen.
+  // A sample is sar times as wide as high: a logo of w samples is displayed w × sar wide.
   const perWidth = (image.height / image.width) * toNumber(geometry.sar)
   const fitted = Math.min(width * WIDTH_SHARE, (height - 2 * marginY) / perWidth)
   const [logoWidth, logoHeight] = [even(fitted), Math.min(height, even(fitted * perWidth))]

@@ -1,4 +1,4 @@
-// In charge of: what video_aspect_ratio and picture_transform mean for a source: how it is turned, and which shapes follow.
+// In charge of: the effect of video_aspect_ratio and picture_transform on a source: its rotation and its aspect ratios.
 // Not in charge of: sizes in pixels of an output (geometry.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -6,24 +6,24 @@ import type { Geometry } from '../model/plan.ts'
 import { divide, invert, ratio } from '../../formats/rational.ts'
 
 export interface Orientation {
-  /** Beyond the source's own rotation. The picture is turned first and mirrored afterwards. */
+  /** In addition to the source's own rotation. The image is rotated first and mirrored afterwards. */
   turn: Geometry['turn']
   mirror: Geometry['mirror']
-  /** The source in pixels, turned. */
+  /** Size of the source in pixels, after the rotation. */
   width: number
   height: number
-  /** The size that width 0 and height 0 mean. */
+  /** The size that width 0 and height 0 stand for. */
   frameWidth: number
   frameHeight: number
-  /** Display aspect of the picture as it is to be seen. */
+  /** Display aspect of the image. */
   picture: Rational
   /** Display aspect of the frame around it. */
   frame: Rational
-  /** Sample aspect of the frame when it keeps the source's samples. */
+  /** Sample aspect of the frame where it keeps the source's samples. */
   sar: Rational
-  /** The frame is turned with the picture. */
+  /** The frame is rotated with the image. */
   frameTurned: boolean
-  /** The job asks for square samples. */
+  /** The job requests square samples. */
   square: boolean
 }
 
@@ -51,7 +51,7 @@ export function orient(spec: JobSpec, source: { width: number; height: number; d
     mirror: transform === 'hflip' || transform === 'vflip' ? mirrors[transform] : 'none',
     width,
     height,
-    // Bars stand in the source's own frame; where the display aspect is turned too, the frame is.
+    // With bars the frame keeps the source's size. Where the display aspect is rotated as well, so is the frame.
     frameWidth: follows ? width : source.width,
     frameHeight: follows ? height : source.height,
     picture,
@@ -64,7 +64,7 @@ export function orient(spec: JobSpec, source: { width: number; height: number; d
 
 const halfway = { 0: 180, 90: 270, 270: 90 } as const
 
-/** Display aspects of the picture and of its frame. They differ where a turned picture stands in an unturned frame. */
+/** Display aspects of the image and of its frame. They differ where a rotated image has a frame that is not rotated. */
 function displayAspects(aspect: JobSpec['aspect'], source: Rational): [picture: Rational, frame: Rational] {
   const inverted = invert(source)
   switch (aspect) {

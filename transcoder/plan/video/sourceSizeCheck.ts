@@ -1,5 +1,7 @@
-// In charge of: a size of 0 (the source's), judged once it is known: what job creation checks for sizes that are given.
-// Not in charge of: working out the size (geometry.ts), sizes that the request gives (contract/job/rules/combinations.ts).
+// In charge of: a size of 0 (the source's), checked once the source is known, by the rules that job creation applies to
+// given sizes.
+// Not in charge of: computing the size (geometry.ts), sizes that the request gives
+// (contract/job/rules/combinations.ts).
 import {
   fitsCodec,
   largestSizeText,
@@ -13,8 +15,8 @@ import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
 
 /**
- * 2.1 width and height, section 8. Pixels of the output. Throws unsupported_combination where the codec has no such size,
- * video_bitrate_too_low and video_bitrate_too_high.
+ * 2.1 width and height, section 8. `width` and `height` are the output's in pixels. Throws unsupported_combination
+ * where the codec does not support the size, video_bitrate_too_low and video_bitrate_too_high.
  */
 export function checkSourceSize(spec: JobSpec, profile: VideoProfile, width: number, height: number): void {
   if (profile.width > 0 && profile.height > 0) return

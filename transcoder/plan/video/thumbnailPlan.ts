@@ -1,31 +1,31 @@
-// In charge of: small pictures for seeking and the poster: their sizes, their times, how many there are.
-// Not in charge of: the filters (thumbnailArgs.ts), sheets as files (transcoder/segmenter).
+// In charge of: thumbnails for seeking and the poster: their sizes, times and number.
+// Not in charge of: the filters (thumbnailArgs.ts), writing the sheets (transcoder/segmenter).
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { ThumbnailPlan, VideoPlan } from '../model/plan.ts'
 import { multiply, ratio, toNumber } from '../../formats/rational.ts'
 
-/** The longer side of a small picture; what players show above the seek bar. */
+/** The longer side of a thumbnail, as players show it above the seek bar. */
 const THUMBNAIL_SIDE = 160
 const POSTER_SIDE = 1280
-/** Sides of pictures that are far wider than high. */
+/** The least side, for frames that are far wider than high. */
 const MIN_SIDE = 16
-/** Small pictures of one film; a longer one has them farther apart. */
+/** Thumbnails of one video. In a longer video they are further apart. */
 const MAX_THUMBNAILS = 200
-/** Between two of them where nothing says how long the source is. */
+/** Seconds from one thumbnail to the next where the source's duration is unknown. */
 const SECONDS_WHEN_UNKNOWN = 10
-/** Of a sheet. */
+/** Columns and rows of a sheet. */
 const MAX_COLUMNS = 5
 const MAX_ROWS = 5
-/** The poster shows what is so far into the film: it rarely begins with a good picture. */
+/** Time of the poster as a share of the video: the beginning rarely shows a useful frame. */
 const POSTER_POSITION = 0.1
 
-/** `segmentFrames` pictures of `video`, the first rendition, are a segment. */
+/** `segmentFrames` frames of `video`, the first rendition, are a segment. */
 export function planThumbnails(video: VideoPlan, segmentFrames: number, media: MediaInfo): ThumbnailPlan {
   const rate = toNumber(video.frameRate)
   const seconds = media.video?.durationSeconds ?? media.durationSeconds
   const segment = segmentFrames / rate
   const apart = seconds === null ? SECONDS_WHEN_UNKNOWN : seconds / MAX_THUMBNAILS
-  // Whole segments, so that a player that has loaded one has its picture.
+  // Whole segments: a player that has loaded a segment then has its thumbnail.
   const intervalFrames = segmentFrames * Math.max(1, Math.ceil(apart / segment - 1e-9))
   const intervalSeconds = intervalFrames / rate
   const count = seconds === null ? Infinity : Math.max(1, Math.ceil(seconds / intervalSeconds))
@@ -48,13 +48,13 @@ export function planThumbnails(video: VideoPlan, segmentFrames: number, media: M
   }
 }
 
-/** Even sides of a picture of that aspect whose longer one is `side`. */
+/** Even width and height of that aspect, of which the longer is `side`. */
 export function fitSide(side: number, aspect: number): [width: number, height: number] {
   const even = (value: number) => Math.max(MIN_SIDE, 2 * Math.round(value / 2))
   return aspect >= 1 ? [even(side), even(side / aspect)] : [even(side * aspect), even(side)]
 }
 
-/** Pictures that a film of so many seconds has. */
+/** Number of thumbnails of a video of that many seconds. */
 export function thumbnailCount({ intervalSeconds }: ThumbnailPlan, seconds: number): number {
   return Math.max(1, Math.ceil(seconds / intervalSeconds - 1e-6))
 }

@@ -1,4 +1,4 @@
-// In charge of: allow_upscaling: which video profiles are larger than the source, and what becomes of them.
+// In charge of: allow_upscaling: which video profiles are larger than the source, and what is done with them.
 // Not in charge of: ladder "auto", which has no such rungs (ladder.ts).
 import { maximumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
@@ -9,20 +9,23 @@ import type { Geometry } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { displaySize, type Size } from './displaySize.ts'
 
-/** Sizes are even, in both directions. */
+/** Tolerance in pixels: sizes are rounded to even in both directions. */
 const SLACK = 2
-/** These put the picture into a frame of its own shape, in square samples. */
+/** With these, the job sets the aspect of the frame, in square pixels. */
 const SHAPED: readonly JobSpec['transform'][] = ['letterbox', 'crop', 'stretch']
 
 interface SizedProfile {
   profile: VideoProfile
   geometry: Geometry
-  /** How often the picture is larger than the source's, in the direction in which it is more so. */
+  /** The larger of the factors by which width and height exceed the source's. */
   factor: number
   isLarger: boolean
 }
 
-/** The profiles that are made. `allow_upscaling` absent: all of them, those that are larger with a warning each. */
+/**
+ * The profiles to be made. Where `allow_upscaling` is absent these are all profiles, and each that is larger gives a
+ * warning.
+ */
 export function resolveUpscaling(context: PlanContext, video: VideoStream): VideoProfile[] {
   const { spec } = context
   if (spec.allowUpscaling === true) return spec.video
@@ -51,7 +54,7 @@ export function resolveUpscaling(context: PlanContext, video: VideoStream): Vide
 function measureProfile(spec: JobSpec, profile: VideoProfile, video: VideoStream, shown: Size): SizedProfile {
   const geometry = planGeometry(profile, spec, uprightSize(video)).value
   const { width, height } = turnedSize(geometry, video)
-  // What is cut off is not scaled. Samples may be stretched to square ones, never beyond.
+  // Cropped parts do not count as scaled. Non-square samples may be stretched to square ones, but not further.
   const across = (Math.max(width, shown.width) * geometry.cropWidth) / width
   const down = (Math.max(height, shown.height) * geometry.cropHeight) / height
   return {
@@ -62,7 +65,7 @@ function measureProfile(spec: JobSpec, profile: VideoProfile, video: VideoStream
   }
 }
 
-/** The source in its own samples, as it is turned before it is scaled. */
+/** The source's size in its own samples, after the rotation and before scaling. */
 function turnedSize({ turn }: Geometry, video: VideoStream): Size {
   const { width, height } = uprightSize(video)
   return turn === 90 || turn === 270 ? { width: height, height: width } : { width, height }
@@ -73,7 +76,10 @@ function smallestOf(sized: readonly SizedProfile[]): SizedProfile | undefined {
   return sized.toSorted((a, b) => area(a) - area(b))[0]
 }
 
-/** Made at the source's size. A frame that the job shapes keeps its shape, around a picture of the source's size. */
+/**
+ * Reduces the profile to the source's size. A frame whose aspect the job sets keeps it, around an image of the source's
+ * size.
+ */
 function shrinkProfile(
   context: PlanContext,
   { profile, geometry, factor }: SizedProfile,
