@@ -1,27 +1,31 @@
-// In charge of: what the header of an AC-3 or E-AC-3 frame says of its sound (ETSI TS 102 366): dialogue level, levels of a downmix.
-// Not in charge of: getting the frame (streamDetails.ts), what becomes of it (plan/audio/dialnorm.ts, plan/audio/downmix.ts).
+// In charge of: the header of an AC-3 or E-AC-3 frame (ETSI TS 102 366): dialogue level and downmix levels.
+// Not in charge of: reading the frame from the source (streamDetails.ts), using the levels (plan/audio/dialnorm.ts,
+// plan/audio/downmix.ts).
 
-/** Linear gains of a downmix to stereo, as the header of AC-3 and E-AC-3 states them; what it does not state is missing. */
+/**
+ * Linear gains of a downmix to stereo, as stated in the header of AC-3 and E-AC-3. Levels that it does not state are
+ * missing.
+ */
 export interface DownmixLevels {
   loRo: { centre?: number; surround?: number }
   ltRt: { centre?: number; surround?: number }
-  /** Of LFE in each side. */
+  /** Gain of LFE in each output channel. */
   lfe: number | null
 }
 
 export interface Ac3Header {
   /** 1 to 31: dialogue is that many dB below full scale. */
   dialnorm: number
-  /** null where it states none. */
+  /** null where the header states no levels. */
   downmixLevels: DownmixLevels | null
 }
 
-/** `dialnorm` 1 to 31: dialogue is that many dB below full scale. null where the bytes hold no frame. */
+/** `dialnorm` 1 to 31: dialogue is that many dB below full scale. null where the bytes contain no frame. */
 export function readDialnorm(bytes: Uint8Array): number | null {
   return readAc3Header(bytes)?.dialnorm ?? null
 }
 
-/** Of the first frame; null where the bytes hold none. */
+/** The header of the first frame; null where the bytes contain none. */
 export function readAc3Header(bytes: Uint8Array): Ac3Header | null {
   for (let at = 0; at + 8 <= bytes.length; at += 1) {
     if (bytes[at] !== 0x0b || bytes[at + 1] !== 0x77) continue
@@ -40,7 +44,7 @@ function readFrame(frame: Uint8Array): Ac3Header | null {
 
 /** 4.3.1 and 4.3.2; annex D for identification 6. */
 function readAc3(bits: BitReader, identification: number): Ac3Header {
-  // Sync word, CRC, rate, frame size, identification, mode.
+  // Sync word, CRC, sample rate, frame size, identification, mode.
   bits.skip(16 + 16 + 2 + 6 + 5 + 3)
   const mode = bits.read(3)
   const centre = (mode & 1) !== 0 && mode !== 1 ? CENTRE[bits.read(2)] : undefined
@@ -73,7 +77,7 @@ function readAc3(bits: BitReader, identification: number): Ac3Header {
 function readEac3(bits: BitReader): Ac3Header {
   bits.skip(16) // sync word
   const type = bits.read(2)
-  // Substream, frame size; rate, and the blocks or the half rate.
+  // Substream, frame size; sample rate, and the number of blocks or the half rate.
   bits.skip(3 + 11 + 2 + 2)
   const mode = bits.read(3)
   const lfe = bits.read(1) === 1
@@ -92,16 +96,18 @@ function readEac3(bits: BitReader): Ac3Header {
   const stated: DownmixLevels = {
     ltRt: downmixLevel(mode, ltRtCentre, ltRtSurround),
     loRo: downmixLevel(mode, loRoCentre, loRoSurround),
-    // 10 dB less the code.
+    // The level is 10 dB less the code.
     lfe: lfe && bits.read(1) === 1 ? 10 ** ((10 - bits.read(5)) / 20) : null,
   }
   return { dialnorm, downmixLevels: orNull(stated) }
 }
 
-/** 4.4.2.4 and 4.4.2.5: −3, −4.5, −6 dB; −3, −6 dB, nothing. The last code is reserved, to be read as the middle one. */
+/** 4.4.2.4 and 4.4.2.5: −3, −4.5, −6 dB; −3, −6 dB, off. The last code is reserved and read as the middle one. */
 const CENTRE = [0.707107, 0.594604, 0.5, 0.594604]
 const SURROUND = [0.707107, 0.5, 0, 0.5]
-/** Tables of annexes D and E: 3 to −6 dB, nothing. For surrounds the first three are reserved, to be read as the fourth. */
+/**
+ * Tables of annexes D and E: 3 to −6 dB, off. For surrounds the first three codes are reserved and read as the fourth.
+ */
 const FINE = [1.414214, 1.189207, 1, 0.840896, 0.707107, 0.594604, 0.5, 0]
 
 function downmixLevel(mode: number, centre: number, surround: number): DownmixLevels['loRo'] {
@@ -115,13 +121,13 @@ function defined({ centre, surround }: { centre: number | undefined; surround: n
   return { ...(centre === undefined ? {} : { centre }), ...(surround === undefined ? {} : { surround }) }
 }
 
-/** Stereo and mono say nothing of a downmix. */
+/** The header of stereo and mono states no downmix levels. */
 function orNull(levels: DownmixLevels): DownmixLevels | null {
   const says = [levels.loRo, levels.ltRt].some((each) => Object.keys(each).length > 0)
   return says || levels.lfe !== null ? levels : null
 }
 
-/** 4.4.2.8: 0 is reserved and to be read as −31 dB. */
+/** 4.4.2.8: 0 is reserved and read as −31 dB. */
 function dialnormLevel(coded: number): number {
   return coded === 0 ? 31 : coded
 }
@@ -138,7 +144,7 @@ class BitReader {
     this.#at += count
   }
 
-  /** A flag, and so many bits where it is set. */
+  /** A flag, and that many further bits where it is set. */
   optional(count: number): void {
     if (this.read(1) === 1) this.skip(count)
   }

@@ -1,5 +1,5 @@
 // In charge of: reading fields of any number of bits, most significant first.
-// Not in charge of: what they mean.
+// Not in charge of: their meaning.
 
 export class BitReader {
   readonly #bytes: Uint8Array
@@ -16,7 +16,7 @@ export class BitReader {
     return this.#at >> 3
   }
 
-  /** Up to 53 bits. Throws RangeError behind the end: no field of a section is made up. */
+  /** Up to 53 bits. Throws RangeError past the end, so that no field gets an invented value. */
   read(bits: number): number {
     let value = 0
     for (let left = bits; left > 0; left--, this.#at++) {

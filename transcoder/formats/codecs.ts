@@ -1,5 +1,6 @@
-// In charge of: what the codecs of outputs are in a transport stream: stream types, frames, service types, decoder delays.
-// Not in charge of: what jobs may ask of them (contract/codecs.ts), how they are encoded (plan/codecs.ts).
+// In charge of: the properties of the outputs' codecs in a transport stream: stream types, frames, service types,
+// decoder delays.
+// Not in charge of: what jobs may request (contract/codecs.ts), encoding (plan/codecs.ts).
 
 export type VideoCodec = 'h264' | 'hevc' | 'mpeg2'
 export type AudioCodec = 'aac' | 'ac3' | 'mp2'
@@ -7,11 +8,11 @@ export type AudioCodec = 'aac' | 'ac3' | 'mp2'
 interface VideoStreamRules {
   /** stream_type (ISO/IEC 13818-1, table 2-34). */
   streamType: number
-  /** How long before its time an access unit is sent at most: 2.4.2.6 allows 1 s for all but H.264 and HEVC, which have 10 s. */
+  /** The longest time from sending an access unit to decoding it. 2.4.2.6 allows 1 s, and 10 s for H.264 and HEVC. */
   longestHoldMs: number
-  /** A constant rate is signalled by HRD parameters. */
+  /** HRD parameters signal a constant rate. */
   hasHrd: boolean
-  /** Television of standard and of high definition (EN 300 468, table 89). */
+  /** Service types of standard and high definition television (EN 300 468, table 89). */
   serviceTypes: { sd: number; hd: number }
 }
 
@@ -21,10 +22,10 @@ export const videoStreams: Readonly<Record<VideoCodec, VideoStreamRules>> = {
   mpeg2: { streamType: 0x02, longestHoldMs: 950, hasHrd: false, serviceTypes: { sd: 0x01, hd: 0x11 } },
 }
 
-/** Samples of one frame. */
+/** Samples per frame. */
 export const frameSamples: Readonly<Record<AudioCodec, number>> = { aac: 1024, ac3: 1536, mp2: 1152 }
 
-/** null = a stream type of no codec that outputs have. */
+/** null = the stream type of a codec that outputs cannot have. */
 export function videoCodecOf(streamType: number): VideoCodec | null {
   const found = Object.entries(videoStreams).find(([, rules]) => rules.streamType === streamType)
   return found === undefined ? null : (found[0] as VideoCodec)

@@ -1,4 +1,4 @@
-// In charge of: putting pieces of bytes together, in any runtime.
+// In charge of: joining byte arrays, in any JavaScript runtime.
 
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0]!

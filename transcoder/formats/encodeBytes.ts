@@ -1,5 +1,5 @@
-// In charge of: bytes as text.
-// Not in charge of: what they mean.
+// In charge of: encoding bytes as text (base64, hex).
+// Not in charge of: their meaning.
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 

@@ -1,5 +1,5 @@
-// In charge of: one JPEG after another in a stream of bytes, told apart by their markers (ITU-T T.81, annex B).
-// Not in charge of: what they show.
+// In charge of: splitting a byte stream of consecutive JPEGs by their markers (ITU-T T.81, annex B).
+// Not in charge of: their content.
 import { concatBytes } from './concatBytes.ts'
 import { FormatError } from './streamError.ts'
 
@@ -7,16 +7,16 @@ const MARKER = 0xff
 const START = 0xd8
 const END = 0xd9
 const SCAN = 0xda
-/** Bytes; larger than any sheet or poster of ours by far. */
+/** Bytes; far larger than any sheet or poster of this service. */
 const LARGEST = 16 * 1024 * 1024
 
 export class JpegSplitter {
   #bytes: Uint8Array = new Uint8Array(0)
-  /** Everything before is understood. */
+  /** The bytes before this position have been parsed. */
   #at = 0
   #inScan = false
 
-  /** Pictures that are complete now. Throws StreamError for anything but JPEG. */
+  /** Returns the images that are now complete. Throws FormatError for anything but JPEG. */
   push(chunk: Uint8Array): Uint8Array[] {
     this.#bytes = concatBytes([this.#bytes, chunk])
     const pictures: Uint8Array[] = []
@@ -30,12 +30,12 @@ export class JpegSplitter {
     return pictures
   }
 
-  /** Throws StreamError where a picture is not whole. */
+  /** Throws FormatError where an image is incomplete. */
   end(): void {
     if (this.#bytes.length > 0) throw new FormatError('cut off', 'The last picture is not whole.')
   }
 
-  /** Goes on behind the next marker and what belongs to it. Returns its code; null = more bytes are needed. */
+  /** Moves past the next marker and its segment. Returns the marker's code; null = more bytes are needed. */
   #next(): number | null {
     const bytes = this.#bytes
     if (this.#inScan && !this.#scanEnds()) return null
@@ -52,7 +52,7 @@ export class JpegSplitter {
     return code
   }
 
-  /** B.1.1.5: in coded data, ff and neither 0 nor a restart begins what comes behind it. */
+  /** B.1.1.5: in coded data, ff followed by neither 0 nor a restart marker begins the next segment. */
   #scanEnds(): boolean {
     const bytes = this.#bytes
     for (;;) {

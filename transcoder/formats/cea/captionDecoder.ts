@@ -1,5 +1,6 @@
-// In charge of: caption bytes of pictures in the order of presentation, to cues of every channel (CEA-608) and service (CEA-708).
-// Not in charge of: finding the bytes and their order (captionExtractor.ts), files (webvttSegments.ts).
+// In charge of: turning the frames' caption bytes, in presentation order, into cues of each channel (CEA-608) and
+// service (CEA-708).
+// Not in charge of: finding and ordering the bytes (captionExtractor.ts), files (webvttSegments.ts).
 import { Cea608Field } from './cea608.ts'
 import { Packets708, type ServiceBlock } from './packets708.ts'
 import { ScreenLog, type CaptionCue } from './captionScreen.ts'
@@ -18,7 +19,10 @@ export class CaptionDecoder {
   readonly #logs = new Map<string, ScreenLog>()
   #time = 0
 
-  /** Seconds, never going back; triplets of (flags, first byte, second byte) as `readUserData` finds them. */
+  /**
+   * `time` in seconds, treated as never going back. `picture`: triplets of (flags, first byte, second byte) as
+   * `readUserData` finds them.
+   */
   push(time: number, picture: Uint8Array): void {
     this.#time = Math.max(this.#time, time)
     for (let at = 0; at + 3 <= picture.length; at += 3) {
@@ -32,7 +36,7 @@ export class CaptionDecoder {
     this.#updateLogs()
   }
 
-  /** `end`: seconds that the pictures last. Channels that said nothing are left out; 608 first. */
+  /** `end`: duration of the video in seconds. Channels without text are left out; 608 first. */
   end(end: number): { channels: CaptionChannelCues[]; flooded: boolean } {
     const logs = [...this.#logs].map(([channel, log]) => ({ channel, log, cues: log.end(end) }))
     return {

@@ -1,5 +1,5 @@
-// In charge of: the caption bytes in a transport stream of one video, picture by picture in the order of presentation.
-// Not in charge of: what they say (captionDecoder.ts), where the stream comes from (plan/argv/segmentArgs.ts).
+// In charge of: the caption bytes in a transport stream of one video, frame by frame in presentation order.
+// Not in charge of: decoding them (captionDecoder.ts), producing the stream (plan/argv/segmentArgs.ts).
 import { concatBytes } from '../concatBytes.ts'
 import { readPesTimestamps, ticksBetween, TICKS_PER_SECOND, type Timestamps } from '../mpegts/clock.ts'
 import { videoCodecOf, type VideoCodec } from '../codecs.ts'
@@ -9,15 +9,15 @@ import { readPat, readPmt } from '../mpegts/programTables.ts'
 import { readUserData } from '../video/userData.ts'
 
 export interface CaptionedFrame {
-  /** Seconds; 0 = the clock's `origin`. May be negative for what lies before. */
+  /** Seconds; 0 = the clock's `origin`. Negative for frames before it. */
   time: number
-  /** Triplets as they stand in the picture; may be empty. */
+  /** Triplets as stored in the frame; may be empty. */
   bytes: Uint8Array
 }
 
-/** Of one coded picture. Larger ones are no pictures. */
+/** Limit for one coded frame. A larger unit cannot be a frame. */
 const MAX_FRAME_BYTES = 32 * 1024 * 1024
-/** H.264 and HEVC reorder 16 pictures at most, of two fields each. */
+/** H.264 and HEVC reorder 16 frames at most, of two fields each. */
 const REORDER_DEPTH = 64
 
 export class CaptionExtractor {
@@ -27,11 +27,11 @@ export class CaptionExtractor {
   #video: { pid: number; codec: VideoCodec } | null = null
   #parts: Uint8Array[] = []
   #bytes = 0
-  /** Pictures that may still be shown after one that is to come, by time. */
+  /** Frames that may be presented after one still to be decoded, by time. */
   readonly #waiting: CaptionedFrame[] = []
   #newest: { clock: number; ticks: number }
 
-  /** `origin`: ticks of 90 kHz at presentation time 0. */
+  /** `origin`: 90 kHz ticks at presentation time 0. */
   constructor(origin: number) {
     this.#newest = { clock: origin, ticks: 0 }
   }
@@ -73,7 +73,7 @@ export class CaptionExtractor {
     return done
   }
 
-  /** The picture that is complete now, and with it those that it shows to be next. */
+  /** Finishes the current frame. Returns the frames whose presentation order is now final. */
   #finishFrame(): CaptionedFrame[] {
     const unit = concatBytes(this.#parts.splice(0))
     this.#bytes = 0
@@ -84,7 +84,7 @@ export class CaptionExtractor {
     const time = (decoded + ticksBetween(stamps.dts, stamps.pts)) / TICKS_PER_SECOND
     const later = this.#waiting.findIndex((each) => each.time > time)
     this.#waiting.splice(later < 0 ? this.#waiting.length : later, 0, { time, bytes: concatBytes(captions) })
-    // Whatever is decoded from now on is shown at its own decoding time at the earliest.
+    // Frames decoded from now on are presented at their own decoding time at the earliest.
     const ready = this.#waiting.findIndex((each) => each.time * TICKS_PER_SECOND > decoded)
     const count = Math.max(ready < 0 ? this.#waiting.length : ready, this.#waiting.length - REORDER_DEPTH)
     return this.#waiting.splice(0, count)

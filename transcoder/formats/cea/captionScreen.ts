@@ -1,35 +1,35 @@
-// In charge of: what is seen of one caption channel over time: each change of its screen, as cues.
-// Not in charge of: what changes the screen (cea608.ts, cea708.ts), the file (manifests/webvtt/webvttWriter.ts).
+// In charge of: the screen of one caption channel over time: turns each change into cues.
+// Not in charge of: the commands that change the screen (cea608.ts, service708.ts), the file
+// (manifests/webvtt/webvttWriter.ts).
 
-/** A piece of text in one place. */
+/** Text at one position of the screen. */
 export interface TextBlock {
-  /** Lines by line feeds. */
+  /** Lines, separated by line feeds. */
   text: string
-  /** Cue settings of WebVTT; '' = the player's own place. */
+  /** Cue settings of WebVTT; '' = the player's default position. */
   settings: string
 }
 
-/** Seconds; 0 = the first picture of the outputs. */
+/** Seconds; 0 = the first frame of the outputs. */
 export interface CaptionCue extends TextBlock {
   start: number
   end: number
 }
 
-/**
- * cut = something on the screen went away or came as a whole; grow = characters were added or corrected, as captions that are
- * written live are.
- */
+/** cut = text was removed, or appeared at once; grow = characters were added or corrected, as in live captions. */
 export type ScreenChange = 'cut' | 'grow'
 
-/** Text that grows is one cue, whole from its first character on, as long as it never rests for so long. Seconds. */
+/** Growing text is one cue, with its final text from the first character on, unless it pauses for this many seconds. */
 const GROW_WITHIN_SECONDS = 1
-/** Cues of one channel: far more than a day of speech; a hostile stream changes with every picture for ever. */
+/**
+ * Maximum number of cues of one channel: far more than a day of speech. A hostile stream could change with every frame.
+ */
 const MAX_CUES = 200_000
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
 export class ScreenLog {
   readonly #cues: CaptionCue[] = []
-  /** Cues were left out because there were too many. */
+  /** Cues were dropped because of the limits. */
   flooded = false
   readonly #open = new Map<string, CaptionCue>()
   #blocks: readonly TextBlock[] = []
@@ -37,7 +37,7 @@ export class ScreenLog {
   #changed = 0
   #characters = 0
 
-  /** The screen shows this from `time` on. Times never go back. */
+  /** The screen shows `blocks` from `time` on. Times never go back. */
   show(time: number, blocks: readonly TextBlock[], change: ScreenChange): void {
     if (same(blocks, this.#blocks)) return
     const grows = change === 'grow' && this.#blocks.length > 0 && time - this.#changed < GROW_WITHIN_SECONDS
@@ -49,7 +49,7 @@ export class ScreenLog {
     this.#changed = time
   }
 
-  /** Nothing follows; what is still there stays to `time`. Cues come by their beginning. */
+  /** Ends the channel. The blocks still shown last until `time`. Returns the cues by start time. */
   end(time: number): CaptionCue[] {
     this.#close(Math.max(time, this.#since))
     for (const cue of this.#open.values()) this.#addCue(cue)
@@ -57,7 +57,7 @@ export class ScreenLog {
     return this.#cues.toSorted((a, b) => a.start - b.start)
   }
 
-  /** What stood there until now. A block that stays where it is while others change remains one cue. */
+  /** Writes the blocks shown until now as cues. A block that stays while others change remains one cue. */
   #close(time: number): void {
     for (const block of this.#blocks) {
       const key = `${block.settings}\n${block.text}`

@@ -1,9 +1,11 @@
-// In charge of: CEA-608 (ANSI/CTA-608-E; 47 CFR 15.119): one field's pairs of bytes to the screens of its two channels.
-// Not in charge of: where the pairs come from (captionDecoder.ts), one channel's memories (memory608.ts), cues (captionScreen.ts).
+// In charge of: CEA-608 (ANSI/CTA-608-E; 47 CFR 15.119): decoding one field's byte pairs into the screens of its two
+// channels.
+// Not in charge of: reading the byte pairs (captionDecoder.ts), one channel's memories (memory608.ts), cues
+// (captionScreen.ts).
 import { basicCharacter, extendedCharacter, specialCharacter } from './characters608.ts'
 import { Memory608 } from './memory608.ts'
 
-/** Rows by the first byte of a preamble address code (table 53): without and with bit 0x20 of the second. */
+/** Rows by the first byte of a preamble address code (table 53), without and with bit 0x20 of the second byte. */
 const ROWS: readonly (readonly [number, number])[] = [
   [11, 11],
   [1, 2],
@@ -16,16 +18,16 @@ const ROWS: readonly (readonly [number, number])[] = [
 ]
 
 export class Cea608Field {
-  /** Of channel 1 and 2 (field 2: 3 and 4). */
+  /** Channels 1 and 2 (field 2: 3 and 4). */
   readonly channels = [new Memory608(), new Memory608()] as const
   #selected: Memory608 | null = null
   #previous = 0
-  /** Field 2 carries data about the programme between the captions (XDS). */
+  /** Between captions, field 2 carries programme data (XDS). */
   #foreign = false
 
-  /** One pair of bytes with their parity bits. */
+  /** One pair of bytes, including their parity bits. */
   push(first: number, second: number): void {
-    // A damaged control code is worse than none; it is sent twice anyway (8.4).
+    // A damaged control code is dropped: it is sent twice anyway (8.4).
     if (!isOdd(first)) return
     const [high, low] = [first & 0x7f, second & 0x7f]
     if (high >= 0x10 && high <= 0x1f) {
@@ -41,7 +43,7 @@ export class Cea608Field {
 
   #control(high: number, low: number): void {
     const code = (high << 8) | low
-    // Sent twice, meant once; a third one is a new one.
+    // A code and its repetition count once. A third one counts as new.
     const isRepeat = code === this.#previous
     this.#previous = isRepeat ? 0 : code
     if (isRepeat || low < 0x20) return

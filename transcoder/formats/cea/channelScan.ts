@@ -1,9 +1,9 @@
-// In charge of: which caption channels (CEA-608) and services (CEA-708) some caption bytes carry.
-// Not in charge of: finding those bytes (userData.ts), showing their text.
+// In charge of: which caption channels (CEA-608) and services (CEA-708) the caption bytes carry.
+// Not in charge of: finding those bytes (userData.ts), decoding their text (captionDecoder.ts).
 
 /**
- * `CC1` to `CC4`, `T1` to `T4` (text mode) and `SERVICE1` to `SERVICE63`, sorted. Each picture is judged by itself, because
- * pictures come in coded order; a command and a service header say by themselves whose they are.
+ * `CC1` to `CC4`, `T1` to `T4` (text mode) and `SERVICE1` to `SERVICE63`, sorted. Each frame is read separately,
+ * because frames come in coded order. This works because each command and service header names its channel.
  */
 export function captionChannels(pictures: readonly Uint8Array[]): string[] {
   const seen = new Set<string>()
@@ -30,16 +30,18 @@ function rank(name: string): number {
 const CAPTION_COMMANDS = new Set([0x20, 0x25, 0x26, 0x27, 0x29])
 const TEXT_COMMANDS = new Set([0x2a, 0x2b])
 
-/** Field 1 carries channels 1 and 2, field 2 carries 3 and 4; 0x08 in a command's first byte tells the two apart. */
+/**
+ * Field 1 carries channels 1 and 2, field 2 carries 3 and 4. Bit 0x08 of a command's first byte selects one of the two.
+ */
 function addCommand(seen: Set<string>, field: number, first: number, second: number): void {
-  // 0x14 and 0x15 are the same command, as field 1 and field 2 spell it.
+  // 0x14 in field 1 and 0x15 in field 2 are the same command.
   if ((first & 0x76) !== 0x14) return
   const channel = field * 2 + ((first & 0x08) === 0 ? 1 : 2)
   if (CAPTION_COMMANDS.has(second)) seen.add(`CC${channel}`)
   if (TEXT_COMMANDS.has(second)) seen.add(`T${channel}`)
 }
 
-/** ANSI/CTA-708-E 5 and 6: a packet header, then blocks of one service each. Only what this picture holds of it is read. */
+/** ANSI/CTA-708-E 5 and 6: a packet header, then blocks of one service each. Reads only the part inside this frame. */
 function addServices(seen: Set<string>, packet: readonly number[]): void {
   const coded = packet[0]! & 0x3f
   const end = Math.min(packet.length, coded === 0 ? 128 : coded * 2)
@@ -50,7 +52,7 @@ function addServices(seen: Set<string>, packet: readonly number[]): void {
     const short = header >> 5
     const extended = short === 7 && size > 0
     const service = extended ? (packet[at + 1] ?? 0) & 0x3f : short
-    // Service 0 is padding: nothing follows it.
+    // Service 0 is padding and ends the packet.
     if (service === 0) return
     if (size > 0) seen.add(`SERVICE${service}`)
     at += 1 + (extended ? 1 : 0) + size

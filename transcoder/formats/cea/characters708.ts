@@ -1,7 +1,7 @@
 // In charge of: the characters of CEA-708 (ANSI/CTA-708-E 7.1): G0 and G1, and the extended sets G2 and G3.
-// Not in charge of: which bytes are characters (cea708.ts).
+// Not in charge of: which bytes are characters (service708.ts).
 
-/** G2 (table 8). Spaces and what is not defined are left to `extendedCharacter708`. */
+/** G2 (table 8). `extendedCharacter708` handles undefined codes. */
 const G2: Record<number, string> = {
   0x20: ' ',
   0x21: '\u00a0',
@@ -31,12 +31,12 @@ const G2: Record<number, string> = {
   0x7f: '┌',
 }
 
-/** 0x20 to 0x7f and 0xa0 to 0xff: ASCII with a note for the last, and ISO 8859-1. */
+/** 0x20 to 0x7f and 0xa0 to 0xff: ASCII, except that 0x7f is a musical note, and ISO 8859-1. */
 export function character708(code: number): string {
   return code === 0x7f ? '♪' : String.fromCodePoint(code)
 }
 
-/** Behind EXT1. G3 has one character, which says that these are captions; 7.1.9: what is not known is an underscore. */
+/** The character after EXT1. G3 has one character, the icon for captions. 7.1.9: an unknown code is an underscore. */
 export function extendedCharacter708(code: number): string {
   return G2[code] ?? (code === 0xa0 ? '[CC]' : '_')
 }

@@ -1,5 +1,5 @@
-// In charge of: where text stands, as cue settings of WebVTT.
-// Not in charge of: which text stands there.
+// In charge of: the position of text, as cue settings of WebVTT.
+// Not in charge of: the text itself.
 import type { TextBlock } from './captionScreen.ts'
 
 /** A row of text with the column of its first character. */
@@ -9,15 +9,15 @@ export interface Line {
   text: string
 }
 
-/** Captions lie in the safe area: 80 % of the picture, in its middle. */
+/** Captions lie in the safe area: the central 80 % of the frame. */
 const EDGE_PERCENT = 10
 const SAFE_PERCENT = 80
 const ROWS = 15
 const COLUMNS = 32
-/** Columns by which the middles of centred rows differ at most: an odd row under an even one. */
+/** Centred rows may differ by this many columns at their centres: an odd number of characters below an even one. */
 const OFF_CENTRE = 1
 
-/** Rows of CEA-608 (1 to 15) as blocks: those that lie together are one. */
+/** Groups rows of CEA-608 (1 to 15) into blocks: adjacent rows form one. */
 export function blocksOf(lines: readonly Line[]): TextBlock[] {
   const groups: Line[][] = []
   for (const line of lines) {
@@ -33,7 +33,7 @@ function blockOf(lines: readonly Line[]): TextBlock {
   return { text, settings: `${verticalSettings(lines[0]!.row, lines.at(-1)!.row)} ${place}` }
 }
 
-/** Rows with one beginning, rows with one middle, or else rows with their indents. */
+/** Rows are left-aligned or centred where they line up, else they keep their indents. */
 function horizontalSettings(lines: readonly Line[]): { text: string; place: string } {
   const left = Math.min(...lines.map(({ column }) => column))
   const plain = lines.map(({ text }) => text).join('\n')
@@ -43,12 +43,12 @@ function horizontalSettings(lines: readonly Line[]): { text: string; place: stri
   const [least, most] = [Math.min(...middles), Math.max(...middles)]
   if (most - least <= OFF_CENTRE)
     return { text: plain, place: `position:${percent((least + most) / 2, COLUMNS)} align:center` }
-  // Spaces in front of a line are not shown.
+  // Players drop leading spaces, so they become no-break spaces.
   const indented = lines.map(({ column, text }) => '\u00a0'.repeat(column - left) + text)
   return { text: indented.join('\n'), place: start }
 }
 
-/** From above in the upper half, from below in the lower one: fonts of players differ in height. */
+/** From the top in the upper half, from the bottom in the lower half: players' fonts differ in height. */
 function verticalSettings(first: number, last: number): string {
   return first + last <= ROWS ? `line:${percent(first - 1, ROWS)}` : `line:${percent(last, ROWS)},end`
 }

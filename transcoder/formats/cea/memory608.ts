@@ -1,5 +1,5 @@
-// In charge of: the two memories of one CEA-608 channel, the seen and the unseen one, and what commands do to them.
-// Not in charge of: reading commands out of bytes (cea608.ts), when that is (captionScreen.ts).
+// In charge of: the displayed and the non-displayed memory of one CEA-608 channel, and how commands change them.
+// Not in charge of: reading commands from bytes (cea608.ts), their times (captionScreen.ts).
 import { blocksOf, type Line } from './cueLayout.ts'
 import type { TextBlock, ScreenChange } from './captionScreen.ts'
 
@@ -34,7 +34,7 @@ export class Memory608 {
   #depth = 2
   #change: ScreenChange | null = null
 
-  /** What the screen shows, and how it came there since this was last asked; null = it did not change. */
+  /** The screen and its kind of change since the last call; null = unchanged. */
   takeChange(): { blocks: TextBlock[]; change: ScreenChange } | null {
     const change = this.#change
     this.#change = null
@@ -80,7 +80,7 @@ export class Memory608 {
     }
   }
 
-  /** A character at the cursor. In the last column each takes the place of the one before. */
+  /** Writes a character at the cursor. In the last column each one replaces the one before. */
   write(character: string): void {
     const page = this.#page
     if (page === null || character === '') return
@@ -92,7 +92,7 @@ export class Memory608 {
     this.#written(before === undefined || before === ' ' || before === character ? 'grow' : 'cut')
   }
 
-  /** In place of the character in front, which is what decoders without the extended sets show. */
+  /** Replaces the previous character, a fallback for decoders without the extended sets. */
   replace(character: string): void {
     this.#backspace()
     this.write(character)
@@ -139,7 +139,8 @@ export class Memory608 {
   }
 
   #startRollUp(depth: number): void {
-    // 47 CFR 15.119 (f)(1)(ii): after another style both memories are empty and the base row is the last.
+    // 47 CFR 15.119 (f)(1)(ii): a change from another style clears both memories and moves the base row to the last
+    // row.
     if (this.#style !== 'roll-up') {
       this.#seen = []
       this.#unseen = []

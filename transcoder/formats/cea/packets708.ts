@@ -1,5 +1,6 @@
-// In charge of: packets of CEA-708 out of caption bytes, and the blocks of each service in them (ANSI/CTA-708-E 5 and 6).
-// Not in charge of: what services say (service708.ts).
+// In charge of: assembling packets of CEA-708 from caption bytes, and the blocks of each service in them
+// (ANSI/CTA-708-E 5 and 6).
+// Not in charge of: the commands of a service (service708.ts).
 
 export interface ServiceBlock {
   /** 1 to 63. */
@@ -7,12 +8,12 @@ export interface ServiceBlock {
   bytes: readonly number[]
 }
 
-/** Puts packets together over pictures, in the order of presentation. */
+/** Assembles packets from several frames, in presentation order. */
 export class Packets708 {
   #bytes: number[] = []
   #length = 0
 
-  /** The beginning of a packet (cc_type 3). What is left of one before is read as far as it goes. */
+  /** The beginning of a packet (cc_type 3). Of an unfinished packet before it, the available part is read. */
   start(first: number, second: number): ServiceBlock[] {
     const before = this.#read()
     const coded = first & 0x3f
@@ -20,7 +21,7 @@ export class Packets708 {
     return [...before, ...this.#add(first, second)]
   }
 
-  /** More of it (cc_type 2). */
+  /** The continuation of a packet (cc_type 2). */
   more(first: number, second: number): ServiceBlock[] {
     return this.#length === 0 ? [] : this.#add(first, second)
   }
@@ -40,7 +41,7 @@ export class Packets708 {
       const short = bytes[at]! >> 5
       const extended = short === 7 && size > 0
       const service = extended ? (bytes[at + 1] ?? 0) & 0x3f : short
-      // Service 0 is padding: nothing follows it.
+      // Service 0 is padding and ends the packet.
       if (service === 0) break
       const from = at + (extended ? 2 : 1)
       if (size > 0) blocks.push({ service, bytes: bytes.slice(from, from + size) })

@@ -1,11 +1,11 @@
-// In charge of: the commands of one CEA-708 service (ANSI/CTA-708-E 8) and what its eight windows show.
+// In charge of: the commands of one CEA-708 service (ANSI/CTA-708-E 8) and the text in its eight windows.
 // Not in charge of: packets and blocks (packets708.ts), one window (window708.ts).
 import { character708, extendedCharacter708 } from './characters708.ts'
 import type { TextBlock, ScreenChange } from './captionScreen.ts'
 import { Window708, type WindowShape } from './window708.ts'
 
 const WINDOWS = 8
-/** A service's input buffer (8.10.5.12): a delay ends once it is full. */
+/** Size of a service's input buffer (8.10.5.12): a delay ends once it is full. */
 const MAX_DELAYED = 128
 
 const C1 = {
@@ -22,7 +22,7 @@ const C1 = {
   defineWindow: 0x98,
 } as const
 
-/** Bytes behind each command from 0x80 on, one digit a command (table 11). */
+/** Number of bytes after each command from 0x80 on, one digit per command (table 11). */
 const PARAMETERS = '00000000111111002320000466666666'
 
 export class Service708 {
@@ -30,10 +30,10 @@ export class Service708 {
   #current = -1
   #change: ScreenChange | null = null
   #waiting: number[] = []
-  /** Seconds until which a delay holds; null = none. */
+  /** Seconds at which the current delay ends; null = none. */
   #until: number | null = null
 
-  /** Whole or in part: commands do not cross the end of a block. */
+  /** Reads one block. Commands do not cross the end of a block. */
   push(bytes: readonly number[], time: number): void {
     if (this.#until === null) this.#run(bytes, time)
     else {
@@ -43,7 +43,7 @@ export class Service708 {
     }
   }
 
-  /** What the screen shows at `time`, and how it came there since this was last asked; null = it did not change. */
+  /** The screen at `time` and its kind of change since the last call; null = unchanged. */
   takeChange(time: number): { blocks: TextBlock[]; change: ScreenChange } | null {
     if (this.#until !== null && time >= this.#until) this.#resume(time)
     const change = this.#change
@@ -67,7 +67,7 @@ export class Service708 {
     }
   }
 
-  /** Returns the bytes of the command or character. */
+  /** Executes one command or character and returns its length in bytes. */
   #step(bytes: readonly number[], at: number, time: number): number {
     const code = bytes[at]!
     if (code >= 0x20 && (code < 0x80 || code >= 0xa0)) {
@@ -85,7 +85,7 @@ export class Service708 {
     return 1 + length
   }
 
-  /** EXT1 and another set: C2 and C3 are for later editions and are passed over (7.1.6, 7.1.7). */
+  /** EXT1 and a code of an extended set. C2 and C3 are reserved for later editions and skipped (7.1.6, 7.1.7). */
   #extended(bytes: readonly number[], at: number): number {
     const code = bytes[at + 1]
     if (code === undefined) return 1
@@ -98,7 +98,7 @@ export class Service708 {
   #control(code: number, bytes: readonly number[], at: number): void {
     const window = this.#window
     if (window === null) return
-    // P16: a character of 16 bits.
+    // P16: a 16-bit character.
     if (code === 0x18) this.#write(String.fromCharCode(((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0x20)))
     if (code === 0x08) window.backspace()
     if (code === 0x0c) window.clear()

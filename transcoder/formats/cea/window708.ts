@@ -1,12 +1,12 @@
-// In charge of: one window of a CEA-708 service: its text, its pen, its place.
-// Not in charge of: reading commands out of bytes (service708.ts).
+// In charge of: one window of a CEA-708 service: its text, its pen, its position.
+// Not in charge of: reading commands from bytes (service708.ts).
 import { percent } from './cueLayout.ts'
 import type { TextBlock } from './captionScreen.ts'
 
-/** What DefineWindow says (8.10.5.2). */
+/** The parameters of DefineWindow (8.10.5.2). */
 export interface WindowShape {
   visible: boolean
-  /** Percent instead of cells of the grid. */
+  /** Position in percent instead of grid cells. */
   relative: boolean
   vertical: number
   horizontal: number
@@ -16,10 +16,13 @@ export interface WindowShape {
   rows: number
 }
 
-/** Cells of the grid for pictures of 16:9 (8.2). */
+/** Grid cells for 16:9 video (8.2). */
 const GRID_ROWS = 75
 const GRID_COLUMNS = 210
-/** No row of a service is longer, whatever the window says: encoders announce less than they write. */
+/**
+ * Maximum length of a row in any service. The window's own size is ignored, because encoders announce shorter rows than
+ * they write.
+ */
 const MAX_ROW = 42
 const ALIGNMENTS = ['start', 'end', 'center', 'start'] as const
 const EDGES = ['start', 'center', 'end'] as const
@@ -38,7 +41,7 @@ export class Window708 {
     this.visible = shape.visible
   }
 
-  /** Defined again: the text stays (8.10.5.2). */
+  /** The window is defined again: its text stays (8.10.5.2). */
   reshape(shape: WindowShape): void {
     this.#shape = shape
     this.visible = shape.visible
@@ -50,7 +53,7 @@ export class Window708 {
     return this.#rows.every((row) => row.join('').trim() === '')
   }
 
-  /** True where a character that was seen is gone. */
+  /** True where a displayed character was removed. */
   write(character: string): boolean {
     const row = (this.#rows[this.#row] ??= [])
     while (row.length < this.#column) row.push(' ')
@@ -66,7 +69,9 @@ export class Window708 {
     this.#rows[this.#row]?.splice(this.#column, 1, ' ')
   }
 
-  /** To the beginning of the next row; behind the last one everything moves up. True where text was lost or moved. */
+  /**
+   * Moves to the beginning of the next row. After the last row all rows scroll up. True where text was lost or moved.
+   */
   carriageReturn(): boolean {
     this.#column = 0
     if (this.#row + 1 < this.#shape.rows) {
@@ -100,7 +105,7 @@ export class Window708 {
   get block(): TextBlock | null {
     const lines = Array.from(this.#rows, (row) => (row ?? []).join('').trimEnd()).filter((line) => line.trim() !== '')
     if (!this.visible || lines.length === 0) return null
-    // What all lines have in front is the writer's margin; the rest is an indent, kept by spaces that are shown.
+    // Spaces that all lines begin with are a margin and dropped. Further ones are an indent, kept as no-break spaces.
     const indents = lines.map((line) => line.length - line.trimStart().length)
     const margin = this.justify === 0 || this.justify === 3 ? Math.min(...indents) : Infinity
     const text = lines.map((line, at) => '\u00a0'.repeat(Math.max(0, indents[at]! - margin)) + line.trimStart())
@@ -115,7 +120,7 @@ export class Window708 {
     const across = EDGES[anchor % 3]
     const aligned = ALIGNMENTS[this.justify]!
     const side = { start: 'line-left', center: 'center', end: 'line-right' }[across!]
-    // Where the text's own edge is the anchor's, players need no second word.
+    // Players need no explicit alignment where the text's edge is the anchor's.
     return [
       `line:${line}${down === 'start' ? '' : `,${down}`}`,
       `position:${position}${aligned === across ? '' : `,${side}`}`,

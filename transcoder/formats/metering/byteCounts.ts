@@ -1,21 +1,21 @@
-// In charge of: what is counted of written media, whatever its container.
+// In charge of: the counts that are kept of written media, for any container.
 // Not in charge of: counting (sampleTables.ts, tsMeter.ts, fragmentMeter.ts).
 import type { BytesPerSecond } from './bytesPerSecond.ts'
 
 export interface TrackCount {
-  /** The PID in a transport stream; null where tracks are told apart by their order alone. */
+  /** The PID in a transport stream; null where only the order of tracks identifies them. */
   id: number | null
-  /** Of coded pictures or sound, without what the container adds. */
+  /** Bytes of coded video or audio, without the container's overhead. */
   bytes: number
   /** null = not counted. */
   seconds: number | null
 }
 
 export interface MediaCounts {
-  /** In the order of the container. */
+  /** In the container's order. */
   tracks: TrackCount[]
-  /** Bytes by the second; null where segments are the measure. */
+  /** Bytes per second of playback; null where segments are measured instead. */
   seconds: BytesPerSecond | null
-  /** Of the video, RFC 6381; null where it has no such name. */
+  /** RFC 6381 name of the video; null where it has none. */
   codecString: string | null
 }

@@ -1,5 +1,5 @@
-// In charge of: counting the media in a fragmented mp4 of one track as the encoder writes it.
-// Not in charge of: cutting it (package/fmp4).
+// In charge of: counting the media bytes in a fragmented mp4 of one track while the encoder writes it.
+// Not in charge of: cutting it (segmenter/cutters).
 import { BoxReader } from '../mp4/boxReader.ts'
 import type { MediaCounts } from './byteCounts.ts'
 
@@ -7,7 +7,7 @@ export class FragmentMeter {
   readonly #reader = new BoxReader()
   #bytes = 0
 
-  /** Throws StreamError. */
+  /** Throws FormatError. */
   push(chunk: Uint8Array): void {
     for (const event of this.#reader.push(chunk)) if (event.kind === 'mdat') this.#bytes += event.bytes
   }

@@ -1,5 +1,6 @@
-// In charge of: counting a transport stream of ours as it leaves: bytes of each stream, and of all of it by the second.
-// Not in charge of: cutting it (package/ts), whether it is whole.
+// In charge of: counting the bytes of a transport stream while this program writes it: of each stream, and of the whole
+// per second.
+// Not in charge of: cutting it (segmenter/cutters), checking that it is complete (outputAnalysis/fileAnalysis.ts).
 import { readPcr, readPesTimestamps, TICKS_PER_SECOND, ticksBetween } from '../mpegts/clock.ts'
 import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, isPayloadStart } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
@@ -9,13 +10,13 @@ import { codecString } from '../video/annexB.ts'
 import type { MediaCounts, TrackCount } from './byteCounts.ts'
 import { BytesPerSecond } from './bytesPerSecond.ts'
 
-/** Bytes of the first picture in which its parameter sets are looked for. */
+/** Bytes of the first frame that are searched for its parameter sets. */
 const HEAD_BYTES = 64 * 1024
 
-/** One PID so far. */
+/** The counts of one PID so far. */
 interface StreamCount {
   bytes: number
-  /** From the first time stamp to the last, and the bytes before that one. */
+  /** Ticks from the first time stamp to the last, and the bytes before the last one. */
   ticks: number
   upTo: number
   last: number | null
@@ -32,7 +33,7 @@ export class TsMeter {
   #videoPid: number | null = null
   #head: Uint8Array[] = []
   #headBytes = 0
-  /** Bytes of the stream so far, and where its clock was last seen. */
+  /** Bytes of the stream so far, and the position of the last PCR. */
   #position = 0
   #clock: { ticks: number; elapsed: number; position: number } | null = null
 
@@ -42,7 +43,7 @@ export class TsMeter {
 
   end(): MediaCounts {
     for (const packet of this.#reader.end()) this.#packet(packet)
-    // What is behind the last clock reference belongs to its second.
+    // Bytes after the last PCR are added to its second.
     if (this.#clock !== null)
       this.#seconds.add(this.#clock.elapsed / TICKS_PER_SECOND, this.#position - this.#clock.position)
     const streams = this.#map?.streams ?? []
@@ -89,7 +90,7 @@ export class TsMeter {
     this.#headBytes += media.length
   }
 
-  /** Bytes between two readings of the clock are spread over the time between them. */
+  /** Spreads the bytes between two PCRs over the time between them. */
   #readClock(packet: Uint8Array): void {
     const ticks = readPcr(packet)
     if (ticks === null) return
@@ -105,14 +106,17 @@ export class TsMeter {
   }
 }
 
-/** The last packet has a beginning and no end: it lasts as long for its bytes as all before it. */
+/**
+ * The last packet has a start time but no duration. Its duration is estimated from its bytes, by the average of all
+ * before it.
+ */
 function lengthOf(
   { bytes, ticks, upTo }: StreamCount = { bytes: 0, ticks: 0, upTo: 0, last: null },
 ): Omit<TrackCount, 'id'> {
   return { bytes, seconds: upTo === 0 ? null : (ticks / TICKS_PER_SECOND) * (bytes / upTo) }
 }
 
-/** Of a PES packet whose payload is media (ISO/IEC 13818-1, 2.4.3.6); 0 where none begins. */
+/** Bytes of the header of a PES packet with media (ISO/IEC 13818-1, 2.4.3.6); 0 where none begins. */
 function headerBytes(payload: Uint8Array): number {
   const begins = payload.length >= 9 && payload[0] === 0 && payload[1] === 0 && payload[2] === 1
   return begins ? Math.min(payload.length, 9 + payload[8]!) : 0

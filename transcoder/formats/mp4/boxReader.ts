@@ -1,27 +1,31 @@
-// In charge of: the boxes of an mp4 as they come out of a pipe, in pieces of any size (ISO/IEC 14496-12, 4.2).
-// Not in charge of: what is inside of them (initSegment.ts, movieFragment.ts).
+// In charge of: splitting an mp4 that arrives through a pipe, in chunks of any size, into boxes (ISO/IEC 14496-12,
+// 4.2).
+// Not in charge of: their content (initSegment.ts, movieFragment.ts).
 import { concatBytes } from '../concatBytes.ts'
 import { FormatError } from '../streamError.ts'
 
-/** A moov of ours has 1 KiB, the moof of a minute at 60 pictures per second 60 KiB. */
+/** A moov of these encoders has 1 KiB. The moof of a minute at 60 frames per second has 60 KiB. */
 const MAX_BOX_BYTES = 4 * 1024 * 1024
-/** One group of pictures: a minute at 100 Mb/s is three quarters of this. */
+/** Limit for one GOP: a minute at 100 Mb/s is three quarters of this. */
 const MAX_MDAT_BYTES = 2 ** 30
-/** Four printable characters; Apple's begin with ©. */
+/** Four printable characters. Some of Apple's names begin with ©. */
 export const BOX_TYPE = /^[\u0020-\u007e\u00a9]{4}$/
 
-/** box: a whole one with its header. mdat: only its header; its bytes follow as payload, and `last` ends them. */
+/**
+ * box: a complete box with its header. mdat: the header only; its bytes follow as `payload` events, and `last` marks
+ * the final one.
+ */
 export type BoxEvent =
   | { kind: 'box'; name: string; bytes: Uint8Array }
   | { kind: 'mdat'; header: Uint8Array; bytes: number }
   | { kind: 'payload'; bytes: Uint8Array; last: boolean }
 
-/** Holds at most one box other than mdat. Throws StreamError. */
+/** Buffers at most one box other than mdat. Throws FormatError. */
 export class BoxReader {
   #held: Uint8Array[] = []
   #heldBytes = 0
   #wanted = 8
-  /** Bytes of an mdat that are still to come. */
+  /** Remaining bytes of the current mdat. */
   #left = 0;
 
   *push(chunk: Uint8Array): Generator<BoxEvent> {
@@ -85,7 +89,9 @@ export function boxType(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at, at + 4))
 }
 
-/** Boxes inside of another one, from `from` on: each with its name and its body. Throws where one reaches beyond its parent. */
+/**
+ * The boxes inside another one, from `from` on, each with its name and body. Throws where one extends past its parent.
+ */
 export function* children(bytes: Uint8Array, from: number): Generator<{ name: string; body: Uint8Array }> {
   const view = viewOf(bytes)
   for (let at = from; at + 8 <= bytes.length;) {
@@ -97,7 +103,10 @@ export function* children(bytes: Uint8Array, from: number): Generator<{ name: st
   }
 }
 
-/** The body of the box at a path of names, the first one of each; null where there is none. `bytes` begins with a child. */
+/**
+ * The body of the box at a path of names, the first match of each; null where there is none. `bytes` begins with a
+ * child.
+ */
 export function findBox(bytes: Uint8Array, ...path: string[]): Uint8Array | null {
   let inside: Uint8Array | null = bytes
   for (const name of path) {
@@ -107,7 +116,7 @@ export function findBox(bytes: Uint8Array, ...path: string[]): Uint8Array | null
   return inside
 }
 
-/** As find, where the box must be. */
+/** Like findBox, but throws where the box is missing. */
 export function requireBox(bytes: Uint8Array, ...path: string[]): Uint8Array {
   const body = findBox(bytes, ...path)
   if (body === null) throw new FormatError('damaged', `The encoder wrote no ${path.join('/')}.`)

@@ -1,4 +1,4 @@
-// In charge of: the codecs' own configuration records: RFC 6381 names, channels, [MS-SSTR] CodecPrivateData.
+// In charge of: the codecs' configuration records: RFC 6381 names, channels, [MS-SSTR] CodecPrivateData.
 // Not in charge of: finding the records (initSegment.ts).
 import { FormatError } from '../streamError.ts'
 import { hex } from '../encodeBytes.ts'
@@ -10,9 +10,9 @@ export interface CodecConfig {
   nalFamily: NalFamily | null
   /** RFC 6381. */
   codec: string
-  /** Bytes of the length before each NAL unit; 0 for audio. */
+  /** Bytes of the length field before each NAL unit; 0 for audio. */
   nalLengthBytes: number
-  /** Hex: SPS and PPS with start codes; AudioSpecificConfig. '' where Smooth does not know the codec. */
+  /** Hex: SPS and PPS with start codes; AudioSpecificConfig. '' where Smooth does not support the codec. */
   codecPrivateData: string
 }
 
@@ -61,7 +61,10 @@ export function hevcFrom(hvcC: Uint8Array): CodecConfig {
   return { nalFamily: 'hevc', codec: name, nalLengthBytes: (hvcC[21]! & 3) + 1, codecPrivateData: '' }
 }
 
-/** ISO/IEC 14496-15, annex E.3: the twelve bytes of profile, tier and level, the same in hvcC and in a parameter set. */
+/**
+ * ISO/IEC 14496-15, annex E.3: the twelve bytes of profile, tier and level, which are the same in hvcC and in a
+ * parameter set.
+ */
 export function hevcName(bytes: Uint8Array): string {
   const space = ['', 'A', 'B', 'C'][bytes[0]! >> 6]!
   const tier = (bytes[0]! & 0x20) === 0 ? 'L' : 'H'
@@ -71,7 +74,7 @@ export function hevcName(bytes: Uint8Array): string {
   return [`hvc1.${space}${bytes[0]! & 0x1f}`, compatibility, `${tier}${bytes[11]!}`, ...constraints].join('.')
 }
 
-/** The bits of a word in the opposite order. */
+/** The 32 bits of a word in reverse order. */
 function reversed(word: number): number {
   let result = 0
   for (let bit = 0; bit < 32; bit++) result = result * 2 + ((word >>> bit) & 1)
@@ -94,7 +97,7 @@ export function aacFrom(esds: Uint8Array): AudioCodecConfig {
   return { nalFamily: null, codec: `mp4a.40.${type}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...sound }
 }
 
-/** Down the descriptors of ISO/IEC 14496-1, 7.2.6: ES (3), DecoderConfig (4), DecoderSpecificInfo (5). */
+/** Descends through the descriptors of ISO/IEC 14496-1, 7.2.6: ES (3), DecoderConfig (4), DecoderSpecificInfo (5). */
 function decoderSpecific(esds: Uint8Array): Uint8Array {
   let at = 4
   for (const [tag, skipped] of [
@@ -118,7 +121,7 @@ function decoderSpecific(esds: Uint8Array): Uint8Array {
 }
 
 const AC3_RATES = [48000, 44100, 32000]
-/** acmod 0 is two single channels. */
+/** acmod 0 is two independent channels. */
 const AC3_CHANNELS = [2, 1, 2, 3, 3, 4, 4, 5]
 
 /** ETSI TS 102 366, F.4: fscod 2, bsid 5, bsmod 3, acmod 3, lfeon 1 bits. */

@@ -1,5 +1,6 @@
-// In charge of: from when to when the tracks of one segment of fragmented MP4 last (ISO/IEC 14496-12, 8.8), as somebody else wrote it.
-// Not in charge of: what lacks between two segments (formats/mpegts/segmentTiming.ts), boxes that are cut (mp4FileCheck.ts).
+// In charge of: start and end of each track in one fragmented MP4 segment of a source (ISO/IEC 14496-12, 8.8).
+// Not in charge of: media missing between two segments (formats/mpegts/segmentTiming.ts), truncated boxes
+// (mp4FileCheck.ts).
 import { TICKS_PER_SECOND } from '../mpegts/clock.ts'
 import type { StreamTiming } from '../mpegts/segmentTiming.ts'
 import { FormatError } from '../streamError.ts'
@@ -9,13 +10,13 @@ interface Track {
   /** Ticks per second. */
   timescale: number
   isSound: boolean
-  /** Of a sample about which a fragment says nothing, in ticks. */
+  /** Duration in ticks of samples for which a fragment states none. */
   duration: number
 }
 
 /**
- * The sound and picture tracks that an initialisation section describes, by number. Empty where it cannot be read, and where it
- * holds the first fragments itself, as ffmpeg's can: times of the segments alone say nothing then.
+ * The audio and video tracks of an initialisation section, by number. Empty where it cannot be read, and where it
+ * contains the first fragments itself, as ffmpeg can write it: the timing of the segments alone is then incomplete.
  */
 export type Tracks = ReadonlyMap<number, Track>
 
@@ -50,13 +51,13 @@ function trackOf(trak: Uint8Array): { id: number; timescale: number; isSound: bo
 }
 
 interface TrackTiming {
-  /** Ticks of the track. */
+  /** Times in ticks of the track. */
   first: number
   end: number
   step: number
 }
 
-/** Reads the headers of fragments as they pass. */
+/** Reads the headers of fragments from a stream of bytes. */
 export class FragmentTimingReader {
   readonly #tracks: Tracks
   readonly #boxes = new BoxReader()
@@ -73,13 +74,13 @@ export class FragmentTimingReader {
       for (const event of this.#boxes.push(chunk))
         if (event.kind === 'box' && event.name === 'moof') this.#read(event.bytes)
     } catch (error) {
-      // What it is, and whether it is whole, others judge; here only times are looked for.
+      // Other checks report the format and damage. This reader only stops measuring.
       if (!(error instanceof FormatError || error instanceof RangeError)) throw error
       this.#isUnreadable = true
     }
   }
 
-  /** null = nothing can be said. */
+  /** null = the timing is unknown. */
   end(): Map<number, StreamTiming> | null {
     if (this.#isUnreadable || this.#tracks.size === 0) return null
     return new Map(
@@ -120,7 +121,7 @@ export class FragmentTimingReader {
   }
 }
 
-/** default_sample_duration of this fragment; null where it says none. */
+/** default_sample_duration of this fragment; null where it states none. */
 function defaultOf(tfhd: Uint8Array): number | null {
   const flags = viewOf(tfhd).getUint32(0) & 0xffffff
   if ((flags & 0x8) === 0) return null
@@ -128,7 +129,7 @@ function defaultOf(tfhd: Uint8Array): number | null {
   return viewOf(tfhd).getUint32(8 + ((flags & 0x1) === 0 ? 0 : 8) + ((flags & 0x2) === 0 ? 0 : 4))
 }
 
-/** Ticks of all samples of a fragment, and of its last one. */
+/** Duration of all samples of a fragment, and of its last one, in ticks. */
 function durationOf(traf: Uint8Array, usual: number): { sum: number; last: number } {
   let [sum, last] = [0, 0]
   for (const { name, body } of children(traf, 0)) {
@@ -144,7 +145,7 @@ function durationOf(traf: Uint8Array, usual: number): { sum: number; last: numbe
       last = usual
       continue
     }
-    // A count that its box cannot hold ends in a RangeError.
+    // A sample count larger than its box throws a RangeError.
     for (let n = 0; n < count; n++) sum += last = view.getUint32(from + n * each)
   }
   return { sum, last }

@@ -1,5 +1,5 @@
-// In charge of: what an init segment says about its one track (ISO/IEC 14496-12, 8; 14496-15; ETSI TS 102 366, annex F).
-// Not in charge of: the descriptions' bits (codecConfig.ts), fragments.
+// In charge of: the track that an init segment describes (ISO/IEC 14496-12, 8; 14496-15; ETSI TS 102 366, annex F).
+// Not in charge of: the codecs' configuration records (codecConfig.ts), fragments (movieFragment.ts).
 import type { Rational } from '../rational.ts'
 import { FormatError } from '../streamError.ts'
 import { children, findBox, boxType, requireBox, viewOf } from './boxReader.ts'
@@ -17,7 +17,7 @@ export interface TrackInfo extends CodecConfig {
   /** 0 for video. */
   channels: number
   sampleRate: number
-  /** What samples have of whom a fragment says nothing. */
+  /** Values of samples for which a fragment states none. */
   defaults: SampleDefaults
 }
 
@@ -31,7 +31,7 @@ export interface SampleDefaults {
 export const VISUAL_ENTRY = 78
 const AUDIO_ENTRY = 28
 
-/** `moov` is the whole box. Throws StreamError for anything but one track of a codec that is segmented. */
+/** `moov` is the whole box. Throws FormatError unless it has exactly one track, of a codec that can be segmented. */
 export function readInit(moov: Uint8Array): TrackInfo {
   const body = moov.subarray(8)
   const tracks = [...children(body, 0)].filter(({ name }) => name === 'trak')

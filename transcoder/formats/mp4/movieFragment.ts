@@ -1,5 +1,5 @@
-// In charge of: one movie fragment, read and written: its time and its samples (ISO/IEC 14496-12, 8.8).
-// Not in charge of: which samples belong together (cmafVideoCutter.ts, refragmentingCutter.ts).
+// In charge of: reading and writing one movie fragment: its time and its samples (ISO/IEC 14496-12, 8.8).
+// Not in charge of: grouping samples into fragments (cmafVideoCutter.ts, refragmentingCutter.ts).
 import { concatBytes } from '../concatBytes.ts'
 import { FormatError } from '../streamError.ts'
 import { children, findBox, requireBox, viewOf } from './boxReader.ts'
@@ -20,11 +20,11 @@ export interface Fragment {
   samples: Sample[]
 }
 
-/** Ticks per second of fragments of Smooth Streaming ([MS-SSTR] 2.2.2.1, the default). */
+/** Ticks per second in fragments of Smooth Streaming ([MS-SSTR] 2.2.2.1, the default). */
 export const SMOOTH_TIMESCALE = 10_000_000
 /** sample_is_non_sync_sample. */
 const NON_SYNC = 0x10000
-/** A minute of audio at the shortest frames is far below. */
+/** Far above a minute of audio with the shortest frames. */
 const MAX_SAMPLES = 100_000
 const brokenFragment = (): FormatError => new FormatError('damaged', 'The encoder wrote a broken movie fragment.')
 
@@ -33,8 +33,8 @@ export function isSync(sample: Sample): boolean {
 }
 
 /**
- * `moof` is the whole box. Its samples must lie one after another from the beginning of the mdat that follows, whose header has
- * `mdatHeaderBytes`; that is how ffmpeg writes them. Throws StreamError.
+ * `moof` is the whole box. Its samples must be contiguous from the beginning of the mdat that follows, whose header has
+ * `mdatHeaderBytes`. ffmpeg writes them so. Throws FormatError.
  */
 export function readFragment(moof: Uint8Array, defaults: SampleDefaults, mdatHeaderBytes = 8): Fragment {
   const trafs = [...children(moof, 8)].filter(({ name }) => name === 'traf')
@@ -55,7 +55,7 @@ export function readFragment(moof: Uint8Array, defaults: SampleDefaults, mdatHea
   return { decodeTime: timeOf(traf), samples }
 }
 
-/** tfdt, or tfxd where the encoder wrote fragments of Smooth. */
+/** tfdt, or tfxd where the encoder wrote Smooth fragments. */
 function timeOf(traf: Uint8Array): number {
   const tfdt = findBox(traf, 'tfdt')
   const uuid = [...children(traf, 0)].find(
@@ -87,7 +87,7 @@ function trackDefaults(tfhd: Uint8Array, defaults: SampleDefaults): SampleDefaul
   const flags = flagsOf(tfhd)
   const next = fields(tfhd)
   next() // track_ID
-  // base_data_offset counts from the beginning of the file; ours are relative to their moof.
+  // base_data_offset counts from the beginning of the file. These encoders' offsets are relative to the moof.
   if ((flags & 0x1) !== 0) throw brokenFragment()
   if ((flags & 0x2) !== 0) next()
   return {
@@ -117,14 +117,16 @@ export interface FragmentOptions {
   sequence: number
   trackId: number
   fragment: Fragment
-  /** tfdt: of CMAF. tfxd: absolute time and duration as [MS-SSTR] 2.2.4.6 wants them, in the samples' ticks. */
+  /** tfdt for CMAF. tfxd: absolute time and duration by [MS-SSTR] 2.2.4.6, in the samples' ticks. */
   time: 'tfdt' | 'tfxd'
 }
 
 /** [MS-SSTR] 2.2.4.6: 6d1d9b05-42d5-44e6-80e2-141daff757b2. */
 const TFXD = [0x6d, 0x1d, 0x9b, 0x05, 0x42, 0xd5, 0x44, 0xe6, 0x80, 0xe2, 0x14, 0x1d, 0xaf, 0xf7, 0x57, 0xb2]
 
-/** moof and the header of the mdat; the samples' bytes follow. What all samples have in common is said once. */
+/**
+ * Returns moof and the header of the mdat; the samples' bytes follow. Values that all samples share are written once.
+ */
 export function writeFragment({ sequence, trackId, fragment, time }: FragmentOptions): Uint8Array {
   const { samples, decodeTime } = fragment
   const same = (field: keyof Sample): boolean => samples.every((sample) => sample[field] === samples[0]![field])
@@ -154,7 +156,7 @@ export function writeFragment({ sequence, trackId, fragment, time }: FragmentOpt
       dataOffset,
       ...samples.flatMap((sample) => each.map((field) => sample[field])),
     ])
-    // [MS-SSTR] 2.2.4.1 has the track fragment's time behind its samples.
+    // [MS-SSTR] 2.2.4.1 requires the fragment's time after its samples.
     const traf = time === 'tfdt' ? box('traf', head, clock, run) : box('traf', head, run, clock)
     return box('moof', full('mfhd', 0, 0, [sequence]), traf)
   }
@@ -174,7 +176,7 @@ function full(name: string, version: number, flags: number, fieldsOf: readonly n
 function words(values: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(values.length * 4)
   const view = viewOf(bytes)
-  // A negative number becomes its complement.
+  // A negative number is written as its two's complement.
   for (const [index, value] of values.entries()) view.setUint32(index * 4, value)
   return bytes
 }
