@@ -1,5 +1,5 @@
-// In charge of: exact fractions: frame rates and aspect ratios never pass through floating point on their way to ffmpeg.
-// Not in charge of: what a fraction means.
+// In charge of: exact fractions, so that frame rates and aspect ratios reach ffmpeg without floating point.
+// Not in charge of: their meaning.
 
 export interface Rational {
   num: number
@@ -36,12 +36,12 @@ export function sameRatio(a: Rational, b: Rational): boolean {
   return a.num * b.den === b.num * a.den
 }
 
-/** How far `a` is from `b`, as a fraction of `b`. */
+/** The difference between `a` and `b`, as a fraction of `b`. */
 export function distance(a: Rational, b: Rational): number {
   return Math.abs(toNumber(a) / toNumber(b) - 1)
 }
 
-/** The best fraction whose two terms are at most `limit` (continued fractions): bitstreams keep 16 bits for each. */
+/** The best fraction whose two terms are at most `limit` (continued fractions): bitstreams store 16 bits for each. */
 export function approximate(a: Rational, limit: number): Rational {
   if (a.num <= limit && a.den <= limit) return a
   let [num, den, lastNum, lastDen] = [1, 0, 0, 1]

@@ -1,7 +1,7 @@
-// In charge of: the error of everything that parses media.
-// Not in charge of: what it does to a job (transcoder/errors.ts).
+// In charge of: the error of all media parsers.
+// Not in charge of: its effect on a job (transcoder/errors.ts).
 
-/** An encoder's stream is not what was ordered: cut off, damaged, or without a key frame where a segment must begin. */
+/** A media stream is not as expected: cut off, damaged, or without a key frame where a segment must begin. */
 export class FormatError extends Error {
   override name = 'StreamError'
   readonly code: 'damaged' | 'cut off' | 'no key frame'

@@ -1,21 +1,21 @@
-// In charge of: XML that is well-formed whatever the values are.
-// Not in charge of: which elements there are.
+// In charge of: writing XML that is well-formed for any values.
+// Not in charge of: choosing the elements.
 
 export interface Xml {
   name: string
   attributes: Record<string, string | number | boolean | null>
-  /** Elements, or the text of one without elements. */
+  /** Child elements, or the text of an element without children. */
   content: Xml[] | string
 }
 
-/** Attributes of null are left out. */
+/** Attributes with the value null are omitted. */
 export function element(name: string, attributes: Xml['attributes'], content: Xml['content'] = []): Xml {
   return { name, attributes, content }
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Throws for controls, which XML 1.0 has no spelling for. */
+/** Throws for control characters, which XML 1.0 cannot represent. */
 function escape(text: string): string {
   // oxlint-disable-next-line eslint/no-control-regex -- XML 1.0, 2.2: not even as references
   if (/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.test(text)) throw new Error('XML cannot hold this text.')

@@ -1,25 +1,25 @@
-// In charge of: arithmetic on the 90 kHz clock of 33 bits that PTS, DTS, PCR and splice times count on, and reading the first three.
-// Not in charge of: what happens at a time.
+// In charge of: arithmetic on the 33-bit 90 kHz clock of PTS, DTS, PCR and splice times, and reading the first three.
+// Not in charge of: the use of the times (timeline.ts, segmentTiming.ts).
 
 /** ISO/IEC 13818-1, 2.4.3.5: program_clock_reference_base and the time stamps start again at 0 after 2^33 ticks (26.5 h). */
 const PERIOD = 2 ** 33
 export const TICKS_PER_SECOND = 90_000
-/** Half of the shortest frame (300 per second): a time stamp is found again in spite of its rounding. */
+/** Half of the shortest frame (300 per second): a time stamp within this distance is the same despite rounding. */
 export const ROUNDING_TICKS = 150
 
-/** Any number of ticks as the clock shows it. */
+/** Any number of ticks, wrapped to 33 bits. */
 export function wrapTicks(ticks: number): number {
   const rest = ticks % PERIOD
   return rest < 0 ? rest + PERIOD : rest
 }
 
-/** Ticks from one time to another by the shorter way round: −2^32 … 2^32 − 1. */
+/** Ticks from one time to another, in the direction of the shorter distance: −2^32 … 2^32 − 1. */
 export function ticksBetween(from: number, to: number): number {
   const ahead = wrapTicks(to - from)
   return ahead >= PERIOD / 2 ? ahead - PERIOD : ahead
 }
 
-/** PCR of a packet in ticks of 90 kHz (the extension of 27 MHz is left out); null where it carries none. */
+/** PCR of a packet in 90 kHz ticks (without the 27 MHz extension); null where it carries none. */
 export function readPcr(packet: Uint8Array): number | null {
   const hasField = (packet[3]! & 0x20) !== 0 && packet[4]! >= 7 && (packet[5]! & 0x10) !== 0
   return hasField ? readBase(packet) : null
@@ -29,10 +29,10 @@ function readBase(packet: Uint8Array): number {
   return packet[6]! * 2 ** 25 + ((packet[7]! << 17) | (packet[8]! << 9) | (packet[9]! << 1) | (packet[10]! >> 7))
 }
 
-/** The packet with its PCR moved by ticks of 27 MHz; itself where it has none, or for 0. */
+/** The packet with `ticks` of 27 MHz added to its PCR. The same object where it has no PCR, or for 0. */
 export function delayPcr(packet: Uint8Array, ticks: number): Uint8Array {
   if (ticks === 0 || readPcr(packet) === null) return packet
-  // Not slice(): a Buffer’s is a view.
+  // Not slice(): on a Buffer it does not copy.
   const later = Uint8Array.from(packet)
   // 2.4.3.5: PCR = base × 300 + extension.
   const sum = readBase(packet) * 300 + (((packet[10]! & 1) << 8) | packet[11]!) + ticks
@@ -49,7 +49,7 @@ export interface Timestamps {
   dts: number
 }
 
-/** Time stamps of a PES header at the beginning of `payload` (ISO/IEC 13818-1, 2.4.3.6); null where there is none. */
+/** Time stamps of a PES header at the beginning of `payload` (ISO/IEC 13818-1, 2.4.3.6); null where there are none. */
 export function readPesTimestamps(payload: Uint8Array): Timestamps | null {
   if (payload.length < 14 || payload[0] !== 0 || payload[1] !== 0 || payload[2] !== 1) return null
   const flags = payload[7]! >> 6

@@ -1,5 +1,5 @@
 // In charge of: CRC_32 of sections (ISO/IEC 13818-1, annex A).
-// Not in charge of: where it stands.
+// Not in charge of: the sections themselves (section.ts).
 
 const POLYNOMIAL = 0x04c11db7
 
@@ -9,14 +9,14 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return rest >>> 0
 })
 
-/** The register after `bytes`: most significant bit first, all ones at the beginning. 0 over a whole section that is intact. */
+/** The register after `bytes`: most significant bit first, initially all ones. 0 for a whole undamaged section. */
 export function crc32(bytes: Uint8Array): number {
   let register = 0xffffffff
   for (const byte of bytes) register = ((register << 8) ^ table[((register >>> 24) ^ byte) & 0xff]!) >>> 0
   return register
 }
 
-/** Writes the CRC of everything before the last four bytes into them. */
+/** Writes the CRC of all other bytes into the last four. */
 export function sealSection(section: Uint8Array): Uint8Array {
   const end = section.length - 4
   new DataView(section.buffer, section.byteOffset).setUint32(end, crc32(section.subarray(0, end)))

@@ -1,16 +1,19 @@
-// In charge of: transport packets: finding them in a stream of bytes, their header, their payload (ISO/IEC 13818-1, 2.4.3).
-// Not in charge of: what they carry (section.ts, clock.ts).
+// In charge of: transport packets: finding them in a byte stream, their header, their payload (ISO/IEC 13818-1, 2.4.3).
+// Not in charge of: the payload's content (section.ts, clock.ts).
 
 export const PACKET_BYTES = 188
 export const SYNC_BYTE = 0x47
-/** Of the program association table. */
+/** PID of the program association table. */
 export const PAT_PID = 0
 export const NULL_PID = 0x1fff
 
-/** Bytes from one packet to the next: plain, with a time stamp in front (M2TS), with error correction behind. */
+/**
+ * Bytes from one packet to the next: plain, with a time stamp before each packet (M2TS), with error correction after
+ * it.
+ */
 const STRIDES = [188, 192, 204] as const
 const MAX_STRIDE = 204
-/** Sync bytes in a row that make a stream; garbage agrees that often once in 2^32 places. */
+/** Consecutive sync bytes that identify a stream. Random data matches at one in 2^32 positions. */
 const SYNC_CHECKS = 4
 
 export function pidOf(packet: Uint8Array): number {
@@ -31,18 +34,21 @@ export function isDiscontinuity(packet: Uint8Array): boolean {
   return (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x80) !== 0
 }
 
-/** Empty where there is none, where it is scrambled, or where the packet is marked as damaged. */
+/** Empty where there is no payload, where it is scrambled, or where the packet is marked as damaged. */
 export function payloadOf(packet: Uint8Array): Uint8Array {
   const readable = (packet[1]! & 0x80) === 0 && (packet[3]! & 0xc0) === 0 && (packet[3]! & 0x10) !== 0
   const start = (packet[3]! & 0x20) === 0 ? 4 : 5 + packet[4]!
   return readable && start < PACKET_BYTES ? packet.subarray(start, PACKET_BYTES) : packet.subarray(0, 0)
 }
 
-/** Cuts a stream of bytes into packets, and finds them again after garbage. Keeps less than one proof's length of bytes. */
+/**
+ * Splits a byte stream into packets and resynchronises after invalid data. Buffers less than the bytes of one sync
+ * check.
+ */
 export class PacketReader {
   #rest: Uint8Array = new Uint8Array(0)
   #stride: number | null = null
-  /** Bytes between two packets that have not arrived yet (strides of 192 and 204). */
+  /** Bytes between two packets that have not yet arrived (strides of 192 and 204). */
   #gap = 0;
 
   *push(chunk: Uint8Array): Generator<Uint8Array> {
@@ -64,7 +70,7 @@ export class PacketReader {
     this.#rest = Uint8Array.from(bytes.subarray(at))
   }
 
-  /** The packets that are left: a stream may be too short for a proof. */
+  /** The remaining packets: a stream may be too short for the sync check. */
   *end(): Generator<Uint8Array> {
     const rest = this.#rest
     for (let at = Math.max(0, rest.indexOf(SYNC_BYTE)); rest[at] === SYNC_BYTE && at + PACKET_BYTES <= rest.length;) {

@@ -1,4 +1,5 @@
-// In charge of: the tables that say what a transport stream holds: PAT and PMT, read and written (ISO/IEC 13818-1, 2.4.4.3 and 2.4.4.8).
+// In charge of: reading and writing PAT and PMT, the tables of a transport stream's content (ISO/IEC 13818-1, 2.4.4.3
+// and 2.4.4.8).
 // Not in charge of: their packets (section.ts).
 import { crc32, sealSection } from './crc.ts'
 /* oxlint-disable unicorn/no-useless-spread -- the fields of one row of the standard stay on one line */
@@ -28,14 +29,17 @@ export interface Descriptor {
   body: Uint8Array
 }
 
-/** stream_types of video that this service reads or writes: MPEG-1, MPEG-2, MPEG-4 part 2, H.264, HEVC (table 2-34), VC-1. */
+/**
+ * stream_types of video that this program reads or writes: MPEG-1, MPEG-2, MPEG-4 part 2, H.264, HEVC (table 2-34),
+ * VC-1.
+ */
 const videoTypes = new Set([0x01, 0x02, 0x10, 0x1b, 0x24, 0xea])
 
 export function isVideo(stream: ElementaryStream): boolean {
   return videoTypes.has(stream.type)
 }
 
-/** An intact table of that kind that is in force (current_next_indicator). */
+/** An undamaged table of that kind that is currently valid (current_next_indicator). */
 function isTable(section: Uint8Array, id: number, shortest: number): boolean {
   return section[0] === id && section.length >= shortest && (section[5]! & 1) === 1 && crc32(section) === 0
 }
@@ -44,7 +48,9 @@ const word = (bytes: Uint8Array, at: number): number => (bytes[at]! << 8) | byte
 const pidAt = (bytes: Uint8Array, at: number): number => word(bytes, at) & 0x1fff
 const lengthAt = (bytes: Uint8Array, at: number): number => word(bytes, at) & 0x0fff
 
-/** Program numbers and the PIDs of their maps; null for anything but an intact PAT. The network's own entry is left out. */
+/**
+ * Program numbers and the PIDs of their maps, without the network's own entry; null for anything but an undamaged PAT.
+ */
 export function readPat(section: Uint8Array): Map<number, number> | null {
   if (!isTable(section, PAT, 12)) return null
   const programs = new Map<number, number>()
@@ -53,7 +59,7 @@ export function readPat(section: Uint8Array): Map<number, number> | null {
   return programs
 }
 
-/** null for anything but an intact PMT. */
+/** null for anything but an undamaged PMT. */
 export function readPmt(section: Uint8Array): ProgramMap | null {
   if (!isTable(section, PMT, 16)) return null
   const end = section.length - 4
@@ -75,7 +81,7 @@ export function readPmt(section: Uint8Array): ProgramMap | null {
   }
 }
 
-/** Throws RangeError for a map that no table can hold. */
+/** Throws RangeError for a map that does not fit into a table. */
 export function writePmt(map: ProgramMap): Uint8Array {
   const { program, version, clockPid, descriptors, streams } = map
   const body = [
@@ -91,7 +97,7 @@ export function writePmt(map: ProgramMap): Uint8Array {
   return sealSection(Uint8Array.from([PMT, 0xb0 | (length >> 8), length & 0xff, ...body, 0, 0, 0, 0]))
 }
 
-/** Descriptors of a loop; one that claims to go on behind its end is left out with what follows. */
+/** Descriptors of a loop. A descriptor that extends past the end of the loop is dropped with all that follow. */
 export function readDescriptors(loop: Uint8Array): Descriptor[] {
   const found: Descriptor[] = []
   for (let at = 0; at + 2 <= loop.length; at += 2 + loop[at + 1]!) {

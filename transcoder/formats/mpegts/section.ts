@@ -1,14 +1,15 @@
-// In charge of: sections in packets: putting one PID's together, and cutting one up (ISO/IEC 13818-1, 2.4.4).
+// In charge of: assembling the sections of one PID from packets, and splitting a section into packets (ISO/IEC 13818-1,
+// 2.4.4).
 // Not in charge of: their content (programTables.ts, spliceInfo.ts).
 import { continuityCounter, isDiscontinuity, PACKET_BYTES, payloadOf, isPayloadStart } from './packet.ts'
 
-/** section_length has 12 bits; private sections may use 4093 of it. */
+/** section_length has 12 bits. Private sections may use up to 4093. */
 const MAX_SECTION_BYTES = 4096
 const STUFFING = 0xff
 
-/** Puts the sections of one PID together. Damaged ones come out as they are: the CRC is the reader's to check. */
+/** Assembles the sections of one PID. Damaged ones are returned as well: the caller checks the CRC. */
 export class SectionAssembler {
-  /** Bytes of the section under way; null = waiting for a packet in which one starts. */
+  /** Bytes of the current section; null = waiting for a packet in which one starts. */
   #bytes: number[] | null = null
   #counter: number | null = null
 
@@ -27,7 +28,7 @@ export class SectionAssembler {
       this.#take(payload, sections)
       return sections
     }
-    // 2.4.4.2: pointer_field says how many bytes still belong to the section before.
+    // 2.4.4.2: pointer_field is the number of bytes that still belong to the previous section.
     const start = 1 + payload[0]!
     this.#take(payload.subarray(1, start), sections)
     this.#bytes = []
@@ -38,7 +39,7 @@ export class SectionAssembler {
   #take(bytes: Uint8Array, sections: Uint8Array[]): void {
     if (this.#bytes === null) return
     for (const byte of bytes) {
-      // 2.4.4: after a section only another one may follow, or stuffing to the end of the packet.
+      // 2.4.4: a section is followed by another one, or by stuffing to the end of the packet.
       if (this.#bytes.length === 0 && byte === STUFFING) {
         this.#bytes = null
         return
@@ -57,7 +58,7 @@ export class SectionAssembler {
   }
 }
 
-/** One section as packets of its own, stuffed to the end; their counters start at `counter`. */
+/** One section in packets of its own, stuffed to the end. Their counters start at `counter`. */
 export function toPackets(section: Uint8Array, pid: number, counter: number): Uint8Array[] {
   const packets: Uint8Array[] = []
   for (let at = 0; at < section.length;) {

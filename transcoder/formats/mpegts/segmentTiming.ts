@@ -1,5 +1,6 @@
-// In charge of: from when to when the streams of one transport stream segment last, and whether media is missing between two of them.
-// Not in charge of: packets that are cut, the rest of an HLS source (source/hls/hlsDownload.ts).
+// In charge of: start and end of each stream in one transport stream segment, and whether media is missing between two
+// segments.
+// Not in charge of: truncated packets, other checks of an HLS source (source/hls/hlsDownload.ts).
 import { adtsDuration } from './adts.ts'
 import { readPesTimestamps, TICKS_PER_SECOND, ticksBetween } from './clock.ts'
 import { concatBytes } from '../concatBytes.ts'
@@ -9,14 +10,14 @@ import { continuityCounter, PacketReader, payloadOf, pidOf, isPayloadStart } fro
 export interface StreamTiming {
   first: number
   last: number
-  /** The longest time from one unit to the next: what the last one may last. 0 where there is only one. */
+  /** The longest distance between two units: the last one may last as long. 0 where there is only one unit. */
   step: number
-  /** What the last one lasts for certain; null where only the steps before tell. */
+  /** The exact duration of the last unit; null where only earlier distances are known. */
   lastStep: number | null
   isSound: boolean
-  /** Its last unit says that more bytes belong to it. */
+  /** The last unit announces more bytes than arrived. */
   isOpen: boolean
-  /** It begins with the rest of a unit. */
+  /** The segment begins with the rest of a unit. */
   startsInside: boolean
   /** continuity_counter of its first and last packet (ISO/IEC 13818-1, 2.4.3.3); null where it has no packets. */
   counters: Counters | null
@@ -30,14 +31,14 @@ interface Counters {
 interface StreamState {
   isSound: boolean
   stamps: number[]
-  /** Bytes that the unit under way still has to come; −Infinity where it does not say. */
+  /** Bytes that the current unit still lacks; −Infinity where it does not state its length. */
   owes: number
   startsInside: boolean
-  /** What there is of the last unit of sound, without its header. */
+  /** The available bytes of the last audio unit, without its header. */
   unit: Uint8Array[]
 }
 
-/** Reads PES headers of pictures and sounds as they pass. */
+/** Reads PES headers of audio and video from a stream of bytes. */
 export class TsTimingReader {
   readonly #packets = new PacketReader()
   readonly #seen = new Map<number, StreamState>()
@@ -51,7 +52,7 @@ export class TsTimingReader {
     for (const packet of this.#packets.push(chunk)) this.#read(packet)
   }
 
-  /** null = nothing can be said. */
+  /** null = the timing is unknown. */
   end(): Map<number, StreamTiming> | null {
     for (const packet of this.#packets.end()) this.#read(packet)
     if (this.#isTooMuch) return null
@@ -67,20 +68,20 @@ export class TsTimingReader {
   #read(packet: Uint8Array): void {
     const pid = pidOf(packet)
     const payload = payloadOf(packet)
-    // It only counts packets with a payload.
+    // continuity_counter counts only packets with a payload.
     const counter = continuityCounter(packet)
     if (payload.length > 0) this.#counters.set(pid, { first: this.#counters.get(pid)?.first ?? counter, last: counter })
     if (!isPayloadStart(packet)) {
       const seen = this.#seen.get(pid)
       if (seen !== undefined) {
         seen.owes -= payload.length
-        // A unit of sound has 64 KiB at most: its length has 16 bits.
+        // An audio unit has 64 KiB at most: its length has 16 bits.
         if (seen.isSound && seen.unit.length < MAX_UNIT_PACKETS) seen.unit.push(Uint8Array.from(payload))
       } else if (payload.length > 0) this.#inside.add(pid)
       return
     }
     const id = payload[3] ?? 0
-    // stream_id of ISO/IEC 13818-1, table 2-22: audio and video. What else there is may pause.
+    // stream_id of ISO/IEC 13818-1, table 2-22: audio and video. Other streams may pause.
     if (id < 0xc0 || id > 0xef) return
     const stamps = readPesTimestamps(payload)
     if (stamps === null) return
@@ -93,7 +94,7 @@ export class TsTimingReader {
       return
     }
     const isSound = id < 0xe0
-    // PES_header_data_length counts from behind itself.
+    // PES_header_data_length counts the bytes after itself.
     const unit = isSound ? [Uint8Array.from(payload.subarray(9 + payload[8]!))] : []
     const seen = this.#seen.get(pid)
     if (seen === undefined)
@@ -106,7 +107,7 @@ export class TsTimingReader {
   }
 }
 
-/** Pictures are not in the order in which they are shown; distances to the first one are. */
+/** Frames do not arrive in presentation order, so their times are sorted by distance to the first. */
 function timingOf(stamps: readonly number[]): Pick<StreamTiming, 'first' | 'last' | 'step'> {
   const [anchor = 0] = stamps
   const sorted = stamps.map((pts) => ticksBetween(anchor, pts)).toSorted((a, b) => a - b)
@@ -114,19 +115,19 @@ function timingOf(stamps: readonly number[]): Pick<StreamTiming, 'first' | 'last
   return { first: anchor + sorted[0]!, last: anchor + sorted.at(-1)!, step: Math.max(...steps.slice(-MAX_INTERVALS)) }
 }
 
-/** More of both than an hour of anything has; of what has more, nothing is said. */
+/** More than an hour of any stream has. A segment with more is not measured. */
 const MAX_TIMESTAMPS = 500_000
 const MAX_STREAMS = 64
 const MAX_UNIT_PACKETS = 400
 const MAX_INTERVALS = 1000
-/** Gaps below these are rounding, a picture that a camera dropped, or one that stands until something moves. */
-/** A frame of AAC at 48 kHz and rounding. */
+/** A frame of AAC at 48 kHz, and rounding. */
 const AUDIO_TOLERANCE_TICKS = 0.025 * TICKS_PER_SECOND
+/** Smaller gaps are rounding, a frame that a camera dropped, or a still frame that lasts until something moves. */
 const MIN_AUDIO_GAP_TICKS = 0.05 * TICKS_PER_SECOND
 const MIN_VIDEO_GAP_TICKS = 0.1 * TICKS_PER_SECOND
 const MIN_VIDEO_ONLY_GAP_TICKS = 0.5 * TICKS_PER_SECOND
 
-/** Seconds that a segment lasts, by its pictures where it has some: units of sound are longer, and less exact. */
+/** Duration of a segment in seconds, measured by its video where it has some: audio units are longer and less exact. */
 function segmentSeconds(spans: ReadonlyMap<number, StreamTiming>): number {
   const pictures = [...spans.values()].filter(({ isSound }) => !isSound)
   const ticks = (pictures.length > 0 ? pictures : [...spans.values()]).map(
@@ -136,9 +137,9 @@ function segmentSeconds(spans: ReadonlyMap<number, StreamTiming>): number {
 }
 
 /**
- * Seconds that lack at the end of a segment which is said to last `seconds`, in front of the `next` of the same stretch; 0 = none.
- * A pause in the time stamps alone is no proof, nor is a playlist that rounds: both must say so. Pictures may pause where sound goes
- * on, unless packets lack of them and none of the sound.
+ * Seconds of media missing at the end of a segment that should last `seconds`, before the `next` one of the same
+ * discontinuity period; 0 = none. A gap in the time stamps alone is no proof, nor is a rounded duration in the
+ * playlist: both must indicate it. Video may pause while audio continues, unless only video packets are missing.
  */
 export function missingSeconds(
   spans: ReadonlyMap<number, StreamTiming>,
@@ -151,11 +152,11 @@ export function missingSeconds(
     if (after === undefined) return []
     const step = span.lastStep ?? Math.max(span.step, after.step)
     const gap = ticksBetween(span.last, after.first) - step
-    // Bytes that are announced and do not come in the next segment either.
+    // The unit announces bytes that the next segment does not contain either.
     if (span.isOpen && !after.startsInside)
       return [{ isSound: true, slack: 0, gap: Math.max(gap, step, MIN_VIDEO_GAP_TICKS), follows: false }]
     const short = seconds * TICKS_PER_SECOND - (span.last - span.first + step)
-    // Where the end is exact there is nothing to allow for.
+    // An exact end needs no tolerance.
     const slack = span.lastStep === null ? step : 0
     return [{ isSound: span.isSound, slack, gap: short > gap / 2 ? gap : 0, follows: isContinuous(span, after) }]
   })
@@ -169,18 +170,21 @@ export function missingSeconds(
   return Math.max(0, ...[...cut, ...lost].map(({ gap }) => gap)) / TICKS_PER_SECOND
 }
 
-/** Whether the counter goes on from one segment to the next; many packagers begin anew in each. */
+/** Whether the counter continues from one segment to the next. Many packagers restart it in each segment. */
 function isContinuous(span: StreamTiming, after: StreamTiming): boolean {
   if (span.counters === null || after.counters === null) return false
   return after.counters.first === ((span.counters.last + 1) & 0xf)
 }
 
-/** How far the playlist is from what a segment is: none of it where it rounds. */
+/** Seconds by which the playlist's duration differs from the measured one; 0 where the playlist does not round. */
 export function playlistRounding(spans: ReadonlyMap<number, StreamTiming>, seconds: number): number {
   return Math.abs(seconds - segmentSeconds(spans))
 }
 
-/** The same for the last segment of a stretch, whose length only the playlist knows, `rounding` seconds more or less. */
+/**
+ * Missing seconds of the last segment of a discontinuity period, whose duration only the playlist states, within
+ * `rounding` seconds.
+ */
 export function missingAtEnd(spans: ReadonlyMap<number, StreamTiming>, seconds: number, rounding: number): number {
   const streams = [...spans.values()]
   const pictures = streams.filter(({ isSound }) => !isSound)
@@ -192,7 +196,7 @@ export function missingAtEnd(spans: ReadonlyMap<number, StreamTiming>, seconds: 
   return short > least ? short : 0
 }
 
-/** A longer sound may be what the playlist counts. Nothing that belongs in front of its last unit comes behind it. */
+/** The playlist may count audio that is longer than the video. If audio reaches the stated end, nothing is missing. */
 function audioReaches(span: StreamTiming, from: number, seconds: number): boolean {
   if (!span.isSound || span.lastStep === null) return false
   const lasting = ticksBetween(from, span.last) + span.lastStep

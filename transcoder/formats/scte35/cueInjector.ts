@@ -1,5 +1,6 @@
-// In charge of: putting cues into a transport stream while it is being written: its program map, and each cue in its place.
-// Not in charge of: finding them (cueScan.ts), bytes in and out (transcoder/analysis/findCues.ts). The stream has one program: it is our own encoder's.
+// In charge of: inserting cues into a transport stream while it is written: the program map, and each cue at its
+// position. The stream has one program, written by the service's own encoder.
+// Not in charge of: finding cues (cueScan.ts), reading and writing bytes (transcoder/analysis/findCues.ts).
 import { concatBytes } from '../concatBytes.ts'
 import { readPcr, delayPcr, readPesTimestamps, ROUNDING_TICKS, ticksBetween } from '../mpegts/clock.ts'
 import { withCueStream } from './cueStream.ts'
@@ -12,9 +13,11 @@ import { isVideo, readPat, readPmt, writePmt, type ProgramMap } from '../mpegts/
 export interface InjectorOptions {
   pid: number
   cueStreamType: number
-  /** Rate of a constant stream, which stays: for every packet that is added, the next null packet is left out. null = variable. */
+  /**
+   * Rate of a constant stream, which is kept: for each added packet the next null packet is removed. null = variable.
+   */
   rateKbps: number | null
-  /** In the order in which they arrived. */
+  /** In order of arrival. */
   cues: readonly Cue[]
 }
 
@@ -27,33 +30,33 @@ export class CueInjector {
   readonly #pmt = new SectionAssembler()
   readonly #waiting: Record<Cue['place']['by'], Cue[]>
   readonly #due: Uint8Array[] = []
-  /** Packets by which the stream is longer than it came. */
+  /** Packets by which the output is longer than the input. */
   #added = 0
   #mapPid: number | null = null
   #map: ProgramMap | null = null
   #videoPid: number | null = null
   #mapCounter = 0
   #cueCounter = 0
-  /** The clock at the first picture, where the output's time is 0. */
+  /** The clock at the first frame, where output time is 0. */
   #origin: number | null = null
-  /** The newest PCR on the output's time, and as it was read. */
+  /** The newest PCR, in output time and as it was read. */
   #clock: { ticks: number; read: number } | null = null
 
   constructor(options: InjectorOptions) {
     this.#options = options
     const placed = (by: Cue['place']['by']): Cue[] => options.cues.filter(({ place }) => place.by === by).toReversed()
-    // Reversed: the next one is the last, which is cheap to take.
+    // Reversed, because removing the last element is cheap.
     this.#waiting = { clock: placed('clock'), picture: placed('picture') }
   }
 
-  /** The bytes that are final now. */
+  /** Returns the bytes that are now final. */
   push(chunk: Uint8Array): Uint8Array {
     const out: Uint8Array[] = []
     for (const packet of this.#reader.push(chunk)) this.#packet(packet, out)
     return concatBytes(out)
   }
 
-  /** What is left: a stream's last packets, and cues that come after its end. */
+  /** Returns the remaining bytes: the last packets, and cues after the end. */
   end(): Uint8Array {
     const out: Uint8Array[] = []
     for (const packet of this.#reader.end()) this.#packet(packet, out)
@@ -84,7 +87,10 @@ export class CueInjector {
     out.push(...this.#due.splice(0))
   }
 
-  /** At a constant rate, a packet that stands later says a later time, for as long as nothing was left out for what was added. */
+  /**
+   * At a constant rate, a packet at a later position has a later time, until a null packet has been removed for each
+   * added one.
+   */
   #delayPcr(packet: Uint8Array): Uint8Array {
     const { rateKbps } = this.#options
     return rateKbps === null ? packet : delayPcr(packet, Math.round((this.#added * PACKET_BITS * 27_000) / rateKbps))
@@ -110,9 +116,10 @@ export class CueInjector {
   #onFrame(packet: Uint8Array): void {
     const stamps = readPesTimestamps(payloadOf(packet))
     if (stamps === null) return
-    // GOPs are closed: the first picture of the file is the first one shown.
+    // GOPs are closed: the first frame of the file is also presented first.
     this.#origin ??= stamps.pts
-    // Pictures come out of order; only the anchors' order matters, and a place is a key frame's.
+    // Frames arrive in coded order. This is correct all the same: cues stand before key frames, and those arrive in
+    // presentation order.
     this.#releaseDue('picture', this.#unwrap(stamps.pts) + ROUNDING_TICKS)
   }
 
@@ -123,7 +130,7 @@ export class CueInjector {
     this.#releaseDue('clock', this.#clock.ticks)
   }
 
-  /** Ticks of the output's time, which goes on where the clock wraps. */
+  /** Ticks of output time, which continues where the clock wraps. */
   #unwrap(read: number): number {
     if (this.#clock === null) return ticksBetween(this.#origin!, read)
     return this.#clock.ticks + ticksBetween(this.#clock.read, read)

@@ -1,5 +1,6 @@
-// In charge of: finding a program's cues in a source, one packet after another: where each arrives, and when it splices.
-// Not in charge of: getting the bytes (transcoder/analysis/findCues.ts), what follows from them (plan/streams/cuePlan.ts, cueInjector.ts).
+// In charge of: finding a program's cues in a source, packet by packet: when each arrives, and when it splices.
+// Not in charge of: reading the bytes (transcoder/analysis/findCues.ts), applying the cues (plan/streams/cuePlan.ts,
+// cueInjector.ts).
 import { readPcr, readPesTimestamps } from '../mpegts/clock.ts'
 import { cueStreamType, isCueStream } from './cueStream.ts'
 import { pidOf, payloadOf, isPayloadStart } from '../mpegts/packet.ts'
@@ -8,33 +9,33 @@ import { readSplice, SPLICE_TABLE, type SpliceInfo } from './spliceInfo.ts'
 import { readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
 import { JUMP_TICKS, Timeline } from '../mpegts/timeline.ts'
 
-/** One cue of the source, with its times in ticks of the output's time (0 = the first picture). */
+/** One cue of the source, with its times in ticks of output time (0 = the first frame). */
 export interface Cue {
   section: Uint8Array
-  /** Ticks to add to its pts_adjustment for the output's time. */
+  /** Ticks to add to its pts_adjustment to get output time. */
   shift: number
   /**
-   * Where it stood: `clock` = just after the PCR of that time; `picture` = just before that picture. A cue that splices at once has
-   * no other time than its place among the pictures; for all others what counts is how long they come before the splice.
+   * Position in the source: `clock` = just after the PCR of that time; `picture` = just before that frame. The time of
+   * an immediate cue is only its position among the frames. For all other cues the distance to the splice matters.
    */
   place: { by: 'clock' | 'picture'; ticks: number }
 }
 
-/** What a cue asks of the encoder. */
+/** The cues found, and their requirements for the encoder. */
 export interface CueFindings {
   cues: Cue[]
-  /** PIDs of the source's cue streams, in the order of its map. Empty = the program has none. */
+  /** PIDs of the source's cue streams, in the order of the program map. Empty = the program has none. */
   pids: number[]
   cueStreamType: number
-  /** Times at which a splice may be made, unsorted. */
+  /** Times at which a splice is possible, unsorted. */
   splicePoints: Set<number>
-  /** Sections with splice_schedule(), whose times of day say nothing about pictures. */
+  /** Number of sections with splice_schedule(), whose times of day cannot be mapped to frames. */
   schedules: number
-  /** Sections that were left out because they are damaged. */
+  /** Number of sections that were dropped as damaged. */
   damaged: number
 }
 
-/** Far beyond a day of one cue a second; more is not a broadcast but an attack on memory. */
+/** Far more than one cue per second for a day. More is an attack on memory, not a broadcast. */
 const MAX_CUE_BYTES = 32 * 1024 * 1024
 
 export class CueScan {
@@ -52,15 +53,15 @@ export class CueScan {
   readonly #tables = new Map<number, SectionAssembler>([[0, new SectionAssembler()]])
   readonly #cues = new Map<number, SectionAssembler>()
   #map: ProgramMap | null = null
-  /** Cues that splice at once and wait for the picture that follows them. */
+  /** Immediate cues that wait for the next frame. */
   readonly #atOnce: { cue: Cue; offsets: number[] }[] = []
   #arrived: number | null = null
   #picture = 0
   #bytes = 0
 
   /**
-   * `videoPid`: the video that is transcoded; its program's cues are wanted. `origin`: the clock at its first picture.
-   * `program`: its number, since programs may share a video; null = any with that video.
+   * `videoPid`: the video that is transcoded, whose program's cues are collected. `origin`: the clock at its first
+   * frame. `program`: its number, because programs may share a video; null = any with that video.
    */
   constructor(videoPid: number, origin: number, program: number | null = null) {
     this.#videoPid = videoPid
@@ -68,12 +69,12 @@ export class CueScan {
     this.#timeline = new Timeline(origin)
   }
 
-  /** True once it is certain that the video's program has no cues: nothing more has to be read. */
+  /** True once it is certain that the program has no cues: the scan can stop. */
   get isFutile(): boolean {
     return this.#map !== null && this.#cues.size === 0
   }
 
-  /** More cues than memory is for. */
+  /** The cues exceed the memory limit. */
   get isFlooded(): boolean {
     return this.#bytes > MAX_CUE_BYTES
   }
@@ -83,7 +84,7 @@ export class CueScan {
     if (this.#map?.clockPid === pid) {
       const clock = readPcr(packet)
       const arrived = clock === null ? null : this.#timeline.at(clock)
-      // Farther off, the clock has jumped and the first picture behind the jump is still to come.
+      // A larger distance means that the clock has jumped, and the first frame after the jump has not yet arrived.
       if (arrived !== null && Math.abs(arrived - this.#picture) <= JUMP_TICKS) this.#arrived = arrived
     }
     if (pid === this.#videoPid && isPayloadStart(packet)) {
@@ -139,9 +140,9 @@ export class CueScan {
   }
 }
 
-/** How long after the splice another one may be made. */
+/** Ticks from the splice to later splices that it announces. */
 function segmentTicks({ command, segmentations }: SpliceInfo): number[] {
-  // 9.8.2.1: with auto_return the splicer comes back by itself, and no further cue says so.
+  // 9.8.2.1: with auto_return the splicer returns without a further cue.
   if (command.kind === 'insert') return command.break?.autoReturn === true ? [command.break.ticks] : []
   return segmentations.flatMap(({ durationTicks }) => durationTicks ?? [])
 }

@@ -1,4 +1,4 @@
-// In charge of: how a program map declares a stream of cues (ANSI/SCTE 35, section 8).
+// In charge of: the declaration of a cue stream in a program map (ANSI/SCTE 35, section 8).
 // Not in charge of: the cues (spliceInfo.ts).
 import { readDescriptors, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
 
@@ -15,7 +15,7 @@ export function isCueStream(stream: ElementaryStream): boolean {
   return stream.type === CUE_STREAM
 }
 
-/** cue_stream_type as the source declares it; `ALL_COMMANDS` where it does not. */
+/** cue_stream_type that the source declares; `ALL_COMMANDS` where it declares none. */
 export function cueStreamType(stream: ElementaryStream): number {
   const own = readDescriptors(stream.descriptors).find(({ tag, body }) => tag === CUE_IDENTIFIER && body.length === 1)
   return own?.body[0] ?? ALL_COMMANDS
@@ -27,7 +27,7 @@ function isRegistered(map: ProgramMap): boolean {
   )
 }
 
-/** The map with a stream of cues added. Its version stays: every copy of the table in the output is changed, from the first. */
+/** The map with a cue stream added. The version is kept, because every copy of the table in the output is changed. */
 export function withCueStream(map: ProgramMap, pid: number, type: number): ProgramMap {
   const registration = isRegistered(map) ? [] : [REGISTRATION, CUEI.length, ...CUEI]
   return {

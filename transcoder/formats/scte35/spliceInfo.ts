@@ -1,5 +1,6 @@
-// In charge of: splice_info_sections (ANSI/SCTE 35, section 9): what they say, and moving them to another clock.
-// Not in charge of: their packets (section.ts), which of them a program has (cueScan.ts).
+// In charge of: splice_info_sections (ANSI/SCTE 35, section 9): reading them, and shifting their times to another
+// clock.
+// Not in charge of: their packets (section.ts), finding a program's sections (cueScan.ts).
 import { BitReader } from '../bitReader.ts'
 import { wrapTicks } from '../mpegts/clock.ts'
 import { crc32, sealSection } from '../mpegts/crc.ts'
@@ -9,18 +10,18 @@ export const SPLICE_TABLE = 0xfc
 /** Fixed fields up to splice_command_type, descriptor_loop_length and CRC_32. */
 const SHORTEST = 14 + 2 + 4
 const COMMAND_START = 14
-/** 9.6.1: splice_command_length of sections older than the field. */
+/** 9.6.1: splice_command_length in sections that predate the field. */
 const LENGTH_UNKNOWN = 0xfff
 const SEGMENTATION = 0x02
 const CUEI = 0x43554549
 
-/** Times are on the stream's clock of 33 bits, `pts_adjustment` included. An empty `times` means at once. */
+/** Times are on the stream's 33-bit clock and include `pts_adjustment`. An empty `times` means immediate. */
 export type SpliceCommand =
   | { kind: 'null' | 'schedule' | 'reservation' }
   | { kind: 'insert'; eventId: number; cancelled: boolean; out: boolean; times: number[]; break: BreakDuration | null }
   | { kind: 'signal'; times: number[] }
   | { kind: 'private'; identifier: number }
-  /** Encrypted, of another protocol version, or of a type that this standard does not have. */
+  /** Encrypted, of another protocol version, or of a type unknown to this standard. */
   | { kind: 'opaque' }
 
 export interface BreakDuration {
@@ -29,7 +30,7 @@ export interface BreakDuration {
   autoReturn: boolean
 }
 
-/** segmentation_descriptor (10.3.3), as far as it names a segment. */
+/** segmentation_descriptor (10.3.3): the fields that identify a segment. */
 export interface Segmentation {
   eventId: number
   cancelled: boolean
@@ -46,7 +47,7 @@ export interface SpliceInfo {
   segmentations: Segmentation[]
 }
 
-/** null for anything but an intact splice_info_section. */
+/** null for anything but an undamaged splice_info_section. */
 export function readSplice(section: Uint8Array): SpliceInfo | null {
   if (section[0] !== SPLICE_TABLE || section.length < SHORTEST || crc32(section) !== 0) return null
   const adjustment = new BitReader(section, 4)
@@ -58,7 +59,7 @@ export function readSplice(section: Uint8Array): SpliceInfo | null {
     command: { kind: 'opaque' },
     segmentations: [],
   }
-  // 9.6.1: protocol_version 0 is the only one there is; the fields of another cannot be known.
+  // 9.6.1: protocol_version 0 is the only defined one. The fields of other versions are unknown.
   if (encrypted || section[3] !== 0) return info
   const header = new BitReader(section, 11)
   header.skip(4)
@@ -68,7 +69,7 @@ export function readSplice(section: Uint8Array): SpliceInfo | null {
   const field = new BitReader(section.subarray(0, end), COMMAND_START)
   try {
     info.command = readCommand(field, type, info.adjustment)
-    // The descriptors begin where the command says that it ends, whatever this version knew of it.
+    // The descriptors begin at the command's stated end, even if it has fields that this reader does not know.
     const descriptors = length === LENGTH_UNKNOWN ? field.byte : end
     if (length !== LENGTH_UNKNOWN || info.command.kind !== 'opaque')
       info.segmentations = readSegmentations(section, descriptors)
@@ -99,7 +100,7 @@ function readCommand(field: BitReader, type: number, adjustment: number): Splice
   }
 }
 
-/** splice_time() (9.8.1): nothing where no time is given. */
+/** splice_time() (9.8.1): empty where no time is specified. */
 function readTime(field: BitReader, adjustment: number): number[] {
   const given = field.flag()
   field.skip(given ? 6 : 7)
@@ -164,8 +165,8 @@ function readSegmentation(field: BitReader): Segmentation {
 }
 
 /**
- * The section for a clock that is ahead of its own by `ticks`. Everything but pts_adjustment and CRC_32 stays as it is:
- * both are outside of the encrypted part (9.6.1), whose own E_CRC_32 therefore stays true.
+ * The section for a clock that is ahead of the original by `ticks`. Only pts_adjustment and CRC_32 change: both are
+ * outside the encrypted part (9.6.1), so E_CRC_32 stays valid.
  */
 export function shiftSpliceTimes(section: Uint8Array, ticks: number): Uint8Array {
   const field = new BitReader(section, 4)

@@ -1,18 +1,18 @@
-// In charge of: an encoder's transport stream taken apart into PES packets of one access unit each.
-// Not in charge of: when they are sent (multiplexer.ts).
+// In charge of: splitting an encoder's transport stream into PES packets of one access unit each.
+// Not in charge of: scheduling them (multiplexer.ts).
 import { readPesTimestamps, ticksBetween } from '../mpegts/clock.ts'
 import { PacketReader, PAT_PID, payloadOf, pidOf, isPayloadStart } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
 import { readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
 
-/** One PES packet: a picture, an audio frame, or a unit of data. Times in ticks of 90 kHz, which do not wrap. */
+/** One PES packet: a video frame, an audio frame, or a data unit. Times in 90 kHz ticks that do not wrap. */
 export interface AccessUnit {
   pid: number
   pts: number
   dts: number
   /** random_access_indicator. */
   isKey: boolean
-  /** The PES packet, header included, in pieces; the header lies in the first one. */
+  /** The PES packet in several byte arrays. The first one contains the header. */
   pieces: Uint8Array[]
   bytes: number
   headerBytes: number
@@ -26,10 +26,10 @@ export class AccessUnitReader {
   #mapPid: number | null = null
   #map: ProgramMap | null = null
   #open: AccessUnit | null = null
-  /** The newest time stamp, as it was read and without wrapping. */
+  /** The newest time stamp, as read and unwrapped. */
   #clock: { read: number; ticks: number } | null = null
 
-  /** The first program map; null until it came. */
+  /** The first program map; null until it arrives. */
   get map(): ProgramMap | null {
     return this.#map
   }
@@ -59,7 +59,10 @@ export class AccessUnitReader {
       }
   }
 
-  /** ffmpeg writes a PES packet in one go: whatever begins next ends it, whether or not it said its length. */
+  /**
+   * ffmpeg writes a PES packet without interruption: the start of the next one ends it, whether or not it states its
+   * length.
+   */
   #media(pid: number, packet: Uint8Array, units: AccessUnit[]): void {
     const payload = payloadOf(packet)
     if (payload.length === 0) return

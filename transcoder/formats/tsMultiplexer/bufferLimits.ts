@@ -1,15 +1,16 @@
-// In charge of: the decoder's buffers that a multiplex must not overflow (ISO/IEC 13818-1, 2.4.2 and 2.14; ETSI TS 101 154; ATSC A/53-3).
-// Not in charge of: keeping to them (streamQueue.ts).
+// In charge of: sizes and rates of the decoder buffers that a multiplex must not overflow (ISO/IEC 13818-1, 2.4.2 and
+// 2.14; ETSI TS 101 154; ATSC A/53-3).
+// Not in charge of: enforcing them (streamQueue.ts).
 import { codecString } from '../video/annexB.ts'
 import { videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
 import { mpeg2Level } from '../video/mpeg2Level.ts'
 
-/** Of one elementary stream. */
+/** The buffers of one elementary stream. */
 export interface BufferLimits {
-  /** The transport buffer, and its leak rate in bits per second. */
+  /** Size of the transport buffer, and its leak rate in bits per second. */
   transportBytes: number
   transportRate: number
-  /** What the decoder holds behind it. */
+  /** Size of the decoder's buffers after it. */
   bufferBytes: number
 }
 
@@ -54,7 +55,7 @@ const HEVC_RATES: Record<number, number> = {
   183: 120_000,
   186: 240_000,
 }
-/** MaxCPB of the levels for which it is another number than MaxBR. */
+/** MaxCPB of the levels where it differs from MaxBR. */
 const AVC_BUFFERS: Record<number, number> = {
   9: 350,
   10: 175,
@@ -68,28 +69,31 @@ const AVC_BUFFERS: Record<number, number> = {
 const HEVC_BUFFERS: Record<number, number> = { 30: 350 }
 /** Rmax of Main profile (ISO/IEC 13818-2, table 8-13), by level_identification, in Mb/s. */
 const MPEG2_RATES: Record<number, number> = { 4: 80, 6: 60, 8: 15, 10: 4 }
-/** 2.4.2.3: High and High 1440 pass from one buffer to the next at 1.05 × the rate of the stream. */
+/** 2.4.2.3: in High and High 1440, bytes pass from one buffer to the next at 1.05 × the rate of the stream. */
 const MPEG2_TRANSFER = 1.05
-/** A packet's header is not passed on. */
+/** The packet header is not passed to the next buffer. */
 const PACKET_SHARE = 188 / 184
-/** 2.14.3.1: a stream with HRD parameters leaks at 1.2 × the rate that they state. */
+/** 2.14.3.1: a stream with HRD parameters leaks at 1.2 × their rate. */
 const HRD_SHARE = 1.2
-/** The header of a PES packet and, on average, half a packet of stuffing. */
+/** A PES header and, on average, half a packet of stuffing. */
 const FRAME_OVERHEAD_BITS = 8 * 120
-/** Where a stream states no level that is known. */
+/** Used where a stream states no known level. */
 const UNKNOWN_LEVEL_SHARE = 2
 
 export interface VideoLimits {
   codec: VideoCodec
-  /** The rate and the buffer that the encoder was given. */
+  /** The rate limit and buffer size of the encoder. */
   maxKbps: number
   bufferBits: number
   framesPerSecond: number
-  /** It states HRD parameters. */
+  /** The stream has HRD parameters. */
   hasHrd: boolean
 }
 
-/** `level` as the stream states it; null = unknown. Below the rate at which bytes leave the second buffer, that one stays empty. */
+/**
+ * `level` as the stream states it; null = unknown. If bytes leave the second buffer faster than they arrive, it stays
+ * empty.
+ */
 export function videoBufferLimits(
   { codec, maxKbps, bufferBits, framesPerSecond, hasHrd }: VideoLimits,
   level: number | null,
@@ -101,7 +105,7 @@ export function videoBufferLimits(
   )
   return {
     transportBytes: TRANSPORT_BYTES,
-    // Whatever a level says: below this the pictures could not be delivered at all.
+    // The least rate that can deliver the video, whatever the level allows.
     transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE + framesPerSecond * FRAME_OVERHEAD_BITS),
     bufferBytes: Math.floor(
       Math.min(bufferBits, hasHrd || level === null ? Infinity : levels[codec].buffer(level)) / 8,
@@ -110,11 +114,11 @@ export function videoBufferLimits(
 }
 
 interface LevelLimits {
-  /** As the stream states it, by itself or in its RFC 6381 name; null = not found. */
+  /** The level in the stream's headers or in its RFC 6381 name; null = not found. */
   stated: (bytes: Uint8Array, name: string | null) => number | null
   /** In bits per second; undefined = no such level. */
   rate: (level: number, maxKbps: number) => number | undefined
-  /** In bits, of streams without HRD parameters. */
+  /** In bits, for streams without HRD parameters. */
   buffer: (level: number) => number
 }
 
@@ -136,24 +140,24 @@ const levels: Record<VideoCodec, LevelLimits> = {
       if (highest === undefined) return undefined
       return level > 6 ? highest * 1e6 : Math.min(highest * 1e6, maxKbps * 1000 * MPEG2_TRANSFER * PACKET_SHARE)
     },
-    // It states its own in any case.
+    // MPEG-2 video always states its buffer size.
     buffer: () => Infinity,
   },
 }
 
-/** The level in the head of a stream. */
+/** The level stated at the beginning of a stream. */
 export function statedLevel(codec: VideoCodec, bytes: Uint8Array): number | null {
   return levels[codec].stated(bytes, codecString(videoStreams[codec].streamType, bytes))
 }
 
-/** Which system a stream is for, where that is said. */
+/** The broadcast system that a stream is made for, if any. */
 export type TsProfile = 'dvb' | 'atsc'
 
 const AC3_DVB_BYTES = 5696
-/** For up to 448 kbps, which is the most that this service writes. */
+/** For up to 448 kbps, the highest rate that this service writes. */
 const AC3_ATSC_BYTES = 2592
 
-/** AC-3 of a stream for no system in particular is declared as in ATSC. */
+/** Without a profile, AC-3 is declared as in ATSC. */
 export function audioBufferLimits(codec: AudioCodec, channels: number, profile: TsProfile | null): BufferLimits {
   const isWide = codec === 'aac' && channels > 2
   const sizes = { aac: isWide ? 8976 : 3584, mp2: 3584, ac3: profile === 'dvb' ? AC3_DVB_BYTES : AC3_ATSC_BYTES }

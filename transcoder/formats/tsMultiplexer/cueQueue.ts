@@ -1,4 +1,4 @@
-// In charge of: cues in a multiplex, each at the time or before the picture where it stood in the source.
+// In charge of: cues in a multiplex, each at the time or before the frame of its position in the source.
 // Not in charge of: finding them (formats/scte35/cueScan.ts), the map that lists them (formats/scte35/cueStream.ts).
 import { ROUNDING_TICKS } from '../mpegts/clock.ts'
 import type { Cue } from '../scte35/cueScan.ts'
@@ -13,16 +13,16 @@ export class CueQueue {
   readonly #due: Uint8Array[] = []
   #counter = 0
 
-  /** `origin`: the clock in ticks of 90 kHz at the first picture, where the output's time is 0. */
+  /** `origin`: the clock in 90 kHz ticks at the first frame, where output time is 0. */
   constructor(pid: number, cues: readonly Cue[], origin: number) {
     this.#pid = pid
     this.#origin = origin
     const placed = (by: Cue['place']['by']): Cue[] => cues.filter(({ place }) => place.by === by).toReversed()
-    // Reversed: the next one is the last, which is cheap to take.
+    // Reversed, because removing the last element is cheap.
     this.#waiting = { clock: placed('clock'), picture: placed('picture') }
   }
 
-  /** Packets that are due when the clock stands at `ticks`, and before a picture of `pts` where one is next. */
+  /** Number of packets due at clock time `ticks`, and before a frame of `pts` if the next packet begins one. */
   count(ticks: number, pts: number | null): number {
     this.#releaseDue('clock', ticks - this.#origin)
     if (pts !== null) this.#releaseDue('picture', pts - this.#origin + ROUNDING_TICKS)

@@ -1,7 +1,7 @@
-// In charge of: a buffer that leaks at a constant rate: the transport buffers of ISO/IEC 13818-1, 2.4.2.3.
+// In charge of: a buffer that drains at a constant rate: the transport buffers of ISO/IEC 13818-1, 2.4.2.3.
 // Not in charge of: their sizes and rates (bufferLimits.ts).
 
-/** Time is counted in ticks of 27 MHz. */
+/** Times are in 27 MHz ticks. */
 export const SYSTEM_CLOCK_HZ = 27_000_000
 
 export class LeakyBucket {

@@ -1,6 +1,7 @@
-// In charge of: THE MULTIPLEX of a transport stream: which packet comes next, so that no buffer of a decoder overflows or runs dry
-// (T-STD, ISO/IEC 13818-1, 2.4.2), with the clock where it is due, at a constant rate or at the lowest that will do.
-// Not in charge of: taking the encoder's stream apart (accessUnitReader.ts), one stream's buffers (streamQueue.ts), the packets (packetWriter.ts).
+// In charge of: scheduling the packets of a transport stream so that no decoder buffer overflows or underflows (T-STD,
+// ISO/IEC 13818-1, 2.4.2), with PCRs in time, at a constant rate or at the lowest sufficient one.
+// Not in charge of: parsing the encoder's stream (accessUnitReader.ts), one stream's buffers (streamQueue.ts), the
+// packets (packetWriter.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { frameSamples, videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
 import { withCueStream } from '../scte35/cueStream.ts'
@@ -38,54 +39,69 @@ export interface MultiplexOptions {
   service: Service
   mapPid: number
   videoPid: number
-  /** Of the first track; the others follow. */
+  /** PID of the first track. The others count up from it. */
   audioPid: number
   cues: { pid: number; streamType: number; list: readonly Cue[] } | null
 }
 
 const MS = SYSTEM_CLOCK_HZ / 1000
-/** ISO/IEC 13818-1 asks for a clock every 100 ms, TS 101 154 for 40 ms. Earlier where a packet goes there anyway. */
+/**
+ * ISO/IEC 13818-1 requires a PCR every 100 ms, TS 101 154 every 40 ms. Sent earlier where a video packet is sent
+ * anyway.
+ */
 const PCR_MAX_INTERVAL = 38 * MS
 const PCR_INTERVAL = 20 * MS
-/** TR 101 290 asks for 500 ms, TS 101 154 advises 100 ms. */
+/** TR 101 290 requires 500 ms, TS 101 154 recommends 100 ms. */
 const TABLE_MS = 80
-/** At a variable rate they go at the beginning of a span: a little more than two of them, so that it is not every one. */
+/**
+ * At a variable rate, tables are sent at the beginning of an interval. A little more than two intervals, so that not
+ * every one has tables.
+ */
 const TABLE_VARIABLE_MS = 68
 /** EN 300 468, 5.1.4: 2 s. */
 const SERVICE_MS = 1000
 /** A/65, 7.1: 150 and 400 ms. */
 const GUIDE_MS = { mgt: 120, tvct: 320 }
 const MAX_AUDIO_LEAD = 400 * MS
-/** Teletext is shown 40 ms after its packet by many receivers, whatever its PTS. A page of subtitles takes long at the rate of its decoder. */
+/**
+ * Many receivers show teletext 40 ms after its packet, whatever its PTS. A page of subtitles takes long at the rate of
+ * its decoder.
+ */
 const MAX_DATA_LEAD = { teletext: 100 * MS, subtitles: 700 * MS }
 /**
- * At the beginning, data waits for some PES packets of each track: GStreamer's playbin3 hangs over HTTP on subtitles that come before its parser
- * knows the audio, which takes three of MP2 (measured). Not longer than until so long before the first frame.
+ * At the beginning, data waits for this many PES packets of each audio track: over HTTP, GStreamer's playbin3 hangs on
+ * subtitles that come before its parser knows the audio, which takes three packets of MP2 (measured). Data waits at
+ * most until DATA_LATEST before the first frame.
  */
 const FIRST_PACKETS = 4
 const DATA_LATEST = 250 * MS
-/** The encoders' own buffer is that full when the first picture leaves it. */
+/** Fullness of the encoders' own buffer model when its first frame leaves. */
 const START_FULLNESS = 0.9
 const MIN_START_DELAY = 200 * MS
-/** Where a peak is allowed: a player that has read a second of the clock (VLC) has more frames than its decoder keeps to itself. */
+/**
+ * Used where peaks are allowed: a player that has read a second of the stream (VLC) then has more frames than its
+ * decoder holds back.
+ */
 const START_DELAY = 695 * MS
-/** What is left of a level's rate beside headers and stuffing. */
+/** Share of a level's rate that remains after headers and stuffing. */
 const LEVEL_SHARE = 0.9
-/** The share of the encoder's rate that a variable multiplex may need for pictures, if it starts that much later. */
+/**
+ * How much faster than the encoder's rate a variable multiplex may send video, so that it can start that much later.
+ */
 const PEAK = 2
-/** Beside the pictures themselves: headers and stuffing. */
+/** The video rate including headers and stuffing. */
 const FLOOR_SHARE = 1.08
-/** Of a variable rate: it is constant for that long. */
+/** A variable rate is constant for one interval of this length. */
 const MAX_INTERVAL = 33 * MS
 const MIN_INTERVAL = 4 * MS
-/** Between the tables before the first clock, in whole ticks: no faster than their transport buffer is emptied. */
+/** Ticks between the tables before the first PCR, a whole number: no faster than their transport buffer drains. */
 const LEAD_STEP = PACKET_BYTES * 8 * 27
-/** Before its deadline: audio goes first; audio goes first in every other packet. */
+/** Time before a deadline: below CRITICAL audio goes first; below URGENT it goes first in every other packet. */
 const CRITICAL = 12 * MS
 const URGENT = 40 * MS
-/** Bytes of PES headers and stuffing of an audio frame. */
+/** PES headers and stuffing of an audio frame, in bytes. */
 const AUDIO_EXTRA_BYTES = 30
-/** Media that must be there before a packet can be chosen. */
+/** Duration of media that must have arrived before a packet can be chosen. */
 const LOOKAHEAD = 2000 * MS + 2 * MAX_INTERVAL
 const PACKET_TICKS_KBPS = PACKET_BYTES * 8 * 27_000
 const HEAD_BYTES = 4096
@@ -97,7 +113,7 @@ interface MultiplexState {
   repeats: TableRepeater
   cues: CueQueue | null
   span: number
-  /** Of a variable rate: packets of pictures for a span where there are any to send. */
+  /** Variable rate only: the least number of video packets per interval while video is waiting. */
   floor: number
 }
 
@@ -109,21 +125,21 @@ export class Multiplexer {
   readonly #lanes = new Map<number, StreamQueue>()
   #running: MultiplexState | null = null
   #ended = false
-  /** Units are there up to this time. */
+  /** Access units have arrived up to this time. */
   #until = -Infinity
   #firstVideo: AccessUnit | null = null
-  /** The time of the next packet; of a constant rate: where it began, and packets since. */
+  /** The time of the next packet. Constant rate: `#base` plus `#slot` packets. */
   #now = 0
   #base = 0
   #slot = 0
   #clocked = -Infinity
-  /** Of a variable rate: the part of a packet of pictures that is still to be sent. */
+  /** Variable rate only: the fraction of a video packet that is carried over to the next interval. */
   #owed = 0
   #isIdle = false
-  /** Packets of pictures that are left for this span. */
+  /** Remaining video packets of this interval. */
   #quota = Infinity
   #wasAudio = false
-  /** Enough of each audio track was sent for data to follow, or it is time anyway. */
+  /** Enough of each audio track was sent for data to follow, or the time limit has passed. */
   #hasAudio = false
   #dataBy = Infinity
 
@@ -131,12 +147,12 @@ export class Multiplexer {
     this.#options = options
   }
 
-  /** Access units that came too late for their decoder: its encoder did not keep to the rate. */
+  /** Access units that arrived too late for their decoder, because the encoder exceeded its rate. */
   get late(): number {
     return [...this.#lanes.values()].reduce((sum, { kind, late }) => sum + (kind === 'data' ? 0 : late), 0)
   }
 
-  /** The bytes that are final now, a block at a time: a pause in the stream may be long at a constant rate. */
+  /** The bytes that are now final, in blocks: at a constant rate a pause in the stream may be long. */
   *push(chunk: Uint8Array): Generator<Uint8Array> {
     for (const unit of this.#reader.push(chunk)) this.#add(unit)
     yield* this.#run()
@@ -172,9 +188,10 @@ export class Multiplexer {
     const isConstant = this.#options.rateKbps !== null
     while (this.#isKnown(this.#now + LOOKAHEAD)) {
       if (this.#ended && lanes.every(({ isEmpty }) => isEmpty)) {
-        // Cues that come after the end.
+        // Cues after the end.
         for (let left = cues?.count(Infinity, Infinity) ?? 0; left > 0; left--) cues?.send(this.#out)
-        // Without it, the packets of the last span would be timed at the rate of the one before, which may be far lower.
+        // Without this PCR, the packets of the last interval would be timed at the rate of the one before, which may be
+        // far lower.
         if (!isConstant) this.#out.writePcr(this.#running.video.pid, this.#running.video.counter, this.#now)
         break
       }
@@ -219,7 +236,7 @@ export class Multiplexer {
     for (const [index, { pid }] of map.streams.entries()) this.#lanes.set(pid, lanes[index]!)
     const sounds = new Set(lanes.flatMap(({ kind }, at) => (kind === 'audio' ? [map.streams[at]!.pid] : [])))
     const firsts = this.#early.filter(({ pid }) => sounds.has(pid)).map(decodeTime)
-    // Whole ticks of 90 kHz, and a table or two before the first picture.
+    // Whole 90 kHz ticks, early enough for the tables before the first frame.
     this.#now =
       300 * Math.floor(Math.min(decodeTime(first) - delay, ...firsts.map((time) => time - MIN_START_DELAY)) / 300)
     this.#base = this.#now
@@ -235,7 +252,7 @@ export class Multiplexer {
     ]
     const span = intervalFor(audio, lanes)
     const pictures = lanes.find(({ kind }) => kind === 'video')!
-    // A receiver reads the tables before anything else.
+    // A receiver needs the tables first.
     const repeats = this.#options.rateKbps === null ? this.#leadIn(repeated, pictures) : this.#firstSlots(repeated)
     return {
       lanes,
@@ -243,14 +260,17 @@ export class Multiplexer {
       repeats,
       cues: cues === null ? null : new CueQueue(cues.pid, cues.list, first.pts),
       span,
-      // Without peaks nothing can be made up for later.
+      // Without peaks, missing packets cannot be sent later.
       floor: allowsPeaks(this.#options, limits)
         ? 0
         : (video.maxKbps * 1000 * FLOOR_SHARE * span) / SYSTEM_CLOCK_HZ / (8 * 184),
     }
   }
 
-  /** What came before the multiplex could begin. No teletext and no subtitles are earlier than the first frame (subtitleQueue.ts). */
+  /**
+   * Units that arrived before the multiplex began. Teletext and subtitles never start before the first frame
+   * (subtitleQueue.ts).
+   */
   #begun(map: ProgramMap, { pts }: AccessUnit): AccessUnit[] {
     const units = this.#early.splice(0)
     const isEarly = (unit: AccessUnit): boolean => this.#lanes.get(unit.pid)?.kind === 'data' && unit.pts < pts
@@ -268,8 +288,9 @@ export class Multiplexer {
   }
 
   /**
-   * Tables and a clock before the first span, equally spaced up to its own clock. What comes before the first clock is timed at the rate
-   * from there to the next one: directly before a span of few packets, the tables would seem to have come long before.
+   * Tables and a PCR before the first interval, evenly spaced up to its own PCR. Receivers time bytes before the first
+   * PCR at the rate from there to the next one. Directly before an interval of few packets, the tables would seem to
+   * have come much earlier.
    */
   #leadIn(tables: readonly RepeatedTable[], video: StreamQueue): TableRepeater {
     const packets = new TableRepeater(tables, this.#now).count(this.#now)
@@ -287,7 +308,7 @@ export class Multiplexer {
     this.#advance()
   }
 
-  /** When the packet behind the next one comes. */
+  /** The time of the packet after the next one. */
   get #following(): number {
     return this.#base + Math.round(((this.#slot + 1) * PACKET_TICKS_KBPS) / this.#options.rateKbps!)
   }
@@ -295,13 +316,16 @@ export class Multiplexer {
   #advance(): void {
     this.#now = this.#following
     this.#slot += 1
-    // That many packets last a whole number of ticks: sums stay small, and exact.
+    // rateKbps packets last a whole number of ticks: restarting here keeps the sums small and exact.
     if (this.#slot < this.#options.rateKbps!) return
     this.#slot = 0
     this.#base = this.#now
   }
 
-  /** Equally spaced packets, as many as are wanted now, the first one with the clock: between two clocks the rate is constant (2.4.2.2). */
+  /**
+   * Sends the packets that are due now, evenly spaced, the first one with a PCR: between two PCRs the rate is constant
+   * (2.4.2.2).
+   */
   #runVariableInterval(running: MultiplexState): void {
     const { lanes, video, repeats, cues, span } = running
     const now = this.#now
@@ -310,10 +334,11 @@ export class Multiplexer {
     const pictures = this.#videoPackets(video, now, span)
     wanted += pictures
     this.#now += span
-    // Only behind a clock alone: packets before it would be taken to be spread over the pause as well.
+    // Only after an interval with nothing but a PCR: otherwise the packets before the pause would count as spread over
+    // it.
     if (wanted === 0 && this.#isIdle && now + span - this.#clocked <= PCR_MAX_INTERVAL) return
     this.#isIdle = wanted === 0
-    // The first one is the clock's, whether or not a picture goes with it.
+    // The first packet carries the PCR, with or without video.
     const hasPicture = video.deadline(now) !== null
     this.#quota = pictures
     const packets = wanted + (hasPicture && pictures > 0 ? 0 : 1)
@@ -321,12 +346,12 @@ export class Multiplexer {
       const time = now + Math.floor((packet * span) / packets)
       if (!this.#send(running, time, packet === 0, now + span) && packet > 0) this.#out.writeNull()
     }
-    // What found no room in the transport buffer comes later. What went beyond it is no longer part of the next pace: as a debt, it
-    // would be counted twice, and pictures would come late.
+    // Packets that did not fit into the transport buffer are sent later. Packets beyond the quota are not subtracted
+    // from the next interval: they would be counted twice, and frames would come late.
     this.#owed = Math.max(0, this.#owed + this.#quota)
   }
 
-  /** Packets of pictures for a span: no more than needed, so that there is one for every clock. */
+  /** Video packets for an interval: no more than needed, so that some are left to carry each PCR. */
   #videoPackets(video: StreamQueue, now: number, span: number): number {
     this.#owed = Math.min(
       video.packetsThatFit(now),
@@ -337,7 +362,7 @@ export class Multiplexer {
     return packets
   }
 
-  /** One packet at `now`; false where nothing may be sent. `clock`: it has to be one with the clock. */
+  /** Sends one packet at `now`; false where none may be sent. `clock`: the packet must carry a PCR. */
   #send({ lanes, video, repeats, cues }: MultiplexState, now: number, clock: boolean, until = now): boolean {
     if (clock) return this.#sendPcr(video, now)
     if (repeats.send(this.#out, now, until)) return true
@@ -355,8 +380,9 @@ export class Multiplexer {
   }
 
   /**
-   * Pictures whenever their transport buffer has room, which is hardly emptied faster than they are used up: a row of audio packets
-   * would cost them time that never comes back. Audio in between, and first only where it is urgent.
+   * Video goes first whenever its transport buffer has room: the buffer drains hardly faster than frames are consumed,
+   * and a series of audio packets would cost time that cannot be made up. Audio is sent in between, and first only
+   * where it is urgent.
    */
   #chooseQueue(lanes: readonly StreamQueue[], video: StreamQueue, now: number): StreamQueue | null {
     const isDataDue = this.#isDataDue(lanes, now)
@@ -377,7 +403,7 @@ export class Multiplexer {
   }
 
   #sendPcr(video: StreamQueue, now: number): boolean {
-    // Where cues stand before the next picture, it waits for them.
+    // If cues are due before the next frame, the frame waits for them.
     const waits = video.begins && (this.#running?.cues?.count(-Infinity, nextFramePts(video)) ?? 0) > 0
     if (video.deadline(now) !== null && !waits) this.#sendVideo(video, now, true)
     else {
@@ -407,12 +433,12 @@ function psip(service: Service, clockPid: number, streams: readonly ElementarySt
   ]
 }
 
-/** It has a teletext_descriptor. */
+/** The stream has a teletext_descriptor. */
 function isTeletext({ descriptors }: ElementaryStream): boolean {
   return readDescriptors(descriptors).some(({ tag }) => tag === 0x56)
 }
 
-/** Data that is not teletext is DVB subtitles. */
+/** Data streams other than teletext are DVB subtitles. */
 function kindOf(stream: ElementaryStream): 'teletext' | 'subtitles' {
   return isTeletext(stream) ? 'teletext' : 'subtitles'
 }
@@ -423,7 +449,7 @@ function languageOf(descriptors: Uint8Array): string | null {
   return body === undefined || body.length < 3 ? null : String.fromCharCode(...body.subarray(0, 3))
 }
 
-/** The one of which a packet is due first, and before `limit`; null where none may be sent. */
+/** The queue whose next packet has the earliest deadline, before `limit`; null where none may send. */
 function earliestDeadline(lanes: readonly StreamQueue[], now: number, limit = Infinity): StreamQueue | null {
   let chosen: StreamQueue | null = null
   let soonest = limit
@@ -436,17 +462,20 @@ function earliestDeadline(lanes: readonly StreamQueue[], now: number, limit = In
   return chosen
 }
 
-/** PTS of a picture that begins with the next packet of its stream. */
+/** PTS of the frame that begins with the next video packet; null where none begins. */
 function nextFramePts(video: StreamQueue): number | null {
   return video.begins ? (video.next?.pts ?? null) : null
 }
 
-/** A variable rate may be higher than the encoder's for a while, where the level allows that. */
+/** A variable rate may exceed the encoder's for a while, where the level allows it. */
 function allowsPeaks({ rateKbps, video }: MultiplexOptions, { transportRate }: BufferLimits): boolean {
   return rateKbps === null && transportRate > PEAK * video.maxKbps * 1000
 }
 
-/** From the first packet to the first picture: until the decoder's buffer is as full as the encoder's model has it. */
+/**
+ * Time from the first packet to the first frame, in which the decoder's buffer reaches the fullness of the encoder's
+ * model.
+ */
 function startDelay(options: MultiplexOptions, limits: BufferLimits): number {
   const { codec, bufferBits, maxKbps } = options.video
   const within = (kbps: number): number => (START_FULLNESS * bufferBits * 27_000) / kbps
@@ -459,7 +488,7 @@ function startDelay(options: MultiplexOptions, limits: BufferLimits): number {
   return Math.min(Math.max(filling, MIN_START_DELAY), videoStreams[codec].longestHoldMs * MS)
 }
 
-/** So short that no audio buffer runs dry between two of them. */
+/** The length of an interval, short enough that no audio buffer runs dry within it. */
 function intervalFor(audio: MultiplexOptions['audio'], lanes: readonly StreamQueue[]): number {
   const sounds = lanes.filter(({ kind }) => kind === 'audio')
   const longest = audio.map(({ codec, bitrateKbps }, track) => {

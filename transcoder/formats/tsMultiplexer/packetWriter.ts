@@ -1,11 +1,11 @@
-// In charge of: writing transport packets one behind another (ISO/IEC 13818-1, 2.4.3.2).
-// Not in charge of: which one comes next (multiplexer.ts).
+// In charge of: writing consecutive transport packets (ISO/IEC 13818-1, 2.4.3.2).
+// Not in charge of: choosing the next one (multiplexer.ts).
 import { wrapTicks } from '../mpegts/clock.ts'
 import { PACKET_BYTES, SYNC_BYTE } from '../mpegts/packet.ts'
 
 const BLOCK_BYTES = 512 * PACKET_BYTES
 const STUFFING = 0xff
-/** adaptation_field_length and the flags; the clock behind them. */
+/** adaptation_field_length and the flags, followed by the PCR. */
 const FIELD_BYTES = 2
 const CLOCK_BYTES = 6
 const HAS_CLOCK = 0x10
@@ -14,12 +14,12 @@ const RANDOM_ACCESS = 0x40
 export interface PayloadPacket {
   pid: number
   counter: number
-  /** A PES packet begins. */
+  /** The packet begins a PES packet. */
   begins: boolean
   isKey: boolean
-  /** PCR in ticks of 27 MHz; null = none. */
+  /** PCR in 27 MHz ticks; null = none. */
   clock: number | null
-  /** Bytes that are there to be sent. */
+  /** Bytes available to send. */
   left: number
   copy: (target: Uint8Array, at: number, bytes: number) => void
 }
@@ -29,7 +29,7 @@ export class PacketWriter {
   #at = 0
   #full: Uint8Array[] = []
 
-  /** As many bytes of the payload as fit in. Returns how many those are. */
+  /** Writes as much of the payload as fits. Returns the number of bytes. */
   writePayload({ pid, counter, begins, isKey, clock, left, copy }: PayloadPacket): number {
     const [block, at] = this.#next()
     const wanted = clock !== null ? FIELD_BYTES + CLOCK_BYTES : isKey ? FIELD_BYTES : 0
@@ -41,14 +41,14 @@ export class PacketWriter {
     return bytes
   }
 
-  /** A clock without a payload, which leaves the counter as it was. */
+  /** Writes a PCR without payload, which does not advance the counter. */
   writePcr(pid: number, counter: number, clock: number): void {
     const [block, at] = this.#next()
     header(block, at, false, pid, 0x20 | counter)
     adaptation(block, at + 4, PACKET_BYTES - 4, false, clock)
   }
 
-  /** A packet of a section, as it is but for its counter. */
+  /** Writes a packet of a section, with another counter. */
   copyPacket(packet: Uint8Array, counter: number): void {
     const [block, at] = this.#next()
     block.set(packet, at)
@@ -61,12 +61,12 @@ export class PacketWriter {
     block.fill(STUFFING, at + 4, at + PACKET_BYTES)
   }
 
-  /** A block is ready to be taken. */
+  /** A block is complete. */
   get isFull(): boolean {
     return this.#full.length > 0
   }
 
-  /** What was written since the last time. */
+  /** Returns the blocks completed since the last call. */
   takeBlocks(): Uint8Array[] {
     const parts = this.#full
     if (this.#at > 0) parts.push(this.#block.subarray(0, this.#at))
@@ -95,7 +95,7 @@ function header(block: Uint8Array, at: number, begins: boolean, pid: number, las
   block[at + 3] = last
 }
 
-/** A field of that many bytes, its length included. */
+/** An adaptation field of that many bytes, including its length byte. */
 function adaptation(block: Uint8Array, at: number, bytes: number, isKey: boolean, clock: number | null): void {
   block[at] = bytes - 1
   if (bytes === 1) return

@@ -1,5 +1,6 @@
-// In charge of: writing the header of a PES packet of whole audio frames (ISO/IEC 13818-1, 2.4.3.6), and other time stamps into a given one.
-// Not in charge of: what is in it (streamQueue.ts).
+// In charge of: writing the header of a PES packet of whole audio frames (ISO/IEC 13818-1, 2.4.3.6), and replacing the
+// time stamps of an existing one.
+// Not in charge of: the payload (streamQueue.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { wrapTicks } from '../mpegts/clock.ts'
 import type { AccessUnit } from './accessUnitReader.ts'
@@ -7,12 +8,12 @@ import type { AccessUnit } from './accessUnitReader.ts'
 const STAMP_BYTES = 5
 const FIRST_STAMP = 9
 const HEADER_BYTES = FIRST_STAMP + STAMP_BYTES
-/** The four bits before a time stamp: of a PTS alone, and of both. */
+/** The four bits before a time stamp: for a PTS alone, and for PTS and DTS. */
 const PTS_ONLY = 2
 const PTS_FIRST = 3
 const DTS_SECOND = 1
 
-/** With a PTS, aligned: the payload begins with a frame. */
+/** A header with a PTS and data_alignment_indicator: the payload begins with a frame. */
 export function pesHeader(streamId: number, pts: number, payloadBytes: number): Uint8Array {
   const length = payloadBytes + HEADER_BYTES - 6
   return Uint8Array.of(
@@ -21,7 +22,7 @@ export function pesHeader(streamId: number, pts: number, payloadBytes: number): 
   )
 }
 
-/** The same unit at another time, which is also that of its decoding. */
+/** The same unit with another PTS, which is also its DTS. */
 export function restamped(unit: AccessUnit, pts: number): AccessUnit {
   const [first, ...rest] = unit.pieces
   const head = Uint8Array.from(first!)

@@ -1,5 +1,5 @@
 // In charge of: the tables by which an ATSC receiver finds a channel: MGT and TVCT (ATSC A/65, 6.2 and 6.3).
-// Not in charge of: guide and time of day, which a file does not have.
+// Not in charge of: programme guide and time of day, which a file does not have.
 import { longSection, word, type Service } from './serviceTables.ts'
 
 /* oxlint-disable unicorn/no-useless-spread -- the fields of one row of the standard stay on one line */
@@ -7,7 +7,7 @@ import { longSection, word, type Service } from './serviceTables.ts'
 export const PSIP_PID = 0x1ffb
 const MGT = 0xc7
 const TVCT = 0xc8
-/** table_type of a TVCT that is in force. */
+/** table_type of a currently valid TVCT. */
 const CURRENT_TVCT = 0x0000
 const SHORT_NAME_UNITS = 7
 /** One channel: 1.1. */
@@ -39,10 +39,10 @@ export function writeTvct(
   return longSection(TVCT, 0xf0, stream, [
     ...[0, 1],
     ...short.flatMap(word),
-    // Four reserved bits, then ten each of the channel’s two numbers; no carrier frequency.
+    // Four reserved bits, then ten for each of the two channel numbers; no carrier frequency.
     ...[0xf0 | (MAJOR >> 6), ((MAJOR & 0x3f) << 2) | (MINOR >> 8), MINOR & 0xff, MODULATION, 0, 0, 0, 0],
     ...[...word(stream), ...word(id)],
-    // No extended text, no access control, neither hidden nor out of the guide.
+    // No extended text, no access control, not hidden, shown in the guide.
     ...[0x0d, 0xc0 | SERVICE_TYPE, ...word(SOURCE)],
     ...[0xfc | (descriptors.length >> 8), descriptors.length & 0xff, ...descriptors],
     ...[0xfc, 0],

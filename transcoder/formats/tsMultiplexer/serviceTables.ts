@@ -1,5 +1,6 @@
-// In charge of: the tables of a multiplex of ours beside its program map: PAT (ISO/IEC 13818-1, 2.4.4.3) and SDT (ETSI EN 300 468, 5.2.3).
-// Not in charge of: the map (formats/mpegts/programTables.ts), the tables of ATSC (psip.ts), when they are sent (tableRepeater.ts).
+// In charge of: PAT (ISO/IEC 13818-1, 2.4.4.3) and SDT (ETSI EN 300 468, 5.2.3) of a multiplex.
+// Not in charge of: the program map (formats/mpegts/programTables.ts), the tables of ATSC (psip.ts), when they are sent
+// (tableRepeater.ts).
 import { sealSection } from '../mpegts/crc.ts'
 
 /* oxlint-disable unicorn/no-useless-spread -- the fields of one row of the standard stay on one line */
@@ -9,7 +10,7 @@ export const SDT_PID = 0x11
 export interface Service {
   /** transport_stream_id. */
   stream: number
-  /** service_id, which is the program's number. */
+  /** service_id, the same as the program number. */
   id: number
   name: string
   provider: string
@@ -19,7 +20,7 @@ export interface Service {
 
 /** original_network_id of a stream that belongs to no network (ETSI TS 101 162: user defined, from 0xff01). */
 const NO_NETWORK = 0xff01
-/** SDT of the stream in which it is. */
+/** table_id of the SDT for the stream that contains it. */
 const SDT_ACTUAL = 0x42
 const SERVICE_DESCRIPTOR = 0x48
 const RUNNING = 4
@@ -28,7 +29,7 @@ export function word(value: number): [number, number] {
   return [(value >> 8) & 0xff, value & 0xff]
 }
 
-/** A section of the long form, version 0, in force, the only one of its table. */
+/** A section in the long form: version 0, currently valid, the only section of its table. */
 export function longSection(table: number, flags: number, extension: number, body: readonly number[]): Uint8Array {
   const length = 5 + body.length + 4
   return sealSection(
@@ -49,18 +50,18 @@ export function writeSdt({ stream, id, name, provider, type }: Service): Uint8Ar
   const descriptor = [SERVICE_DESCRIPTOR, service.length, ...service]
   return longSection(SDT_ACTUAL, 0xf0, stream, [
     ...[...word(NO_NETWORK), 0xff],
-    // No schedule and no present event are sent; not scrambled.
+    // No EIT schedule and no present/following events; not scrambled.
     ...[...word(id), 0xfc, (RUNNING << 5) | (descriptor.length >> 8), descriptor.length & 0xff],
     ...descriptor,
   ])
 }
 
-/** Longest name or provider in bytes: two of them fit in one descriptor. */
+/** Longest name or provider in bytes: one descriptor has room for two of them. */
 export const MAX_NAME_BYTES = 120
 /** Annex A, table A.4: UTF-8. */
 const UTF8 = 0x15
 
-/** Plain characters need no sign of their table, which the first byte is else. */
+/** ASCII text needs no prefix for the character table. */
 function text(value: string): number[] {
   if (/^[\x20-\x7e]*$/.test(value)) return [...new TextEncoder().encode(value).subarray(0, MAX_NAME_BYTES)]
   const bytes: number[] = []

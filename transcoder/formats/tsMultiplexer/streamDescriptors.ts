@@ -1,5 +1,7 @@
-// In charge of: how a program map declares AC-3 and AAC in DVB (ETSI EN 300 468, annexes D and H) and in ATSC (A/52, annex A).
-// Not in charge of: the map's form (formats/mpegts/programTables.ts), the other tables (serviceTables.ts, psip.ts).
+// In charge of: the declaration of AC-3 and AAC in a program map for DVB (ETSI EN 300 468, annexes D and H) and ATSC
+// (A/52, annex A).
+// Not in charge of: the format of the map (formats/mpegts/programTables.ts), the other tables (serviceTables.ts,
+// psip.ts).
 import type { AudioCodec } from '../codecs.ts'
 import { readDescriptors, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
 import type { TsProfile } from './bufferLimits.ts'
@@ -16,15 +18,15 @@ const REGISTRATION = 0x05
 const DVB_AC3 = 0x6a
 const DVB_AAC = 0x7c
 const ATSC_AC3_AUDIO = 0x81
-/** EN 300 468, table D.1: a complete main service, with two channels or more of them. */
+/** EN 300 468, table D.1: a complete main service with two channels, or with more. */
 const COMPONENT = { has: 0x80, stereo: 0x42, surround: 0x44 } as const
-/** EN 300 468, table H.1: AAC, of level 2 for two channels and level 4 for more. */
+/** EN 300 468, table H.1: AAC, level 2 for two channels and level 4 for more. */
 const AAC_LEVEL = { stereo: 0x51, surround: 0x52 } as const
 /** A/52, table A4.3: codes of the bit rates in kbps. */
 const AC3_RATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640]
 /** bsid of AC-3. */
 const AC3_VERSION = 8
-/** Of ATSC programs. */
+/** Format identifier of ATSC programs. */
 const GA94 = [0x47, 0x41, 0x39, 0x34] as const
 
 export function describeAudioStream(
@@ -43,7 +45,7 @@ export function describeAudioStream(
     return withDescriptor({ ...kept, type: PRIVATE_DATA }, DVB_AC3, [COMPONENT.has, component])
   }
   if (sound.codec !== 'ac3') return stream
-  // 2/0 or 3/2, a complete main service at 48 kHz; no second language code, and its language in the descriptor for that.
+  // 2/0 or 3/2, a complete main service at 48 kHz. No second language code; the first one is the track's language.
   const rate = Math.max(0, AC3_RATES.indexOf(sound.bitrateKbps)) << 2
   const modes = ((isStereo ? 2 : 7) << 1) | 1
   return withDescriptor({ ...stream, type: ATSC_AC3 }, ATSC_AC3_AUDIO, [
@@ -57,7 +59,7 @@ export function describeAudioStream(
   ])
 }
 
-/** The program's own descriptors. */
+/** Adds the descriptors of the program itself. */
 export function describeProgram(map: ProgramMap, profile: TsProfile | null): ProgramMap {
   if (profile !== 'atsc') return map
   return { ...map, descriptors: Uint8Array.of(REGISTRATION, GA94.length, ...GA94, ...map.descriptors) }

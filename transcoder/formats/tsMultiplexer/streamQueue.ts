@@ -1,4 +1,5 @@
-// In charge of: one elementary stream on its way into the multiplex: its PES packets, and how full its decoder's buffers are.
+// In charge of: one elementary stream before it enters the multiplex: its PES packets, and the fullness of its
+// decoder's buffers.
 // Not in charge of: the order among streams (multiplexer.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { PACKET_BYTES } from '../mpegts/packet.ts'
@@ -9,7 +10,7 @@ import { pesHeader } from './pesHeader.ts'
 import type { AccessUnit } from './accessUnitReader.ts'
 
 const TICK = 300
-/** From the second buffer of video to the last one, and half a packet at low rates: 5 ms. */
+/** Time from the second buffer of video to the last one, and half a packet at low rates: 5 ms. */
 const TRANSFER_TICKS = SYSTEM_CLOCK_HZ / 200
 /** Payload of a packet without an adaptation field. */
 export const PAYLOAD_BYTES = 184
@@ -20,24 +21,24 @@ const GROUP_BYTES = 16 * PAYLOAD_BYTES
 interface PesInProgress {
   pieces: Uint8Array[]
   bytes: number
-  /** Position: piece, offset in it, and bytes altogether. */
+  /** Position: index of the byte array, offset in it, and bytes in total. */
   piece: number
   offset: number
   sent: number
   isKey: boolean
-  /** Where its units end, and when they are decoded. */
+  /** Where its units end, and their decoding times. */
   ends: { at: number; time: number }[]
-  /** Of `ends`, how many were reached, and the bytes up to the last of them. */
+  /** The number of `ends` that were reached, and the bytes up to the last of them. */
   reached: number
   counted: number
 }
 
 export interface StreamQueueOptions {
-  /** Of the output. */
+  /** The PID in the output. */
   pid: number
   kind: 'video' | 'audio' | 'data'
   limits: BufferLimits
-  /** How long before its time a unit may be sent, in ticks of 27 MHz. */
+  /** How long before its decoding time a unit may be sent, in 27 MHz ticks. */
   hold: number
 }
 
@@ -52,13 +53,13 @@ export class StreamQueue {
   #head = 0
   #sending: PesInProgress | null = null
   #counter = 0
-  /** Bytes that the decoder holds, and when it takes them out. */
+  /** Bytes in the decoder's buffer, and when it removes them. */
   #held = 0
   readonly #removals: { time: number; bytes: number }[] = []
   #removed = 0
-  /** Units whose last byte came after their time. */
+  /** Number of units whose last byte arrived after their decoding time. */
   late = 0
-  /** Whole PES packets. */
+  /** Number of complete PES packets sent. */
   sentPackets = 0
 
   constructor({ pid, kind, limits, hold }: StreamQueueOptions) {
@@ -67,7 +68,7 @@ export class StreamQueue {
     this.limits = limits
     this.hold = hold
     this.#transport = new LeakyBucket(limits.transportBytes, limits.transportRate)
-    // What lies in the transport buffer has not arrived where it is decoded.
+    // Bytes in the transport buffer have not yet reached the decoder.
     this.#margin = Math.ceil((limits.transportBytes * 8 * SYSTEM_CLOCK_HZ) / limits.transportRate) + TRANSFER_TICKS
   }
 
@@ -79,7 +80,7 @@ export class StreamQueue {
     return this.#sending === null && this.#head === this.#queue.length
   }
 
-  /** The next unit that has not begun; null where there is none. */
+  /** The next unit that has not been started; null where there is none. */
   get next(): AccessUnit | null {
     return this.#queue[this.#head] ?? null
   }
@@ -89,7 +90,7 @@ export class StreamQueue {
     return this.#sending === null
   }
 
-  /** By when the next packet has to be there; null where none may be sent now. */
+  /** Time by which the next packet must arrive; null where none may be sent now. */
   deadline(now: number): number | null {
     const due = this.#due()
     if (due === null || (this.#sending === null && due - this.hold > now)) return null
@@ -97,7 +98,7 @@ export class StreamQueue {
     const left =
       this.#sending === null ? PAYLOAD_BYTES : Math.min(PAYLOAD_BYTES, this.#sending.bytes - this.#sending.sent)
     if (!this.#transport.hasRoom(now, PACKET_BYTES)) return null
-    // What is late waits for nothing: a unit may be larger than the buffer.
+    // A late unit is sent at once: it may be larger than the buffer.
     if (this.#held + left > this.limits.bufferBytes && due > now) return null
     return due - this.#margin
   }
@@ -107,14 +108,14 @@ export class StreamQueue {
     return this.next === null ? null : decodeTime(this.next)
   }
 
-  /** Packets that may be sent at once: as many as the buffer has room for. */
+  /** Number of packets that may be sent at once: the buffer has room for them. */
   packetsThatFit(now: number): number {
     this.#removeDecoded(now)
     const room = Math.max(this.limits.bufferBytes - this.#held, (this.#due() ?? Infinity) <= now ? PAYLOAD_BYTES : 0)
     return Math.floor(Math.min(room, this.#eligibleBytes(now)) / PAYLOAD_BYTES + 0.999)
   }
 
-  /** Bytes of units whose time to be sent has come. */
+  /** Bytes of units that may already be sent. */
   #eligibleBytes(now: number): number {
     let bytes = this.#sending === null ? 0 : this.#sending.bytes - this.#sending.sent
     for (let at = this.#head; at < this.#queue.length; at++) {
@@ -125,7 +126,7 @@ export class StreamQueue {
     return bytes
   }
 
-  /** The lowest constant rate, in packets for `span`, at which everything known arrives in time. */
+  /** The lowest constant rate, in packets per `span`, at which everything known arrives in time. */
   requiredPackets(now: number, span: number): number {
     let packets = 0
     let fastest = 0
@@ -143,7 +144,7 @@ export class StreamQueue {
     return fastest
   }
 
-  /** Writes the next packet, with the clock where that is given. */
+  /** Writes the next packet, with a PCR if one is given. */
   send(out: PacketWriter, now: number, clock: number | null): void {
     this.#sending ??= this.#beginPes(now)
     const sending = this.#sending
@@ -173,7 +174,7 @@ export class StreamQueue {
     this.sentPackets += 1
   }
 
-  /** Of the stream's last packet: a packet without payload repeats it (2.4.3.3). */
+  /** Counter of the stream's last packet: a packet without payload repeats it (2.4.3.3). */
   get counter(): number {
     return (this.#counter + 15) & 15
   }
@@ -186,14 +187,14 @@ export class StreamQueue {
       ...{ ends: [{ at: first.bytes, time: decodeTime(first) }], reached: 0, counted: 0 },
     }
     if (this.kind === 'video') {
-      // 2.4.3.7: the access unit begins with the payload.
+      // 2.4.3.7: data_alignment_indicator, because the payload begins with the access unit.
       const head = Uint8Array.from(pieces[0]!)
       head[6] = head[6]! | 4
       sending.pieces = [head, ...pieces.slice(1)]
     }
     if (this.kind !== 'audio') return sending
     const frames = [first]
-    // No farther than frames may be sent: which ones are known beyond depends on how the bytes came.
+    // Only frames that may already be sent: whether later ones are known depends on the timing of the input.
     for (let bytes = first.bytes; this.next !== null && decodeTime(this.next) - this.hold <= now;) {
       bytes += this.next.bytes - this.next.headerBytes
       if (bytes > GROUP_BYTES) break
@@ -212,7 +213,7 @@ export class StreamQueue {
     return unit
   }
 
-  /** What the decoder has taken out by now. */
+  /** Removes the units that the decoder has decoded by now. */
   #removeDecoded(now: number): void {
     while (this.#removed < this.#removals.length && this.#removals[this.#removed]!.time <= now) {
       this.#held -= this.#removals[this.#removed]!.bytes
@@ -224,12 +225,12 @@ export class StreamQueue {
   }
 }
 
-/** When a unit is decoded, in ticks of 27 MHz. */
+/** Decoding time of a unit in 27 MHz ticks. */
 export function decodeTime(unit: AccessUnit): number {
   return unit.dts * TICK
 }
 
-/** Several frames as one PES packet. */
+/** Several frames in one PES packet. */
 function groupFrames(frames: readonly AccessUnit[]): Pick<PesInProgress, 'pieces' | 'bytes' | 'ends'> {
   const first = frames[0]!
   const media = frames.reduce((sum, frame) => sum + frame.bytes - frame.headerBytes, 0)

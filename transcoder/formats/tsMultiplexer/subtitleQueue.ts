@@ -1,5 +1,5 @@
-// In charge of: DVB subtitles that are shown when the video begins, but began before it (ETSI EN 300 743, 7.2).
-// Not in charge of: when their packets are sent (streamQueue.ts), teletext, which every unit shows anew.
+// In charge of: DVB subtitles that begin before the video and are still shown at its start (ETSI EN 300 743, 7.2).
+// Not in charge of: when their packets are sent (streamQueue.ts), teletext, where every unit repeats the page.
 import { concatBytes } from '../concatBytes.ts'
 import { restamped } from './pesHeader.ts'
 import type { AccessUnit } from './accessUnitReader.ts'
@@ -11,8 +11,8 @@ const SEGMENT_HEADER_BYTES = 6
 const TICKS_PER_SECOND = 90_000
 
 /**
- * Of a stream's units before the first frame, those of the page that is still shown then, with the frame's PTS: players count from the
- * lowest PTS, and would begin the file without video.
+ * From a stream's units before the first frame, those of the page that is still shown then, with the frame's PTS:
+ * players start at the lowest PTS, and would begin the file without video.
  */
 export function shownAt(pts: number, earlier: readonly AccessUnit[]): AccessUnit[] {
   const last = Math.max(...earlier.map((unit) => unit.pts))
@@ -21,7 +21,7 @@ export function shownAt(pts: number, earlier: readonly AccessUnit[]): AccessUnit
   return set.some((unit) => showsUntil(unit) > pts) ? set.map((unit) => restamped(unit, pts)) : []
 }
 
-/** When the page that the unit begins disappears at the latest; −∞ where it clears the page or only changes the one before. */
+/** When the unit's page disappears at the latest; −∞ where it clears the page or only changes the one before. */
 function showsUntil({ pts, pieces, headerBytes }: AccessUnit): number {
   const bytes = concatBytes(pieces).subarray(headerBytes)
   if (bytes[0] !== DATA_IDENTIFIER) return -Infinity
@@ -29,7 +29,7 @@ function showsUntil({ pts, pieces, headerBytes }: AccessUnit): number {
   for (let at = 2; at + SEGMENT_HEADER_BYTES <= bytes.length && bytes[at] === SYNC;) {
     const from = at + SEGMENT_HEADER_BYTES
     const length = (bytes[at + 4]! << 8) | bytes[at + 5]!
-    // page_time_out; page_state: 0 = normal case, which needs the page before; regions.
+    // page_time_out; page_state: 0 = normal case, which builds on the page before; regions.
     const isWhole = length > 2 && ((bytes[from + 1]! >> 2) & 3) !== 0
     if (bytes[at + 1] === PAGE_COMPOSITION && isWhole) until = Math.max(until, pts + bytes[from]! * TICKS_PER_SECOND)
     at = from + length

@@ -1,5 +1,5 @@
-// In charge of: tables that are sent again and again: which one is due.
-// Not in charge of: what is in them (serviceTables.ts, psip.ts).
+// In charge of: sending tables repeatedly: which one is due.
+// Not in charge of: their content (serviceTables.ts, psip.ts).
 import { PACKET_BYTES } from '../mpegts/packet.ts'
 import { toPackets } from '../mpegts/section.ts'
 import { LeakyBucket, SYSTEM_CLOCK_HZ } from './leakyBucket.ts'
@@ -19,7 +19,7 @@ interface Entry {
   pid: number
   packets: Uint8Array[]
   period: number
-  /** When it begins again, and how many packets are left of it. */
+  /** The next time it is sent, and the remaining packets of the current time. */
   due: number
   left: number
 }
@@ -39,7 +39,7 @@ export class TableRepeater {
     }))
   }
 
-  /** Packets that become due until then. */
+  /** Number of packets that become due until then. */
   count(until: number): number {
     return this.#entries.reduce(
       (sum, { due, left, packets }) => sum + left + (left === 0 && due <= until ? packets.length : 0),
@@ -47,7 +47,7 @@ export class TableRepeater {
     )
   }
 
-  /** Writes the next packet that is due, or that will be before the next chance to send it; false where none is. */
+  /** Writes the next packet that is due now or before the next opportunity; false where none is. */
   send(out: PacketWriter, now: number, until = now): boolean {
     const entry = this.#entries.find((each) => (each.left > 0 || each.due <= until) && !this.#waits(each))
     if (entry === undefined || !this.#bucket.hasRoom(now, PACKET_BYTES)) return false
@@ -63,7 +63,7 @@ export class TableRepeater {
     return true
   }
 
-  /** Another section of its PID is under way. */
+  /** Another section of the same PID is being sent. */
   #waits(entry: Entry): boolean {
     return this.#entries.some((other) => other !== entry && other.pid === entry.pid && other.left > 0)
   }

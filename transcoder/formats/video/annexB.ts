@@ -5,10 +5,10 @@ import { avcName, hevcName } from '../mp4/codecConfig.ts'
 
 const AVC = videoStreams.h264.streamType
 const HEVC = videoStreams.hevc.streamType
-/** The part of an SPS of HEVC in which profile, tier and level stand, and the byte before them. */
+/** The part of an HEVC SPS that contains profile, tier and level, and the byte before them. */
 const HEVC_SET_BYTES = 13
 
-/** Null where the codec has no such name, or no parameter set was found. */
+/** null where the codec has no such name, or no parameter set was found. */
 export function codecString(streamType: number, stream: Uint8Array): string | null {
   if (streamType !== AVC && streamType !== HEVC) return null
   for (let at = 0; at + 4 < stream.length; at++) {
@@ -23,7 +23,7 @@ export function codecString(streamType: number, stream: Uint8Array): string | nu
   return null
 }
 
-/** Without emulation prevention: a 3 behind two zeros is no part of the data (ITU-T H.265, 7.4.2). */
+/** Removes emulation prevention: a 3 after two zeros is not data (ITU-T H.265, 7.4.2). */
 function unescapeNal(unit: Uint8Array, wanted: number): Uint8Array {
   const bytes: number[] = []
   let zeros = 0

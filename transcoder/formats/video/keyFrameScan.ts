@@ -1,10 +1,10 @@
-// In charge of: whether an access unit begins with a picture that needs no other: IDR of H.264 and of HEVC.
-// Not in charge of: where access units begin (fmp4/, ts/).
+// In charge of: whether an access unit begins with a frame that needs no other: IDR of H.264 and of HEVC.
+// Not in charge of: finding access units (segmenter/cutters).
 
-/** How NAL units are numbered. */
+/** Selects the NAL unit types. */
 export type NalFamily = 'avc' | 'hevc'
 
-/** null = this NAL unit is no part of a picture. */
+/** null = the NAL unit is not part of a coded picture. */
 function idr(family: NalFamily, header: number): boolean | null {
   if (family === 'avc') {
     const type = header & 31
@@ -15,14 +15,14 @@ function idr(family: NalFamily, header: number): boolean | null {
   return type < 32 ? type === 19 || type === 20 : null
 }
 
-/** Looks at NAL units with their length in front, in pieces of any size, up to the first part of a picture. */
+/** Reads NAL units with length fields, in chunks of any size, up to the first slice of a picture. */
 export class NalLengthScanner {
   readonly #family: NalFamily
   readonly #lengthBytes: number
   #skip = 0
   #length = 0
   #read = 0
-  /** null = not seen yet. */
+  /** null = not yet known. */
   isIdr: boolean | null = null
 
   constructor(family: NalFamily, lengthBytes: number) {
@@ -49,11 +49,11 @@ export class NalLengthScanner {
   }
 }
 
-/** Looks at H.264 with start codes (annex B), in pieces of any size, up to the first part of a picture. */
+/** Reads H.264 with start codes (annex B), in chunks of any size, up to the first slice of a picture. */
 export class StartCodeScanner {
   #zeros = 0
   #header = false
-  /** Bytes of a sequence parameter set that are still wanted. */
+  /** Bytes of a sequence parameter set that are still missing. */
   #wanted = 0
   isIdr: boolean | null = null
   /** profile_idc, constraint flags, level_idc of the sequence parameter set. */

@@ -1,5 +1,5 @@
 // In charge of: the level that MPEG-2 video states in its sequence extension (ISO/IEC 13818-2, 6.2.2.3).
-// Not in charge of: what follows from it (bufferLimits.ts).
+// Not in charge of: the limits of a level (bufferLimits.ts).
 
 const EXTENSION = 0xb5
 const SEQUENCE = 1

@@ -1,5 +1,5 @@
-// In charge of: closed captions of ANSI/SCTE 20 in one picture of MPEG-2, as the triplets that ATSC A/53 has.
-// Not in charge of: finding the user data (userData.ts), what the bytes say (channelScan.ts, cea608.ts).
+// In charge of: converting the ANSI/SCTE 20 closed captions of one MPEG-2 picture into the triplets of ATSC A/53.
+// Not in charge of: finding the user data (userData.ts), decoding the bytes (channelScan.ts, cea608.ts).
 
 const USER_DATA_TYPE = 0x03
 /** picture_coding_extension (ISO/IEC 13818-2, 6.2.3.1) and its picture_structure. */
@@ -7,11 +7,11 @@ const CODING_EXTENSION = 8
 const [TOP_FIELD, FRAME] = [1, 3]
 
 export class Scte20Reader {
-  /** Which field of CEA-608 the picture's first field is. */
+  /** The CEA-608 field of the picture's first field. */
   #first: 0 | 1 = 0
   #triplets: number[] = []
 
-  /** What follows extension_start_code. */
+  /** `bytes` follow extension_start_code. */
   extension(bytes: Uint8Array): void {
     if (bytes[0]! >> 4 !== CODING_EXTENSION || bytes.length < 4) return
     const structure = bytes[2]! & 3
@@ -19,7 +19,7 @@ export class Scte20Reader {
     this.#first = topFirst ? 0 : 1
   }
 
-  /** What follows user_data_start_code. Cut anywhere: what is not whole is passed over. */
+  /** `bytes` follow user_data_start_code. They may be cut anywhere: incomplete data is skipped. */
   userData(bytes: Uint8Array): void {
     // user_data_type_code, seven reserved bits, vbi_data_flag.
     if (bytes[0] !== USER_DATA_TYPE || (bytes[1]! & 0x7f) !== 1) return
@@ -35,14 +35,14 @@ export class Scte20Reader {
       bits(5) // line_offset
       const [one, two] = [reversed(bits(8)), reversed(bits(8))]
       bits(1) // marker_bit
-      // 0 is forbidden; the third field is the first one again.
+      // 0 is forbidden. Field 3 repeats the first field.
       if (field === 0) continue
       const type = field === 2 ? 1 - this.#first : this.#first
       this.#triplets.push(0xfc | type, one, two)
     }
   }
 
-  /** The picture's triplets, and forgets them. */
+  /** Returns the picture's triplets and clears them. */
   take(): Uint8Array {
     const triplets = Uint8Array.from(this.#triplets)
     this.#triplets = []

@@ -1,21 +1,22 @@
-// In charge of: the user data inside coded pictures of H.264, HEVC and MPEG-2: caption bytes (ATSC A/53, and SCTE 20 of MPEG-2) and AFD.
-// Not in charge of: what the caption bytes say (channelScan.ts), the bits of SCTE 20 (scte20.ts).
+// In charge of: the user data inside coded pictures of H.264, HEVC and MPEG-2: caption bytes (ATSC A/53, and SCTE 20 in
+// MPEG-2) and AFD.
+// Not in charge of: decoding the caption bytes (channelScan.ts), the bits of SCTE 20 (scte20.ts).
 import type { VideoCodec } from '../codecs.ts'
 import { Scte20Reader } from './scte20.ts'
 
 export interface UserData {
   /** cc_data of each picture, in coded order: triplets of (flags, first byte, second byte). */
   captions: Uint8Array[]
-  /** An active format description was seen. */
+  /** An active format description was found. */
   activeFormat: boolean
 }
 
-/** Reads an elementary stream (Annex B, or MPEG-2 video). Cut anywhere: what is not whole is passed over. */
+/** Reads an elementary stream (Annex B, or MPEG-2 video). It may be cut anywhere: incomplete data is skipped. */
 export function readUserData(stream: Uint8Array, codec: VideoCodec): UserData {
   return readers[codec](stream, { captions: [], activeFormat: false })
 }
 
-/** By codec. H.264: SEI is NAL unit 6 behind a header of a byte; HEVC: 39 and 40 behind two bytes (tables 7-1 of both). */
+/** By codec. H.264: SEI is NAL unit 6 after a one-byte header; HEVC: 39 and 40 after two bytes (tables 7-1 of both). */
 const readers: Record<VideoCodec, (stream: Uint8Array, found: UserData) => UserData> = {
   h264: (stream, found) => readSei(stream, found, (header) => (header & 0x1f) === 6, 1),
   hevc: (stream, found) => readSei(stream, found, (header) => [39, 40].includes((header >> 1) & 0x3f), 2),
@@ -35,7 +36,7 @@ function readSei(
 /** ISO/IEC 13818-2, table 6-1. */
 const [PICTURE_START, USER_DATA, EXTENSION] = [0x00, 0xb2, 0xb5]
 
-/** Cable systems carry the same captions in both forms; then those of SCTE 20 are passed over. */
+/** Cable systems carry the same captions in both forms. Those of SCTE 20 are then dropped. */
 function readMpeg2(stream: Uint8Array, found: UserData): UserData {
   const older = new Scte20Reader()
   let before = 0
@@ -56,12 +57,12 @@ function readMpeg2(stream: Uint8Array, found: UserData): UserData {
   return found
 }
 
-/** So many pictures, since one at a cut may have messages of another left over. */
+/** This many pictures, because one at a cut may contain messages left over from another. */
 const SEVERAL_FROM = 3
 
 /**
- * Whether pictures of H.264 carry their caption bytes in more than one message each, one for each field, say.
- * Decoders before ffmpeg 7 keep one of them (measured with 5.1): what comes out of the encoder is garbled.
+ * Whether H.264 pictures carry their caption bytes in more than one message each, for example one per field. Decoders
+ * before ffmpeg 7 keep only one of them (measured with 5.1), so the encoder's captions are garbled.
  */
 export function hasMultipleCaptionMessages(stream: Uint8Array, codec: VideoCodec): boolean {
   if (codec !== 'h264') return false
@@ -81,7 +82,7 @@ export function hasMultipleCaptionMessages(stream: Uint8Array, codec: VideoCodec
   return several >= SEVERAL_FROM
 }
 
-/** What lies between start codes (00 00 01). */
+/** The bytes between start codes (00 00 01). */
 function* units(stream: Uint8Array): Generator<Uint8Array> {
   let at = startCode(stream, 0)
   while (at >= 0) {
@@ -99,7 +100,7 @@ function startCode(bytes: Uint8Array, from: number): number {
   return one < 0 ? -1 : one - 2
 }
 
-/** Without the emulation prevention bytes (Rec. ITU-T H.264 7.4.1). */
+/** Removes the emulation prevention bytes (Rec. ITU-T H.264 7.4.1). */
 function unescapeNal(unit: Uint8Array): Uint8Array {
   const plain = new Uint8Array(unit.length)
   let [length, zeros] = [0, 0]
@@ -119,7 +120,7 @@ const REGISTERED = 4
 const UNITED_STATES = 0xb5
 const ATSC = 0x0031
 
-/** sei_message (H.264 7.3.2.3.1, H.265 7.3.5): type and size in bytes of which 0xff means "and more". */
+/** sei_message (H.264 7.3.2.3.1, H.265 7.3.5): type and size. In both, a byte 0xff means that another byte follows. */
 function readMessages(bytes: Uint8Array, found: UserData): void {
   let at = 0
   const number = (): number => {
