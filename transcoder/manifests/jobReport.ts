@@ -1,5 +1,5 @@
-// In charge of: job.json: what a job was made of and what it made, for people and machines long after the service forgot it.
-// Not in charge of: measuring any of it; keeping secrets out of the configuration (contract/job/redact.ts does).
+// In charge of: job.json: a job's input and results, for people and programs after the service has deleted the job.
+// Not in charge of: measuring, removing secrets from the configuration (contract/job/redact.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { WrittenObject } from '#contract/task/protocol.ts'
 import type { AudioTrack, Presentation, TextTrack, VideoTrack } from './presentation/presentation.ts'
@@ -9,25 +9,25 @@ export interface ReportedObject {
   /** Relative to the job's destination. */
   path: string
   size: number
-  /** Hex; null of what is put after this report is written. */
+  /** Hex; null for objects that are uploaded after this report is written. */
   sha256: string | null
   role: WrittenObject['role']
 }
 
 export interface JobReportInput {
   jobId: string
-  /** null where the source does not say. */
+  /** null where the source does not state it. */
   source: { name: string; size: number | null; etag: string | null }
-  /** As it was carried out, without secrets. */
+  /** As executed, without secrets. */
   configuration: unknown
-  /** Of `ffmpeg -version`. */
+  /** The version in the output of `ffmpeg -version`. */
   ffmpegVersion: string
   objects: readonly ReportedObject[]
   presentations: readonly Presentation[]
   warnings: readonly Warning[]
 }
 
-/** JSON with its keys always in one order, and objects by path: the same job makes the same bytes. */
+/** JSON with sorted keys, and objects sorted by path: the same job gives the same bytes. */
 export function jobReportJson(facts: JobReportInput): string {
   const { jobId, source, configuration, ffmpegVersion, objects, presentations, warnings } = facts
   const body = {
@@ -45,7 +45,7 @@ export function jobReportJson(facts: JobReportInput): string {
   return `${JSON.stringify(body, null, 2)}\n`
 }
 
-/** Keys in alphabetical order, at every depth; the order of lists means something and stays. */
+/** Sorts keys alphabetically at every depth. The order of lists has a meaning and is kept. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value
@@ -79,7 +79,7 @@ function renditionReport(track: VideoTrack | AudioTrack | TextTrack, target: num
     duration_seconds: last === undefined ? 0 : (last.start + last.duration) / timescale,
     segments: segments.length,
     bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
-    /** Bits per second, as EXT-X-STREAM-INF has them. */
+    /** Bits per second, as in EXT-X-STREAM-INF. */
     peak_bandwidth: peakRate(track, target),
     average_bandwidth: averageRate(track),
   }

@@ -1,5 +1,5 @@
-// In charge of: every playlist and manifest of a presentation as objects to be put at the commit.
-// Not in charge of: their texts.
+// In charge of: all playlists and manifests of a presentation, as objects to be uploaded at the commit.
+// Not in charge of: their text (hls/, dash/, smoothManifest.ts).
 import type { WrittenObject } from '#contract/task/protocol.ts'
 import { dashManifest } from './dash/mpd.ts'
 import {
@@ -18,7 +18,10 @@ export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
 /** ISO/IEC 23009-1, annex C. */
 export const MPD_TYPE = 'application/dash+xml'
 
-/** Paths are relative to the presentation's directory. The multivariant playlist comes last, and is put last. */
+/**
+ * Paths are relative to the presentation's directory. The multivariant playlist comes last, so that it is uploaded
+ * last.
+ */
 export function hlsObjects(presentation: Presentation): WrittenObject[] {
   const { video, audio, text, thumbnails } = presentation
   return [
@@ -44,7 +47,7 @@ export function hlsObjects(presentation: Presentation): WrittenObject[] {
   ]
 }
 
-/** `manifest.mpd` alone: DASH has no other text. */
+/** `manifest.mpd`, the only text file of DASH. */
 export function dashObjects(presentation: Presentation): WrittenObject[] {
   const body = dashManifest(presentation)
   return [{ path: 'manifest.mpd', content_type: MPD_TYPE, profile: null, role: 'manifest', body, stage: 2 }]

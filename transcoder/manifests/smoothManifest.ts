@@ -1,18 +1,21 @@
-// In charge of: the manifest of Smooth Streaming ([MS-SSTR], 2.2.2), and the names of fragments, which are a part of it.
+// In charge of: the manifest of Smooth Streaming ([MS-SSTR], 2.2.2), and the names of fragments, which the manifest
+// defines.
 // Not in charge of: the fragments' bytes.
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { languageTag } from './presentation/languageTags.ts'
 import type { AudioTrack, Presentation, Segment, VideoTrack } from './presentation/presentation.ts'
 import { xmlDocument, element, type Xml } from '../formats/xml.ts'
 
-/** Below `<name>.ism`; clients make the same of `Url`. `bitrate`: bits per second; `time`: ticks of 100 ns. */
+/**
+ * Path below `<name>.ism`. Clients build the same path from `Url`. `bitrate`: bits per second; `time`: ticks of 100 ns.
+ */
 export function smoothFragmentPath(bitrate: number, stream: string, time: number): string {
   return `QualityLevels(${bitrate})/Fragments(${stream}=${time})`
 }
 
 /**
- * Bits per second of each quality level, from the kilobits per second that were asked for. They name the fragments before
- * anything is measured, and no two levels may share one: a second one counts up.
+ * Bits per second of each quality level, from the requested kilobits per second. Fragments are named by them before
+ * anything is measured, and no two levels may share a name: a repeated bitrate is increased by one.
  */
 export function smoothBitrates(kbps: readonly number[]): number[] {
   const used = new Set<number>()
@@ -26,7 +29,7 @@ export function smoothBitrates(kbps: readonly number[]): number[] {
 
 interface SmoothLevel {
   track: VideoTrack | AudioTrack
-  /** In front of its fragments' names: a directory with a slash at its end, or ''. */
+  /** Path before the fragments' names: a directory with a trailing slash, or ''. */
   directory: string
   bitrate: number
   stream: string
@@ -35,8 +38,9 @@ interface SmoothLevel {
 const FRAGMENT = /^((?:[A-Za-z0-9_-]+\/)*)QualityLevels\((\d+)\)\/Fragments\(([A-Za-z0-9_]+)=(\d+)\)$/
 
 /**
- * `<name>.ism/Manifest`. One stream for all rungs of video; for sound one for each name in the fragments. Throws where a
- * fragment's name is not what a client would make of the manifest, or where levels of a stream are not cut alike.
+ * `<name>.ism/Manifest`. One stream for all rungs of video, and one audio stream for each name in the fragments. Throws
+ * where a fragment's name differs from the one that a client would build, or where the levels of a stream are cut at
+ * different times.
  */
 export function smoothManifest(presentation: Presentation): string {
   const { video, audio } = presentation
@@ -85,12 +89,15 @@ function streamIndex(levels: readonly SmoothLevel[]): Xml {
   const own = track.kind === 'video' ? videoAttributes(levels) : { Language: languageTag(track.format.language) }
   return element('StreamIndex', { ...shared, ...own }, [
     ...levels.map(qualityLevel),
-    // 2.2.2.6: every time is told, so that none has to be made of durations.
+    // 2.2.2.6: every start time is stated, so that clients need not add up durations.
     ...track.segments.map(({ start, duration }, n) => element('c', { n, t: start, d: duration })),
   ])
 }
 
-/** Where chunks begin is what addresses are made of. The last one of a lower rate may end by a picture of it later or earlier. */
+/**
+ * Start times only, because clients build addresses from them. The last chunk of a lower frame rate may end up to a
+ * frame earlier or later.
+ */
 function chunkTimes({ segments }: VideoTrack | AudioTrack): string {
   return segments.map(({ start }) => start).join(' ')
 }

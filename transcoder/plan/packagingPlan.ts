@@ -28,7 +28,10 @@ const SAME_SECONDS = 1e-6
 /** 6 s at 29.97 frames per second become 6.006 s. Without a requested length this gives no warning. */
 const DEFAULT_TOLERANCE_SECONDS = 0.1
 
-/** Decisions "output_container with flags", "master_variant_mode", "bucket_output_path", "create_tar_file", "gop_length". */
+/**
+ * Decisions "output_container with flags", "master_variant_mode", "bucket_output_path", "create_tar_file",
+ * "gop_length".
+ */
 export function planPackaging(
   context: PlanContext,
   packaging: PackagingSpec,
@@ -119,7 +122,9 @@ function needsSeparateAudio(
   return true
 }
 
-/** RFC 8216bis, 4.4.6.1.1: all groups have the same members, which selections of different source streams cannot have. */
+/**
+ * RFC 8216bis, 4.4.6.1.1: all groups have the same members. Selections of different source streams cannot have them.
+ */
 function warnDifferentAudioSelections(context: PlanContext, profiles: readonly PlannedProfile[]): void {
   const heard = profiles.map(({ audio }) =>
     [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted((a, b) => a - b).join(),

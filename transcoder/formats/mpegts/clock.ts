@@ -1,7 +1,7 @@
 // In charge of: arithmetic on the 33-bit 90 kHz clock of PTS, DTS, PCR and splice times, and reading the first three.
 // Not in charge of: the use of the times (timeline.ts, segmentTiming.ts).
 
-/** ISO/IEC 13818-1, 2.4.3.5: program_clock_reference_base and the time stamps start again at 0 after 2^33 ticks (26.5 h). */
+/** ISO/IEC 13818-1, 2.4.3.5: program_clock_reference_base and the time stamps wrap to 0 after 2^33 ticks (26.5 h). */
 const PERIOD = 2 ** 33
 export const TICKS_PER_SECOND = 90_000
 /** Half of the shortest frame (300 per second): a time stamp within this distance is the same despite rounding. */

@@ -176,7 +176,7 @@ function isContinuous(span: StreamTiming, after: StreamTiming): boolean {
   return after.counters.first === ((span.counters.last + 1) & 0xf)
 }
 
-/** Seconds by which the playlist's duration differs from the measured one; 0 where the playlist does not round. */
+/** Difference in seconds between the playlist's duration of a segment and the measured one. */
 export function playlistRounding(spans: ReadonlyMap<number, StreamTiming>, seconds: number): number {
   return Math.abs(seconds - segmentSeconds(spans))
 }

@@ -45,7 +45,7 @@ export function describeAudioStream(
     return withDescriptor({ ...kept, type: PRIVATE_DATA }, DVB_AC3, [COMPONENT.has, component])
   }
   if (sound.codec !== 'ac3') return stream
-  // 2/0 or 3/2, a complete main service at 48 kHz. No second language code; the first one is the track's language.
+  // 2/0 or 3/2, a complete main service at 48 kHz. No language here: the ISO 639 descriptor states it.
   const rate = Math.max(0, AC3_RATES.indexOf(sound.bitrateKbps)) << 2
   const modes = ((isStereo ? 2 : 7) << 1) | 1
   return withDescriptor({ ...stream, type: ATSC_AC3 }, ATSC_AC3_AUDIO, [

@@ -1,5 +1,6 @@
-// In charge of: adaptation sets and their representations: video by codec, every audio track, captions as files, thumbnails.
-// Not in charge of: where segments lie (segmentAddressing.ts), the rest of the MPD (mpd.ts).
+// In charge of: adaptation sets and their representations: video by codec, every audio track, captions as files,
+// thumbnails.
+// Not in charge of: the addresses of segments (segmentAddressing.ts), the rest of the MPD (mpd.ts).
 import { audioRenditions } from '../presentation/audioGroups.ts'
 import { embeddedCaptionChannels } from '../presentation/embeddedCaptions.ts'
 import { numbering, type Addressing } from './segmentAddressing.ts'
@@ -18,13 +19,13 @@ import { joinPath, encodeUriPath } from '../presentation/relativeUri.ts'
 import { element, type Xml } from '../../formats/xml.ts'
 
 const ROLE = 'urn:mpeg:dash:role:2011'
-/** DASH-IF IOP, 6.2.6; both dash.js and Shaka Player read it under this name. */
+/** DASH-IF IOP, 6.2.6. dash.js and Shaka Player both support this scheme. */
 const TILES = 'http://dashif.org/guidelines/thumbnail_tile'
-/** ISO/IEC 23091-2 (CICP), as DASH-IF IOP has it for HDR: primaries, transfer, matrix. */
+/** ISO/IEC 23091-2 (CICP) values that DASH-IF IOP specifies for HDR: primaries, transfer, matrix. */
 const COLORS = { SDR: null, PQ: [9, 16, 9], HLG: [9, 18, 9] } as const
 const CICP = ['ColourPrimaries', 'TransferCharacteristics', 'MatrixCoefficients'] as const
 
-/** DASH-IF IOP 3.8: a player may switch to a set of these ids as if it were one set. */
+/** DASH-IF IOP 3.8: a player may switch between this set and the sets with these ids as if they were one. */
 const SWITCHING = 'urn:mpeg:dash:adaptation-set-switching:2016'
 
 export interface VideoSet {
@@ -33,7 +34,7 @@ export interface VideoSet {
   xml: Xml
 }
 
-/** One set for each codec, dynamic range and selection of audio: what is combined with audio is a whole set (subsets). */
+/** One set for each codec, dynamic range and audio selection: subsets can combine audio only with whole sets. */
 export function videoSets(presentation: Presentation, addressing: Addressing): VideoSet[] {
   const kind = ({ codecs, range }: VideoTrack) => `${codecs[0]?.split('.')[0]} ${range}`
   const kinds = Map.groupBy(presentation.video, (track) => `${kind(track)} ${track.audioTracks.toSorted().join(' ')}`)
@@ -83,8 +84,8 @@ export function videoSets(presentation: Presentation, addressing: Addressing): V
 }
 
 /**
- * ISO/IEC 23009-1, 5.3.8: which sets may be presented together, where video profiles select different audio; else none.
- * `common`: ids of sets that go with all of them.
+ * ISO/IEC 23009-1, 5.3.8: the sets that may be presented together, where video profiles select different audio; else
+ * none. `common`: ids of the sets that belong to every subset.
  */
 export function subsets(
   videos: readonly VideoSet[],
@@ -99,7 +100,7 @@ export function subsets(
   })
 }
 
-/** `all`: every audio track, to tell what is the main sound and what another one. */
+/** `all`: every audio track, which decides whether this one is main or alternative audio. */
 export function audioSet(track: AudioTrack, all: readonly AudioTrack[], id: number, addressing: Addressing): Xml {
   const main = audioRenditions(all)[0]!.tracks.includes(track)
   const attributes = {
@@ -128,7 +129,7 @@ export function audioSet(track: AudioTrack, all: readonly AudioTrack[], id: numb
 /** ISO/IEC 23009-1, 5.8.5.5. */
 const TEXT_ROLES = { captions: 'caption', subtitles: 'subtitle', forced: 'forced-subtitle' } as const
 
-/** One whole file of WebVTT. */
+/** One WebVTT file for the whole track. */
 export function textSet(track: TextTrack, id: number): Xml {
   const length = track.segments.reduce((sum, { duration }) => sum + duration, 0) / track.timescale
   const bandwidth = Math.max(1, Math.ceil((track.whole.bytes * 8) / Math.max(1, length)))
@@ -170,7 +171,7 @@ function areAligned(tracks: readonly VideoTrack[]): boolean {
   return new Set(times).size === 1
 }
 
-/** Essential: what cannot show it must not try (DASH-IF IOP). */
+/** An essential property: players that cannot display it must ignore the set (DASH-IF IOP). */
 function color({ range }: VideoTrack): Xml[] {
   const codes = COLORS[range]
   if (codes === null) return []
@@ -179,7 +180,7 @@ function color({ range }: VideoTrack): Xml[] {
   )
 }
 
-/** ANSI/SCTE 214-1, 7.2: by channel for CEA-608, by service for CEA-708; each with its language. */
+/** ANSI/SCTE 214-1, 7.2: by channel for CEA-608, by service for CEA-708, each with its language. */
 function accessibility(tracks: readonly VideoTrack[], presentation: Presentation): Xml[] {
   const found = embeddedCaptionChannels(tracks, presentation)
   const list = (standard: '608' | '708') => found.filter((channel) => channel.standard === standard)
@@ -197,7 +198,7 @@ function accessibility(tracks: readonly VideoTrack[], presentation: Presentation
     )
 }
 
-/** Bits of the channels in Dolby's scheme (ETSI TS 102 366, E.1.3.1.8): L R; L C R Ls Rs LFE. */
+/** Channel bits in Dolby's scheme (ETSI TS 102 366, E.1.3.1.8): C; L R; L C R Ls Rs LFE. */
 const DOLBY_CHANNELS: Record<number, string> = { 1: '4000', 2: 'A000', 6: 'F801' }
 
 function channels({ codec, channels: count }: AudioFormat): Xml {

@@ -1,5 +1,5 @@
-// In charge of: the MPD (ISO/IEC 23009-1) of a presentation of CMAF tracks, and of the same inside of a tar.
-// Not in charge of: adaptation sets (adaptationSets.ts), where segments lie (segmentAddressing.ts).
+// In charge of: the MPD (ISO/IEC 23009-1) of a presentation of CMAF tracks, as files or inside a tar.
+// Not in charge of: adaptation sets (adaptationSets.ts), the addresses of segments (segmentAddressing.ts).
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { base64 } from '../../formats/encodeBytes.ts'
 import { cuesInPresentation } from '../presentation/adBreaks.ts'
@@ -13,13 +13,13 @@ import { encodeUriPath } from '../presentation/relativeUri.ts'
 import { xmlDocument, element, type Xml } from '../../formats/xml.ts'
 
 const PROFILES = 'urn:mpeg:dash:profile:isoff-live:2011,urn:mpeg:dash:profile:cmaf:2019'
-/** SegmentList is none of the live profile's. */
+/** SegmentList is not part of the live profile. */
 const FULL_PROFILE = 'urn:mpeg:dash:profile:full:2011'
 /** ANSI/SCTE 214-1, 6.8.4: one splice_info_section in base64. */
 const CUE_SCHEME = 'urn:scte:scte35:2014:xml+bin'
 const CUE_NAMESPACE = 'http://www.scte.org/schemas/35/2016'
 
-/** `manifest.mpd`. Throws for tracks that are not CMAF, or whose segments' names do not count up by one. */
+/** `manifest.mpd`. Throws for tracks that are not CMAF, and for segments whose names do not count up by one. */
 export function dashManifest(presentation: Presentation): string {
   const { text, thumbnails } = presentation
   return manifest(
@@ -34,8 +34,8 @@ export function dashManifest(presentation: Presentation): string {
 }
 
 /**
- * `tar.mpd`: the same tracks by byte ranges of the tar. Captions as files and thumbnails are left out: no element of DASH
- * places them inside of another file in a way that players read.
+ * `tar.mpd`: the same tracks as byte ranges of the tar. Captions as files and thumbnails are left out: DASH has no
+ * element that players support for locating them inside another file.
  */
 export function tarDashManifest(presentation: Presentation, tar: TarIndex): string {
   return manifest(
@@ -46,7 +46,7 @@ export function tarDashManifest(presentation: Presentation, tar: TarIndex): stri
   )
 }
 
-/** What a period has, by number: video, audio, the rest, and which of them go together. */
+/** The adaptation sets of a period, numbered: video, audio, the rest, and the subsets. */
 function sets(presentation: Presentation, addressing: Addressing, rest: readonly ((id: number) => Xml)[]): Xml[] {
   const videos = videoSets(presentation, addressing)
   const audio = presentation.audio.map((track, at) => ({ id: videos.length + at, track }))
@@ -65,7 +65,7 @@ function sets(presentation: Presentation, addressing: Addressing, rest: readonly
 
 function manifest(presentation: Presentation, profiles: string, base: string | null, content: Xml[]): string {
   const { video, audio, duration } = presentation
-  // Not one call of Math.max: a long film has more segments than a call has room for arguments.
+  // reduce, not Math.max with all values: a long video has more segments than a call can have arguments.
   const longest =
     [...video, ...audio].flatMap(segmentDurations).reduce((most, one) => Math.max(most, one), 0) / 1_000_000
   const period = element('Period', { id: '0', start: 'PT0S' }, [...eventStream(presentation), ...content])
@@ -78,7 +78,7 @@ function manifest(presentation: Presentation, profiles: string, base: string | n
         type: 'static',
         mediaPresentationDuration: `PT${seconds(duration)}S`,
         maxSegmentDuration: `PT${seconds(longest)}S`,
-        // 5.3.5.2: with @bandwidth as the peak of whole segments, one segment is always enough.
+        // 5.3.5.2: @bandwidth is the peak of whole segments, so one segment is always enough.
         minBufferTime: `PT${seconds(longest)}S`,
       },
       [...(base === null ? [] : [element('BaseURL', {}, base)]), period],
@@ -88,7 +88,7 @@ function manifest(presentation: Presentation, profiles: string, base: string | n
 
 function eventStream(presentation: Presentation): Xml[] {
   const cues = cuesInPresentation(presentation).filter(({ section }) => section.length > 0)
-  // One section may tell of several segments; it is one event.
+  // A section may describe several segments, but is one event.
   const seen = new Set<string>()
   const events = cues.flatMap(({ start, duration, section }) => {
     const binary = base64(section)

@@ -1,14 +1,14 @@
-// In charge of: telling where a track's segments lie and when they are shown: SegmentTemplate or SegmentList, with a SegmentTimeline.
-// Not in charge of: anything else of a representation (adaptationSets.ts).
+// In charge of: addresses and times of a track's segments: SegmentTemplate or SegmentList, with a SegmentTimeline.
+// Not in charge of: the rest of a representation (adaptationSets.ts).
 import type { AudioTrack, Segment, VideoTrack } from '../presentation/presentation.ts'
 import type { ObjectLocator, ObjectLocation } from '../presentation/objectLocation.ts'
 import { joinPath, encodeUriPath } from '../presentation/relativeUri.ts'
 import { element, type Xml } from '../../formats/xml.ts'
 
-/** The element of a track that leads to its segments. */
+/** Writes the element that gives the addresses of a track's segments. */
 export type Addressing = (track: VideoTrack | AudioTrack) => Xml
 
-/** ISO/IEC 23009-1, 5.3.9.4: files whose names count up. */
+/** ISO/IEC 23009-1, 5.3.9.4: files with numbered names. */
 export const filesByNumber: Addressing = (track) => {
   const { directory, timescale, segments } = track
   const { media, first } = numbering(directory, segments)
@@ -21,20 +21,20 @@ export const filesByNumber: Addressing = (track) => {
   return element('SegmentTemplate', attributes, [timeline(segments)])
 }
 
-/** 5.3.9.3: byte ranges of one file, which is the base URL. */
+/** 5.3.9.3: byte ranges of one file, the base URL. */
 export function rangesOf(locate: ObjectLocator): Addressing {
   return (track) => {
     const { directory, timescale, segments } = track
     return element('SegmentList', { timescale }, [
       element('Initialization', { range: range(locate(directory, initOf(track))) }),
-      // dash.js counts <S> elements, not their repetitions, to find the <SegmentURL>: one for each.
+      // One <S> for each segment: dash.js finds the <SegmentURL> by counting <S> elements, without their repetitions.
       timeline(segments, false),
       ...segments.map(({ uri }) => element('SegmentURL', { mediaRange: range(locate(directory, uri)) })),
     ])
   }
 }
 
-/** Both ends are included (RFC 7233). */
+/** Both ends are inclusive (RFC 7233). */
 function range({ span }: ObjectLocation): string {
   if (span === null) throw new Error('A byte range is of a file that has several contents.')
   return `${span.offset}-${span.offset + span.bytes - 1}`
@@ -45,7 +45,7 @@ function initOf({ id, form, init }: VideoTrack | AudioTrack): string {
   return init.uri
 }
 
-/** The template of names that differ in a number, counting up by one from `first`. Throws for any other names. */
+/** The template of names that contain a number, counting up by one from `first`. Throws for any other names. */
 export function numbering(directory: string, segments: readonly Segment[]): { media: string; first: number } {
   const [, before, digits, behind] = /^(.*?)(\d+)(\.[^./]*)?$/.exec(segments[0]?.uri ?? '') ?? []
   if (before === undefined || digits === undefined) throw new Error('Segments must have numbers in their names.')
@@ -55,12 +55,12 @@ export function numbering(directory: string, segments: readonly Segment[]): { me
     if (uri !== `${before}${String(first + at).padStart(digits.length, '0')}${end}`)
       throw new Error(`The segment ${uri} is not the one after the last.`)
   })
-  // 5.3.9.4.4: a width is a minimum, so that one more digit is no harm. Percent-encoded, no name holds a "$".
+  // 5.3.9.4.4: the width is a minimum, so more digits are allowed. Percent-encoded names contain no "$".
   const media = `${encodeUriPath(joinPath(directory, before))}$Number%0${digits.length}d$${encodeUriPath(end)}`
   return { media, first }
 }
 
-/** 5.3.9.6: runs of equal durations; `t` where a segment does not begin where the last one ends. */
+/** 5.3.9.6: runs of equal durations; `t` where a segment does not begin at the end of the one before. */
 function timeline(segments: readonly Segment[], inRuns = true): Xml {
   const runs: { t: number | null; d: number; r: number }[] = []
   let end: number | null = null

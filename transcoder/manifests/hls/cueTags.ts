@@ -1,14 +1,17 @@
-// In charge of: cues in media playlists: EXT-X-DATERANGE (RFC 8216bis, 4.4.5.1), and EXT-X-CUE-OUT/IN, which older players read.
-// Not in charge of: which cues there are (cueEvents.ts), pairing them (adBreaks.ts).
+// In charge of: cues in media playlists: EXT-X-DATERANGE (RFC 8216bis, 4.4.5.1), and EXT-X-CUE-OUT/IN for older
+// players.
+// Not in charge of: finding the cues (cueEvents.ts), pairing them (adBreaks.ts).
 import { hex } from '../../formats/encodeBytes.ts'
 import { adBreaks, pairCues, cuesInPresentation, type CuePair } from '../presentation/adBreaks.ts'
 import { date, quoted, seconds, tag } from './playlistSyntax.ts'
 import type { CueEvent, Presentation } from '../presentation/presentation.ts'
 
-/** A segment's boundary and a splice are the same where they are closer than this: half a picture, or a frame of sound. Seconds. */
+/**
+ * A splice closer than this to a segment's boundary counts as on it: half a video frame, or an audio frame. Seconds.
+ */
 const SAME_TIME = 0.05
 
-/** Lines before each segment; `starts` are the segments' beginnings in seconds. */
+/** The lines before each segment. `starts`: start times of the segments in seconds. */
 export function cueTags(presentation: Presentation, starts: readonly number[]): string[][] {
   const lines: string[][] = starts.map(() => [])
   if (starts.length === 0) return lines
@@ -28,13 +31,13 @@ export function cueTags(presentation: Presentation, starts: readonly number[]): 
           Duration: duration === null ? null : seconds(duration),
         }),
       )
-    // Before the next break, whose tags follow.
+    // Comes before the tags of a next ad break.
     if (ends) lines[behind]?.push('#EXT-X-CUE-IN')
   }
   return lines
 }
 
-/** The segment that begins at `time`, else the first one behind it; `starts.length` = behind them all. */
+/** The segment that begins at `time`, else the next one; `starts.length` = after all segments. */
 function segmentAt(starts: readonly number[], time: number): number {
   let [at, end] = [0, starts.length]
   while (at < end) {
@@ -43,7 +46,7 @@ function segmentAt(starts: readonly number[], time: number): number {
     else end = middle
   }
   const next = starts[at + 1]
-  // Segments may be shorter than the tolerance: then the nearer one.
+  // Segments may be shorter than the tolerance. The nearest one counts.
   return next !== undefined && Math.abs(next - time) < Math.abs(starts[at]! - time) ? at + 1 : at
 }
 

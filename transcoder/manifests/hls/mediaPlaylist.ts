@@ -1,5 +1,5 @@
-// In charge of: media playlists (RFC 8216bis, 4.4.2 to 4.4.5): of video, audio, text, key frames, and of sheets of thumbnails.
-// Not in charge of: the multivariant playlist (multivariantPlaylist.ts), which files there are (hlsFiles.ts).
+// In charge of: media playlists (RFC 8216bis, 4.4.2 to 4.4.5) of video, audio, text, key frames, and thumbnail sheets.
+// Not in charge of: the multivariant playlist (multivariantPlaylist.ts), the list of files (manifestObjects.ts).
 import { cueTags } from './cueTags.ts'
 import { date, decimal, playlist, quoted, seconds, tag } from './playlistSyntax.ts'
 import type {
@@ -14,7 +14,7 @@ import { locateFiles, type ObjectLocator, type ObjectLocation } from '../present
 import { presentationTargetDuration, segmentDurations, targetDuration } from '../presentation/segmentBitrates.ts'
 import { joinPath } from '../presentation/relativeUri.ts'
 
-/** A track's media playlist, relative to the presentation's directory. */
+/** Path of a track's media playlist, relative to the presentation's directory. */
 export function playlistPath({ directory }: { directory: string }): string {
   return joinPath(directory, 'playlist.m3u8')
 }
@@ -27,10 +27,13 @@ export function imagePlaylistPath({ directory }: ThumbnailTrack): string {
   return joinPath(directory, 'images.m3u8')
 }
 
-/** EXT-X-VERSION (RFC 8216bis, 8): 3 = decimal EXTINF, 4 = byte ranges and key frames, 5 = their EXT-X-MAP, 6 = any other EXT-X-MAP. */
+/**
+ * EXT-X-VERSION (RFC 8216bis, 8): 3 = decimal EXTINF, 4 = byte ranges and key frames, 5 = their EXT-X-MAP, 6 = any
+ * other EXT-X-MAP.
+ */
 const VERSION = { plain: 3, ranges: 4, mappedKeyFrames: 5, mapped: 6 } as const
 
-/** All times of this playlist are the track's own; cues and dates are the presentation's. */
+/** Times in this playlist are the track's. Cues and dates use the presentation's times. */
 export function mediaPlaylist(
   track: VideoTrack | AudioTrack | TextTrack,
   presentation: Presentation,
@@ -43,11 +46,11 @@ export function mediaPlaylist(
   const durations = segmentDurations(track)
   const starts = segments.map(({ start }) => start / timescale)
   const cues = track.kind === 'text' ? segments.map(() => []) : cueTags(presentation, starts)
-  // RFC 8216bis, 6.2.4: subtitles may have a target of their own.
+  // RFC 8216bis, 6.2.4: subtitles may have their own target duration.
   const target = track.kind === 'text' ? targetDuration([track]) : presentationTargetDuration(presentation)
   return playlist([
     ...playlistHeader(init !== null ? VERSION.mapped : ranged ? VERSION.ranges : VERSION.plain, target),
-    // 4.4.2.1: every segment begins with a key frame; a sample of sound and a file of text stand alone anyway.
+    // 4.4.2.1: every segment begins with a key frame. Audio samples and text files are always independent.
     '#EXT-X-INDEPENDENT-SEGMENTS',
     init === null ? null : mapTag(init),
     ...places.flatMap((place, at) => [
@@ -61,7 +64,7 @@ export function mediaPlaylist(
   ])
 }
 
-/** Key frames alone (4.4.3.6): for seeking by pictures. Each lasts until the next one. */
+/** A playlist of key frames only (4.4.3.6), for seeking with images. Each lasts until the next one. */
 export function iframePlaylist(
   track: VideoTrack,
   presentation: Presentation,
@@ -88,7 +91,7 @@ export function iframePlaylist(
   ])
 }
 
-/** Sheets of small pictures as Roku's players and others read them (EXT-X-IMAGES-ONLY); not a part of RFC 8216bis. */
+/** Thumbnail sheets in the form that Roku and other players read (EXT-X-IMAGES-ONLY); not part of RFC 8216bis. */
 export function imagePlaylist(track: ThumbnailTrack, presentation: Presentation): string {
   const { sheets, directory, width, height, columns, rows, intervalSeconds } = track
   const locate = locateFiles(imagePlaylistPath(track))
@@ -118,7 +121,7 @@ function playlistHeader(version: number, target: number): string[] {
   ]
 }
 
-/** 4.4.5.1: date ranges need a date to stand on; 6.2.4: if one playlist has dates, all of them have. */
+/** 4.4.5.1: date ranges require a date. 6.2.4: if one playlist has dates, all must. */
 function dateTag({ cues, programStart }: Presentation, start: number): string | null {
   if (cues.length === 0 && programStart === 0) return null
   return `#EXT-X-PROGRAM-DATE-TIME:${date(programStart, start)}`

@@ -1,5 +1,5 @@
-// In charge of: the multivariant playlist (RFC 8216bis, 4.4.6): variants, groups of renditions, what each needs.
-// Not in charge of: media playlists (mediaPlaylist.ts), which audio tracks make a group (audioGroups.ts).
+// In charge of: the multivariant playlist (RFC 8216bis, 4.4.6): variants, rendition groups, and their attributes.
+// Not in charge of: media playlists (mediaPlaylist.ts), grouping audio tracks (audioGroups.ts).
 import { groupsOfSelections, type AudioGroup } from '../presentation/audioGroups.ts'
 import { embeddedCaptionChannels } from '../presentation/embeddedCaptions.ts'
 import { iframePlaylistPath, imagePlaylistPath, playlistPath } from './mediaPlaylist.ts'
@@ -9,7 +9,7 @@ import type { AudioTrack, Presentation, TextTrack, ThumbnailTrack, VideoTrack } 
 import { averageRate, peakRate, presentationTargetDuration } from '../presentation/segmentBitrates.ts'
 import { encodeUriPath } from '../presentation/relativeUri.ts'
 
-/** Addresses of the media playlists, seen from the multivariant one; null = there is none. */
+/** Addresses of the media playlists, relative to the multivariant one; null = there is none. */
 export interface PlaylistNames {
   media: (track: VideoTrack | AudioTrack | TextTrack) => string
   keyFrames: (track: VideoTrack) => string | null
@@ -19,10 +19,13 @@ export interface PlaylistNames {
 const DIRECTORY_NAMES: PlaylistNames = { media: playlistPath, keyFrames: iframePlaylistPath, images: imagePlaylistPath }
 const SUBTITLES = 'subs'
 const CAPTIONS = 'cc'
-/** What captions tell beyond speech, in Apple's terms. */
+/** Information in captions beyond speech, in Apple's terms. */
 const CAPTION_TRAITS = 'public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound'
 
-/** `master.m3u8`. Variants stand in the order of `videoProfiles`, each with every audio group of what its profile selects. */
+/**
+ * `master.m3u8`. Variants are in the order of `videoProfiles`. Each is listed with every audio group of its profile's
+ * selection.
+ */
 export function multivariantPlaylist(presentation: Presentation, names: PlaylistNames = DIRECTORY_NAMES): string {
   const { video, audio, text, thumbnails } = presentation
   const selected = audio.filter(({ id }) => video.some(({ audioTracks }) => audioTracks.includes(id)))
@@ -60,7 +63,7 @@ function version({ video }: Presentation): number {
 function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[] {
   const heard = new Set<string | null>()
   return members.map(({ sound, track }, at) => {
-    // 4.4.6.1.1: what is selected by itself is told apart by its language.
+    // 4.4.6.1.1: renditions with AUTOSELECT must differ in language.
     const distinct = !heard.has(sound.language)
     heard.add(sound.language)
     return tag('EXT-X-MEDIA', {
@@ -80,7 +83,7 @@ function textMedia(tracks: readonly TextTrack[], names: PlaylistNames): string[]
   const seen = new Set<string>()
   return tracks.map((track) => {
     const language = languageTag(track.language)
-    // 4.4.6.1.1: what is selected by itself is told apart by language, FORCED and CHARACTERISTICS.
+    // 4.4.6.1.1: renditions with AUTOSELECT must differ in language, FORCED or CHARACTERISTICS.
     const key = `${language} ${track.purpose}`
     const distinct = !seen.has(key)
     seen.add(key)
@@ -120,7 +123,7 @@ function variant(presentation: Presentation, track: VideoTrack, group: AudioGrou
   const { text } = presentation
   const target = presentationTargetDuration(presentation)
   const sounds = group?.members.map((member) => member.track) ?? []
-  // 4.4.6.2: the largest sum of any combination of renditions that can be played together.
+  // 4.4.6.2: the largest sum over all combinations of renditions that can be played together.
   const most = (rate: (one: VideoTrack | AudioTrack | TextTrack) => number) =>
     rate(track) + Math.max(0, ...sounds.map(rate)) + Math.max(0, ...text.map(rate))
   return tag('EXT-X-STREAM-INF', {
@@ -136,14 +139,14 @@ function variant(presentation: Presentation, track: VideoTrack, group: AudioGrou
   })
 }
 
-/** 4.4.6.2: NONE stands on all variants or on none of them; without the attribute nothing is said. */
+/** 4.4.6.2: NONE is set on all variants or on none. Without the attribute nothing is known. */
 function captionGroup(presentation: Presentation, track: VideoTrack): string | null {
   if (embeddedCaptionChannels([track], presentation).length > 0) return quoted(CAPTIONS)
   const others = embeddedCaptionChannels(presentation.video, presentation).length > 0
   return others || presentation.hasCaptions ? null : 'NONE'
 }
 
-/** 4.4.6.2: the size to show the pictures at, in square pixels; the lines stay as they are coded. */
+/** 4.4.6.2: the display size in square pixels, with the coded number of lines. */
 function resolution({ width, height, sar }: VideoTrack): string {
   return `${Math.round((width * sar.num) / sar.den)}x${height}`
 }

@@ -1,10 +1,13 @@
 // In charge of: the syntax of playlists: attribute lists, quoted strings, dates, numbers (RFC 8216bis, 4.2).
-// Not in charge of: which tags there are.
+// Not in charge of: choosing the tags.
 
-/** An attribute's value as it is written. */
+/** An attribute's value as written in the playlist. */
 export type AttributeValue = string | number
 
-/** Throws for what a quoted string cannot hold: a double quote, a line feed, a carriage return, or any other control. */
+/**
+ * Throws for characters that a quoted string cannot contain: a double quote, a line feed, a carriage return, and other
+ * control characters.
+ */
 export function quoted(text: string): string {
   // oxlint-disable-next-line eslint/no-control-regex -- controls are what must not be in a playlist (RFC 8216bis, 4)
   if (/["\u0000-\u001F\u007F-\u009F]/.test(text))
@@ -12,7 +15,7 @@ export function quoted(text: string): string {
   return `"${text}"`
 }
 
-/** `#NAME:A=1,B="x"`. Attributes of null are left out. */
+/** `#NAME:A=1,B="x"`. Attributes with the value null are omitted. */
 export function tag(name: string, attributes: Record<string, AttributeValue | null>): string {
   const list = Object.entries(attributes)
     .filter(([, value]) => value !== null)
@@ -35,7 +38,7 @@ export function date(epoch: number, time: number): string {
   return new Date(Math.round(epoch + time * 1000)).toISOString()
 }
 
-/** A line of its own each, and one at the end. */
+/** Each line ends with a line feed, the last one too. */
 export function playlist(lines: readonly (string | null)[]): string {
   return `${lines.filter((line) => line !== null).join('\n')}\n`
 }

@@ -1,23 +1,26 @@
-// In charge of: cues in pairs: which "in" ends which "out", and the breaks that follow from them.
-// Not in charge of: reading cues (cueEvents.ts), spelling them (cueTags.ts, mpd.ts).
+// In charge of: pairing cues (which "in" ends which "out"), and the resulting ad breaks.
+// Not in charge of: reading cues (cueEvents.ts), writing them to manifests (cueTags.ts, mpd.ts).
 import type { CueEvent, Presentation } from './presentation.ts'
 
-/** Cues that fall into the presentation, by time. */
+/** The cues within the presentation, by time. */
 export function cuesInPresentation({ cues, duration }: Presentation): CueEvent[] {
   return cues.filter(({ start }) => start >= 0 && start <= duration).toSorted((a, b) => a.start - b.start)
 }
 
-/** A cue, and for an "out" the "in" that ends it. */
+/** A cue; for an "out", also the "in" that ends it. */
 export interface CuePair {
   cue: CueEvent
   end: CueEvent | null
 }
 
-/** Every cue once: an "in" that ends an "out" is that pair's end. Both have one event id, and the first "in" that follows counts. */
+/**
+ * Contains every cue once: an "in" that ends an "out" is part of that pair. The two have the same event id, and the
+ * first "in" after the "out" counts.
+ */
 export function pairCues(cues: readonly CueEvent[]): CuePair[] {
   const pairs: CuePair[] = []
   const open = new Map<number, CuePair>()
-  // At one time a break ends before the next one begins.
+  // At equal times, an ad break ends before the next one begins.
   for (const cue of cues.toSorted((a, b) => a.start - b.start || rank(a) - rank(b))) {
     const begun = cue.kind === 'in' && cue.eventId !== null ? open.get(cue.eventId) : undefined
     if (begun !== undefined && cue.start > begun.cue.start) {
@@ -36,16 +39,19 @@ function rank({ kind }: CueEvent): number {
   return kind === 'in' ? 0 : 1
 }
 
-/** A time in which the programme is away. Seconds. */
+/** An interval without the programme. Seconds. */
 export interface AdBreak {
   start: number
-  /** null: nothing says when it ends. */
+  /** null: no cue announces the end. */
   end: number | null
-  /** Some cue makes the end, so that it is a fact and no announcement. */
+  /** A cue marks the end; otherwise it is only announced. */
   ends: boolean
 }
 
-/** Breaks that do not overlap: what begins inside of another is a part of it. One that begins where another ends is not. */
+/**
+ * Ad breaks that do not overlap: one that begins inside another is merged into it. One that begins where another ends
+ * is separate.
+ */
 export function adBreaks(cues: readonly CueEvent[]): AdBreak[] {
   const breaks: AdBreak[] = []
   for (const { cue, end } of pairCues(cues)) {

@@ -1,33 +1,33 @@
-// In charge of: which audio tracks are one sound in several encodings, and the groups of renditions that HLS makes of them.
-// Not in charge of: spelling them (multivariantPlaylist.ts).
+// In charge of: which audio tracks are encodings of the same audio, and the rendition groups of HLS.
+// Not in charge of: writing them to a playlist (multivariantPlaylist.ts).
 import { languageName, languageTag } from './languageTags.ts'
 import type { AudioTrack } from './presentation.ts'
 
-/** One sound of the source, in each encoding that was asked for. */
+/** One audio stream of the source, in each requested encoding. */
 export interface AudioRendition {
-  /** Unique, for people. */
+  /** Unique; shown to viewers. */
   name: string
-  /** BCP 47; null where the source does not say. */
+  /** BCP 47; null where the source does not state it. */
   language: string | null
-  /** Richest first. */
+  /** Highest quality first. */
   tracks: AudioTrack[]
 }
 
-/** EXT-X-MEDIA with one GROUP-ID: one member for each sound. */
+/** EXT-X-MEDIA with one GROUP-ID: one member for each rendition. */
 export interface AudioGroup {
   id: string
-  /** RFC 6381; members in another one are lent, because every group has every sound. */
+  /** RFC 6381. A rendition without this codec is a member in another codec, because every group has every rendition. */
   codec: string
   members: { sound: AudioRendition; track: AudioTrack }[]
 }
 
-/** In the order in which they first occur. */
+/** In order of first occurrence. */
 export function audioRenditions(tracks: readonly AudioTrack[]): AudioRendition[] {
   const found = new Map<string, AudioTrack[]>()
   for (const track of tracks) {
     const { language, sourceStream } = track.format
     const origin = sourceStream === undefined ? `language ${language ?? ''}` : `stream ${sourceStream}`
-    // A second one with the same encoding differs in what is heard (its volume, its dialogue level): a sound of its own.
+    // A second track with the same encoding differs in volume or dialogue level: it is a separate rendition.
     for (let copy = 0; ; copy++) {
       const key = `${origin} ${copy}`
       const same = found.get(key) ?? []
@@ -55,9 +55,10 @@ function byQuality(a: AudioTrack, b: AudioTrack): number {
 }
 
 /**
- * The groups of each selection of tracks (what one video profile carries), in the order of the selections. Groups with the same
- * members are one. RFC 8216bis, 4.4.6.1.1 wants the same members in all groups: so it is within a selection, and between
- * selections of the same sounds; video profiles that select different sounds have groups of their own all the same.
+ * The groups of each selection of tracks (the audio of one video profile), in the order of the selections. Groups with
+ * the same members are merged. RFC 8216bis, 4.4.6.1.1 requires the same members in all groups. This holds within a
+ * selection, and between selections of the same renditions. Video profiles that select different renditions still get
+ * different groups.
  */
 export function groupsOfSelections(tracks: readonly AudioTrack[], selections: readonly string[][]): AudioGroup[][] {
   const sounds = audioRenditions(tracks)
@@ -74,7 +75,7 @@ export function groupsOfSelections(tracks: readonly AudioTrack[], selections: re
   const known = new Map<string, AudioGroup>()
   return made.map((groups) =>
     groups.map((group): AudioGroup => {
-      // The members by their positions in audioProfiles tell groups of one codec apart.
+      // The members' positions in audioProfiles distinguish groups of one codec.
       const id = [codecName(group.codec), ...group.members.map(({ track }) => track.profile)].join('-')
       const same = known.get(id) ?? { ...group, id }
       known.set(id, same)
@@ -83,7 +84,10 @@ export function groupsOfSelections(tracks: readonly AudioTrack[], selections: re
   )
 }
 
-/** Groups of one codec each; a codec has as many as a sound has encodings in it. A sound without one in the codec is lent from another. */
+/**
+ * Groups of one codec each. A codec has as many groups as any rendition has encodings in it. A rendition without the
+ * codec contributes another encoding.
+ */
 function audioGroups(sounds: readonly AudioRendition[]): AudioGroup[] {
   // In the order of audioProfiles.
   const tracks = sounds.flatMap((sound) => sound.tracks).toSorted((a, b) => a.profile - b.profile)

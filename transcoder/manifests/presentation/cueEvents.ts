@@ -1,5 +1,6 @@
-// In charge of: a source's cues as events of the presentation: out of the programme, into it, or something else.
-// Not in charge of: finding cues (transcoder/formats/mpegts), pairing them (adBreaks.ts), spelling them (cueTags.ts, mpd.ts).
+// In charge of: a source's cues as events of the presentation: leaving the programme, returning to it, or other.
+// Not in charge of: finding cues (transcoder/formats/scte35/cueScan.ts), pairing them (adBreaks.ts), writing them to
+// manifests (cueTags.ts, mpd.ts).
 import type { Warning } from '#contract/errors.ts'
 import { wrapTicks, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import type { Cue } from '../../formats/scte35/cueScan.ts'
@@ -8,40 +9,40 @@ import { pairCues } from './adBreaks.ts'
 import type { CueEvent } from './presentation.ts'
 
 /**
- * segmentation_type_id (ANSI/SCTE 35, table 23) at which the programme is left: break, provider and distributor
- * advertisement, placement opportunity, advertisement block. The next number ends each. Overlays and promotions cover or
- * belong to the programme, chapters and programmes are no break: those are "other".
+ * segmentation_type_id (ANSI/SCTE 35, table 23) that leaves the programme: break, provider and distributor
+ * advertisement, placement opportunity, advertisement block. The next number ends each of them. Overlays and promotions
+ * cover or belong to the programme, chapters and programmes are no ad breaks: these are "other".
  */
 const AD_BREAK_STARTS = new Set([0x22, 0x30, 0x32, 0x34, 0x36, 0x44, 0x46])
 
-/** As many as splice points get key frames (plan/streams/cuePlan.ts). */
+/** The same number as splice points with key frames (plan/streams/cuePlan.ts). */
 const MAX_EVENTS = 2000
 
-/** What one section says of one segment, in ticks of the presentation. */
+/** The content of one section about one segment, in ticks of the presentation. */
 interface CueStatement {
   kind: CueEvent['kind']
   eventId: number | null
   start: number
   durationTicks: number | null
-  /** The end comes by itself: auto_return, or a segment that says how long it is. */
+  /** The end is implicit: auto_return, or a segment with a stated duration. */
   returns: boolean
   section: Uint8Array
 }
 
 /**
- * Events by time. The sections' clock is the presentation's: 90 kHz, `firstPts` at the first picture: 0 for CMAF and DASH, the
- * first PTS for transport streams. Left out: splice_null, bandwidth_reservation, repetitions of the same statement (the last
- * one counts), what a later cue cancels. An end that no section tells gets an event with an empty section.
+ * Events by time. The sections use the presentation's 90 kHz clock with `firstPts` at the first frame: 0 for CMAF and
+ * DASH, the first PTS for transport streams. Left out: splice_null, bandwidth_reservation, repeated statements (the
+ * last one counts), cancelled cues. An implicit end becomes an event with an empty section.
  */
 export function cueEvents(cues: readonly Cue[], firstPts = 0): CueEvent[] {
   const statements = new Map<string, CueStatement>()
-  // What may still be cancelled, by event id; a hostile source may have very many of both.
+  // Statements that may still be cancelled, by event id. A map, because a hostile source may contain very many.
   const pending = new Map<number, Map<string, CueStatement>>()
   for (const cue of cues) {
     const info = readSplice(cue.section)
     if (info === null) continue
     for (const eventId of cancellations(info)) {
-      // 9.7.3.1: only what has not happened yet.
+      // 9.7.3.1: only statements whose time has not yet come can be cancelled.
       for (const [key, { start }] of pending.get(eventId) ?? []) if (start > cue.place.ticks) statements.delete(key)
       pending.delete(eventId)
     }
@@ -100,14 +101,20 @@ function kindOf(type: Segmentation['type']): CueEvent['kind'] {
   return AD_BREAK_STARTS.has(type - 1) ? 'in' : 'other'
 }
 
-/** Ticks of the presentation, near to where the cue stood: the clock of 33 bits may have wrapped. Without a time: there. */
+/**
+ * Ticks of the presentation, near the cue's position: the 33-bit clock may have wrapped. A cue without a time gets its
+ * position.
+ */
 function timeOf({ place, shift }: Cue, times: readonly number[]): number {
   if (times.length === 0) return place.ticks
-  // Components may splice one after the other; the programme is left with the first.
+  // Components may splice one after the other. The programme is left at the first splice.
   return Math.min(...times.map((time) => place.ticks + ticksBetween(wrapTicks(place.ticks), wrapTicks(time + shift))))
 }
 
-/** An end for each "out" that returns by itself, unless the next that is said of its event is one. `all` by time. */
+/**
+ * Adds an end for each "out" with an implicit end, unless the next statement of its event is an end. `all` is sorted by
+ * time.
+ */
 function implicitEnds(all: readonly CueStatement[]): CueStatement[] {
   const made: CueStatement[] = []
   const next = new Map<number | null, CueStatement>()
@@ -126,7 +133,7 @@ function implicitEnds(all: readonly CueStatement[]): CueStatement[] {
   return made
 }
 
-/** Ids from what is said and when, so that they are the same in every run. */
+/** Ids are made from content and time, so that every run gives the same ones. */
 function toCueEvents(statements: readonly CueStatement[]): CueEvent[] {
   const used = new Map<string, number>()
   return statements.map(({ kind, eventId, start, durationTicks, section }) => {
@@ -144,14 +151,14 @@ function toCueEvents(statements: readonly CueStatement[]): CueEvent[] {
   })
 }
 
-/** At one time, a segment ends before the next one begins. */
+/** At equal times, a segment ends before the next one begins. */
 function byTime(a: CueStatement, b: CueStatement): number {
   return a.start - b.start || (a.kind === 'in' ? 0 : 1) - (b.kind === 'in' ? 0 : 1)
 }
 
 /**
- * The first of them, and a warning where that is not all: every playlist lists every cue, and must stay below a few megabytes.
- * An "out" whose "in" is left out is left out too: its break would last to the end.
+ * The first events up to the limit, and a warning if there are more: every playlist lists every cue, and must stay
+ * below a few megabytes. An "out" whose "in" is dropped is dropped too: otherwise its ad break would last to the end.
  */
 export function limitedCues(events: readonly CueEvent[]): { events: CueEvent[]; warnings: Warning[] } {
   if (events.length <= MAX_EVENTS) return { events: [...events], warnings: [] }
@@ -161,7 +168,7 @@ export function limitedCues(events: readonly CueEvent[]): { events: CueEvent[]; 
   return { events: [...kept], warnings: [{ code: 'cues_limited', field: 'scte35_passthough', message }] }
 }
 
-/** Tells sections without an event id apart. */
+/** Distinguishes sections without an event id. */
 function hash(section: Uint8Array): string {
   return section.join()
 }

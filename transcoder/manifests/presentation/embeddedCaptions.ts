@@ -1,18 +1,18 @@
-// In charge of: what manifests say of captions inside of the pictures.
+// In charge of: the description of captions inside the video for manifests.
 // Not in charge of: finding them (transcoder/formats/cea), captions as files (TextTrack).
 import type { Presentation, VideoTrack } from './presentation.ts'
 
-/** A channel that manifests have a name for; text mode (T1 to T4) has none. */
+/** A channel that manifests can name. Text mode (T1 to T4) has no name. */
 export interface CaptionChannel {
-  /** As HLS names it (INSTREAM-ID): `CC1`, `SERVICE3`. */
+  /** The HLS name (INSTREAM-ID): `CC1`, `SERVICE3`. */
   id: string
   standard: '608' | '708'
   number: number
-  /** ISO 639-2; null where nothing says it. */
+  /** ISO 639-2; null where it is unknown. */
   language: string | null
 }
 
-/** Channels of these tracks together, in their order. */
+/** The channels of all these tracks, in order. */
 export function embeddedCaptionChannels(tracks: readonly VideoTrack[], { text }: Presentation): CaptionChannel[] {
   const ids = [...new Set(tracks.flatMap(({ captionChannels }) => captionChannels))]
   return ids.flatMap((id) => {

@@ -1,15 +1,17 @@
-// In charge of: what is known of segmented output once it is encoded: tracks, their measured segments, cues, captions, thumbnails.
-// Not in charge of: measuring (transcoder/segmenter), spelling it as playlists and manifests (mediaPlaylist.ts, mpd.ts, smoothManifest.ts).
+// In charge of: the description of encoded segmented output: tracks, their measured segments, cues, captions,
+// thumbnails.
+// Not in charge of: measuring (transcoder/segmenter), writing playlists and manifests (mediaPlaylist.ts, mpd.ts,
+// smoothManifest.ts).
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { Rational } from '../../formats/rational.ts'
 
-/** Bytes from `offset` on. Both absent = the whole object. */
+/** A byte range that begins at `offset`. */
 export interface ByteRange {
   offset: number
   bytes: number
 }
 
-/** One segment as it was measured. Times are in ticks of the track's timescale, 0 = the presentation's first picture. */
+/** One segment as measured. Times are in ticks of the track's timescale, 0 = the presentation's first frame. */
 export interface Segment {
   /** Relative to the track's directory: `<job_id>-<attempt>/00001.m4s`. */
   uri: string
@@ -20,14 +22,14 @@ export interface Segment {
   sha256: string
 }
 
-/** A picture that can be shown alone: where it lies inside of its segment. */
+/** A frame that can be decoded alone, and its position in its segment. */
 export interface KeyFrame {
-  /** Position in the track's segments. */
+  /** Index in the track's segments. */
   segment: number
   start: number
-  /** To the next one, or to the end. */
+  /** Up to the next key frame, or to the end. */
   duration: number
-  /** From the segment's beginning; includes what a decoder needs before the picture (its moof). */
+  /** From the beginning of the segment. The range includes what a decoder needs before the frame (its moof). */
   offset: number
   bytes: number
 }
@@ -35,7 +37,10 @@ export interface KeyFrame {
 interface MediaTrack {
   /** `video_0`, `audio_1`; unique, and safe as a name in playlists and manifests. */
   id: string
-  /** Relative to the presentation's directory, where the manifests lie; also the directory of its media playlist. */
+  /**
+   * Relative to the presentation's directory, which contains the manifests. The track's media playlist is stored here
+   * too.
+   */
   directory: string
   form: SegmentForm
   /** Ticks per second: 90000 for ts. */
@@ -53,13 +58,13 @@ export interface AudioFormat {
   channels: number
   /** Hz. */
   sampleRate: number
-  /** Kilobits per second as asked for. */
+  /** The requested bitrate. */
   bitrateKbps: number
-  /** ISO 639-2; null where the source does not say. */
+  /** ISO 639-2; null where the source does not state it. */
   language: string | null
   /**
-   * 1-based index among the source's audio streams: tracks with the same one are encodings of one sound. Where it is absent,
-   * tracks of one language are.
+   * 1-based index among the source's audio streams. Tracks with the same index are encodings of the same audio. If it
+   * is missing, the language decides instead.
    */
   sourceStream?: number
 }
@@ -76,13 +81,13 @@ export interface VideoTrack extends MediaTrack {
   /** EXT-X-STREAM-INF VIDEO-RANGE. */
   range: 'SDR' | 'PQ' | 'HLG'
   keyFrames: KeyFrame[]
-  /** Audio in the same segments; empty where it has tracks of its own. */
+  /** Audio in the same segments; empty where audio has separate tracks. */
   muxedAudio: AudioFormat[]
   /** Ids of the audio tracks that this video profile selects, in order; empty where audio is muxed or there is none. */
   audioTracks: string[]
-  /** CEA-608/708 inside of the pictures: `CC1`, `SERVICE1`; empty = none. */
+  /** CEA-608/708 channels inside the video: `CC1`, `SERVICE1`; empty = none. */
   captionChannels: string[]
-  /** SPS and PPS with start codes, hex: [MS-SSTR] CodecPrivateData. Of smooth only, else ''. */
+  /** SPS and PPS with start codes, hex: [MS-SSTR] CodecPrivateData. Only for smooth, else ''. */
   codecPrivateData: string
 }
 
@@ -91,7 +96,7 @@ export interface AudioTrack extends MediaTrack {
   /** Position in `audioProfiles`. */
   profile: number
   format: AudioFormat
-  /** AudioSpecificConfig, hex: [MS-SSTR] CodecPrivateData. Of smooth only, else ''. */
+  /** AudioSpecificConfig, hex: [MS-SSTR] CodecPrivateData. Only for smooth, else ''. */
   codecPrivateData: string
 }
 
@@ -100,48 +105,48 @@ export interface TextTrack {
   kind: 'text'
   id: string
   directory: string
-  /** captions: also what is heard beside speech. forced: only what must be read to follow the programme. */
+  /** captions: includes sounds other than speech. forced: only text that is needed to follow the programme. */
   purpose: 'captions' | 'subtitles' | 'forced'
   /** The channel that it was decoded from: `CC1`, `SERVICE1`; null = a subtitle stream. */
   channel: string | null
-  /** Shown to people: `CC1`, `German`. */
+  /** Shown to viewers: `CC1`, `German`. */
   name: string
-  /** ISO 639-2; null where nothing says it. */
+  /** ISO 639-2; null where it is unknown. */
   language: string | null
   /** Ticks of 1/1000 s. */
   timescale: 1000
   segments: Segment[]
-  /** The whole track in one file, relative to `directory`. */
+  /** The whole track as one file, relative to `directory`. */
   whole: { uri: string; bytes: number; sha256: string }
 }
 
-/** Tiles of small pictures. */
+/** Sheets of thumbnails. */
 export interface ThumbnailTrack {
   directory: string
-  /** Pixels of one small picture. */
+  /** Pixels of one thumbnail. */
   width: number
   height: number
   columns: number
   rows: number
-  /** Seconds between two pictures. */
+  /** Seconds from one thumbnail to the next. */
   intervalSeconds: number
-  /** The sheets, in order; each covers columns × rows pictures. Ticks of 1/1000 s. */
+  /** The sheets, in order; each contains columns × rows thumbnails. Ticks of 1/1000 s. */
   sheets: Segment[]
-  /** WebVTT with one cue a picture, relative to `directory`. */
+  /** WebVTT with one cue per thumbnail, relative to `directory`. */
   vtt: { uri: string }
-  /** One larger picture for people, relative to `directory`. */
+  /** One larger image, relative to `directory`. */
   poster: { uri: string; bytes: number; sha256: string }
 }
 
-/** A cue of the source on the presentation's time. Seconds; 0 = the first picture. */
+/** A cue of the source in presentation time. Seconds; 0 = the first frame. */
 export interface CueEvent {
   /** Unique in the presentation, stable between runs. */
   id: string
-  /** Where the splice is made; for cues without a time where they stood. */
+  /** The time of the splice. A cue without a time gets its position in the source. */
   start: number
-  /** Announced length; null where none is. */
+  /** Announced duration; null where there is none. */
   duration: number | null
-  /** out = a break begins, in = it ends, other = anything that is not a splice out of or into the programme. */
+  /** out = an ad break begins, in = it ends, other = anything that does not leave the programme or return to it. */
   kind: 'out' | 'in' | 'other'
   /** splice_event_id or segmentation_event_id; null where there is none. */
   eventId: number | null
@@ -149,11 +154,11 @@ export interface CueEvent {
   section: Uint8Array
 }
 
-/** Everything about one set of tracks with one set of manifests. */
+/** A set of tracks that share one set of manifests. */
 export interface Presentation {
   /** Seconds. */
   duration: number
-  /** Nominal length of a segment in seconds. */
+  /** Nominal duration of a segment in seconds. */
   segmentSeconds: number
   /** Milliseconds since 1970 at presentation time 0 (decision "scte35_passthough": 0). */
   programStart: number

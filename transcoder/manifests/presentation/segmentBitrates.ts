@@ -1,5 +1,5 @@
-// In charge of: what a track's measured segments say about its bit rate and about the lengths of its segments.
-// Not in charge of: which tracks are played together.
+// In charge of: bit rates of a track and durations of its segments, from the measured segments.
+// Not in charge of: combinations of tracks (multivariantPlaylist.ts).
 import type { Presentation } from './presentation.ts'
 
 interface MeasuredTrack {
@@ -7,15 +7,15 @@ interface MeasuredTrack {
   segments: readonly { start: number; duration: number; bytes: number }[]
 }
 
-/** Microseconds, from ticks; exact to half a microsecond at any length. */
+/** Ticks in microseconds; exact to half a microsecond at any duration. */
 export function microseconds(ticks: number, timescale: number): number {
   const seconds = Math.floor(ticks / timescale)
   return seconds * 1_000_000 + Math.round(((ticks - seconds * timescale) * 1_000_000) / timescale)
 }
 
 /**
- * Microseconds of each segment, from boundary to boundary, each rounded by itself: their sum is the time of any boundary,
- * and never drifts from the ticks.
+ * Duration of each segment in microseconds. The boundaries are rounded, not the durations, so that sums do not drift
+ * from the ticks.
  */
 export function segmentDurations({ timescale, segments }: MeasuredTrack): number[] {
   const last = segments.at(-1)
@@ -25,7 +25,7 @@ export function segmentDurations({ timescale, segments }: MeasuredTrack): number
   return segments.map((_, at) => times[at + 1]! - times[at]!)
 }
 
-/** EXT-X-TARGETDURATION of these tracks: every EXTINF, rounded, is at most this (RFC 8216bis, 4.4.3.1). Seconds. */
+/** EXT-X-TARGETDURATION of these tracks: no rounded EXTINF exceeds it (RFC 8216bis, 4.4.3.1). Seconds. */
 export function targetDuration(tracks: readonly MeasuredTrack[]): number {
   let longest = 1
   for (const track of tracks)
@@ -33,14 +33,18 @@ export function targetDuration(tracks: readonly MeasuredTrack[]): number {
   return longest
 }
 
-/** Of all media playlists but those of subtitles and key frames, which may differ (RFC 8216bis, 6.2.4). Seconds. */
+/**
+ * Target duration of all media playlists except those of subtitles and key frames, which may differ (RFC 8216bis,
+ * 6.2.4). Seconds.
+ */
 export function presentationTargetDuration({ video, audio }: Presentation): number {
   return targetDuration([...video, ...audio])
 }
 
 /**
- * Peak segment bit rate in bits per second (RFC 8216bis, 4.1): the highest of any contiguous set of segments that lasts between
- * 0.5 and 1.5 times the target duration, so that a short last segment says nothing by itself. Of a shorter track: its average.
+ * Peak segment bit rate in bits per second (RFC 8216bis, 4.1): the highest of any contiguous set of segments that lasts
+ * between 0.5 and 1.5 times the target duration, so that a short last segment does not count alone. For a shorter
+ * track, its average.
  */
 export function peakRate(track: MeasuredTrack, target = targetDuration([track])): number {
   const durations = segmentDurations(track)

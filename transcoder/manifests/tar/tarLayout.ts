@@ -1,21 +1,22 @@
-// In charge of: where each member of the tar of a presentation lies.
-// Not in charge of: the bytes around members (contract/formats/tarHeader.ts), members' bytes, sending them anywhere (transcoder/segmenter).
+// In charge of: the position of each member in the tar of a presentation.
+// Not in charge of: headers and padding (contract/formats/tarHeader.ts), the members' bytes, uploading
+// (transcoder/segmenter).
 import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/formats/tarHeader.ts'
 import type { ByteRange } from '../presentation/presentation.ts'
 
-/** 1980-01-01: the same in every run; tar warns of anything before. */
+/** 1980-01-01: the same in every run. tar warns of earlier dates. */
 const TIME = 315_532_800
 
 export class TarLayout {
   readonly spans = new Map<string, ByteRange>()
   #at = 0
 
-  /** Bytes of the whole up to now. */
+  /** Bytes of the tar so far. */
   get bytes(): number {
     return this.#at
   }
 
-  /** What goes in front of a member's bytes. `size` in bytes. Throws RangeError for a name that is there already. */
+  /** The header before a member's bytes. `size` in bytes. Throws RangeError for a name that already exists. */
   header(path: string, size: number): Uint8Array {
     if (this.spans.has(path)) throw new RangeError(`the tar has ${path} already`)
     const bytes = tarHeader({ path, size, modified: TIME })
@@ -24,7 +25,7 @@ export class TarLayout {
     return bytes
   }
 
-  /** What goes behind a member's bytes. */
+  /** The padding after a member's bytes. */
   padding(size: number): Uint8Array {
     return new Uint8Array(tarPadding(size))
   }

@@ -1,5 +1,5 @@
-// In charge of: playlists over the contents of a tar, by byte ranges, so that it plays as it is.
-// Not in charge of: the MPD of the same (mpd.ts), the tar's bytes.
+// In charge of: playlists that address the contents of a tar by byte ranges, so that it can be played directly.
+// Not in charge of: the MPD of the tar (mpd.ts), its bytes (tarLayout.ts).
 import type { WrittenObject } from '#contract/task/protocol.ts'
 import { tarDashManifest } from '../dash/mpd.ts'
 import { MPD_TYPE, PLAYLIST_TYPE } from '../manifestObjects.ts'
@@ -8,7 +8,7 @@ import { multivariantPlaylist, type PlaylistNames } from '../hls/multivariantPla
 import type { AudioTrack, Presentation, TextTrack, VideoTrack } from '../presentation/presentation.ts'
 import { locateInTar, type TarIndex } from '../presentation/objectLocation.ts'
 
-/** Beside the tar. Thumbnails are left out: image playlists know no byte ranges. */
+/** In the same directory as the tar. Thumbnails are left out: image playlists have no byte ranges. */
 const NAMES: PlaylistNames = {
   media: tarPlaylistName,
   keyFrames: ({ id }) => `tar_${id}_iframes.m3u8`,
@@ -33,7 +33,10 @@ export function tarMediaPlaylist(
   return mediaPlaylist(track, presentation, locateInTar(tar))
 }
 
-/** All that makes a tar playable, to be put beside it: its paths are relative to the presentation's directory. */
+/**
+ * All manifests of a tar. They are stored in the same directory as the tar; paths are relative to the presentation's
+ * directory.
+ */
 export function tarDocuments(
   presentation: Presentation,
   tar: TarIndex,

@@ -1,12 +1,15 @@
-// In charge of: WebVTT as ffmpeg writes it, to cues of plain text on the presentation's time.
-// Not in charge of: writing WebVTT (webvttWriter.ts), where it comes from (plan/argv/segmentArgs.ts).
+// In charge of: reading ffmpeg's WebVTT as cues of plain text in presentation time.
+// Not in charge of: writing WebVTT (webvttWriter.ts), ffmpeg's arguments (plan/argv/segmentArgs.ts).
 import type { VttCue } from './webvttWriter.ts'
 
-/** Times as WebVTT writes them; hours may be left out. */
+/** Times in WebVTT; hours are optional. */
 const TIMES = /^(?:(\d+):)?(\d{2}):(\d{2}\.\d{3}) --> (?:(\d+):)?(\d{2}):(\d{2}\.\d{3})/
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', nbsp: '\u00A0', lrm: '\u200E', rlm: '\u200F' }
 
-/** `origin`: seconds of the file's clock at presentation time 0. `end`: seconds that the video lasts; cues are cut to it. */
+/**
+ * `origin`: seconds of the file's clock at presentation time 0. `end`: duration of the video in seconds, to which cues
+ * are cut.
+ */
 export function parseWebvtt(text: string, origin: number, end: number): VttCue[] {
   return text
     .split(/(?:\r\n|\r|\n){2,}/)
@@ -27,7 +30,9 @@ function parseTime(found: RegExpExecArray, at: number): number {
   return Number(found[at] ?? 0) * 3600 + Number(found[at + 1]) * 60 + Number(found[at + 2])
 }
 
-/** Without the markup that ffmpeg writes, whose other signs may or may not be escaped: italics are left out, as for captions. */
+/**
+ * Removes ffmpeg's markup, such as italics, as for captions. ffmpeg escapes other special characters only sometimes.
+ */
 function plainText(text: string): string {
   return text
     .replaceAll(/<\/?[biu]>/g, '')

@@ -1,4 +1,4 @@
-// In charge of: one channel's cues as files of WebVTT: one for each segment of the presentation, and a whole one.
+// In charge of: one channel's cues as WebVTT files: one per segment of the presentation, and one for the whole.
 // Not in charge of: the text of a file (webvttWriter.ts), storing them (transcoder/segmenter).
 import { cuesBetween, webvtt } from './webvttWriter.ts'
 import type { CaptionChannelCues } from '../../formats/cea/captionDecoder.ts'
@@ -10,12 +10,14 @@ export interface SegmentInterval {
 }
 
 export interface WebvttFiles {
-  /** One for each span. */
+  /** One for each segment interval. */
   segments: string[]
   whole: string
 }
 
-/** `mapMpegts`: the PTS of presentation time 0 in the segments of media. A cue over a boundary is in both files. */
+/**
+ * `mapMpegts`: the PTS of presentation time 0 in the media segments. A cue that crosses a boundary is in both files.
+ */
 export function webvttFiles(
   { cues }: Pick<CaptionChannelCues, 'cues'>,
   spans: readonly SegmentInterval[],

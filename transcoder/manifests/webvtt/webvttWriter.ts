@@ -1,5 +1,6 @@
-// In charge of: WebVTT: a file of captions, one segment of them, and the track that places thumbnails in their sheets.
-// Not in charge of: what the captions say.
+// In charge of: writing WebVTT: a caption file, one segment of it, and the track that maps times to thumbnails in their
+// sheets.
+// Not in charge of: the captions' text.
 import type { ThumbnailTrack } from '../presentation/presentation.ts'
 import { joinPath, relativePath, encodeUriPath } from '../presentation/relativeUri.ts'
 
@@ -7,15 +8,15 @@ export interface VttCue {
   /** Seconds. */
   start: number
   end: number
-  /** Plain text; lines by line feeds. */
+  /** Plain text; lines are separated by line feeds. */
   text: string
   /** Cue settings as WebVTT writes them, such as `line:90%`; '' = none. */
   settings: string
 }
 
 /**
- * A file. `mapMpegts`: the PTS that stands for 00:00:00 (RFC 8216bis, 3.5), for segments of HLS; null for a file of its own.
- * Cues that end before they begin are left out.
+ * A file. `mapMpegts`: the PTS that corresponds to 00:00:00 (RFC 8216bis, 3.5), for segments of HLS; null for a
+ * standalone file. Cues that end before they begin are left out.
  */
 export function webvtt(cues: readonly VttCue[], mapMpegts: number | null = null): string {
   const map = mapMpegts === null ? [] : [`X-TIMESTAMP-MAP=MPEGTS:${mapMpegts},LOCAL:00:00:00.000`]
@@ -25,12 +26,15 @@ export function webvtt(cues: readonly VttCue[], mapMpegts: number | null = null)
   return `${[['WEBVTT', ...map].join('\n'), ...blocks].join('\n\n')}\n`
 }
 
-/** Cues that are seen between two times: those of one segment. A cue over a boundary is in both segments (RFC 8216bis, 3.5). */
+/**
+ * Cues that are shown between two times: those of one segment. A cue that crosses a boundary is in both segments (RFC
+ * 8216bis, 3.5).
+ */
 export function cuesBetween(cues: readonly VttCue[], start: number, end: number): VttCue[] {
   return cues.filter((cue) => cue.start < end && cue.end > start)
 }
 
-/** One cue for each picture: `sheet.jpg#xywh=x,y,w,h` (Media Fragments URI, 4.2.2), seen from the track's own file. */
+/** One cue per thumbnail: `sheet.jpg#xywh=x,y,w,h` (Media Fragments URI, 4.2.2), relative to the track's own file. */
 export function thumbnailVtt(track: ThumbnailTrack, duration: number): string {
   const { width, height, columns, rows, intervalSeconds, sheets, vtt, directory } = track
   const perSheet = columns * rows
@@ -60,7 +64,7 @@ function formatTime(seconds: number): string {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Text that can hold neither markup nor `-->`, nor an empty line, which would end the cue. */
+/** Escapes markup and `-->`, and removes empty lines, which would end the cue. */
 function escape(text: string): string {
   return text
     .replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)

@@ -23,8 +23,8 @@ function deinterlacer(plan: Plan, video: VideoPlan): string[] {
     case 'fields':
       return [`bwdif=mode=send_field:parity=${parity}:deint=${frames}`]
     case 'telecine':
-      // Fields are matched to the original film frames. Frames that stay combed (at an edit) are deinterlaced. One
-      // frame in five is a repeat and is dropped.
+      // Fields are matched to the original frames of the film. Frames that stay combed (at an edit) are deinterlaced.
+      // One frame in five is a repeat and is dropped.
       return [
         `fieldmatch=order=${parity}:combmatch=full`,
         `bwdif=mode=send_frame:parity=${parity}:deint=interlaced`,

@@ -17,7 +17,9 @@ export function describeAudioCount(streams: number): string {
   return streams === 0 ? 'no audio streams' : streams === 1 ? '1 audio stream' : `${streams} audio streams`
 }
 
-/** The audio of one output. Throws audio_stream_missing when a profile asks for a stream that the source does not have. */
+/**
+ * The audio of one output. Throws audio_stream_missing where a profile selects a stream that the source does not have.
+ */
 export function planAudioTracks(context: PlanContext, profile: VideoProfile): AudioPlan[] {
   const { spec } = context
   return profile.audioProfiles.flatMap((position) => {

@@ -30,7 +30,7 @@ const PARITY_FACTOR = 5
  * 1 in 2 s).
  */
 const UNFLAGGED_PICTURES = 60
-/** 3:2 pulldown repeats a field in two frames of five. 0.40 of all frames were measured, and none in video or film. */
+/** 3:2 pulldown repeats a field in two frames of five. 0.40 of all frames were measured, and none without pulldown. */
 const TELECINE_SHARE = 0.25
 const TELECINED_RATE = ratio(30000, 1001)
 export const TELECINE_FILM_RATE: Rational = ratio(24000, 1001)
@@ -84,8 +84,8 @@ export function classifyFields(spec: JobSpec, video: VideoStream): Decision<Sour
     const share = repeated / Math.max(1, repeated + scan.neither)
     const rate = video.frameRate !== null && distance(video.frameRate, TELECINED_RATE) <= SAME_RATE
     if (rate && share >= TELECINE_SHARE) {
-      // About half of all telecined frames are woven from two film frames. With the wrong field order they would all
-      // stay combed.
+      // Half of all telecined frames are woven from two original frames. With the wrong field order they would all stay
+      // combed.
       const wrong = isFlagged && flag !== order && isClear
       const fields: FieldPlan = wrong ? { ...byFlag, parity: order } : byFlag
       return { value: { kind: 'telecined', order, fields }, warnings: [DETELECINED] }
