@@ -163,7 +163,7 @@ function hlsForm(
   return 'cmaf'
 }
 
-/** segment_length is snapped to whole GOPs; all renditions have the same in seconds. */
+/** segment_length is rounded to whole GOPs. Segments of all renditions have the same duration. */
 function gopsPerSegment(context: PlanContext, packaging: PackagingSpec, profiles: readonly PlannedProfile[]): number {
   const video = profiles[0]?.video
   if (video === undefined) return 1

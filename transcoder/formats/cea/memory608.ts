@@ -92,7 +92,7 @@ export class Memory608 {
     this.#written(before === undefined || before === ' ' || before === character ? 'grow' : 'cut')
   }
 
-  /** Replaces the previous character, a fallback for decoders without the extended sets. */
+  /** Replaces the previous character, which encoders send as a fallback for decoders without the extended sets. */
   replace(character: string): void {
     this.#backspace()
     this.write(character)

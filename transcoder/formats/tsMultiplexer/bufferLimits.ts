@@ -169,7 +169,7 @@ export function audioBufferLimits(codec: AudioCodec, channels: number, profile: 
   }
 }
 
-/** Teletext (EN 300 472, clause 5), DVB subtitles (EN 300 743, clause 5.1), anything else. */
+/** Teletext: EN 300 472, clause 5. DVB subtitles: EN 300 743, clause 5.1. */
 export function dataBufferLimits(kind: 'teletext' | 'subtitles'): BufferLimits {
   return kind === 'teletext'
     ? { transportBytes: 480, transportRate: 6_750_000, bufferBytes: 65_536 }

@@ -86,7 +86,8 @@ const START_DELAY = 695 * MS
 /** Share of a level's rate that remains after headers and stuffing. */
 const LEVEL_SHARE = 0.9
 /**
- * How much faster than the encoder's rate a variable multiplex may send video, so that it can start that much later.
+ * Peaks are allowed where the level's rate exceeds the encoder's by this factor. The first packet is then sent closer
+ * to the first frame.
  */
 const PEAK = 2
 /** The video rate including headers and stuffing. */
