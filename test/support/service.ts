@@ -86,11 +86,11 @@ export class Service extends TestClient {
   }
 
   transcoders(): ProcessEntry[] {
-    return childrenOf(this.ready.pids.start).filter(({ argv }) => argv.some((part) => part.endsWith('transcoder.ts')))
+    return childrenOf(this.ready.pids.start).filter(({ argv }) => argv.some((part) => part.endsWith('transcoderProcess.ts')))
   }
 
   worker(): ProcessEntry | null {
-    return childrenOf(this.ready.pids.start).find(({ argv }) => argv.some((part) => part.endsWith('worker.ts'))) ?? null
+    return childrenOf(this.ready.pids.start).find(({ argv }) => argv.some((part) => part.endsWith('workerProcess.ts'))) ?? null
   }
 
   /** The workerd that runs our code. */

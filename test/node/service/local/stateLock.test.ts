@@ -48,7 +48,7 @@ test.each([
   [
     'the service, while its transcoder is stopped',
     (service: Service) => {
-      process.kill(service.ready.pids.transcoders[0] ?? 0, 'SIGSTOP')
+      process.kill(service.ready.pids.transcoders[0]!, 'SIGSTOP')
       return [service.ready.pids.start]
     },
   ],

@@ -65,7 +65,7 @@ beforeAll(async () => {
   site = await WebSite.start()
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
   watch = setInterval(() => {
-    for (const { pid } of childrenOf(service.transcoder()?.pid ?? 0)) {
+    for (const { pid } of childrenOf(service.transcoder()!.pid)) {
       try {
         const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
         resident = Math.max(resident, Number(peak ?? 0))

@@ -177,7 +177,7 @@ test.each(['Oracle with an API key', 'Google with a service account'])(
     gate = ({ method, target }) => (method === 'PUT' && /[?&](partNumber|uploadPartNum)=/.test(target) ? opened : null)
     const id = await service.create(job(side, side, { bucket_output_path: `${side.root}/killed` }))
     await waitFor('a part to be under way', () => waiting > 0)
-    process.kill(service.transcoder()?.pid ?? 0, 'SIGKILL')
+    process.kill(service.transcoder()!.pid, 'SIGKILL')
     open()
     expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
     expect(side.stored('killed/video.mp4')?.length).toBeGreaterThan(10_000)

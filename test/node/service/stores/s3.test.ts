@@ -228,7 +228,7 @@ test('a transcoder that is killed in the middle of an upload leaves none, and th
   s3.gate = (line) => (line.startsWith('UploadPart') ? opened : null)
   const id = await service.create(job({ bucket_output_path: 's3://films/killed' }))
   await waitFor('a part to be under way', () => s3.waitForHeldRequest.length > 0)
-  const killedProcess = service.transcoder()?.pid ?? 0
+  const killedProcess = service.transcoder()!.pid
   process.kill(killedProcess, 'SIGKILL')
   open()
   expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
