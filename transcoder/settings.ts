@@ -20,6 +20,8 @@ export interface Settings {
   maxUnsizedBytes: number
   /** How long an attempt may continue after SIGTERM if that is enough to finish it (server/drain.ts). */
   drainSeconds: number
+  /** The workspace of an attempt that did not succeed stays on disk, for debugging. */
+  keepWork: boolean
   version: string
   /** The resources of this machine; estimates and deadlines are computed with them. */
   machine: Pricing['machine']
@@ -42,6 +44,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const drainSeconds = Number(env['DRAIN_SECONDS'] || DRAIN_SECONDS)
   if (!(drainSeconds >= 0 && drainSeconds <= 86_400))
     throw new Error(`DRAIN_SECONDS must be a number from 0 to 86400, not "${env['DRAIN_SECONDS']}".`)
+  const keepWork = env['KEEP_WORK'] || '0'
+  if (keepWork !== '0' && keepWork !== '1') throw new Error(`KEEP_WORK must be 0 or 1, not "${keepWork}".`)
   // Node's own number respects the CPU quota on some systems, ffmpeg's never does: the lower of the two counts.
   const threads = Math.min(availableThreads(cpus().length, readCpuMax()), availableParallelism())
   return {
@@ -52,6 +56,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     threads,
     maxUnsizedBytes,
     drainSeconds,
+    keepWork: keepWork === '1',
     version: env['SPLICEPOINT_VERSION'] || '0.1.0',
     ...readPricing(env['ESTIMATE_PRICES'], threads === 0 ? availableParallelism() : threads),
   }

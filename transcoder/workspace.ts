@@ -1,6 +1,6 @@
 // In charge of: one private directory per attempt, and removing the directories of dead processes.
 // Not in charge of: the files in it.
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, statfs } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TaskError } from '#contract/taskError.ts'
@@ -17,6 +17,8 @@ export interface Workspace {
   /** Where the outputs are written. */
   out: string
   remove(): Promise<void>
+  /** Stops what still runs in it and renames it to `kept-<name>-…`, which nothing removes later. Returns the new path. */
+  keep(name: string): Promise<string>
 }
 
 /**
@@ -59,7 +61,14 @@ export async function openWorkspace(workDir: string, user: SandboxUser | null = 
     await killUserProcesses(user)
     await rm(root, { recursive: true, force: true, maxRetries: 3 })
   }
-  return { root, cwd, out, remove }
+  const keep = async (name: string): Promise<string> => {
+    await killUserProcesses(user)
+    const suffix = root.slice(root.lastIndexOf('-'))
+    const kept = join(workDir, `kept-${name.replaceAll(/[^\w-]/g, '_')}${suffix}`)
+    await rename(root, kept)
+    return kept
+  }
+  return { root, cwd, out, remove, keep }
 }
 
 /**

@@ -78,7 +78,7 @@ export function readSettings(
     trustProxy: whole(env, 'TRUST_PROXY', 0, 0, 1) === 1,
     leaseSeconds,
     inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
-    engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH', 'MAX_UNSIZED_BYTES', 'ESTIMATE_PRICES']),
+    engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH', 'MAX_UNSIZED_BYTES', 'ESTIMATE_PRICES', 'KEEP_WORK']),
   }
 }
 

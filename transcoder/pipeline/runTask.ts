@@ -1,6 +1,6 @@
 // In charge of: THE PIPELINE: one attempt at one task, from fetching the task to reporting its result.
 // Not in charge of: any of its steps.
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
@@ -52,7 +52,7 @@ import { Segmenter } from '../segmenter/segmenter.ts'
 import type { Settings } from '../settings.ts'
 import { Beside, LogSender, analyzeFiles, analyzePackage, postPreview, postSource } from './attemptReports.ts'
 import { TransferLimiter } from '../upload/transferLimiter.ts'
-import { openWorkspace, requireDiskSpace } from '../workspace.ts'
+import { openWorkspace, requireDiskSpace, type Workspace } from '../workspace.ts'
 
 export interface RunContext {
   /** A promise if the attempt begins before the checks of ffmpeg have ended. */
@@ -107,6 +107,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   )
   const logs = new LogSender(door, told)
   const cleanups: (() => Promise<unknown>)[] = []
+  let succeeded = false
   context.outlook?.predict(() => progress.remainingSeconds())
   try {
     const located = await raceAbort(context.engine, halt.signal)
@@ -117,7 +118,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     const asked = door.fetchTask(halt.signal)
     asked.catch(() => undefined) // reported by `runPipeline`
     const workspace = await openWorkspace(settings.workDir, engine.cell?.user)
-    cleanups.push(() => workspace.remove())
+    cleanups.push(() => (settings.keepWork && !succeeded ? keepWorkspace(workspace, request, log) : workspace.remove()))
     told.directory = workspace.root
     const gateway = await LoopbackServer.start(
       (range, etag, signal) => door.fetchInput(range, etag, signal),
@@ -146,6 +147,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
       await door.postFinish(finished, commitSignal(halt.signal))
       log.info('finished', { outputs: finished.objects.length, bytes: finished.progress.bytes_stored })
     }
+    succeeded = true
   } catch (error) {
     // The first reason counts: what fails after an abort fails because of it. This also ends everything still in
     // progress.
@@ -161,6 +163,12 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
         log.warn('clean-up failed', { error: redactText(String(error), secrets) }),
       )
   }
+}
+
+/** KEEP_WORK=1. The name of the directory is found in the log, and by the number of the attempt. */
+async function keepWorkspace(workspace: Workspace, request: RunRequest, log: Log): Promise<void> {
+  const path = await workspace.keep(`${request.task_id}-${request.attempt}`)
+  log.info('workspace kept', { directory: basename(path) })
 }
 
 /** What one attempt at a task starts with. */

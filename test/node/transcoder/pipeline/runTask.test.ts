@@ -1,6 +1,6 @@
 // In charge of: whole attempts with the real ffmpeg against a strict door: the outputs are probed and decoded, every ending is told.
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -319,6 +319,24 @@ describe('failure is told once, by its code', () => {
     taskApi.task = { ...describeTask({ container: 'mp4' }), plan: { version: 2 } }
     await runTask(runRequest(taskApi), fixtures.context())
     expect(taskApi.fails).toMatchObject([{ error: { code: 'protocol_mismatch' } }])
+    await expectClean()
+  })
+
+  test('with KEEP_WORK=1 the workspace of a failed attempt stays, and that of a successful one does not', async () => {
+    const context = fixtures.context()
+    const keeping = { ...context, settings: { ...context.settings, keepWork: true } }
+    taskApi.task = { ...describeTask({ container: 'mp4' }), max_attempt_ms: 1 }
+    await runTask(runRequest(taskApi), keeping)
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'too_long_for_one_attempt' } }])
+    const [kept = '', ...others] = await fixtures.workDirEntries()
+    expect(others).toEqual([])
+    expect(kept).toMatch(/^kept-t-1-1-/)
+    expect(fixtures.lines.join('')).toContain(`"directory":"${kept}"`)
+    await rm(join(fixtures.workDir, kept), { recursive: true })
+
+    taskApi.task = describeTask({ container: 'mp4' })
+    await runTask(runRequest(taskApi), { ...keeping, halt: new AbortController() })
+    expect(taskApi.finished).not.toBeNull()
     await expectClean()
   })
 })

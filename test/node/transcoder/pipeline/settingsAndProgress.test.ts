@@ -1,7 +1,7 @@
 // In charge of: the small decisions: threads, figures, whole lengths, scrubbed words, left-over directories.
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { requireExpectedDuration } from '../../../../transcoder/analysis/durationCheck.ts'
@@ -41,6 +41,14 @@ test('settings: somebody waits at a terminal, so that little time is left to fin
   expect(readSettings({ DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)
   for (const wrong of ['-1', 'soon', '1e9'])
     expect(() => readSettings({ DRAIN_SECONDS: wrong })).toThrow('DRAIN_SECONDS')
+})
+
+test('settings: the workspace of a failed attempt is kept only with KEEP_WORK=1', () => {
+  expect(readSettings({}).keepWork).toBe(false)
+  expect(readSettings({ KEEP_WORK: '' }).keepWork).toBe(false)
+  expect(readSettings({ KEEP_WORK: '0' }).keepWork).toBe(false)
+  expect(readSettings({ KEEP_WORK: '1' }).keepWork).toBe(true)
+  expect(() => readSettings({ KEEP_WORK: 'yes' })).toThrow('KEEP_WORK must be 0 or 1, not "yes".')
 })
 
 describe('progress', () => {
@@ -266,6 +274,19 @@ test('a workspace is private, removed, and only dead ones are swept', async () =
   expect(new Set(await readdir(directory))).toEqual(new Set(['something-else', live.root.split('/').at(-1)]))
   await live.remove()
   expect(await readdir(directory)).toEqual(['something-else'])
+  await rm(directory, { recursive: true })
+})
+
+test('a kept workspace stays under the name of its attempt, also when later transcoders start', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'keep-test-'))
+  const workspace = await openWorkspace(directory)
+  await writeFile(join(workspace.out, 'v0.mp4'), 'unfinished')
+  const kept = await workspace.keep('task/1-2')
+  expect(basename(kept)).toMatch(/^kept-task_1-2-/)
+  expect(await removeStaleWorkspaces(directory)).toBe(0)
+  expect(await readdir(directory)).toEqual([basename(kept)])
+  expect(await readFile(join(kept, 'out/v0.mp4'), 'utf8')).toBe('unfinished')
+  expect((await stat(kept)).mode & 0o777).toBe(0o700)
   await rm(directory, { recursive: true })
 })
 
