@@ -38,6 +38,7 @@ const README = 'test/node/docs/readme.test.ts'
 const EXAMPLES = 'test/node/docs/examples.test.ts'
 const FIRST_HOUR = 'test/node/firstHour/firstHour.test.ts'
 const SHARING = 'test/node/docs/sharing.test.ts'
+const DEBUGGING = 'test/node/docs/debugging.test.ts'
 const SHARED_PAGES = 'test/node/web/browser/sharedPages.test.ts'
 const RECEIVERS = 'test/node/docs/webhookReceivers.test.ts'
 const OPERATIONS = 'test/node/docs/exampleCoverage.test.ts'
@@ -60,6 +61,13 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
   ['docs/concepts.md', '', 'a diagram'],
+  ['docs/debugging.md', 'mkdir', DEBUGGING],
+  ['docs/debugging.md', 'curl', DEBUGGING],
+  [
+    'docs/debugging.md',
+    'export TRANSCODER_SECRET',
+    'it waits for a debugger; test/node/service/local/remoteTranscoders.test.ts starts such a transcoder',
+  ],
   ['docs/operating.md', 'npx splicepoint doctor', 'test/node/service/cli/doctor.test.ts'],
   ['docs/operating.md', 'npm run image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
   [
