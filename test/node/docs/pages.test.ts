@@ -198,12 +198,39 @@ describe('docs/limits.md', () => {
   })
 })
 
-describe('docs/security.md and docs/reliability.md', () => {
-  it.each(['docs/security.md', 'docs/reliability.md', 'SECURITY.md'])('%s names files that are there', async (page) => {
-    const named = (await read(page)).matchAll(/`((?:worker|transcoder|test|scripts|web|cli)\/[\w./-]+)`/g)
-    for (const [, path] of named) await expect(access(join(ROOT, path!)), path).resolves.toBeUndefined()
+describe('paths of the repository', () => {
+  const folders = 'bench|cli|client|contract|migrations|scripts|test|transcoder|web|worker'
+  /** In backticks, or as an argument of a command. NAME stands for a file that the reader makes. */
+  const path = new RegExp(`(?<=[\`\\s])((?:${folders})/[\\w./-]*)(?=[\`\\s])`, 'g')
+
+  it('are there, on every page', async () => {
+    const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'))
+    let count = 0
+    for (const page of [...names.map((name) => `docs/${name}`), 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'])
+      for (const [named] of (await read(page)).matchAll(path)) {
+        if (named.includes('NAME')) continue
+        count++
+        await expect(access(join(ROOT, named)), `${page}: ${named}`).resolves.toBeUndefined()
+      }
+    expect(count).toBeGreaterThan(150)
   })
 
+  it('of the map of the code fit on one screen', async () => {
+    const map = section(await read('CONTRIBUTING.md'), 'Map of the code').match(/^\|.*$/gm)!
+    expect(map.length).toBeGreaterThan(15)
+    expect(map.length).toBeLessThanOrEqual(25)
+  })
+})
+
+it('docs/glossary.md has each term once, in alphabetical order', async () => {
+  const terms = [...(await read('docs/glossary.md')).matchAll(/^\| \*\*(.+?)\*\*/gm)].map(([, term]) =>
+    term!.toLowerCase(),
+  )
+  expect(terms.length).toBeGreaterThan(50)
+  expect(terms).toEqual([...new Set(terms)].toSorted())
+})
+
+describe('docs/security.md', () => {
   it('has a test for each promise that is a row', async () => {
     const promises = section(await read('docs/security.md'), 'Credentials of stores')
       .split('\n')
