@@ -99,7 +99,7 @@ async function write(): Promise<void> {
     const found = JOB_KINDS.map((kind) => `${steps[kind]!.length} (${kind})`).join(', ')
     const wrong = outcomes.filter((outcome) => outcome.wrong.length > 0).length
     text = replaced(text, 'commits', [
-      `Steps found in commits that nobody disturbed: ${found}. ${outcomes.length} points were struck, ${outcomes.length - missed.length} of them while the job was held there; ${wrong} left something wrong.`,
+      `Steps found in undisturbed commits: ${found}. Processes were killed at ${outcomes.length} points, at ${outcomes.length - missed.length} of them while the job was held there; ${wrong} left something wrong.`,
       '',
       ...tally(
         'SIGKILL of',
@@ -112,10 +112,10 @@ async function write(): Promise<void> {
     const hit = results.filter((result) => result.hit).length
     const wrong = results.filter((result) => result.wrong.length > 0).length
     text = replaced(text, 'runs', [
-      `${results.length} runs from seed ${first}: ${hit} struck a job under way, ${wrong} left something wrong.`,
+      `${results.length} runs from seed ${first}: ${hit} hit a running job, ${wrong} left something wrong.`,
       '',
       ...tally(
-        'blow',
+        'fault',
         FAULTS,
         results.map((result) => ({ ...result, row: result.blow })),
       ),
