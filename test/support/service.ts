@@ -86,11 +86,16 @@ export class Service extends TestClient {
   }
 
   transcoders(): ProcessEntry[] {
-    return childrenOf(this.ready.pids.start).filter(({ argv }) => argv.some((part) => part.endsWith('transcoderProcess.ts')))
+    return childrenOf(this.ready.pids.start).filter(({ argv }) =>
+      argv.some((part) => part.endsWith('transcoderProcess.ts')),
+    )
   }
 
   worker(): ProcessEntry | null {
-    return childrenOf(this.ready.pids.start).find(({ argv }) => argv.some((part) => part.endsWith('workerProcess.ts'))) ?? null
+    return (
+      childrenOf(this.ready.pids.start).find(({ argv }) => argv.some((part) => part.endsWith('workerProcess.ts'))) ??
+      null
+    )
   }
 
   /** The workerd that runs our code. */
