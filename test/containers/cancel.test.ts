@@ -1,20 +1,20 @@
-// A job is cancelled in every phase, and whatever its container does: the answer does not wait for it, nothing of the job is
-// left, and the slot serves the next job.
+// A job is cancelled in every phase, whatever its container does: the request does not wait for the container, nothing
+// of the job remains, and the slot runs the next job.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { waitFor } from '../support/testClient.ts'
 import { ContainerFixture, FIRST_ATTEMPT, MINUTE_MS } from './containerFixture.ts'
 import { CONTAINERS_ENABLED } from './dockerEngine.ts'
 import { recordTiming } from './timings.ts'
 
-// CONTAINERS names no engine: skipped.
+// Skipped if CONTAINERS names no engine.
 describe.skipIf(!CONTAINERS_ENABLED)('a job in a container is cancelled', () => {
   let fixture: ContainerFixture
   beforeAll(async () => {
-    // One slot: whatever a cancelled job leaves behind is in the way of the next.
+    // One slot, so that anything a cancelled job leaves running blocks the next job.
     fixture = await ContainerFixture.open(1)
   }, 25 * MINUTE_MS)
   afterAll(() => fixture?.[Symbol.asyncDispose]())
-  // Whatever a test that failed has left behind.
+  // Cleans up after a failed test.
   afterEach(() => fixture?.resumeSource())
 
   const expectCancelled = async (id: number, what: string): Promise<void> => {
@@ -41,7 +41,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container is cancelled', () => 
   it('while it runs', async () => {
     const { id, box: container } = await fixture.startJob()
     await expectCancelled(id, 'running')
-    // Its encoder ends, though its source still holds back what comes next.
+    // Its encoder ends although its source still holds the next bytes back.
     await waitFor('the transcoder to be idle or gone', async () => (await container.health())?.state !== 'busy')
     fixture.resumeSource()
     expect(await fixture.expectNextJobs(1)).toEqual([FIRST_ATTEMPT])

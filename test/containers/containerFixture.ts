@@ -1,6 +1,6 @@
-// In charge of: what every file of these tests has: a laboratory, a source that can be held back and one that flows, and how
-// a job is looked at.
-// Not in charge of: the laboratory itself (deployedService.ts).
+// In charge of: what every file of these tests needs: a deployed service, one source that can be held back and one that
+// is served at once, and inspecting jobs.
+// Not in charge of: the deployed service itself (deployedService.ts).
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { PublicStatus } from '#contract/api/status.ts'
@@ -12,22 +12,22 @@ import { DeployedService } from './deployedService.ts'
 import { recordTiming } from './timings.ts'
 
 export const MINUTE_MS = 60_000
-/** An attempt that was lost waits for its lease first. */
+/** A lost attempt is detected only when its lease ends. */
 const END_MS = 4 * MINUTE_MS
 const HELD_AT = 0.6
 
 export interface AttemptSummary {
-  /** The number of the one that made the job. */
+  /** The number of the attempt that completed the job. */
   made: number | null
   lost: number[]
 }
 
-/** As it should be. */
+/** The expected summary without faults. */
 export const FIRST_ATTEMPT: AttemptSummary = { made: 1, lost: [] }
 
 export class ContainerFixture {
   readonly lab: DeployedService
-  /** Jobs of it run until `release`. */
+  /** Jobs of this source run until `resumeSource`. */
   readonly held: PausableFileServer
   #isHolding = false
   readonly flowing: PausableFileServer
@@ -44,7 +44,7 @@ export class ContainerFixture {
     const space = await tempDirectory()
     const clip = await makeClip(space.file('clip.mp4'), {
       seconds: 8,
-      // No captions in these pictures: the first to read the held part is the encoder.
+      // No captions in this codec: the first process to read the held part is the encoder.
       flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
     })
     const held = await PausableFileServer.start(clip)
@@ -65,13 +65,13 @@ export class ContainerFixture {
     this.#isHolding = true
   }
 
-  /** Every job goes on. */
+  /** All held jobs continue. */
   resumeSource(): void {
     this.held.resume()
     this.#isHolding = false
   }
 
-  /** A job whose source is held back behind its middle, and the container in which it surely runs. */
+  /** A job whose source is held back after its middle, and the container in which it runs. */
   async startJob(): Promise<{ id: number; box: Container }> {
     const before = new Set((await this.lab.busyContainers()).map(({ id }) => id))
     this.pauseSource()
@@ -82,7 +82,7 @@ export class ContainerFixture {
     return { id, box: runningContainer }
   }
 
-  /** A container that was not there before. The service is not asked for it. */
+  /** A new container, found by asking Docker and not the service. */
   waitForOtherContainer(known: readonly Container[]): Promise<Container> {
     const find = async (): Promise<Container | null> => {
       const boxes = await this.lab.containers()
@@ -91,7 +91,7 @@ export class ContainerFixture {
     return waitFor('another container', find, 3 * MINUTE_MS)
   }
 
-  /** A job whose container was frozen before its transcoder could call: it will never begin by itself. */
+  /** A job whose container was frozen before its transcoder could call the task API: it does not start by itself. */
   async startAndFreeze(): Promise<{ id: number; box: Container }> {
     for (;;) {
       const before = await this.lab.containers()
@@ -101,12 +101,12 @@ export class ContainerFixture {
       await box.freeze()
       const begun = (await this.lab.events(id)).some(({ type }) => type === 'attempt.started')
       if (!begun) return { id, box }
-      // It was faster: once more.
+      // The transcoder was faster: try again.
       await this.lab.cancel(id)
     }
   }
 
-  /** It ended well, and everything that it lists is there, byte for byte what it says. */
+  /** The job succeeded, and everything that it lists exists, byte for byte as reported. */
   async expectComplete(id: number): Promise<PublicStatus> {
     const status = await this.lab.waitForEnd(id, END_MS)
     assert.equal(status.state, 'ready', `${JSON.stringify(status.error)}\n${await this.timelineText(id)}`)
@@ -114,7 +114,7 @@ export class ContainerFixture {
     for (const { url, size, sha256 } of status.outputs) assert.deepEqual(await fingerprint(url!), { size, sha256 })
     const report = status.outputs.find(({ path }) => path.endsWith('job.json'))
     if (report === undefined) return status
-    // Of segments, too, which the status does not list.
+    // Including segments, which the status does not list.
     const directory = report.path.replace(/[^/]*$/, '')
     const { objects } = (await (await fetch(report.url!)).json()) as {
       objects: { path: string; size: number; sha256: string }[]
@@ -126,7 +126,7 @@ export class ContainerFixture {
     return status
   }
 
-  /** Jobs one behind the other: the attempts of each. Whatever happened before is not in their way. */
+  /** The attempts of several jobs run one after the other. Earlier failures must not affect them. */
   async expectNextJobs(count: number): Promise<AttemptSummary[]> {
     const all: AttemptSummary[] = []
     for (let k = 0; k < count; k++) {
@@ -145,7 +145,7 @@ export class ContainerFixture {
     }
   }
 
-  /** Milliseconds since 1970 at which something was first told of a job. */
+  /** Milliseconds since 1970 of the first event of this type of a job. */
   async eventTime(id: number, type: string, attempt?: number): Promise<number> {
     const events = await this.lab.events(id)
     const found = events.find((event) => event.type === type && (attempt === undefined || event.attempt === attempt))
@@ -153,7 +153,7 @@ export class ContainerFixture {
     return Date.parse(found.at)
   }
 
-  /** For the message of a test that failed. */
+  /** For the message of a failed test. */
   async timelineText(id: number): Promise<string> {
     const events = await this.lab.events(id)
     return events
@@ -161,7 +161,7 @@ export class ContainerFixture {
       .join('\n')
   }
 
-  /** From the creation to the first call of the transcoder. */
+  /** Time from the creation to the first call of the transcoder. */
   async recordStartTime(what: string, id: number): Promise<void> {
     await recordTiming(what, (await this.eventTime(id, 'attempt.started')) - (await this.eventTime(id, 'job.created')))
   }

@@ -1,6 +1,6 @@
-// In charge of: the service as it is deployed, under `wrangler dev` with its container binding: the Worker in its runtime, each
-// slot's transcoder in a container of its own without internet, and what lies between them.
-// Not in charge of: the engine (dockerEngine.ts), expectations.
+// In charge of: the service as deployed, under `wrangler dev` with its container binding: the Worker in its runtime,
+// each slot's transcoder in a container without internet access, and the network between them.
+// Not in charge of: the container engine (dockerEngine.ts), expectations.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -14,13 +14,13 @@ import { succeeds } from '../../scripts/image/docker.ts'
 import { TestClient, waitFor } from '../support/testClient.ts'
 import { listContainers, removeContainers, type Container } from './dockerEngine.ts'
 
-/** The first time everything is built: a Debian with ffmpeg is downloaded. */
+/** The first run builds everything: it downloads a Debian with ffmpeg. */
 const START_MS = 20 * 60_000
 const STOP_MS = 30_000
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
 
 export interface DeployedServiceOptions {
-  /** host:port pairs that sources may be on. */
+  /** Allowed host:port pairs of sources. */
   allowPrivateHosts: string
   slots: number
   /** Vars of wrangler.toml, by name. */
@@ -28,7 +28,7 @@ export interface DeployedServiceOptions {
 }
 
 export class DeployedService extends TestClient {
-  /** Its Worker's: containers are named after it, and no other laboratory has the same. */
+  /** Name of its Worker: containers are named after it; it is unique to this instance. */
   readonly name: string
   readonly adminKey: string
   readonly #directory: string
@@ -103,12 +103,12 @@ export class DeployedService extends TestClient {
     }
   }
 
-  /** Containers that run or are frozen. */
+  /** Running and frozen containers. */
   containers(): Promise<Container[]> {
     return listContainers(this.name)
   }
 
-  /** The one in which an attempt runs. */
+  /** The containers that run an attempt. */
   busyContainers(): Promise<Container[]> {
     return this.containers().then(async (boxes) => {
       const states = await Promise.all(boxes.map((box) => box.health()))
@@ -123,14 +123,14 @@ export class DeployedService extends TestClient {
   async [Symbol.asyncDispose](): Promise<void> {
     await end(this.#wrangler)
     await removeContainers(this.name)
-    // What wrangler called its image this time; the layers stay, so that the next build is quick.
+    // The image tag that wrangler used this time; the layers stay, so that the next build is quick.
     for (const [image] of this.output().matchAll(/cloudflare-dev\/[\w.-]+:[\da-f]+/g))
       await succeeds('rmi', '--no-prune', image)
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
-/** wrangler.toml as it is, from another directory, for a Worker of another name, with containers. */
+/** wrangler.toml unchanged, but in another directory, with another Worker name and with containers. */
 async function configuration(name: string, slots: number, args: Record<string, string>): Promise<string> {
   const variables = Object.entries(args).map(([key, value]) => `${key} = "${value}"`)
   const text = (await readFile(join(ROOT, 'wrangler.toml'), 'utf8'))
@@ -155,7 +155,7 @@ function wrangler(args: string[]): { child: ChildProcess; output: () => string }
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // It has children of its own: only as a group can they be ended together.
+    // It starts child processes; only a process group ends all of them.
     detached: true,
   })
   let output = ''
@@ -168,7 +168,7 @@ async function finished({ child, output }: ReturnType<typeof wrangler>): Promise
   if (code !== 0) throw new Error(`wrangler ended with ${code}:\n${output()}`)
 }
 
-/** Gently, so that it removes its containers; whatever is left of the group then goes at once. */
+/** With SIGTERM first, so that it removes its containers; then the rest of the group is killed. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined) return
   const { pid } = child

@@ -1,15 +1,15 @@
-// In charge of: which Docker engine the tests of containers use, and looking at its containers.
-// Not in charge of: starting one (start.sh), what runs in it (deployedService.ts).
+// In charge of: which Docker engine the container tests use, and inspecting its containers.
+// Not in charge of: starting an engine (start.sh), what runs in it (deployedService.ts).
 import { docker, engineVersion, succeeds } from '../../scripts/image/docker.ts'
 
 /**
- * `docker`: the engine of this machine. `NAME=value …`: what the docker command and wrangler are told by, of an engine that
- * start.sh prepared. Empty: none, and these tests are skipped.
+ * `docker`: the engine of this machine. `NAME=value …`: environment variables for the docker command and wrangler, for
+ * an engine that start.sh prepared. Empty: no engine, and these tests are skipped.
  */
 const CONTAINERS = (process.env['CONTAINERS'] ?? '').trim()
 export const CONTAINERS_ENABLED = CONTAINERS !== ''
 
-/** Of this process: the docker command and wrangler, which it starts, find the engine by it. */
+/** Sets the environment of this process, by which the docker command and wrangler find the engine. */
 export async function selectDockerEngine(): Promise<string> {
   for (const pair of CONTAINERS.split(/\s+/)) {
     const at = pair.indexOf('=')
@@ -23,7 +23,7 @@ export async function selectDockerEngine(): Promise<string> {
   return version
 }
 
-/** What the sidecar sends for its container (sidecar/sidecar.py marks it). */
+/** What the sidecar sends on behalf of its container (sidecar/sidecar.py marks it). */
 const LEAVING = ['-o', 'eth0', '-m', 'mark', '--mark', '100', '-j', 'DROP']
 
 interface State {
@@ -33,7 +33,7 @@ interface State {
   StartedAt: string
 }
 
-/** A transcoder as the engine knows it. */
+/** The container of a transcoder. */
 export class Container {
   readonly id: string
   readonly name: string
@@ -46,12 +46,12 @@ export class Container {
     return docker('exec', this.id, ...command)
   }
 
-  /** A program for Node in it; its standard output. */
+  /** Runs a Node program in the container and returns its standard output. */
   node(script: string): Promise<string> {
     return this.exec('/usr/local/bin/node', '--input-type=module', '-e', script)
   }
 
-  /** What the transcoder says of itself; null while it does not answer. */
+  /** The health answer of the transcoder; null while it does not answer. */
   async health(): Promise<{ state: string; task_id?: string; attempt?: number } | null> {
     const ask = "console.log(await (await fetch('http://127.0.0.1:8788/health')).text())"
     return this.node(ask).then(
@@ -60,7 +60,7 @@ export class Container {
     )
   }
 
-  /** null when it is gone. */
+  /** null when the container no longer exists. */
   async state(): Promise<State | null> {
     return docker('inspect', '--format', '{{json .State}}', this.id).then(
       (text) => JSON.parse(text) as State,
@@ -80,7 +80,7 @@ export class Container {
     return docker('pause', this.id)
   }
 
-  /** Nothing of it reaches the runtime any more, and nothing is refused: packets are lost. The way in stays. */
+  /** All packets to the runtime are dropped, not rejected. Inbound packets still arrive. */
   async disconnect(): Promise<void> {
     await docker('exec', `${this.name}-proxy`, 'iptables', '--insert', 'OUTPUT', ...LEAVING)
   }
@@ -90,7 +90,9 @@ export class Container {
   }
 }
 
-/** The transcoders of a Worker of this name that run (or are frozen). The names of others, and of sidecars, are told apart. */
+/**
+ * The running or frozen transcoders of the Worker of this name, without those of other Workers and without sidecars.
+ */
 export async function listContainers(worker: string): Promise<Container[]> {
   const list = await docker('ps', '--no-trunc', '--filter', `name=${worker}`, '--format', '{{.ID}} {{.Names}}')
   return list
@@ -99,7 +101,7 @@ export async function listContainers(worker: string): Promise<Container[]> {
     .flatMap(([id, name]) => (id && name && !name.endsWith('-proxy') ? [new Container(id, name)] : []))
 }
 
-/** Transcoders, sidecars and the names of their images; what was built stays, for the next time. */
+/** Removes transcoders, sidecars and the tags of their images; built layers stay for the next time. */
 export async function removeContainers(worker: string): Promise<void> {
   const list = await docker('ps', '--all', '--filter', `name=${worker}`, '--format', '{{.ID}} {{.Image}}')
   const rows = list.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')]))

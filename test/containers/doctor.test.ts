@@ -1,4 +1,5 @@
-// `splicepoint doctor` against the service as it is deployed: what it says of a whole one, with the figures of this machine.
+// `splicepoint doctor` against the deployed service: its report for a healthy one, with the measurements of this
+// machine.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -29,13 +30,13 @@ function doctor({ base, apiKey, adminKey }: DeployedService, ...args: string[]):
   })
 }
 
-// CONTAINERS names no engine: skipped.
+// Skipped if CONTAINERS names no engine.
 describe.skipIf(!CONTAINERS_ENABLED)('doctor', () => {
   let fixture: DeployedService
   beforeAll(async () => {
     await selectDockerEngine()
     fixture = await DeployedService.start({ allowPrivateHosts: '', slots: 2 })
-    // Nothing rings the cron of wrangler dev.
+    // `wrangler dev` does not trigger cron handlers by itself.
     await fetch(`${fixture.base}/cdn-cgi/handler/scheduled`)
   }, 25 * MINUTE_MS)
   afterAll(() => fixture?.[Symbol.asyncDispose]())

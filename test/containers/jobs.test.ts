@@ -1,4 +1,5 @@
-// Whole jobs on the path of every deployed one: Worker, Durable Object, container without internet, outbound handler, task door.
+// Whole jobs on the path of a deployed service: Worker, Durable Object, container without internet, outbound handler,
+// task API.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -14,14 +15,14 @@ import { ContainerFixture, FIRST_ATTEMPT, MINUTE_MS } from './containerFixture.t
 import { CONTAINERS_ENABLED } from './dockerEngine.ts'
 import { recordTiming } from './timings.ts'
 
-// CONTAINERS names no engine: skipped.
+// Skipped if CONTAINERS names no engine.
 describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
   let fixture: ContainerFixture
   beforeAll(async () => {
     fixture = await ContainerFixture.open(2)
   }, 25 * MINUTE_MS)
   afterAll(() => fixture?.[Symbol.asyncDispose]())
-  // Whatever a test that failed has left behind.
+  // Cleans up after a failed test.
   afterEach(() => fixture?.resumeSource())
 
   it('is made by its first attempt', async () => {
@@ -31,7 +32,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
     await fixture.recordStartTime('start of a job, first of its slot', id)
   })
 
-  it('has a container that no other job had, and loses no attempt to the one before on its slot', async () => {
+  it('runs in a new container and does not count a lost attempt for the previous job on its slot', async () => {
     const { id: other, box: occupied } = await fixture.startJob()
     const boxes = new Set([occupied.id])
     // The other slot is the only free one.
@@ -49,7 +50,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
     expect(await fixture.attemptSummary(other)).toEqual(FIRST_ATTEMPT)
   })
 
-  it('runs beside another, and a third waits for its turn', async () => {
+  it('runs in parallel with another job, and a third job waits in the queue', async () => {
     const { id: first, box } = await fixture.startJob()
     const { id: second, box: beside } = await fixture.startJob()
     expect(beside.id).not.toBe(box.id)
@@ -63,7 +64,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
     }
   })
 
-  it('tells in a dry run what it would make, and makes nothing', async () => {
+  it('as a dry run returns an estimate and writes no output', async () => {
     const response = await fixture.lab.call('/api/v0/job?dry_run=true', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -78,7 +79,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
     expect(await fixture.attemptSummary(id)).toMatchObject({ lost: [] })
   })
 
-  it('stores HLS and DASH, every object with the hash that is told', async () => {
+  it('stores HLS and DASH; every object has the reported SHA-256', async () => {
     const id = await fixture.create(fixture.flowing, {
       bucket_output_path: 'show',
       segment_length: 2,
@@ -98,7 +99,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
   })
 
   it('stores a file of several parts', async () => {
-    // Noise cannot be compressed: as many bytes as are asked for.
+    // Noise does not compress: the file gets as many bytes as requested.
     const source = fixture.space.file('noise.mp4')
     await ffmpeg([
       ...['-f', 'lavfi', '-i', 'color=gray:s=1280x720:r=25:d=10,noise=alls=100:allf=t'],
@@ -116,9 +117,9 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
     expect(await fixture.attemptSummary(id)).toEqual(FIRST_ATTEMPT)
   })
 
-  it('reaches nothing from its container but the task door', async () => {
+  it('can reach only the task API from its container', async () => {
     const { id, box } = await fixture.startJob()
-    // On every address of this machine, its bridge to the containers included.
+    // Listens on every address of this machine, including its bridge to the containers.
     let met = 0
     const listener = createServer((socket) => {
       met += 1
@@ -137,7 +138,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
         `try { const r = await fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(20_000) }); console.log(r.status) }
          catch (error) { console.log('nothing', error.cause?.code ?? error.name) }`,
       )
-    // It is there for this machine.
+    // Reachable from this machine.
     expect((await fetch(`http://${bridge}:${port}/`)).status).toBe(200)
     met = 0
     for (const address of new Set(own)) expect(await ask(`http://${address}:${port}/`)).toMatch(/^nothing/)
@@ -145,18 +146,18 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
       `http://host.docker.internal:${port}/`,
       'http://outside.example/',
       'https://outside.example/',
-      // Addresses that documents use and nobody has (RFC 5737).
+      // Addresses reserved for documentation (RFC 5737).
       'http://192.0.2.1/',
       'https://192.0.2.1/',
       'http://169.254.169.254/',
-      // Another name than its own leads nowhere, wherever it is sent to.
+      // Any other host name is unreachable, whatever address it is sent to.
       'http://other.splicepoint.internal/',
       fixture.lab.base,
     ]
     for (const url of others) expect(await ask(url), url).toMatch(/^nothing/)
     expect(met).toBe(0)
     listener.close()
-    // The door is there, and is not the API.
+    // The task API is reachable, and it is not the public API.
     expect(await ask('http://door.splicepoint.internal/task/1')).toBe('401')
     for (const path of ['/api/v0/job', '/health', '/metrics'])
       expect(await ask(`http://door.splicepoint.internal${path}`), path).toBe('404')
@@ -174,7 +175,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
       4 * MINUTE_MS,
     )
     await recordTiming('idle container gone', Date.now() - since)
-    // And the next job has one.
+    // The next job gets a container too.
     const next = await fixture.create()
     await fixture.expectComplete(next)
     expect(await fixture.attemptSummary(next), await fixture.timelineText(next)).toEqual(FIRST_ATTEMPT)

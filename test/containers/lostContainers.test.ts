@@ -1,4 +1,5 @@
-// What can happen to a container that works: it is killed, frozen, runs out of memory, or is told to stop. The job is made in any case.
+// What can happen to a working container: it is killed, frozen, runs out of memory, or is stopped. The job succeeds in
+// every case.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { docker } from '../../scripts/image/docker.ts'
 import { waitFor } from '../support/testClient.ts'
@@ -8,19 +9,19 @@ import { recordTiming } from './timings.ts'
 
 const SECOND: AttemptSummary = { made: 2, lost: [1] }
 
-// CONTAINERS names no engine: skipped.
+// Skipped if CONTAINERS names no engine.
 describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
   let fixture: ContainerFixture
   beforeAll(async () => {
     fixture = await ContainerFixture.open(2)
   }, 25 * MINUTE_MS)
   afterAll(() => fixture?.[Symbol.asyncDispose]())
-  // Whatever a test that failed has left behind.
+  // Cleans up after a failed test.
   afterEach(() => fixture?.resumeSource())
 
   /**
-   * Until another container starts, of which the engine tells: the service is not asked, so that nothing but its own alarm can
-   * have noticed. Then the job is let go on, and looked at once it is over.
+   * Waits until another container starts, as Docker reports it: the service is not asked, so only its own alarm can
+   * have detected the loss. Then the job continues, and its end is checked.
    */
   const noticed = async (id: number, what: string, harm: () => Promise<unknown>): Promise<AttemptSummary> => {
     const before = await fixture.lab.containers()
@@ -36,17 +37,17 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
     )
     return fixture.attemptSummary(id)
   }
-  it('that is killed is noticed while nobody asks', async () => {
+  it('that is killed is detected without any client request', async () => {
     const { id, box: runningContainer } = await fixture.startJob()
     expect(await noticed(id, 'docker kill', () => runningContainer.signal('SIGKILL'))).toEqual(SECOND)
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
-  it('that is frozen is noticed while nobody asks, and its slot gets a fresh one', async () => {
+  it('that is frozen is detected without any client request, and its slot gets a new container', async () => {
     const { id, box } = await fixture.startJob()
     expect(await noticed(id, 'docker pause', () => box.freeze())).toEqual(SECOND)
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
-    // Nothing frozen stays behind: neither in the way of a job nor of those who pay for it.
+    // No frozen container remains: it would block a slot and cost money.
     await waitFor('the frozen container to be gone', async () => (await box.state()) === null, 3 * MINUTE_MS)
   })
 
@@ -59,13 +60,13 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
     expect((await fixture.attemptSummary(id)).lost, await fixture.timelineText(id)).toEqual([])
   })
 
-  it('that is cut off from the Worker is noticed while nobody asks', async () => {
+  it('that loses its connection to the Worker is detected without any client request', async () => {
     const { id, box } = await fixture.startJob()
     const before = await fixture.lab.containers()
     const since = Date.now()
     await box.disconnect()
     await fixture.waitForOtherContainer(before)
-    // The next attempt may be on the same slot, and with that on the same network.
+    // The next attempt may use the same slot, and so the same network.
     await box.reconnect()
     fixture.resumeSource()
     await fixture.expectComplete(id)
@@ -80,7 +81,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
-  it('that is told to stop finishes what is nearly done, and takes nothing more', async () => {
+  it('that gets SIGTERM finishes a nearly complete attempt and accepts no further task', async () => {
     const { id, box } = await fixture.startJob()
     await box.signal('SIGTERM')
     await waitFor('it to say so', async () => (await box.health())?.state === 'draining')
@@ -91,7 +92,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
-  it('that is told to stop gives back what does not end, and that does not count as a lost attempt', async () => {
+  it('that gets SIGTERM returns an attempt it cannot finish, and this does not count as a lost attempt', async () => {
     const { id, box } = await fixture.startJob()
     const before = await fixture.lab.containers()
     const since = Date.now()
@@ -105,7 +106,10 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
   })
 })
 
-/** The kernel ends the transcoder itself, not its first process and not whoever eats the memory up. */
+/**
+ * The kernel kills the transcoder itself, not the first process of the container and not the process that uses up the
+ * memory.
+ */
 async function runOut(box: Container): Promise<void> {
   const worst =
     'for p in /proc/[0-9]*; do case $(tr "\\0" " " < $p/cmdline) in *node*transcoder/main.ts*) echo 1000 > $p/oom_score_adj;; esac; done'

@@ -1,4 +1,4 @@
-// In charge of: how long things took in these tests, shown together at their end. Figures of this machine; nothing depends on them.
+// In charge of: durations measured in these tests, printed at their end. Nothing depends on them.
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export async function recordTiming(what: string, milliseconds: number): Promise<
   await appendFile(inject('times'), `${JSON.stringify({ what, seconds: milliseconds / 1000 })}\n`)
 }
 
-/** Before the first file of these tests, and behind the last. */
+/** Runs before the first file of these tests and after the last. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'splicepoint-times-'))
   const path = join(directory, 'times')

@@ -1,5 +1,5 @@
-// In charge of: asking a strict server in memory, in place of the network.
-// Not in charge of: what it answers.
+// In charge of: calling a strict in-memory server directly, instead of over the network.
+// Not in charge of: its answers.
 import { bytesOf, type FakeAnswer, type FakeRequest } from './s3.ts'
 
 export type RequestHandler = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>

@@ -1,6 +1,7 @@
-// In charge of: Google's two servers in memory: the one that gives tokens for signed assertions, checked as it does, and Cloud
-// Storage's XML API, which takes those tokens or SigV4. Held against Google's own library by test/node/harness/fakeStores.test.ts.
-// Not in charge of: the XML API itself, which is S3's (../s3/fake.ts).
+// In charge of: Google's two servers in memory: the token server, which checks signed assertions as Google does, and
+// Cloud Storage's XML API, which accepts those tokens or SigV4. Checked against Google's own library by
+// test/node/harness/fakeStores.test.ts.
+// Not in charge of: the XML API itself, which is that of S3 (s3.ts).
 import { randomUUID, type webcrypto } from 'node:crypto'
 import type { S3Account, FakeAnswer, FakeRequest, FakeS3Options } from './s3.ts'
 import { FakeS3 } from './s3.ts'
@@ -17,7 +18,7 @@ export interface FakeGoogleOptions {
   /** HMAC keys. */
   pairs?: S3Account[]
   now?: () => number
-  /** How long a token lasts. */
+  /** Lifetime of a token. */
   seconds?: number
 }
 
@@ -29,7 +30,7 @@ const SCOPES = [
 export class FakeGoogle {
   readonly manner: FakeGoogleOptions
   readonly store: FakeS3
-  /** Tokens given, with the end of each. */
+  /** Issued tokens, with the expiry of each. */
   readonly tokens = new Map<string, number>()
   constructor(manner: FakeGoogleOptions) {
     this.manner = manner
@@ -56,7 +57,7 @@ export class FakeGoogle {
     return (this.manner.now ?? Date.now)()
   }
 
-  /** null = it says another thing than Bearer; undefined = it is nobody's. */
+  /** null = no Bearer token; undefined = the token is unknown. */
   #bearer({ headers }: FakeRequest): S3Account | null | undefined {
     const token = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1]
     if (token === undefined) return null

@@ -1,5 +1,5 @@
-// In charge of: putting a strict server in memory behind a socket of the loopback address, for whoever speaks HTTP.
-// Not in charge of: what it answers.
+// In charge of: serving a strict in-memory server on a socket of the loopback address.
+// Not in charge of: its answers.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ export class FakeServer {
 
   static async start(handle: RequestHandler): Promise<FakeServer> {
     const server = createServer((request, response) => {
-      // A client that was killed breaks off, which is what some tests are about.
+      // A client that was killed breaks the connection; some tests expect that.
       void (async () => {
         const headers = new Map(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
         const body = await buffer(request)

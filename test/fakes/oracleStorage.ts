@@ -1,7 +1,7 @@
-// In charge of: a strict native Object Storage API of Oracle's in memory: it checks what the real one checks (signature and
-// what it covers, clock, host, body hash, part rules, conditions, ranges) and answers in its words. Held against Oracle's own
-// SDK by test/node/harness/fakeStores.test.ts.
-// Not in charge of: speaking HTTP (fetchTransport.ts, httpServer.ts).
+// In charge of: a strict in-memory Object Storage API of Oracle: it checks what the real one checks (signature and what
+// it covers, clock, host, body hash, part rules, conditions, ranges) and returns the same errors. Checked against
+// Oracle's own SDK by test/node/harness/fakeStores.test.ts.
+// Not in charge of: HTTP transport (fetchTransport.ts, httpServer.ts).
 import { createHash, randomUUID, type webcrypto } from 'node:crypto'
 import type { FakeAnswer, FakeRequest } from './s3.ts'
 
@@ -15,7 +15,7 @@ export interface FakeOracleOptions {
   minPartBytes?: number
   /** Without batchDeleteObjects. */
   noBatch?: boolean
-  /** Operations that the user may not use. */
+  /** Operations that the user is not allowed to call. */
   denied?: readonly string[]
 }
 
@@ -23,7 +23,7 @@ interface Stored {
   bytes: Uint8Array
   etag: string
   type: string
-  /** Cache-Control as it was sent, and is answered. */
+  /** Cache-Control as it was sent; returned with the object. */
   cache?: string | undefined
 }
 
@@ -50,9 +50,9 @@ export class FakeOracle {
   readonly manner: FakeOracleOptions
   readonly objects = new Map<string, Stored>()
   readonly uploads = new Map<string, Upload>()
-  /** Every request that was understood, as `PutObject key`. */
+  /** Every request that passed the checks, as `PutObject key`. */
   readonly log: string[] = []
-  /** Bytes that an answer to GetObject holds back of what it announced. */
+  /** Number of announced bytes that answers to GetObject leave out. */
   cutShort = 0
   fault: (operation: string) => { status: number; code: string } | null = () => null
   constructor(manner: FakeOracleOptions) {
@@ -72,7 +72,7 @@ export class FakeOracle {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       const { code, status } = error
-      // The real one repeats names and dates; nothing of it may reach a message of ours.
+      // The real API echoes names and dates in its errors; none of that may reach our own messages.
       const message = `${code}; you sent ${request.headers.get('authorization')}`
       const body = request.method === 'HEAD' ? '' : JSON.stringify({ code, message })
       return { status, headers: { date, 'content-type': 'application/json' }, body }
@@ -85,7 +85,7 @@ export class FakeOracle {
     const said = Object.fromEntries([...claim.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]))
     const key = this.manner.keys.get(said['keyId'] ?? '')
     if (!claim.startsWith('Signature version="1",') || said['algorithm'] !== 'rsa-sha256' || !key) throw unauthenticated
-    // Names are compared in lower case: Oracle's own SDK writes some with capitals.
+    // Names are compared in lower case: Oracle's own SDK capitalizes some.
     const covered: string[] = (said['headers'] ?? '').toLowerCase().split(' ')
     const dateName = covered.includes('x-date') ? 'x-date' : 'date'
     const needed = ['(request-target)', 'host', dateName]

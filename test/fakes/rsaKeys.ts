@@ -1,5 +1,5 @@
-// In charge of: RSA keys for tests, made anew in every run.
-// Not in charge of: keys in other forms (test/node/contract/storeKeys/pem.test.ts).
+// In charge of: RSA keys for tests, generated in every run.
+// Not in charge of: keys in other formats (test/node/contract/storeKeys/pem.test.ts).
 import type { webcrypto } from 'node:crypto'
 
 export interface RsaTestKey {

@@ -1,17 +1,17 @@
-// In charge of: a strict S3 in memory: it checks what the real one checks (signature, clock, scope, body hash, part rules,
-// conditions, ranges) and answers in its words. The suite of all stores runs against it, and against a real server where
-// there is one: what this one does is held against that.
-// Not in charge of: speaking HTTP over a socket (s3Server.ts).
+// In charge of: a strict S3 in memory: it checks what the real one checks (signature, clock, scope, body hash, part
+// rules, conditions, ranges) and returns the same errors. The conformance suite of all stores runs against it and, if
+// available, against a real server, which verifies this one.
+// Not in charge of: HTTP over a socket (s3Server.ts).
 import { createHash } from 'node:crypto'
 import { parseAuthorization, expectedSignature, parsePresignedQuery } from './sigV4Check.ts'
 
 export interface S3Account {
   accessKey: string
   secretKey: string
-  /** Of temporary credentials; `expired` once it is over. */
+  /** Of temporary credentials; `expired` after their expiry. */
   token?: string
   expired?: boolean
-  /** What it may not do: names of operations, as in `Fault`. */
+  /** Operations that it is not allowed to call, by the names of `FaultInjector`. */
   denied?: readonly string[]
 }
 
@@ -25,23 +25,24 @@ export interface FakeS3Options {
   /** Without `POST ?delete`. */
   noMultiDelete?: boolean
   now?: () => number
-  /** Keeps the sizes and tags of parts and what they make, but no byte: for objects larger than memory. */
+  /** Keeps the sizes and ETags of parts, but no bytes: for objects larger than memory. */
   discard?: boolean
-  /** Is given every part that is accepted, with its number. */
+  /** Called with every accepted part and its number. */
   onPart?: (n: number, bytes: Uint8Array) => void
-  /** Bytes that all objects may have together. */
+  /** Total bytes that all objects may have. */
   quota?: number
   /**
-   * Answers as Ceph's RADOS Gateway does (16.2): no ETag in the answer to CompleteMultipartUpload, which it also gives to a
-   * repetition; errors without a message; any region; uploads and requests named in its form. It knows no checksums but MD5:
-   * what a newer client adds to its requests (`x-amz-checksum-…`, trailers) is refused here, where RGW would pass over it.
+   * Answers as Ceph's RADOS Gateway does (16.2): no ETag in the answer to CompleteMultipartUpload, which a repeated
+   * request gets too; errors without a message; any region; its own format of upload and request ids. It knows no
+   * checksums but MD5: what newer clients add to their requests (`x-amz-checksum-…`, trailers) is refused here, where
+   * RGW would ignore it.
    */
   rgw?: boolean
-  /** Another proof than a signature: null = there is none, undefined = it is wrong. */
+  /** Another authentication than a signature: null = none present, undefined = invalid. */
   authenticate?: (request: FakeRequest) => S3Account | null | undefined
 }
 
-/** Name of what is asked, as its permissions are called: GetObject, PutObject, … */
+/** Name of the operation, as in its permission: GetObject, PutObject, … */
 export type FaultInjector = (
   operation: string,
   key: string,
@@ -49,12 +50,12 @@ export type FaultInjector = (
 
 interface Stored {
   bytes: Uint8Array
-  /** Where only the size is kept (`Manner.discard`), and for a file on disk. */
+  /** If only the size is kept (`discard`), and for a file on disk. */
   size?: number
   file?: string
   etag: string
   type: string
-  /** Cache-Control as it was sent, and is answered. */
+  /** Cache-Control as it was sent; returned with the object. */
   cache?: string | undefined
 }
 
@@ -80,14 +81,14 @@ export interface FakeAnswer {
   body: Uint8Array | string | FileRange
 }
 
-/** Bytes `first` to `last` of a file, to be streamed by whoever has a socket. */
+/** Bytes `first` to `last` of a file, streamed by the HTTP server. */
 export interface FileRange {
   file: string
   first: number
   last: number
 }
 
-/** For whoever has no socket to stream a file to. */
+/** The bytes of an answer, for callers without a socket to stream a file to. */
 export function bytesOf(body: FakeAnswer['body']): Uint8Array {
   if (typeof body === 'object' && 'file' in body) throw new Error('a file needs a socket')
   return typeof body === 'string' ? new TextEncoder().encode(body) : body
@@ -115,15 +116,15 @@ export class FakeS3 {
   readonly manner: FakeS3Options
   readonly objects = new Map<string, Stored>()
   readonly uploads = new Map<string, Upload>()
-  /** Every request that was understood, as `PutObject bucket/key`. */
+  /** Every request that passed the checks, as `PutObject bucket/key`. */
   readonly log: string[] = []
   /** Targets of the requests that were refused. */
   readonly refused: string[] = []
   fault: FaultInjector = () => null
-  /** After it happened: the answer is another one. CompleteMultipartUpload can be 200 with an error inside. */
+  /** Replaces an answer after the operation was executed. CompleteMultipartUpload can be 200 with an error inside. */
   spoil: (operation: string, answer: FakeAnswer) => FakeAnswer = (_, answer) => answer
   #number = 0
-  /** Upload → the object that was made of it. */
+  /** Upload id → the object that it was completed to. */
   readonly #completed = new Map<string, string>()
   constructor(manner: FakeS3Options) {
     this.manner = manner
@@ -133,7 +134,7 @@ export class FakeS3 {
     this.objects.set(path, { bytes, etag: tag(bytes), type })
   }
 
-  /** An object that lies on disk. */
+  /** An object whose content is a file on disk. */
   putFile(path: string, file: string, size: number, type: string): void {
     this.objects.set(path, { bytes: new Uint8Array(0), size, file, etag: `"${size}"`, type })
   }
@@ -155,7 +156,7 @@ export class FakeS3 {
     }
   }
 
-  /** As a transport: within one process, without a socket. */
+  /** A fetch function within the process, without a socket. */
   readonly fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
     const request = new Request(url, { ...init, ...(init?.body ? { duplex: 'half' } : {}) })
     const { pathname, search, host } = new URL(request.url)
@@ -189,7 +190,7 @@ export class FakeS3 {
     if (!account) throw new Refused(403, 'InvalidAccessKeyId', `<AWSAccessKeyId>${claim.accessKey}</AWSAccessKeyId>`)
     const token = headers.get('x-amz-security-token')
     if (token !== account.token) throw new Refused(400, 'InvalidToken')
-    // RGW takes a signature for any region.
+    // RGW accepts a signature for any region.
     const region = this.manner.rgw ? claim.region : (this.manner.region ?? 'us-east-1')
     if (claim.region !== region || claim.service !== 's3') {
       throw new Refused(400, 'AuthorizationHeaderMalformed', `<Region>${region}</Region>`)
@@ -252,7 +253,7 @@ export class FakeS3 {
     return this.spoil(operation, this.#do(operation, bucket, key, query, request))
   }
 
-  /** What a request asks for, as `log` will name it. */
+  /** A request as it appears in `log`. */
   requestLine(request: Pick<FakeRequest, 'method' | 'target' | 'headers'>): string {
     const { operation, bucket, key } = this.#named(request)
     return `${operation} ${bucket}/${key}`

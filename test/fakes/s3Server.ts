@@ -1,4 +1,4 @@
-// In charge of: the strict S3 of these tests behind a socket, where a test can hold back an operation.
+// In charge of: the strict in-memory S3 on a socket, where a test can delay an operation.
 // Not in charge of: what S3 does (s3.ts).
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
@@ -9,19 +9,19 @@ import { FakeS3, type FakeS3Options } from './s3.ts'
 
 export class S3Server extends FakeS3 {
   readonly #server: Server
-  /** Does nothing about a request until the promise is there; never anything where it says false. */
+  /** Delays a request until the promise resolves; drops it if the promise gives false. */
   hold: (line: string, isOpen: () => boolean) => Promise<boolean> | null = () => null
-  /** Answers nothing to a request of this kind, which has had its effect, until the promise is there. */
+  /** Delays the answer to an executed request until the promise resolves. */
   gate: (line: string, isOpen: () => boolean) => Promise<void> | null = () => null
   /** Called after every request that may have changed something. */
   watch: () => void = () => undefined
-  /** Lines of `log` whose answer waits. */
+  /** Lines of `log` whose answer is delayed. */
   readonly waitForHeldRequest: string[] = []
 
   private constructor(options: FakeS3Options) {
     super(options)
     this.#server = createServer((request, response) => {
-      // A Worker or a transcoder that was killed breaks off, which is what some tests are about.
+      // A Worker or a transcoder that was killed breaks the connection; some tests expect that.
       this.#serve(request, response).catch(() => response.destroy())
     })
   }
@@ -53,7 +53,7 @@ export class S3Server extends FakeS3 {
     )
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    // As S3: every body with its length, none in chunks.
+    // As S3: every body needs Content-Length; chunked bodies are refused.
     if (method === 'PUT' && !headers.has('content-length')) {
       response.writeHead(411).end('<Error><Code>MissingContentLength</Code></Error>')
       return
@@ -77,7 +77,7 @@ export class S3Server extends FakeS3 {
     if (typeof answer.body === 'object' && 'file' in answer.body) {
       const { file, first, last } = answer.body
       response.writeHead(answer.status, { 'content-length': last - first + 1, ...answer.headers })
-      // Readers leave early when they have what they want.
+      // Readers may close the connection when they have what they need.
       await pipeline(createReadStream(file, { start: first, end: last }), response).catch(() => undefined)
       return
     }

@@ -1,8 +1,8 @@
-// In charge of: a certificate for a server of the tests, signed by its own key: nobody has to trust it.
-// Not in charge of: certificates that anybody would accept.
+// In charge of: a self-signed certificate for a test server; clients need not trust it.
+// Not in charge of: certificates that clients would accept.
 import { generateKeyPairSync, sign } from 'node:crypto'
 
-/** DER: a tag, a length, what is in it. */
+/** DER: tag, length, content. */
 function der(tag: number, ...parts: (Buffer | readonly number[])[]): Buffer {
   const body = Buffer.concat(parts.map((part) => Buffer.from(part)))
   const length = body.length < 128 ? [body.length] : [0x82, body.length >> 8, body.length & 255]

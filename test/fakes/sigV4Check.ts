@@ -1,5 +1,5 @@
-// In charge of: checking a Signature Version 4 as a server does, written from Amazon's description and held against its
-// published examples (sigV4.test.ts), without the library that signs.
+// In charge of: verifying a Signature Version 4 as a server does, written from Amazon's description and checked against
+// its published examples (sigV4.test.ts), without the library that signs.
 // Not in charge of: what a server does with the request.
 import { createHash, createHmac } from 'node:crypto'
 
@@ -20,7 +20,7 @@ export interface SignatureClaim {
   signature: string
 }
 
-/** What the Authorization header says, or null. */
+/** The parsed Authorization header, or null. */
 export function parseAuthorization(authorization: string): SignatureClaim | null {
   const found =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/.exec(
@@ -38,7 +38,7 @@ export function parseAuthorization(authorization: string): SignatureClaim | null
   }
 }
 
-/** What a presigned address says ("Using Query Parameters"): its claim, and the request without its signature; or null. */
+/** The claim of a presigned address ("Using Query Parameters") and the request without its signature; or null. */
 export function parsePresignedQuery(
   request: SignedRequest,
 ): { claim: SignatureClaim; request: SignedRequest; date: string; seconds: number } | null {
@@ -84,7 +84,7 @@ export function expectedSignature(request: SignedRequest, claim: SignatureClaim,
   const [path = '', ...rest] = request.target.split('?')
   const canonical = [
     request.method,
-    // S3 decodes the path once and encodes it once; slashes stay as many as they are.
+    // S3 decodes the path once and encodes it once; repeated slashes are kept.
     path
       .split('/')
       .map((element) => encode(decodeURIComponent(element)))

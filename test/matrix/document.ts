@@ -1,5 +1,5 @@
-// In charge of: docs/matrix.md, which counts, and a page for each group beside it (docs/matrix/): written from what was measured;
-// a group that was not run stays as it is.
+// In charge of: docs/matrix.md, the summary, and a page for each group (docs/matrix/), written from the measurements;
+// the page of a group that was not run stays unchanged.
 // Not in charge of: measuring (runner.ts).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,8 +33,8 @@ const slug = (text: string) =>
     .replaceAll(/^-|-$/g, '')
 
 /**
- * The name by which a row can be linked to: parameter and value, and a number from the second row with both on. The first row of
- * a parameter has the parameter alone. Unique within a page.
+ * The anchor of a row: parameter and value, with a number if several rows have both in common. The first row of a
+ * parameter has the parameter alone. Unique within a page.
  */
 export function anchorsOf(rows: readonly Row[]): string[] {
   const seen = new Map<string, number>()
@@ -77,13 +77,13 @@ function table(lines: readonly MeasuredRow[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** The beginning of each row's line, in the order of the document. */
+/** The start of each row's line, in the order of the document. */
 export function expectedKeys(group: string): string[] {
   const anchors = anchorsOf(GROUPS[group]!)
   return GROUPS[group]!.map((row, index) => `| ${keyCells(row, anchors[index]!).join(' | ')} |`)
 }
 
-/** What a group's page says below its head; '' where there is none. */
+/** The content of a group's page below its head; '' if there is none. */
 async function measuredBefore(group: string): Promise<string> {
   const text = await readFile(pagePath(group), 'utf8').catch(() => '')
   return text.slice(text.indexOf(FIRST_WORDS) < 0 ? text.length : text.indexOf(FIRST_WORDS)).trimEnd()
@@ -99,7 +99,7 @@ export function unavailableSection(): string {
 
 const count = (section: string, verdict: Result): number => `${section}\n`.split(`| ${verdict} |\n`).length - 1
 
-/** All pages by their paths, with `measured` groups anew and the others as they were. */
+/** All pages by path; the `measured` groups are new, the others unchanged. */
 export async function renderPages(
   engineVersion: string,
   measured: ReadonlyMap<string, readonly MeasuredRow[]>,
@@ -134,7 +134,7 @@ const head = (title: string): string => `# Measured values: ${title}
 How these are measured, and the other pages: [measured values](../matrix.md).
 `
 
-/** A page's title, and which parameters it has. A group without words here has its name. */
+/** A page's title and its parameters. A group without an entry uses its name. */
 const ABOUT: Record<string, { title: string; about: string }> = {
   container: { title: 'containers and codecs', about: 'container, codec, output names, programs' },
   rate: { title: 'bitrate, quality, GOPs', about: 'bitrate, rate control, quality, GOP length, frame rate' },

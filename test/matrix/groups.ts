@@ -1,4 +1,4 @@
-// In charge of: all rows by group, and what is missing between them and the schema.
+// In charge of: all rows by group, and what the schema requires beyond them.
 // Not in charge of: running them (runner.ts). A new group is a file in rows/ and a line here.
 import type { Row } from './row.ts'
 import { addresses } from './rows/addresses.ts'
@@ -38,7 +38,7 @@ export const GROUPS: Record<string, readonly Row[]> = {
 
 const ROWS = Object.values(GROUPS).flat()
 
-/** Values that this version refuses, and that no row is about. */
+/** Values that this version refuses, and that have no row. */
 export function unavailable(values: readonly ParameterValue[] = VALUES, rows: readonly Row[] = ROWS): ParameterValue[] {
   return values.filter((value) => !value.available && !hasRow(value, rows))
 }
@@ -47,7 +47,7 @@ function hasRow(value: ParameterValue, rows: readonly Row[]): boolean {
   return rows.some((row) => row.path === value.path && coversValue(row.value, value))
 }
 
-/** Sentences; none when every value that works has a row, and every row is about a parameter. */
+/** Sentences; empty if every value that works has a row, and every row belongs to a parameter. */
 export function missingRows(values: readonly ParameterValue[] = VALUES, rows: readonly Row[] = ROWS): string[] {
   const without = values
     .filter((value) => value.available && !hasRow(value, rows))
@@ -60,7 +60,7 @@ export function missingRows(values: readonly ParameterValue[] = VALUES, rows: re
   return [...without, ...strangers, ...due]
 }
 
-/** What the row needs beside its own value is not available yet. */
+/** Another value that the row needs is not available yet. */
 function isWaiting({ awaits }: Row, values: readonly ParameterValue[]): boolean {
   return (
     awaits !== undefined &&

@@ -1,5 +1,6 @@
-// In charge of: `npm run matrix [-- --only GROUP …] [--dry]`: measures the rows, writes docs/matrix, and fails where a row does.
-// Not in charge of: the rows (rows/), the document's form (document.ts).
+// In charge of: `npm run matrix [-- --only GROUP …] [--dry]`: measures the rows, writes docs/matrix, and fails if a row
+// fails.
+// Not in charge of: the rows (rows/), the format of the document (document.ts).
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -38,7 +39,7 @@ for (const group of chosen) {
   measured.set(group, lines)
 }
 
-// The plain number: builds append theirs ("5.1.9-0+deb12u1", "n7.0-7-gd38bf5e08e").
+// The plain version number: distributions append to it ("5.1.9-0+deb12u1", "n7.0-7-gd38bf5e08e").
 const plain = /\d+(\.\d+)+/.exec(version)?.[0] ?? version
 if (!values.dry)
   for (const [path, text] of await renderPages(plain, measured)) {

@@ -12,14 +12,14 @@ import {
 } from '#contract/job/requestSchema.ts'
 import { WARNING_CODES } from '#contract/warningCodes.ts'
 
-/** A text or an object whose content is free has this value, whichever a row uses. */
+/** The value of a text or an object with free content, whatever a row uses. */
 export const ANY = Symbol('any')
 
 export interface ParameterValue {
   /** `videoProfiles[].width` */
   path: string
   value: unknown
-  /** False: a rule refuses it, whatever else the job says. */
+  /** False: a rule always refuses it. */
   available: boolean
 }
 
@@ -35,14 +35,14 @@ interface Schema {
   _zod: { def: Def }
 }
 
-/** The schema without default, null and conversions, and its default. */
+/** The schema without default, null and conversions, and its default value. */
 function core(schema: Schema): { def: Def; standard: unknown } {
   const { def } = schema._zod
   if (def.innerType !== undefined) {
     const inner = core(def.innerType)
     return def.type === 'default' ? { ...inner, standard: def.defaultValue } : inner
   }
-  // A conversion is the first half of a pipe, what it must give the second.
+  // A conversion is the input of a pipe; its output schema is the second part.
   return def.type === 'pipe' && def.out !== undefined ? core(def.out) : { def, standard: undefined }
 }
 
@@ -51,11 +51,11 @@ const shapes: [string, Record<string, object>][] = [
   ['videoProfiles[].', videoProfileSchema.shape],
   ['audioProfiles[].', audioProfileSchema.shape],
   ['cloud_credentials.input.', credentialSchema.shape],
-  // The members are the same; which providers can be used is not.
+  // The members are the same; the allowed providers are not.
   ['cloud_credentials.output.', { cloud_provider: outputCredential.shape.cloud_provider }],
 ]
 
-/** Listed values; for a number its bounds and its default; for a text some text; and '' and null where they are allowed. */
+/** Enumerated values; for a number its bounds and its default; for a text any text; and '' and null if allowed. */
 function valuesOf(schema: Schema): unknown[] {
   const meta = fieldMeta.get(schema as never)
   const { def, standard } = core(schema)
@@ -71,15 +71,15 @@ function valuesOf(schema: Schema): unknown[] {
   return [ANY, ...['', null].filter((value) => def.type === 'string' && allows(value))]
 }
 
-/** What is beyond is clamped, and has no row of its own. */
+/** Values beyond the bounds are clamped, and have no row. */
 function isWithin(value: number, { minimum = -Infinity, maximum = Infinity, above }: FieldMeta): boolean {
   return value <= maximum && (above === true ? value > minimum : value >= minimum)
 }
 
-/** A bound that is excluded: the next number that anybody would write. */
+/** For an excluded bound: the next number in practice. */
 const ABOVE = (minimum: number) => minimum + 0.01
 
-/** Not of a request: the codes of status.warnings. */
+/** Not part of a request: the codes of status.warnings. */
 export const WARNING = 'warnings[].code'
 const warnings: ParameterValue[] = WARNING_CODES.map((value) => ({ path: WARNING, value, available: true }))
 
@@ -95,7 +95,7 @@ const parameters: ParameterValue[] = shapes.flatMap(([prefix, shape]) =>
 
 export const VALUES: readonly ParameterValue[] = [...parameters, ...warnings]
 
-/** Whether a row with `value` is about that enumerated value. */
+/** Whether a row with `value` covers that enumerated value. */
 export function coversValue(value: unknown, wanted: ParameterValue): boolean {
   if (wanted.value !== ANY) return value === wanted.value
   return value !== '' && value !== null && value !== undefined

@@ -1,4 +1,5 @@
-// In charge of: what a row is: one value of one parameter, the smallest job that uses it, and how its effect is measured.
+// In charge of: the type of a row: one value of one parameter, the smallest job that uses it, and how its effect is
+// measured.
 // Not in charge of: the rows (rows/), running them (runner.ts).
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { readFile } from 'node:fs/promises'
@@ -9,56 +10,56 @@ import type { SourceName } from './sourceClips.ts'
 
 type Json = Record<string, unknown>
 
-/** What a job has beside the base job; a profile has what is said here beside the base profile. */
+/** Changes to the base job; a profile is merged into the base profile. */
 export interface JobChange extends Json {
   videoProfiles?: Json[]
   audioProfiles?: Json[]
 }
 
 export interface Measurement {
-  /** Rounded, so that two runs say the same. */
+  /** Rounded, so that two runs give the same text. */
   measured: string
   ok: boolean
 }
 
-/** What came of a row's job, each asked for when it is needed. Rows with the same job and source share one encode. */
+/** Results of a row's job, computed when they are needed. Rows with the same job and source share one encode. */
 export interface RowContext {
   features: EngineFeatures
   validation(): ValidationResult
-  /** The file that the row looks at. */
+  /** The file that the row measures. */
   file(): Promise<string>
-  /** All files that the job wrote: where they go, and where they are. */
+  /** All files that the job wrote: their output path, and where they are stored. */
   files(): Promise<{ path: string; file: string }[]>
-  /** Segmented output as it lies in the destination, by path below `show`. */
+  /** Segmented output as stored in the destination, by path below `show`. */
   objects(): Promise<ReadonlyMap<string, Buffer>>
   source(): Promise<string>
-  /** Codes of the warnings, of validation and of planning. */
+  /** Codes of the warnings from validation and planning. */
   warnings(): Promise<string[]>
-  /** The same without an encode; `without` = by an engine that lacks it. */
+  /** The same without an encode; `without` = as if ffmpeg lacked it. */
   planWarnings(without?: 'zscale' | 'hevcMain10'): Promise<string[]>
-  /** The code and field with which the job was refused, or failed before its encode; null = it did not. */
+  /** Code and field of the error with which the job was refused, or failed before its encode; null = neither. */
   rejection(): Promise<(Pick<Problem, 'field'> & { code: string }) | null>
-  /** The file of another job with the same source, to compare with. */
+  /** The file of another job with the same source, for comparison. */
   encodeOther(job: JobChange): Promise<string>
 }
 
 export interface Row {
   path: string
   value: unknown
-  /** In words, from the contract. */
+  /** As text, from the contract. */
   expected: string
   job: JobChange
   /** Default `plain`. */
   source?: SourceName
-  /** Which of the job's files is looked at. Default 0. */
+  /** Which of the job's files is measured. Default 0. */
   output?: number
-  /** Null: the value has an effect only with another one, which this version does not have. */
+  /** Null: the value has an effect only together with another value, which this version does not support. */
   measure: ((context: RowContext) => Promise<Measurement> | Measurement) | null
-  /** With `measure` null: a row is due as soon as that value is available. */
+  /** With `measure` null: a row is required as soon as that value is available. */
   awaits?: { path: string; value: unknown }
-  /** The test that shows it, `file: title`, where the matrix does not make the job itself. */
+  /** The test that proves it, `file: title`, if the matrix does not run the job itself. */
   test?: string
-  /** Part of `npm test`. */
+  /** Also runs in `npm test`. */
   quick?: boolean
 }
 
@@ -66,7 +67,7 @@ export function measurement(measured: string, ok: boolean): Measurement {
   return { measured, ok }
 }
 
-/** A job that must be refused, or fail before its encode. */
+/** A job that must be refused, or must fail before its encode. */
 export function rejectedRow(row: Pick<Row, 'path' | 'value' | 'job' | 'source'>, code: string, field: string): Row {
   return {
     ...row,
@@ -80,7 +81,10 @@ export function rejectedRow(row: Pick<Row, 'path' | 'value' | 'job' | 'source'>,
   }
 }
 
-/** A row that a test shows, whose source or surroundings would cost too much here. Checked: that the test is there. */
+/**
+ * A row that a test proves, because its source or environment would be too costly here. The existence of the test is
+ * checked.
+ */
 export function provenByTest(row: Pick<Row, 'path' | 'value' | 'expected'>, file: string, title: string): Row {
   return {
     ...row,
@@ -94,7 +98,7 @@ export function provenByTest(row: Pick<Row, 'path' | 'value' | 'expected'>, file
   }
 }
 
-/** A row about what is stored of an accepted job. */
+/** A row about the stored configuration of an accepted job. */
 export function storedConfigRow(
   row: Pick<Row, 'path' | 'value' | 'job' | 'expected'>,
   inspect: (config: JobConfig, accepted: ValidationResult & { ok: true }) => Measurement,

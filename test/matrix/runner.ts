@@ -1,5 +1,6 @@
-// In charge of: running rows: a job is validated, planned and encoded as the service does it, once for all rows that share it.
-// Not in charge of: what is looked at in the outputs (rows/).
+// In charge of: running rows: a job is validated, planned and encoded as in the service, once for all rows that share
+// it.
+// Not in charge of: what is measured in the outputs (rows/).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { validateJob, type ValidationResult } from '#contract/job/validateJob.ts'
@@ -24,7 +25,7 @@ const BASE_URL = 'https://api.example.test'
 const VIDEO = { width: 320, height: 180, video_bitrate: 500 }
 const AUDIO = { audio_bitrate: 128, source_stream: 1 }
 
-/** The base job with what is said beside it. */
+/** The base job with the changes merged in. */
 function bodyOf(job: JobChange): Record<string, unknown> {
   const { videoProfiles = [{}], audioProfiles = [{}], ...rest } = job
   return {
@@ -36,7 +37,7 @@ function bodyOf(job: JobChange): Record<string, unknown> {
   }
 }
 
-/** Encoders with several threads do not spend their bits alike twice; the document is to say the same again. */
+/** With several threads, encoders distribute bits differently in each run; the document must be reproducible. */
 const THREADS = 1
 
 interface Made {
@@ -49,7 +50,7 @@ export interface MatrixRunner extends AsyncDisposable {
   run(row: Row): Promise<Measurement>
 }
 
-/** A whole attempt at a segmented job, from the door to the commit. */
+/** A whole attempt at a segmented job, from the task API to the commit. */
 async function segments(body: object, source: string, directory: string): Promise<ReadonlyMap<string, Buffer>> {
   const validation = validateJob(body, { baseUrl: BASE_URL })
   if (!validation.ok) throw new Error(validation.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
@@ -65,7 +66,7 @@ async function segments(body: object, source: string, directory: string): Promis
     })
     const [failure] = taskApi.fails
     if (failure !== undefined) throw new Error(failure.error?.message ?? failure.reason)
-    // The poster of the source is no output: the service keeps it by itself.
+    // The poster of the source is not an output: the service stores it separately.
     const previews = taskApi.previews.map((bytes) => ['(poster of the source)', bytes] as const)
     return new Map([
       ...[...storedObjects(taskApi)].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes] as const),

@@ -1,4 +1,4 @@
-// In charge of: the clips that rows are measured on: generated, so that what must come out of them is known.
+// In charge of: the clips that rows are measured on: generated, so that the expected outputs are known.
 // Not in charge of: when they are made (runner.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { makeTestCard } from '../support/media/testCard.ts'
@@ -15,26 +15,26 @@ const coding = (codec: string) => ['-c:v', 'libx264', '-preset', 'ultrafast', '-
 const lavfi = (graph: string) => ['-f', 'lavfi', '-i', graph]
 const GREY = lavfi('color=gray:s=64x64:r=25:d=2')
 
-/** Hz of each channel of `surround`: FL, FR, FC, LFE, SL, SR. */
+/** Frequency in Hz of each channel of `surround`: FL, FR, FC, LFE, SL, SR. */
 export const SURROUND_HZ = [400, 600, 900, 60, 1300, 1700] as const
-/** Hz of the audio stream number `index` + 1 of `tracks`. */
+/** Frequency in Hz of audio stream `index` + 1 of `tracks`. */
 export const trackHz = (index: number) => 300 + 200 * index
-/** The grey of `hdr`: PQ, 10 bits. */
+/** The luma of `hdr`: grey in PQ, 10 bits. */
 export const HDR_LUMA = 500
-/** When `cues` splices out, seconds. */
+/** The splice time of `cues` in seconds. */
 export const SPLICE_SECONDS = 1.52
-/** What `captions` says. */
+/** The caption text of `captions`. */
 export const CAPTION = 'HELLO MATRIX'
 
 const makers = {
-  /** 2 s of 320 × 180 at 25 a second, stereo. */
+  /** 2 s of 320 × 180 at 25 fps, stereo. */
   plain: (file) => makeClip(file('plain.mp4'), { seconds: 2 }),
-  /** The same without a picture that would be expensive: 64 × 64. */
+  /** The same at 64 × 64, which encodes faster. */
   small: (file) => makeClip(file('small.mp4'), { seconds: 2, width: 64, height: 64 }),
   /** Four quarters: red, green, blue, white. */
   card: (file) => makeTestCard(file('card.mp4')),
   grey: (file) => makeClip(file('grey.mp4'), { picture: 'color=c=gray', seconds: 0.6, audio: [] }),
-  /** White, but for the left eighth, which is black. */
+  /** White, except for the left eighth, which is black. */
   banded: (file) =>
     makeClip(file('banded.mp4'), {
       picture: 'color=c=white',
@@ -78,13 +78,13 @@ const makers = {
     await ffmpeg([...lavfi('sine=f=440:r=48000:d=2'), '-c:a', 'aac', file('song.m4a')])
     return file('song.m4a')
   },
-  /** One picture, to be made very large. */
+  /** One frame, to be scaled up to very large sizes. */
   single: (file) => makeClip(file('single.mp4'), { seconds: 0.04, audio: [] }),
-  /** 61 s at 5 a second. */
+  /** 61 s at 5 fps. */
   long: (file) => makeClip(file('long.mp4'), { width: 64, height: 64, rate: '5', seconds: 61, audio: [] }),
-  /** 26 pictures a second, which is no standard rate. */
+  /** 26 fps, which is not a standard rate. */
   odd: (file) => makeClip(file('odd.mp4'), { rate: '26', seconds: 2, audio: [] }),
-  /** Scene changes every 0.4 s, which tempt encoders to key frames. */
+  /** Scene changes every 0.4 s, at which encoders would insert key frames. */
   changes: (file) =>
     makeClip(file('changes.mp4'), { seconds: 3, audio: [], filters: "negate=enable='lt(mod(t,0.8),0.4)'" }),
   /** 4 s of black, 4 s of noise. */
@@ -93,7 +93,7 @@ const makers = {
     await ffmpeg([...lavfi(picture), ...coding('aac'), '-qp', '10', file('uneven.mkv')])
     return file('uneven.mkv')
   },
-  /** Full HD that is hard to encode, 10 s at 5 a second. */
+  /** Full HD that is hard to encode, 10 s at 5 fps. */
   hd: async (file) => {
     const picture = 'testsrc2=s=1920x1080:r=5:d=10,noise=alls=40:allf=t'
     await ffmpeg([...lavfi(picture), ...coding('aac'), '-qp', '18', file('hd.mkv')])
@@ -112,34 +112,34 @@ const makers = {
     await ffmpeg([...GREY, ...audioInput, ...coding('pcm_s16le'), file('tone.mkv')])
     return file('tone.mkv')
   },
-  /** Eight audio streams, each with a tone of its own. */
+  /** Eight audio streams, each with a different tone. */
   tracks: async (file) => {
     const tones = Array.from({ length: 8 }, (_, index) => lavfi(`sine=f=${trackHz(index)}:r=48000:d=2`))
     const maps = Array.from({ length: 9 }, (_, index) => ['-map', `${index}`])
     await ffmpeg([...GREY, ...tones.flat(), ...maps.flat(), ...coding('mp2'), '-ac', '2', file('tracks.ts')])
     return file('tracks.ts')
   },
-  /** 5.1 with another tone in each channel. */
+  /** 5.1 with a different tone in each channel. */
   surround: async (file) => {
     const exprs = SURROUND_HZ.map((hertz) => `0.2*sin(2*PI*${hertz}*t)`).join('|')
     const sound = lavfi(`aevalsrc=exprs=${exprs}:channel_layout=5.1:s=48000:d=2`)
     await ffmpeg([...GREY, ...sound, ...coding('pcm_s16le'), file('surround.mkv')])
     return file('surround.mkv')
   },
-  /** Saws: overtones up to the top, which no encoder can replace by noise of its own. */
+  /** Sawtooth waves: overtones up to the top, which encoders cannot replace by synthetic noise. */
   saws: async (file) => {
     const sound = lavfi('aevalsrc=exprs=0.6*(mod(t*97\\,1)-0.5)|0.6*(mod(t*131\\,1)-0.5):s=48000:d=4')
     await ffmpeg([...lavfi('color=gray:s=64x64:r=25:d=4'), ...sound, ...coding('pcm_s16le'), file('saws.mkv')])
     return file('saws.mkv')
   },
-  /** 5.1 of noise, which leaves no bit unused. */
+  /** 5.1 noise, which uses every bit. */
   noise: async (file) => {
     const exprs = Array.from({ length: 6 }, (_, index) => `0.3*(random(${index})-0.5)`).join('|')
     const sound = lavfi(`aevalsrc=exprs=${exprs}:channel_layout=5.1:s=48000:d=4`)
     await ffmpeg([...lavfi('color=gray:s=64x64:r=25:d=4'), ...sound, ...coding('pcm_s16le'), file('noise.mkv')])
     return file('noise.mkv')
   },
-  /** Noise that is loud, with little above 6 kHz, as in speech and music. */
+  /** Loud noise with little above 6 kHz, as in speech and music. */
   pink: async (file) => {
     const voices = [1, 2].map((seed) => lavfi(`anoisesrc=seed=${seed}:c=pink:a=1:r=48000:d=6,lowpass=f=6000`))
     const join = ['-filter_complex', '[1:a][2:a]join=inputs=2:channel_layout=stereo[a]', '-map', '0:v', '-map', '[a]']
@@ -156,18 +156,18 @@ const makers = {
     await ffmpeg([...pictures.flat(), ...tones.flat(), ...maps, ...coding('mp2'), ...programs, file('programs.ts')])
     return file('programs.ts')
   },
-  /** AC-3 that states a dialogue level of −24 dB. */
+  /** AC-3 with a dialogue level of −24 dB. */
   dolby: async (file) => {
     const sound = lavfi('sine=f=997:r=48000:d=2')
     await ffmpeg([...GREY, ...sound, ...coding('ac3'), '-b:a', '192k', '-dialnorm', '-24', file('dolby.ts')])
     return file('dolby.ts')
   },
-  /** 25 interlaced pictures a second, top field first: a bar that moves on with every field. */
+  /** 25 interlaced frames per second, top field first: a bar that moves with every field. */
   fields: (file) => makeMovingBar(file('fields.ts'), 'top'),
-  /** Film of 23.976 behind 3:2 pulldown. */
+  /** Film at 23.976 fps with 3:2 pulldown. */
   film: async (file) => {
     const picture = 'testsrc2=s=320x180:r=24000/1001:d=4,telecine=pattern=23,setfield=tff'
-    // Said twice: old encoders take the order from here, not from the pictures.
+    // Set twice: old encoders take the field order from this flag, not from the frames.
     const encoder = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-top', '1', '-b:v', '6M']
     await ffmpeg([...lavfi(picture), ...encoder, file('film.ts')])
     return file('film.ts')
@@ -178,7 +178,7 @@ const makers = {
     await makeCueClip(file('cues.ts'), { seconds: 3, flags: ['-g', '50', '-f', 'mpegts'] }, [cue])
     return file('cues.ts')
   },
-  /** CEA-608 in every picture, channel 1. */
+  /** CEA-608 in every frame, channel 1. */
   captions: (file) => makeCaptionedClip(file, CAPTION),
 } satisfies Record<string, Maker>
 

@@ -1,6 +1,7 @@
-// In charge of: a model of D1: what each statement of the service's ledger must do and answer, written down a second time. It
-// can keep a tape of statements and answers, which sqlReplay.ts compares with the real SQL.
-// Not in charge of: which statements are sent, and when (worker/scheduler …), what may follow (invariants.ts).
+// In charge of: a model of D1: what each statement of the service's database code must do and return, implemented a
+// second time. It can record statements and answers, which sqlReplay.ts compares with the real SQL.
+// Not in charge of: which statements are sent, and when (worker/scheduler …), which results are allowed
+// (invariants.ts).
 import type { JobState, TaskEvent, TaskState } from '#contract/task/lifecycle.ts'
 import type { JobRow } from '../../worker/db/jobs.ts'
 import type { TaskRow } from '../../worker/db/tasks.ts'
@@ -22,7 +23,7 @@ type Value = string | number | null
 type Row = Record<string, unknown>
 type Answer = (...values: never[]) => Row[]
 
-/** In order: what was sent, and what the model answered; no rows where the answer does not matter. */
+/** In order: what was sent, and the model's answer; no rows if the answer does not matter. */
 export type Tape = { sql: string; values: readonly Value[]; rows: Row[] | null }[]
 
 export interface Change {
@@ -63,7 +64,7 @@ class Statement {
   }
 }
 
-/** The text that a function of the ledger sends. */
+/** The SQL text that a database function sends. */
 function sentBy(send: (db: D1Database) => unknown): string {
   const sent: string[] = []
   const prepare = (sql: string) => {
@@ -81,7 +82,7 @@ export class Ledger {
   readonly #answers: ReadonlyMap<string, Answer>
   readonly #tape: Tape | null
   readonly #changed: (change: Change) => void
-  /** By the current batch. */
+  /** The task that the current batch changed. */
   #moved: { before: Task; isClaim: boolean } | null = null
 
   constructor({ jobs, tasks }: Pick<Code, 'jobs' | 'tasks'>, tape: Tape | null, changed: (change: Change) => void) {
@@ -105,7 +106,7 @@ export class Ledger {
     ])
   }
 
-  /** As one program has it; `soon` says how long a statement takes. */
+  /** The database as one program sees it; `soon` returns the duration of a statement. */
   database(program: Program, soon: () => number): D1Database {
     const ask = (statement: Statement) => program.effect(() => this.#answer(statement), soon())
     const db = {
@@ -209,7 +210,7 @@ export class Ledger {
     return this.tasks.get(`${job.job_id}-0`)!
   }
 
-  /** The guard of every change of state. */
+  /** The WHERE guard of every state change. */
   #seen(id: string, state: TaskState, attempt: number, lost: number): Task | null {
     const task = this.tasks.get(id)
     return task?.state === state && task.attempt === attempt && task.lost === lost ? task : null
@@ -326,7 +327,7 @@ export class Ledger {
   readonly #busy = (now: number): Row[] =>
     [...this.slots.values()].filter(({ task, free_at: at }) => task !== null || at > now).map(({ k }) => ({ k }))
 
-  /** Fair share, then turns of accounts, then who has waited longest; priorities are all the same here. */
+  /** Fair share, then round robin of accounts, then longest waiting; all priorities are equal here. */
   readonly #waiting = (now: number, limit: number): Row[] => {
     const holds = new Map<string, number>()
     for (const { account } of this.slots.values())
@@ -375,7 +376,7 @@ export class Ledger {
   }
 }
 
-/** The event behind a change that no request asked for: of the monitor or of a commit. */
+/** The event behind a change that no request asked for: from the monitor or a commit. */
 function noticed({ state, attempt }: Task, after: Task): TaskEvent {
   if (state === 'committing')
     return after.state === 'completed'

@@ -1,5 +1,5 @@
-// In charge of: the invariants of docs/reliability.md, looked at from outside and written down apart from the code that is
-// to keep them.
+// In charge of: the invariants of docs/reliability.md, checked from outside and written independently of the code that
+// must keep them.
 // Not in charge of: making anything happen.
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { Clock } from './virtualClock.ts'
@@ -17,10 +17,10 @@ export interface Violation {
 
 const ENDS = ['completed', 'failed', 'cancelled']
 const MAX_LOST = 4
-/** A lease of 30 s, and 15 s for what was not made durable and for the alarm. */
+/** A lease of 30 s, plus 15 s for what was not made durable and for the alarm. */
 const NOTICE_MS = 45_000
 const COMMIT_SLACK_MS = 30 * 60_000
-/** Which states an event may find a task in; it was decided once, and stands here a second time on purpose. */
+/** The states in which an event may find a task; duplicated here on purpose. */
 const FROM: Readonly<Record<string, readonly string[]>> = {
   claim: ['queued'],
   start_failed: ['starting'],
@@ -38,7 +38,7 @@ const FROM: Readonly<Record<string, readonly string[]>> = {
 
 export class Checker {
   readonly violations: Violation[] = []
-  /** Attempts that a transcoder took: a start that was refused is none. */
+  /** Attempts that a transcoder accepted; refused starts do not count. */
   started = 0
   readonly results = new Map<string, number>()
   ledger!: Ledger
@@ -52,7 +52,7 @@ export class Checker {
   readonly #events = new Map<string, number>()
   readonly #runs = new Map<string, number>()
   readonly #cancelled = new Set<string>()
-  /** Attempts whose transcoder fell silent while they ran, and when. */
+  /** Attempts whose transcoder fell silent while they ran, and since when. */
   readonly #silent = new Map<string, number>()
   readonly #failedStarts = new Map<string, number>()
 
@@ -70,7 +70,7 @@ export class Checker {
     this.violations.push({ invariant, task, at: this.#clock.now, what })
   }
 
-  /** Behind every write to the ledger. */
+  /** Called after every write to the database. */
   changed({ before, after, event }: Change): void {
     const { id } = after
     const attempt = 'attempt' in event ? ` of attempt ${event.attempt}` : ''
@@ -136,12 +136,12 @@ export class Checker {
     if (task.state === 'running' && task.attempt === attempt) this.#silent.set(`${id} ${attempt}`, this.#clock.now)
   }
 
-  /** A request that was still under way arrives, or a frozen one goes on: silent from now at the earliest. */
+  /** A delayed request arrives, or a frozen transcoder continues: the silence starts now at the earliest. */
   heard(id: string, attempt: number): void {
     if (this.#silent.has(`${id} ${attempt}`)) this.#silent.set(`${id} ${attempt}`, this.#clock.now)
   }
 
-  /** Only where no alarm fails or waits: then nothing may keep the monitor from noticing, whether it is in memory or not. */
+  /** Only if no alarm fails or is late: then the monitor must notice, whether it is in memory or not. */
   #noticed({ id, attempt }: Task, event: Change['event']): void {
     const since = this.#silent.get(`${id} ${attempt}`)
     if (since === undefined || event.type === 'started') return
@@ -150,7 +150,7 @@ export class Checker {
     if (this.isCalm && after > NOTICE_MS) this.fault(id, 'I1', `a silent transcoder was noticed after ${after} ms`)
   }
 
-  /** A task holds a slot exactly while it is starting or running, and the slot says so. */
+  /** A task holds a slot exactly while it is starting or running, and the slot row agrees. */
   #slots(): void {
     for (const task of this.ledger.tasks.values()) {
       const held = [...this.ledger.slots.values()].filter((slot) => slot.task === task.id)
@@ -162,7 +162,7 @@ export class Checker {
     }
   }
 
-  /** Behind every change of a destination. */
+  /** Called after every change of a destination. */
   stored(job: string, { objects }: Store): void {
     const id = `${job}-0`
     const { state } = this.ledger.tasks.get(id)!
@@ -205,7 +205,7 @@ export class Checker {
     return ENDS.includes(this.ledger.tasks.get(id)!.state)
   }
 
-  /** A status that was read; `wasOver`: the job had ended when the request was sent. */
+  /** A client read a status; `wasOver`: the job had ended when the request was sent. */
   shown(id: string, status: PublicStatus, wasOver: boolean): void {
     const isOver = status.job_completed
     if (isOver ? !this.isOver(id) : wasOver) this.fault(id, 'I2', 'job_completed is wrong')
@@ -214,7 +214,10 @@ export class Checker {
     this.#grows(id, 'status', status)
   }
 
-  /** Progress that only event streams have shown is not always stored: an eviction of the monitor, which ends them, can lose it. */
+  /**
+   * Progress that only event streams have shown is not always stored: an eviction of the monitor, which ends the
+   * streams, can lose it.
+   */
   reconnected(id: string): void {
     this.#shown.delete(`${id} events`)
   }
@@ -237,7 +240,7 @@ export class Checker {
       this.fault(id, 'I4', `${where}: ${before.tcode}/${before.xfer} was followed by ${tcode}/${xfer}`)
   }
 
-  /** Long after everything. */
+  /** Called long after the last job has ended. */
   atRest(service: Service): void {
     for (const task of this.ledger.tasks.values()) {
       const { id } = task

@@ -16,13 +16,13 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
-    /** Nothing but repetition: each message five times, each post three times. */
+    /** Only repetition: each message five times, each post three times. */
     repeat: { type: 'boolean', default: false },
-    /** Also play what the model's database was asked to the service's own SQL, on SQLite. */
+    /** Also replays the statements of the model's database on the service's own SQL, in SQLite. */
     sql: { type: 'boolean', default: false },
     /** Write each tape as a line of JSON (tapes.ts), and nothing else. */
     tapes: { type: 'boolean', default: false },
-    /** A directory with worker/ in it: the planted bugs are copies. */
+    /** A directory that contains worker/: the planted bugs are copies. */
     source: { type: 'string', default: join(import.meta.dirname, '../..') },
   },
 })
@@ -34,7 +34,7 @@ if (!Number.isInteger(from) || !Number.isInteger(count) || count < 1) {
   process.exit(2)
 }
 
-/** Beside tapes. */
+/** With --tapes, stdout carries only tapes. */
 const say = (line: string): void => (values.tapes ? console.error(line) : console.log(line))
 
 const code = await loadCode(values.source)

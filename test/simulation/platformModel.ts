@@ -1,17 +1,19 @@
-// In charge of: what the platform gives to a program: the bindings of a Worker, the storage of a Durable Object and its alarm.
-// Not in charge of: the database (databaseModel.ts), R2 (storageModel.ts), when any of them is slow or away (workerModel.ts).
+// In charge of: what the platform offers to a program: the bindings of a Worker, the storage of a Durable Object and
+// its alarm.
+// Not in charge of: the database (databaseModel.ts), R2 (storageModel.ts), when any of them is slow or unavailable
+// (workerModel.ts).
 import type { JobMonitor } from '../../worker/monitor/jobMonitor.ts'
 import type { Program } from './program.ts'
 import type { Service } from './workerModel.ts'
 import { bucketOf } from './storageModel.ts'
 
-/** What a Durable Object keeps while it is in memory and while it is not. */
+/** What a Durable Object keeps, in memory or evicted. */
 export interface Durable {
   readonly entries: Map<string, unknown>
   alarm: number | null
 }
 
-/** Each call happens at once: while storage answers, the platform delivers nothing to the object. */
+/** Each call is immediate: while storage answers, the platform delivers nothing to the object. */
 export function storageOf(durable: Durable, program: Program, armed: (at: number) => void): DurableObjectStorage {
   const { entries } = durable
   const storage = {
@@ -55,7 +57,7 @@ export function envOf(service: Service, program: Program): Env {
     BUCKET: bucketOf(service, program),
     MONITOR: named((job) => stubOf(service, program, job)),
     TRANSCODER: named((slot) => ({
-      // Nobody waits for it.
+      // The caller does not wait for it.
       cancel: async (task: string, attempt: number) => {
         if (service.fault(service.scenario.loss)) return
         const transcoder = service.transcoders[Number(slot.slice('slot-'.length))]
@@ -76,10 +78,11 @@ export function envOf(service: Service, program: Program): Env {
 const LAST_PROGRESS: keyof JobMonitor = 'lastProgress'
 type Methods = Record<PropertyKey, (...args: unknown[]) => Promise<unknown>>
 
-/** RPC: each method of the object, as it is in memory when the call arrives. */
+/** RPC: calls the object that is in memory when the call arrives. */
 function stubOf(service: Service, program: Program, job: string): unknown {
   const get = (_: object, name: PropertyKey) => {
-    // If the monitor is evicted during this call, the job ends without progress: worker/scheduler/applyEvent.ts goes on without.
+    // If the monitor is evicted during this call, the job ends without progress: worker/scheduler/applyEvent.ts ignores
+    // the error.
     const mayEnd = name !== LAST_PROGRESS
     return (...args: unknown[]) => {
       const work = (monitor: unknown) => (monitor as Methods)[name]!(...args)

@@ -1,10 +1,10 @@
-// In charge of: which code is simulated: the service's own, from the repository or from a copy of it with a bug.
+// In charge of: loading the simulated code: the service's own, from the repository or from a copy with a planted bug.
 // Not in charge of: the platform around it (platformModel.ts).
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-// What the platform brings itself. The Worker waits for nothing that is left over here: the clock runs it.
+// Modules that the platform provides. The Worker waits for no remaining timers here, since the clock is virtual.
 const PLATFORM = `export class DurableObject { constructor(ctx, env) { this.ctx = ctx; this.env = env } }
 export const waitUntil = () => undefined`
 
@@ -17,7 +17,7 @@ registerHooks({
 
 export type Code = Awaited<ReturnType<typeof loadCode>>
 
-/** @param root a directory with worker/ in it */
+/** @param root a directory that contains worker/ */
 export async function loadCode(root: string) {
   const load = async (path: string): Promise<unknown> => import(pathToFileURL(join(root, path)).href)
   const monitor = (await load('worker/monitor/jobMonitor.ts')) as typeof import('../../worker/monitor/jobMonitor.ts')

@@ -1,17 +1,17 @@
-// In charge of: one execution on the platform: a request to the Worker, or a Durable Object in memory. It can end between any
-// two of its effects; then nothing else of it runs, not even clean-up.
+// In charge of: one execution on the platform: a request to the Worker, or a Durable Object in memory. It can end
+// between any two of its effects; then nothing else of it runs, not even clean-up.
 // Not in charge of: what the effects are (platformModel.ts), when it ends (workerModel.ts).
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
 import type { Clock } from './virtualClock.ts'
 
-/** The caller of a program that ended gets this. */
+/** Thrown to the caller of a program that ended. */
 export class Crash extends Error {}
 
 export class Program {
-  /** Effects until it ends. */
+  /** Number of effects until it ends. */
   left = Number.POSITIVE_INFINITY
   isOver = false
-  /** The event that a request is about to apply: the checker compares it with what is written. */
+  /** The event that a request is about to apply: the checker compares it with the write. */
   asked: TaskEvent | null = null
   env!: Env
   readonly #clock: Clock
@@ -23,7 +23,7 @@ export class Program {
     this.#ended = ended
   }
 
-  /** Every effect that is visible outside the program goes through here. */
+  /** Every effect that is visible outside the program passes through here. */
   async effect<T>(act: () => T | Promise<T>, afterMs = 0): Promise<T> {
     if (this.left-- <= 0) this.end()
     if (afterMs > 0 && !this.isOver) await this.#clock.sleep(afterMs)

@@ -1,5 +1,5 @@
-// In charge of: what a seed stands for: how many jobs of which kinds, and how bad the world is.
-// Not in charge of: when exactly something goes wrong.
+// In charge of: what a seed stands for: the number and kinds of jobs, and the probabilities of faults.
+// Not in charge of: the exact time of each fault.
 import type { TaskKind } from '#contract/task/lifecycle.ts'
 import type { Random } from '../support/seededRandom.ts'
 
@@ -8,7 +8,7 @@ export interface JobShape {
   account: string
   createdAt: number
   deadlineAt: number
-  /** null = nobody cancels it. */
+  /** null = never cancelled. */
   cancelAt: number | null
   /** Single files, stored in parts. */
   files: number
@@ -29,18 +29,18 @@ export interface Scenario {
   protocols: number[]
   faultsUntil: number
   loss: number
-  /** Deliveries of each queue message. */
+  /** Number of deliveries of each queue message. */
   duplicates: number
-  /** Sends of each post. */
+  /** Number of sends of each post. */
   posts: number
   crash: number
   pause: number
   evict: number
-  /** Somebody asks for the status every few seconds, which keeps the monitor in memory. */
+  /** A client polls the status every few seconds, which keeps the monitor in memory. */
   watched: boolean
   storeFails: number
   commitFails: number
-  /** Restarts, freezes and graceful stops of transcoders, in milliseconds since the beginning. */
+  /** Restarts, freezes and graceful stops of transcoders, in milliseconds since the start. */
   accidents: { at: number; k: number; kind: 'kill' | 'freeze' | 'stop' }[]
 }
 
@@ -50,7 +50,7 @@ export function scenarioOf(random: Random): Scenario {
   const level = (...choices: number[]): number => choices[random.whole(0, choices.length - 1)]!
   const faultsUntil = random.whole(1, 12) * MINUTE
   const protocols = Array.from({ length: random.whole(1, 3) }, () => (random.chance(0.25) ? 1 : 2))
-  // One that can do everything comes at the end of every rollout.
+  // A rollout ends with a transcoder that supports everything.
   if (!protocols.includes(2)) protocols.push(2)
   return {
     protocols,
@@ -91,7 +91,9 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
   }
 }
 
-/** Four jobs that end well in a world without faults, but everything arrives several times: messages five, posts three. */
+/**
+ * Four jobs that succeed without faults, but everything arrives several times: messages five times, posts three times.
+ */
 export function repeated(random: Random): Scenario {
   const calm = { loss: 0, crash: 0, pause: 0, evict: 0, watched: true, storeFails: 0, commitFails: 0, accidents: [] }
   const jobs = Array.from({ length: 4 }, (): JobShape => ({

@@ -1,5 +1,5 @@
-// In charge of: one run: a world from a seed, played to its end, and what was found. Time, chance and digests of this process
-// are the world's meanwhile.
+// In charge of: one run: builds a world from a seed, plays it to its end, and collects the violations. Meanwhile it
+// replaces time, randomness and digests of this process by simulated ones.
 // Not in charge of: which seeds, what is printed.
 import { Checker, type Violation } from './invariants.ts'
 import { Clock, type Process, settled } from './virtualClock.ts'
@@ -22,18 +22,18 @@ export interface Run {
 export interface RunOptions {
   trace?: (line: string) => void
   tape?: Tape
-  /** In place of the one that the seed stands for. */
+  /** Replaces the scenario of the seed. */
   scenario?: Scenario
 }
 
 const SWEEP_MS = 60_000
 const READ_MS = 3000
-/** Of a job that nobody watches. */
+/** Polling interval of a job that no client watches closely. */
 const SELDOM_MS = 10 * 60_000
 const EVICT_EVERY_MS = 2000
-/** After the last job ended: late writes are over, and what was left is removed (I8). */
+/** Time after the end of the last job: late writes are done, and leftover files are removed (I8). */
 const REST_MS = 40 * 60_000
-/** A world that goes on for so long goes on for ever. */
+/** A run with more steps counts as endless. */
 const MAX_STEPS = 2_000_000
 
 export async function simulate(seed: number, code: Code, options: RunOptions = {}): Promise<Run> {
@@ -68,7 +68,7 @@ async function play(clock: Clock, random: Random, code: Code, options: RunOption
 
   while (checker.violations.length === 0 && clock.steps < MAX_STEPS && clock.now <= until) {
     const more = clock.step()
-    // Most steps have nothing to wait for.
+    // Most steps have nothing to await.
     if (more === false || (more !== true && !(await more))) break
   }
   if (clock.steps >= MAX_STEPS) checker.fault('', 'I1', 'the world does not come to rest')
@@ -100,13 +100,13 @@ async function play(clock: Clock, random: Random, code: Code, options: RunOption
         continue
       }
       checker.shown(id, status, wasOver)
-      // Some reads after the end: it stays as it is.
+      // A few reads after the end: the status must not change.
       if (status.job_completed) more--
       yield scenario.watched ? random.whole(READ_MS, status.phase === 'queued' ? 20_000 : READ_MS * 2) : SELDOM_MS
     }
   }
 
-  /** Comes again with the last event that it has, until the job is over and the connection is closed. */
+  /** Reconnects with the last event that it received, until the job has ended and the connection is closed. */
   function* follower(id: string): Process {
     let last = 0
     for (;;) {
@@ -151,7 +151,7 @@ function* accident(service: Service, k: number, kind: 'kill' | 'freeze' | 'stop'
 
 const GLOBALS = globalThis as unknown as Record<string, unknown>
 
-/** @returns what gives them back */
+/** @returns a function that restores them */
 function takeGlobals(clock: Clock, random: Random): () => void {
   const { log, error } = console
   const { now } = Date
@@ -175,7 +175,7 @@ function takeGlobals(clock: Clock, random: Random): () => void {
     return interval
   }
   GLOBALS['clearInterval'] = (interval: object) => intervals.delete(interval)
-  // Threads of their own would bring back real time.
+  // The real digest runs in threads, which would bring back real time.
   const digest = () => Promise.resolve(new ArrayBuffer(32))
   Object.defineProperty(crypto.subtle, 'digest', { value: digest, configurable: true })
   return () => {

@@ -1,9 +1,9 @@
-// In charge of: playing a tape of the model's database to the service's own SQL, and comparing every answer and, behind each
-// change, every row.
-// Not in charge of: which database it is (D1 in workerd, or SQLite in Node), making tapes (databaseModel.ts).
+// In charge of: replaying a recorded tape of the model's database on the service's own SQL, and comparing every answer
+// and, after each change, every row.
+// Not in charge of: which database it is (D1 in workerd, or SQLite in Node), recording tapes (databaseModel.ts).
 import type { Tape } from './databaseModel.ts'
 
-/** As far as it is needed here: the same in D1 and in what stands in for it. */
+/** The part of a statement that is used here: the same in D1 and in its substitute. */
 interface Statement {
   bind(...values: unknown[]): Statement
 }
@@ -12,10 +12,10 @@ export interface Database {
   batch(statements: Statement[]): Promise<{ results: unknown[] }[]>
 }
 
-/** Statements of one batch: a thousand seeds on D1 are mostly round trips. */
+/** Statements per batch: a thousand seeds on D1 are mostly round trips. */
 const MANY = 200
 
-/** @returns what differs first, or null */
+/** @returns the first difference, or null */
 export async function replay(db: Database, tape: Tape): Promise<string | null> {
   await db.batch(['slots', 'tasks', 'jobs'].map((table) => db.prepare(`DELETE FROM ${table}`)))
   for (let from = 0; from < tape.length; from += MANY) {
@@ -23,7 +23,7 @@ export async function replay(db: Database, tape: Tape): Promise<string | null> {
     const answers = await db.batch(entries.map(({ sql, values }) => db.prepare(sql).bind(...values)))
     for (const [index, { sql, values, rows }] of entries.entries()) {
       if (rows === null) continue
-      // Without ORDER BY, any order is right.
+      // Without ORDER BY, any order is correct.
       const inOrder = (all: string[]) => (/ORDER BY/.test(sql) ? all : all.toSorted())
       const members = rows.map((row) => Object.keys(row))[0] ?? []
       const got = inOrder(
@@ -37,7 +37,7 @@ export async function replay(db: Database, tape: Tape): Promise<string | null> {
   return null
 }
 
-/** Only what the model has of a row. */
+/** Only the columns that the model has. */
 function valuesOf(row: unknown, members: readonly string[]): string {
   return JSON.stringify(members.map((name) => [name, (row as Record<string, unknown>)[name]]))
 }

@@ -1,5 +1,5 @@
-// In charge of: SQLite in this process, in the shape of D1, with the service's own migrations.
-// Not in charge of: anything that D1 has beyond prepare, bind and batch.
+// In charge of: SQLite in this process with D1's interface, with the service's own migrations.
+// Not in charge of: D1 features other than prepare, bind and batch.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -20,7 +20,7 @@ class Bound {
   }
 }
 
-/** @param root a directory with migrations/ in it */
+/** @param root a directory that contains migrations/ */
 export function openDatabase(root: string): Database {
   const db = new DatabaseSync(':memory:')
   const migrations = join(root, 'migrations')

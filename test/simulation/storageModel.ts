@@ -1,11 +1,12 @@
-// In charge of: R2, as far as sinks and commits ask it: uploads in parts, the objects of each job, and the service's records.
-// Not in charge of: when it fails (workerModel.ts says), what may lie where (invariants.ts).
+// In charge of: a model of R2, as far as sinks and commits use it: multipart uploads, the objects of each job, and the
+// service's records.
+// Not in charge of: when it fails (workerModel.ts), which objects are allowed (invariants.ts).
 import type { Program } from './program.ts'
 import type { Service } from './workerModel.ts'
 
 export interface Stored {
   attempt: number
-  /** Paths that a playlist or manifest points at. */
+  /** Paths that a playlist or manifest refers to. */
   refs: readonly string[]
   size: number
   body: string
@@ -14,23 +15,23 @@ export interface Stored {
 export interface Upload {
   path: string
   attempt: number
-  /** Until it is journaled, the bucket's own rule removes it. */
+  /** False until it is journaled: then only the bucket's lifecycle rule removes it. */
   isKnown: boolean
 }
 
-/** What the simulation stores says of itself: the attempt in its content type, what it points at in its body. */
+/** What the simulation stores: the attempt in the content type, the referenced paths in the body. */
 export const typeOf = (attempt: number): string => `simulated/${attempt}`
-/** Of a file in parts. */
+/** Size of a file uploaded in parts. */
 export const FILE_BYTES = 1000
 
-/** One job's destination, and what the service keeps of the job beside it. */
+/** One job's destination, and what the service stores about the job. */
 export class Store {
   readonly objects = new Map<string, Stored>()
   readonly uploads = new Map<string, Upload>()
-  /** Of its commits. */
+  /** Records of its commits. */
   readonly records = new Map<string, Stored>()
 
-  /** By a key of the bucket: `out/<account>/<job>/<path>` or `work/<job>/<name>`. */
+  /** Parses a key of the bucket: `out/<account>/<job>/<path>` or `work/<job>/<name>`. */
   static place(key: string): { job: string; at: 'objects' | 'records'; path: string } {
     const [space, ...rest] = key.split('/')
     if (space === 'out') return { job: rest[1]!, at: 'objects', path: rest.slice(2).join('/') }
@@ -38,7 +39,7 @@ export class Store {
   }
 }
 
-/** The binding that one program has. */
+/** The R2 binding of one program. */
 export function bucketOf(service: Service, program: Program): R2Bucket {
   const held = (key: string) => {
     const { job, at, path } = Store.place(key)
@@ -66,7 +67,7 @@ export function bucketOf(service: Service, program: Program): R2Bucket {
         const object = held(key).objects.get(held(key).path)
         return object ? { ...described(key, object), json: async () => JSON.parse(object.body) as unknown } : null
       }),
-    // A commit that is undone deletes key by key, as well as it can: what it cannot delete it tells (details.in_place).
+    // Undoing a commit deletes key by key, as far as it can: it reports what it cannot delete (details.in_place).
     delete: (keys: string | string[]) =>
       program.effect(
         () => {

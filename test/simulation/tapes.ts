@@ -1,11 +1,12 @@
-// In charge of: handing tapes of the simulation, which runs in Node, to tests that run in workerd (vitest.config.ts binds it).
-// Not in charge of: what is on them (databaseModel.ts).
+// In charge of: passing tapes of the simulation, which runs in Node, to tests that run in workerd (vitest.config.ts
+// binds it).
+// Not in charge of: their content (databaseModel.ts).
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { Response } from 'miniflare'
 
-/** `?seeds=15`: as many tapes, each a line of JSON. A run that found a violation breaks off. */
+/** `?seeds=15`: that many tapes, each a line of JSON. Throws if a run finds a violation. */
 export function tapes(request: { url: string }): Response {
   const seeds = new URL(request.url).searchParams.get('seeds') ?? '1'
   const main = join(import.meta.dirname, 'main.ts')

@@ -1,5 +1,5 @@
-// In charge of: a model of transcoder/server/controlServer.ts and transcoder/pipeline/runTask.ts as the Worker sees them: what is asked of the task
-// door, in which order, again after no answer, and how it ends.
+// In charge of: a model of transcoder/server/controlServer.ts and transcoder/pipeline/runTask.ts as the Worker sees
+// them: the requests to the task API, their order and their retries, and how the task ends.
 // Not in charge of: media.
 import type { JobError } from '#contract/errors.ts'
 import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
@@ -21,7 +21,7 @@ interface Run {
   attempt: number
   halted: Ending | null
   over: boolean
-  /** Nothing is left but to tell that it ended well. */
+  /** Only the report of success is left to send. */
   ending: boolean
   post: ProgressPost
 }
@@ -35,7 +35,7 @@ export class Transcoder {
   readonly #service: Service
   #current: Run | null = null
   #ended: string[] = []
-  /** Counts its processes: what belongs to an earlier one is gone. */
+  /** Counts its processes, so that work of an earlier process is ignored. */
   #life = 0
   #away = false
   #frozenUntil = 0
@@ -46,7 +46,7 @@ export class Transcoder {
     this.#protocol = protocol
   }
 
-  /** `POST /run`. @returns false for a refusal, and for no answer */
+  /** `POST /run`. @returns false for a refusal or a missing answer */
   async run(id: string, attempt: number, protocol: number): Promise<boolean> {
     if (this.#away || this.#service.clock.now < this.#frozenUntil || protocol > this.#protocol) return false
     const key = `${id} ${attempt}`
@@ -58,7 +58,7 @@ export class Transcoder {
       const [life, until] = [this.#life, this.#service.clock.now + HANDOVER_MS]
       while (!last.over && this.#service.clock.now < until) await this.#service.clock.sleep(20)
       if (this.#away || life !== this.#life) return false
-      // Another message of the same attempt waited too.
+      // Another message of the same attempt was waiting too.
       if (known()) return true
     }
     if (this.#current) return false
@@ -85,7 +85,7 @@ export class Transcoder {
     if (this.#current?.id === id && this.#current.attempt === attempt) this.#current.halted ??= 'cancel'
   }
 
-  /** SIGKILL; another process takes its place. */
+  /** SIGKILL; a new process replaces it. */
   kill(): void {
     if (this.#current) this.#silent(this.#current)
     if (this.#current) this.#release(this.#current)
@@ -105,7 +105,7 @@ export class Transcoder {
     if (!run.over) this.#service.checker.silent(run.id, run.attempt)
   }
 
-  /** SIGTERM: nothing new, the task is given back, then the process ends. */
+  /** SIGTERM: it accepts nothing new, returns the task, then the process ends. */
   stop(): void {
     if (!this.#current) return this.kill()
     this.#away = true
@@ -137,7 +137,7 @@ export class Transcoder {
     if (life !== this.#life) throw new Killed()
   }
 
-  /** One request to the door, sent again until it is answered; now and then it arrives several times. */
+  /** One request to the task API, repeated until it is answered; sometimes it arrives several times. */
   *#ask<T>(run: Run, life: number, handle: (program: Program) => Promise<T | null>, tries = REQUEST_TRIES): Process<T> {
     const { scenario } = this.#service
     for (let n = 0; n < tries; n++) {
@@ -233,11 +233,11 @@ export class Transcoder {
     if (run.halted) throw new Halted()
   }
 
-  /** How an attempt that was halted says so. */
+  /** Reports the end of an attempt that was halted. */
   *#tell(run: Run, life: number): Process {
     if (run.halted !== 'interrupted' && run.halted !== 'unheard') return
     try {
-      // What nobody answered is told as a fault: an eviction that is not counted could go on for ever.
+      // A missing answer is reported as an error: an eviction that is not counted could repeat for ever.
       const error: JobError | null = run.halted === 'unheard' ? { code: 'internal', message: 'unheard' } : null
       yield* this.#ask(run, life, (program) => this.#service.fail(program, run.id, run.attempt, error), 3)
     } catch (error) {

@@ -1,13 +1,13 @@
-// In charge of: virtual time: processes and promises that wait, woken in order, one at a time.
+// In charge of: virtual time: waiting processes and promises, woken in order, one at a time.
 // Not in charge of: what they do.
 
 /**
- * Yields how long it waits in milliseconds, or a promise whose value it is given (`settled`). Between two yields nothing else
+ * Yields a wait in milliseconds, or a promise whose value it receives (`settled`). Between two yields nothing else
  * happens.
  */
 export type Process<T = void> = Generator<number | Promise<unknown>, T, unknown>
 
-/** What a process waits for beside time. */
+/** Waits for a promise instead of time. */
 export function* settled<T>(promise: Promise<T>): Process<T> {
   return (yield promise) as T
 }
@@ -23,7 +23,7 @@ export class Clock {
   steps = 0
   #heap: Entry[] = []
   #order = 0
-  /** Promises may have something to run before the next step. */
+  /** Promise callbacks may have to run before the next step. */
   #isStirred = false
 
   spawn(process: Process<unknown>, delayMs = 0): void {
@@ -41,7 +41,7 @@ export class Clock {
     return new Promise((resolve) => this.later(ms, resolve))
   }
 
-  /** One step, and all that promises do behind it. @returns false when nothing waits any more */
+  /** One step, and all promise callbacks that follow from it. @returns false when nothing is waiting */
   step(): boolean | Promise<boolean> {
     const entry = this.#pop()
     if (!entry) return false

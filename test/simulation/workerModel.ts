@@ -1,6 +1,7 @@
-// In charge of: the Worker around its real classes: Durable Objects that come and go, alarms, the queue, and a model of the
-// requests that clients and transcoders send, of the queue's consumer and of the sweep.
-// Not in charge of: what the monitor, a commit, a transition or the scheduler does: that is the service's own code (productionCode.ts).
+// In charge of: the Worker around its real classes: Durable Objects that come and go, alarms, the queue, and a model of
+// the requests of clients and transcoders, of the queue consumer and of the reconciler.
+// Not in charge of: the monitor, commits, transitions and the scheduler: these are the service's own code
+// (productionCode.ts).
 import type { JobError } from '#contract/errors.ts'
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
@@ -22,9 +23,9 @@ import type { Transcoder } from './transcoderModel.ts'
 /** As in worker/reconciler.ts. */
 const LOST_MESSAGE_MS = 10_000
 const QUIET_MS = 5 * 60_000
-/** A Durable Object that nobody calls leaves memory after this (seen in workerd; on Cloudflare it may be longer). */
+/** An idle Durable Object leaves memory after this (seen in workerd; on Cloudflare it may be longer). */
 const IDLE_EVICTION_MS = 10_000
-/** The platform tries a failed alarm again. */
+/** How often the platform retries a failed alarm. */
 const ALARM_TRIES = 6
 
 /** A monitor in memory. */
@@ -42,7 +43,7 @@ export class Passing extends Error {}
 
 export class Service {
   readonly transcoders: Transcoder[] = []
-  /** Begun so far. */
+  /** Uploads begun so far. */
   uploads = 0
   readonly #durables = new Map<string, Durable>()
   readonly #instances = new Map<string, Instance>()
@@ -63,12 +64,12 @@ export class Service {
     this.checker = parts.checker
   }
 
-  /** Faults end some day, so that it can be asked whether everything comes to an end then. */
+  /** Faults stop at some time, to check that everything then comes to an end. */
   fault(probability: number): boolean {
     return this.clock.now < this.scenario.faultsUntil && this.random.chance(probability)
   }
 
-  /** A short wait: a round trip, or long enough for a lease to end where the network is bad. */
+  /** A short wait: a round trip, or, on a bad network, long enough for a lease to expire. */
   readonly soon = (): number =>
     this.fault(this.scenario.pause) ? this.random.whole(1000, 50_000) : this.random.whole(0, 40)
 
@@ -116,14 +117,14 @@ export class Service {
     return instance
   }
 
-  /** A deployment, or the platform's whim: its memory is gone, whatever it was doing ends where it stood. */
+  /** A deployment or an eviction by the platform: its memory is lost, and its work stops where it is. */
   evict(job: string): void {
     const instance = this.#instances.get(job)
     this.#instances.delete(job)
     instance?.program.end()
   }
 
-  /** A call to a monitor, which may end at any effect of it. @throws Crash */
+  /** A call to a monitor, which may end at any of its effects. @throws Crash */
   async call<T>(job: string, work: (monitor: JobMonitor) => T | Promise<T>, mayEnd = true): Promise<T> {
     const instance = this.#instance(job)
     const { program, monitor, loaded } = instance
@@ -139,7 +140,9 @@ export class Service {
     }
   }
 
-  /** Opens an event stream of a job, after event number `after`: each call gives the next event, or null at the end. */
+  /**
+   * Opens an event stream of a job, after event number `after`: each call returns the next event, or null at the end.
+   */
   async follow(job: string, after: number): Promise<() => Promise<string | null>> {
     const request = new Request(`http://monitor/?job=${job}&after=${after}`)
     const { body } = await this.call(job, (monitor) => monitor.fetch(request))
@@ -159,9 +162,9 @@ export class Service {
     }
   }
 
-  /** Runs to its end, unless this Worker dies at one of its effects. @throws Crash */
+  /** Runs to the end, unless this Worker crashes at one of its effects. @throws Crash */
   request<T>(work: (program: Program) => Promise<T>): Promise<T> {
-    // With it goes every monitor that is at work just now.
+    // The crash also ends every active monitor.
     const program = new Program(this.clock, () => {
       for (const [job, { callers }] of this.#instances) if (callers > 0) this.evict(job)
     })
@@ -170,12 +173,12 @@ export class Service {
     return program.run(work(program))
   }
 
-  /** Nobody waits for the answer. */
+  /** The caller does not wait for the answer. */
   post(work: (program: Program) => Promise<unknown>, delayMs = 0): void {
     this.clock.later(delayMs, () => void this.request(work).catch((error: unknown) => this.survive(error)))
   }
 
-  /** Errors that a request or an alarm may end with; any other is a bug. */
+  /** Errors with which a request or an alarm may end; any other is a bug. */
   readonly survive = (error: unknown): void => {
     const isPassing = error instanceof Crash || error instanceof Passing || (error as Error).name === 'StoreError'
     if (!isPassing) this.checker.fault('', 'I1', `an unexpected error: ${(error as Error).stack}`)
@@ -200,7 +203,7 @@ export class Service {
     }
   }
 
-  /** The queue: at least once, in no order, now and then not at all. */
+  /** The queue delivers at least once, in any order, and sometimes not at all. */
   send(message: { task: string; attempt: number }): void {
     const { loss, duplicates } = this.scenario
     if (this.fault(loss)) return
@@ -243,7 +246,7 @@ export class Service {
       () => !this.fault(this.scenario.loss) && transcoder.run(id, attempt, requiredProtocol(task.kind)),
       this.soon(),
     )
-    // The answer may be lost where the start was not.
+    // The answer may be lost although the attempt was started.
     if (isAccepted && !this.fault(this.scenario.loss)) return
     await this.#apply(program, id, { type: 'start_failed', attempt, reason: 'no_answer' })
   }
@@ -273,7 +276,8 @@ export class Service {
     const job = (await this.code.jobs.findJobByJobId(env.DB, jobOf(id)))!
     const isRunning = job.task_state === 'running' || job.task_state === 'committing'
     const isLive = isRunning || (job.attempt > 0 && job.finished_at === null)
-    // Without delay: a request that stalls here until the job has ended and its monitor has deleted its state shows no progress.
+    // Without delay: a request that stalls here until the job has ended and its monitor has deleted its state shows no
+    // progress.
     const live = isLive ? await this.call(job.job_id, (monitor) => monitor.progress()) : null
     return this.code.publicStatus({
       jobId: id,
@@ -300,8 +304,8 @@ export class Service {
     })
   }
 
-  // The task API: what each address answers (worker/taskApi/); null = 409, another attempt is
-  // current or the job has ended.
+  // The task API: the answer of each address (worker/taskApi/); null = 409, another attempt is current or the job has
+  // ended.
 
   async task(program: Program, id: string, attempt: number): Promise<'ok' | null> {
     const result = await this.#apply(program, id, { type: 'started', attempt })
@@ -323,7 +327,7 @@ export class Service {
     const sink = await this.code.openSinkOf(program.env, jobOf(id))
     const upload = await sink!.beginUpload(path, typeOf(attempt))
     if ((await monitor.journalUpload(attempt, upload, path)) === 'current') {
-      // Aborted meanwhile, it is gone.
+      // If it was aborted meanwhile, it does not exist.
       const open = this.store(jobOf(id)).uploads.get(upload)
       if (open) open.isKnown = true
       return upload

@@ -1,12 +1,12 @@
-// In charge of: chance that can be repeated: the same seed, the same numbers.
-// Not in charge of: what is drawn.
+// In charge of: repeatable pseudo-random numbers: the same seed gives the same numbers.
+// Not in charge of: what they are used for.
 
 export class Random {
   #state: number
 
   constructor(seed: number) {
     this.#state = seed >>> 0
-    // Neighbouring seeds begin alike; a few rounds part them.
+    // Neighbouring seeds start with similar numbers; a few rounds separate them.
     for (let n = 0; n < 4; n++) this.next()
   }
 

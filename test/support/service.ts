@@ -1,5 +1,5 @@
-// In charge of: starting the real service as a person would, and ending it.
-// Not in charge of: speaking to it as a client would (testClient.ts), expectations.
+// In charge of: starting the real service as a user would, and stopping it.
+// Not in charge of: calling it as a client would (testClient.ts), expectations.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ export const ROOT = resolve(import.meta.dirname, '../..')
 export interface ReadyLine {
   ready: true
   base_url: string
-  /** In the addresses that it hands out, unless a proxy says otherwise. */
+  /** Used in the addresses that it returns, unless a proxy sets another. */
   public_url: string
   api_key: string
   admin_key: string
@@ -33,7 +33,7 @@ export interface Exit {
 export class Service extends TestClient {
   readonly ready: ReadyLine
   readonly stateDir: string
-  /** Everything it wrote to standard output, line by line. */
+  /** Its standard output, line by line. */
   readonly stdout: string[]
   readonly stderr: () => string
   readonly exited: Promise<Exit>
@@ -80,7 +80,7 @@ export class Service extends TestClient {
     return new Service({ ready, stateDir, stdout, stderr: () => errors, exited })
   }
 
-  /** Its transcoder's process now, which changes with every restart. */
+  /** The current process of its transcoder, which changes with every restart. */
   transcoder(): ProcessEntry | null {
     return this.transcoders()[0] ?? null
   }
@@ -98,20 +98,20 @@ export class Service extends TestClient {
     )
   }
 
-  /** The workerd that runs our code. */
+  /** The workerd process that runs our code. */
   runtime(): ProcessEntry | null {
     const host = this.worker()?.pid
     return host === undefined ? null : (childrenOf(host).find(({ program }) => program === 'workerd') ?? null)
   }
 
-  /** The encoders that run now. */
+  /** The running encoder processes. */
   encoders(): ProcessEntry[] {
     return this.transcoders().flatMap(({ pid }) =>
       childrenOf(pid).filter(({ program }) => program.startsWith('ffmpeg')),
     )
   }
 
-  /** Stops the encoders that run now until it is disposed of. */
+  /** Pauses the running encoders until it is disposed of. */
   pauseEncoders(): Disposable {
     const encoders = this.encoders()
     const send = (signal: NodeJS.Signals): void => {
@@ -121,7 +121,7 @@ export class Service extends TestClient {
     return { [Symbol.dispose]: () => send('SIGCONT') }
   }
 
-  /** What lies in the transcoder's scratch space. */
+  /** Contents of the transcoder's work directory. */
   async workDirEntries(): Promise<string[]> {
     return readdir(join(this.stateDir, 'work'))
   }

@@ -1,4 +1,4 @@
-// In charge of: speaking to a service as a client would.
+// In charge of: calling a service as a client would.
 // Not in charge of: starting one (service.ts; test/containers), expectations.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import type { PublicEvent } from '#contract/api/answers.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from './timeouts.ts'
 
-/** Asks again and again until the answer is neither null nor false. */
+/** Polls until the answer is neither null nor false. */
 export async function waitFor<T>(
   what: string,
   poll: () => T | Promise<T>,
@@ -39,7 +39,7 @@ export class TestClient {
     )
   }
 
-  /** Each JSON answer is held against the document. */
+  /** Each JSON answer is checked against the OpenAPI document. */
   async call(path: string, init: RequestInit & { password?: string } = {}): Promise<Response> {
     const user = Buffer.from(`${this.apiKey}:${init.password ?? ''}`).toString('base64')
     const response = await fetch(this.base + path, {
@@ -72,16 +72,16 @@ export class TestClient {
     return ((await response.json()) as { _auto_generated_id_: number })._auto_generated_id_
   }
 
-  /** null while the Worker is away. */
+  /** null while the Worker is unreachable. */
   async status(id: number): Promise<PublicStatus | null> {
     const response = await this.call(`/api/v0/job/${id}`).catch(() => null)
     if (response?.status !== 200) return null
-    // An answer that is cut off, by a test that kills the runtime, is none.
+    // A test that kills the runtime may cut an answer off; that counts as no answer.
     const read = (await response.json().catch(() => null)) as { status: PublicStatus } | null
     return read?.status ?? null
   }
 
-  /** Its timeline. */
+  /** The events of a job. */
   async events(id: number): Promise<PublicEvent[]> {
     const response = await this.call(`/api/v0/job/${id}/events`)
     return ((await response.json()) as { events: PublicEvent[] }).events
@@ -99,7 +99,7 @@ export class TestClient {
     )
   }
 
-  /** Polls until the encoder has made something of the job, and not all of it. */
+  /** Polls until the job is partly encoded. */
   waitForEncoding(id: number): Promise<PublicStatus> {
     return waitFor(`job ${id} to be half-way`, async () => {
       const status = await this.status(id)
@@ -109,7 +109,7 @@ export class TestClient {
   }
 }
 
-/** A small valid job: one rendition of 320x180, with the first audio stream unless told otherwise. */
+/** A small valid job: one rendition of 320x180, with the first audio stream unless changed. */
 export function jobRequest(input: string, provider: 'file-upload' | 'http', change: object = {}): object {
   return {
     input,

@@ -1,5 +1,5 @@
 """In charge of: the loudness of raw 32-bit float samples at 48 kHz from standard input, by libebur128. The argument is the number
-of channels, in the order of WAVE. Prints JSON. Not in charge of: decoding, which loudness is right."""
+of channels, in WAVE order. Prints JSON. Not in charge of: decoding, which loudness is expected."""
 
 import json
 import sys

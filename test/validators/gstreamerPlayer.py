@@ -1,5 +1,5 @@
-"""In charge of: playing an address with GStreamer to its end, without waiting for its clock, and keeping what reached the sinks.
-Prints JSON. It runs on the system's Python, where its packages are. Not in charge of: what is expected."""
+"""In charge of: playing an address with GStreamer to its end, faster than real time, and recording what reached the sinks.
+Prints JSON. It runs on the system's Python, for which its packages are installed. Not in charge of: expectations."""
 
 import json
 import sys
@@ -20,7 +20,7 @@ def sink(kind):
     made.set_property("signal-handoffs", True)
 
     def keep(_sink, buffer, pad):
-        # On the clock of the presentation: an edit list is a segment here.
+        # Presentation time: GStreamer represents an edit list as a segment.
         segment = pad.get_sticky_event(Gst.EventType.SEGMENT, 0).parse_segment()
         time = segment.to_running_time(Gst.Format.TIME, buffer.pts)
         if time != Gst.CLOCK_TIME_NONE:
@@ -32,7 +32,7 @@ def sink(kind):
 
 player = Gst.ElementFactory.make("playbin3")
 player.set_property("uri", sys.argv[1])
-# Video and audio only; no volume is set.
+# Video and audio only; the volume is left unchanged.
 player.set_property("flags", 3)
 player.set_property("video-sink", sink("video"))
 player.set_property("audio-sink", sink("audio"))

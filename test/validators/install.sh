@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# In charge of: installing the judges of test/node/validators on Debian, as root: Debian's packages, and with exact versions those of npm,
+# In charge of: installing the programs of test/node/validators on Debian, as root: Debian's packages, and pinned versions from npm,
 # Python and Go. Not in charge of: ffmpeg and Node.js, which the project needs anyway.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -7,7 +7,7 @@ export DEBIAN_FRONTEND=noninteractive
 
 packages=(
   tstools mediainfo mediaconch
-  # Players. Chromium is not one of these: test/node/players has it.
+  # Players, without Chromium, which test/node/players provides.
   firefox-esr vlc-bin vlc-plugin-base
   webkit2gtk-driver xvfb
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav

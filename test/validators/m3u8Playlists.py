@@ -1,5 +1,5 @@
 """In charge of: reading HLS playlists with the m3u8 package: whether it can parse them, and whether EXT-X-VERSION is high enough for
-what they use. Prints a JSON array of arrays of sentences. Not in charge of: what they say."""
+the tags they use. Prints a JSON array of arrays of sentences. Not in charge of: the content of the playlists."""
 
 import json
 import sys

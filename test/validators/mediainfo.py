@@ -1,5 +1,5 @@
-"""In charge of: what libmediainfo says about files: its remarks on conformance, and the facts that policies ask for. Prints a JSON
-array of tracks for each file. Not in charge of: what is accepted."""
+"""In charge of: libmediainfo's report about files: its conformance remarks, and the facts that policies check. Prints a JSON
+array of tracks for each file. Not in charge of: which findings are accepted."""
 
 import json
 import sys

@@ -12,7 +12,7 @@ import threefive
 def described(cue, arrives=None):
     command = cue.command
     crc = cue.info_section.crc
-    # Writing a cue computes its CRC anew.
+    # Encoding a cue recomputes its CRC.
     cue.encode()
     return {
         "command": command.name,
@@ -29,7 +29,7 @@ def described(cue, arrives=None):
 def in_stream(path):
     found = []
     said = io.StringIO()
-    # What it says about a damaged cue goes to its output.
+    # threefive prints its messages about a damaged cue to standard output.
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         stream = threefive.Stream(path, show_null=True)
         stream.decode(func=lambda cue: found.append(described(cue, getattr(cue.packet_data, "pts", None))))

@@ -1,5 +1,5 @@
-// In charge of: the frame around every page: sign-in before all, navigation, titles, and where the focus goes.
-// Not in charge of: the account menu (parts/accountMenu.tsx), uploads under way (transfers/tray.tsx).
+// In charge of: the frame around every page: sign-in, navigation, titles, and focus.
+// Not in charge of: the account menu (parts/accountMenu.tsx), uploads in progress (transfers/tray.tsx).
 import { useEffect, useRef } from 'preact/hooks'
 import { lazyPage } from './parts/lazyPage.tsx'
 import { Menu } from './parts/accountMenu.tsx'
@@ -14,7 +14,7 @@ import { Link, PATHS, useRoute, type Route } from './router.tsx'
 import { useSession } from './api/session.ts'
 import { Tray } from './transfers/tray.tsx'
 
-// These judge what is typed by the service's own rules, which are the larger part of the dashboard's script.
+// These pages validate input with the service's own rules, which are most of the dashboard's script.
 const NewJob = lazyPage(async () => (await import('./pages/new.tsx')).NewJob)
 const Keys = lazyPage(async () => (await import('./pages/keys.tsx')).Keys)
 const Accounts = lazyPage(async () => (await import('./pages/accounts.tsx')).Accounts)
@@ -30,13 +30,13 @@ const titles: Readonly<Record<Route['page'], string>> = {
   nowhere: 'Page not found',
 }
 
-/** An admin key sees no jobs: those pages would do nothing but refuse. */
+/** An admin key cannot use jobs: those pages would only show errors. */
 const navigation = { jobs: ['jobs', 'uploads'], admin: ['keys', 'accounts'] } as const
 
 function Page({ route, visit }: { route: Route; visit: number }) {
   switch (route.page) {
     case 'jobs':
-      // Each visit begins with the filters of its address.
+      // Each visit starts with the filters of its address.
       return <Jobs key={visit} initial={route.filters} />
     case 'job':
       return <Job key={route.id} id={route.id} />
@@ -62,7 +62,7 @@ export function App() {
   const signedIn = key !== null
   const title = signedIn ? `${titles[route.page]}${route.page === 'job' ? ` ${route.id}` : ''}` : 'Sign in'
   useEffect(() => void (document.title = `${title} · Splicepoint`), [title])
-  // A screen reader announces the new page, and Tab goes on from its top.
+  // A screen reader announces the new page, and Tab continues at its top.
   useEffect(() => {
     if (visit > 0) main.current?.focus()
   }, [visit])

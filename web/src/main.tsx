@@ -1,4 +1,4 @@
-// In charge of: putting the dashboard into the page.
+// In charge of: mounting the dashboard in the page.
 import { render } from 'preact'
 import { App } from './app.tsx'
 

@@ -1,5 +1,5 @@
-// In charge of: which page an address shows, and going from one to another without loading anew.
-// worker/service/dashboardRoutes.ts answers the same addresses when they are reloaded.
+// In charge of: which page an address shows, and navigation without reloading. worker/service/dashboardRoutes.ts serves
+// the same addresses on a reload.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { filtersOf, type Filters } from './jobs/jobFilters.ts'
@@ -7,7 +7,7 @@ import { filtersOf, type Filters } from './jobs/jobFilters.ts'
 export type Route =
   | { page: 'jobs'; filters: Filters }
   | { page: 'job'; id: number }
-  /** Like an earlier job, or of a file that was uploaded before. */
+  /** Like an earlier job (`from`), or of an uploaded file (`upload`). */
   | { page: 'new'; from: number | null; upload: number | null }
   | { page: 'uploads' }
   | { page: 'keys' }
@@ -64,7 +64,7 @@ interface LinkProps {
   current?: boolean
 }
 
-/** An ordinary link that stays in the page unless the person asks for a new tab. */
+/** A plain link that navigates within the page unless the user opens a new tab. */
 export function Link({ to, children, class: name, current }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return

@@ -17,12 +17,13 @@ import subprocess
 import sys
 import threading
 
-# Connections of this program are told from the container's by their mark, which takes a right that the container lacks.
+# The mark distinguishes this program's connections from the container's; setting it needs a capability that the container
+# lacks.
 MARK = 100
 EGRESS_PORT = 41209
 DNS_PORT = 41053
-# Any address does: what goes there is taken up below, and the runtime goes by the name in the request. This one is for
-# measuring devices (RFC 2544).
+# Any address works: packets to it are redirected below, and the runtime uses the host name in the request. This one is
+# reserved for benchmarking (RFC 2544).
 ANSWER = socket.inet_aton("198.18.0.1")
 GATEWAY = "host.docker.internal"
 MAX_HEAD = 128 * 1024
@@ -143,7 +144,7 @@ def hostname(connection: socket.socket) -> tuple[str | None, bytes]:
 
 def leave(connection: socket.socket, source: tuple[str, int], gateway: str, settings: Settings) -> None:
     """One connection of the container: asks the runtime for it, and carries it where that agrees."""
-    # Where it was going before the rules above sent it here (SO_ORIGINAL_DST).
+    # Its destination before the rules above redirected it (SO_ORIGINAL_DST).
     port, address = struct.unpack("!2xH4s8x", connection.getsockopt(socket.SOL_IP, 80, 16))
     target = f"{socket.inet_ntoa(address)}:{port}"
     try:
@@ -203,7 +204,7 @@ def enter(connection: socket.socket, settings: Settings) -> None:
                 way.sendall(rest)
             return join(connection, way)
         if method == "GET" and path == "/ca":
-            # The runtime asks for it in any case, and gives it to containers whose TLS is opened: never here.
+            # The runtime always requests it, and uses it for containers whose TLS is intercepted, which never happens here.
             return answer("200 OK", b"TLS is not opened here.\n")
         if method == "PUT" and path == "/egress":
             length = int(header(head, "content-length") or 0)
@@ -230,7 +231,7 @@ def resolve(query: bytes, settings: Settings) -> bytes:
     kind, _ = struct.unpack_from("!HH", query, at + 1)
     question = query[12 : at + 5]
     known = any(fnmatch.fnmatchcase(name, pattern) for pattern in settings.names)
-    # 3: there is no such name. A known one has an IPv4 address and no other record.
+    # 3: no such name (NXDOMAIN). A known name has an IPv4 address and no other record.
     code, answers = (0, 1 if kind == 1 else 0) if known else (3, 0)
     asked = struct.unpack_from("!H", query, 2)[0]
     head = query[:2] + struct.pack("!5H", 0x8400 | (asked & 0x0100) | code, 1, answers, 0, 0)
@@ -274,7 +275,7 @@ def main() -> None:
     subprocess.run(["iptables-restore", "--wait"], input=RULES, text=True, check=True)
     start(serve_names, names, settings)
     start(accept, egress, lambda connection, source: leave(connection, source, gateway, settings))
-    # Last: once this answers, the runtime starts the container.
+    # Last, because the runtime starts the container as soon as this answers.
     host, _, port = given.http_ingress_address.rpartition(":")
     ingress = socket.create_server((host, int(port)), backlog=512)
     accept(ingress, lambda connection, source: enter(connection, settings))

@@ -1,4 +1,5 @@
-// In charge of: where a job reads and writes: what is stored, shown and sealed. That the bytes arrive is tested with the service.
+// In charge of: where a job reads and writes: what is stored, shown and encrypted. Other tests check that the bytes
+// arrive.
 import { cacheControlOf } from '../../../worker/storage/cacheControl.ts'
 import { credentialSchema } from '#contract/job/requestSchema.ts'
 import { measurement, rejectedRow, provenByTest, storedConfigRow, type Row } from '../row.ts'
@@ -7,7 +8,7 @@ const input = (members: Record<string, unknown>) => ({
   input: 'https://example.test/film.mp4',
   cloud_credentials: { input: { cloud_provider: 'http', ...members }, output: { cloud_provider: 'vendor-store' } },
 })
-/** The members that 2.3 calls keys: never shown whole. */
+/** The members that 2.3 calls keys: never shown in full. */
 const HIDDEN = ['secret_key', 'private_key', 'session_token']
 const GIVEN = 'AKIAIOSFODNN7EXAMPLE'
 const SHOWN: Record<string, unknown> = {
@@ -21,7 +22,7 @@ const fromS3 = (members: Record<string, unknown>) => ({
   input: 's3://films/film.mp4',
   cloud_credentials: { input: { ...AWS, ...members }, output: { cloud_provider: 'vendor-store' } },
 })
-/** Members that one provider alone reads. */
+/** Members that only one provider reads. */
 const AMAZON = new Set(['session_token', 'endpoint'])
 
 function member(name: string, value: string | null): Row[] {
@@ -54,7 +55,7 @@ const provider = (side: 'input' | 'output', value: string, job: Row['job']) =>
 
 const HOOK = 'https://hooks.example.test/ended?token=1'
 
-/** That it is told is tested with the service (test/worker/webhooks/webhooks.test.ts). */
+/** Sending the webhook is tested with the service (test/worker/webhooks/webhooks.test.ts). */
 const webhook = (value: string | null, shown: string | null) =>
   storedConfigRow(
     {
@@ -78,7 +79,9 @@ const cache = (value: string, expected: string) =>
   })
 const USUAL = 'public, max-age=31536000, immutable | public, max-age=60 | public, max-age=3600'
 
-/** That it is found, listed and told is tested with the service (test/worker/jobs/metadata.test.ts, presets.test.ts). */
+/**
+ * Searching, listing and returning it is tested with the service (test/worker/jobs/metadata.test.ts, presets.test.ts).
+ */
 const METADATA = { customer: '42', 'ticket.id': 'ABC-7' }
 const ownMetadata = storedConfigRow(
   { path: 'metadata', value: METADATA, expected: 'kept as given', job: { metadata: METADATA } },
@@ -91,7 +94,7 @@ const namedPreset = storedConfigRow(
 )
 
 const CLOUDS = 'test/node/service/stores/oracleAndGoogle.test.ts'
-/** An output in every store, with the kinds of credentials that it has: whole jobs, against a server of the store's own API. */
+/** Outputs in every store, with each kind of its credentials: whole jobs against a server of the store's own API. */
 const outputs: Row[] = (
   [
     [
@@ -105,7 +108,7 @@ const outputs: Row[] = (
       'aws',
       'another store with an S3 API (endpoint), the one of Ceph',
       'test/node/service/stores/cephRgw.test.ts',
-      'a film that goes in parts is there',
+      'a multipart upload is stored',
     ],
     ['oracle', 'Oracle with an API key', CLOUDS, "['Google with a service account', 'Oracle with an API key']"],
     ['oracle', 'Oracle with a customer key', CLOUDS, "['Google with an HMAC key', 'Oracle with a customer key']"],
@@ -207,7 +210,7 @@ export const addresses: Row[] = [
       return measurement(codes, codes === 'no_effect at cloud_credentials.input.session_token')
     },
   ),
-  // 2.3: an upload is an input.
+  // 2.3: an upload is only an input.
   rejectedRow(
     {
       path: 'cloud_credentials.output.cloud_provider',

@@ -1,4 +1,4 @@
-// In charge of: audio: codecs, channels, volume, dialogue level, and which profile goes where.
+// In charge of: audio: codecs, channels, volume, dialogue level, and which profile goes to which output.
 // Not in charge of: bitrates (audioBitrates.ts).
 import {
   streamDialnorm,
@@ -73,7 +73,7 @@ function surroundRow(audio_codec: 'aac' | 'ac3', path = 'audioProfiles[].audio_c
   }
 }
 
-/** Stereo of 5.1: each side has its front, the centre and its surround, and nothing of the other side. */
+/** Stereo from 5.1: each side contains its front, the centre and its surround, and nothing of the other side. */
 function stereoRow(path: string, value: unknown, profile: Record<string, unknown>): Row {
   return {
     path,
@@ -97,7 +97,7 @@ function stereoRow(path: string, value: unknown, profile: Record<string, unknown
   }
 }
 
-/** What is heard of a channel in left and right, against the front of that side. */
+/** The level of a channel in left and right, relative to the front channel of that side. */
 function mixRow(
   path: string,
   value: unknown,

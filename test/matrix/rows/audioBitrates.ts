@@ -1,10 +1,10 @@
-// In charge of: the bitrates of audio: every one that a codec has is measured, every other one refused.
+// In charge of: audio bitrates: every bitrate that a codec has is measured, every other one refused.
 import { allowedAudioBitrates, AUDIO_BITRATES } from '#contract/job/rules/audioBitrates.ts'
 import { readPackets, probeStream } from '../../support/media/media.ts'
 import { measurement, rejectedRow, type Row } from '../row.ts'
 import { CODECS, audioJob } from './audio.ts'
 
-/** kbps that the packets of an audio stream carry, without the first and last, which encoders fill as they like. */
+/** kbps of the packets of an audio stream, without the first and last, which encoders fill freely. */
 async function audioKbps(file: string, position: number): Promise<number> {
   const list = (await readPackets(file, `a:${position}`)).slice(3, -3)
   const seconds = Number(list.at(-1)!.pts_time) - Number(list[0]!.pts_time)
@@ -16,11 +16,11 @@ export const audioBitrates: Row[] = CODECS.flatMap((audio_codec) =>
     const allowed = allowedAudioBitrates(audio_codec, channels)
     const profile = (kbps: number) => ({ audio_codec, audio_channels: `${channels}`, audio_bitrate: `${kbps}` })
     const fits = allowed.map((kbps): Row => {
-      // At most eight profiles a job.
+      // At most eight profiles per job.
       const half = allowed.filter((each) => each > 256 === kbps > 256)
-      // AAC spends what it needs; the other two have frames of one size.
+      // AAC uses the bits that it needs; the other two have frames of one size.
       const tolerance = audio_codec === 'aac' ? 0.1 : 0.005
-      // Of noise in stereo ffmpeg's AAC makes no more than some 250 kbps, which is all that it needs.
+      // For stereo noise, ffmpeg's AAC needs and uses at most some 250 kbps.
       const audioTrack = channels === 2 && kbps > 256 ? 'saws' : 'noise'
       return {
         path: 'audioProfiles[].audio_bitrate',

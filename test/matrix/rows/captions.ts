@@ -1,4 +1,4 @@
-// In charge of: closed captions inside the pictures.
+// In charge of: closed captions inside the video.
 import { readCaptions, carriedCaptionChannels } from '../../support/captions/decodedCaptions.ts'
 import { measurement, type Row } from '../row.ts'
 import { CAPTION } from '../sourceClips.ts'

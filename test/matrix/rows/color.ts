@@ -1,9 +1,9 @@
-// In charge of: what becomes of an HDR source.
+// In charge of: the conversion of an HDR source.
 import { ffmpeg, probeStream } from '../../support/media/media.ts'
 import { measurement, type Row } from '../row.ts'
 import { HDR_LUMA } from '../sourceClips.ts'
 
-/** Y, Cb and Cr of the first picture's first sample, with 10 bits. */
+/** Y, Cb and Cr of the first frame's first sample, with 10 bits. */
 async function sample(file: string): Promise<[number, number, number]> {
   const { width, height } = await probeStream(file, 'video')
   const raw = await ffmpeg(['-i', file, '-frames:v', '1', '-pix_fmt', 'yuv420p10le', '-f', 'rawvideo', '-'])

@@ -1,11 +1,11 @@
-// In charge of: containers, video codecs and where outputs are put.
+// In charge of: containers, video codecs and output paths.
 import { open } from 'node:fs/promises'
 import { checkMp4 } from '../../../transcoder/mp4FileCheck.ts'
 import { dominantFrequency, audioSamples } from '../../support/media/audioSamples.ts'
 import { decodeFrames, meanColor, probeStream } from '../../support/media/media.ts'
 import { measurement, rejectedRow, type Row } from '../row.ts'
 
-/** The video codec as a decoder names it, in both containers. */
+/** The codec name that ffprobe reports, in both containers. */
 const CODED = { 'h.264': 'h264', mpeg2: 'mpeg2video', hevc: 'hevc' } as const
 
 /** The first bytes of three packets. */

@@ -41,7 +41,7 @@ function dropped(path: string): Row {
     quick: true,
     measure: async (bench) => {
       const file = await bench.file()
-      // The scan must be told where the clock begins, which it finds by the pictures.
+      // The scan needs the start of the clock, which it finds from the video frames.
       const { pids, cues } = scanCues(await readFile(file))
       const keys = (await decodeFrames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
       const measured = `${cues.length} cues, ${pids.length} PIDs of cues, key frames at ${keys.join(', ')}`

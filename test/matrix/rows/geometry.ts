@@ -1,4 +1,4 @@
-// In charge of: size, shape, turning and bars.
+// In charge of: size, aspect ratio, rotation and bars.
 import { colorsAt, cornerPoints } from '../../support/media/testCard.ts'
 import { probeStream } from '../../support/media/media.ts'
 import { measurement, type JobChange, type Row } from '../row.ts'
@@ -53,13 +53,13 @@ const TOP_BOTTOM: [number, number][] = [
 ]
 
 interface Look {
-  /** Display aspect, and sample aspect. */
+  /** Display aspect ratio, and sample aspect ratio. */
   shape: [string, string]
-  /** Colours of the quarters, clockwise from the top left would be another order: rows, then columns. */
+  /** Colours of the quarters by rows, then columns: top left, top right, bottom left, bottom right. */
   quarters: string[]
-  /** The part of the frame that the picture fills. */
+  /** The part of the frame that the video fills. */
   part?: { width?: number; height?: number }
-  /** Colour of the bars and where they are; without it the picture must reach every edge. */
+  /** Colour and position of the bars; without it the video must fill the whole frame. */
   bars?: [color: string, places: [number, number][]]
 }
 
@@ -118,7 +118,7 @@ const aspects: Row[] = [
       'video_aspect_ratio',
       'force_4:3',
       job({ video_aspect_ratio: 'force_4:3', video_codec }),
-      // 3:4 samples of 320 × 180.
+      // 320 × 180 with a sample aspect ratio of 3:4.
       { shape: ['4:3', '3:4'], quarters: UPRIGHT },
     ),
   ),

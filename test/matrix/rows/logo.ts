@@ -1,4 +1,4 @@
-// In charge of: the logo over the picture.
+// In charge of: the logo over the video.
 import { readYuvAt } from '../../support/media/testLogo.ts'
 import { measurement, storedConfigRow, type JobChange, type Row } from '../row.ts'
 

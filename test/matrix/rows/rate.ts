@@ -1,4 +1,4 @@
-// In charge of: bits, pictures a second and GOPs.
+// In charge of: bitrates, frame rates and GOPs.
 import { decodeFrames, kbpsBySecond, readPackets, probeStream, transportRates } from '../../support/media/media.ts'
 import { frameSimilarities } from '../../support/media/frameSimilarity.ts'
 import { measurement, rejectedRow, type RowContext, type JobChange, type Measurement, type Row } from '../row.ts'
@@ -9,7 +9,7 @@ const NO_SOUND = { audioProfiles: [] }
 const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / list.length
 const kbps = (value: number) => `${Math.round(value / 10) * 10} kbps`
 
-/** The rate from the second second on: the first lacks what the decoder's buffer, of one second, holds back. */
+/** The bitrate from the second second on: the first second lacks what the decoder buffer, of one second, holds back. */
 function holdsRate(wanted: number): Row['measure'] {
   return async (bench) => {
     const rate = mean((await kbpsBySecond(await bench.file())).slice(1, -1))
@@ -59,7 +59,7 @@ const mode = (video_bitrate_mode: string, video_bitrate = 800) => ({
   ...NO_SOUND,
   videoProfiles: [{ video_bitrate_mode, video_bitrate }],
 })
-/** Of the clip that is black for 4 s and noise for 4 s. */
+/** For the clip with 4 s of black and 4 s of noise. */
 const halves = (seconds: readonly number[]): [number, number] => [mean(seconds.slice(1, 4)), mean(seconds.slice(5, 8))]
 
 const modes: Row[] = [
@@ -195,7 +195,7 @@ const otherCodecs: Row[] = [
   })),
 ]
 
-/** Key frames and their distance, and whether nothing behind one is shown before it. */
+/** Key frames and their distance, and whether no frame after one is displayed before it. */
 async function gops(bench: RowContext): Promise<{ count: number; distances: number[]; closed: boolean }> {
   const file = await bench.file()
   const decoded = await decodeFrames(file)
@@ -246,7 +246,7 @@ function distanceRow(value: number, job: JobChange): Row {
     quick: job['video_codec'] === undefined,
     measure: async (bench) => {
       const apart = await anchorDistances(bench)
-      // At the end of the GOP of 25 there is a rest.
+      // The GOP of 25 ends with a shorter group.
       const rest = 24 % value || value
       const measured = [...new Set(apart)].join(', ')
       return measurement(measured, apart.every((each) => [value, rest, 1].includes(each)) && apart[0] === value)
@@ -254,7 +254,7 @@ function distanceRow(value: number, job: JobChange): Row {
   }
 }
 
-/** Distances between the pictures that are no B pictures. */
+/** Distances between the frames that are not B-frames. */
 async function anchorDistances(bench: RowContext): Promise<number[]> {
   const decoded = await decodeFrames(await bench.file())
   const anchors = decoded.flatMap((frame, index) => (frame.pict_type === 'B' ? [] : [index]))

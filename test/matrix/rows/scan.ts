@@ -10,19 +10,19 @@ const job = (change: Record<string, unknown>, profile: Record<string, unknown> =
   videoProfiles: [{ video_bitrate: 2000, ...profile }],
 })
 
-/** Mean SSIM to another file. */
+/** Mean SSIM against another file. */
 async function closeness(file: string, other: string): Promise<number> {
   const scores = await frameSimilarities(file, ['-i', other])
   return scores.reduce((sum, score) => sum + score, 0) / scores.length
 }
 
-/** Pictures that mpdecimate does not take for a repeat of the one before. */
+/** Frames that mpdecimate does not treat as a repetition of the one before. */
 async function distinct(file: string): Promise<number> {
   const kept = await ffmpeg(['-i', file, '-vf', 'mpdecimate', '-fps_mode', 'vfr', '-f', 'framemd5', '-'])
   return kept.toString().match(/[0-9a-f]{32}/g)?.length ?? 0
 }
 
-/** Progressive pictures, all different, in which the bar has one place: woven fields would show it in two. */
+/** Progressive frames, all different, with the bar in one position: woven fields would show it in two. */
 async function progressive(bench: RowContext, count: number): Promise<Measurement> {
   const file = await bench.file()
   const decoded = await decodeFrames(file)

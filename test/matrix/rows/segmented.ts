@@ -1,4 +1,4 @@
-// In charge of: segmented output, and fields that act on it alone.
+// In charge of: segmented output, and fields that affect it only.
 import { writeFile } from 'node:fs/promises'
 import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { decodeFrames, probeFile } from '../../support/media/media.ts'
@@ -9,7 +9,7 @@ import { ANY } from '../parameterValues.ts'
 import { segmentedAudio } from './segmentedAudio.ts'
 import { segmentedCues } from './segmentedCues.ts'
 
-/** A single file that carries its sound itself. */
+/** A single file that contains its audio. */
 function single(path: string, value: boolean, change: JobChange = { [path]: value }): Row {
   return {
     path,
@@ -29,7 +29,7 @@ function single(path: string, value: boolean, change: JobChange = { [path]: valu
 
 const HLS = { output_container: 'ts', segmented_output_hls: true }
 
-/** `look` says what it sees in the objects of the whole attempt, and whether it is right. */
+/** `look` describes what it finds in the objects of the whole attempt, and whether that is correct. */
 function cut(
   path: string,
   value: unknown,
@@ -40,7 +40,7 @@ function cut(
   return { path, value, expected, job, quick: true, measure: async (bench) => look(await bench.objects(), bench) }
 }
 
-/** Every picture of the source once, in the segments that the playlist lists. */
+/** Every frame of the source once, in the segments that the playlist lists. */
 async function everyPicture(
   objects: ReadonlyMap<string, Buffer>,
   bench: RowContext,

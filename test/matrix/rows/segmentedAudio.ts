@@ -1,4 +1,4 @@
-// In charge of: `audio_profiles` in segmented output: which audio the players of each rendition hear.
+// In charge of: `audio_profiles` in segmented output: which audio the players of each rendition play.
 // Not in charge of: single files (audio.ts).
 import { writeFile } from 'node:fs/promises'
 import { dominantFrequency, audioSamples } from '../../support/media/audioSamples.ts'
@@ -24,7 +24,7 @@ async function tones(objects: Objects, bench: RowContext, playlist: string): Pro
   return heard
 }
 
-/** Of each variant, in the order of the profiles: what its segments carry, and the members of its audio group. */
+/** For each variant, in the order of the profiles: what its segments contain, and the members of its audio group. */
 async function ofVariants(objects: Objects, bench: RowContext): Promise<string> {
   const tags = readTags(objects.get('master.m3u8')!.toString())
   const media = tags.filter(({ name }) => name === 'EXT-X-MEDIA').map(({ value }) => parseAttributes(value))

@@ -18,13 +18,13 @@ const isOurs = (section: Uint8Array) => {
 }
 const says = (seconds: readonly number[]) => seconds.map((each) => each.toFixed(2)).join(', ')
 
-/** Where segments begin, seconds. */
+/** Start times of the segments in seconds. */
 function begins(playlist: string): number[] {
   const lengths = [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds))
   return lengths.map((_, index) => lengths.slice(0, index).reduce((sum, each) => sum + each, 0))
 }
 
-/** The date range of the cue, and a segment that begins there. */
+/** The date range of the cue, and a segment that starts there. */
 function inPlaylist(objects: Objects, name = PLAYLIST): Measurement {
   const text = objects.get(name)!.toString()
   const ranges = [...text.matchAll(/#EXT-X-DATERANGE:.*/g)].flatMap(([line]) => {
@@ -38,7 +38,7 @@ function inPlaylist(objects: Objects, name = PLAYLIST): Measurement {
   return measurement(`SCTE35-OUT at ${says(ranges)} s, segments at ${says(starts)} s`, right)
 }
 
-/** The cue in the transport stream that the segments make. */
+/** The cue in the transport stream that the segments form. */
 function inSegments(objects: Objects, name = PLAYLIST): Measurement {
   const bytes = joinedSegments(objects, name)
   const { pids } = scanCues(bytes)

@@ -1,4 +1,4 @@
-// In charge of: what depends on the source: optional audio, profiles larger than it, the automatic ladder.
+// In charge of: what depends on the source: optional audio, profiles larger than the source, the automatic ladder.
 import { basename } from 'node:path'
 import { probeFile, probeStream } from '../../support/media/media.ts'
 import { measurement, rejectedRow, type RowContext, type JobChange, type Row } from '../row.ts'
@@ -70,7 +70,7 @@ const ladder: Row[] = [
   rejectedRow({ path: 'ladder', value: 'auto', job: { ladder: 'auto' } }, 'conflict', 'videoProfiles'),
 ]
 
-/** The kinds of streams of the one file, and the codes of the warnings. */
+/** The kinds of streams of the single file, and the codes of the warnings. */
 function streams(value: boolean, source: Row['source'], wanted: string): Row {
   return {
     path: 'audioProfiles[].optional',
@@ -102,7 +102,10 @@ const optional: Row[] = [
   ),
 ]
 
-/** A whole source has none, so both bounds accept it (what a damaged one gives: test/node/transcoder/pipeline/sources/damaged.test.ts). */
+/**
+ * An undamaged source has no errors, so both bounds accept it (for a damaged one see
+ * test/node/transcoder/pipeline/sources/damaged.test.ts).
+ */
 const errors: Row[] = [0, 1_000_000].map((value) =>
   made(
     {

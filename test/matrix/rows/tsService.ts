@@ -1,4 +1,4 @@
-// In charge of: how ts files are signalled: DVB and ATSC, names, identifiers, PIDs.
+// In charge of: the signalling of ts files: DVB and ATSC, names, identifiers, PIDs.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { readFile } from 'node:fs/promises'
 import { readSections } from '../../support/mpegts/psiSections.ts'

@@ -1,4 +1,5 @@
-// In charge of: every warning code: the smallest job that has it, or the test that shows it where the source is hard to make.
+// In charge of: every warning code: the smallest job that causes it, or the test that proves it if the source is hard
+// to make.
 // Not in charge of: the list of codes (contract/warningCodes.ts).
 import type { WarningCode } from '#contract/warningCodes.ts'
 import { measurement, provenByTest, type RowContext, type JobChange, type Row } from '../row.ts'
@@ -7,12 +8,12 @@ import { WARNING } from '../parameterValues.ts'
 
 interface Made {
   source?: SourceName
-  /** What ffmpeg is said not to have. */
+  /** Features that ffmpeg is treated as lacking. */
   without?: Parameters<RowContext['planWarnings']>[0]
   also?: readonly WarningCode[]
 }
 
-/** A job whose validation and plan have this warning, and no other one but `also`. */
+/** A job whose validation and plan give this warning, and no other one but `also`. */
 function planned(value: WarningCode, when: string, job: JobChange, { source, without, also = [] }: Made = {}): Row {
   const wanted = [value, ...also].toSorted().join(', ')
   return {

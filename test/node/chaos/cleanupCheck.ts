@@ -1,4 +1,4 @@
-// In charge of: what a job must not leave behind, looked for from outside.
+// In charge of: checking from outside that a job left nothing behind.
 // Not in charge of: its outputs (outputCheck.ts).
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,13 +9,14 @@ const OPEN_UPLOADS = 'SELECT key FROM _mf_multipart_uploads WHERE state = 0'
 const OBJECTS = 'SELECT key FROM _mf_objects'
 
 /**
- * No ffmpeg, no scratch file, no open upload in the own store, no record, within what is promised (I8: five minutes).
- * @returns a sentence for each that is still there after `ms`
+ * No ffmpeg, no scratch file, no open upload in the service's own store, no record, within the promised time (I8: five
+ * minutes).
+ * @returns a sentence for each that still exists after `ms`
  */
 export async function findUncleaned(service: Service, jobIds: readonly string[], ms: number): Promise<string[]> {
   const wrong: string[] = []
   const soon = async (what: string, ask: () => boolean | Promise<boolean>): Promise<void> => {
-    // Files of a live database come and go, and it may be locked for a moment: that says nothing yet.
+    // Files of a live database come and go, and it may be locked for a moment: a single failure proves nothing.
     let trouble: string | null = null
     const isGone = async (): Promise<boolean> => {
       try {
@@ -40,7 +41,7 @@ export async function findUncleaned(service: Service, jobIds: readonly string[],
   return wrong
 }
 
-/** What the local R2 has on disk: its own tables. */
+/** The tables in which the local R2 keeps its objects on disk. */
 async function rows(service: Service, sql: string): Promise<string[]> {
   const found: string[] = []
   for (const name of await readdir(service.stateDir, { recursive: true })) {

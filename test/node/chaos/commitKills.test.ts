@@ -1,5 +1,5 @@
 // The short form of `npm run chaos -- --commits all`: real processes are killed while commits are held at chosen steps.
-// CHAOS_SEED=<n> chooses others.
+// CHAOS_SEED=<n> chooses other steps.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-/** Of what has an effect, and is therefore worth most: so many of each kind. */
+/** Only steps that have an effect, which matter most: that many of each kind. */
 function chosen(random: Random, victim: (typeof KILLED_PROCESSES)[number], count: number): KillPoint[] {
   return JOB_KINDS.flatMap((kind) => {
     const all = killPoints(kind, steps[kind], victim).filter(({ step }) => !/^(Head|List)/.test(step))

@@ -1,5 +1,5 @@
-// In charge of: real jobs whose store is held at chosen steps of their commits, a blow to real processes while it is, and
-// what is true of each job afterwards.
+// In charge of: real jobs whose store is held at chosen steps of their commits, killing real processes meanwhile, and
+// checking each job afterwards.
 // Not in charge of: which steps, how many, what is printed (main.ts).
 import { setTimeout as pause } from 'node:timers/promises'
 import { isAlive } from '../../../scripts/local/processes/processGroup.ts'
@@ -12,37 +12,37 @@ import { findUncleaned } from './cleanupCheck.ts'
 import { JOB_KINDS, jobBodyOf, type JobKind } from './jobKinds.ts'
 import { danglingReferences, storageDifferences } from './outputCheck.ts'
 
-/** What SIGKILL ends. Without the transcoder nobody but the record knows what there is to commit. */
+/** What SIGKILL ends. Without the transcoder, only the record knows what is to be committed. */
 export const KILLED_PROCESSES = ['runtime', 'transcoder', 'runtime and transcoder'] as const
 export type KilledProcess = (typeof KILLED_PROCESSES)[number]
 
 export interface KillPoint extends GatePoint {
   kind: JobKind
-  /** The last write of the attempt, before it says that it has finished: it may have to be made again. */
+  /** The last write of the attempt before it reports that it has finished: it may have to be repeated. */
   isBefore: boolean
 }
 
 export interface KillOutcome extends KillPoint {
   victim: KilledProcess
-  /** The job was held there when the blow fell. */
+  /** The job was held at this step when the process was killed. */
   hit: boolean
   wrong: string[]
 }
 
 const KEYS = { accessKey: 'AKIACHAOS7EXAMPLE', secretKey: 'chaos+secret/key' }
 const BUCKET = 'films'
-/** Of the answered phase: the blow falls within so many milliseconds of the answer. */
+/** For the phase `answered`: the process is killed within that many milliseconds of the answer. */
 const MOMENT_MS = 40
-/** What tidies up behind the end of a job has come by then. */
+/** Clean-up after the end of a job has happened by then. */
 const TAIL_MS = 5000
 const TRIES = 3
-/** Above the two minutes after which late writes are removed, within the five that are promised (I8). */
+/** More than the two minutes after which late writes are removed, less than the five that are promised (I8). */
 const REMAINS_MS = 200_000
 
-/** All points of what an undisturbed job did. */
+/** All kill points in the steps of an undisturbed job. */
 export function killPoints(kind: JobKind, steps: readonly string[], victim: KilledProcess): KillPoint[] {
   return steps.flatMap((step, index) =>
-    // A store that lives on finishes what it was asked, whoever asked for it is gone.
+    // A store that keeps running finishes a request even if its client is gone.
     (victim === 'transcoder' ? (['unanswered'] as const) : phasesOfStep(step)).map((phase) => ({
       kind,
       step,
@@ -53,7 +53,7 @@ export function killPoints(kind: JobKind, steps: readonly string[], victim: Kill
 }
 
 export class CommitKillBench {
-  /** At a time, each held at a point of its own when the blow falls. */
+  /** Jobs at a time, each held at a different point when the process is killed. */
   readonly #jobs: number
   readonly #service: Service
   readonly #s3: S3Server
@@ -83,7 +83,7 @@ export class CommitKillBench {
       return gate?.hold(operation, path, isOpen) ?? null
     }
     made.s3.gate = (line) => gateOf(line)[0]?.answer() ?? null
-    // At every moment, not only in the end: a reader may come at any.
+    // Checked at every moment, not only at the end: readers may come at any time.
     made.s3.watch = () => {
       const key = made.s3.log.at(-1)?.replace(/^\w+ /, '') ?? ''
       this.#dangling.push(...danglingReferences(made.s3.objects, key))
@@ -106,7 +106,7 @@ export class CommitKillBench {
     await this.#space[Symbol.asyncDispose]()
   }
 
-  /** The steps of a commit that nobody disturbs, by kind: the attempt's last write first, then all until nothing is left to do. */
+  /** The steps of an undisturbed commit, by kind: from the attempt's last write to the last step of the clean-up. */
   async steps(): Promise<Record<JobKind, string[]>> {
     const jobs = await Promise.all(JOB_KINDS.map(async (kind) => this.#submit(kind, null)))
     const found = await Promise.all(
@@ -121,7 +121,10 @@ export class CommitKillBench {
     return Object.fromEntries(JOB_KINDS.map((kind, index) => [kind, found[index]!])) as Record<JobKind, string[]>
   }
 
-  /** Blows until all targets have been struck; those at which a job could not be held (a store is waited for 30 s) again. */
+  /**
+   * Kills processes until all targets were hit; targets at which a job could not be held (a store is waited for 30 s)
+   * are repeated.
+   */
   async killAtPoints(
     victim: KilledProcess,
     targets: readonly KillPoint[],
@@ -146,7 +149,7 @@ export class CommitKillBench {
     return done
   }
 
-  /** One blow to as many jobs as there are targets. */
+  /** One kill for as many jobs as there are targets. */
   async #strike(victim: KilledProcess, targets: readonly KillPoint[], random: Random): Promise<KillOutcome[]> {
     const service = this.#service
     await waitFor('the service to be whole', () => this.#isWhole())
@@ -169,7 +172,7 @@ export class CommitKillBench {
     )
   }
 
-  /** Until each job is held, or has ended without that, or too much time has passed for a store to be waited for. */
+  /** Waits until each job is held, or has ended without being held, or a store request would time out. */
   async #awaited(jobs: readonly { gate: StoreGate; id: number }[]): Promise<void> {
     const overAt = new Map<number, number>()
     const isThere = async (): Promise<boolean> => {
@@ -218,7 +221,7 @@ export class CommitKillBench {
     return { gate, id }
   }
 
-  /** What is wrong with a job that has ended, and with what it left. */
+  /** Problems of an ended job and of what it left. */
   async #check(gate: StoreGate, id: number, once: boolean): Promise<string[]> {
     const service = this.#service
     const root = `${BUCKET}/${gate.root}`
@@ -234,7 +237,7 @@ export class CommitKillBench {
     const isDone = (): boolean =>
       ![...this.#s3.uploads.values()].some(({ key }) => key.startsWith(`${gate.root}/`)) &&
       storageDifferences(status, this.#s3.objects, root).length === 0
-    // What a failed job leaves differs for good.
+    // What a failed job leaves stays different.
     const ms = status.state === 'ready' ? REMAINS_MS : 0
     await waitFor('the store to hold the outputs and nothing else', isDone, ms).catch(() => undefined)
     for (const { key } of this.#s3.uploads.values())

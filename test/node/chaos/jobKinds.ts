@@ -1,10 +1,10 @@
-// In charge of: the kinds of jobs that are struck.
+// In charge of: the kinds of jobs used for chaos runs.
 // Not in charge of: where they read and write.
 
 export const JOB_KINDS = ['file', 'segmented', 'tar'] as const
 export type JobKind = (typeof JOB_KINDS)[number]
 
-/** To be laid over a job with one rendition; `segmented` is HLS and DASH. */
+/** Merged into a job with one rendition; `segmented` is HLS and DASH. */
 export function jobBodyOf(kind: JobKind): object {
   if (kind === 'file') return {}
   return {

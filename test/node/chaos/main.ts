@@ -1,6 +1,6 @@
-// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted]`: how many runs,
-// the tables, and docs/reliability.md.
-// Not in charge of: a run (processKills.ts), a blow to commits (commitKills.ts).
+// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted]`: how many runs, the
+// tables, and docs/reliability.md.
+// Not in charge of: a run (processKills.ts), kills during commits (commitKills.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -40,11 +40,11 @@ const late = results.filter(({ hit }) => !hit)
 console.log(
   `${outcomes.length} points of commits, ${missed.length} of them missed; ${results.length} runs from seed ${first}, ${late.length} after the end; ${bad.length} with something wrong`,
 )
-// A blow that met nothing has shown nothing.
+// A kill that hit no job proves nothing.
 process.exitCode = bad.length + missed.length + late.length > 0 ? 1 : 0
 if (values.write) await write()
 
-/** What was started is stopped, also when this is stopped half-way. */
+/** Stops what was started, also when this process is interrupted. */
 function disposeOnSignals(lab: AsyncDisposable): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
@@ -92,7 +92,7 @@ function shuffled<T>(all: readonly T[], random: Random): T[] {
   return all.map(() => left.splice(random.whole(0, left.length - 1), 1)[0]!)
 }
 
-/** What was not run keeps its earlier lines. */
+/** Tables that were not measured keep their earlier lines. */
 async function write(): Promise<void> {
   let text = await readFile(DOCUMENT, 'utf8')
   if (outcomes.length > 0) {
@@ -124,7 +124,7 @@ async function write(): Promise<void> {
   await writeFile(DOCUMENT, text)
 }
 
-/** The lines between two marks of the document. */
+/** Replaces the lines between two markers of the document. */
 function replaced(text: string, name: string, lines: readonly string[]): string {
   const [begin, end] = [`<!-- chaos ${name}: npm run chaos -- --write -->`, `<!-- end of chaos ${name} -->`]
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
@@ -132,7 +132,7 @@ function replaced(text: string, name: string, lines: readonly string[]): string 
   return `${text.slice(0, from)}\n\n${lines.join('\n')}\n\n${text.slice(to)}`
 }
 
-/** How many of what was struck were whole, by row and kind. */
+/** How many of the killed jobs were complete, by row and kind. */
 function tally(
   title: string,
   rows: readonly string[],

@@ -1,5 +1,5 @@
-// In charge of: whether a store holds exactly what a job says it made, and whether a manifest names something that is not there.
-// Not in charge of: how it came to be there.
+// In charge of: whether a store contains exactly what a job reports, and whether a manifest refers to a missing object.
+// Not in charge of: how it got there.
 import { createHash } from 'node:crypto'
 import { parse } from 'mpd-parser'
 import type { PublicStatus } from '#contract/api/status.ts'
@@ -9,7 +9,7 @@ export type Objects = ReadonlyMap<string, { bytes: Uint8Array }>
 
 const HOST = 'http://store/'
 
-/** Keys that a manifest points at; none for any other object. */
+/** Keys that a manifest refers to; none for any other object. */
 function namedBy(key: string, bytes: Uint8Array): string[] {
   const text = (): string => new TextDecoder().decode(bytes)
   const at = (uri: string): string => decodeURIComponent(new URL(uri, HOST + key).pathname.slice(1))
@@ -26,14 +26,14 @@ function namedBy(key: string, bytes: Uint8Array): string[] {
     .map(at)
 }
 
-/** Sentences about what a manifest names and the store does not hold (I5). */
+/** Sentences about objects that a manifest names and the store does not contain (I5). */
 export function danglingReferences(objects: Objects, key: string): string[] {
   const there = objects.get(key)
   const missing = there ? [...new Set(namedBy(key, there.bytes))].filter((one) => !objects.has(one)) : []
   return missing.map((one) => `${key} points at ${one}, which is not there`)
 }
 
-/** Everything below `root` is listed, as it is; everything listed is there; nothing points anywhere else. */
+/** Everything below `root` is listed, unchanged; everything listed exists; nothing refers elsewhere. */
 export function storageDifferences(status: PublicStatus, objects: Objects, root: string): string[] {
   const wrong: string[] = []
   const bucket = root.slice(0, root.indexOf('/') + 1)

@@ -1,4 +1,4 @@
-// The short form of npm run chaos: each kind of blow once, on jobs whose source is held until it has fallen.
+// The short form of npm run chaos: each kind of kill once, on jobs whose source is held back until it has happened.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { killScenario, KillTestBench } from './processKills.ts'
 

@@ -1,6 +1,6 @@
-// In charge of: one run of chaos: a real job on the real service, whose source is held back until a process was struck, and
-// what is true afterwards.
-// Not in charge of: how many runs, what is printed (main.ts), blows between the steps of a commit (commitKills.ts).
+// In charge of: one chaos run: a real job on the real service, whose source is held back until a process was killed or
+// frozen, and the checks afterwards.
+// Not in charge of: how many runs, what is printed (main.ts), kills between the steps of a commit (commitKills.ts).
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { PublicStatus } from '#contract/api/status.ts'
@@ -26,12 +26,12 @@ export interface KillScenario {
   seed: number
   kind: JobKind
   blow: (typeof FAULTS)[number]
-  /** Of the source: no more of it is there for the job before the blow has fallen. 0 = the job is about to look at it. */
+  /** Fraction of the source that the job can read before the kill. 0 = the job is about to probe it. */
   fraction: number
 }
 
 export interface KillResult extends KillScenario {
-  /** The job was under way when the blow fell. */
+  /** The job was running when the process was killed. */
   hit: boolean
   seconds: number
   wrong: string[]
@@ -41,12 +41,12 @@ const SECONDS = 12
 const RATE = 25
 const REMAINS_MS = 60_000
 
-/** Kinds and blows take turns, so that 18 seeds in a row are all pairs of them; how far the job is, is the seed's. */
+/** Kinds and kills alternate, so that 18 consecutive seeds cover all pairs; the seed decides how far the job is. */
 export function killScenario(seed: number): KillScenario {
   const random = new Random(seed)
   const blow = FAULTS[seed % FAULTS.length]!
   const kind = JOB_KINDS[(seed + Math.floor(seed / FAULTS.length)) % JOB_KINDS.length]!
-  // There is an ffmpeg from the first pictures on.
+  // ffmpeg runs from the first frames on.
   const isEarly = random.chance(0.25) && blow !== 'SIGKILL ffmpeg'
   return { seed, kind, blow, fraction: isEarly ? 0 : random.whole(20, 95) / 100 }
 }
@@ -66,7 +66,7 @@ export class KillTestBench {
     const tempDir = await tempDirectory()
     const clip = await makeClip(tempDir.file('clip.mp4'), {
       seconds: SECONDS,
-      // Pictures that carry no captions, so that the held source is first read by the encoder.
+      // A codec without captions, so that the encoder is the first to read the held part of the source.
       flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
     })
     const media = await PausableFileServer.start(clip)
@@ -93,7 +93,7 @@ export class KillTestBench {
     const paths = { bucket_output_path: 'show', ...jobBodyOf(blow.kind) }
     const id = await service.create(jobRequest(media.url, 'http', blow.kind === 'file' ? {} : paths))
     if (blow.fraction > 0)
-      // Not by its progress: an encoder that has swallowed all it was given may stand still before its first report.
+      // Not by its progress: an encoder that has read all available input may pause before its first report.
       await waitFor(
         'the encoder to wait for its source',
         async () => media.waitForRequest > 0 && (await service.status(id))?.phase === 'transcoding',
@@ -121,7 +121,7 @@ export class KillTestBench {
     return { ...blow, hit, seconds: (performance.now() - began) / 1000, wrong }
   }
 
-  /** Attempts that have been started. */
+  /** Number of attempts started. */
   async #runs(id: number): Promise<number> {
     const events = await this.#service.events(id).catch(() => [])
     return events.filter(({ type }) => type === 'attempt.started').length
@@ -149,12 +149,12 @@ export class KillTestBench {
     if (blow === 'SIGKILL runtime') return service.runtime()?.pid
     if (blow === 'SIGKILL worker process') return service.worker()?.pid
     if (blow === 'SIGKILL ffmpeg') return service.encoders()[0]?.pid
-    // The one that has the job: scratch directories are named by their owners.
+    // The transcoder that has the job: work directories contain the process id of their owner.
     const owners = (await service.workDirEntries()).map((name) => Number(/^splicepoint-(\d+)-/.exec(name)?.[1]))
     return service.transcoders().find(({ pid }) => owners.includes(pid))?.pid
   }
 
-  /** Everything that is listed is there, as it is described; pictures are counted. */
+  /** Checks that everything listed exists as described; frames are counted. */
   async #outputs(status: PublicStatus, kind: KillScenario['kind']): Promise<string[]> {
     const wrong: string[] = []
     for (const { path, url, size, sha256 } of status.outputs) {

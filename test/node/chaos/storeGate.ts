@@ -1,9 +1,10 @@
-// In charge of: the requests of one job to its store as named steps, and holding it at one of them.
-// Not in charge of: what the store does (fakes/s3Server.ts), what is struck meanwhile (commitKills.ts).
+// In charge of: the requests of one job to its store as named steps, and holding the job at one of them.
+// Not in charge of: what the store does (fakes/s3Server.ts), what is killed meanwhile (commitKills.ts).
 
 /**
- * Where a step stands when the blow falls. lost: the request was sent and never has an effect; late: it has one, but only
- * after the job has ended; unanswered: it has had its effect, and nobody hears of it; answered: the answer has just left.
+ * State of a step when the process is killed. lost: the request was sent and never takes effect; late: it takes effect,
+ * but only after the job has ended; unanswered: it has taken effect, but the answer does not arrive; answered: the
+ * answer was just sent.
  */
 export const PHASES = ['lost', 'late', 'unanswered', 'answered'] as const
 export type Phase = (typeof PHASES)[number]
@@ -13,7 +14,7 @@ export interface GatePoint {
   phase: Phase
 }
 
-/** What only looks has no effect that could be late or unheard of. */
+/** A step that only reads has no effect that could be late or unconfirmed. */
 export function phasesOfStep(step: string): readonly Phase[] {
   return /^(Head|Get|List)/.test(step) ? ['lost', 'answered'] : PHASES
 }
@@ -21,7 +22,7 @@ export function phasesOfStep(step: string): readonly Phase[] {
 const ATTEMPT = /(?<=\/|^)[\w-]{8,}-(\d+)(?=\/|$)/g
 
 export class StoreGate {
-  /** First element of all its keys. */
+  /** First path segment of all its keys. */
   readonly root: string
   /** Every step so far, in order: `CompleteMultipartUpload video.mp4`, `HeadObject video.mp4 #2`. */
   readonly seen: string[] = []
@@ -37,7 +38,7 @@ export class StoreGate {
     this.#point = point
   }
 
-  /** The step has come, and whoever sent it still waits. */
+  /** The step was reached, and its sender is still waiting. */
   get isHeld(): boolean {
     return this.#isOpen?.() ?? false
   }
@@ -46,7 +47,7 @@ export class StoreGate {
     return this.#isOpen !== null
   }
 
-  /** Of a step of this job: whether it waits for its effect. */
+  /** Whether a step of this job has to wait before it takes effect. */
   hold(operation: string, path: string, isOpen: () => boolean): Promise<boolean> | null {
     const name = `${operation} ${path.replace(ATTEMPT, 'attempt-$1').replaceAll(this.root, 'job')}`
     const n = (this.#counts.get(name) ?? 0) + 1
@@ -61,14 +62,14 @@ export class StoreGate {
     return null
   }
 
-  /** Right behind `hold`: whether its answer waits. */
+  /** Called after `hold`: whether the answer has to wait. */
   answer(): Promise<void> | null {
     if (!this.#isNext) return null
     this.#isNext = false
     return new Promise((resolve) => (this.#answer = resolve))
   }
 
-  /** The blow is about to fall. */
+  /** Called just before the kill. */
   beforeKill(): void {
     if (this.#point?.phase === 'answered') this.#answer()
   }

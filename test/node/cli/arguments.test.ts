@@ -1,5 +1,5 @@
-// In charge of: command lines → commands, wherever their options stand; what is sent for the flags of `submit`.
-// Not in charge of: whether the service takes it (node/service/cli/commands.test.ts).
+// In charge of: parsing command lines with options in any position; what the flags of `submit` send.
+// Not in charge of: whether the service accepts it (node/service/cli/commands.test.ts).
 import { describe, expect, it, test } from 'vitest'
 import { fileNameInUrl } from '../../../cli/commands/archiveCommand.ts'
 import { helpRequest, parse } from '../../../cli/arguments.ts'

@@ -1,6 +1,8 @@
-// In charge of: `splicepoint doctor` without a real service: mistakes planted in wrangler.toml, what a wrangler that is logged in
-// adds, what is seen of addresses that are wrong in one way each, and the film that it makes.
-// Not in charge of: jobs through a service (node/service/cli/doctor.test.ts), what the service finds (worker/service/diagnosis.test.ts).
+// In charge of: `splicepoint doctor` without a real service: mistakes planted in wrangler.toml, the additional checks
+// with a logged-in wrangler, the report about addresses that are each wrong in one way, and the video that it
+// generates.
+// Not in charge of: jobs through a service (node/service/cli/doctor.test.ts), what the service finds
+// (worker/service/diagnosis.test.ts).
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -50,7 +52,7 @@ function doctor(args: string[], env: Record<string, string> = {}): Promise<Ran> 
   })
 }
 
-/** The findings of a configuration, as programs get them. */
+/** The checks of a configuration, from the JSON output. */
 async function configuration(toml: string): Promise<{ code: number; checks: Check[] }> {
   await writeFile(tempDir.file('wrangler.toml'), toml)
   const { code, stdout } = await doctor(['--json'])
@@ -60,7 +62,7 @@ async function configuration(toml: string): Promise<{ code: number; checks: Chec
 const wrong = (checks: readonly Check[]) => checks.filter(({ verdict }) => verdict === 'fault' || verdict === 'warning')
 
 describe('wrangler.toml', () => {
-  test('of the repository is right but for the id that nobody else can know', async () => {
+  test('of the repository is valid except for the database id placeholder', async () => {
     const { code, checks } = await configuration(await readFile(resolve(ROOT, 'wrangler.toml'), 'utf8'))
     expect(code).toBe(1)
     expect(wrong(checks)).toEqual([
@@ -68,7 +70,7 @@ describe('wrangler.toml', () => {
     ])
   })
 
-  test('is right with it: exit code 0, a line for each look, nothing asked of Cloudflare', async () => {
+  test('when valid: exit code 0, one line per check, no request to Cloudflare', async () => {
     await writeFile(tempDir.file('wrangler.toml'), TOML)
     const { code, stdout } = await doctor([])
     expect(stdout).toMatch(/0 faults, 0 warnings, \d+ in order\.\n$/)
@@ -80,7 +82,7 @@ describe('wrangler.toml', () => {
     ['slots', 'fault', /MAX_SLOTS 40 is above max_instances 20/, [['MAX_SLOTS = "20"', 'MAX_SLOTS = "40"']]],
     ['queue', 'fault', /Nobody consumes splicepoint-tasks/, [['[[queues.consumers]]', '[[queues.nobody]]']]],
     ['cron', 'fault', /no cron/, [['crons = ["* * * * *"]', 'crons = []']]],
-  ])('%s: the planted mistake is found, told and ends with exit code 1', async (name, verdict, says, changes) => {
+  ])('%s: the planted mistake is reported with exit code 1', async (name, verdict, says, changes) => {
     let toml = TOML
     for (const [from, to] of changes) toml = toml.replace(from, to)
     const { code, checks } = await configuration(toml)
@@ -90,7 +92,7 @@ describe('wrangler.toml', () => {
     ])
   })
 
-  // A process for each would take long.
+  // A separate process for each would take long.
   test('every other mistake, planted together', async () => {
     const changes: [string | RegExp, string, string][] = [
       ['compatibility_flags = ["nodejs_compat"]', '', 'compatibility'],
@@ -182,7 +184,7 @@ describe('an address', () => {
     paths[path] = { ...paths[path], [method.toLowerCase()]: {} }
   }
 
-  /** A service as it should be, but for what a test says. */
+  /** A healthy service, except for the changes of a test. */
   function serve(change: Record<string, (response: ServerResponse) => void> = {}): void {
     answer = (request, response) => {
       const { pathname } = new URL(request.url ?? '', base)
@@ -300,7 +302,7 @@ describe('an address', () => {
     expect(wrong(checks)).toEqual([expect.objectContaining({ name, verdict, remedy: expect.stringMatching(remedy) })])
   })
 
-  test('where nobody is', async () => {
+  test('when no server listens', async () => {
     const gone = base
     server.closeAllConnections()
     await new Promise((done) => server.close(done))
@@ -313,7 +315,7 @@ describe('an address', () => {
     await once(server, 'listening')
   })
 
-  test('a key of jobs is not sent to administer without need: a refusal is told, not a fault', async () => {
+  test('without an admin key: metrics that refuse the jobs key are skipped, not reported as a fault', async () => {
     serve({ '/metrics': refused(403, 'forbidden') })
     const { checks, mayDiagnose } = await checkEndpoint(
       base,
@@ -325,7 +327,7 @@ describe('an address', () => {
   })
 })
 
-test('the film that it makes is one: every picture and sample decodes', async () => {
+test('the generated clip is valid: every video frame and audio sample decodes', async () => {
   const path = tempDir.file('clip.avi')
   await writeFile(path, createTestClip({ width: 320, height: 180, framesPerSecond: 25, seconds: 2 }))
   expect(await decodeFrames(path)).toHaveLength(50)
@@ -333,7 +335,7 @@ test('the film that it makes is one: every picture and sample decodes', async ()
   expect(await probeStream(path, 'audio')).toMatchObject({ codec_name: 'pcm_s16le', sample_rate: '48000' })
 })
 
-test('phases come from the events; a figure beyond its threshold is told with what to do', () => {
+test('phase durations come from the events; a value above its threshold is reported with advice', () => {
   const at = (seconds: number) => new Date(Date.UTC(2026, 10, 22) + seconds * 1000).toISOString()
   const event = (type: PublicEvent['type'], seconds: number, change: Partial<PublicEvent> = {}): PublicEvent => ({
     id: 1,

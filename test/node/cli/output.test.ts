@@ -1,4 +1,4 @@
-// In charge of: lists, figures and the progress line, in terminals of every width.
+// In charge of: lists, numbers and the progress line, in terminals of every width.
 // Not in charge of: a real terminal (node/service/cli/terminal.test.ts).
 import { describe, expect, it, test } from 'vitest'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
@@ -95,7 +95,7 @@ describe('a list', () => {
     expect(text.split('\n')).toHaveLength(2)
   })
 
-  it('of jobs has names, human figures and no address', () => {
+  it('of jobs shows names and readable numbers, no address', () => {
     const job = {
       _auto_generated_id_: 7,
       job_id: 'x',

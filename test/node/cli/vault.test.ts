@@ -1,5 +1,6 @@
-// In charge of: `splicepoint vault rotate` as a process, against a stand-in that answers as the service does.
-// Not in charge of: the sealing itself (test/worker/scheduler/quotas.test.ts), the other commands (node/service/cli/commands.test.ts).
+// In charge of: `splicepoint vault rotate` as a process, against a fake that answers as the service does.
+// Not in charge of: the encryption itself (test/worker/scheduler/quotas.test.ts), the other commands
+// (node/service/cli/commands.test.ts).
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -16,7 +17,7 @@ afterEach(async () => {
   await once(server, 'close')
 })
 
-/** Answers one after the other; → the requests, and a way to run the command. */
+/** Sends these answers in order; returns the requests, and a function that runs the command. */
 async function serve(answers: [number, object][]) {
   const asked: string[] = []
   server = createServer((request, response) => {
@@ -48,7 +49,7 @@ const three = [
 ]
 const admin = `Basic ${Buffer.from('admin:').toString('base64')}`
 
-test('goes on from where the last batch ended, tells how far it is, and at the end that the old key may go', async () => {
+test('resumes after the last batch, prints progress, and says at the end that the old key can be removed', async () => {
   const { asked, run } = await serve(three)
   const ran = await run('rotate')
   const places = ['after=0&after_key=', 'after=120&after_key=sp_a', 'after=260&after_key=sp_b']
@@ -80,7 +81,7 @@ test('a service that fails for a moment is asked again for the same batch', asyn
   expect(asked.map((request) => /after=(\d+)/.exec(request)?.[1])).toEqual(['0', '120', '120', '260'])
 })
 
-test('a key that is no admin’s is refused, and another word is wrong usage', async () => {
+test('a key without the admin scope is refused, and an unknown subcommand is a usage error', async () => {
   const { run } = await serve([[403, { error: { code: 'forbidden', message: 'It lacks the scope "admin".' } }]])
   expect(await run('rotate')).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('forbidden') })
   expect(await run('open')).toMatchObject({ code: 2, stderr: expect.stringContaining('vault rotate') })

@@ -1,4 +1,4 @@
-// In charge of: what `follow` does where an option is left out, on a clock of the test's own.
+// In charge of: the defaults of `follow`, with a clock controlled by the test.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JobRead } from '#contract/api/answers.ts'
 import { follow } from '../../../client/followJob.ts'

@@ -1,6 +1,8 @@
-// In charge of: the package of the command and the client: made, installed into an empty directory without a registry, run by the
-// oldest Node that it names where that is here, imported, required and bundled, and its types compiled against.
-// Not in charge of: what the command does (node/service/cli/commands.test.ts), the client in a browser (node/service/api/publishedClient.test.ts).
+// In charge of: the npm package of the command and the client: built, installed into an empty directory without a
+// registry, run by the oldest supported Node if it is installed, imported, required and bundled, and its types
+// compiled.
+// Not in charge of: what the command does (node/service/cli/commands.test.ts), the client in a browser
+// (node/service/api/publishedClient.test.ts).
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +21,7 @@ const ROOT = resolve(import.meta.dirname, '../../..')
 const run = promisify(execFile)
 const CONTENT = 'the bytes of a film'
 
-/** The system's Node where it is 20 or newer: an older one than the tests run under says more. */
+/** The system's Node if it is 20 or newer: an older Node than that of the tests proves more. */
 async function oldestNode(): Promise<string> {
   const version = await run('/usr/bin/node', ['--version']).then(
     ({ stdout }) => stdout,
@@ -72,7 +74,7 @@ test.each(['splicepoint', 'transcode'])('%s runs', async (name) => {
   await expect(installed(name, ['submit'])).rejects.toMatchObject({ code: 2 })
 })
 
-test('it can be published, and tools that look at packages find nothing wrong with it', async () => {
+test('can be published, and publint finds nothing wrong', async () => {
   const pkgDir = tempDir.file('empty/node_modules/splicepoint')
   const manifest = JSON.parse(await readFile(join(pkgDir, 'package.json'), 'utf8')) as Record<string, unknown>
   expect(manifest['private']).toBeUndefined()
@@ -88,7 +90,10 @@ test('--version is the package’s', async () => {
   expect((await installed('splicepoint', ['--version'])).stdout).toBe(`${version}\n`)
 })
 
-/** Compiles in the directory where the package is installed, with every check that there is, those of its own types too. */
+/**
+ * Compiles in the directory where the package is installed, with every strict option, including the package's own
+ * types.
+ */
 async function compile(name: string, text: string, options: string[]): Promise<string> {
   await writeFile(tempDir.file(`empty/${name}`), text)
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -121,7 +126,7 @@ export const text = [phase, job.status.outputs[0]?.path].join(' ')
 console.log(text)
 `
 
-test('its types need no other package: ESM in Node, strict, own types checked', async () => {
+test('its types need no other package: ESM in Node, strict, without skipLibCheck', async () => {
   expect(await compile('program.ts', program, forNode)).toBe('')
   const { stdout } = await run(node, ['program.js'], { cwd: tempDir.file('empty'), env: env() })
   expect(stdout).toBe('done film-180.mp4\n')

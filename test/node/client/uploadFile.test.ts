@@ -1,4 +1,4 @@
-// In charge of: uploads of the client against a service that breaks off in the middle.
+// In charge of: uploads of the client against a service that breaks the connection.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { writeFile } from 'node:fs/promises'
@@ -43,7 +43,7 @@ afterAll(async () => {
   await tempDir?.[Symbol.asyncDispose]()
 })
 
-test('an upload that breaks off goes on from what is stored, at the address of the service', async () => {
+test('an interrupted upload resumes at the stored offset, at the address of the service', async () => {
   ;[stored, requests] = [Buffer.alloc(0), []]
   const bytes = Buffer.from(Array.from({ length: SIZE }, (_, index) => (index * 7919) % 251))
   await writeFile(tempDir.file('a.mp4'), bytes)

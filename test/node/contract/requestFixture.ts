@@ -1,4 +1,4 @@
-// In charge of: the smallest valid request, and running validation on a variation of it.
+// In charge of: the smallest valid request, and validating a variation of it.
 import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import type { Problem, Warning } from '#contract/errors.ts'

@@ -1,4 +1,4 @@
-// The short form of npm run cuesweep: a cue at a few frames of two GOPs, in every form of output.
+// The short form of npm run cuesweep: a cue at a few frames of two GOPs, in every output format.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CueTimingTest, allCases, GOP } from './cueTiming.ts'
 
@@ -8,10 +8,10 @@ beforeAll(async () => {
 })
 afterAll(() => reconciler?.[Symbol.asyncDispose]())
 
-// By turns: the first frame, one inside of a GOP, and one whose cue arrives inside of a key frame.
+// Alternately: the first frame, one inside a GOP, and one whose cue arrives inside a key frame.
 const FRAMES_OF_TURNS = [0, 13, GOP + 8] as const
 const cases = allCases([0]).map((one, turn) => ({ ...one, frame: FRAMES_OF_TURNS[turn % 3]! }))
 
-test.each(cases)('$form, $mode, captions $captions: a cue at frame $frame comes out in its place', async (one) => {
+test.each(cases)('$form, $mode, captions $captions: a cue at frame $frame is signalled at that frame', async (one) => {
   expect(await reconciler.run(one)).toMatchObject({ faults: [] })
 })

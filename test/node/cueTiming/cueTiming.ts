@@ -1,4 +1,5 @@
-// In charge of: one job with a cue at a given frame, in each form of output, and how far from their frames its cues come out.
+// In charge of: one job with a cue at a given frame, in each output format, and the distance between the cues and their
+// frames in the outputs.
 // Not in charge of: which frames (main.ts, cueTiming.test.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFile, writeFile } from 'node:fs/promises'
@@ -27,27 +28,29 @@ export interface CueTimingCase {
   form: Form
   mode: 'vbr' | 'cbr'
   captions: boolean
-  /** Where the timed cue splices: frames from the first one. The cue without a time stands `AT_ONCE` frames behind it. */
+  /**
+   * Frame at which the timed cue splices, counted from the first one. The immediate cue is `AT_ONCE` frames after it.
+   */
   frame: number
 }
 
 export interface CueTimingResult extends CueTimingCase {
-  /** Empty = every cue came out, none farther than a frame from where it was. */
+  /** Empty = every cue is in the output, none farther than a frame from its position. */
   faults: string[]
-  /** The farthest that a cue arrived from its place, in frames. */
+  /** Largest distance between a cue's arrival and its position, in frames. */
   late: number
 }
 
 export const RATE = 25
-/** Frames of a GOP; two of them are swept. */
+/** Frames of a GOP; the sweep covers two GOPs. */
 export const GOP = 25
 const FRAMES = 90
-/** So many frames before its splice the timed cue arrives. */
+/** Number of frames between the arrival of the timed cue and its splice. */
 const NOTICE = 10
 const AT_ONCE = 7
 const TICKS_PER_FRAME = 90_000 / RATE
 const [TIMED, NOW] = [501, 502]
-/** Half a tick of each clock that a time went through. */
+/** Half a tick of each clock through which a time was converted. */
 const ROUNDING = 1 / 1000
 
 export const allCases = (frames: readonly number[]): CueTimingCase[] =>
@@ -159,7 +162,7 @@ function taskOf({ form, mode, captions }: CueTimingCase) {
   return task
 }
 
-/** All frames are there, and those that are spliced at can be begun with. */
+/** All frames exist, and those at splice points are key frames. */
 async function framesOf(file: string, spliced: readonly number[]): Promise<string[]> {
   const all = (await readPackets(file)).map(({ pts_time, flags }) => ({
     time: Number(pts_time),
@@ -172,7 +175,7 @@ async function framesOf(file: string, spliced: readonly number[]): Promise<strin
   ]
 }
 
-/** The cues in the stream itself: where they arrive, and the time that they name. */
+/** The cues in the transport stream: where they arrive, and the time that they contain. */
 function inTransport(stream: Buffer, source: Buffer, { frame }: CueTimingCase): { faults: string[]; late: number } {
   const seen = readCues(stream)
   const before = readCues(source)
@@ -182,7 +185,7 @@ function inTransport(stream: Buffer, source: Buffer, { frame }: CueTimingCase): 
     const same = seen.filter((cue) => cue.eventId === eventId)
     if (same.length !== 1) faults.push(`cue ${eventId} ${same.length} times in the stream`)
     for (const cue of same) {
-      // A stream cannot say anything before it begins.
+      // A stream cannot contain anything before its start.
       const first = eventId === TIMED ? Math.max(arrives, 0) : arrives
       late = Math.max(late, Math.abs(Math.max(cue.arrives, eventId === TIMED ? 0 : -Infinity) - first) * RATE)
       if (eventId === TIMED && Math.abs(cue.splices[0]! - splices[0]!) > ROUNDING)
@@ -250,7 +253,7 @@ function inManifest(manifest: string, spliced: readonly number[]): string[] {
   return faults
 }
 
-/** Beginnings in seconds. */
+/** Start times in seconds. */
 function timeline(template: string): number[] {
   const scale = Number(/timescale="(\d+)"/.exec(template)?.[1])
   let at = 0
@@ -265,7 +268,7 @@ function timeline(template: string): number[] {
   })
 }
 
-/** What the section itself says, on the clock of its segments. */
+/** The time in the section itself, on the clock of its segments. */
 function told(section: Uint8Array, event: number, frame: number, origin: number): string[] {
   const info = readSplice(section)
   if (info === null) return [`the section of cue ${event} is damaged`]
@@ -280,7 +283,7 @@ function eventOf(section: Uint8Array): number | null {
   return command?.kind === 'insert' ? command.eventId : null
 }
 
-/** Closer than half a frame. */
+/** Within half a frame. */
 function isAt(seconds: number, frame: number): boolean {
   return Math.abs(seconds * RATE - frame) < 0.5
 }

@@ -1,4 +1,5 @@
-// What is deployed, as far as it can be read: rules for the Dockerfile and for wrangler.toml. test/node/deploy builds and runs.
+// The deployment files, as far as they can be checked by reading: rules for the Dockerfile and wrangler.toml.
+// test/node/deploy/image.test.ts builds and runs the image.
 import { access, glob, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
@@ -17,7 +18,7 @@ const instructions = text
 const stages = instructions.join('\n').split(/^(?=FROM )/m)
 const last = stages.at(-1)!.split('\n')
 
-it('takes its bases from arguments in every stage, pinned to a release and by default the same', () => {
+it('takes base images from build arguments in every stage, pinned to a release with the same default', () => {
   expect(instructions[0]).toMatch(/^ARG BASE=[\w./-]+:(?!latest)[\w.-]+$/)
   expect(instructions[1]).toBe('ARG BUILD_BASE=${BASE}')
   expect(instructions.filter((line) => line.startsWith('FROM '))).toEqual([
@@ -51,7 +52,7 @@ it('changes from the bottom up: packages of the system, the user, Node, packages
     'COPY --from=packages /app/node_modules/zod',
     'COPY contract ./contract',
     'COPY transcoder ./transcoder',
-    // What is found out about all of the above, once.
+    // Facts about all of the above are determined once, at build time.
     'RUN install -d',
   ])
 })
@@ -104,7 +105,7 @@ it('is what wrangler.toml deploys, as often as the Worker uses it, and stops in 
   expect(value('image')).toBe('./transcoder/Dockerfile')
   expect(value('image_build_context')).toBe('.')
   expect(value('max_instances')).toBe(value('MAX_SLOTS'))
-  // The prices of dry runs are those of this machine (transcoder/plan/estimate/costConstants.ts): 12 GiB and 20 GB.
+  // Estimates of dry runs use the prices of this machine (transcoder/plan/estimate/costConstants.ts): 12 GiB and 20 GB.
   expect(value('instance_type')).toBe('standard-4')
   expect(Number(value('rollout_active_grace_period'))).toBeGreaterThan(0)
   const hardExit = /HARD_EXIT_MS = ([\d_]+)/.exec(await readFile(join(ROOT, 'transcoder/main.ts'), 'utf8'))![1]!

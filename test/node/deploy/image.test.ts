@@ -1,5 +1,6 @@
-// The transcoder's image, where a Docker engine answers: built from the Dockerfile, looked into, run without rights on a network
-// without a way out, and given real jobs by the real service. Elsewhere there is nothing to test, which is said.
+// The transcoder's image, if a Docker engine is available: built from the Dockerfile, inspected, run without privileges
+// on a network without internet access, and given real jobs by the real service. Without an engine there are no tests
+// here, and a message says so.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -25,7 +26,8 @@ it('is built where an engine answers, and says of which version it is', () => {
   expect(engine === null || /^\d+\.\d+/.test(engine)).toBe(true)
 })
 
-// No test rather than a skipped one, which REQUIRE_ALL forbids: an engine is a matter of the machine, not of its packages.
+// No test rather than a skipped one, which REQUIRE_ALL forbids: an engine is a matter of the machine, not of its
+// packages.
 describe.each(engine === null ? [] : [engine])('the image built by Docker %s', () => {
   let image: BuiltImage
   let tempDir: Awaited<ReturnType<typeof tempDirectory>>
@@ -70,7 +72,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
   })
 
   it('has the compiled code of every module that it runs, and may read it', async () => {
-    // A start as any other: code that was compiled under other flags of V8 would be refused.
+    // A normal start: code that was compiled with other V8 flags would be rejected.
     const script = `
       const child = require('child_process').spawn(process.execPath, ['transcoder/main.ts'], {
         env: { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
@@ -89,7 +91,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     expect(of(/was not initialized|was rejected|no transpile cache|denied/)).toEqual([])
   })
 
-  // wrangler asks for BuildKit's flags, which an engine without the plugin buildx does not know.
+  // wrangler uses BuildKit's flags, which an engine without the buildx plugin does not know.
   it.each(buildx)(
     'is what `wrangler deploy` builds, as %s',
     async () => {
@@ -140,7 +142,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     beforeAll(async () => {
       const clip = await makeClip(tempDir.file('clip.mp4'), {
         seconds: 8,
-        // No captions in these pictures: the first to read the held part is the encoder.
+        // No captions in this codec: the first process to read the held part is the encoder.
         flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
       })
       media = await PausableFileServer.start(clip)
@@ -176,7 +178,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
         ['aac', undefined],
       ])
     }
-    /** A job whose source is held back behind its middle, so that it is surely running. */
+    /** A job whose source is held back after its middle, so that it is certainly running. */
     const halfway = async (): Promise<number> => {
       media.pauseAt(0.6)
       const id = await service.create(jobRequest(media.url, 'http'))
@@ -188,7 +190,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     it('says what it is, and has no right left', async () => {
       const { cell: sandbox, ...health } = await answering()
       expect(health).toMatchObject({ state: 'idle', ffmpeg: expect.stringMatching(/^7\./) })
-      // The rest needs a transcoder that runs as root, or namespaces, which Docker refuses.
+      // The others need a transcoder that runs as root, or namespaces, which Docker refuses.
       const missing = ['network', 'no_network_for_local_files', 'own_user', 'processes', 'read_only_files']
       expect(Object.keys(sandbox.missing).toSorted()).toEqual(missing)
       expect(sandbox.in_force).toEqual(
@@ -200,7 +202,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
       expect(status).toMatch(/^Seccomp:\t2$/m)
       await expect(transcoder.exec('touch', '/app/x')).rejects.toThrow(/Read-only file system/)
       await expect(transcoder.exec('touch', '/var/tmp/x')).rejects.toThrow(/Read-only file system/)
-      // One processor is granted, whatever the machine has.
+      // One CPU is granted, whatever the machine has.
       const settings = `import('/app/transcoder/settings.ts').then((m) => console.log(m.readSettings({}).threads))`
       expect(await transcoder.node(settings)).toBe(cpus().length > 1 ? '1' : '0')
       expect(await transcoder.logs()).not.toContain('ffmpeg is asked')
@@ -217,7 +219,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     })
 
     it(
-      'finishes what fits when it is told to stop, and ends by itself',
+      'finishes a nearly complete attempt on SIGTERM and exits by itself',
       async () => {
         const id = await halfway()
         await terminate()
@@ -233,7 +235,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     )
 
     it(
-      'gives its task back when it is told twice',
+      'returns its task on a second SIGTERM',
       async () => {
         const id = await halfway()
         await terminate()
@@ -258,7 +260,8 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
       async () => {
         const id = await halfway()
         const { StartedAt } = await transcoder.state()
-        // The kernel ends whoever it holds for the worst: the transcoder itself (not tini, ffmpeg or whoever eats up the memory).
+        // The kernel kills the process with the worst OOM score: the transcoder itself, not tini, ffmpeg or the process
+        // that uses up the memory.
         await transcoder.exec(
           '/bin/sh',
           '-c',
@@ -277,7 +280,7 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
       5 * MINUTE_MS,
     )
 
-    it('has spoken to the door alone, which lets nothing else in', async () => {
+    it('has connected to the task API only, through a network that blocks everything else', async () => {
       expect(enclosure.refused).toEqual([])
       const ask = (path: string) =>
         transcoder.node(`fetch('${enclosure.taskApiUrl}${path}').then((r) => console.log(r.status))`)

@@ -1,4 +1,4 @@
-// In charge of: containers of the image on a network that leads nowhere but to the door, as on Cloudflare.
+// In charge of: containers of the image on a network that reaches only the task API, as on Cloudflare.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { randomBytes } from 'node:crypto'
@@ -9,7 +9,10 @@ import { networkInterfaces } from 'node:os'
 import type { SandboxReport } from '../../../transcoder/ffmpeg/sandboxProbe.ts'
 import { docker, succeeds } from '../../../scripts/image/docker.ts'
 
-/** Networks for documentation and tests (RFC 5737); even so some machine may have one of them, and its way out must not be taken. */
+/**
+ * Networks for documentation and tests (RFC 5737); one of them may still be in use on a machine, and its route must not
+ * be replaced.
+ */
 const NETWORKS = ['198.51.100', '203.0.113', '192.0.2']
 const NETWORK = NETWORKS.find(
   (prefix) =>
@@ -19,25 +22,25 @@ const NETWORK = NETWORKS.find(
 )
 const GATEWAY = `${NETWORK}.1`
 const ADDRESS = `${NETWORK}.2`
-/** The name that worker/scheduler/transcoderContainer.ts hands to the door. */
+/** The host name that worker/scheduler/transcoderContainer.ts assigns to the task API. */
 const DOOR = 'door.splicepoint.internal'
 const PORT = 8788
 
-/** What docs/operating.md tells people to give to `docker run`. */
+/** The flags that docs/operating.md recommends for `docker run`. */
 export const CONTAINER_FLAGS = [
   ...['--read-only', '--tmpfs', '/tmp:size=64m', '--tmpfs', '/work:uid=10001,gid=10001,mode=700,size=1g'],
   ...['--cap-drop=ALL', '--security-opt=no-new-privileges', '--pids-limit=512'],
 ]
 
 /**
- * A network without a way out, and in place of Cloudflare's outbound handler a door on this side of it: it hands requests for
- * the door to the Worker and refuses all others.
+ * A network without internet access, and a proxy on the host in place of Cloudflare's outbound handler: it passes
+ * requests for the task API to the Worker and refuses all others.
  */
 export class IsolatedNetwork {
   readonly #name: string
   readonly #server: Server
   readonly refused: string[] = []
-  /** Address of the Worker; known once it runs. */
+  /** Address of the Worker; set when it runs. */
   worker = ''
 
   private constructor(name: string) {
@@ -73,7 +76,7 @@ export class IsolatedNetwork {
     return `http://${DOOR}:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** As `docker run` takes them. */
+  /** As `docker run` accepts them. */
   get dockerFlags(): string[] {
     return ['--network', this.#name, '--ip', ADDRESS, '--add-host', `${DOOR}:${GATEWAY}`]
   }
@@ -107,7 +110,7 @@ export class TranscoderContainer {
     return docker('exec', this.id, ...command)
   }
 
-  /** A program for Node in the container; its standard output. */
+  /** Runs a Node program in the container and returns its standard output. */
   node(script: string): Promise<string> {
     return this.exec('/usr/local/bin/node', '-e', script)
   }

@@ -1,5 +1,5 @@
-// In charge of: what the pages show as examples: each is run somewhere or says why it cannot be, what needs no service is held
-// against the code here, and every link leads somewhere.
+// In charge of: the examples in the documentation: each is run by a test or has a reason why it cannot be, those that
+// need no service are checked here, and every link has a target.
 // Not in charge of: examples that need the service (examples.test.ts, readme.test.ts).
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, resolve } from 'node:path'
@@ -43,7 +43,7 @@ const SHARED_PAGES = 'test/node/web/browser/sharedPages.test.ts'
 const RECEIVERS = 'test/node/docs/webhookReceivers.test.ts'
 const OPERATIONS = 'test/node/docs/exampleCoverage.test.ts'
 
-/** Page and how a block begins → the test that runs it, or why none can. */
+/** Page and start of a block → the test that runs it, or why it cannot be run. */
 const runs: readonly (readonly [page: string, start: string, where: string])[] = [
   ['README.md', 'git clone', FIRST_HOUR],
   ['README.md', 'npx splicepoint submit', FIRST_HOUR],
@@ -187,7 +187,7 @@ test('docs/stores.md shows members that credentials have', () => {
     ).toEqual([])
 })
 
-test('docs/operating.md names figures that /metrics has', async () => {
+test('docs/operating.md names only metrics that /metrics has', async () => {
   const source = await read('worker/service/metricsRoutes.ts')
   const known = new Set([...source.matchAll(/gauge\(\s*'(\w+)'/g)].map(([, name]) => `splicepoint_${name}`))
   const named = [...pages.get('docs/operating.md')!.matchAll(/`(splicepoint_\w+)`/g)].map(([, name]) => name!)
@@ -195,7 +195,7 @@ test('docs/operating.md names figures that /metrics has', async () => {
   expect(named.filter((name) => !known.has(name))).toEqual([])
 })
 
-/** Of headings, as GitHub makes them (in lower case, without punctuation, hyphens for spaces), and of `<a id>`. */
+/** Of headings, as GitHub makes them (lower case, no punctuation, hyphens for spaces), and of `<a id>`. */
 const anchors = (text: string): string[] => [
   ...[...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!

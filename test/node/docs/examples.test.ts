@@ -1,7 +1,7 @@
-// In charge of: the examples of the pages that need the service, sent and run as they stand there. What they name and this
-// machine has not (example.com, a file) is put in its place.
-// Not in charge of: the README's first job (readme.test.ts), the reference (openapi.test.ts), which examples there are
-// (exampleCoverage.test.ts).
+// In charge of: the examples that need the service, run exactly as the pages show them. What they name and this machine
+// does not have (example.com, a file) is replaced.
+// Not in charge of: the README's first job (readme.test.ts), the reference (../service/api/openapi.test.ts), which
+// examples exist (exampleCoverage.test.ts).
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ beforeEach((context: TestContext) => {
   context.skip('curl is not installed')
 })
 
-/** The blocks of a page that begin so, with the web's example put on the loopback address. */
+/** The blocks of a page that start with this text, with the example host replaced by the loopback address. */
 async function blocks(page: string, start: string): Promise<string[]> {
   const text = await readFile(join(ROOT, page), 'utf8')
   return [...text.matchAll(/^```\w+[^\n]*\n([\s\S]*?)^```$/gm)]
@@ -49,7 +49,7 @@ async function blocks(page: string, start: string): Promise<string[]> {
     .filter((block) => block.startsWith(start))
 }
 
-/** `npx splicepoint` is the command of this checkout, whatever directory it runs in. */
+/** Runs `npx splicepoint` as the command of this checkout, in any directory. */
 function shell(script: string): Promise<string> {
   const env = { ...process.env, BASE: service.base, KEY: service.ready.api_key }
   const npx = `npx() { shift; '${process.execPath}' '${join(ROOT, 'cli/splicepoint.js')}' "$@"; }`
@@ -82,7 +82,7 @@ test.each(['docs/cli.md'])('the command of %s uploads, waits and downloads', asy
     .replace(/SPLICEPOINT_KEY=\S+/, `SPLICEPOINT_KEY=${service.ready.api_key}`)
   expect(await shell(`rm -rf out\n${here}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
   const outputs = (await shell('find out -type f')).trim().split('\n')
-  // 720p would be more than the source is.
+  // 720p would be larger than the source.
   expect(outputs).toEqual(['out/film_1_360p.mp4'])
   for (const path of outputs) {
     const { streams } = await probeFile(tempDir.file(path))
@@ -90,7 +90,7 @@ test.each(['docs/cli.md'])('the command of %s uploads, waits and downloads', asy
   }
 })
 
-test('the command of docs/cli.md that takes a job from a file', async () => {
+test('the command of docs/cli.md that reads a job from a file', async () => {
   const [command] = await blocks('docs/cli.md', 'npx splicepoint submit --file')
   const [recipe] = await blocks('docs/recipes.md', '{')
   await writeFile(tempDir.file('job.json'), recipe!.replace('"http"', '"file-upload"'))
@@ -98,7 +98,7 @@ test('the command of docs/cli.md that takes a job from a file', async () => {
   expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
 })
 
-test('every recipe is accepted as it stands, and planned to its end where its source can be here', async () => {
+test('every recipe is accepted unchanged, and planned where its source is available', async () => {
   const [send] = await blocks('docs/recipes.md', 'curl')
   const recipes = await blocks('docs/recipes.md', '{')
   expect(recipes.length).toBeGreaterThan(7)
@@ -107,7 +107,7 @@ test('every recipe is accepted as it stands, and planned to its end where its so
     const answer = await shell(send!.replace('/api/v0/job', '/api/v0/job?dry_run=true'))
     expect(JSON.parse(answer)).toMatchObject({ dry_run: true, warnings: [] })
     const id = idOf(answer)
-    // The keys of a store are an example's.
+    // The store's keys are examples.
     if (recipe.includes('s3://')) await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
     else expect(await service.waitForEnd(id), recipe).toMatchObject({ error: null, estimate: { version: 1 } })
   }

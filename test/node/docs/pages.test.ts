@@ -1,4 +1,5 @@
-// The pages against the code: every request of docs/recipes.md is accepted, every error code, setting and route is described.
+// The documentation against the code: every request of docs/recipes.md is accepted, every error code, setting and route
+// is described.
 import { access, readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -21,14 +22,14 @@ const [recipes, troubleshooting, operating, readme, apiPage] = await Promise.all
   ['docs/recipes.md', 'docs/troubleshooting.md', 'docs/operating.md', 'README.md', 'docs/api.md'].map(read),
 )
 
-/** What stands below a heading of the second level, up to the next. */
+/** The text below a heading of the second level, up to the next one. */
 function section(text: string, heading: string): string {
   const found = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0]
   if (found === undefined) throw new Error(`there is no section "${heading}"`)
   return found
 }
 
-/** The cells of the tables of a text that begin with a name in backticks. */
+/** The cells of table rows that start with a name in backticks. */
 function rows(text: string): string[][] {
   return [...text.matchAll(/^\| `[^\n]*$/gm)].map(([row]) =>
     row
@@ -132,7 +133,7 @@ describe('README.md', () => {
     const result = validateJob(JSON.parse(body!), { baseUrl: 'https://api.example.test' })
     expect(result).toMatchObject({ ok: true, warnings: [] })
     expect(command).toContain('"$KEY:"')
-    // curl 7.82 brought --json, 7.84 %header{}: Ubuntu 22.04 has 7.81.
+    // curl 7.82 added --json, 7.84 %header{}: Ubuntu 22.04 has 7.81.
     expect(readme).not.toMatch(/--json|%header\{/)
   })
 
@@ -153,7 +154,7 @@ describe('README.md', () => {
     for (const name of ['FILE', 'JOB', 'DRY']) expect(text.indexOf(`${name}=$(`), name).toBeLessThan(first(name))
   })
 
-  it('leads to the index of all pages, and leaves tables of routes and limits to their own pages', () => {
+  it('links to the index of all pages, and keeps tables of routes and limits on their own pages', () => {
     expect(readme).toContain('(docs/README.md)')
     expect(readme).not.toMatch(/^\| `(?:GET|POST|PUT|PATCH|DELETE)/m)
   })

@@ -25,10 +25,10 @@ afterAll(async () => {
   await tempDir?.[Symbol.asyncDispose]()
 })
 
-/** With the W3C’s film put on the loopback address. */
+/** Replaces the address of the W3C's video by the loopback address. */
 const local = (text: string): string => text.replaceAll('https://media.w3.org', site.url)
 
-/** The fenced blocks of one language below a heading, as they stand. */
+/** The fenced blocks of one language below a heading, unchanged. */
 function blocks(heading: string, language: string): string[] {
   const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
   return [...section.matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm)].flatMap(([, kind, text]) =>
@@ -72,7 +72,7 @@ test('the Python program of the README works with the standard library alone', a
   expect(output).toContain(`${service.base}/o/`)
 })
 
-test('the dry run of the README tells what it would take', async (context) => {
+test('the dry run of the README prints the predicted time and cost', async (context) => {
   const [upload] = blocks('From your file to a link', 'sh').filter((text) => text.startsWith('FILE='))
   const [ask, read] = blocks('Plan before you run', 'sh')
   const answer = await run(context, 'bash', ['-euc', `${upload!}\n${ask!}\n${read!}`])

@@ -1,4 +1,5 @@
-// In charge of: the commands of docs/sharing.md as they stand, and the tar of a job as GNU tar, sha256sum and ffprobe see it.
+// In charge of: the commands of docs/sharing.md exactly as shown, and the tar of a job as GNU tar, sha256sum and
+// ffprobe read it.
 // Not in charge of: the pages of docs/sharing.md in a browser (test/node/web/browser/sharedPages.test.ts).
 import { execFile } from 'node:child_process'
 import { readFile, truncate } from 'node:fs/promises'
@@ -104,7 +105,7 @@ test('the tar has every object, by its name, and each is what job.json says', as
   const sums = report.objects.map(({ path, sha256 }) => `${sha256}  ${root}/${path}\n`).join('')
   const checked = await shell(`printf '%s' "$SUMS" | sha256sum --check --strict`, { SUMS: sums })
   expect(checked.trim().split('\n')).toHaveLength(report.objects.length)
-  // What was unpacked plays from the disk.
+  // The unpacked files play from disk.
   const { streams } = await probeFile(join(directory, 'master.m3u8'))
   expect(new Set(streams.map(({ codec_name: codec }) => codec))).toEqual(new Set(['h264', 'aac']))
   await ffmpeg(['-v', 'error', '-xerror', '-i', join(directory, 'master.m3u8'), '-f', 'null', '-'])

@@ -1,6 +1,6 @@
-// In charge of: the receivers of docs/webhooks.md, as they stand there: each takes a real delivery, also one that two secrets
-// signed, and refuses what is forged, altered or old.
-// Not in charge of: when webhooks are sent and tried again (test/worker/webhooks/webhooks.test.ts).
+// In charge of: the webhook receivers of docs/webhooks.md exactly as shown: each accepts a real delivery, also one
+// signed with two secrets, and refuses forged, altered or old ones.
+// Not in charge of: when webhooks are sent and retried (test/worker/webhooks/webhooks.test.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let secret: string
 let child: ChildProcess | undefined
-/** One address for all receivers, one after the other: it must be named before the service starts. */
+/** One address for all receivers, one after the other: it must be known before the service starts. */
 let gate: Server
 let target = 0
 const lines = new Set<Socket>()
@@ -54,7 +54,7 @@ afterAll(async () => {
   await tempDir?.[Symbol.asyncDispose]()
 })
 
-/** With its connections: one that is kept for the next message would lead to the receiver before. */
+/** Closes its connections too: a kept-alive connection would lead the next message to the previous receiver. */
 async function stop(): Promise<void> {
   if (child === undefined || child.exitCode !== null) return
   const ended = once(child, 'exit')
@@ -65,7 +65,7 @@ async function stop(): Promise<void> {
 
 const host = () => `127.0.0.1:${(gate.address() as AddressInfo).port}`
 
-/** Starts a program in a folder of its own; → what it printed so far. */
+/** Starts a program in a new directory; returns its output so far. */
 async function start(title: string, program: string, language: string): Promise<string[]> {
   const directory = tempDir.file(title.replaceAll(/\W+/g, '-'))
   await mkdir(directory, { recursive: true })
@@ -103,7 +103,7 @@ async function delivered(customer: string): Promise<number> {
   return id
 }
 
-/** As the service signs, for what it never sent. */
+/** Signs a forged message with the service's method. */
 function signed(body: string, { key = secret, at = Date.now() / 1000 }: { key?: string; at?: number } = {}) {
   const timestamp = String(Math.floor(at))
   const raw = Buffer.from(key.slice('whsec_'.length), 'base64')
@@ -118,7 +118,7 @@ test('the page has three receivers', () => {
 })
 
 describe.for(programs)('$title', ({ title, program, language }) => {
-  test('takes a real delivery and refuses what is not one', async (context) => {
+  test('accepts a real delivery and refuses a forged one', async (context) => {
     if (language === 'Python' && python === null) {
       if (process.env['REQUIRE_ALL'] === '1') throw new Error('python3 is not installed')
       context.skip('python3 is not installed')

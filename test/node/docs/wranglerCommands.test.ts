@@ -1,4 +1,4 @@
-// docs/operating.md against wrangler itself: each of its commands exists, with each of its flags.
+// docs/operating.md against wrangler itself: each of its commands and flags exists.
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,9 @@ import { ROOT } from '../../support/service.ts'
 const run = promisify(execFile)
 const text = await readFile(join(ROOT, 'docs/operating.md'), 'utf8')
 
-/** Flags by command: `d1 migrations apply` → `--remote`. wrangler takes seconds to say anything, so each is asked once. */
+/**
+ * Flags by command: `d1 migrations apply` → `--remote`. wrangler takes seconds to start, so each command is asked once.
+ */
 const commands = new Map<string, Set<string>>()
 for (const [, line] of text.matchAll(/npx wrangler ([^`\n]+)/g)) {
   const words = line!.replaceAll(/=\S+/g, '').split(' ')
@@ -26,7 +28,7 @@ it.each([...commands])('wrangler %s', async (name, flags) => {
   const cli = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
   const env = { ...process.env, NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false', CI: '1' }
   const { stdout } = await run(process.execPath, [cli, ...name.split(' '), '--help'], { cwd: ROOT, env })
-  // How it is called: "wrangler d1 create <name>". For a command that does not exist wrangler shows the group that it would be in.
+  // Usage line: "wrangler d1 create <name>". For an unknown command wrangler shows the group that would contain it.
   expect(/^wrangler ([^<[\n]*)/m.exec(stdout)?.[1]?.trim()).toBe(name)
   for (const flag of flags) expect(stdout).toMatch(new RegExp(`[\\s,]${flag}[\\s,]`))
 })

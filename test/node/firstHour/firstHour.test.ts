@@ -1,7 +1,7 @@
-// In charge of: the first hour of a person who has nothing but README.md: clone, start, transcode, share, watch. The commands are
-// the README's own, in a clone of the last commit; the clips are those that defaults have failed with.
+// In charge of: the first hour of a new user with nothing but README.md: clone, start, transcode, share, watch. The
+// commands are the README's own, in a clone of the last commit; the clips are those with which defaults have failed
+// before. It prints how long each step took; nothing depends on that.
 // Not in charge of: each command by itself (node/docs/readme.test.ts, node/docs/examples.test.ts).
-// It prints how long each step took. Nothing depends on that.
 import { execFile } from 'node:child_process'
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ afterAll(async () => {
 
 const git = async (...args: string[]): Promise<string> => (await run('git', ['-C', person.clone, ...args])).stdout
 
-/** What the page of a share does, for somebody who has nothing but its address. */
+/** Plays a share page, knowing only its address. */
 async function watch(address: string): Promise<{ page: Page; frames: number }> {
   const { page, complaints } = await openDashboard(browser, person.variable('BASE'))
   const keys: string[] = []

@@ -1,8 +1,8 @@
-// In charge of: the commands of a README, as a reader finds them: below a heading, by how they begin.
+// In charge of: finding the commands of a README by their heading and their first words.
 // Not in charge of: running them (newcomer.ts).
 
 export interface CodeBlock {
-  /** Heading of the second level above it; '' = before the first. */
+  /** Nearest heading of the second level before it; '' = before the first. */
   heading: string
   language: string
   text: string
@@ -20,7 +20,7 @@ export function parseCodeBlocks(page: string): CodeBlock[] {
   )
 }
 
-/** The one block that begins so. @throws Error where there is none, or where there are several */
+/** The only block that starts with this text. @throws Error if there is none, or if there are several */
 export function findCodeBlock(page: string, start: string): string {
   const found = parseCodeBlocks(page).filter(({ text }) => text.startsWith(start))
   if (found.length !== 1) throw new Error(`README.md has ${found.length} blocks that begin with: ${start}`)

@@ -1,5 +1,5 @@
-// In charge of: a person's first hour without the person: a clone of this checkout's last commit, `npm start` in one terminal,
-// commands in another, and how long each step took.
+// In charge of: simulating a new user's first hour: a clone of this checkout's last commit, `npm start` in one
+// terminal, commands in another, and the duration of each step.
 // Not in charge of: which commands (markdownCommands.ts), which files (newcomerClips.ts), expectations.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,7 +20,7 @@ export interface Terminal {
 }
 
 export class NewcomerSession implements AsyncDisposable {
-  /** Where the person stands: the clone is a directory in it. */
+  /** The user's working directory: the clone is a directory in it. */
   readonly home: string
   readonly clone: string
   readonly steps: { name: string; seconds: number }[] = []
@@ -45,18 +45,21 @@ export class NewcomerSession implements AsyncDisposable {
     }
   }
 
-  /** The README's own line. Where it names the home page, git reads this checkout; packages are those that are here. */
+  /**
+   * Runs the README's own line. Git reads this checkout in place of the home page's repository; packages come from this
+   * checkout.
+   */
   async getSource(command: string): Promise<void> {
     if (!command.startsWith(`git clone ${HOME_PAGE} `)) throw new Error(`README.md clones something else: ${command}`)
     await this.#bash(command, this.home)
-    // Hard links where the disk has them: no registry is asked, and what `npm ci` may do there is done to the clone's own names.
+    // Hard links if the disk supports them: no registry is used, and what `npm ci` deletes are the clone's own names.
     const [from, to] = [join(ROOT, 'node_modules'), join(this.clone, 'node_modules')]
     await copy('-al', from, to).catch(() => copy('-R', from, to))
   }
 
-  /** `npm start`, until the line that sets the variables has come. Returns all that it printed. */
+  /** Runs `npm start` until it prints the line that sets the variables. Returns all output. */
   async start(command: string): Promise<string> {
-    // A process group of its own, which Ctrl-C ends as a whole.
+    // In a separate process group, which Ctrl-C ends as a whole.
     const child = spawn('bash', ['--norc', '-ec', command], {
       cwd: this.clone,
       env: this.#env({ PORT: '0' }),
@@ -78,7 +81,7 @@ export class NewcomerSession implements AsyncDisposable {
     return printed
   }
 
-  /** What the person pastes into the other terminal, in the clone, behind the line of exports. */
+  /** Runs what the user pastes into the other terminal, in the clone, after the export line. */
   runCommand(commands: string): Promise<Terminal> {
     return this.#bash(`${this.#exports}\n${commands}`, this.clone)
   }

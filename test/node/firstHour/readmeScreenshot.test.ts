@@ -1,6 +1,6 @@
-// In charge of: the picture of the running product that README.md shows. `PICTURES=1 npm test -- test/node/first-hour/picture`
-// makes it anew, with a real job in a real browser; without that, the one that is there is looked at.
-// Not in charge of: pictures of every page for people who check them (SCREENSHOTS, support/browser/accessibility.ts).
+// In charge of: the screenshot in README.md. `PICTURES=1 npm test -- test/node/firstHour/readmeScreenshot` makes it
+// anew, with a real job in a real browser; without that, the existing file is checked.
+// Not in charge of: screenshots of every page for review (SCREENSHOTS, support/browser/accessibility.ts).
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -59,7 +59,7 @@ test.for(process.env['PICTURES'] === '1' ? [PICTURE] : [])(
       await page.getByRole('button', { name: /^Play/ }).first().click()
       await expectInPage(page, `document.querySelector('video')?.currentTime > 3`).toBe(true)
       await page.evaluate(`document.querySelector('video').pause()`)
-      // The controls stay while the pointer is there.
+      // The controls stay visible while the pointer is over the video.
       await page.locator('video').hover()
       await expectInPage(
         page,
@@ -69,7 +69,7 @@ test.for(process.env['PICTURES'] === '1' ? [PICTURE] : [])(
     } finally {
       await browser.close()
     }
-    // A palette: a third of the bytes, and text stays sharp.
+    // With a palette the file has a third of the bytes, and text stays sharp.
     const palette =
       'split[page][colours];[colours]palettegen=max_colors=192[palette];[page][palette]paletteuse=dither=none'
     await ffmpeg(['-i', tempDir.file('page.png'), '-vf', palette, '-compression_level', '100', '-update', '1', PICTURE])

@@ -1,5 +1,6 @@
-// In charge of: the OpenAPI document as the service serves it: which operation an address is, what it says of it.
-// Not in charge of: what is sent (generators/request.ts), what is wrong with an answer (responseRules.ts).
+// In charge of: the served OpenAPI document: which operation an address belongs to, and what the document says about
+// it.
+// Not in charge of: what is sent (generators/request.ts), checking answers (responseRules.ts).
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
@@ -11,10 +12,10 @@ export interface OperationSpec {
   method: string
   path: string
   secured: boolean
-  /** The scope that its key must have; null = no key. */
+  /** The scope that the key must have; null = no key. */
   scope: 'jobs' | 'admin' | null
   parameters: { name: string; in: 'path' | 'query' | 'header'; schema: JsonSchema }[]
-  /** Type and schema of the request's body. */
+  /** Content type and schema of the request body. */
   body: { type: string; schema: JsonSchema; example: unknown; required: boolean } | null
   responses: Record<string, { content?: Record<string, { schema: JsonSchema; examples?: Record<string, unknown> }> }>
 }
@@ -69,7 +70,7 @@ export class OpenapiDocument {
       .reduce<JsonSchema>((at, name) => at[name], this.#json)
   }
 
-  /** What is wrong with a value; nothing = []. The schema is one of the document's own. */
+  /** Schema violations of a value; [] = none. The schema is one of the document's own. */
   schemaErrors(schema: JsonSchema, value: unknown): string[] {
     let judge = this.#judges.get(schema)
     if (!judge) {
@@ -81,8 +82,8 @@ export class OpenapiDocument {
   }
 
   /**
-   * The operations that an address is: as it is written, or only once it is decoded or its last slash is taken away, which a
-   * server may do or not. HEAD is GET without the body.
+   * The operations that match an address: `is` as written, `mayBe` only after decoding or without its trailing slash,
+   * which a server may do or not. HEAD is GET without the body.
    */
   schemaAt(method: string, target: string): { is: OperationSpec[]; mayBe: OperationSpec[] } {
     const [written = '', decoded = written] = pathsOf(target)
@@ -93,14 +94,14 @@ export class OpenapiDocument {
     return { is, mayBe: loosely.filter((one) => !is.includes(one)) }
   }
 
-  /** Whether any operation has this address. */
+  /** Whether any operation matches this address. */
   hasOperation(target: string): boolean {
     const paths = pathsOf(target).flatMap((path) => [path, path.replace(/(.)\/+$/, '$1')])
     return this.operations.some((one) => paths.some((path) => matches(one.path, path)))
   }
 }
 
-/** References of a piece of the document, so that they hold outside of it. */
+/** Makes references of a part of the document absolute, so that they work outside it. */
 function absolute(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(absolute)
   if (typeof value !== 'object' || value === null) return value
@@ -111,7 +112,7 @@ function absolute(value: unknown): unknown {
   )
 }
 
-/** As a server sees it (WHATWG URL: dot segments are taken away), and with what is percent-encoded decoded. */
+/** The path as a server sees it (WHATWG URL: dot segments removed), and with percent-encoding decoded. */
 export function pathsOf(target: string): string[] {
   const path = URL.parse(target.startsWith('//') ? `http://host${target}` : target, 'http://host')?.pathname
   if (path === undefined) return []

@@ -1,5 +1,5 @@
-// In charge of: the short form of `npm run fuzz`: some hundred requests from fixed seeds, each raw form once, and the faults
-// that are planted, each of which must be found.
+// In charge of: the short form of `npm run fuzz`: some hundred requests from fixed seeds, each raw form once, and
+// planted faults, each of which must be found.
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { ServiceUnderTest } from './serviceUnderTest.ts'
 
 const SEEDS = [1, 2, 3]
 const REQUESTS = 200
-/** Of the lane where the fault is, until it must have shown. */
+/** Requests to the faulty operation until the fault must have been found. */
 const UNTIL_FOUND = 80
 
 let world: ServiceUnderTest
@@ -38,7 +38,7 @@ test.each(SEEDS)(
   300_000,
 )
 
-test('requests that no library sends are refused or served whole, and nothing of them is taken for another', async () => {
+test('malformed HTTP requests are refused or answered completely, and never read as another request', async () => {
   const found: FuzzFinding[] = []
   for (const sending of rawSendings(1)) found.push(...(await sendRaw(world, wire, sending)))
   expect(told(found)).toEqual([])

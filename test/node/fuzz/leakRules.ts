@@ -1,11 +1,11 @@
-// In charge of: what no answer may hold: where the service lies on its machine, how its code runs, secrets, and what a
-// client made up of the service's own address.
+// In charge of: what no answer may contain: the service's directories, stack traces, secrets, and a host name that a
+// client invented.
 import { homedir } from 'node:os'
 import { ROOT } from '../../support/service.ts'
 import { MADE_UP_HOST } from './generators/headers.ts'
 
 const FORMS: [what: string, pattern: RegExp][] = [
-  // Also as JSON has it.
+  // Also escaped as in JSON.
   ['a stack trace', /(?:\n|\\n)\s+at (?:async )?[\w.<>[\] ]+ ?\(?(?:file:|node:|\/|[A-Za-z]:\\|[\w./-]+:\d+:\d+)/],
   ['a place in the code', /[\w/-]+\.[cm]?[jt]s:\d+(?::\d+)?/],
   ['a module of the machine', /node_modules|node:internal|file:\/\/\/|workerd\/|miniflare/i],
@@ -14,7 +14,7 @@ const FORMS: [what: string, pattern: RegExp][] = [
   ["a host of the client's making", new RegExp(MADE_UP_HOST.replaceAll('.', String.raw`\.`), 'i')],
 ]
 
-/** Names of what was found. @param secrets texts that stand nowhere; @param localPaths directories of the service */
+/** Names of what was found. @param secrets texts that must not appear; @param localPaths directories of the service */
 export function findLeaks(raw: Buffer, secrets: readonly string[], localPaths: readonly string[]): string[] {
   const text = raw.toString('utf8')
   return [

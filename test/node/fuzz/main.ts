@@ -1,5 +1,5 @@
-// In charge of: `npm run fuzz`: the long form, from one seed, and what it found. FUZZ_REQUESTS (10,000), FUZZ_SEED,
-// FUZZ_ONLY (names of operations, with commas).
+// In charge of: `npm run fuzz`: the long form, from one seed, and its findings. FUZZ_REQUESTS (10,000), FUZZ_SEED,
+// FUZZ_ONLY (names of operations, comma-separated).
 // Not in charge of: one run (fuzzer.ts), raw connections (http/heldConnections.ts).
 import { pipelineRequests, rawSendings, sendRaw, holdIdleConnections } from './http/heldConnections.ts'
 import { Fuzzer, RAW, describeFinding, type FuzzFinding } from './fuzzer.ts'

@@ -1,5 +1,5 @@
-// In charge of: what is wrong with one answer to one request, by the document and by rules that hold for every answer.
-// Not in charge of: sending, the document's own words (apiDocument.ts), the task API (taskApi.ts).
+// In charge of: checking one answer to one request, by the document and by rules for every answer.
+// Not in charge of: sending, reading the document (apiDocument.ts), the task API (taskApi.ts).
 import { requestErrorStatus } from '#contract/errorCodes.ts'
 import { NUMBER_AS_TEXT } from '#contract/job/requestSchema.ts'
 import { headerOf, type Response } from './http/responseParser.ts'
@@ -17,10 +17,10 @@ export interface RunContext {
   places: readonly string[]
 }
 
-/** An address of so many may be refused by whatever stands in front. */
+/** A proxy in front may refuse an address of this length. */
 const MANY_CHARACTERS = 8000
 
-/** Sentences without ids, numbers or values, so that the same fault has the same sentence. */
+/** Sentences without ids, numbers or values, so that the same fault gives the same sentence. */
 export function checkResponse(request: Request, heard: HeardStream, facts: RunContext): string[] {
   const leaks = findLeaks(heard.raw, facts.secrets, facts.places).map((what) => `the answer has ${what}`)
   const [answer, ...more] = heard.answers
@@ -37,7 +37,8 @@ function ofAnswer(request: Request, answer: Response, facts: RunContext): string
     // RFC 9110, 9.1: an unrecognized method is 501, one that is not allowed here 405.
     return status >= 400 && (status < 500 || status === 501) ? [] : [`${status} to an unknown method`]
   }
-  // More than some parts on the way take (RFC 9110, 15.5.15; RFC 6585, 5), which know nothing of the shape.
+  // Longer than some intermediaries accept (RFC 9110, 15.5.15; RFC 6585, 5); those do not use the service's error
+  // format.
   if ([413, 414, 431].includes(status) && request.target.length > MANY_CHARACTERS) return []
   if (status === 503 && errorOf(answer)?.code === 'unavailable') {
     return headerOf(answer, 'retry-after') === null ? ['503 without Retry-After'] : []
@@ -61,10 +62,10 @@ function ofAnswer(request: Request, answer: Response, facts: RunContext): string
     ...byRight(one, request, answer),
     ...(is.length === 1 && methods.length === 1 ? byRequest(one, request, answer, target, facts) : []),
   ])
-  // What only GET is told of may refuse HEAD with other headers than those of GET.
+  // HEAD may be refused without the headers that the document lists for GET.
   const isBare = request.method === 'HEAD' && is.every((one) => one.method !== 'HEAD')
   if (is.length === 0 || override !== undefined || isBare) readings.push(elsewhere(request, answer, target, facts))
-  // An address may be read in several ways: one of them must be right.
+  // An address may have several readings: one of them must fit.
   return readings.reduce((least, each) => (each.length < least.length ? each : least))
 }
 
@@ -75,7 +76,7 @@ interface Failure {
   details?: unknown
 }
 
-/** The one shape of every error, or null. */
+/** The error object, or null if the answer does not have the error format. */
 function errorOf(answer: Response): Failure | null {
   if (!isJson(answer)) return null
   const error = (jsonOf(answer)?.value as { error?: Partial<Failure> } | undefined)?.error
@@ -92,7 +93,7 @@ function jsonOf(answer: Response): { value: unknown } | null {
   }
 }
 
-/** What HTTP itself wants of a status (RFC 9110). */
+/** The requirements of HTTP for a status (RFC 9110). */
 function ofHead(request: Request, answer: Response): string[] {
   const wanted: Record<number, string> = {
     401: 'www-authenticate',
@@ -102,13 +103,16 @@ function ofHead(request: Request, answer: Response): string[] {
     429: 'retry-after',
   }
   const name = wanted[answer.status]
-  // A browser would open a dialog of its own over the dashboard (authenticate.ts).
+  // A browser would open its own login dialog over the dashboard (authenticate.ts).
   const isQuiet = request.headers.some(([each, value]) => each === 'Sec-Fetch-Mode' && value === 'cors')
   if (answer.status === 401 && isQuiet) return []
   return name === undefined || headerOf(answer, name) !== null ? [] : [`${answer.status} without ${name}`]
 }
 
-/** An address that the document does not have, or not for this method: nothing is there, and it is said in the one shape. */
+/**
+ * An address that the document does not contain, or not for this method: the answer must be an error in the error
+ * format.
+ */
 function elsewhere(request: Request, answer: Response, target: string, facts: RunContext): string[] {
   const { status } = answer
   if (request.method === 'OPTIONS' && (status === 200 || status === 204)) return []
@@ -121,7 +125,7 @@ function elsewhere(request: Request, answer: Response, target: string, facts: Ru
   return [...ofHead(request, answer), ...refusal(request, answer, expected)]
 }
 
-/** Of people, not of programs: the dashboard, the reference, their files, and where these lead to. */
+/** Pages for people: the dashboard, the reference, their files, and their redirects. */
 function isPage(target: string): boolean {
   const path = URL.parse(target.startsWith('//') ? `http://host${target}` : target, 'http://host')?.pathname ?? ''
   return /^\/(?:$|docs|openapi\.json|icon|assets\/|jobs\/\d+$|new$|files$|keys$|limits$|index)/.test(path)
@@ -138,7 +142,7 @@ function refusal(request: Request, answer: Response, expected: readonly number[]
   return []
 }
 
-/** Status, type, body and code as the operation has them. */
+/** Status, type, body and code match the operation. */
 function byDocument(one: OperationSpec, request: Request, answer: Response, facts: RunContext): string[] {
   const { status } = answer
   const told = one.responses[String(status)]
@@ -152,7 +156,7 @@ function byDocument(one: OperationSpec, request: Request, answer: Response, fact
   const range = ranges.find((each) => covers(each, type))
   if (range === undefined) return [`${status} has a type that is not in the document (${type})`]
   const { schema, examples } = told.content[range]!
-  // Where an error is a page for people, the document says so by its type.
+  // If an error is a page for people, the document says so by its content type.
   if (!isJson(answer)) return status >= 400 && range !== 'text/html' ? [`${status} without the error shape`] : []
   const value = jsonOf(answer)
   if (value === null) return [`${status} is not the JSON that it says`]
@@ -170,7 +174,7 @@ function covers(range: string, type: string | null): boolean {
   return range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
 }
 
-/** Whoever has no key, or not the right one, learns nothing; another account's things are not there. */
+/** Without a valid key, an answer reveals nothing; resources of another account look missing. */
 function byRight(one: OperationSpec, request: Request, answer: Response): string[] {
   const { status } = answer
   const { scopes } = request.sender
@@ -184,7 +188,7 @@ function byRight(one: OperationSpec, request: Request, answer: Response): string
     : []
 }
 
-/** Codes of a problem that only the shape of a body decides. */
+/** Codes of problems that only the format of a body decides. */
 const OF_SHAPE = new Set([
   'required',
   'invalid_type',
@@ -194,18 +198,18 @@ const OF_SHAPE = new Set([
   'unknown_field',
 ])
 
-/** Rules between members and of addresses, which no schema says, have these codes too. */
+/** Rules between members and of addresses, which no schema expresses, use these codes too. */
 const BEYOND_SHAPE = [
   { code: /^invalid_value$/, field: /^(?:job\.)?(?:input|logo_url|webhook_url)$/ },
   { code: /^(?:required|invalid_value)$/, field: /^(?:job\.)?(?:cloud_credentials\.|bucket_output_path$)/ },
   { code: /^out_of_range$/, field: /\.audio_profiles$/ },
-  // As a number, the document has its bounds alone (scripts/openapi/requestSchemas.ts).
+  // For numbers, the document contains only the bounds (scripts/openapi/requestSchemas.ts).
   { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_stream)$/ },
 ]
 const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
   OF_SHAPE.has(code) && !BEYOND_SHAPE.some((rule) => rule.code.test(code) && rule.field.test(field))
 
-/** What was taken must be as the document says, and what is as it says must not be refused for its shape. */
+/** An accepted request must match the document, and a matching request must not be refused for its format. */
 function byRequest(
   one: OperationSpec,
   request: Request,
@@ -215,7 +219,7 @@ function byRequest(
 ): string[] {
   const isTaken = answer.status < 300
   const wrong: string[] = []
-  // A query that begins with "?" would lose it.
+  // A query that starts with "?" would lose it.
   const query = new URLSearchParams(`&${target.split('?').slice(1).join('?').split('#')[0] ?? ''}`)
   let isQueryRight = [...query.keys()].every((name) =>
     one.parameters.some((each) => each.in === 'query' && each.name === name),
@@ -257,8 +261,8 @@ function problemsOf(answer: Response): { code: string; field: string }[] {
 const isRefused = (answer: Response, name: string): boolean => problemsOf(answer).some(({ field }) => field === name)
 
 /**
- * Where a number may come as text, its bounds are those of the number that it says: JSON Schema has no words for that, the
- * description of the member has.
+ * A number may be sent as text; its bounds then apply to the number in it. JSON Schema cannot express that, so the
+ * member's description does.
  */
 function asRead(given: { [name: string]: any }, value: unknown, document: OpenapiDocument): unknown {
   const schema = document.resolve(given)

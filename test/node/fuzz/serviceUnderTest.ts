@@ -1,5 +1,5 @@
-// In charge of: the service under test with what requests need to find there: keys, uploads, jobs, an output, a task that
-// runs; and making again what a request has ended. Texts have marks for them: `{{job.done}}`.
+// In charge of: the service under test and the resources that requests need: keys, uploads, jobs, an output, a running
+// task; and recreating what a request has ended. Texts refer to them by placeholders: `{{job.done}}`.
 // Not in charge of: which requests (generators/request.ts).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,11 +19,11 @@ const basic = (text: string): string => Buffer.from(text).toString('base64')
 export class ServiceUnderTest {
   readonly service: Service
   readonly document: OpenapiDocument
-  /** What no answer may hold. */
+  /** What no answer may contain. */
   readonly secrets: readonly string[]
   readonly #transcoder: StubTranscoder
   readonly #marks: Marks = {}
-  /** What must be made again, by the first part of its mark. */
+  /** What must be recreated, by the first part of its placeholder. */
   readonly #stale = new Set<string>()
   #presets = 0
 
@@ -45,7 +45,7 @@ export class ServiceUnderTest {
       TRANSCODER_URLS: transcoder.urls.join(','),
       TRANSCODER_SECRET,
       ALLOW_PRIVATE_HOSTS: transcoder.urls.map((url) => new URL(url).host).join(','),
-      // The task that runs says nothing of itself.
+      // The running task sends no heartbeat.
       LEASE_SECONDS: '86400',
     }).catch(async (error: unknown) => {
       await transcoder[Symbol.asyncDispose]()
@@ -197,7 +197,7 @@ export class ServiceUnderTest {
     },
   }
 
-  /** Makes again what is gone. */
+  /** Recreates what no longer exists. */
   async renew(): Promise<void> {
     for (const [name, make] of Object.entries(this.#makers))
       if (this.#stale.has(name)) {
@@ -206,7 +206,10 @@ export class ServiceUnderTest {
       }
   }
 
-  /** What an answer says of things: what was made is ended, what was ended is made again before the next request. */
+  /**
+   * Uses an answer to keep the set of resources: created ones are ended, ended ones are recreated before the next
+   * request.
+   */
   async waitForIdle(request: Request, answer: Response | undefined): Promise<void> {
     const isOverridden = request.headers.some(([name]) => name === 'X-HTTP-Method-Override')
     const isSafe = /^(GET|HEAD|OPTIONS)$/.test(request.method) && !isOverridden

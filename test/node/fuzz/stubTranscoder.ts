@@ -1,5 +1,5 @@
-// In charge of: standing in for the transcoders of the service under test: it takes every job, and speaks to the door for those
-// that it is told of; the others are cancelled by whoever made them. What a job's webhook says is taken as well.
+// In charge of: a fake transcoder for the service under test: it accepts every job, and calls the task API for the jobs
+// that tests name; the others are cancelled by the test that created them. It also receives webhooks.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -30,7 +30,7 @@ export class StubTranscoder {
     this.#servers = servers
   }
 
-  /** Two slots: one may stay busy while another job is brought to its end. */
+  /** Two slots: one may stay busy while another job is completed. */
   static async start(): Promise<StubTranscoder> {
     const servers = [createServer(), createServer()]
     const made = new StubTranscoder(servers)
@@ -86,12 +86,12 @@ async function door(run: RunRequest, method: string, path: string, body?: object
   return response.json()
 }
 
-/** From here on the attempt counts as running. */
+/** From then on the attempt counts as running. */
 export async function beginTask(run: RunRequest): Promise<void> {
   await door(run, 'GET', '')
 }
 
-/** Brings one output of a few bytes to its place. */
+/** Stores one small output and completes the task. */
 export async function finishTask(run: RunRequest, path: string): Promise<void> {
   const bytes = Buffer.from('hello world')
   const begun = { path, content_type: 'video/mp4', expected_size: bytes.length }

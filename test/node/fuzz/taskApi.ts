@@ -1,5 +1,6 @@
-// In charge of: requests to the task API, with the token of the task that runs and with others, and what their answers must be.
-// Not in charge of: what a transition means (test/worker/scheduler/jobFlow.test.ts).
+// In charge of: requests to the task API, with the token of the running task and with others, and the rules for their
+// answers.
+// Not in charge of: the meaning of a transition (test/worker/scheduler/jobFlow.test.ts).
 import * as z from 'zod/mini'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -207,7 +208,7 @@ export const taskApiRequest = (document: OpenapiDocument): Arbitrary<Request> =>
 
 export const isTaskApiRequest = (request: Request): boolean => request.about === about
 
-/** Beside what holds for every answer. */
+/** In addition to the rules for every answer. */
 export function checkTaskApiResponse(
   request: Request,
   answer: Response,
@@ -217,7 +218,7 @@ export function checkTaskApiResponse(
   const { status } = answer
   const isOpened = request.sender.header === RIGHT && request.target.startsWith('/task/{{task.id}}/')
   const isRight = request.sender.header === RIGHT && /^\/task\/\{\{task\.id\}\}(?:\/|$)/.test(request.target)
-  // What is no address of the task API at all may be told before the token is looked at.
+  // An unknown address of the task API may be refused before the token is checked.
   if (!isRight) return status === 401 || status === 404 ? [] : [`${status} without a token of the task`]
   if (status === 401) return ['401 with the token of the task']
   const post = posts[request.target.split('/').at(-1) ?? '']

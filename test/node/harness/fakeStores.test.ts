@@ -1,5 +1,5 @@
-// In charge of: holding the strict servers of our own against the providers' own libraries: what those send they take, and
-// what is wrong they refuse. So a store of ours that they take is one that the provider takes.
+// In charge of: checking our strict fake servers against the providers' own libraries: they accept what those send, and
+// refuse what is wrong. So a client that the fakes accept is one that the provider accepts.
 // Not in charge of: our stores (test/worker/storage).
 import { randomBytes } from 'node:crypto'
 import { JWT } from 'google-auth-library'
@@ -112,7 +112,7 @@ describe("Google's library", () => {
     return (await client.authorize()).access_token
   }
 
-  test('is given a token, which the store takes', async () => {
+  test('gets a token, which the store accepts', async () => {
     const token = await tokenOf(mine)
     fake.store.put('films/a', randomBytes(10))
     const ask = (authorization: string) =>

@@ -1,4 +1,4 @@
-// In charge of: that the proxy spoils what it says, and nothing else. A fault that does not happen would prove nothing.
+// In charge of: the proxy injects exactly the configured faults. A fault that does not happen would prove nothing.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,11 +1,11 @@
-// In charge of: that no test of a browser takes a single reading of a page: what it shows is asked for again until it is so
-// (pageAssertions.ts). The text of the tests is looked at, so that a new one is held to it as well.
+// In charge of: no browser test takes a single reading of a page: its state is polled (pageAssertions.ts). The source
+// text of the tests is checked, so that new tests are covered.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const TESTS = join(import.meta.dirname, '..')
-/** In an `await` of its own; where a function is handed on, whoever takes it asks again. */
+/** In an `await` expression; a function that is passed on is polled by its receiver. */
 const awaited = (method: string) => new RegExp(String.raw`\bawait\s(?:(?!=>|;)[^])*?\.${method}\(`, 'g')
 const SINGLE = [
   /\b(?:page|other)\.url\(/g,

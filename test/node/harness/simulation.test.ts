@@ -1,6 +1,7 @@
-// In charge of: the simulation in its short form, and that its checker bites: bugs are planted in a copy of the source, and
-// each must be found.
-// Not in charge of: the long form (npm run simulate -- --seeds 100000), the same SQL on D1 (test/worker/db/simulation.test.ts).
+// In charge of: the short form of the simulation, and checking its checker: bugs are planted in a copy of the source,
+// and each must be found.
+// Not in charge of: the long form (npm run simulate -- --seeds 100000), the same SQL on D1
+// (test/worker/db/simulation.test.ts).
 import { execFile } from 'node:child_process'
 import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { mkdtemp } from 'node:fs/promises'

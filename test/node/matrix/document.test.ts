@@ -1,4 +1,5 @@
-// The table of what works (docs/matrix) is complete and current: the schema, the rows and the document name the same values.
+// The support matrix (docs/matrix) is complete and current: the schema, the rows and the document contain the same
+// values.
 import { readFile, stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { anchorsOf, renderPages, expectedKeys, INDEX, pagePath } from '../../matrix/document.ts'
@@ -49,7 +50,7 @@ describe('rows', () => {
     expect(new Set(WARNING_CODES).size).toBe(WARNING_CODES.length)
   })
 
-  test('each row has an anchor of its own within its page, and every parameter can be linked to by its name', () => {
+  test('each row has a unique anchor on its page, and every parameter can be linked by its name', () => {
     for (const rows of Object.values(GROUPS)) {
       const anchors = anchorsOf(rows)
       expect(new Set(anchors).size).toBe(rows.length)

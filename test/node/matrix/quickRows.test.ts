@@ -1,4 +1,4 @@
-// The quick rows of the table of what works, as `npm run matrix` measures all of them.
+// The quick rows of the support matrix; `npm run matrix` measures all of them.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GROUPS } from '../../matrix/groups.ts'
 import { openMatrixRunner, type MatrixRunner } from '../../matrix/runner.ts'

@@ -1,4 +1,4 @@
-// In charge of: flashes and beeps in what a player handed to the decoder, on the timeline where it put them.
+// In charge of: flashes and beeps in what a player appended to the decoder, on the player's timeline.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { writeFile } from 'node:fs/promises'
@@ -7,14 +7,14 @@ import { readInit, type TrackInfo } from '../../../transcoder/formats/mp4/initSe
 import { ffmpeg } from '../../support/media/media.ts'
 import type { PlaybackResult } from '../../support/browser/playerBrowser.ts'
 
-/** Fragments that follow each other without a gap behind one init segment. */
+/** Fragments that follow each other without a gap after one init segment. */
 interface Stretch {
   init: Buffer<ArrayBuffer>
   track: TrackInfo
   /** Seconds of the timeline. */
   start: number
   end: number
-  /** Where the next fragment has to begin, in ticks. */
+  /** Expected start of the next fragment, in ticks. */
   next: number
   offset: number
   boxes: Buffer[]
@@ -76,12 +76,12 @@ function rises(length: number, rate: number, start: number, isOn: (index: number
 export interface AppendedMedia {
   flashes: number[]
   beeps: number[]
-  /** [start, end] of each stretch, in the order in which it was appended. */
+  /** [start, end] of each continuous range, in the order in which it was appended. */
   video: [number, number][]
   audio: [number, number][]
 }
 
-/** `rate`: pictures per second. `file` makes a path for a name. */
+/** `rate`: frames per second. `file` makes a path for a name. */
 export async function analyzeAppendedMedia(
   played: PlaybackResult,
   rate: number,

@@ -1,4 +1,4 @@
-// hls.js, Shaka Player and dash.js in headless Chromium play what a real job wrote, as the service serves it, to the end.
+// hls.js, Shaka Player and dash.js in headless Chromium play the outputs of a real job from the service, to the end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { tempDirectory } from '../../support/media/media.ts'
@@ -19,7 +19,7 @@ if (chromium === null) {
 }
 
 const HEIGHTS = [90, 180]
-/** Seconds that two B-frames hold a picture back. */
+/** Seconds by which two B-frames delay a frame. */
 const REORDER = 2 / PLAYER_CLIP.rate
 const common = {
   bucket_output_path: 'show',
@@ -67,7 +67,7 @@ describe.skipIf(chromium === null)('players', () => {
     return url
   }
 
-  /** Everything that holds for every player. */
+  /** The checks for every player. */
   async function requirePlayed(played: PlaybackResult, late: number): Promise<void> {
     expect(played.errors).toEqual([])
     expect(played.ended).toBe(true)
@@ -75,7 +75,7 @@ describe.skipIf(chromium === null)('players', () => {
     expect(played.switched).toBe(HEIGHTS.length)
     expect(played.heights).toEqual(HEIGHTS)
     expect(played.buffered.length).toBeLessThanOrEqual(1)
-    // What the decoder was given: every second flashes and beeps once, where it should, in both renditions.
+    // What was appended to the decoder: one flash and one beep in every second, at the right time, in both renditions.
     const { flashes, beeps, video, audio } = await analyzeAppendedMedia(played, PLAYER_CLIP.rate, (name) =>
       tempDir.file(name),
     )
@@ -90,18 +90,18 @@ describe.skipIf(chromium === null)('players', () => {
     for (const stretches of [video, audio]) {
       const begins = Math.min(...stretches.map(([start]) => start))
       const ends = Math.max(...stretches.map(([, end]) => end))
-      // Sound of a transport stream begins up to an encoder delay before its pictures.
+      // Audio of a transport stream starts up to an encoder delay before the video.
       expect(begins).toBeGreaterThan(-0.03)
       expect(begins).toBeLessThan(late + 0.03)
       expect(ends).toBeGreaterThan(PLAYER_CLIP.seconds - 0.03)
-      // One after the other without a gap, also where the rendition changed.
+      // Without a gap, also where the rendition changed.
       let reached = begins
       for (const [start, end] of stretches.toSorted((a, b) => a[0] - b[0])) {
         expect(start).toBeLessThan(reached + 0.03)
         reached = Math.max(reached, end)
       }
     }
-    // What was shown: bright where it should be and nowhere else. A picture and its time may be two apart.
+    // What was shown: bright at the flashes only. A frame and its time may differ by two frames.
     const far = played.pictures.flatMap(({ time, bright }) => {
       const behind = (time - late - PLAYER_CLIP.flash + 2) % 1
       const edge = Math.min(behind, Math.abs(behind - PLAYER_CLIP.flashed), 1 - behind)
@@ -118,7 +118,7 @@ describe.skipIf(chromium === null)('players', () => {
 
   const cases: [PlayerName, keyof typeof made, string, { captions?: boolean; cues?: boolean; late?: number }][] = [
     ['hls', 'cmaf', 'master.m3u8', { captions: true, cues: true }],
-    // hls.js begins a transport stream's time at its first DTS, which B-frames put before the first picture.
+    // hls.js starts a transport stream's timeline at its first DTS, which B-frames put before the first frame.
     ['hls', 'ts', 'master.m3u8', { captions: true, cues: true, late: REORDER }],
     ['shaka', 'cmaf', 'master.m3u8', { captions: true, cues: true }],
     ['shaka', 'cmaf', 'manifest.mpd', { captions: true, cues: true }],

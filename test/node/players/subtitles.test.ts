@@ -64,7 +64,7 @@ describe.skipIf(chromium === null)('players', () => {
     await tempDir?.[Symbol.asyncDispose]()
   })
 
-  /** What the player has to choose from: Shaka Player does not read subsets and offers all combinations. */
+  /** What the player can choose from: Shaka Player does not support subsets and offers all combinations. */
   test.each<[PlayerName, keyof typeof made, string, number]>([
     ['hls', 'cmaf', 'master.m3u8', 2],
     ['hls', 'ts', 'master.m3u8', 2],
@@ -78,14 +78,14 @@ describe.skipIf(chromium === null)('players', () => {
     expect(played.errors).toEqual([])
     expect(played.ended).toBe(true)
     expect(played.switched).toBe(choices)
-    // dash.js begins with the better of two sets; that it has both to choose from is what the other set's id is for.
+    // dash.js starts with the better of two sets; the other set's id shows that it knows both.
     expect(played.heights).toEqual(player === 'dash' ? [180] : [90, 180])
     expect(played.texts.map((one) => plain(one.text))).toContain(LINE.text)
     for (const { start } of played.texts) expect(Math.abs(start - LINE.start)).toBeLessThan(0.1)
   })
 })
 
-/** Players keep a cue's text as it is written. */
+/** Players keep a cue's text with its markup. */
 function plain(text: string): string {
   return text.trim().replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }

@@ -1,4 +1,4 @@
-// In charge of: the local guard on real sockets: names are resolved by the test, connections are counted by servers.
+// In charge of: the local egress guard on real sockets: the test resolves names, servers count connections.
 import { createServer as createSecureServer } from 'node:https'
 import { createServer, get as get_ } from 'node:http'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
@@ -167,7 +167,7 @@ describe('addresses that a deployment allows', () => {
       'content-length': String(packed.length),
     })
     expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
-    // An upstream cannot pretend that the guard refused.
+    // An upstream server cannot pretend that the guard refused.
     expect([answer.headers.get('x-egress-refused'), answer.headers.get('x-egress-failed')]).toEqual([null, null])
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(packed)
   })
@@ -223,7 +223,7 @@ describe('addresses that a deployment allows', () => {
     const answer = await egressFor({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })(get(target.origin))
     const reader = answer.body?.getReader()
     await reader?.read()
-    // Both sides stand still once the buffers of the sockets are full.
+    // Both sides stop when the socket buffers are full.
     for (let before = -1; before !== written;) {
       before = written
       await new Promise((resolve) => setImmediate(resolve))
@@ -256,7 +256,7 @@ describe('addresses that a deployment allows', () => {
     expect(await answer.text()).toContain(code)
   })
 
-  test('a certificate that nobody vouches for, and no TLS at all, are told as such', async () => {
+  test('an untrusted certificate and a server without TLS have their own errors', async () => {
     const secure = createSecureServer(selfSignedCertificate('127.0.0.1'), (_, response) => void response.end('canary'))
     const plain = await canary()
     secure.listen(0, '127.0.0.1')
@@ -280,7 +280,7 @@ describe('addresses that a deployment allows', () => {
   })
 })
 
-describe("the service's own requests", () => {
+describe('requests of the service itself', () => {
   test('pass to their origin, without the header that proves them', async () => {
     const transcoder = await canary()
     const egress = egressFor({ internalOrigins: [transcoder.origin] })
@@ -337,7 +337,7 @@ describe('as a node handler', () => {
   test('a request that names no address is refused unless it is for an internal origin', async () => {
     const target = await canary()
     const door = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
-    // As workerd forwards a request: to this door, with the host of the address.
+    // As workerd forwards a request: to this proxy, with the Host header of the address.
     const request = get_({ port: door.port, headers: { host: `127.0.0.1:${target.port}` } })
     const [answer] = (await once(request, 'response')) as [IncomingMessage]
     expect([answer.statusCode, answer.headers['x-egress-refused']]).toEqual([470, '1'])
@@ -349,7 +349,7 @@ describe('as a node handler', () => {
     expect([second.statusCode, target.hits[0]?.url]).toEqual([200, '/run'])
   })
 
-  test('a body that breaks off upstream breaks off here, also without a length', async () => {
+  test('an upstream body that is cut off is cut off for the client, also without a length', async () => {
     const target = await serve((_, response) => {
       response.write('half')
       response.once('drain', () => undefined)

@@ -1,4 +1,4 @@
-// In charge of: what the front door of local mode does to requests and answers on their way, with a runtime of the test's own.
+// In charge of: what the front server of local mode does to requests and answers, with a fake runtime.
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { connect, createServer as createSocketServer, type Socket } from 'node:net'
@@ -26,7 +26,7 @@ async function door(path: string, options: { holdMs?: number; trustProxy?: boole
   return front.listen(0)
 }
 
-/** A front door before a runtime that answers so. */
+/** A front server before a fake runtime that answers with this listener. */
 async function before(answer: RequestListener, trustProxy = false): Promise<number> {
   const path = await socketPath()
   const runtime = createServer(answer)
@@ -39,7 +39,7 @@ async function before(answer: RequestListener, trustProxy = false): Promise<numb
   return door(path, { trustProxy })
 }
 
-/** The same, before a runtime that knows no HTTP. */
+/** The same, before a runtime that does not speak HTTP. */
 async function beforeBytes(serve: (socket: Socket) => void): Promise<number> {
   const path = await socketPath()
   const runtime = createSocketServer((socket) => {
@@ -72,7 +72,7 @@ async function ask(
 
 const SIZE = 64 * 2 ** 20
 
-/** A source of SIZE bytes that counts how many were taken, and knows when nobody takes any more. */
+/** A source of SIZE bytes that counts how many were read, and knows when reading has stopped. */
 function pieces(): { stream: Readable; taken: () => number; stuck: () => Promise<void> } {
   const piece = Buffer.alloc(2 ** 18)
   let taken = 0
@@ -92,7 +92,7 @@ function pieces(): { stream: Readable; taken: () => number; stuck: () => Promise
   return { stream, taken: () => taken, stuck }
 }
 
-/** Says what came. */
+/** Returns the received request. */
 const echo: RequestListener = (incoming, response) => {
   const answer = async (): Promise<void> => {
     const { method, url, headers } = incoming
@@ -129,13 +129,13 @@ describe('a request on its way to the Worker', () => {
     ],
     ['no scheme but two', true, { 'X-Forwarded-Proto': 'javascript' }, {}],
     ['the standard form alone', true, { Forwarded: 'proto=https' }, { forwarded: 'proto=https' }],
-  ])('tells of the way that it took %s', async (_, trustProxy, sent, expected) => {
+  ])('sets the forwarding headers: %s', async (_, trustProxy, sent, expected) => {
     const port = await before(echo, trustProxy)
     const { headers } = JSON.parse((await ask(port, '/x', { headers: sent })).body) as { headers: object }
     expect(Object.fromEntries(Object.entries(headers).filter(([name]) => name.includes('forwarded')))).toEqual(expected)
   })
 
-  test.each(['POST', 'PUT', 'PATCH'])('has no body behind %s when it had none before', async (method) => {
+  test.each(['POST', 'PUT', 'PATCH'])('has no body with %s when it had none before', async (method) => {
     const port = await before(echo)
     const { headers } = JSON.parse((await ask(port, '/x', { method })).body) as { headers: object }
     expect(headers).not.toHaveProperty('transfer-encoding')
@@ -207,7 +207,7 @@ describe('a request on its way to the Worker', () => {
     expect(JSON.parse(body)).toMatchObject({ url: '/docs?a', headers: { host: 'other.example' } })
   })
 
-  test('HTTP/1.0 knows no host: it is asked at the address that the door has', async () => {
+  test('HTTP/1.0 without Host: the address of the server is used', async () => {
     const port = await before(echo)
     const socket = connect(port, '127.0.0.1')
     socket.write('GET /x HTTP/1.0\r\n\r\n')
@@ -231,7 +231,7 @@ describe('a request on its way to the Worker', () => {
     expect(await ended.promise).toBe('broke off')
   })
 
-  test('a client that breaks off takes its request with it', async () => {
+  test('a client that disconnects aborts its request upstream', async () => {
     const [arrived, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const port = await before((_incoming, response) => {
       response.once('close', () => left.resolve())
@@ -255,7 +255,7 @@ describe('a request on its way to the Worker', () => {
     source.stream.pipe(outgoing)
     const incoming = await got.promise
     await source.stuck()
-    // Nobody reads: what is on its way is a few buffers.
+    // The client does not read: only a few buffers are in flight.
     expect(source.taken()).toBeLessThan(SIZE / 2)
     incoming.resume()
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
@@ -306,7 +306,7 @@ describe('an answer on its way to the client', () => {
     for (const answer of answers) expect(answer.split('\r\n\r\n')[1]).toBe('')
   })
 
-  test('comes at once and piece by piece, as events do', async () => {
+  test('is streamed chunk by chunk, as event streams need', async () => {
     const streams: ServerResponse[] = []
     const port = await before((_incoming, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -314,7 +314,7 @@ describe('an answer on its way to the client', () => {
       streams.push(response)
     })
     const outgoing = request({ port, path: '/events', agent: false }).end()
-    // Before any event.
+    // Before any event arrives.
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
     for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
       streams[0]?.write(event)
@@ -326,7 +326,7 @@ describe('an answer on its way to the client', () => {
     await once(answer, 'end')
   })
 
-  test('breaks off where it broke off', async () => {
+  test('is cut off where the upstream cuts it off', async () => {
     const port = await before((_incoming, response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('half', () => response.destroy())
@@ -375,7 +375,7 @@ describe('an answer on its way to the client', () => {
   )
 
   test.each([10, 70_000, 300_000, 4_000_000])(
-    'reaches a client whose %i bytes nobody wanted, though the connection behind was closed under them',
+    'reaches a client whose %i request bytes were not read, although the upstream connection was closed',
     async (size) => {
       const body = JSON.stringify({ error: 'no' })
       const port = await beforeBytes((socket) => {
@@ -400,7 +400,7 @@ describe('an answer on its way to the client', () => {
     ['a stack in words', 500, 'text/plain', 'internal', 500],
     ['a page', 500, 'text/html', 'internal', 500],
     ['words of the runtime', 503, 'text/plain', 'unavailable', 503],
-  ])('is one of the service’s own in place of %s', async (_name, status, type, code, shown) => {
+  ])('is the service’s error in place of %s', async (_name, status, type, code, shown) => {
     const port = await before((_incoming, response) => {
       response.writeHead(status, { 'content-type': type })
       response.end('Error\n    at worker.js:1:1')
@@ -438,7 +438,7 @@ describe('without anybody behind it', () => {
       ask(port, '/x', { method: 'POST', body: large }),
       ask(port, '/x', { method: 'PUT', headers: { 'transfer-encoding': 'chunked' }, body: large }),
     ]
-    // They have come, and found nobody.
+    // They have arrived, and had no listener.
     await pause(300)
     const runtime = createServer(echo)
     runtime.listen(path)
@@ -462,13 +462,13 @@ describe('without anybody behind it', () => {
     expect(asked).toEqual(['GET', 'GET', 'GET', 'GET', 'POST', 'DELETE'])
   })
 
-  test('a kept connection that was closed meanwhile costs a read nothing', async () => {
+  test('a read is repeated on a new connection when the kept-alive one was closed', async () => {
     let connections = 0
     const port = await beforeBytes((socket) => {
       connections++
       let requests = 0
       socket.on('data', () => {
-        // The second one on a connection finds it closed.
+        // The second request on a connection finds it closed.
         if (requests++ > 0) socket.destroy()
         else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
       })

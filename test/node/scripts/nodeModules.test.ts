@@ -1,4 +1,5 @@
-// In charge of: what every npm script begins with: node_modules against the lockfile, without the registry where it fits.
+// In charge of: the first step of every npm script: node_modules is compared with the lockfile, without the registry if
+// it matches.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
@@ -21,7 +22,7 @@ async function space(): Promise<{ path: string; file: (name: string) => string }
   return made
 }
 
-/** A registry at which nobody can be reached; counts who tries. */
+/** A registry that refuses every connection; counts the attempts. */
 async function registry(): Promise<{ address: string; tries: () => number }> {
   let tries = 0
   const server = createServer((socket) => {
@@ -49,7 +50,7 @@ function npm(args: string[], cwd: string, env: Record<string, string>): Promise<
   })
 }
 
-/** What a clone has of it, to install with. */
+/** What a clone contains that is needed to install. */
 async function clone(): Promise<{ path: string; file: (name: string) => string }> {
   const made = await space()
   for (const name of ['package.json', 'package-lock.json', '.npmrc', 'scripts'])
@@ -121,7 +122,7 @@ describe('the lockfile', () => {
 })
 
 describe('npm start', () => {
-  test('asks no registry where node_modules fits, is ready, and tells each step', async () => {
+  test('asks no registry when node_modules fits, starts, and prints each step', async () => {
     const [state, { address, tries }] = [await space(), await registry()]
     const env = { ...process.env, npm_config_registry: address, PORT: '0', STATE_DIR: state.path, INIT_CWD: ROOT }
     const child = spawn('npm', ['start', '--silent'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -147,7 +148,7 @@ describe('npm start', () => {
   test('says what it needs and where it cannot get it, without a registry', async () => {
     const made = await clone()
     const { address } = await registry()
-    // Nobody listens there any more.
+    // The port is closed now.
     for (const close of toClose.splice(1)) await close()
     const ran = await npm(['start', '--silent'], made.path, {
       npm_config_registry: address,
@@ -159,7 +160,7 @@ describe('npm start', () => {
     expect([ran.code, ran.stdout]).toEqual([1, ''])
   })
 
-  test('names what differs, and what breaks the connection', async () => {
+  test('names what differs, and what interrupted the download', async () => {
     const made = await clone()
     await symlink(join(ROOT, 'node_modules'), made.file('node_modules'))
     const changed = await lock()

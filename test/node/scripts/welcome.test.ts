@@ -1,4 +1,4 @@
-// In charge of: what `npm start` prints for people to paste.
+// In charge of: what `npm start` prints for pasting into a terminal.
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { parse } from '../../../cli/arguments.ts'

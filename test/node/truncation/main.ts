@@ -1,4 +1,5 @@
-// In charge of: `npm run cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls,fmp4] [--parallel N]`: where each source is cut, and the table.
+// In charge of: `npm run cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls,fmp4] [--parallel N]`: where each
+// source is cut, and the table.
 // Not in charge of: one cut (truncation.ts).
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../../support/media/hostileInputs.ts'
@@ -24,7 +25,8 @@ await using cuts = await TruncationTest.open()
 const next = seededRandom(seed)
 const jobs = forms.flatMap((form) =>
   Array.from({ length: count }, (_, n) => {
-    // One in each of so many equal stretches, in both ways by turns; half of them between two packets, or fragments.
+    // One in each of that many equal ranges, alternating between both modes; half of them between two packets, or
+    // fragments.
     const at = Math.max(1, Math.floor(((n + next()) * cuts.size(form)) / count))
     const isBetween = form !== 'mp4' && form !== 'mkv' && n % 4 > 1
     return {

@@ -1,4 +1,4 @@
-// The short form of npm run cuts: a few seeded bytes at which each kind of source ends.
+// The short form of npm run cuts: each kind of source is truncated at a few seeded bytes.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seededRandom } from '../../support/media/hostileInputs.ts'
 import { TruncationTest, SOURCE_FORMATS, TRUNCATION_MODES } from './truncation.ts'
@@ -21,7 +21,7 @@ test.each(SOURCE_FORMATS.flatMap((form) => TRUNCATION_MODES.map((way) => [form, 
   },
 )
 
-test('fragments that lack at the end of a segment are missed, in the middle of the film and at its end', async () => {
+test('fragments missing at the end of a segment are detected, in the middle and at the end of the presentation', async () => {
   const size = cuts.size('fmp4')
   for (const offset of [size * 0.35, size * 0.6, size - 1].map((at) => cuts.offsetRange('fmp4', Math.floor(at)))) {
     expect(await cuts.run('fmp4', 'stored', offset)).toMatchObject({ code: 'source_incomplete', missing: [] })

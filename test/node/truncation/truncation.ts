@@ -1,4 +1,5 @@
-// In charge of: sources that end too early, at any byte, through a whole attempt with the real ffmpeg; whether a success lacks media.
+// In charge of: sources that are truncated at any byte, in a whole attempt with the real ffmpeg; whether a successful
+// job lacks media.
 // Not in charge of: which bytes (truncation.test.ts, main.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
@@ -14,25 +15,27 @@ import {
   type AttemptFixture,
 } from '../../support/transcoder/attemptFixture.ts'
 
-/** hls: segments of transport stream. fmp4: the same presentation in segments of several fragments. */
+/** hls: transport stream segments. fmp4: the same presentation in segments of several fragments. */
 export const SOURCE_FORMATS = ['ts', 'mp4', 'mkv', 'hls', 'fmp4'] as const
 export type SourceFormat = (typeof SOURCE_FORMATS)[number]
-/** broken off: the server promised all of it. stored: the file itself ends there, and nobody says that there was more. */
+/**
+ * broken off: the server announced the complete length. stored: the file itself ends there, without any sign of more.
+ */
 export const TRUNCATION_MODES = ['broken off', 'stored'] as const
 export type TruncationMode = (typeof TRUNCATION_MODES)[number]
 
 export interface TruncationResult {
   form: SourceFormat
   way: TruncationMode
-  /** Bytes that were there. */
+  /** Number of available bytes. */
   offset: number
   /** The code of the error; null = success. */
   code: string | null
-  /** What a success lacks: empty = nothing. */
+  /** What a successful job lacks: empty = nothing. */
   missing: string[]
 }
 
-/** What one sees and hears: pictures that differ from the one before, and seconds that are not silent. */
+/** Visible and audible content: frames that differ from the previous one, and seconds that are not silent. */
 interface Heard {
   pictures: number
   seconds: number
@@ -40,13 +43,13 @@ interface Heard {
 
 const SECONDS = 4
 const SEGMENT_SECONDS = 1
-/** In a segment of fmp4. */
+/** Number of fragments in a segment of fmp4. */
 const FRAGMENTS = 5
 const PACKET_BYTES = 188
-/** A picture, and what a sound's encoder needs to come up and go down. */
+/** One frame, and the time that an audio encoder needs to fade in and out. */
 const TOLERANCE = { pictures: 1, seconds: 0.1 }
 
-/** A piece of an HLS source, and how its address at the door ends. */
+/** A resource of an HLS source, and the end of its address on the task API. */
 interface Piece {
   name: string
   bytes: Buffer
@@ -75,7 +78,7 @@ export class TruncationTest {
     const fixtures = await openAttemptFixture()
     const path = (name: string) => join(fixtures.directory, name)
     const all = path('all.mkv')
-    // Flat pictures, each far from the one before, so that one byte tells them apart; a tone that never pauses.
+    // Flat frames, each very different from the previous one, so that one byte identifies them; a tone without pauses.
     await ffmpeg([
       ...['-f', 'lavfi', '-i', `color=s=160x90:r=25:d=${SECONDS},geq=lum='30+mod(N*67,190)':cb=128:cr=128`],
       ...['-f', 'lavfi', '-i', `sine=f=440:r=48000:d=${SECONDS}`, '-af', 'volume=12dB'],
@@ -98,7 +101,7 @@ export class TruncationTest {
     const [ts, mp4, mkv] = await Promise.all(['ts.ts', 'mp4.mp4', 'mkv.mkv'].map((name) => readFile(path(name))))
     const sources = { ts: ts!, mp4: mp4!, mkv: mkv!, hls: joined(pieces.hls), fmp4: joined(pieces.fmp4) }
     const whole = await hear(all)
-    // What cannot be heard cannot be missed.
+    // If the whole source does not decode completely, missing parts could not be detected.
     if (whole.pictures < SECONDS * 25 - 1 || whole.seconds < SECONDS - 0.1)
       throw new Error(`only ${whole.pictures} pictures and ${whole.seconds} s were found in the source itself`)
     return new TruncationTest(fixtures, sources, pieces, whole)
@@ -108,7 +111,10 @@ export class TruncationTest {
     return this.#sources[form].length
   }
 
-  /** The last place not behind `offset` where nothing but the media tells that something is missing: between two packets, or fragments. */
+  /**
+   * The last position up to `offset` where only the media shows that something is missing: between two packets, or
+   * fragments.
+   */
   offsetRange(form: 'ts' | 'hls' | 'fmp4', offset: number): number {
     if (form !== 'fmp4') return Math.max(PACKET_BYTES, offset - (offset % PACKET_BYTES))
     const bytes = this.#sources.fmp4
@@ -148,7 +154,7 @@ export class TruncationTest {
       }
   }
 
-  /** The offset is one within all pieces: that one is cut, those behind it are whole. */
+  /** The offset counts over all resources: the one that contains it is cut, those after it are whole. */
   #cutPieces(door: FakeTaskApi, form: 'hls' | 'fmp4', way: TruncationMode, offset: number): void {
     door.source = { bytes: Buffer.from('#EXTM3U\n') }
     door.task = { ...door.task!, input_name: 'film.m3u8' }
@@ -185,7 +191,8 @@ export class TruncationTest {
 
   async #missing(door: FakeTaskApi, form: SourceFormat, way: TruncationMode, offset: number): Promise<string[]> {
     const found = await hear(await this.#keep([...door.objects().values()][0]!, 'mp4'))
-    // A transport stream has no word of its length: one that ends early is a shorter film, and all of that must be there.
+    // A transport stream does not declare its length: a truncated one is a shorter video, and all of that must be in
+    // the output.
     const shorter = form === 'ts' && way === 'stored'
     const wanted = shorter ? await hear(await this.#keep(this.#sources.ts.subarray(0, offset), 'ts')) : this.#whole
     return (['pictures', 'seconds'] as const).flatMap((what) =>
@@ -206,7 +213,7 @@ function joined(pieces: readonly Piece[]): Buffer {
   return Buffer.concat(pieces.map(({ bytes }) => bytes))
 }
 
-/** The initialisation section, and segments of so many fragments each. */
+/** The initialisation section, and segments of that many fragments each. */
 async function fragments(path: string): Promise<Piece[]> {
   const bytes = await readFile(path)
   const { boxes } = await checkMp4(path)

@@ -1,13 +1,13 @@
-// In charge of: what judges say and is accepted all the same, each with the paragraph of the standard and the reason.
-// Not in charge of: the judges. An exception that no finding needs any more fails the tests.
+// In charge of: validator findings that are accepted, each with the paragraph of the standard and the reason.
+// Not in charge of: the validators. An exception that no finding needs fails the tests.
 import type { Finding } from './validator.ts'
 import type { JobName } from './validatedJobs.ts'
 
 export interface AcceptedFinding {
   judge: string
-  /** Absent: every job that the judge reads. */
+  /** Absent: every job that the validator checks. */
   jobs?: readonly JobName[]
-  /** What the finding must match, as "rule: sentence". */
+  /** Matched against the finding as "rule: sentence". */
   finding: RegExp
   paragraph: string
   reason: string
@@ -99,7 +99,7 @@ const covers = (exception: AcceptedFinding, judge: string, job: JobName, { rule,
   (exception.jobs === undefined || exception.jobs.includes(job)) &&
   exception.finding.test(`${rule}: ${says}`)
 
-/** Findings without an exception; exceptions that were needed are added to `needed`. */
+/** Findings without an exception; exceptions that matched are added to `needed`. */
 export function unacceptedFindings(
   exceptions: readonly AcceptedFinding[],
   judge: string,
@@ -114,7 +114,7 @@ export function unacceptedFindings(
   })
 }
 
-/** Exceptions of judges that were asked about all their jobs, which no finding needed. */
+/** Exceptions that no finding needed, for validators that checked all their jobs. */
 export function unusedAcceptances(
   exceptions: readonly AcceptedFinding[],
   asked: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// In charge of: which judges there are.
+// In charge of: the list of validators.
 import { dashMpd, mp4ff } from './programs/mp4ff.ts'
 import { cml608 } from './programs/cml608.ts'
 import { threefive } from './programs/threefive.ts'

@@ -1,5 +1,5 @@
-// In charge of: what the judged outputs must do in a browser: play to the end without an error, change the rendition, show captions
-// and breaks. The players and their page are those of test/node/players.
+// In charge of: checks of outputs in a browser: they play to the end without an error, change the rendition, show
+// captions and ad breaks. The players and their page are those of test/node/players.
 // Not in charge of: browsers (programs/firefox.ts, programs/webkit.ts).
 import { rm } from 'node:fs/promises'
 import type { JobName } from './validatedJobs.ts'
@@ -9,7 +9,7 @@ import { SOURCE_CLIP } from './sourceClip.ts'
 
 export type Player = 'native' | 'hls' | 'shaka' | 'dash'
 
-/** What page.js keeps, without bytes. */
+/** What page.js records, without bytes. */
 export interface PlaybackReport {
   errors: string[]
   heights: number[]
@@ -22,7 +22,7 @@ export interface PlaybackReport {
   buffered: [number, number][]
 }
 
-/** Script for the page that gives what it kept. */
+/** Script for the page that returns its records. */
 export const REPORT = `JSON.stringify({ ...report(), appended: undefined, pictures: undefined })`
 
 interface Play {
@@ -39,7 +39,7 @@ const one = (player: Player, path: string, rest: Partial<Play> = {}): Play => {
 const film = [one('native', 'film.mp4', { renditions: 1 })]
 const all = { captions: true, cues: true }
 
-/** What of each job browsers play. */
+/** Addresses that browsers play, by job. */
 export const PLAYBACKS: Partial<Record<JobName, readonly Play[]>> = {
   'mp4-h264': film,
   'mp4-hevc': film,
@@ -55,7 +55,7 @@ export const PLAYBACKS: Partial<Record<JobName, readonly Play[]>> = {
   smooth: [one('dash', 'show/show.ism/Manifest')],
 }
 
-/** hls.js says of an error whether it can go on. */
+/** hls.js reports with each error whether it is fatal. */
 export const isFatal = (error: string): boolean => !/^\w+ false /.test(error)
 
 function judged(play: Play, shown: PlaybackReport): Finding[] {
@@ -68,7 +68,7 @@ function judged(play: Play, shown: PlaybackReport): Finding[] {
   if (shown.duration === null || Math.abs(shown.duration - SOURCE_CLIP.seconds) >= frame - 0.001)
     says('duration', `${shown.duration} s`)
   if (shown.buffered.length > 1) says('gap', JSON.stringify(shown.buffered))
-  // HLS has one for each group of audio.
+  // HLS lists each rendition once per audio group.
   if (play.renditions > 1 && !((shown.switched ?? 0) >= play.renditions))
     says('renditions', `${shown.switched} instead of ${play.renditions}`)
   if (play.captions && !shown.texts.some(({ text }) => text.trim() === SOURCE_CLIP.caption))
@@ -78,7 +78,7 @@ function judged(play: Play, shown: PlaybackReport): Finding[] {
   return findings
 }
 
-/** Plays everything of an output, one behind the other or at once. */
+/** Plays everything of an output, one after the other or in parallel. */
 export async function playInBrowser(
   output: Output,
   play: (player: Player, address: string) => Promise<PlaybackReport>,

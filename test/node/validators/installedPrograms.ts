@@ -1,4 +1,4 @@
-// In charge of: where the judges' programs are, and the sentence that says how to get one that is not there.
+// In charge of: the paths of the validators' programs, and the message that says how to install a missing one.
 // Not in charge of: installing them (test/validators/install.sh).
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -6,7 +6,7 @@ import { ROOT } from '../../support/service.ts'
 
 export const VALIDATORS_DIR = join(ROOT, 'test/validators')
 export const PYTHON = join(VALIDATORS_DIR, 'python/bin/python')
-/** The one that Debian's packages for Python belong to. */
+/** The Python for which Debian's packages are installed. */
 export const SYSTEM_PYTHON = '/usr/bin/python3'
 export const goProgram = (name: string): string => join(VALIDATORS_DIR, 'bin', name)
 export const scriptPath = (name: string): string => join(VALIDATORS_DIR, name)
@@ -20,7 +20,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Null where all are there: programs by their path or name, others files by their path. */
+/** Null if all exist: programs by path or name, other files by path. */
 export function missingPrograms(...wanted: readonly string[]): string | null {
   const absent = wanted.filter((one) => {
     if (one.includes('/')) return !existsSync(one)

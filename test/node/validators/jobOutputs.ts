@@ -1,5 +1,5 @@
-// In charge of: running the judged jobs on a real service, and their outputs as files and as addresses.
-// Not in charge of: which jobs (validatedJobs.ts), what is said about them.
+// In charge of: running the validated jobs on a real service, and their outputs as files and as addresses.
+// Not in charge of: which jobs (validatedJobs.ts), the findings.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { jobRequest, type Service } from '../../support/service.ts'
@@ -7,11 +7,11 @@ import { VALIDATED_JOBS, type JobName } from './validatedJobs.ts'
 
 export interface Output {
   job: JobName
-  /** Where its files are, below the paths that the service gave them. */
+  /** Contains its files, by the paths that the service gave them. */
   directory: string
   /** Paths in the directory. */
   files: readonly string[]
-  /** Address of a path, as the service serves it. */
+  /** Address of a path on the service. */
   url: (path: string) => string
 }
 
@@ -32,7 +32,7 @@ async function made(service: Service, input: string, job: JobName, root: string)
   if (status.state !== 'ready') throw new Error(`${job}: ${JSON.stringify(status.error)}`)
   const urls = new Map<string, string>()
   for (const { path, url } of status.outputs) if (url !== null) urls.set(path, url)
-  // Segments are in the report alone.
+  // Segments are listed only in the report.
   const report = [...urls].find(([path]) => path.endsWith('/job.json'))
   if (report !== undefined) {
     const { objects } = JSON.parse((await download(report[1])).toString()) as Report
@@ -58,7 +58,7 @@ async function made(service: Service, input: string, job: JobName, root: string)
   }
 }
 
-/** All jobs at once: the service has its own order. */
+/** All jobs at once: the service orders them. */
 export async function runValidatedJobs(
   service: Service,
   sources: { plain: string; pal: string },

@@ -1,4 +1,4 @@
-// In charge of: how long a media playlist says its segments are, and how large they are on disk.
+// In charge of: the durations that a media playlist declares for its segments, and their sizes on disk.
 import { readFile, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { absolutePath } from './validator.ts'

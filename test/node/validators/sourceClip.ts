@@ -1,4 +1,5 @@
-// In charge of: the source of the judged jobs: moving video, two audio streams, captions of CEA-608 and a break announced by a cue.
+// In charge of: the source of the validated jobs: moving video, two audio streams, CEA-608 captions and an ad break
+// announced by a cue.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFile, writeFile } from 'node:fs/promises'
@@ -28,7 +29,7 @@ export async function makeSourceClip(file: (name: string) => string): Promise<st
   const tones = [440, 660, 880, 80, 1100, 1320].map((pitch) => `0.07*sin(2*PI*${pitch}*t)+0.002*random(0)`)
   const surround = `aevalsrc=exprs='${tones.join('|')}':c=5.1:s=48000:d=${seconds}`
   const stereo = `aevalsrc=exprs='${tones.slice(0, 2).join('|')}':c=stereo:s=48000:d=${seconds}`
-  // One slice a frame and no B-frames: the order of the messages is the order of the frames.
+  // One slice per frame and no B-frames: the order of the messages is the order of the frames.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, '-g', '25', '-b:v', '3000k', bare])
   await writeFile(said, insertCaptions(await readFile(bare), SOURCE_CLIP.caption, 40))

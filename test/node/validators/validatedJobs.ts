@@ -1,5 +1,6 @@
-// In charge of: the jobs whose outputs are judged: every container, codec, segment format and audio layout at least once.
-// Not in charge of: what is expected of them.
+// In charge of: the jobs whose outputs are validated: every container, codec, segment format and audio layout at least
+// once.
+// Not in charge of: expectations.
 
 const RUNGS = [
   { output: 'high', width: 640, height: 360, video_bitrate: 900 },
@@ -16,7 +17,7 @@ const single = (container: 'mp4' | 'ts', profile: object, change: object): objec
   ...change,
 })
 
-/** Members of the request beside the input and the credentials. */
+/** Members of the request in addition to the input and the credentials. */
 export const VALIDATED_JOBS = {
   'mp4-h264': single(
     'mp4',
@@ -108,7 +109,7 @@ export const VALIDATED_JOBS = {
     segmented_output_dash: true,
     audioProfiles: [{ audio_codec: 'aac', ...SURROUND }],
   },
-  // From a source of its own: PAL, interlaced, anamorphic, tagged BT.470BG, with teletext.
+  // From another source: PAL, interlaced, anamorphic, tagged BT.470BG, with teletext.
   'ts-pal-dvb-cbr': single(
     'ts',
     { width: 720, height: 576, video_bitrate_mode: 'cbr', video_bitrate: 4000 },

@@ -1,5 +1,5 @@
-// In charge of: what a judge is: a program of others that reads outputs of ours, and what it says about them.
-// Not in charge of: which there are (allValidators.ts), what is accepted all the same (acceptedFindings.ts).
+// In charge of: the interface of a validator: an independent program that reads our outputs, and its findings.
+// Not in charge of: which validators exist (allValidators.ts), which findings are accepted (acceptedFindings.ts).
 import { execFile } from 'node:child_process'
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,34 +8,34 @@ import type { JobName } from './validatedJobs.ts'
 import type { Output } from './jobOutputs.ts'
 
 export interface Finding {
-  /** What is broken, in few words; with its paragraph where the judge knows it. */
+  /** What is wrong, in few words; with its paragraph if the validator reports it. */
   rule: string
   says: string
 }
 
 export interface ValidationReport {
   findings: Finding[]
-  /** All that the judge said, kept as a file. */
+  /** The full output of the validator, written to a file. */
   report: string
 }
 
-/** Damage to a copy of an output, which the judge must find. */
+/** Damage to a copy of an output, which the validator must find. */
 export interface PlantedFault {
   job: JobName
   what: string
   damage: (output: Output) => Promise<void>
-  /** Part of a finding that must come of it, as "rule: sentence". */
+  /** Part of the resulting finding, as "rule: sentence". */
   finds: string
 }
 
 export interface Validator {
   name: string
-  /** A sentence that says what is not installed; null where everything is. */
+  /** A sentence about what is not installed; null if everything is. */
   missing: string | null
   jobs: readonly JobName[]
   judge: (output: Output) => Promise<ValidationReport>
   faults: readonly PlantedFault[]
-  /** Ends what all its readings share. */
+  /** Releases what all its runs share. */
   close?: () => Promise<void>
 }
 
@@ -53,7 +53,7 @@ interface RunOptions {
   input?: Buffer
 }
 
-/** Runs a program to its end, whatever its exit code. It is ended where it takes as long as nothing here takes. */
+/** Runs a program to its end, whatever its exit code. It is killed after a generous time limit. */
 export function runProgram(program: string, args: readonly string[], options: RunOptions = {}): Promise<ProgramResult> {
   const { input, ...rest } = options
   return new Promise((done) => {
@@ -72,13 +72,13 @@ export const filesEndingWith = (output: Output, ...endings: string[]): string[] 
 
 export const absolutePath = (output: Output, path: string): string => join(output.directory, path)
 
-/** A copy of an output that may be damaged. Its addresses are still those of the output. */
+/** A copy of an output for damaging. Its addresses are still those of the output. */
 export async function copyOutput(output: Output, directory: string): Promise<Output> {
   await cp(output.directory, directory, { recursive: true })
   return { ...output, directory }
 }
 
-/** Changes the first file whose path ends like this, or matches. */
+/** Changes the first file whose path ends with this text, or matches. */
 export async function rewriteFile(
   output: Output,
   which: string | RegExp,
@@ -90,7 +90,7 @@ export async function rewriteFile(
   await writeFile(file, edit(await readFile(file)))
 }
 
-/** For texts: what is replaced must be there. */
+/** For texts: the replaced text must exist. */
 export function replaceText(from: string | RegExp, to: string): (bytes: Buffer) => Uint8Array {
   return (bytes) => {
     const text = bytes.toString()

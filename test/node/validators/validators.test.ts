@@ -1,5 +1,5 @@
-// Programs of others read the outputs of representative jobs; what they find is a fault of ours unless acceptedFindings.ts says why not.
-// All that they say is written to a folder: JUDGE_REPORTS, or dist/judges.
+// Independent programs read the outputs of representative jobs; each finding is a fault unless acceptedFindings.ts says
+// why not. Their full output is written to a folder: JUDGE_REPORTS, or dist/judges.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -49,7 +49,7 @@ describe.skipIf(absent.length === ALL_VALIDATORS.length)('judges', () => {
     const because = missing === null ? '' : ` (${missing})`
 
     test.skipIf(missing !== null).each([...judge.jobs])(`${name} finds nothing in %s${because}`, async (job) => {
-      // Judges write beside what they read.
+      // Validators write files next to their input.
       const output = await copyOutput(outputs.get(job)!, tempDir.file(`${name}-${job}`))
       const verdict = await judge.judge(output)
       await keep(judge, job, verdict)
@@ -73,7 +73,7 @@ describe.skipIf(absent.length === ALL_VALIDATORS.length)('judges', () => {
   })
 
   test('every exception is still needed', () => {
-    // A run of a part of the tests cannot say so.
+    // A partial run of the tests cannot tell which exceptions are unused.
     const whole = ALL_VALIDATORS.filter(({ name, jobs }) => asked.get(name) === jobs.length).map(({ name }) => name)
     expect(unusedAcceptances(ACCEPTED_FINDINGS, new Set(whole), needed)).toEqual([])
   })

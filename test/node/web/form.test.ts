@@ -1,4 +1,4 @@
-// In charge of: what of the dashboard can be told without a browser: that nothing is forgotten in its tables, and its size.
+// In charge of: parts of the dashboard that can be tested without a browser: its tables are complete, and its size.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -36,11 +36,11 @@ test.for(codes)('the dashboard has advice for the error %s (web/src/text/errorAd
   expect(errorAdvice(code)).toMatch(/^[A-Z].{20,}\.$/)
 })
 
-test('audio that the source lacks need not fail the job, and the advice says so', () => {
+test('missing source audio need not fail the job, and the advice says so', () => {
   expect(errorAdvice('audio_stream_missing')).toContain('set optional on the audio profile')
 })
 
-test('the form has a place for every field of a job (web/src/form/model/groups.ts)', () => {
+test('every field of a job has a form group (web/src/form/model/groups.ts)', () => {
   const placed = [...FIELD_GROUPS.flatMap(({ fields }) => fields), ...fieldsOutsideGroups]
   expect(placed.toSorted()).toEqual(Object.keys(jobFieldsSchema.shape).toSorted())
 })
@@ -67,7 +67,7 @@ test('a stored configuration becomes the same request again, without secrets', (
   expect(again).toEqual(judged)
 })
 
-test('an address that is told of the end is not sent again without its query: the key’s is told, or nobody', () => {
+test('a webhook address shown without its query is not sent again: the address of the key is used, or none', () => {
   const stored = (webhook_url: string) => {
     const body = { ...presets[0]!.body, input: '1', webhook_url, cloud_credentials: stores }
     const judged = validateJob(body, { baseUrl: 'https://x.test' })
@@ -78,7 +78,7 @@ test('an address that is told of the end is not sent again without its query: th
   expect(stored('https://hooks.test/in')).toHaveProperty('webhook_url', 'https://hooks.test/in')
 })
 
-test('credentials of the source leave its address alone; another kind of store takes it away', () => {
+test('changing source credentials keeps the address; changing the kind of store clears it', () => {
   const body = {
     input: 's3://bucket/film.mp4',
     videoProfiles: [],
@@ -93,7 +93,7 @@ test('credentials of the source leave its address alone; another kind of store t
   expect(withSource(typed, { cloud_provider: 'gcloud' })).not.toHaveProperty('input')
 })
 
-describe('problems are said in the words of the form', () => {
+describe('errors use the labels of the form', () => {
   const found = (change: object, provider = 'file-upload') => {
     const body = { ...bodyWith(builtInPresets[0]!.job, null), input: '1', ...change }
     const judged = validateJob(body, { baseUrl: 'https://x.test' })
@@ -124,7 +124,7 @@ describe('problems are said in the words of the form', () => {
     expect(said[0]).toMatch(sentence)
   })
 
-  test('all of them at once: a bitrate is judged although the size beside it is wrong too', () => {
+  test('all errors at once: a bitrate is checked even if the size next to it is invalid', () => {
     expect(found(rendition({ height: 99999, video_bitrate: 5 }))).toEqual([
       'Rendition 1 · Height: Enter a number from 16 to 4320, or 0 for that of the source.',
       'Rendition 1 · Bitrate (kbps): Too low: enter at least 100 kbps.',
@@ -189,7 +189,7 @@ describe('how a preset suits a source', () => {
   })
 })
 
-test('speed and time left follow from the last seconds, and from nothing before', () => {
+test('speed and remaining time use the last seconds only', () => {
   let samples: Sample[] = []
   for (let second = 0; second <= 20; second++) {
     samples = addSample(samples, { at: second * 1000, bytes: second < 10 ? second * 1e6 : 9e6 + (second - 9) * 3e6 })
@@ -231,7 +231,7 @@ test('a preset keeps neither source nor credentials, and what belongs to one job
 const page = (items: number[], next: string | null) => ({ items, next })
 const itself = (item: number) => item
 
-test('a first page that is read again takes nothing away that was loaded behind it', () => {
+test('reloading the first page keeps the pages loaded after it', () => {
   const long = page([9, 8, 7, 6, 5, 4], '4')
   expect(refreshed(long, page([10, 9, 8], '8'), itself)).toEqual(page([10, 9, 8, 7, 6, 5, 4], '4'))
   // 9 was deleted.
@@ -243,7 +243,7 @@ test('a first page that is read again takes nothing away that was loaded behind 
   expect(refreshed(long, page([13, 12, 11], '11'), itself)).toEqual(page([13, 12, 11], '11'))
 })
 
-test('a further page is put behind the list that it was asked for, and behind no other', () => {
+test('a further page is appended only to the list that it was requested for', () => {
   expect(appended(page([3, 2], '2'), '2', page([1], null))).toEqual(page([3, 2, 1], null))
   expect(appended(page([9, 8], '8'), '2', page([1], null))).toEqual(page([9, 8], '8'))
   expect(appended(page([3, 2, 1], null), '2', page([1], null))).toEqual(page([3, 2, 1], null))
@@ -276,7 +276,7 @@ describe('the terms of a key', () => {
       priority: -3,
       webhook_url: null,
     })
-    // Not a number: the service says what is wrong with it.
+    // Not a number: the service reports the problem.
     expect(keyChanges(key, { ...typed, priority: 'high' })).toEqual({ priority: 'high' })
   })
   test('what is unusual is said', () => {
@@ -290,14 +290,14 @@ describe('the terms of a key', () => {
   })
 })
 
-test('a quota that is the default of the service is left out, so that saving another one does not pin it', () => {
+test('a quota equal to the service default is left out, so that saving another one does not store it', () => {
   const defaults = { max_active_jobs: 100, max_stored_upload_bytes: 1e12 }
   const own = { account: 'a', max_active_jobs: 100, max_running: 3, max_stored_upload_bytes: 5e9, weight: 1 }
   expect(quotaFormValues(own, defaults)).toEqual({ max_running: 3, max_stored_upload_bytes: 5 })
   expect(quotaBody({ max_stored_upload_bytes: 0.5, weight: 2 })).toEqual({ max_stored_upload_bytes: 5e8, weight: 2 })
 })
 
-test.for([1, 2, 3, 7, 1000])('a stream of events is the same in pieces of %d characters', (size) => {
+test.for([1, 2, 3, 7, 1000])('an event stream is parsed the same in chunks of %d characters', (size) => {
   const text =
     ': ping\r\n\r\nid: 1\nevent: job.created\ndata: {"a":\ndata:1}\n\nevent: progress\r\ndata: x\r\n\r\nid: 2\n\ndata: y\n\ndata: cut'
   const feed = eventReader()
@@ -431,7 +431,7 @@ test.for([
   [{ state: 'running', phase: 'transcoding', eta_seconds: 75 }, 'Transcoding, about 1 min 15 s left.'],
   [{ job_completed: true, phase: 'done' }, 'All outputs are ready.'],
   [{ state: 'error', job_completed: true }, 'The job failed.'],
-] as const)('a job that is %j stands so', ([change, sentence]) => {
+] as const)('the sentence shown for a job that is %j', ([change, sentence]) => {
   expect(describeProgress({ ...status, ...change })).toBe(sentence)
 })
 
@@ -446,7 +446,7 @@ describe('the built page', () => {
     let total = 0
     for (const script of scripts) total += gzipSync(await readFile(join(SITE, script))).length
     expect(total).toBeLessThan(LIMIT)
-    // The player is a file of its own.
+    // The player is a separate file.
     const all = (await readdir(join(SITE, 'assets'))).filter((name) => name.startsWith('shaka') && name.endsWith('.js'))
     expect(all).toHaveLength(1)
     expect(scripts.join()).not.toContain(all[0])

@@ -1,4 +1,5 @@
-// In charge of: what of a job's result can be told without a browser: what its outputs are, and how measured facts are worded.
+// In charge of: parts of a job's result that can be tested without a browser: the kinds of outputs, and the wording of
+// measured facts.
 import { describe, expect, test } from 'vitest'
 import type { PublicOutput } from '#contract/api/status.ts'
 import { downloadUrlOf, notDownloadable } from '../../../client/download/downloadFile.ts'
@@ -23,7 +24,7 @@ const output = (path: string, role = 'media', part: Partial<PublicOutput> = {}):
 
 const SEGMENTS = { count: 3, bytes: 30 }
 
-describe('what stands first of the outputs', () => {
+describe('which outputs are listed first', () => {
   const paths = (outputs: readonly PublicOutput[]) => {
     const { main, others } = sortOutputs(outputs)
     return [main, others].map((list) => list.map(({ path }) => path))
@@ -49,7 +50,7 @@ describe('what stands first of the outputs', () => {
       ['out/a.jpg'],
     ])
   })
-  test('playlists, where there is nothing that stands for them', () => {
+  test('playlists, when no multivariant playlist lists them', () => {
     expect(paths([output('video/playlist.m3u8', 'playlist'), output('job.json', 'report')])).toEqual([
       ['video/playlist.m3u8'],
       ['job.json'],
@@ -104,7 +105,7 @@ test.for([
   expect(kindOf(output(path, role))).toBe(kind)
 })
 
-/** The space between a figure and its unit does not break. */
+/** A number and its unit are joined by a non-breaking space. */
 const spaced = (text: string): string => text.replaceAll('\u{a0}', ' ')
 
 test.for([

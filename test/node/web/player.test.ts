@@ -1,4 +1,4 @@
-// In charge of: what of the player can be told without a browser: names of captions, images of the seek bar, times.
+// In charge of: parts of the player that can be tested without a browser: caption names, preview images, times.
 import { describe, expect, test } from 'vitest'
 import { languageName, namedTracks, type TextTrack } from '../../../web/src/player/captions.ts'
 import { parseStoryboard, tileAt } from '../../../web/src/player/storyboard.ts'
@@ -14,7 +14,7 @@ describe('the names of captions', () => {
   })
   const names = (tracks: TextTrack[]) => namedTracks(tracks, 'en').map(({ id, label }) => [id, label])
 
-  test('the same captions in the video and beside it are offered once, as the file beside it', () => {
+  test('captions in the video and as a file are offered once, as the file', () => {
     expect(names([track('1', { channel: 'CC1', language: 'eng' }), track('2', { label: 'CC1' })])).toEqual([
       ['2', 'Captions'],
     ])
@@ -37,7 +37,7 @@ describe('the names of captions', () => {
       ['2', 'Captions (2)'],
     ])
   })
-  test('a name of its own is kept, and a forced track says so', () => {
+  test('a track name is shown, and a forced track is marked', () => {
     expect(
       names([
         track('1', { label: 'Director’s comments', language: 'en' }),
@@ -91,7 +91,7 @@ describe('the images of the seek bar', () => {
       { start: 5, end: 3600.5, url: sheet, x: 160, y: 0, width: 160, height: 90 },
     ])
   })
-  test('the one of a moment is found, the last one for everything behind it', () => {
+  test('the one of a moment is found, the last one for everything after it', () => {
     const tiles = parseStoryboard(text.join('\n'), BASE)
     expect([0, 4.99, 5, 99_999].map((seconds) => tileAt(tiles, seconds)?.x)).toEqual([0, 0, 160, 160])
     expect(tileAt([], 3)).toBeNull()

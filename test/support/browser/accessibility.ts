@@ -1,5 +1,5 @@
-// In charge of: what holds for every page in every look: no finding of axe-core, nothing beside the screen, and for
-// people who look at them themselves, a picture (SCREENSHOTS=directory).
+// In charge of: what holds for every page in every appearance: axe-core finds nothing, nothing overflows the screen;
+// with SCREENSHOTS=directory, it saves a screenshot for review by a person.
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -8,7 +8,8 @@ import { expectInPage } from './pageAssertions.ts'
 
 /** Findings of axe-core, whatever their severity, each with the element. */
 async function violations(page: Page): Promise<string[]> {
-  // Run past the page's policy, which forbids scripts of others; and again, should the page have been loaded anew.
+  // Evaluated outside the page's content security policy, which forbids foreign scripts; and again in case the page was
+  // reloaded.
   await page.evaluate(axe.source)
   const results = await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
@@ -20,13 +21,13 @@ async function violations(page: Page): Promise<string[]> {
 
 export async function checkAccessibility(page: Page, name: string, fullPage = true): Promise<void> {
   await saveScreenshot(page, name, fullPage)
-  // Asked again, as everything of a page: a colour that fades in has too little contrast until it is there.
+  // Polled, as all page assertions are: a colour that fades in has too little contrast until the transition ends.
   await expect.poll(() => violations(page), { message: name }).toEqual([])
-  // A phone has no room to scroll sideways.
+  // A phone must not scroll sideways.
   await expectInPage<number>(page, 'document.documentElement.scrollWidth - innerWidth').toBeLessThanOrEqual(0)
 }
 
-/** The three looks that each page is seen in. */
+/** The appearances in which each page is tested. */
 export const APPEARANCES = [
   ['light', {}],
   ['dark', { colorScheme: 'dark' }],

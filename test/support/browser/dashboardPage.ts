@@ -1,5 +1,5 @@
-// In charge of: a headless Chromium with a fresh profile, whose pages tell what they complain of.
-// Not in charge of: what is done in it.
+// In charge of: a headless Chromium with a fresh profile that collects the console errors of its pages.
+// Not in charge of: what tests do in the pages.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
@@ -8,7 +8,7 @@ import { STEP_TIMEOUT_MS } from '../timeouts.ts'
 import { CHROMIUM_FLAGS } from './playerBrowser.ts'
 import { waitFor } from '../service.ts'
 
-/** Skips with a sentence where there is none; fails instead where everything must run. */
+/** Skips the test with a message if there is no Chromium; fails it if REQUIRE_ALL is set. */
 export function requireChromium(context: TestContext, path: string | null): void {
   if (path !== null) return
   const sentence = 'Chromium is not installed (apt install chromium, or CHROMIUM_PATH)'
@@ -22,7 +22,7 @@ export function launchChromium(executablePath: string): Promise<Browser> {
 
 export interface DashboardPage {
   page: Page
-  /** Errors of the console and of scripts, so far: all of them, also what is still on its way from the browser. */
+  /** All console and script errors so far, including those still on their way from the browser. */
   complaints: () => Promise<string[]>
 }
 
@@ -42,7 +42,7 @@ export async function openDashboard(
   page.on('pageerror', (error) => heard.push(String(error)))
   const marks = new Set<string>()
   const complaints = async (): Promise<string[]> => {
-    // They arrive one after the other: what the page said before this mark has arrived when the mark has.
+    // Messages arrive in order: when this marker has arrived, everything logged before it has arrived too.
     const mark = `mark ${randomUUID()}`
     marks.add(mark)
     await page.evaluate(`console.error(${JSON.stringify(mark)})`)
@@ -52,7 +52,7 @@ export async function openDashboard(
   return { page, complaints }
 }
 
-/** For people who want to see that tests wait: SLOWDOWN=20 leaves a page a twentieth of the processor. */
+/** To check that tests wait correctly: SLOWDOWN=20 leaves a page a twentieth of the CPU. */
 async function slowDown(page: Page): Promise<void> {
   const rate = Number(process.env['SLOWDOWN'] ?? 1)
   if (rate <= 1) return
@@ -60,19 +60,19 @@ async function slowDown(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate })
 }
 
-/** Until the page has taken the key: before that, a reload or another address would ask for it again. */
+/** Waits until the page has accepted the key: before that, a reload or another address would ask for it again. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await trySignIn(page, key)
   await page.locator('main.sign-in').waitFor({ state: 'detached' })
 }
 
-/** With a key that may be refused. */
+/** Types a key that may be rejected. */
 export async function trySignIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** For people who look at them: SCREENSHOTS=directory. */
+/** For review by a person: SCREENSHOTS=directory. */
 export async function saveScreenshot(page: Page, name: string, fullPage = true): Promise<void> {
   const directory = process.env['SCREENSHOTS']
   if (directory) await page.screenshot({ path: join(directory, `${name}.png`), fullPage })

@@ -1,10 +1,10 @@
-// In charge of: playing one address in one player, and keeping what a test wants to know: errors, pictures, what reached the
-// decoder, captions, cues. Runs in the browser.
+// In charge of: playing one address in one player, and recording what tests check: errors, frames, what was appended to
+// the decoder, captions, cues. Runs in the browser.
 const video = document.getElementById('video')
 const seen = { errors: [], pictures: [], heights: [], texts: [], cues: [], appended: [], switched: null }
 window.seen = seen
 
-// What a player hands to the decoder, with the offset on the timeline: the truth about its clock.
+// What a player appends to the decoder, with its timeline offset, which shows the player's real clock.
 // oxlint-disable-next-line typescript/unbound-method -- called with its owner
 const add = MediaSource.prototype.addSourceBuffer
 MediaSource.prototype.addSourceBuffer = function (mime) {
@@ -33,7 +33,7 @@ function look(_now, { mediaTime, height }) {
 }
 video.requestVideoFrameCallback(look)
 
-// Each cue is told of when its time has come, also where a busy browser was late and its end has come as well.
+// Each cue is recorded when its time has come, even if a busy browser is so late that its end has passed too.
 // oxlint-disable-next-line typescript/unbound-method -- called with its owner
 const addCue = TextTrack.prototype.addCue
 TextTrack.prototype.addCue = function (cue) {
@@ -44,7 +44,7 @@ TextTrack.prototype.addCue = function (cue) {
 }
 video.textTracks.addEventListener('addtrack', ({ track }) => (track.mode = 'hidden'))
 
-/** Shaka's own display needs its interface; this one only keeps what would be shown. */
+/** Shaka's own text display needs its UI; this one only records what would be shown. */
 class KeptTexts {
   #visible = false
   append(cues) {
@@ -89,8 +89,8 @@ const players = {
     hls.loadSource(address)
     hls.attachMedia(video)
     return {
-      // The picture changes at the boundary of a segment. While it plays, hls.js places the change as far ahead as a fragment
-      // took to load, which on a busy machine is behind the end.
+      // The rendition changes at a segment boundary. During playback, hls.js schedules the change as far ahead as a
+      // fragment took to load, which on a busy machine is after the end.
       change: () => {
         video.pause()
         hls.nextLevel = hls.levels.length - 1
@@ -110,19 +110,19 @@ const players = {
       seen.cues.push({ id: event.values?.[0]?.key ?? '', start: event.startTime }),
     )
     await player.attach(video)
-    // What is in the buffer when a rendition changes stays: the next segment is the first of the other one.
+    // Buffered segments stay when the rendition changes: the next segment is the first of the new rendition.
     player.configure({ abr: { enabled: false }, streaming: { bufferingGoal: 2, rebufferingGoal: 0.5 } })
     player.configure('textDisplayFactory', () => new KeptTexts())
     await player.load(address).catch(({ code, data }) => {
       throw new Error(`shaka ${code} ${JSON.stringify(data)}`)
     })
-    // Variants with the audio codec that it chose: what this browser cannot decode stays away.
+    // Only variants with the audio codec that it chose, since this browser may not decode the others.
     const { audioCodec } = player.getVariantTracks().find(({ active }) => active) ?? {}
     const withAudio = () => player.getVariantTracks().filter((track) => track.audioCodec === audioCodec)
     const byHeight = () => withAudio().toSorted((a, b) => a.height - b.height)
     player.selectVariantTrack(byHeight()[0], true)
     const [text] = player.getTextTracks()
-    // The first one is selected but not shown: selecting it again would change nothing.
+    // The first track is selected but hidden: selecting it again would change nothing.
     player.selectTextTrack(null)
     if (text) player.selectTextTrack(text)
     return { change: () => player.selectVariantTrack(byHeight().at(-1), false), count: () => byHeight().length }
@@ -155,7 +155,7 @@ const players = {
   },
 }
 
-/** Plays to the end; changes to the best rendition at `changeAt` seconds. */
+/** Plays to the end; switches to the best rendition at `changeAt` seconds. */
 window.play = async (name, address, changeAt) => {
   let gone = false
   const control = await players[name](address)
@@ -167,7 +167,7 @@ window.play = async (name, address, changeAt) => {
     control.change()
   })
   video.addEventListener('error', () => seen.errors.push(`video ${video.error?.message}`))
-  // dash.js takes the film for over, and pauses it, where a busy machine stands still within its last half second.
+  // dash.js treats the video as ended, and pauses it, if a busy machine stalls within the last half second.
   let resumed = 0
   video.addEventListener('pause', () => {
     if (!video.ended && resumed++ < 5) void video.play()

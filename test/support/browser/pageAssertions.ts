@@ -1,6 +1,6 @@
-// In charge of: what a page shows, as assertions that ask again until it is so (PATIENCE_MS): a page answers a key, a click or
-// an address when it gets to it, and a single reading is of before or after by chance. Tests read a page through here alone
-// (pageAssertions.test.ts holds them to it).
+// In charge of: assertions on the content of a page. They poll (STEP_TIMEOUT_MS), because a page reacts to a key, a
+// click or an address asynchronously, so a single reading may see the state before or after. Browser tests read a page
+// only through this file (pageAssertions.test.ts checks that).
 import type { Locator, Page } from 'playwright-core'
 import { expect, type Assertion } from 'vitest'
 import { STEP_TIMEOUT_MS } from '../timeouts.ts'
@@ -35,23 +35,23 @@ export const expectValue = (locator: Locator): PollAssertion<string> =>
 export const expectAttribute = (locator: Locator, name: string): PollAssertion<string | null> =>
   expect.poll(() => locator.getAttribute(name), { message: `${name} of ${String(locator)}` })
 
-/** The number at the end of the address, once it is of a job's page. */
+/** The number at the end of the address, as soon as it is the address of a job page. */
 export const jobNumber = (page: Page): Promise<number> =>
   waitFor('the page of a job', () => Number(/\/jobs\/(\d+)$/.exec(page.url())?.[1]) || null)
 
-/** What an expression gives in the page. (As text: the page's types are not Node's.) */
+/** The value of an expression evaluated in the page. (As text, because the page's types are not Node's.) */
 export const expectInPage = <T>(page: Page, expression: string, timeout = STEP_TIMEOUT_MS): PollAssertion<T> =>
   expect.poll(() => page.evaluate<T>(expression), { message: expression, timeout })
-/** A property of the element that has the focus. */
+/** A property of the focused element. */
 export const expectFocus = (
   page: Page,
   property: 'ariaLabel' | 'id' | 'inputMode' | 'textContent',
 ): PollAssertion<string> => expectInPage(page, `(document.activeElement?.${property} ?? '').trim()`)
 
-/** The value of a field once it looks like this. */
+/** The value of a field as soon as it matches the pattern. */
 export const waitForValue = (locator: Locator, pattern: RegExp): Promise<string> =>
   waitFor(`${String(locator)} to be like ${pattern}`, async () => pattern.exec(await locator.inputValue())?.input)
-/** The same of a text. */
+/** The same for a text. */
 export const waitForText = (locator: Locator, pattern: RegExp): Promise<string> =>
   waitFor(
     `${String(locator)} to be like ${pattern}`,
@@ -59,8 +59,8 @@ export const waitForText = (locator: Locator, pattern: RegExp): Promise<string> 
   )
 
 /**
- * For what must not happen: the same is read before and after `passed`, which is done when the moment in which it could have
- * happened is over. What it was before is for a waiting assertion to tell.
+ * For what must not happen: reads the same value before and after `passed`, which resolves when it could no longer
+ * happen. The expected value itself is checked by a polling assertion.
  */
 export async function expectUnchanged<T>(read: () => Promise<T>, passed: () => Promise<unknown>): Promise<void> {
   const before = await read()

@@ -13,29 +13,29 @@ export { findChromium, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
 
 export type PlayerName = 'hls' | 'shaka' | 'dash'
 
-/** What the page kept (page.js). Times are seconds of the media's timeline. */
+/** What page.js recorded. Times are seconds of the media timeline. */
 export interface PlaybackResult {
   errors: string[]
-  /** Every picture that was composed. A browser without time to spare leaves some out. */
+  /** Every frame that was composed. A browser under load skips some. */
   pictures: { time: number; bright: boolean }[]
-  /** Heights of the pictures, where they changed. */
+  /** Heights of the frames, one entry for each change. */
   heights: number[]
   texts: { kind: string; label: string; start: number; text: string }[]
   cues: { id: string; start: number }[]
-  /** What the decoder was given, in order. */
+  /** What was appended to the decoder, in order. */
   appended: { kind: 'audio' | 'video'; offset: number; bytes: Buffer }[]
-  /** Renditions that the player had to choose from when it changed. */
+  /** Number of renditions that the player could choose from when it switched. */
   switched: number | null
   duration: number
   ended: boolean
   dropped: number
   total: number
   buffered: [number, number][]
-  /** Answers that were not 2xx, and errors of the console. */
+  /** Responses that were not 2xx, and console errors. */
   trouble: string[]
 }
 
-/** As it comes out of the page: bytes are text there. */
+/** As the page returns it: bytes are text there. */
 type Report = Omit<PlaybackResult, 'appended' | 'trouble'> & {
   appended: { kind: 'audio' | 'video'; offset: number; bytes: string }[]
 }
@@ -63,7 +63,7 @@ export class PlayerBrowser {
     return new PlayerBrowser(pages, context, profile)
   }
 
-  /** Plays an address to its end; changes the rendition at `changeAt`. */
+  /** Plays an address to its end; switches the rendition at `changeAt`. */
   async play(player: PlayerName, address: string, changeAt: number): Promise<PlaybackResult> {
     const page = await this.#context.newPage()
     const trouble: string[] = []

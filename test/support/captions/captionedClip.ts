@@ -1,17 +1,18 @@
-// In charge of: a clip with closed captions in its pictures (CEA-608 in ATSC A/53 messages), which ffmpeg cannot make by itself.
-// Not in charge of: reading them back.
+// In charge of: a clip with closed captions in its video (CEA-608 in ATSC A/53 messages), which ffmpeg cannot make by
+// itself.
+// Not in charge of: reading them back (decodedCaptions.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { ffmpeg } from '../media/media.ts'
 
 const START_CODE = [0, 0, 0, 1]
 
-/** With odd parity, as line 21 has it. */
+/** With odd parity, as line 21 requires it. */
 function odd(byte: number): number {
   const ones = byte.toString(2).replaceAll('0', '').length
   return ones % 2 === 0 ? byte | 0x80 : byte
 }
 
-/** Pairs of ANSI/CTA-608-E that show a line on channel 1 at once and take it away after `held` pictures. */
+/** Byte pairs of ANSI/CTA-608-E that show a line on channel 1 at once and erase it after `secondsShown` frames. */
 function pairs(text: string, secondsShown: number): [number, number][] {
   const [load, row, show, clear] = [
     [0x14, 0x20],
@@ -33,7 +34,10 @@ function message([first, second]: readonly [number, number]): number[] {
   return [...START_CODE, 6, 4, data.length, ...data, 0x80]
 }
 
-/** An H.264 byte stream of one slice a picture, without B-frames, with `text` on channel 1 for `held` pictures. */
+/**
+ * An H.264 byte stream with one slice per frame and without B-frames; adds `text` on channel 1 for `secondsShown`
+ * frames.
+ */
 export function insertCaptions(bytes: Buffer, text: string, secondsShown: number): Buffer {
   const queue = pairs(text, secondsShown)
   const parts: Uint8Array[] = []
@@ -47,11 +51,11 @@ export function insertCaptions(bytes: Buffer, text: string, secondsShown: number
   return Buffer.concat([...parts, bytes.subarray(from)])
 }
 
-/** 2 s at 29.97 with `text` on channel 1. */
+/** 2 s at 29.97 fps with `text` on channel 1. */
 export async function makeCaptionedClip(file: (name: string) => string, text: string): Promise<string> {
   const [bare, said, path] = [file('bare.h264'), file('said.h264'), file('captions.ts')]
   const picture = 'testsrc2=s=320x180:r=30000/1001:d=2'
-  // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
+  // One slice per frame and no B-frames: the order of the messages is the order of the frames.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
   await writeFile(said, insertCaptions(await readFile(bare), text, 20))

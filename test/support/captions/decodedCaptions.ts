@@ -11,9 +11,9 @@ export interface CaptionCue {
   text: string
 }
 
-/** What ffmpeg's own CEA-608 decoder reads, styling taken off. */
+/** What ffmpeg's own CEA-608 decoder reads, without styling. */
 export async function readCaptions(path: string): Promise<CaptionCue[]> {
-  // The movie filter reads names in its own way: a plain name leaves nothing to quote.
+  // The movie filter has its own quoting rules; a plain file name needs no quoting.
   await using tempDir = await tempDirectory()
   const plain = tempDir.file('read.bin')
   await copyFile(path, plain)
@@ -32,7 +32,7 @@ export async function readCaptions(path: string): Promise<CaptionCue[]> {
   })
 }
 
-/** Our own reader on what was written: the channels, and whether any caption data is left. */
+/** What our own reader finds in the written file: the channels, and whether any caption data is left. */
 export async function carriedCaptionChannels(
   path: string,
   codec: VideoCodec,

@@ -1,5 +1,5 @@
-// In charge of: MPEG-2 video with captions of ANSI/SCTE 20, bit by bit, for tests.
-// Not in charge of: what they say (cea608Bytes.ts).
+// In charge of: MPEG-2 video with captions of ANSI/SCTE 20, written bit by bit, for tests.
+// Not in charge of: the caption bytes (cea608Bytes.ts).
 
 /** user_data with its start code: pairs of (field_number, first byte, second byte). */
 export function scte20UserData(pairs: readonly (readonly [number, number, number])[]): number[] {
@@ -11,7 +11,7 @@ export function scte20UserData(pairs: readonly (readonly [number, number, number
   return [0, 0, 1, 0xb2, ...(padded.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))]
 }
 
-/** One pair a picture, in the first field, behind the extension of each picture. Without B-frames: in coded order. */
+/** One pair per picture, in the first field, after the extension of each picture. Without B-frames, in coded order. */
 export function withScte20(stream: Buffer, pairs: readonly (readonly [number, number])[]): Buffer {
   const parts: Uint8Array[] = []
   let [from, picture] = [0, 0]

@@ -1,5 +1,6 @@
-// In charge of: serving a folder over HTTP as a plain web server does, with ranges, to players that read damaged copies.
-// Not in charge of: true outputs, which the service serves.
+// In charge of: serving a directory over HTTP with ranges, as a plain web server does, so that players can read damaged
+// copies.
+// Not in charge of: undamaged outputs, which the service serves.
 import { readFile } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

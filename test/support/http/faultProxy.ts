@@ -1,23 +1,23 @@
-// In charge of: an HTTP proxy on real sockets in front of any server (a file server, an S3 store) that spoils the requests
-// that a test picks: resets, refusals, silence, wrong lengths, changed tags, answers that get lost.
-// Not in charge of: expectations, nor what is behind it.
+// In charge of: an HTTP proxy on real sockets in front of any server (a file server, an S3 store) that injects faults
+// into the requests that a test picks: resets, error answers, stalls, wrong lengths, changed headers, lost answers.
+// Not in charge of: expectations, and the server behind the proxy.
 import { once } from 'node:events'
 import { createServer, request as ask } from 'node:http'
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type Fault =
-  /** The connection is reset once that many bytes of the body went through; `up` = the request's, `down` = the answer's. */
+  /** The connection is reset after that many bytes of the body; `up` = of the request, `down` = of the answer. */
   | { kind: 'reset'; afterBytes: number; way: 'up' | 'down' }
-  /** Answered here; the server behind never hears of it. */
+  /** Answered by the proxy; the request does not reach the server. */
   | { kind: 'status'; status: number; headers?: Record<string, string>; body?: string }
-  /** Nothing more comes after that many bytes of the answer, until `FaultProxy.release`. */
+  /** Nothing more is sent after that many bytes of the answer, until `FaultProxy.releaseAll`. */
   | { kind: 'stall'; afterBytes: number }
-  /** The answer ends cleanly after that many bytes: without its length, or with `announced` as Content-Length. */
+  /** The answer ends cleanly after that many bytes: without Content-Length, or with `announced` as Content-Length. */
   | { kind: 'short'; afterBytes: number; announced?: number }
   /** The answer with other headers; null removes one. */
   | { kind: 'headers'; set: Record<string, string | null> }
-  /** The server does what was asked, and nobody hears of it. */
+  /** The server executes the request, but its answer is dropped. */
   | { kind: 'lost answer' }
 
 export interface Call {
@@ -25,13 +25,13 @@ export interface Call {
   /** Path with its query. */
   url: string
   headers: IncomingMessage['headers']
-  /** The how-manieth request of this method, from 1. */
+  /** Counts the requests of this method, from 1. */
   n: number
 }
 
 export class FaultProxy {
   readonly calls: Call[] = []
-  /** Which fault a request meets; null = none. May be replaced while running. */
+  /** The fault for a request; null = none. May be replaced while the proxy runs. */
   chooseFault: (call: Call) => Fault | null
   readonly #server: Server
   readonly #upstream: () => string
@@ -47,7 +47,7 @@ export class FaultProxy {
     })
   }
 
-  /** `upstream` = `http://host:port` of the server behind, or a function for one that is not up yet. */
+  /** `upstream` = `http://host:port` of the server, or a function if the server is not up yet. */
   static async start(
     upstream: string | (() => string),
     choose: FaultProxy['chooseFault'] = () => null,
@@ -67,7 +67,7 @@ export class FaultProxy {
     return `http://${this.host}`
   }
 
-  /** Lets go of what is stalled: those connections end. */
+  /** Ends the stalled connections. */
   releaseAll(): void {
     this.#release()
   }
@@ -86,12 +86,13 @@ export class FaultProxy {
     this.calls.push(call)
     const fault = this.chooseFault(call)
     if (fault?.kind === 'status') {
-      // Read to the end: an answer in the middle of a body would reach the client as a broken connection, at times.
+      // Read to the end: an answer sent in the middle of a request body sometimes reaches the client as a broken
+      // connection.
       for await (const _chunk of request) void _chunk
       response.writeHead(fault.status, { 'content-type': 'text/plain', ...fault.headers }).end(fault.body ?? '')
       return
     }
-    // Signatures cover the host that the client named, so it is passed on as it came.
+    // Signatures cover the Host header that the client sent, so it is passed on unchanged.
     const onward = ask(this.#upstream() + call.url, { method, headers: { ...request.headers } })
     const answered = once(onward, 'response') as Promise<[IncomingMessage]>
     answered.catch(() => undefined)
@@ -140,7 +141,7 @@ export class FaultProxy {
       if (down < limit) continue
       answer.destroy()
       if (fault?.kind === 'stall') await this.#released
-      // What is buffered must be on its way, or the fault would come earlier than the test says.
+      // Buffered bytes must be sent first; otherwise the fault would come earlier than the test asks.
       if (fault?.kind === 'short' && (fault.announced === undefined || fault.announced <= limit)) response.end()
       else response.write('', () => response.socket?.resetAndDestroy())
       return

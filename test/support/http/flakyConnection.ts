@@ -1,10 +1,11 @@
-// In charge of: a line to a server that can be cut or held while bytes go through it, as a visitor's may be.
+// In charge of: a connection to a server that can be cut or stalled while bytes pass through it, as a visitor's
+// connection may be.
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net'
 
 export class FlakyConnection implements AsyncDisposable {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** What becomes of the connection that has sent so many bytes: cut once, or nothing more of it passes. */
+  /** The fault of the connection that has sent that many bytes: cut once, or nothing more of it passes. */
   fault: { after: number; kind: 'cut' | 'hold' } | null = null
   faults = 0
 

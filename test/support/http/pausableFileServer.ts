@@ -1,4 +1,5 @@
-// In charge of: a file behind http on the loopback address that can be held back, so that a test decides how far a job gets.
+// In charge of: a file served over HTTP on the loopback address that can be held back, so that a test decides how far a
+// job gets.
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -13,7 +14,7 @@ export class PausableFileServer {
   #release: () => void = () => undefined
   #released: Promise<void> = Promise.resolve()
   requests = 0
-  /** Nothing is there: 404. */
+  /** The file does not exist: 404. */
   missing = false
 
   private constructor(path: string, size: number) {
@@ -21,7 +22,7 @@ export class PausableFileServer {
     this.#size = size
     this.#server = createServer((request, response) => {
       this.requests++
-      // A reader that was killed breaks off, which is what the tests are about.
+      // A reader that was killed breaks the connection; the tests expect that.
       this.#answer(request, response).catch(() => response.destroy())
     })
   }
@@ -42,10 +43,10 @@ export class PausableFileServer {
     return `http://${this.host}/clip.mp4`
   }
 
-  /** Answers that are held back now. */
+  /** Number of answers that are held back now. */
   waitForRequest = 0
 
-  /** No byte behind this fraction of the file leaves before `release`. */
+  /** No byte after this fraction of the file is sent before `resume`. */
   pauseAt(fraction: number): void {
     this.#heldAt = Math.floor(this.#size * fraction)
     this.#released = new Promise((resolve) => (this.#release = resolve))

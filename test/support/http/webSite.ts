@@ -1,5 +1,5 @@
-// In charge of: a web site on the loopback address: files to read, with or without ranges, and a place to PUT to. It keeps
-// what it was asked.
+// In charge of: a web site on the loopback address: files to read, with or without ranges, and paths to PUT to. It
+// records the requests.
 // Not in charge of: faults (faultProxy.ts), expectations.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -1,4 +1,5 @@
-// In charge of: a made-up presentation with all that manifests tell: two rungs, two codecs of audio, captions, cues, thumbnails.
+// In charge of: an invented presentation with everything that manifests describe: two video renditions, two audio
+// codecs, captions, cues, thumbnails.
 // Not in charge of: expectations.
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import type {
@@ -13,7 +14,7 @@ import type {
 const RUN = attemptDirectory('job-1', 2)
 const HASH = 'ab'.repeat(32)
 
-/** Segments that end at these seconds; the whole is cut to ticks. */
+/** Segments that end at these seconds, rounded to ticks. */
 export function makeSegments(timescale: number, ends: readonly number[], kilobytes: readonly number[]): Segment[] {
   let start = 0
   return ends.map((end, at) => {
@@ -76,7 +77,7 @@ export function makeAudioTrack(
   fields: Partial<AudioTrack> = {},
 ): AudioTrack {
   const full = { codec: 'mp4a.40.2', channels: 2, sampleRate: 48_000, bitrateKbps: 128, language: 'eng', ...format }
-  // Whole frames of 1024 samples, at or behind the pictures' boundaries.
+  // Whole frames of 1024 samples; audio segments end at or after the video boundaries.
   const ends = SEGMENT_ENDS.map((end) => (Math.ceil((end * 48_000) / 1024) * 1024) / 48_000)
   return {
     kind: 'audio',

@@ -1,5 +1,6 @@
-// In charge of: the rules of RFC 8216bis that hold for finished playlists, checked on text alone, by another hand than what writes it.
-// Not in charge of: whether players like it; what the segments hold.
+// In charge of: the rules of RFC 8216bis that hold for finished playlists, checked on the text alone and independently
+// of the code that writes it.
+// Not in charge of: whether players accept the playlists; the content of the segments.
 
 type Attributes = Map<string, string>
 interface Tag {
@@ -12,7 +13,7 @@ interface Media {
   segments: { uri: string; duration: number; range: string | null }[]
 }
 
-/** Every breach as a sentence; `playlists` by path, the multivariant one under `master`. */
+/** Every violation as a sentence; `playlists` by path, the multivariant one under `master`. */
 export function hlsRuleViolations(playlists: ReadonlyMap<string, string>, master = 'master.m3u8'): string[] {
   const found: string[] = []
   const say = (path: string, rule: string) => found.push(`${path}: ${rule}`)
@@ -74,7 +75,7 @@ export function parseAttributes(list: string): Attributes {
   )
 }
 
-/** Lines that are no tags are `uri`. */
+/** Lines that are not tags are `uri`. */
 export function readTags(text: string): Tag[] {
   return text
     .split('\n')
@@ -99,7 +100,7 @@ function readMedia(path: string, text: string): Media {
   return media
 }
 
-/** A path as one playlist names it, seen from the directory of them all. */
+/** A path as a playlist names it, relative to the directory of all playlists. */
 export function resolveFrom(from: string, uri: string): string {
   return decodeURIComponent(new URL(uri, `http://host/${from}`).pathname.slice(1))
 }
@@ -177,7 +178,7 @@ function checkMaster(
     say(path, '8: SERVICE needs version 7')
 }
 
-/** What the members of two groups of a type must have in common. */
+/** What the members of two groups of one type must have in common. */
 function contentOf(members: readonly Attributes[]): string {
   const free = new Set(['GROUP-ID', 'URI', 'CHANNELS', 'BIT-DEPTH', 'SAMPLE-RATE'])
   return members
@@ -258,7 +259,7 @@ function checkTogether(media: readonly Media[], kinds: ReadonlyMap<string, strin
     const [expected, actual] = [segmentBoundaries(first), segmentBoundaries(other)]
     if (expected.length !== actual.length)
       say(other.path, `has ${actual.length} segments, ${first.path} ${expected.length}`)
-    // Sound is cut at whole frames, so within one of them.
+    // Audio is cut at whole frames, so the tolerance is one audio frame.
     const tolerance = kind === 'VIDEO' ? 0.000_001 : 0.05
     const off = expected.findIndex((time, at) => Math.abs(time - (actual[at] ?? Number.NaN)) > tolerance)
     if (off !== -1) say(other.path, `segment ${off} does not end where ${first.path} has it end`)

@@ -1,4 +1,4 @@
-// In charge of: what tests use of mpd-parser, which has no types of its own.
+// In charge of: types for the part of mpd-parser that tests use; it has no types of its own.
 // Not in charge of: the rest of it.
 declare module 'mpd-parser' {
   export interface ParsedSegment {

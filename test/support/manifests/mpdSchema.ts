@@ -1,5 +1,5 @@
-// In charge of: validating an MPD against the schema of ISO/IEC 23009-1, which is not ours to distribute.
-// Not in charge of: what else must hold for it.
+// In charge of: validating an MPD against the schema of ISO/IEC 23009-1, which we may not distribute.
+// Not in charge of: rules that the schema does not express.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -10,7 +10,10 @@ import { tempDirectory } from '../media/media.ts'
 
 const run = promisify(execFile)
 
-/** Rejects with xmllint's words for an invalid manifest. Skips where schema or xmllint is missing; with REQUIRE_ALL that fails. */
+/**
+ * Rejects with xmllint's message if the manifest is invalid. Skips the test if the schema or xmllint is missing; with
+ * REQUIRE_ALL it fails.
+ */
 export async function expectValidMpd(text: string, context: TestContext): Promise<void> {
   const media = process.env.TEST_MEDIA_DIR ?? resolve(import.meta.dirname, '../../../../shared/media')
   const directory = process.env.DASH_SCHEMA_DIR ?? join(media, '..', 'schema')

@@ -1,10 +1,10 @@
-// In charge of: an MPD's tracks as another parser reads them.
+// In charge of: the tracks of an MPD as an independent parser reads them.
 // Not in charge of: expectations.
 import { parse, type ParsedPlaylist } from 'mpd-parser'
 
 export const HOST = 'http://host/'
 
-/** By the id of their representation. */
+/** By representation id. */
 export function parseMpdTracks(text: string): Map<string, ParsedPlaylist> {
   const { playlists, mediaGroups } = parse(text, { manifestUri: `${HOST}manifest.mpd` })
   const audio = Object.values(mediaGroups.AUDIO).flatMap((group) =>

@@ -1,5 +1,5 @@
-// In charge of: reading media playlists as a player does, no further than tests need.
-// Not in charge of: whether they are right.
+// In charge of: reading media playlists as a player does, as far as tests need it.
+// Not in charge of: whether they are correct.
 
 export interface ListedSegment {
   uri: string

@@ -1,4 +1,4 @@
-// In charge of: the samples of an output, decoded, and how loud they are.
+// In charge of: the decoded audio samples of an output, and their level.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
@@ -22,7 +22,10 @@ export async function audioSamples(path: string, position = 0, channel = 0): Pro
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
 }
 
-/** Every channel of every audio stream of a file, decoded by one process; `channels` of each stream, in order. */
+/**
+ * Every channel of every audio stream of a file, decoded by one process; `channels` = the number of channels of each
+ * stream, in order.
+ */
 export async function audioSamplesByChannel(path: string, channels: readonly number[]): Promise<Float32Array[][]> {
   const raw = (position: number) => `${path}.${position}.f32`
   await ffmpeg([
@@ -48,7 +51,7 @@ export async function audioSamplesByChannel(path: string, channels: readonly num
   )
 }
 
-/** The middle of a sound, away from what encoders do at its ends. */
+/** The middle of a signal, without the parts at both ends that encoders alter. */
 function middle(samples: Float32Array): Float32Array {
   return samples.subarray(Math.floor(samples.length / 4), Math.floor((samples.length * 3) / 4))
 }
@@ -64,14 +67,14 @@ export function peakLevel(samples: Float32Array): number {
   return middle(samples).reduce((most, value) => Math.max(most, Math.abs(value)), 0)
 }
 
-/** The dialogue level that the first AC-3 frame of a file's audio stream states. */
+/** The dialogue level that the first AC-3 frame of a file's audio stream declares. */
 export async function streamDialnorm(path: string, position = 0): Promise<number | null> {
   return readDialnorm(
     await ffmpeg(['-i', path, '-map', `0:a:${position}`, '-c', 'copy', '-frames:a', '1', '-f', 'data', '-']),
   )
 }
 
-/** Hertz of a single tone: how often its middle rises through zero; 0 for silence. */
+/** Frequency in Hz of a single tone, from its rising zero crossings; 0 for silence. */
 export function dominantFrequency(samples: Float32Array): number {
   const part = middle(samples)
   let rises = 0
@@ -79,7 +82,7 @@ export function dominantFrequency(samples: Float32Array): number {
   return peakLevel(samples) < 1e-3 ? 0 : (rises * 48_000) / part.length
 }
 
-/** How much of one frequency is in the middle, in dB below a full-scale sine of it. */
+/** Level of one frequency in the middle, in dB relative to a full-scale sine of that frequency. */
 export function toneLevelDb(samples: Float32Array, hertz: number): number {
   const part = middle(samples)
   let [real, imaginary] = [0, 0]
@@ -91,7 +94,7 @@ export function toneLevelDb(samples: Float32Array, hertz: number): number {
   return 20 * Math.log10((2 * Math.hypot(real, imaginary)) / part.length)
 }
 
-/** What a decoder hears of an output's audio stream. */
+/** Loudness of an output's decoded audio stream. */
 export async function measureLoudness(
   path: string,
   position = 0,

@@ -1,5 +1,5 @@
-// In charge of: colour bars written in a colour system by arithmetic of our own (ITU-R BT.601, BT.709), and reading decoded ones
-// back as light, so that no converter of ffmpeg judges another.
+// In charge of: colour bars computed in a colour system without ffmpeg (ITU-R BT.601, BT.709), and converting decoded
+// bars back to linear light, so that no converter of ffmpeg checks another.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { writeFile } from 'node:fs/promises'
@@ -32,7 +32,7 @@ const lumas: Record<string, readonly [number, number]> = {
   smpte170m: [0.299, 0.114],
 }
 
-/** Bars in R'G'B' of BT.709, 0 to 1: inside of every gamut, since what is outside of one is cut off. */
+/** Bars in R'G'B' of BT.709, 0 to 1: inside every gamut, since values outside a gamut are clipped. */
 const BARS: readonly Triple[] = [
   [0.75, 0.75, 0.75],
   [0.75, 0.75, 0.25],
@@ -50,7 +50,7 @@ export interface ColorSystem {
   fullRange?: boolean
 }
 
-/** Raw bars in that system, without any conversion, tagged as `tags` say. The file's name ends in .mkv. */
+/** Raw bars in that colour system, without any conversion, tagged with `tags`. The file's name ends in .mkv. */
 export async function makeColorBars(
   path: string,
   system: ColorSystem,
@@ -76,7 +76,10 @@ export async function makeColorBars(
   return path
 }
 
-/** How far a decoded picture's bars are from the ones that were made, in 255ths of R'G'B' of BT.709, by the tags that it has. */
+/**
+ * Difference between a decoded frame's bars and the original ones, in 255ths of R'G'B' of BT.709, according to its
+ * tags.
+ */
 export async function colorBarsError(path: string): Promise<number> {
   const { width, height, color_space: matrix, color_primaries: primaries } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-frames:v', '1', '-pix_fmt', 'yuv420p', '-f', 'rawvideo', '-'])
@@ -110,7 +113,7 @@ function decodeColor([luma, blue, red]: Triple, { matrix }: ColorSystem): Triple
   return [r, (y - kr * r - kb * b) / (1 - kr - kb), b]
 }
 
-/** BT.601 and BT.709 have one curve. Below zero it goes on as a straight line. */
+/** BT.601 and BT.709 share one transfer curve. Below zero it continues as a straight line. */
 function linear(value: number): number {
   return value < 0.081 ? value / 4.5 : ((value + 0.099) / 1.099) ** (1 / 0.45)
 }

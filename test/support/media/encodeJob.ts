@@ -1,4 +1,4 @@
-// In charge of: the whole path of a task without a Worker: probe, plan, argv, run, check.
+// In charge of: the whole path of a task without a Worker: probe, plan, arguments, run, check.
 // Not in charge of: expectations.
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -22,7 +22,7 @@ import { testFfmpeg } from './media.ts'
 
 let runs = 0
 
-/** What a job would be encoded as, without encoding anything. */
+/** The plan of a job, without encoding anything. */
 export async function probeAndPlan(
   spec: JobSpec,
   input: string,
@@ -46,7 +46,9 @@ export async function probeAndPlan(
   return { plan: planJob(spec, media, abilities, cues, logo), cues }
 }
 
-/** Encodes a local file as the job says. Throws where ffmpeg fails; its complaint and the command are in the error. */
+/**
+ * Encodes a local file as the job says. Throws if ffmpeg fails; the error contains ffmpeg's message and the command.
+ */
 export async function encodeJob(
   spec: JobSpec,
   input: string,

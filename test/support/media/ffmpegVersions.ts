@@ -1,11 +1,12 @@
-// In charge of: the versions of ffmpeg at hand: the one that this machine offers, and the package's where it is another.
+// In charge of: the available versions of ffmpeg: the one installed on this machine, and the npm package's if it
+// differs.
 // Not in charge of: expectations.
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { testFfmpeg } from './media.ts'
 
-/** One or two, by version. The package is an optional dependency, for one platform. */
+/** One or two, by version. The npm package is an optional dependency for one platform. */
 export async function ffmpegVersions(): Promise<[version: string, engine: Engine][]> {
   const own = await testFfmpeg()
   const packaged = await locateEngine({ ...process.env, FFMPEG_PATH: packagedFfmpeg() }).catch(() => own)

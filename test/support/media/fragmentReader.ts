@@ -1,9 +1,10 @@
-// In charge of: reading what ffmpeg writes as fragmented MP4: brands, edit lists, and each fragment's samples.
-// Not in charge of: expectations. It is not the service's own reader, so that a mistake there is seen.
+// In charge of: reading what ffmpeg writes as fragmented MP4: brands, edit lists, and each fragment's samples. It
+// shares no code with the service's own reader, so that a mistake there is detected.
+// Not in charge of: expectations.
 import { readFile } from 'node:fs/promises'
 
 export interface Sample {
-  /** Ticks of presentation. */
+  /** Presentation time in ticks. */
   time: number
   duration: number
   sync: boolean

@@ -1,16 +1,17 @@
-// In charge of: files that mean harm: text that names other files, headers that ask for the world, media that was cut or mutated.
-// Not in charge of: what must come of them (hostileSources.test.ts).
+// In charge of: malicious files: text that names other files, headers that announce enormous sizes, media that was
+// truncated or mutated.
+// Not in charge of: the expected results (hostileSources.test.ts).
 import { readFile } from 'node:fs/promises'
 import { ffmpeg } from './media.ts'
 
 export interface Target {
-  /** An address that must not be asked. */
+  /** An address that must not be requested. */
   url: string
   /** A file that must not be read. */
   file: string
 }
 
-/** Lists that ffmpeg knows how to follow; none of them may be followed. */
+/** List formats that ffmpeg can follow; it must follow none of them. */
 export function textInputs({ url, file }: Target): [name: string, text: string][] {
   const segment = (uri: string, more = ''): string =>
     `#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:4\n${more}#EXTINF:4,\n${uri}\n#EXT-X-ENDLIST\n`
@@ -47,7 +48,7 @@ function announce(bytes: Buffer, type: string, size: number): Buffer {
   return copy
 }
 
-/** Structure without end, made of a healthy mp4. */
+/** Endless structures, made from a valid MP4. */
 export function inflatedHeaderInputs(mp4: Buffer): [name: string, bytes: Buffer][] {
   const samples = Buffer.from(mp4)
   for (let at = samples.indexOf('stsz'); at !== -1; at = samples.indexOf('stsz', at + 4)) {
@@ -58,7 +59,7 @@ export function inflatedHeaderInputs(mp4: Buffer): [name: string, bytes: Buffer]
   size.writeUInt16BE(65_535, entry + 28)
   size.writeUInt16BE(65_535, entry + 30)
   const reference = Buffer.from(mp4)
-  // Flags of the data reference: 1 says that the media is in this file.
+  // Flags of the data reference: 1 means that the media is in this file.
   reference[reference.indexOf('url ') + 7] = 0
   let deep: Buffer = Buffer.from(mp4.subarray(0, 64))
   for (let depth = 0; depth < 3000; depth++) deep = box('trak', deep)
@@ -77,7 +78,7 @@ export function inflatedHeaderInputs(mp4: Buffer): [name: string, bytes: Buffer]
   ]
 }
 
-/** An AVI of pictures that say 16000 × 16000, in its headers and in each of them. */
+/** An AVI whose headers and frames all declare 16000 × 16000. */
 export async function makeHugeFrameImage(path: string): Promise<Buffer> {
   await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=64x64:r=5:d=1', '-pix_fmt', 'yuvj420p', '-c:v', 'mjpeg', path])
   const avi = await readFile(path)
@@ -93,7 +94,7 @@ export async function makeHugeFrameImage(path: string): Promise<Buffer> {
   return avi
 }
 
-/** A small generator of numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** A small pseudo-random generator (0 to 1) with a seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -104,7 +105,10 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** A copy with 1 to 40 bytes changed, half of them in the first kilobyte, and at times cut or with a piece repeated. */
+/**
+ * A copy with 1 to 40 bytes changed, half of them in the first kilobyte; some copies are also truncated or have a part
+ * repeated.
+ */
 export function mutateBytes(bytes: Buffer, next: () => number): Buffer {
   const copy = Buffer.from(bytes)
   const count = 1 + Math.floor(next() * 40)

@@ -1,4 +1,4 @@
-// In charge of: clips for tests (made by ffmpeg itself) and looking into outputs by probing and decoding.
+// In charge of: clips for tests (made by ffmpeg itself), and inspecting outputs by probing and decoding.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
@@ -15,13 +15,13 @@ const run = promisify(execFile)
 const MAX_OUTPUT = 256 * 1024 * 1024
 
 let located: Promise<Engine> | undefined
-/** The engine that this machine offers, found once for each test file. */
+/** The ffmpeg of this machine, located once per test file. */
 export function testFfmpeg(): Promise<Engine> {
   located ??= locateEngine(process.env)
   return located
 }
 
-/** A directory of its own; `await using` removes it. */
+/** A new temporary directory; `await using` removes it. */
 export async function tempDirectory(): Promise<{ path: string; file: (name: string) => string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'splicepoint-'))
   return {
@@ -31,7 +31,7 @@ export async function tempDirectory(): Promise<{ path: string; file: (name: stri
   }
 }
 
-/** Runs ffmpeg without a cell; rejects on a bad exit. Returns stdout as bytes. */
+/** Runs ffmpeg without a sandbox; rejects on a non-zero exit. Returns stdout as bytes. */
 export async function ffmpeg(args: readonly string[]): Promise<Buffer> {
   const { ffmpeg: program } = await testFfmpeg()
   const { stdout } = await run(program, ['-nostdin', '-v', 'error', '-y', ...args], {
@@ -49,17 +49,17 @@ export interface ClipOptions {
   seconds?: number
   /** A lavfi source without size, rate and duration. */
   picture?: string
-  /** Filters behind the picture. */
+  /** Filters after the video source. */
   filters?: string
-  /** Channels of each audio stream, each with a tone of its own. */
+  /** Number of channels of each audio stream; each stream has a different tone. */
   audio?: readonly (1 | 2 | 6)[]
-  /** Flags of the encoders and the muxer, before the path. */
+  /** Flags of the encoders and the muxer, placed before the path. */
   flags?: readonly string[]
 }
 
 const layouts = { 1: 'mono', 2: 'stereo', 6: '5.1' } as const
 
-/** Makes a small clip with moving pictures and tones. The container follows the name. */
+/** Makes a small clip with moving video and tones. The container follows the file name. */
 export async function makeClip(path: string, options: ClipOptions = {}): Promise<string> {
   const {
     width = 320,
@@ -140,7 +140,7 @@ export interface Packet {
   dts_time?: string
   size: string
   flags: string
-  /** Where it begins in the file. */
+  /** Its offset in the file. */
   pos?: string
 }
 export async function readPackets(path: string, selector = 'v:0'): Promise<Packet[]> {
@@ -154,13 +154,13 @@ export interface Frame {
   best_effort_timestamp_time: string
   interlaced_frame: number
 }
-/** Decodes every picture. */
+/** Decodes every frame. */
 export async function decodeFrames(path: string, selector = 'v:0'): Promise<Frame[]> {
   const entries = 'frame=key_frame,pict_type,best_effort_timestamp_time,interlaced_frame'
   return ((await ffprobe(['-select_streams', selector, '-show_entries', entries, path])) as { frames: Frame[] }).frames
 }
 
-/** Kilobits that a stream's packets carry in each full second, by decoding time. */
+/** Kilobits of a stream's packets in each full second of decoding time. */
 export async function kbpsBySecond(path: string, selector = 'v:0'): Promise<number[]> {
   const list = await readPackets(path, selector)
   const times = list.map((packet) => Number(packet.dts_time ?? packet.pts_time))
@@ -173,7 +173,9 @@ export async function kbpsBySecond(path: string, selector = 'v:0'): Promise<numb
   return sums
 }
 
-/** One colour: the mean of a picture's Y, U and V at `second`, as 8-bit limited-range values straight from the decoder. */
+/**
+ * One colour: the mean of a frame's Y, U and V at `second`, as 8-bit limited-range values directly from the decoder.
+ */
 export async function meanColor(path: string, second = 0): Promise<[number, number, number]> {
   const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg([
@@ -196,7 +198,7 @@ export async function meanColor(path: string, second = 0): Promise<[number, numb
   return [mean(0, luma), mean(luma, chroma), mean(luma + chroma, chroma)]
 }
 
-/** Rates in kbps between the clock references of a transport stream, and how many packets broke their counter. */
+/** Bitrates in kbps between the clock references of a transport stream, and the number of continuity counter errors. */
 export async function transportRates(path: string): Promise<{ kbps: number[]; counterErrors: number }> {
   const bytes = await readFile(path)
   const kbps: number[] = []
@@ -222,7 +224,10 @@ export async function transportRates(path: string): Promise<{ kbps: number[]; co
   return { kbps, counterErrors }
 }
 
-/** A real clip that is not part of the repository. Skips the test where it is absent; REQUIRE_ALL=1 makes that a failure. */
+/**
+ * A real clip that is not part of the repository. Skips the test if it is absent; with REQUIRE_ALL=1 the test fails
+ * instead.
+ */
 export function sharedClip(context: TestContext, name: string): string {
   const directory = process.env['TEST_MEDIA_DIR'] ?? resolve(import.meta.dirname, '../../../../shared/media')
   const path = join(directory, name)

@@ -1,4 +1,5 @@
-// In charge of: a source with everything that players show: flash and beep in each second, captions, a break announced by a cue.
+// In charge of: a source with everything that players show: a flash and a beep in each second, captions, an ad break
+// announced by a cue.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFile, writeFile } from 'node:fs/promises'
@@ -10,17 +11,17 @@ import { spliceInsert } from '../mpegts/spliceSections.ts'
 export const PLAYER_CLIP = {
   rate: 25,
   seconds: 8,
-  /** Where each second flashes and beeps. */
+  /** Offset of flash and beep within each second. */
   flash: 0.2,
-  /** How long the picture is white. */
+  /** How long the frames are white, in seconds. */
   flashed: 0.4,
-  /** Gone before the first segment ends: Shaka Player forgets what is on show where the rendition changes. */
+  /** Erased before the first segment ends: Shaka Player removes visible captions when the rendition changes. */
   caption: 'SPLICEPOINT',
   splice: 3.04,
   back: 5.52,
 } as const
 
-/** @param secondsShown pictures that the caption stays for */
+/** @param secondsShown number of frames for which the caption is shown */
 export async function makePlayerClip(file: (name: string) => string, secondsShown = 15): Promise<string> {
   const [bare, said, plain, path] = [file('bare.h264'), file('said.h264'), file('plain.ts'), file('rich.ts')]
   const { rate, seconds, flash, flashed } = PLAYER_CLIP
@@ -28,7 +29,7 @@ export async function makePlayerClip(file: (name: string) => string, secondsShow
   const last = first + Math.round(rate * flashed) - 1
   const picture = `testsrc2=s=320x180:r=${rate}:d=${seconds},drawbox=c=black:t=fill,drawbox=c=white:t=fill:enable='between(mod(n,${rate}),${first},${last})'`
   const audio = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,1),${flash},${flash + 0.08})':s=48000:d=${seconds}`
-  // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
+  // One slice per frame and no B-frames: the order of the messages is the order of the frames.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
   await writeFile(said, insertCaptions(await readFile(bare), PLAYER_CLIP.caption, secondsShown))

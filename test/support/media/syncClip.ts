@@ -1,4 +1,4 @@
-// In charge of: clips with a flash and a beep in every second, and by how much sound and picture of a file are apart.
+// In charge of: clips with a flash and a beep in every second, and the offset between audio and video of a file.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
@@ -15,15 +15,15 @@ export type SyncClipRate = keyof typeof periods
 export interface SyncClipOptions {
   rate: SyncClipRate
   seconds: number
-  /** Seconds by which all sound comes later than the pictures that it was made for. */
+  /** Seconds by which all audio is delayed against the frames that it belongs to. */
   audioLate: number
   /** ffmpeg's name of an audio encoder. */
   audioCodec: string
-  /** Packets are taken from this second on, without decoding: no key frame is there, and an mp4 gets an edit list. */
+  /** Packets are copied from this second on, without decoding: it is not a key frame, so an MP4 gets an edit list. */
   trim?: number
 }
 
-/** White for two pictures and a tone of 80 ms, at a fifth of each period. */
+/** White for two frames and a tone of 80 ms, at a fifth of each period. */
 export async function makeSyncClip(path: string, options: SyncClipOptions): Promise<string> {
   const { rate, seconds, audioLate, audioCodec, trim } = options
   const period = periods[rate]
@@ -43,7 +43,9 @@ export async function makeSyncClip(path: string, options: SyncClipOptions): Prom
   return path
 }
 
-/** Rising edges on the file's own clock: the first sample or picture above the threshold after half a second below it. */
+/**
+ * Rising edges on the file's own timeline: the first sample or frame above the threshold after half a second below it.
+ */
 function edges(values: Iterable<[number, boolean]>): number[] {
   const found: number[] = []
   let last = -1
@@ -61,7 +63,7 @@ async function firstSample(path: string): Promise<number> {
   return Number.parseFloat(stdout)
 }
 
-/** Seconds by which each beep comes after the flash that is nearest to it, and the times of the flashes. */
+/** Delay in seconds of each beep against the nearest flash, and the times of the flashes. */
 export async function audioVideoOffsets(
   path: string,
 ): Promise<{ delays: number[]; pictures: number[]; firstSecond: number }> {

@@ -1,4 +1,4 @@
-// In charge of: an asymmetric test card, and reading decoded pixels by the name of their colour.
+// In charge of: an asymmetric test card, and reading decoded pixels as colour names.
 // Not in charge of: expectations.
 import { ffmpeg, probeStream } from './media.ts'
 
@@ -31,7 +31,9 @@ const names: [string, [number, number, number]][] = [
   ['blue', [0, 0, 255]],
 ]
 
-/** The colours at the given fractions of width and height in the first picture; `?12,34,56` for one without a name. */
+/**
+ * The colours at the given fractions of width and height in the first frame; `?12,34,56` for a colour without a name.
+ */
 export async function colorsAt(path: string, points: readonly (readonly [number, number])[]): Promise<string[]> {
   const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'])
@@ -43,7 +45,7 @@ export async function colorsAt(path: string, points: readonly (readonly [number,
   })
 }
 
-/** Top left, top right, bottom left, bottom right, inside a picture that fills this part of the frame. */
+/** Top left, top right, bottom left, bottom right, inside a video that fills this part of the frame. */
 export function cornerPoints(part: { width?: number; height?: number } = {}): [number, number][] {
   const [x, y] = [0.25 * (part.width ?? 1), 0.25 * (part.height ?? 1)]
   return [

@@ -11,7 +11,7 @@ export async function makeLogoImage(path: string, flags: string[] = [], size = '
   return readFile(path)
 }
 
-/** Y, Cb, Cr of one pixel of the last picture. */
+/** Y, Cb, Cr of one pixel of the last frame. */
 export async function readYuvAt(path: string, x: number, y: number): Promise<number[]> {
   const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-pix_fmt', 'yuv420p', '-f', 'rawvideo', '-'])

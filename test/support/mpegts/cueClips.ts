@@ -1,4 +1,4 @@
-// In charge of: clips with cues, made by ffmpeg and our own injector, and reading cues, counters and rates back.
+// In charge of: clips with cues, made by ffmpeg and our own injector, and reading cues, counters and bitrates back.
 // Not in charge of: expectations.
 import { readFile, writeFile } from 'node:fs/promises'
 import { readPesTimestamps, TICKS_PER_SECOND } from '../../../transcoder/formats/mpegts/clock.ts'
@@ -10,12 +10,15 @@ import { makeClip, type ClipOptions } from '../media/media.ts'
 
 export const FIRST_VIDEO_PID = 0x100
 
-/** A cue whose times count from the first picture, at `seconds` of the clock, or just before the picture of that time. */
+/**
+ * A cue whose times count from the first frame, placed at `seconds` of the clock, or just before the frame of that
+ * time.
+ */
 export function cueAtSeconds(seconds: number, section: Uint8Array, by: Cue['place']['by'] = 'clock'): Cue {
   return { section, shift: 0, place: { by, ticks: Math.round(seconds * TICKS_PER_SECOND) } }
 }
 
-/** Puts cues into a transport stream, a chunk at a time. */
+/** Inserts cues into a transport stream, chunk by chunk. */
 export function insertCues(
   bytes: Uint8Array,
   cues: readonly Cue[],
@@ -46,7 +49,7 @@ export function splitPackets(bytes: Uint8Array): Uint8Array[] {
   return [...reader.push(bytes), ...reader.end()]
 }
 
-/** PTS of the first picture of a stream with closed GOPs. */
+/** PTS of the first frame of a stream with closed GOPs. */
 export function firstPts(bytes: Uint8Array, pid = FIRST_VIDEO_PID): number {
   for (const packet of splitPackets(bytes)) {
     const stamps = pidOf(packet) === pid && isPayloadStart(packet) ? readPesTimestamps(payloadOf(packet)) : null
@@ -64,7 +67,7 @@ export function scanCues(bytes: Uint8Array, pid = FIRST_VIDEO_PID, origin = firs
 export interface ReadCue {
   kind: string
   eventId: number | null
-  /** Seconds after the first picture. */
+  /** Seconds after the first frame. */
   arrives: number
   splices: number[]
 }

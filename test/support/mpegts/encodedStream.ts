@@ -1,5 +1,5 @@
-// In charge of: an encoder's transport stream with access units of any size at any time, without an encoder.
-// Not in charge of: frames that can be decoded: they state what a decoder's buffers depend on, and are stuffing otherwise.
+// In charge of: an encoder's transport stream with access units of any size at any time, made without an encoder.
+// Not in charge of: decodable frames: they declare what a decoder's buffers depend on, and are stuffing otherwise.
 /* oxlint-disable unicorn/no-useless-spread -- the fields of one header stay on one line */
 import { toPackets } from '../../../transcoder/formats/mpegts/section.ts'
 import { writePmt, type ElementaryStream } from '../../../transcoder/formats/mpegts/programTables.ts'
@@ -9,7 +9,7 @@ import { writePat } from '../../../transcoder/formats/tsMultiplexer/serviceTable
 const MAP_PID = 0x1000
 export const FIRST_PID = 0x100
 const SECOND = 90_000
-/** Where time begins. */
+/** The first timestamp. */
 export const ORIGIN = 10 * SECOND
 
 export interface Stream {
@@ -42,7 +42,7 @@ export function video(frames: readonly Frame[]): Stream {
   return { type: 0x1b, streamId: 0xe0, units }
 }
 
-/** Stereo AAC at 48 kHz, frames of `bytes` in each of the spans of time. */
+/** Stereo AAC at 48 kHz, with frames of `bytes` in each of the periods. */
 export function audio(bytes: number, spans: readonly [from: number, to: number][]): Stream {
   const header = [0xff, 0xf1, 0x4c, 0x80 | (bytes >> 11), (bytes >> 3) & 0xff, ((bytes & 7) << 5) | 0x1f, 0xfc]
   const media = new Uint8Array(bytes).fill(0x55)
@@ -69,7 +69,7 @@ export function encoded(streams: readonly Stream[]): Uint8Array {
   )
   for (const { seconds, media, isKey, streamId, at } of units.toSorted((a, b) => a.seconds - b.seconds)) {
     const header = pesHeader(streamId, ORIGIN + Math.round(seconds * SECOND), media.length)
-    // The length of video may be left out (2.4.3.7), and is where it has no room.
+    // The PES length of video may be omitted (2.4.3.7); it must be when it does not fit.
     if (streamId === 0xe0) header.fill(0, 4, 6)
     const pes = Buffer.concat([header, media])
     for (let from = 0; from < pes.length;) {

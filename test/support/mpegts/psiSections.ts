@@ -1,9 +1,9 @@
-// In charge of: the sections of one PID, as they stand in the packets. It shares no code with what wrote them.
-// Not in charge of: what is in them.
+// In charge of: the PSI sections of one PID, read from the packets. It shares no code with the writer.
+// Not in charge of: their content.
 
 const PACKET = 188
 
-/** Of tables that begin with a packet, each section once. */
+/** Each section once, for tables whose sections start at a packet start. */
 export function readSections(bytes: Buffer, pid: number): Buffer[] {
   const found = new Map<string, Buffer>()
   let parts: Buffer[] = []

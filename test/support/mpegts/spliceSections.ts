@@ -1,4 +1,5 @@
-// In charge of: hand-made splice_info_sections, field by field, by another hand than the code under test, and published ones.
+// In charge of: hand-made splice_info_sections, written field by field and independently of the code under test, and
+// published ones.
 // Not in charge of: expectations.
 
 /** Fields of [value, bits], most significant first. */
@@ -31,7 +32,7 @@ export interface SectionFields {
   descriptors?: Uint8Array
   encrypted?: boolean
   protocol?: number
-  /** splice_command_length as older equipment writes it. */
+  /** splice_command_length 0xFFF, as older equipment writes it. */
   lengthUnknown?: boolean
 }
 

@@ -1,5 +1,6 @@
-// In charge of: display sets of DVB subtitles, and putting them into a transport stream that ffmpeg made (ETSI EN 300 743).
-// Not in charge of: regions and objects; the pages state them but show nothing.
+// In charge of: display sets of DVB subtitles, and inserting them into a transport stream that ffmpeg made (ETSI EN 300
+// 743).
+// Not in charge of: regions and objects; the pages declare them but show nothing.
 import { readPesTimestamps } from '../../../transcoder/formats/mpegts/clock.ts'
 import { payloadOf, pidOf, isPayloadStart } from '../../../transcoder/formats/mpegts/packet.ts'
 import { SectionAssembler, toPackets } from '../../../transcoder/formats/mpegts/section.ts'
@@ -7,20 +8,20 @@ import { isVideo, readPat, readPmt, writePmt } from '../../../transcoder/formats
 import { pesHeader } from '../../../transcoder/formats/tsMultiplexer/pesHeader.ts'
 import { splitPackets } from './cueClips.ts'
 
-/** subtitling_descriptor: German, for no aspect ratio in particular, pages 1 and 1. */
+/** subtitling_descriptor: German, no particular aspect ratio, pages 1 and 1. */
 export const DESCRIPTOR = [0x59, 8, 0x64, 0x65, 0x75, 0x10, 0, 1, 0, 1]
 
 export interface Page {
-  /** After the first frame. */
+  /** Seconds after the first frame. */
   seconds: number
-  /** page_state: an acquisition point, or one that changes the page before. */
+  /** page_state: an acquisition point, or a page update. */
   state?: 'whole' | 'change'
   /** page_time_out in seconds. */
   timeOut?: number
   regions?: number
 }
 
-/** A display set: one page composition and its end. */
+/** A display set: one page composition and its end segment. */
 export function displaySet({ state = 'whole', timeOut = 30, regions = 1 }: Page): Uint8Array {
   const page = [
     timeOut,
@@ -30,7 +31,7 @@ export function displaySet({ state = 'whole', timeOut = 30, regions = 1 }: Page)
   return Uint8Array.of(0x20, 0, 0x0f, 0x10, 0, 1, 0, page.length, ...page, 0x0f, 0x80, 0, 1, 0, 0, 0xff)
 }
 
-/** All of them stand before the first packet of video. */
+/** All of them are inserted before the first video packet. */
 export function withSubtitles(bytes: Uint8Array, pid: number, pages: readonly Page[]): Buffer {
   const [pat, pmt] = [new SectionAssembler(), new SectionAssembler()]
   const out: Uint8Array[] = []

@@ -1,5 +1,6 @@
-// In charge of: teletext in a transport stream that ffmpeg made, which cannot write any (ETSI EN 300 472).
-// Not in charge of: pages; the lines hold one character.
+// In charge of: inserting teletext into a transport stream that ffmpeg made; ffmpeg cannot write teletext (ETSI EN 300
+// 472).
+// Not in charge of: page content; each line holds one character.
 import { wrapTicks, readPesTimestamps } from '../../../transcoder/formats/mpegts/clock.ts'
 import { payloadOf, pidOf, isPayloadStart } from '../../../transcoder/formats/mpegts/packet.ts'
 import { SectionAssembler, toPackets } from '../../../transcoder/formats/mpegts/section.ts'
@@ -9,16 +10,16 @@ import { splitPackets } from './cueClips.ts'
 
 /** teletext_descriptor: German, an initial page, magazine 1, page 0. */
 const DESCRIPTOR = [0x56, 5, 0x64, 0x65, 0x75, 0x09, 0x00]
-/** ffmpeg sends a picture 0.7 s before its time, and reads teletext as of 0.14 s behind the clock at most. */
+/** ffmpeg sends a frame 0.7 s before its time, and reads teletext that is at most 0.14 s behind the clock. */
 const AHEAD_TICKS = 54_000
 const HEADER_BYTES = 45
 const UNIT_BYTES = 46
 
-/** One PES packet for every picture, with its PTS, in one transport packet. */
+/** One PES packet per frame, with its PTS, in one transport packet. */
 function teletext(pid: number, counter: number, pts: number): Uint8Array {
   const packet = new Uint8Array(188).fill(0xff)
   packet.set([0x47, 0x40 | (pid >> 8), pid & 0xff, 0x10 | (counter & 15)])
-  // Longer by stuffing, as the standard has it, so that the data units end with the packet.
+  // Padded with stuffing, as the standard requires, so that the data units end with the packet.
   packet.set(pesHeader(0xbd, pts, 184 - 14), 4)
   packet[4 + 8] = HEADER_BYTES - 9
   packet[4 + HEADER_BYTES] = 0x10

@@ -1,9 +1,9 @@
 // In charge of: the frames of one PES packet of audio: where each ends, and when it is decoded.
-// Not in charge of: buffers (tstdModel.ts).
+// Not in charge of: decoder buffers (tstdModel.ts).
 
 export interface AudioFrame {
   end: number
-  /** After the packet's time stamp, in ticks of 90 kHz. */
+  /** After the packet's timestamp, in 90 kHz ticks. */
   ticks: number
   channels: number
 }

@@ -1,6 +1,7 @@
-// In charge of: judging a transport stream by the decoder model of ISO/IEC 13818-1, 2.4.2 (T-STD), and by the repetition rates of
-// ETSI TS 101 154 and TR 101 290. It shares no code with the multiplexer: headers are read here from the bytes.
-// Not in charge of: whether the pictures are right.
+// In charge of: checking a transport stream against the decoder model of ISO/IEC 13818-1, 2.4.2 (T-STD), and the
+// repetition rates of ETSI TS 101 154 and TR 101 290. It shares no code with the multiplexer: headers are parsed here
+// from the bytes.
+// Not in charge of: the video content.
 import { audioFrames } from './tstdAudio.ts'
 import { videoBufferModel } from './tstdVideo.ts'
 
@@ -10,14 +11,14 @@ const PACKET = 188
 export interface TstdReport {
   /** Sentences, the first few of each kind. */
   problems: string[]
-  /** Longest distances in ms. */
+  /** Longest intervals in ms. */
   clockMs: number
   patMs: number
   pmtMs: number
   sdtMs: number
-  /** Rates between two clocks, in kbps. */
+  /** Bitrates between two clock references, in kbps. */
   kbps: number[]
-  /** Fullest buffer by PID, in bytes: the one that counts for the medium. */
+  /** Peak fill of the buffer that the standard bounds, by PID, in bytes. */
   fullest: Map<number, number>
 }
 
@@ -33,7 +34,7 @@ export interface StreamModel {
   transportRate: number
   /** Audio: B. Video: MB. */
   bufferBytes: number
-  /** Video: how fast MB is emptied, and EB. */
+  /** Video: the rate at which MB is emptied, and the size of EB. */
   leak?: { rate: number; bytes: number }
   longestSeconds: number
 }
@@ -142,7 +143,10 @@ function seconds(ticks: number): string {
   return `${(ticks / CLOCK).toFixed(3)} s`
 }
 
-/** 2.4.2.2: between two clocks the rate is constant; before the first and behind the last it goes on. */
+/**
+ * 2.4.2.2: between two clock references the rate is constant; before the first and after the last it continues
+ * unchanged.
+ */
 function timeline(clocks: readonly { index: number; ticks: number }[]): (index: number) => number {
   let at = 0
   return (index) => {
@@ -154,7 +158,7 @@ function timeline(clocks: readonly { index: number; ticks: number }[]): (index: 
   }
 }
 
-/** When each packet has left a buffer that leaks; calls where it does not fit in. */
+/** When each packet has left a leaky buffer; calls back on an overflow. */
 function drain(
   times: readonly number[],
   { bytes, rate }: { bytes: number; rate: number },
@@ -251,7 +255,7 @@ function packetsOf(arrivals: readonly Arrival[]): Pes[] {
   return found
 }
 
-/** Returns how full the buffer was that the standard bounds: B of audio, EB of video. */
+/** Returns the peak fill of the buffer that the standard bounds: B of audio, EB of video. */
 function simulate(
   pid: number,
   arrivals: readonly Arrival[],
@@ -286,7 +290,7 @@ function simulate(
       if (held > model.bufferBytes)
         problems.add('MB', `PID ${pid} holds ${held} of ${Math.floor(model.bufferBytes)} bytes at ${seconds(time)}`)
       time = Math.max(time, free)
-      // EB is full: what follows waits for the next picture to leave.
+      // EB is full: what follows waits until the next picture is removed.
       remove(time)
       while (bytes + payload.length - removedBytes > model.leak.bytes && removed < removals.length) {
         time = Math.max(time, removals[removed]!.time)

@@ -1,5 +1,6 @@
-// In charge of: the buffers of a decoder for a video stream, from what it states itself (ISO/IEC 13818-1, 2.4.2.3 and 2.14.3).
-// Not in charge of: what happens in them (tstdModel.ts).
+// In charge of: the decoder buffers of a video stream, from the values that it declares (ISO/IEC 13818-1, 2.4.2.3 and
+// 2.14.3).
+// Not in charge of: simulating them (tstdModel.ts).
 import type { StreamModel } from './tstdModel.ts'
 
 /** MaxBR and MaxCPB of ITU-T H.264, table A-1. */

@@ -1,5 +1,5 @@
-// In charge of: real clips, real tasks and a real engine for tests of whole runs.
-// Not in charge of: what is expected of them.
+// In charge of: real clips, real tasks and a real ffmpeg for tests of whole runs.
+// Not in charge of: expectations.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ export interface AttemptFixture {
   workDir: string
   lines: string[]
   context(): RunContext
-  /** Names of what the runs left in their working directory. */
+  /** Names of the files that the runs left in their work directory. */
   workDirEntries(): Promise<string[]>
   remove(): Promise<void>
 }
@@ -48,7 +48,7 @@ export async function openAttemptFixture(): Promise<AttemptFixture> {
   }
 }
 
-/** A test picture with a tone. `format` is a muxer's name. */
+/** A test video with a tone. `format` is the name of an ffmpeg muxer. */
 export async function makeSourceClip(
   fixture: AttemptFixture,
   seconds: number,
@@ -107,7 +107,7 @@ export function runRequest(taskApi: FakeTaskApi, attempt = 1): RunRequest {
   return { protocol: TASK_PROTOCOL, task_id: 't-1', attempt, token: taskApi.token, taskApi: taskApi.url }
 }
 
-/** Processes whose command line mentions a text: an ffmpeg that outlived its run. */
+/** Processes whose command line contains a text: an ffmpeg that outlived its run. */
 export async function findFfmpegProcesses(text: string): Promise<number[]> {
   const found: number[] = []
   for (const entry of await readdir('/proc')) {

@@ -1,5 +1,6 @@
-// In charge of: a door that is strict about the protocol and unfaithful on demand: cuts, refusals, silence, changed versions.
-// Not in charge of: what the real door does behind the protocol. A breach of the protocol is kept in `breaches`, and tests look there.
+// In charge of: a task API that is strict about the protocol and injects faults on demand: cuts, error answers, stalls,
+// changed versions. It records violations of the protocol in `breaches`, which tests check.
+// Not in charge of: what the real task API does behind the protocol.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -30,7 +31,7 @@ import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
 
-/** Returns true when it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
+/** Returns true if it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
 export type FaultInjector = (call: {
   request: IncomingMessage
   response: ServerResponse
@@ -79,7 +80,7 @@ export class FakeTaskApi {
   readonly counts = new Map<Operation, number>()
   readonly inputRanges: string[] = []
   readonly uploads = new Map<string, Upload>()
-  /** What was put at the output address, by its path; the last one counts. */
+  /** What was PUT to the output address, by path; the last one wins. */
   readonly outputs = new Map<string, Buffer>()
   readonly plans: PlanPost[] = []
   readonly beats: ProgressPost[] = []
@@ -91,7 +92,7 @@ export class FakeTaskApi {
   estimated: EstimatePost | null = null
   source: FakeSource
   logo: Buffer = Buffer.alloc(0)
-  /** What the playlist at the input consists of; its only track has these segments. */
+  /** Content of the playlist at the input; its only track has these segments. */
   hls: { description: HlsDescription; init?: Buffer; segments: Buffer[] } | null = null
   task: TaskDescription | null = null
   storedPlan: unknown = null
@@ -125,7 +126,7 @@ export class FakeTaskApi {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
 
-  /** Resolves once `test` holds; it is asked again after every request. */
+  /** Resolves when `test` is true; it is checked after every request. */
   waitFor(test: () => boolean): Promise<void> {
     if (test()) return Promise.resolve()
     return new Promise((resolve) => this.#waiters.push({ test, resolve }))
@@ -138,7 +139,7 @@ export class FakeTaskApi {
     }
   }
 
-  /** The objects of the commit, put together from their parts. */
+  /** The committed objects, assembled from their parts. */
   objects(): Map<string, Buffer> {
     const objects = new Map<string, Buffer>()
     for (const object of this.finished?.objects ?? []) {
@@ -230,7 +231,7 @@ export class FakeTaskApi {
       case 'uploads': {
         const post = this.#parse(uploadRequestSchema, await readBody(request))
         if (post) this.#place('parts', post.path, post.content_type)
-        // An id with everything in it that a path must not carry unescaped.
+        // An id with all characters that must be escaped in a path.
         const upload = `up/${this.uploads.size + 1}?x=ä+b c`
         this.uploads.set(upload, { path: post?.path ?? '', partSize: this.partSize, parts: new Map(), order: [] })
         return sendJson(response, 200, { upload, part_size: this.partSize })
@@ -258,7 +259,7 @@ export class FakeTaskApi {
     }
   }
 
-  /** Where the task's job may store; null for the tests that have no task. */
+  /** Where the task's job may write; null for tests without a task. */
   get #places() {
     const { task } = this
     return task && allowedOutputsOf(task.config, task.input_name, attemptDirectory(task.job_id, task.attempt))
@@ -302,7 +303,7 @@ export class FakeTaskApi {
     sendJson(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
   }
 
-  /** Honest bytes of the source; faults may call it with `cutAfter` to send only that many of them. */
+  /** The unmodified bytes of the source; fault injectors may call it with `cutAfter` to send only that many of them. */
   input(request: IncomingMessage, response: ServerResponse, cutAfter = Infinity): void {
     const { bytes, etag = '"v1"', ranges = true, length = true } = this.source
     const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')
@@ -339,7 +340,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Reproducible bytes that repeat nowhere near a range's length. */
+/** Reproducible bytes without repetition within the length of a range. */
 export function pseudoRandomBytes(length: number, seed = 1): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let state = seed
@@ -350,7 +351,7 @@ export function pseudoRandomBytes(length: number, seed = 1): Buffer {
   return bytes
 }
 
-/** What a Worker adds to the stored configuration, when it answers. */
+/** What a Worker adds to the stored configuration in its answer. */
 function translated({ config, input_name: name }: TaskDescription): Pick<TaskDescription, 'spec' | 'spec_version'> {
   return { spec: toSpec(config, name), spec_version: SPEC_VERSION }
 }

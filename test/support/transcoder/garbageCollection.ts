@@ -1,12 +1,12 @@
-// In charge of: clearing memory on demand, for what must not hang on when that happens to be done.
+// In charge of: forcing garbage collection, for results that must not depend on when it happens.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
-/** At once. */
+/** Collects synchronously. */
 export const gc = runInNewContext('gc') as () => void
 
-/** And lets come what comes of it: finalizers are told in turns of their own. */
+/** Collects, and waits for the finalizers, which run in later turns of the event loop. */
 export async function collectGarbage(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) {
     gc()

@@ -1,4 +1,4 @@
-// In charge of: small jobs and sources for planning tests; each test names only what it is about.
+// In charge of: small jobs and sources for planning tests; each test states only what it is about.
 // Not in charge of: expectations.
 import type { AudioProfile, JobSpec, PackagingSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../../transcoder/plan/model/mediaInfo.ts'

@@ -1,5 +1,6 @@
-// In charge of: tasks with segmented output against the strict door, and what a reader of the destination would see then.
-// Not in charge of: what is expected of it.
+// In charge of: tasks with segmented output against the strict task API, and what a reader of the destination would see
+// afterwards.
+// Not in charge of: expectations.
 import { dirname, join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -10,7 +11,7 @@ import { listSegments } from '../manifests/playlistSegments.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
 import { describeTask } from './attemptFixture.ts'
 
-/** `changes` as they stand in a job; below `out`, segments of 2 s, GOPs of 1 s. */
+/** `changes` as in a job body; writes below `out`, with segments of 2 s and GOPs of 1 s. */
 export function segmentedTask(changes: Partial<JobConfig>, bitrates: number[] = [300]): TaskDescription {
   const task = describeTask({ container: 'mp4', bitrates })
   const profiles = task.config.videoProfiles.map((profile) => ({ ...profile, output: '' }))
@@ -18,7 +19,7 @@ export function segmentedTask(changes: Partial<JobConfig>, bitrates: number[] = 
   return { ...task, config: { ...task.config, ...common, ...changes } }
 }
 
-/** Every object as it lies in the destination after the commit, by path. */
+/** Every object in the destination after the commit, by path. */
 export function storedObjects(taskApi: FakeTaskApi): Map<string, Buffer> {
   const written = taskApi.finished?.written ?? []
   return new Map([
@@ -28,7 +29,7 @@ export function storedObjects(taskApi: FakeTaskApi): Map<string, Buffer> {
   ])
 }
 
-/** Init segment and segments of a media playlist one behind the other, as a player joins them. */
+/** Init segment and segments of a media playlist, concatenated as a player does. */
 export function joinedSegments(objects: ReadonlyMap<string, Buffer>, playlist: string): Buffer {
   const text = objects.get(playlist)?.toString('utf8')
   if (text === undefined) throw new Error(`no ${playlist} among ${[...objects.keys()].join(' ')}`)
@@ -41,7 +42,7 @@ export function joinedSegments(objects: ReadonlyMap<string, Buffer>, playlist: s
   )
 }
 
-/** Pictures that decode, of a file with or without sound. Throws where the decoder complains. */
+/** Number of frames that decode, of a file with or without audio. Throws if the decoder reports an error. */
 export async function countFrames(engine: Engine, file: string): Promise<number> {
   const words = [
     '-nostdin',
@@ -62,7 +63,7 @@ export async function countFrames(engine: Engine, file: string): Promise<number>
   return stdout.split('\n').filter((line) => /^\d/.test(line)).length
 }
 
-/** Seconds of sound that decodes. Throws where the decoder complains. */
+/** Seconds of audio that decode. Throws if the decoder reports an error. */
 export async function countAudioSamples(engine: Engine, file: string): Promise<number> {
   const words = ['-nostdin', '-v', 'error', '-i', file, '-map', '0:a', '-f', 's16le', '-ac', '1', '-ar', '8000', '-']
   const options = { encoding: 'buffer', maxBuffer: 2 ** 28 } as const

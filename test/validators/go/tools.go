@@ -1,6 +1,6 @@
 //go:build tools
 
-// In charge of: the programs of others that install.sh builds, so that go.mod keeps their versions.
+// In charge of: importing the third-party programs that install.sh builds, so that go.mod pins their versions.
 package judges
 
 import (

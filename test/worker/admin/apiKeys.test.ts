@@ -4,7 +4,7 @@ import { apiRequest, postJson } from '../support/apiClient.ts'
 
 const ADMIN = 'test-only-admin-key'
 
-test('a key is issued once, works, and stands in the ledger only as a keyed hash', async () => {
+test('a key is issued once, works, and is stored only as a keyed hash', async () => {
   const made = await postJson('/api/v0/keys', { account: 'films', label: 'ingest' }, { key: ADMIN })
   expect(made.status).toBe(201)
   const { id, key, scopes } = await made.json<any>()

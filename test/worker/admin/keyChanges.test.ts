@@ -1,4 +1,4 @@
-// In charge of: what happens to a key while it is changed or replaced, and where its address is lost.
+// In charge of: changing and replacing an API key, and webhook addresses that can no longer be decrypted.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
@@ -32,7 +32,7 @@ test('a change of a key undoes neither another one nor a new sealing that come i
   const row = await rowOf(id)
   expect([row.label, row.priority]).toEqual(['late', 4])
   expect(await unseal(other({ VAULT_KEYS: NEWER }), 'race', id, 'webhook_url', row.webhook_sealed)).toBe(HOOK)
-  // Nothing to change is no error.
+  // An empty change is not an error.
   expect(await requestWithEnv(env, 'PATCH', `/api/v0/keys/${id}`, {})).toMatchObject([200, { id, label: 'late' }])
   await apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })
 })
@@ -48,7 +48,7 @@ test('a job of a key whose address is lost is made without it, and says so', asy
   const stored = env.DB.prepare('SELECT config, webhook FROM jobs WHERE id = ?').bind(answer._auto_generated_id_)
   const { config, webhook } = (await stored.first<any>())!
   expect([JSON.parse(config).webhook_url, webhook]).toEqual([undefined, 0])
-  // A job that names somebody, or nobody, has nothing to warn of.
+  // A job that has its own webhook address, or none, gives no warning.
   for (const webhook_url of ['', 'https://hooks.test/own']) {
     expect(await requestWithEnv(ringless, 'POST', '/api/v0/job', jobBody({ webhook_url }), key)).toMatchObject([
       200,
@@ -57,13 +57,13 @@ test('a job of a key whose address is lost is made without it, and says so', asy
   }
 })
 
-test('a key whose address is lost can be replaced: the new one tells nobody, and the answer says so', async () => {
+test('a key whose webhook address cannot be decrypted can be replaced: the new one has none, and the response says so', async () => {
   const { id } = await issue({ account: 'lost', label: 'x', webhook_url: HOOK })
   const [status, made] = await requestWithEnv(other({ VAULT_KEYS: NEWER }), 'POST', `/api/v0/keys/${id}/rotate`, {})
   expect([status, made.webhook_url, made.label]).toEqual([201, null, 'x'])
   expect(made.warnings).toMatchObject([{ code: 'webhook_left_out', field: 'webhook_url' }])
   expect((await rowOf(id)).revoked_at).not.toBeNull()
-  // One that is not lost goes with it, without a word.
+  // A key whose address can be decrypted is rotated without a warning.
   const whole = await issue({ account: 'lost', webhook_url: HOOK })
   expect(await requestWithEnv(env, 'POST', `/api/v0/keys/${whole.id}/rotate`, {})).toMatchObject([
     201,
@@ -71,13 +71,13 @@ test('a key whose address is lost can be replaced: the new one tells nobody, and
   ])
 })
 
-test('a ring that is not there is no reason to take a key’s address from it', async () => {
+test('an empty VAULT_KEYS does not remove a key’s webhook address', async () => {
   const { id } = await issue({ account: 'lost', webhook_url: HOOK })
   expect((await requestWithEnv(other({ VAULT_KEYS: '' }), 'POST', `/api/v0/keys/${id}/rotate`, {}))[0]).toBe(500)
   expect(await rowOf(id)).toMatchObject({ revoked_at: null, webhook_url: 'https://hooks.test/in?…' })
 })
 
-test('keys that cannot be read do not hide those behind them from a rotation of the vault', async () => {
+test('keys that cannot be decrypted do not block a vault rotation of the others', async () => {
   await env.DB.prepare('UPDATE api_keys SET webhook_sealed = NULL').run()
   const ids = await Promise.all(
     Array.from({ length: 5 }, async () => (await issue({ account: 'many', webhook_url: HOOK })).id),
@@ -99,7 +99,7 @@ test('keys that cannot be read do not hide those behind them from a rotation of 
     const { webhook_sealed } = await rowOf(id)
     expect(await unseal(other({ VAULT_KEYS: NEWER }), 'many', id, 'webhook_url', webhook_sealed)).toBe(HOOK)
   }
-  // The same by the API, which asks for the place.
+  // The same through the API, which takes the position to continue from.
   const [status, answer] = await requestWithEnv(env, 'POST', `/api/v0/vault/rotate?after_key=${d}`, {})
   expect([status, answer.resealed, answer.next_key]).toEqual([200, 0, last])
   expect((await requestWithEnv(env, 'POST', '/api/v0/vault/rotate?after_key=x', {}))[1].error.field).toBe('after_key')
@@ -123,7 +123,7 @@ test('the key before a replaced one stores nothing more, also where it is still 
     const { id, key } = await issue({ account: 'turn', max_stored_upload_bytes: 10 })
     expect((await send(key, 4)).status).toBe(201)
     expect((await end(id)).ok).toBe(true)
-    // Reading is trusted for a minute, which costs nobody anything.
+    // Permission to read is cached for a minute; reading uses up no quota.
     expect((await apiRequest('/uploads', { key })).status).toBe(200)
     const refused = await send(key, 4)
     expect([refused.status, (await refused.json<any>()).error.code]).toEqual([401, 'unauthorized'])
@@ -134,7 +134,7 @@ test('the key before a replaced one stores nothing more, also where it is still 
   expect(await bytes.first('n')).toBe(8)
 })
 
-test('what begins to be stored while its key is replaced counts for the one in its place', async () => {
+test('an upload that starts while its key is replaced counts for the new key', async () => {
   const { id, key } = await issue({ account: 'between', max_stored_upload_bytes: 10 })
   const meanwhile = () =>
     apiRequest('/uploads', { method: 'POST', key, headers: { 'content-length': '6' }, body: new Uint8Array(6) })

@@ -1,4 +1,4 @@
-// The ledger's SQL on D1: what a large table must not make slow.
+// The service's SQL on D1: statements that must not become slow with a large table.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { applyEvent } from '../../../worker/scheduler/applyEvent.ts'
@@ -34,7 +34,7 @@ const wish = (jobId: string, priority = 0): NewJobRow => ({
   sought: '',
 })
 
-test('a place in the queue counts priority first, then age, and no further than 1,000', async () => {
+test('the queue position counts priority first, then age, up to 1,000', async () => {
   const db = env.DB
   const add = async (jobId: string, priority: number): Promise<number> => {
     const job = wish(jobId, priority)
@@ -105,7 +105,7 @@ test('what is asked with every request and every minute reads no table from end 
   await insertJob(explaining, wish('x'), null).all()
   const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other)\b(?!.* INDEX )/.test(plan))
   expect(scans).toEqual([])
-  // Nor do these go through every job that has ended.
+  // These do not scan every ended job either.
   for (const [index, statement] of [
     ['jobs_sealed', 'SET sealed = NULL'],
     ['jobs_with_outputs', 'outputs IS NOT NULL LIMIT'],
@@ -119,7 +119,7 @@ test('what is asked with every request and every minute reads no table from end 
     ).toBe(true)
 })
 
-test('the warnings of a job that has ended do not change, whoever still had some to add (I2)', async () => {
+test('the warnings of an ended job do not change, whoever adds some later (I2)', async () => {
   const job = wish('ended')
   await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'ended-0', 'transcode')])
   const warnings = () => env.DB.prepare(`SELECT warnings FROM jobs WHERE job_id = 'ended'`).first('warnings')
@@ -153,7 +153,7 @@ test('a row that an older version stored reads as a typed job, with every member
     warnings: [{ code: 'no_effect', message: 'x' }],
     ...empty,
   })
-  // Before outputs had `media`, and jobs a name of their input.
+  // Rows from before outputs had `media`, and jobs a name of their input.
   const output = {
     path: 'a.mp4',
     location: 'vendor-store://x',

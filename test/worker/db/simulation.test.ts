@@ -1,10 +1,11 @@
-// The ledger's SQL on a real D1 against the model that the simulation runs on: the same statements, the same answers and rows.
+// The service's SQL on a real D1, against the model that the simulation uses: the same statements give the same answers
+// and rows.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import type { Tape } from '../../simulation/databaseModel.ts'
 import { replay } from '../../simulation/sqlReplay.ts'
 
-/** The long form is `npm run repeat`; docs/reliability.md has its figures. */
+/** The long form is `npm run repeat`; docs/reliability.md has its results. */
 const SEEDS = Number(env.SIMULATE_SEEDS || 15)
 
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
 // In charge of: all outputs of a job as one tar: who may read it, its length before its first byte, and ranges of it.
-// Not in charge of: what other programs make of it (test/node/service/archive.test.ts).
+// Not in charge of: whether other programs can read it (test/node/docs/sharing.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { measureArchive, streamArchive } from '../../../worker/delivery/tarArchive.ts'
@@ -73,12 +73,12 @@ test('what broke off goes on: ranges that begin and end anywhere', async () => {
   }
   const beyond = await read(url, { headers: { range: `bytes=${size}-` } })
   expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${size}`])
-  // Another archive than the one that broke off: all of it.
+  // If-Range names another archive than the interrupted one: the answer is the whole archive.
   const changed = await read(url, { headers: { range: 'bytes=5-', 'if-range': '"other"' } })
   expect([changed.status, (await bytesOf(changed)).length]).toEqual([200, size])
 })
 
-test('more objects than one page of the store lists, in one order', async () => {
+test('more objects than one page of a store listing, in one order', async () => {
   const archived = { account: 'default', jobId: 'job-pages', attempt: 1, directory: 'd', finishedAt: 0 }
   const count = 1003
   for (let n = 0; n < count; n += 100) {
@@ -101,7 +101,7 @@ test('what a lost attempt left is not in it', async () => {
   expect((await bytesOf(await read(url))).length).toBe(before.length + 512 + 1024)
 })
 
-test('an object that is replaced or removed while it is read breaks the archive off', async () => {
+test('an object that is replaced or removed during the download cuts the archive off', async () => {
   const archived = { account: 'default', jobId: 'job-race', attempt: 1, directory: 'd', finishedAt: 0 }
   await env.BUCKET.put('out/default/job-race/a', film)
   const measured = await measureArchive(env, archived)
@@ -149,7 +149,7 @@ test('it is gone with the job, and its address ends with the outputs', async () 
   expect((await read(kept.url)).status).toBe(403)
 })
 
-test('jobs without finished outputs in the own store have none', async () => {
+test('jobs without finished outputs in the service store have none', async () => {
   const running = await createJob()
   expect((await readStatus(running)).archive_url).toBeNull()
   await apiRequest(`/api/v0/job/${running}/cancel`, { method: 'POST' })

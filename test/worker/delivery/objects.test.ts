@@ -1,4 +1,4 @@
-// In charge of: own-store outputs behind their signed prefix.
+// In charge of: outputs in the service's own store, below their signed path prefix.
 import { env } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { beforeAll, expect, test } from 'vitest'
@@ -84,7 +84,7 @@ test.each<[string, string | undefined, 'segment' | 'manifest' | 'file', number, 
   },
 )
 
-test('an object of an older version, and none, are kept for a moment and not at all', async () => {
+test('an object of an older version is cached briefly, and a missing one not at all', async () => {
   await env.BUCKET.put('out/alice/job-4/old.bin', SAMPLE_BYTES)
   const of = async (path: string) => (await get(await address(path, inAnHour(), 'job-4'))).headers.get('cache-control')
   expect([await of('old.bin'), await of('none.bin')]).toEqual(['private, max-age=300', 'no-store'])
@@ -136,7 +136,7 @@ test('whatever is not a signature in force gets one and the same answer', async 
   const refusals = [
     await address('hls/master.m3u8', Math.floor(Date.now() / 1000)),
     await address('hls/master.m3u8', 1),
-    // The signature of one job does not open another one of the same account.
+    // The signature of one job does not open another job of the same account.
     good.replace('/job-1/', '/job-2/'),
     good.replace('/alice/', '/bob/'),
     good.replace(/\/o\/(\d)(\d+)/, (_, first: string, rest: string) => `/o/${Number(first) + 1}${rest}`),

@@ -1,4 +1,4 @@
-// In charge of: `status.outputs[].url` of outputs in stores of the customer's: an address that the store accepts, or null.
+// In charge of: `status.outputs[].url` of outputs in customers' stores: an address that the store accepts, or null.
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { FakeS3 } from '../../fakes/s3.ts'
@@ -35,7 +35,7 @@ const stored = (path: string, location: string, role = 'media') => ({
 const FILM = stored('2026/film.mp4', 's3://films/2026/film.mp4')
 const AUDIO = stored('@sound/a_audio_0.m4a', 's3://sound/a_audio_0.m4a')
 
-/** A job that ended so: what made it is not looked at here. */
+/** An ended job with these outputs, inserted without running it. */
 async function ended(body: unknown, outputs: readonly object[]): Promise<number> {
   const created = await postJson('/api/v0/job', body)
   expect(created.status).toBe(200)
@@ -65,7 +65,7 @@ test('outputs in two buckets have addresses that the store accepts, and that sho
     const answer = await fake.fetch(url)
     expect([answer.status, await answer.text()]).toEqual([200, 'not really a film'])
   }
-  // The same on the next read, so that a page does not load it again.
+  // Stable between reads, so that a page does not load it again.
   expect((await outputsOf(`/api/v0/job/${id}`)).map(({ url }) => new URL(url).pathname)).toEqual([
     '/2026/film.mp4',
     '/a_audio_0.m4a',
@@ -88,7 +88,7 @@ test('temporary credentials have none: their token would be in it', async () => 
   expect(await outputsOf(`/api/v0/job/${id}`)).toMatchObject([{ url: null }])
 })
 
-test('a server by http has none of its own, and never one of the service', async () => {
+test('an http server has no signed address, and never gets one of the service', async () => {
   const id = await ended(
     jobBody({
       bucket_output_path: 'https://put.test/films',
@@ -104,8 +104,8 @@ test('a server by http has none of its own, and never one of the service', async
   ])
 })
 
-test('whoever changes the row opens nothing else with the credentials', async () => {
-  // Another object of the same bucket among the outputs; another bucket as the destination.
+test('a changed database row cannot use the credentials for another address', async () => {
+  // The outputs name another object of the same bucket; the destination is another bucket.
   const other = await ended(toS3(), [FILM, stored('payroll.csv', 's3://films/payroll.csv')])
   expect((await outputsOf(`/api/v0/job/${other}`)).map(({ url }) => url !== null)).toEqual([true, false])
   const moved = await ended(toS3(), [FILM])

@@ -1,4 +1,4 @@
-// In charge of: shared pages: who may make one, what its holder reads, and that everything else is one and the same 404.
+// In charge of: share pages: who may create one, what its holder can read, and that everything else gives the same 404.
 // Not in charge of: the page in a browser (test/node/web/browser/sharedPages.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { createJob, advanceClock, startNextAttempt, readStatus } from '../suppor
 
 const DAY = 86_400
 const film = new Uint8Array(600).fill(7)
-/** Its frame header is all that is looked at. */
+/** Only its frame header is read. */
 const JPEG = Uint8Array.from([0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 36, 0, 64, 1, 1, 0x11, 0, 0xff, 0xd9])
 
 async function completed(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: FakeAttempt }> {
@@ -67,7 +67,7 @@ test('a share gives a page, a player and the addresses that they play, without a
   expect(html).toContain('<title>Our film</title>')
   expect(html).toContain(`<meta property="og:url" content="${made.url}" />`)
   expect(html).toContain(`<meta property="twitter:player" content="${made.embed_url}" />`)
-  // There is no poster yet: a property without a value would be taken for a broken one.
+  // There is no poster yet: an og:image without a value would look broken.
   expect(html).not.toContain('og:image')
 })
 
@@ -80,7 +80,7 @@ test('a share opens what it plays, and not the report with the owner’s setting
   const [source] = (await (await visit(`${(await share(id)).url}/data`)).json<any>()).sources
   expect((await visit(report(output.url))).status).toBe(200)
   expect(await code(await visit(report(source.url)))).toEqual([403, 'forbidden'])
-  // Nor by taking off the mark of a share.
+  // Removing the marker of a share from the signature does not help either.
   expect((await visit(report(source.url).replace(/(\/o\/\d+)s\./, '$1.'))).status).toBe(403)
 })
 
@@ -252,7 +252,7 @@ test.each<[string, unknown, string]>([
   expect(await list(id)).toEqual([])
 })
 
-test('only a completed job with outputs in the own store can be shared, and says so', async () => {
+test('only a completed job with outputs in the service store can be shared, and the error says so', async () => {
   const running = await createJob()
   expect(await code(await postJson(`/api/v0/job/${running}/share`, {}))).toEqual([409, 'not_shareable'])
   await apiRequest(`/api/v0/job/${running}/cancel`, { method: 'POST' })

@@ -1,4 +1,4 @@
-// In charge of: what the service says to the natural mistakes of a newcomer: each answer names what would be right.
+// In charge of: the error messages for typical mistakes of new users: each answer says what would be correct.
 import { expect, test } from 'vitest'
 import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 
@@ -48,7 +48,7 @@ test.each([
   ['PUT', '/uploads', 'GET, HEAD, POST'],
   ['POST', '/api/v0/limits', 'GET, HEAD'],
   ['POST', '/health', 'GET, HEAD'],
-])('%s %s is told the methods that there are', async (method, path, allow) => {
+])('%s %s lists the allowed methods', async (method, path, allow) => {
   const answer = await apiRequest(path, { method })
   expect(answer.status).toBe(405)
   expect(answer.headers.get('allow')).toBe(allow)
@@ -58,7 +58,7 @@ test.each([
   })
 })
 
-test('an address that does not exist is told from a thing that is not there', async () => {
+test('an unknown route and a missing object have different messages', async () => {
   const absent = async (path: string) => (await (await apiRequest(path)).json<any>()).error
   expect(await absent('/api/v1/job')).toEqual({
     code: 'not_found',
@@ -67,6 +67,6 @@ test('an address that does not exist is told from a thing that is not there', as
   expect((await absent('/api/v0/job/999')).message).toBe('Not found for this account.')
 })
 
-test('nobody is told of methods without a key', async () => {
+test('allowed methods are not listed without a key', async () => {
   expect((await apiRequest('/api/v0/job', { method: 'PATCH', key: 'wrong' })).status).toBe(401)
 })

@@ -1,4 +1,4 @@
-// In charge of: which address the service takes for its own: BASE_URL, what a trusted proxy says, or the request's.
+// In charge of: the address that the service uses for itself: BASE_URL, what a trusted proxy reports, or the request's.
 // Not in charge of: a real proxy in front of the local service (test/node/service/local/reverseProxy.test.ts).
 import { env } from 'cloudflare:workers'
 import { createExecutionContext } from 'cloudflare:test'
@@ -16,14 +16,14 @@ test.each<[Record<string, string>, string]>([
   [{ 'x-forwarded-proto': 'https', 'x-forwarded-host': 'video.example.com' }, 'https://video.example.com'],
   [{ 'x-forwarded-proto': 'HTTPS', 'x-forwarded-host': 'video.example.com:8443' }, 'https://video.example.com:8443'],
   [{ 'x-forwarded-proto': 'https', 'x-forwarded-host': '[2001:db8::1]' }, 'https://[2001:db8::1]'],
-  // The proxy's own value stands behind those that a client sent.
+  // The proxy appends its own value to those that a client sent.
   [{ 'x-forwarded-proto': 'http, https', 'x-forwarded-host': 'evil.example, a.example' }, 'https://a.example'],
   [{ forwarded: 'for=192.0.2.1;proto=https;host=a.example' }, 'https://a.example'],
   [
     { forwarded: 'host=evil.example;proto=http, for="[::1]:4711";host="a.example:444";proto=https' },
     'https://a.example:444',
   ],
-  // Of a client, passed on untouched by a proxy that sets the others.
+  // Sent by a client, and passed on unchanged by a proxy that sets the other headers.
   [{ forwarded: 'host=evil.example', 'x-forwarded-proto': 'https' }, 'https://127.0.0.1:8787'],
   [{ 'x-forwarded-proto': 'javascript' }, 'http://127.0.0.1:8787'],
   [{ 'x-forwarded-proto': '' }, 'http://127.0.0.1:8787'],

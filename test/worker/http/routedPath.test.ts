@@ -1,4 +1,5 @@
-// In charge of: paths with a slash too many: they are the route that was meant, with its key, its method and its limits.
+// In charge of: paths with an extra slash: they reach the intended route, with its authentication, its method and its
+// limits.
 import { expect, test } from 'vitest'
 import { routedPath } from '../../../worker/http/routedPath.ts'
 import { apiRequest, jobBody, API_KEY, postJson } from '../support/apiClient.ts'
@@ -38,7 +39,7 @@ test('the paths of objects are names, and stay as they are', () => {
   expect(of('//o//x')).toBe('//o//x')
   expect(of('/')).toBe('/')
   expect(of('//')).toBe('//')
-  // A slash that is part of a name is written as %2F, and no number of dots leaves the route.
+  // A slash that is part of a name is encoded as %2F, and dot segments cannot leave the route.
   expect(of('/api/v0/presets/a%2F%2Fb/')).toBe('/api/v0/presets/a%2F%2Fb')
   expect(of('/uploads/..//api/v0/job')).toBe('/api/v0/job')
 })

@@ -1,4 +1,4 @@
-// In charge of: what the Worker does with settings that are numbers: 0 is one, and what is none is told, not replaced.
+// In charge of: numeric settings of the Worker: 0 is valid, and an invalid value is reported, not replaced.
 import { env } from 'cloudflare:workers'
 import { afterEach, expect, test, vi } from 'vitest'
 import { settings } from '../../../worker/env.ts'
@@ -18,7 +18,7 @@ test.each([
   ['MAX_SLOTS', 'none', 'a whole number of at least 1'],
   ['LEASE_SECONDS', '0', 'a number above 0'],
   ['EGRESS', 'Listed', 'platform, pinned or listed'],
-])('%s = %j is refused: no request of a key is taken, /health and the log say why', async (name, value, expects) => {
+])('%s = %j is refused: requests with a key fail, /health and the log say why', async (name, value, expects) => {
   const where = other({ TRANSCODER_URLS: '', [name]: value })
   const sentence = `${name} must be ${expects}`
   const [status, health] = await requestWithEnv(where, 'GET', '/health')
@@ -31,7 +31,7 @@ test.each([
   expect(spoken.mock.calls.filter(([line]) => String(line).includes(sentence))).toHaveLength(1)
 })
 
-/** A database of which each statement answers with that. */
+/** A database whose statements all fail with this message. */
 function failing(message: string): D1Database {
   const answer = async (): Promise<never> => {
     throw new Error(message)
@@ -40,7 +40,9 @@ function failing(message: string): D1Database {
   return { prepare: () => statement, batch: answer, exec: answer } as unknown as D1Database
 }
 
-/** What D1 says where the disk is full (tried with workerd on a full tmpfs), and what it may say of other troubles. */
+/**
+ * D1's message when the disk is full (tried with workerd on a full tmpfs), and possible messages for other failures.
+ */
 test.each([
   'internal error; reference = qtcqjs9h4600hmenpbg4nfg6',
   'D1_ERROR: database or disk is full: SQLITE_FULL',
@@ -63,7 +65,7 @@ test.each([
   expect(spoken.mock.calls.some(([line]) => String(line).includes(message))).toBe(true)
 })
 
-test('a database without tables is told as that', async () => {
+test('a database without tables has its own error', async () => {
   const where = other({ DB: failing('D1_ERROR: no such table: jobs: SQLITE_ERROR') })
   const [status, health] = await requestWithEnv(where, 'GET', '/health')
   expect([status, health.missing]).toEqual([503, [expect.stringContaining('has no tables (npm run migrate')]])

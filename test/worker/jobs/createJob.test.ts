@@ -110,7 +110,7 @@ test.each([
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM jobs').first('n')).toBe(before)
 })
 
-test('every problem is told at once, each with its path', async () => {
+test('every validation error is returned at once, each with its path', async () => {
   const response = await postJson('/api/v0/job', {
     input: true,
     videoProfiles: [{ width: 640, height: 360, video_bitrate: 600, video_framerate: '3x' }],
@@ -174,7 +174,7 @@ test('user info in an address is refused', async () => {
   expect(await response.text()).not.toContain(CANARY)
 })
 
-test('another account cannot tell a job of ours from a missing one (I16)', async () => {
+test('another account gets the same 404 for our job as for a missing one (I16)', async () => {
   const { _auto_generated_id_: id } = await (await postJson('/api/v0/job', jobBody())).json<any>()
   const made = await postJson('/api/v0/keys', { account: 'other', label: 'test' }, { key: 'test-only-admin-key' })
   const { key } = await made.json<any>()
@@ -196,7 +196,7 @@ test('another account cannot tell a job of ours from a missing one (I16)', async
   for (const query of ['', `?search=${id}`, '?search=a.mp4', '?state=queued']) {
     expect((await (await apiRequest(`/api/v0/job${query}`, { key })).json<any>()).jobs, query).toEqual([])
   }
-  // Nor by naming what is another's as one's own: an upload, an output, a key of idempotency.
+  // Nor by using the other account's upload, output or idempotency key in a request of one's own.
   const stored = await (await apiRequest('/uploads', { method: 'POST', body: 'film' })).json<any>()
   const fromUpload = (number: number) =>
     postJson(
@@ -231,7 +231,7 @@ test('another account cannot tell a job of ours from a missing one (I16)', async
   const nothing = await ask('default', 'default', 'none.mp4')
   expect(nothing).toMatchObject(['not_found', expect.any(String)])
   for (const owner of ['default', 'other']) expect(await ask('other', owner)).toEqual(nothing)
-  // It is there, for whoever it belongs to.
+  // It exists for the account that owns it.
   expect((await apiRequest(`/api/v0/job/${id}`)).status).toBe(200)
 })
 
@@ -298,7 +298,7 @@ test('limits are published, with the table of bitrates', async () => {
   expect(limits.retention_days).toEqual({ unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 })
 })
 
-test('health says that jobs can be taken', async () => {
+test('GET /health without a key reports ok', async () => {
   const response = await apiRequest('/health', { headers: { authorization: '' } })
   expect([response.status, (await response.json<any>()).status]).toEqual([200, 'ok'])
 })

@@ -33,7 +33,7 @@ test('a dry run ends with its estimate, and nothing is in the store', async () =
   expect(created).toMatchObject({ http: 200, dry_run: true, status: { dry_run: true, estimate: null, state: 'ready' } })
   const id = created._auto_generated_id_
   const attempt = await transcoders.nextAttempt()
-  // A transcoder of before knows protocol 1 only, and refuses instead of encoding.
+  // An older transcoder knows only protocol 1, and refuses instead of encoding.
   expect(attempt.run.protocol).toBe(2)
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ kind: 'plan', protocol: 2, plan: null })
   await attempt.heartbeat({ phase: 'probing' })
@@ -65,7 +65,7 @@ test('a dry run ends with its estimate, and nothing is in the store', async () =
   const { jobs } = await (await apiRequest('/api/v0/job?limit=1')).json<any>()
   expect(jobs[0]).toMatchObject({ _auto_generated_id_: id, status: { dry_run: true, estimate: found } })
   expect(await objects()).toEqual(before)
-  // Said again after a lost answer: answered again. Said otherwise: not changed.
+  // Repeated after a lost answer, it is accepted again. With another content, it is refused.
   expect((await estimate(attempt, { estimate: { version: 9 } })).status).toBe(200)
   expect((await readStatus(id)).estimate).toEqual(found)
   expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(409)
@@ -74,7 +74,7 @@ test('a dry run ends with its estimate, and nothing is in the store', async () =
   await startNextAttempt()
 })
 
-test('the door takes no output of a dry run, and no estimate of a job', async () => {
+test('the task API accepts no output of a dry run, and no estimate of a job', async () => {
   const before = await objects()
   await create()
   const dry = await startNextAttempt()
@@ -122,7 +122,7 @@ test('a dry run is given up after as many lost attempts as a job', async () => {
   expect(await readStatus(id)).toMatchObject({ state: 'error', error: { code: 'attempts_exhausted' }, estimate: null })
 })
 
-test('a dry run that is cancelled tells its transcoder and keeps no estimate', async () => {
+test('cancelling a dry run informs its transcoder and stores no estimate', async () => {
   const { _auto_generated_id_: id } = await create()
   const attempt = await startNextAttempt()
   expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
@@ -148,7 +148,7 @@ test('an Idempotency-Key is of a dry run or of a job, not of both', async () => 
   expect(await create('/api/v0/job', { headers })).toMatchObject({ http: 409, error: { code: 'idempotency_conflict' } })
   const other = { 'idempotency-key': 'two' }
   const real = await create('/api/v0/job?dry_run=false', { headers: other })
-  // Not asked for and refused is the same.
+  // An explicit false is the same as leaving it out.
   expect(await create('/api/v0/job', { headers: other })).toEqual(real)
   expect(await create(DRY, { headers: other })).toMatchObject({ http: 409 })
 })
@@ -169,7 +169,7 @@ test('an estimate that is no object, or too large to keep, is refused', async ()
 })
 
 test('the migration keeps the tasks, their indexes and their foreign key', async () => {
-  // The whole history on a database of its own, with rows in it before the table is made anew.
+  // All migrations on a separate database, with rows in it before the table is rebuilt.
   const [first, remake, ...later] = env.TEST_MIGRATIONS
   const ofJobs = ['webhooks', 'tasks', 'shares', 'job_metadata']
   const others = ['accounts', 'slots', 'uploads', 'idempotency', 'api_keys', 'marks', 'upload_tokens', 'presets']
@@ -198,7 +198,7 @@ test('the migration keeps the tasks, their indexes and their foreign key', async
   const migrate = (queries: readonly string[]) => env.DB.batch(queries.map((query) => env.DB.prepare(query)))
   await migrate(remake!.queries)
   expect(await indexes()).toEqual(indexesBefore)
-  // Later migrations add columns, and have indexes of their own.
+  // Later migrations add columns and indexes.
   for (const { queries } of later) await migrate(queries)
   expect(await rows()).toMatchObject(rowsBefore)
   expect(rowsBefore).toHaveLength(2)

@@ -1,5 +1,6 @@
-// Jobs that are settled by their source, seen from the Worker: which transcoders take them, and which plan and paths they may have.
-// Not in charge of: the rungs (test/node/transcoder/plan/ladder.test.ts).
+// Jobs whose ladder depends on their source, in the Worker: which transcoders accept them, and which plan and paths
+// they may have.
+// Not in charge of: the renditions (test/node/transcoder/plan/ladder.test.ts).
 import { expect, test } from 'vitest'
 import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 import { taskPlan } from '../support/taskPlan.ts'
@@ -54,7 +55,7 @@ test('segments go into the directories of rungs, and into no others', async () =
   expect(await put(`other/video_720p/${attempt.attemptDirectory}/00001.m4s`)).toBe(403)
 })
 
-test('video profiles beside a ladder are refused', async () => {
+test('videoProfiles together with ladder are rejected', async () => {
   const response = await postJson('/api/v0/job', jobBody({ ladder: 'auto' }))
   expect([response.status, await response.json<any>()]).toMatchObject([
     400,

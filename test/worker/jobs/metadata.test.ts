@@ -1,4 +1,5 @@
-// In charge of: `metadata` of a job: what is refused, where it comes back, how jobs are found by it, and that it goes with them.
+// In charge of: `metadata` of a job: what is refused, which answers contain it, finding jobs by it, and deleting it
+// with the job.
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { listJobs } from '../../../worker/db/jobList.ts'
@@ -28,7 +29,7 @@ async function otherKey(): Promise<string> {
   return (await made.json<any>()).key
 }
 
-test('it is kept as given: in the configuration, in lists and in a repetition; without it lists say {}', async () => {
+test('it is returned as sent: in the configuration, in lists and in a retry; without it lists have {}', async () => {
   const metadata = { customer: '42', 'ticket.id': 'ABC-7', note: '', constructor: 'x' }
   const id = await create(metadata)
   const plain = await (await postJson('/api/v0/job', jobBody())).json<any>()
@@ -75,7 +76,7 @@ test('a search finds any part of a value, and never across two', async () => {
   for (const text of ['Übung acme', 'übungacme', 'customer']) expect(await found({ search: text }), text).toEqual([])
 })
 
-test('the filter is exact, takes several, and stays within the account', async () => {
+test('the filter is exact, accepts several values, and is limited to the account', async () => {
   const first = await create({ customer: '42', batch: 'a:b' })
   const second = await create({ customer: '42', batch: 'c' })
   await create({ customer: '421' })

@@ -1,4 +1,4 @@
-// In charge of: saved presets: what is refused, whose they are, how many there may be, and the jobs that name one.
+// In charge of: saved presets: what is refused, who may use them, how many are allowed, and jobs that name one.
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
@@ -20,7 +20,7 @@ const put = (id: string, value: unknown, key?: string) =>
     headers: { 'content-type': 'application/json' },
     ...(key === undefined ? {} : { key }),
   })
-/** The job without what a preset brings. */
+/** A job body without the members that a preset supplies. */
 const bare = (change: Record<string, unknown> = {}) => {
   const { videoProfiles: _video, audioProfiles: _audio, ...rest } = jobBody()
   return { ...rest, ...change }
@@ -39,7 +39,7 @@ async function problems(answer: Response): Promise<string[]> {
   return (await answer.json<any>()).error.details.map(({ code, field }: any) => `${code} ${field}`)
 }
 
-test('it is saved, listed behind the built-in ones, read, replaced and deleted', async () => {
+test('it is saved, listed after the built-in ones, read, replaced and deleted', async () => {
   const answer = await save({ description: 'For phones.' })
   expect(answer.status).toBe(201)
   const made = await answer.json<any>()
@@ -62,7 +62,7 @@ test('it is saved, listed behind the built-in ones, read, replaced and deleted',
   expect((await apiRequest(`/api/v0/presets/${made.preset_id}`)).status).toBe(404)
 })
 
-test('built-in ones cannot be changed, nor their names be taken', async () => {
+test('built-in presets cannot be changed, nor their names used', async () => {
   for (const answer of [
     await put('hls', { name: 'x', job: small }),
     await apiRequest('/api/v0/presets/hls', { method: 'DELETE' }),
@@ -115,7 +115,7 @@ test('members that would reach a prototype are refused, and reach none', async (
   const headers = { 'content-type': 'application/json' }
   const answer = await apiRequest('/api/v0/presets', { method: 'POST', body: text, headers })
   expect(await problems(answer)).toEqual(['unknown_field job.__proto__', 'unknown_field job.constructor'])
-  // A row that an older version, or a hand, wrote.
+  // A row that an older version wrote, or that was edited by hand.
   const made = await saved()
   await env.DB.prepare('UPDATE presets SET job = ?')
     .bind(text.slice(text.indexOf('"job":') + 6, -1))
@@ -154,7 +154,7 @@ test('second names and alternatives of a member in the body replace the preset�
   expect(config).not.toHaveProperty('loudness_lufs')
 })
 
-test('an unknown preset is named together with the body’s own mistakes, and not with what it would have brought', async () => {
+test('an unknown preset is reported with the body’s own errors, without those that the preset would have changed', async () => {
   expect(await problems(await postJson('/api/v0/job', bare({ preset: 'nothing', audio_volume: 201 })))).toEqual([
     'preset_not_found preset',
     'out_of_range audio_volume',
@@ -186,7 +186,7 @@ test('another account sees, changes, deletes and uses none of them', async () =>
     expect(await problems(await postJson('/api/v0/job', bare({ preset }), { key }))).toEqual([
       'preset_not_found preset',
     ])
-  // A name is taken within its account alone.
+  // Names are unique only within an account.
   expect((await save({}, key)).status).toBe(201)
   expect((await apiRequest(`/api/v0/presets/${id}`)).status).toBe(200)
 })

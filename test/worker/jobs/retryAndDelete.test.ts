@@ -25,7 +25,7 @@ const secretInput = {
   cloud_credentials: { input: { cloud_provider: 'http', access_key: 'someone', secret_key: 'PASSWORD-1' } },
 }
 
-test('a retry is a new job of the same request, whose sealed part opens under its own name only', async () => {
+test('a retry is a new job with the same request, whose secrets are sealed under the new id', async () => {
   const id = await failed({ ...secretInput, gop_length: 2 })
   // null is the same as leaving it out.
   const nothing = { cloud_credentials: null, input: null, logo_url: null, webhook_url: null }
@@ -38,7 +38,7 @@ test('a retry is a new job of the same request, whose sealed part opens under it
   const [before, after] = [await rowOf(id), await rowOf(next)]
   expect(after.config).toBe(before.config)
   expect(after.sealed).not.toBe(before.sealed)
-  // The first one is as it ended, and the second starts from its whole address.
+  // The first job stays as it ended, and the second reads its complete address.
   expect((await read(id)).status).toMatchObject({ state: 'error', retry_of: null })
   const repeated = (await findJobByJobId(env.DB, made.job_id))!
   await expect(openJobSource(env, repeated)).resolves.toBeDefined()
@@ -98,7 +98,7 @@ test('72 hours after the end a retry needs its credentials anew', async () => {
   const { cloud_credentials, input } = secretInput
   const refused = await postJson(`/api/v0/job/${id}/retry`, {})
   expect([refused.status, (await refused.json<any>()).error]).toMatchObject([409, { code: 'credentials_expired' }])
-  // The full address was sealed too.
+  // The complete address was encrypted too.
   const half = await postJson(`/api/v0/job/${id}/retry`, { cloud_credentials })
   expect((await half.json<any>()).error).toMatchObject({ code: 'credentials_expired', field: 'input' })
   const answer = await postJson(`/api/v0/job/${id}/retry`, { cloud_credentials, input })
@@ -109,7 +109,7 @@ test('72 hours after the end a retry needs its credentials anew', async () => {
   }
 })
 
-test('72 hours after the end a retry tells the address of the key again, where the first job had it of the key', async () => {
+test('72 hours after the end a retry uses the webhook address of the key again, if the first job did', async () => {
   const HOOK = 'https://hooks.test/in?token=HOOKSECRET'
   const admin = { key: 'test-only-admin-key' }
   const issued = await postJson('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
@@ -130,7 +130,7 @@ test('72 hours after the end a retry tells the address of the key again, where t
   }
   const ofKey = await ended({})
   const own = await ended({ webhook_url: 'https://hooks.test/in?token=OWN' })
-  // What is repeated in time keeps the address, and whose it is.
+  // A retry before the secrets are deleted keeps the webhook address and its origin.
   const early = await (await postJson(`/api/v0/job/${ofKey}/retry`, {}, { key })).json<any>()
   await postJson(`/api/v0/job/${early._auto_generated_id_}/cancel`, {}, { key })
   advanceClock(73 * HOUR)
@@ -143,10 +143,10 @@ test('72 hours after the end a retry tells the address of the key again, where t
     expect((await openJobSecrets(env, (await findJobByJobId(env.DB, row.job_id))!)).addresses.webhook_url).toBe(HOOK)
     await postJson(`/api/v0/job/${made._auto_generated_id_}/cancel`, {}, { key })
   }
-  // Looks the same, and is another: only the caller has it.
+  // Looks the same but is another address: only the caller has the full one.
   const [refused, { error }] = await again(own)
   expect([refused, error.code, error.field]).toEqual([409, 'credentials_expired', 'webhook_url'])
-  // The key has none any more: nobody is asked for what nobody sent.
+  // The key has no webhook address any more: the retry does not ask for one that the client never sent.
   await apiRequest(`/api/v0/keys/${keyId}`, {
     ...admin,
     method: 'PATCH',
@@ -158,7 +158,7 @@ test('72 hours after the end a retry tells the address of the key again, where t
   expect([status, made.warnings]).toMatchObject([200, [{ code: 'webhook_left_out', field: 'webhook_url' }]])
 })
 
-test('a retry that is sent again behind the end of its credentials has its first answer (I10)', async () => {
+test('a retry that is sent again after its credentials were deleted gets its first answer (I10)', async () => {
   const id = await failed(secretInput)
   advanceClock(71 * HOUR)
   const headers = { 'idempotency-key': 'kept-1' }
@@ -169,13 +169,13 @@ test('a retry that is sent again behind the end of its credentials has its first
   expect((await rowOf(id)).sealed).toBeNull()
   const again = await postJson(`/api/v0/job/${id}/retry`, {}, { headers })
   expect([again.status, await again.text()]).toEqual([200, await first.text()])
-  // Another request with that key, and the same one without, are judged by what is there now.
+  // Another request with that key, and the same one without it, are validated against the current state.
   const other = await postJson(`/api/v0/job/${id}/retry`, { webhook_url: '' }, { headers })
   expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
   expect((await postJson(`/api/v0/job/${id}/retry`, {})).status).toBe(409)
 })
 
-test('a job that is sent again behind the end of its upload has its first answer (I10)', async () => {
+test('a job that is sent again after its upload was deleted gets its first answer (I10)', async () => {
   const stored = await apiRequest('/uploads', { method: 'POST', body: 'film' })
   const { uploaded_file_number: number } = await stored.json<any>()
   const body = jobBody({
@@ -191,7 +191,7 @@ test('a job that is sent again behind the end of its upload has its first answer
   expect((await postJson('/api/v0/job', body)).status).toBe(400)
 })
 
-test('a deleted job is gone: record, secrets and own objects; an active one is not deleted', async () => {
+test('deleting a job removes record, secrets and objects of the service store; an active job is not deleted', async () => {
   const id = await createJob()
   const early = await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })
   expect([early.status, (await early.json<any>()).error.code]).toEqual([409, 'job_active'])
@@ -217,7 +217,7 @@ test('a deleted job is gone: record, secrets and own objects; an active one is n
   expect(await env.BUCKET.head(keep)).not.toBeNull()
 })
 
-test('a deletion that stops half way is taken up by the sweep', async () => {
+test('an interrupted deletion is completed by the reconciler', async () => {
   const id = await failed()
   const { job_id } = await rowOf(id)
   await Promise.all([1, 2, 3].map((n) => env.BUCKET.put(`out/default/${job_id}/${n}`, 'x')))
@@ -232,7 +232,7 @@ test('a deletion that stops half way is taken up by the sweep', async () => {
   expect((await env.BUCKET.list({ prefix: `out/default/${job_id}/` })).objects).toEqual([])
 })
 
-test('another account can neither repeat, delete nor follow a job (I16)', async () => {
+test('another account can neither retry, delete nor follow a job (I16)', async () => {
   const id = await failed()
   const made = await postJson('/api/v0/keys', { account: 'strangers' }, { key: 'test-only-admin-key' })
   const { key } = await made.json<any>()

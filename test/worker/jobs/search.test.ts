@@ -1,4 +1,4 @@
-// In charge of: finding jobs, the list of uploads, whose they are, and that both are answered from their indexes.
+// In charge of: searching jobs, listing uploads, isolation between accounts, and that both lists use their indexes.
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { listJobs } from '../../../worker/db/jobList.ts'
@@ -67,7 +67,7 @@ test('a search goes on page by page, with the other conditions, and never leaves
   await postJson(`/api/v0/job/${ids[4]}/cancel`, {})
   const first = await (await apiRequest('/api/v0/job?search=part-0&limit=2')).json<any>()
   expect(first.jobs.map((entry: any) => entry._auto_generated_id_)).toEqual([ids[4], ids[2]])
-  // Made in between, at the other end of the list.
+  // Created between two pages, at the other end of the list.
   await create({ input: 'https://x.test/part-0.mp4' })
   expect(await found(`search=part-0&limit=2&cursor=${first.next_cursor}`)).toEqual([ids[0]])
   expect(await found('search=part-0&state=cancelled')).toEqual([ids[4]])

@@ -1,4 +1,4 @@
-// Removing what an ended job left, where the store refuses a part of it.
+// Deleting what an ended job left behind, when the store refuses some of it.
 import { expect, test } from 'vitest'
 import type { WriteJournal } from '../../../worker/monitor/writeJournal.ts'
 import { cleanUpStep } from '../../../worker/monitor/cleanUp.ts'
@@ -26,7 +26,7 @@ test('an upload whose abort is refused does not keep the segments', async () => 
   expect(next?.over.pass).toBe('late')
 })
 
-test('an abort that fails for now is tried again, behind the removal of the segments', async () => {
+test('an abort that fails temporarily is retried after the segments were removed', async () => {
   const { journal, discarded } = journalThatCannotAbort('unreachable')
   const next = await cleanUpStep(journal, noSink, { jobId: 'j' }, null)
   expect(discarded).toEqual(['end'])

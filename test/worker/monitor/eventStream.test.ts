@@ -19,7 +19,7 @@ function follow(id: number, lastEventId?: number): Promise<Response> {
   })
 }
 
-/** Reads a stream of events block by block. */
+/** Reads a stream of events event by event. */
 class Stream {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>
   #text = ''
@@ -63,7 +63,7 @@ const listenersOf = (attempt: FakeAttempt) =>
     Promise.resolve(monitor.listeners.count),
   )
 
-test('a follower is told what happened before, what happens, and the end; then the stream closes', async () => {
+test('an event stream sends past events, new events and the end, then closes', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   const stream = new Stream(await follow(id))
@@ -114,7 +114,7 @@ test('the timeline of a finished job is there as JSON, in its published shape, w
   }
 })
 
-test('who comes again with Last-Event-ID is told the rest only, also of a finished job, and 204 when there is none', async () => {
+test('a reconnect with Last-Event-ID gets later events only, also of a finished job, and 204 when there are none', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   const stream = new Stream(await follow(id, 1))
@@ -134,7 +134,7 @@ test('who comes again with Last-Event-ID is told the rest only, also of a finish
   expect((await follow(id, 3)).status).toBe(204)
 })
 
-test('a client that is gone is noticed, and not too many may follow one job', async () => {
+test('a disconnected client is detected, and the number of streams per job is limited', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   const streams = await Promise.all(Array.from({ length: MAX_FOLLOWERS }, async () => new Stream(await follow(id))))

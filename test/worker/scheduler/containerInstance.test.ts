@@ -1,11 +1,11 @@
-// One container of the production transcoder, played: what is asked of the platform's container API, in which order, and what
-// follows when it ends, hangs or never listens. test/containers runs the same with a real engine.
+// One container of the production transcoder, with a fake container API: which calls are made, in which order, and what
+// follows when the container ends, hangs or never listens. test/containers runs the same with a real engine.
 import { beforeEach, expect, test } from 'vitest'
 import type { RunRequest } from '#contract/task/protocol.ts'
 import type { ContainerAttempt } from '../../../worker/scheduler/containerInstance.ts'
 import { ContainerInstance } from '../../../worker/scheduler/containerInstance.ts'
 
-/** As ctx.container: it runs from start() on, whether its process listens or not. */
+/** Like ctx.container: it runs from start() on, whether its process listens or not. */
 class FakeContainer {
   running = false
   starts = 0
@@ -33,7 +33,7 @@ class FakeContainer {
     this.end()
   }
 
-  /** Its process ends; the platform tells whoever watches. */
+  /** Its process ends; the platform resolves the monitor promise. */
   end(error?: Error): void {
     this.running = false
     for (const { resolve, reject } of this.#ends.splice(0)) {
@@ -65,7 +65,7 @@ let instance: ContainerInstance
 
 const LIMITS = { startMs: 300, callMs: 50, pollMs: 1, checkMs: 1000 }
 
-/** As after an eviction: the same container and storage, another memory. */
+/** As after an eviction: the same container and storage, new memory. */
 function wake(): ContainerInstance {
   return new ContainerInstance(
     {
@@ -106,7 +106,7 @@ function run(of: ContainerAttempt) {
   return instance.startAttempt(of, request)
 }
 
-test('a change of job on a slot gets a fresh container, and loses no attempt of either job (I14)', async () => {
+test('another job on a slot gets a new container, and neither job loses an attempt (I14)', async () => {
   expect(await run(serving('first'))).toBeNull()
   expect(await run(serving('second'))).toBeNull()
   expect(await run(serving('third'))).toBeNull()
@@ -128,7 +128,7 @@ test('a repeated start of the same attempt starts nothing, also while the first 
   expect(container.starts).toBe(1)
 })
 
-test('a container that ends while it works is told at once, with the attempt that it worked on', async () => {
+test('a container that exits during an attempt is reported immediately with that attempt', async () => {
   await run(serving('job'))
   container.end(new Error('container exited with unexpected exit code: 137'))
   await expect.poll(() => lost).toEqual([serving('job')])
@@ -159,7 +159,7 @@ test('a container that runs but never listens is given up within its limit, and 
   expect(lost).toEqual([])
 })
 
-test('a container that ends before it listens is told by what the platform says', async () => {
+test('a container that exits before it listens is reported with the platform’s error', async () => {
   container.deaf = true
   const started = run(serving('job'))
   await expect.poll(() => container.running).toBe(true)
@@ -168,7 +168,7 @@ test('a container that ends before it listens is told by what the platform says'
   expect(lost).toEqual([])
 })
 
-test('a refusal is told with the answer, and what was refused is never counted as lost', async () => {
+test('a refused task is reported with the response, and never counted as lost', async () => {
   container.status = 503
   expect(await run(serving('job'))).toMatchObject({ reason: 'refused', detail: expect.stringContaining('503') })
   container.end()

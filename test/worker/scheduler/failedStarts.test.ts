@@ -1,4 +1,4 @@
-// Starts that fail: they back off, and whoever runs the service or waits for a job is told.
+// Failed starts: they back off, and the operator and the client of the job are informed.
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
@@ -13,7 +13,7 @@ const failing = async () =>
   /splicepoint_starts_failing (\d+)/.exec(await (await apiRequest('/metrics', admin)).text())?.[1]
 const task = (id: number) => env.DB.prepare('SELECT * FROM tasks WHERE job = ?1').bind(id).first<any>()
 
-/** Waits for one more start that fails, and makes the next one due. */
+/** Waits for one more failed start, and makes the next one due. */
 async function fails(id: number, count: number): Promise<void> {
   await vi.waitUntil(async () => (await task(id)).starts_failed >= count, { timeout: STEP_TIMEOUT_MS, interval: 20 })
 }
@@ -54,7 +54,7 @@ test('starts that go on failing show in events, status, metrics and health, and 
   expect((await task(id)).lost).toBe(0)
 })
 
-test('a transcoder that took its task and never asked for it is given up after 30 s, and that is no lost attempt', async () => {
+test('a transcoder that accepted its task and never fetched it is given up after 30 s, which is not a lost attempt', async () => {
   const id = await createJob()
   await transcoders.nextAttempt()
   advanceClock(25_000)
@@ -70,7 +70,7 @@ test('cancel does not wait for a transcoder that does not answer', async () => {
   await startNextAttempt()
   const stubbed = globalThis.fetch
   let asked = 0
-  // A frozen transcoder takes the connection, and says nothing for as long as anybody waits.
+  // A frozen transcoder accepts the connection but never answers.
   vi.stubGlobal('fetch', (input: RequestInfo, init?: RequestInit) => {
     if (!new URL(new Request(input).url).pathname.endsWith('/cancel')) return stubbed(input, init)
     asked++
@@ -79,7 +79,7 @@ test('cancel does not wait for a transcoder that does not answer', async () => {
     )
   })
   const cancelled = await postJson(`/api/v0/job/${id}/cancel`, {})
-  // The answer is here while the transcoder was asked, and has not answered.
+  // The cancel answer arrives while the request to the transcoder is still unanswered.
   expect([cancelled.status, asked]).toEqual([200, 1])
   expect((await readStatus(id)).state).toBe('cancelled')
 })

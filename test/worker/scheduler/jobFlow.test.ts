@@ -15,25 +15,25 @@ function monitor(attempt: FakeAttempt) {
   return env.MONITOR.get(env.MONITOR.idFromName(attempt.run.task_id.slice(0, -2)))
 }
 
-/** The attempt is silent for longer than its lease. */
+/** Lets more time pass than the attempt's lease. */
 async function expireLease(attempt: FakeAttempt): Promise<void> {
   advanceClock(10 * 60_000)
   await runDurableObjectAlarm(monitor(attempt))
 }
 
-/** The cron's sweep, late enough for every back-off to be over. */
+/** The cron's reconciler, late enough for every back-off to be over. */
 async function sweepLater(): Promise<void> {
   advanceClock(3 * 60_000)
   await reconcile(env)
 }
 
-test('a job goes from the queue to a file behind a signed address', async () => {
+test('a job goes from the queue to a file at a signed address', async () => {
   const sent = vi.spyOn(Object.getPrototypeOf(env.QUEUE) as Queue, 'sendBatch')
   const id = await createJob()
   const attempt = await transcoders.nextAttempt()
   expect(attempt.run.attempt).toBe(1)
   const task = await (await attempt.taskApi('GET', '')).json<any>()
-  // For transcoders of before, the configuration too; neither has a secret.
+  // Older transcoders also need the configuration; neither contains a secret.
   expect(task).toMatchObject({ spec: toSpec(task.config, task.input_name), spec_version: SPEC_VERSION })
   expect(task).toMatchObject({ protocol: 1, attempt: 1, kind: 'transcode', plan: null, input_name: 'a' })
   expect(await readStatus(id)).toMatchObject({
@@ -57,7 +57,7 @@ test('a job goes from the queue to a file behind a signed address', async () => 
   expect(await readStatus(id)).toMatchObject({ tcode_progress: '99', xfer_progress: '99', job_completed: false })
 
   const finished = await attempt.finish([object])
-  // What went through the queue names the attempt, and nothing of the job (I15).
+  // The queue message contains the attempt, and nothing about the job (I15).
   const messages = sent.mock.calls.flatMap(([batch]) =>
     [...batch].map(({ body }) => Object.keys(body as object).toSorted()),
   )
@@ -121,7 +121,7 @@ test('an attempt whose lease expires is given back, and its late writes change n
     expect((await first.taskApi('POST', path, body)).status, path).toBe(409)
   }
   expect((await first.finish([orphan])).status).toBe(409)
-  // I4: what was shown does not go back, although the second attempt starts from nothing.
+  // I4: shown progress does not go back, although the second attempt starts from zero.
   await second.heartbeat({ transcoded: 0.1 })
   expect((await readStatus(id)).tcode_progress).toBe('40')
   await second.finish([await second.storeObject('film.mp4', new Uint8Array(6))])
@@ -138,16 +138,16 @@ test('a job whose attempts are lost too often fails with a sentence, not in a lo
   }
   const end = await readStatus(id)
   expect(end).toMatchObject({ state: 'error', job_completed: true })
-  // Ten minutes each by the test's clock: too long for a container's life.
+  // Ten minutes each by the test's clock: too long for a container's lifetime.
   expect(end.error.code).toBe('too_long_for_one_attempt')
 })
 
-test('a source that is away is waited for in the queue: another job has the slot, and it is told why', async () => {
+test('an unreachable source is waited for in the queue: another job gets the slot, and the status says why', async () => {
   const id = await createJob()
   const first = await startNextAttempt()
   const away = { code: 'source_unreachable', message: 'media.test cannot deliver the file at the moment (500).' }
   await first.taskApi('POST', '/fail', { reason: 'failed', error: { ...away, details: { status: 500 } } })
-  // Whoever comes meanwhile is served: nothing is held for the one that waits.
+  // Other jobs are started meanwhile: no slot is reserved for the waiting one.
   for (let n = 0; n < 3; n++) {
     const other = await createJob()
     const attempt = await startNextAttempt()
@@ -168,7 +168,7 @@ test('a source that is away is waited for in the queue: another job has the slot
   const second = await startNextAttempt()
   expect([second.job, second.run.attempt]).toEqual([first.job, 2])
   expect((await readStatus(id)).waiting_for).toBe(null)
-  // It is back.
+  // The store is available again.
   await second.finish([await second.storeObject('film.mp4', new Uint8Array(1))])
   expect(await readStatus(id)).toMatchObject({ job_completed: true, error: null })
 })
@@ -201,7 +201,7 @@ test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
   },
 )
 
-test('a transcoder that gives its task back on SIGTERM makes room for another attempt at once', async () => {
+test('a transcoder that returns its task on SIGTERM frees its slot for another attempt immediately', async () => {
   const id = await createJob()
   const first = await startNextAttempt()
   expect(await (await first.taskApi('POST', '/fail', { reason: 'interrupted' })).json()).toEqual({ state: 'queued' })
@@ -247,7 +247,7 @@ test('cancel ends a waiting job, stops a running one, and cannot be followed by 
   expect(await attempt.heartbeat()).toBe('cancel')
   expect((await attempt.finish([object])).status).toBe(409)
   expect((await readStatus(running)).state).toBe('cancelled')
-  // Again: the same answer. After an end of another kind: 409.
+  // Repeated: the same answer. After another kind of end: 409.
   expect((await postJson(`/api/v0/job/${running}/cancel`, {})).status).toBe(200)
   const done = await createJob()
   const second = await startNextAttempt()
@@ -275,7 +275,7 @@ test('a commit that broke off is resumed without the transcoder, from its record
     await attempt.storeObject('a.mp4', new Uint8Array(6)),
     await attempt.storeObject('b.mp4', new Uint8Array(7)),
   ]
-  // The store fails between the first and the second complete, as it would for a Worker that dies there.
+  // The store fails between the first and the second completed upload, as if the Worker crashed there.
   const head = env.BUCKET.head.bind(env.BUCKET)
   const broken = vi.spyOn(env.BUCKET, 'head').mockImplementation(async (key) => {
     if (key.endsWith('b.mp4')) throw new Error('R2 is away (10001)')
@@ -290,7 +290,7 @@ test('a commit that broke off is resumed without the transcoder, from its record
   const end = await readStatus(id)
   expect(end).toMatchObject({ job_completed: true, error: null })
   expect(end.outputs.map((output: any) => output.path)).toEqual(['a.mp4', 'b.mp4'])
-  // The transcoder that never got its answer asks again: the same answer.
+  // The transcoder that got no answer asks again: the same answer.
   expect(await (await attempt.finish(objects)).json()).toEqual({ state: 'completed' })
 })
 
@@ -311,7 +311,7 @@ test('each message delivered five times starts an attempt once (I11)', async () 
   expect(transcoders.runs).toHaveLength(1)
 })
 
-test('two transcoders run two jobs; a third waits, knows its place, and starts when a slot is free', async () => {
+test('two transcoders run two jobs; a third waits, shows its queue position, and starts when a slot is free', async () => {
   const [, second, third] = [await createJob(), await createJob(), await createJob()]
   const a = await startNextAttempt()
   await startNextAttempt()
@@ -346,7 +346,7 @@ test('what is over is removed in its time: outputs after 30 days, credentials af
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM tasks WHERE job = ?').bind(id).first('n')).toBe(0)
 })
 
-test('a job that no transcoder takes ends at its deadline, not never (I1)', async () => {
+test('a job that no transcoder accepts ends at its deadline (I1)', async () => {
   transcoders.answer = () => 503
   const id = await createJob()
   await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
@@ -362,7 +362,7 @@ test('a job that no transcoder takes ends at its deadline, not never (I1)', asyn
 test('the first plan stays: a later attempt is given it', async () => {
   await createJob()
   const first = await startNextAttempt()
-  // What a newer transcoder has beside it is kept.
+  // Members that a newer transcoder adds are kept.
   const stored = { ...taskPlan(), newer: 'member' }
   expect(await (await first.taskApi('POST', '/plan', { plan: stored, warnings: [] })).json()).toEqual({ plan: stored })
   await expireLease(first)
@@ -373,13 +373,13 @@ test('the first plan stays: a later attempt is given it', async () => {
   expect(await (await second.taskApi('POST', '/plan', { plan: other, warnings: [] })).json()).toEqual({ plan: stored })
 })
 
-/** Another character that base64 reads as the same bits: the last one of 43 has two bits that mean nothing. */
+/** Another base64 character for the same bits: in the last of 43 characters, two bits are unused. */
 function equivalent(last: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return alphabet[alphabet.indexOf(last) ^ 1] ?? ''
 }
 
-test('the door takes tokens of that task only, never API keys', async () => {
+test('the task API accepts tokens of that task only, never API keys', async () => {
   await createJob()
   const attempt = await startNextAttempt()
   const [n, expiry, mac] = attempt.run.token.split('.')
@@ -411,7 +411,7 @@ test.each([
   ['The upload does not exist. (10024)', 409, 'stale_attempt'],
   ['Too large. (100100)', 413, 'output_too_large'],
   ['The name is not valid. (10020)', 400, 'output_refused'],
-])('what the store says of a part is told to the transcoder: %s', async (message, httpStatus, code) => {
+])('a store’s error for a part is returned to the transcoder: %s', async (message, httpStatus, code) => {
   await createJob()
   const attempt = await startNextAttempt()
   vi.spyOn(env.BUCKET, 'createMultipartUpload').mockRejectedValue(new Error(message))

@@ -46,7 +46,7 @@ async function issue(change: Record<string, unknown>): Promise<string> {
 }
 
 let made = 0
-/** Rows alone, as creation inserts them. */
+/** Only rows, as job creation inserts them. */
 async function insert(account: string, count: number, priority = 0): Promise<void> {
   const statements: D1PreparedStatement[] = []
   for (let n = 0; n < count; n++) {
@@ -70,7 +70,7 @@ async function insert(account: string, count: number, priority = 0): Promise<voi
   await env.DB.batch(statements)
 }
 
-/** Gives `slots` slots away as the scheduler does; → how many each account runs. */
+/** Assigns `slots` slots as the scheduler does; returns how many each account runs. */
 async function dispatch(slots: number): Promise<Record<string, number>> {
   const busy = await env.DB.prepare('SELECT COUNT(*) AS n FROM slots').first<number>('n')
   for (let k = busy ?? 0; k < slots; k++) {
@@ -89,7 +89,7 @@ test('an account with 1,000 waiting jobs does not keep one with a single job wai
   expect(await dispatch(5)).toEqual({ many: 4, one: 1 })
 })
 
-/** Gives the only slot away as the scheduler does; → whose task has it. */
+/** Assigns the only slot as the scheduler does; returns the task that gets it. */
 async function serveOne(): Promise<{ id: string; account: string; attempt: number }> {
   const [task] = await listWaitingTasks(env.DB, Date.now(), 1)
   if (!task) throw new Error('nothing waits')
@@ -100,7 +100,7 @@ async function serveOne(): Promise<{ id: string; account: string; attempt: numbe
   return { id: task.id, account: task.account, attempt }
 }
 
-/** What the transcoder says at the end frees the slot. */
+/** The transcoder's final report frees the slot. */
 async function end(task: { id: string; attempt: number }, well: boolean): Promise<void> {
   const { attempt } = task
   const error = { code: 'output_unreachable', message: 'x' } as const
@@ -108,14 +108,14 @@ async function end(task: { id: string; attempt: number }, well: boolean): Promis
   expect((await transitionTask(env, task.id, said)).ok).toBe(true)
 }
 
-/** Each step takes a while: what happened first has the earlier time. */
+/** Each step advances the clock: what happened first has the earlier time. */
 function steps(): () => void {
   let now = Date.now()
   vi.spyOn(Date, 'now').mockImplementation(() => now)
   return () => void (now += 120_000)
 }
 
-test('with one slot, jobs that are lost again and again do not keep another account’s first job waiting', async () => {
+test('with one slot, jobs that are lost repeatedly do not delay another account’s first job', async () => {
   const pass = steps()
   await insert('lossy', 3)
   await insert('other', 1)
@@ -123,7 +123,7 @@ test('with one slot, jobs that are lost again and again do not keep another acco
   for (let n = 0; n < 5; n++) {
     const task = await serveOne()
     served.push(task.account)
-    // While the lost one waits for its retry, the next of its account does not take its turn.
+    // While the lost task waits for its retry, the next task of its account does not take its turn.
     pass()
     await end(task, task.account === 'other')
   }
@@ -145,7 +145,7 @@ test('with one slot, accounts take turns, however many jobs one of them sent bef
   expect(served).toEqual(['many', 'some', 'one', 'many', 'some', 'many', 'many'])
 })
 
-test('a job that was lost takes its next turn behind accounts that had none yet', async () => {
+test('a lost job waits until accounts without a turn had theirs', async () => {
   const pass = steps()
   await insert('a', 1)
   await insert('b', 1)
@@ -171,17 +171,17 @@ test('slots are shared by weight, priority goes before, and max_running bounds a
   expect(await dispatch(8)).toEqual({ a: 2, b: 6 })
   await insert('c', 3, 5)
   expect((await put('c', { max_running: 2 })).status).toBe(200)
-  // Two of c first, by priority; its third waits without keeping the others waiting.
+  // Two of c first, by priority; its third waits without blocking the others.
   expect(await dispatch(12)).toMatchObject({ c: 2 })
   expect((await dispatch(14))['c']).toBe(2)
-  // Nor does a claim that was decided before exceed it.
+  // A claim that was selected before the limit was reached does not exceed it either.
   const third = await env.DB.prepare(`SELECT id FROM tasks WHERE account = 'c' AND state = 'queued'`).first<string>(
     'id',
   )
   expect((await transitionTask(env, third!, { type: 'claim' }, { slot: 90 })).ok).toBe(false)
 })
 
-test('active jobs are bounded by one statement, also raced; an end makes room; a repeated key is answered all the same', async () => {
+test('active jobs are limited by one statement, also in a race; an end frees a place; a repeated idempotency key is always answered', async () => {
   const key = await issue({ account: 'bounded' })
   await put('bounded', { max_active_jobs: 3 })
   const headers = { 'idempotency-key': 'first' }
@@ -195,11 +195,11 @@ test('active jobs are bounded by one statement, also raced; an end makes room; a
   expect(other.status).toBe(429)
   expect(await (await postJson('/api/v0/job', jobBody(), { key, headers })).json()).toEqual(first)
   await postJson(`/api/v0/job/${first._auto_generated_id_}/cancel`, {}, { key })
-  // The refused key was not used up.
+  // The refused request did not use up the idempotency key.
   expect((await postJson('/api/v0/job', jobBody(), { key, headers: { 'idempotency-key': 'second' } })).status).toBe(200)
 })
 
-test('a key sends as many requests a minute as it may, then is told when to come again', async () => {
+test('a key may send its requests per minute, then gets 429 with Retry-After', async () => {
   const key = await issue({ account: 'slow', requests_per_minute: 5 })
   const now = Date.now()
   const clock = vi.spyOn(Date, 'now').mockReturnValue(now)
@@ -212,7 +212,7 @@ test('a key sends as many requests a minute as it may, then is told when to come
   expect((await apiRequest('/api/v0/job', { key })).status).toBe(429)
 })
 
-test('stored uploads of an account and of a key are bounded in bytes by one statement, also raced; a deletion makes room', async () => {
+test('stored upload bytes of an account and of a key are limited by one statement, also in a race; a deletion frees bytes', async () => {
   const admin = { key: ADMIN }
   const first = await (
     await postJson('/api/v0/keys', { account: 'films', max_stored_upload_bytes: 30 }, admin)
@@ -229,14 +229,14 @@ test('stored uploads of an account and of a key are bounded in bytes by one stat
   const raced = await Promise.all(Array.from({ length: 8 }, () => send(first.key, 10)))
   expect(raced.filter(({ status }) => status === 201)).toHaveLength(3)
   const refused = raced.find(({ status }) => status !== 201)!
-  // Waiting does not help, so no time is named.
+  // Waiting does not help, so there is no Retry-After.
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null])
   expect((await refused.json<any>()).error).toMatchObject({
     code: 'quota_exceeded',
     message: expect.stringContaining('The uploads of this key take 30 of at most 30 bytes, and this one has 10.'),
     details: { scope: 'key', stored_bytes: 30, maximum: 30, announced_bytes: 10 },
   })
-  // The other key of the account has no bound of its own, but shares the account's; a resumable one counts from its start.
+  // The account's other key has no limit of its own but shares the account's; a resumable upload counts from its start.
   const tus = (length: number) =>
     apiRequest('/uploads', {
       method: 'POST',
@@ -253,11 +253,11 @@ test('stored uploads of an account and of a key are bounded in bytes by one stat
   expect((await tus(10)).status).toBe(201)
   const { uploaded_file_number: number } = await raced.find(({ status }) => status === 201)!.json<any>()
   expect((await apiRequest(`/uploads/${number}`, { method: 'DELETE', key: first.key })).status).toBe(204)
-  // What a key sent counts for the one in its place.
+  // What a key uploaded counts for the key that replaces it.
   const { key: next } = await (await postJson(`/api/v0/keys/${first.id}/rotate`, {}, admin)).json<any>()
   expect((await send(next, 11)).status).toBe(429)
   expect((await send(next, 10)).status).toBe(201)
-  // Another account is none of that.
+  // Another account does not share this limit.
   expect((await send(await issue({ account: 'other' }), 200)).status).toBe(201)
 })
 
@@ -292,7 +292,7 @@ test('where the platform’s rate limit is bound, it is asked for each key', asy
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
   expect((await refused.json<any>()).error.code).toBe('rate_limited')
   expect((await ask(other)).status).toBe(200)
-  // Without it the service counts for itself.
+  // Without a limit of its own, the service's default applies to each account.
   expect((await apiRequest('/api/v0/job', { key: one })).status).toBe(200)
 })
 
@@ -306,7 +306,7 @@ test('the priority of a key is that of its jobs, and survives its rotation', asy
   expect(await row.first('priority')).toBe(7)
 })
 
-test('accounts are for admins, and only known quotas are taken', async () => {
+test('accounts need the admin scope, and only known quotas are accepted', async () => {
   expect((await apiRequest('/api/v0/accounts')).status).toBe(403)
   expect((await put('x', { weight: 0 })).status).toBe(400)
   expect((await put('x', { slots: 3 })).status).toBe(400)
@@ -357,7 +357,7 @@ test('what an older key sealed is sealed again by the newest, in batches, and op
   expect(first).toMatchObject({ key_id: 'k2', resealed: 3, done: false, unreadable: [] })
   expect(await resealSecrets(both, { ...start, job: first.next }, 3)).toMatchObject({ resealed: 2, done: true })
   expect(await resealSecrets(both, start, 3)).toMatchObject({ resealed: 0, done: true })
-  // Addresses of keys are sealed with the same ring.
+  // Webhook addresses of keys are encrypted with the same key ring.
   const hooked = await issue({ account: 'v', webhook_url: 'https://hooks.test/in?token=HOOKSECRET' })
   const id = hooked.split('.')[0]!
   expect(await resealSecrets(both, start, 3)).toMatchObject({ resealed: 1, done: true, unreadable_keys: [] })

@@ -1,4 +1,4 @@
-// Repetition and races through the real Worker: messages, posts, keys; and what the simulation found, once each.
+// Repetition and races in the real Worker: messages, posts, idempotency keys; and each bug that the simulation found.
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
@@ -14,7 +14,7 @@ import { noProgress } from '../support/fakeTranscoder.ts'
 import { taskPlan } from '../support/taskPlan.ts'
 import { createJob, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
 
-/** The long form is `npm run repeat`; docs/reliability.md has its figures. */
+/** The long form is `npm run repeat`; docs/reliability.md has its results. */
 const JOBS = Number(env.REPEAT_JOBS || 20)
 const KEYS = Number(env.IDEMPOTENCY_KEYS || 20)
 const TRIES = 50
@@ -46,7 +46,7 @@ test(`each message five times, each post three times, ${JOBS} jobs: as many atte
   for (let n = 0; n < JOBS; n++) {
     ids.push(await createJob())
     let attempt = await transcoders.nextAttempt()
-    // The starts that were sent again for the job before are passed over.
+    // Repeated starts of the previous job are skipped.
     while (seen.has(attempt.job)) attempt = await transcoders.nextAttempt()
     seen.add(attempt.job)
     await deliver({ task: attempt.run.task_id, attempt: 1 }, 5)
@@ -66,7 +66,7 @@ test(`each message five times, each post three times, ${JOBS} jobs: as many atte
     .first()
   expect(rows).toEqual({ jobs: JOBS, attempts: JOBS, results: JOBS })
   console.log(`${JOBS} jobs, ${JSON.stringify(rows)}`)
-  // A start is sent again to the same transcoder, which knows it; none is sent for another attempt.
+  // A start is repeated only to the same transcoder, which knows it already; none is sent for another attempt.
   expect(new Set(transcoders.runs.map(({ request }) => `${request.task_id} ${request.attempt}`)).size).toBe(JOBS)
   expect((await env.BUCKET.list({ prefix: 'work/' })).objects).toEqual([])
 }, 7_200_000)
@@ -94,7 +94,8 @@ test('a batch that lost its race does not free the slot of the attempt that runs
   const attempt = await transcoders.nextAttempt()
   const id = attempt.run.task_id
   const batch = env.DB.batch.bind(env.DB)
-  // The answer to the start was lost, and between that verdict's read and its write the transcoder asks for its task.
+  // The answer to the start was lost, and between the read and the write of that result the transcoder asks for its
+  // task.
   const raced = vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
     raced.mockRestore()
     expect((await attempt.taskApi('GET', '')).status).toBe(200)
@@ -107,7 +108,7 @@ test('a batch that lost its race does not free the slot of the attempt that runs
   expect(slots.results).toEqual([{ task: id, attempt: 1 }])
 })
 
-test('figures that were shown survive the memory of the monitor (I4)', async () => {
+test('progress that was shown survives the eviction of the monitor (I4)', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   await attempt.heartbeat({ transcoded: 0.1 })
@@ -118,7 +119,7 @@ test('figures that were shown survive the memory of the monitor (I4)', async () 
   })
 })
 
-test('a commit that fails for good shows the last figures, not zero (I4)', async () => {
+test('a commit that fails permanently shows the last progress, not zero (I4)', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   await attempt.heartbeat({ transcoded: 0.9, bytes_produced: 100, bytes_stored: 90 })
@@ -131,7 +132,7 @@ test('a commit that fails for good shows the last figures, not zero (I4)', async
   expect(Number(end.xfer_progress)).toBeGreaterThanOrEqual(Number(before.xfer_progress))
 })
 
-test('while a job is ended, nobody is shown more than what it ends with (I4)', async () => {
+test('while a job is ending, no status shows more progress than its final one (I4)', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   await attempt.heartbeat({ transcoded: 0.2 })
@@ -147,7 +148,7 @@ test('while a job is ended, nobody is shown more than what it ends with (I4)', a
   expect([shown, (await readStatus(id)).tcode_progress]).toEqual(['20', '20'])
 })
 
-test('a request for the task that was overtaken does not lower the fence of the monitor (I3)', async () => {
+test('a late request of an older attempt does not lower the monitor’s current attempt (I3)', async () => {
   await createJob()
   const first = await startNextAttempt()
   await first.taskApi('POST', '/fail', { reason: 'interrupted' })
@@ -160,12 +161,12 @@ test('a request for the task that was overtaken does not lower the fence of the 
   expect(await first.heartbeat()).toBe('stop')
 })
 
-test('a request for the task that arrives behind the end does not bring the job back to life (I8)', async () => {
+test('a request for the task that arrives after the end does not bring the job back to life (I8)', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   await postJson(`/api/v0/job/${id}/cancel`, {})
   const { job: jobId, run } = attempt
-  // As after an eviction: nothing is remembered.
+  // As after an eviction: the memory is empty.
   await runInDurableObject(monitor(attempt), (instance) =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- private at compile time only
     Object.assign((instance as unknown as { fence: object }).fence, { life: null, ended: null }),
@@ -174,14 +175,15 @@ test('a request for the task that arrives behind the end does not bring the job 
   expect(await monitor(attempt).attemptState(1)).toBe('stale')
 })
 
-test('a task that waits for its next attempt is still watched: its end is not missed (I8)', async () => {
+test('a task that waits for its next attempt is still monitored: its end is not missed (I8)', async () => {
   await createJob()
   const attempt = await startNextAttempt()
   await attempt.storeObject('film.mp4', new Uint8Array(6))
   await attempt.taskApi('POST', '/fail', { reason: 'interrupted' })
   transcoders.answer = () => 503
   await env.DB.prepare('UPDATE tasks SET not_before = 0').run()
-  // No free slot, so the alarm changes nothing; then the job is ended by a Worker that dies before it says so.
+  // There is no free slot, so the alarm changes nothing; then a Worker ends the job and crashes before it tells the
+  // monitor.
   await env.DB.prepare(`INSERT INTO slots (k, free_at) VALUES (0, 9e15), (1, 9e15)`).run()
   await runDurableObjectAlarm(monitor(attempt))
   expect(await transitionTask(env, attempt.run.task_id, { type: 'cancel' })).toMatchObject({ ok: true })
@@ -191,7 +193,7 @@ test('a task that waits for its next attempt is still watched: its end is not mi
   })
 })
 
-test('a commit record that a request stored and did not live to use is removed at the end (I8)', async () => {
+test('a commit record of a request that died is removed at the end (I8)', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   await storeCommitRecord(env, attempt.job, 1, { objects: [], written: [], warnings: [], progress: noProgress })
@@ -210,7 +212,7 @@ test('of two finish posts at once, the later one leaves no record behind the end
       timeout: STEP_TIMEOUT_MS,
       interval: 5,
     })
-    // Behind the end the monitor cleans up; it may not be done with that before this record is there.
+    // After the end the monitor cleans up; it must not finish before this record is stored.
     for (let n = 0; n < 50 && !answered.done; n++) await readStatus(id)
   }
   const prototype = Object.getPrototypeOf(env.BUCKET) as R2Bucket

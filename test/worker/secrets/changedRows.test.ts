@@ -1,5 +1,5 @@
-// In charge of: whoever can write to the database cannot have a job's credentials sent to another address: each form of
-// address is changed in the row of a job, and what the other host is sent is looked at.
+// In charge of: an attacker who can write to the database cannot have a job's credentials sent to another address: each
+// kind of address is changed in a job's row, and the requests to the other host are checked.
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
@@ -12,7 +12,7 @@ import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
 
-/** Both may be reached; a client named the first. */
+/** Both may be reached; the client named the first. */
 const NAMED = 'logo.test'
 const THIEF = 'hooks.test'
 const SECRET = 'VICTIM-SECRET-77'
@@ -42,7 +42,7 @@ async function start(change: Record<string, unknown>): Promise<{ id: number; att
   return { id, attempt: await startNextAttempt() }
 }
 
-/** As the finding had it: one statement. */
+/** A single UPDATE statement, as in the security finding. */
 async function change(id: number, from: string, to: string): Promise<void> {
   const row = await env.DB.prepare('UPDATE jobs SET config = replace(config, ?2, ?3) WHERE id = ?1 RETURNING config')
     .bind(id, from, to)
@@ -50,7 +50,7 @@ async function change(id: number, from: string, to: string): Promise<void> {
   expect(row?.config).toContain(to)
 }
 
-/** What the transcoder is told, and what becomes of the job when it tells that. */
+/** The answer to the transcoder, and the job after the transcoder has reported it. */
 async function told(id: number, attempt: FakeAttempt, answer: Response): Promise<unknown> {
   const { error } = await answer.json<any>()
   await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
@@ -110,7 +110,7 @@ describe('an address that was changed in the row of a job', () => {
   test.each<[string, Record<string, unknown>]>([
     ['in clear', { webhook_url: `https://${NAMED}/in` }],
     ['with a sealed query', { webhook_url: `https://${NAMED}/in?token=SEALED` }],
-  ])('is not told of the end: %s', async (_, change_) => {
+  ])('receives no webhook: %s', async (_, change_) => {
     const { id, attempt } = await start(change_)
     const row = (await findJobByJobId(env.DB, attempt.job))!
     expect(await webhookAddress(env, row)).toBe(change_['webhook_url'])
@@ -142,7 +142,7 @@ describe('an address that was changed in the row of a job', () => {
 })
 
 describe('what an older version sealed, for its job alone', () => {
-  /** As version 1 did it: the addresses were not authenticated. */
+  /** As version 1 encrypted it: the addresses were not authenticated. */
   async function sealedBefore(account: string, jobId: string, value: unknown): Promise<string> {
     const encoder = new TextEncoder()
     const bound = encoder.encode(JSON.stringify([account, jobId, 'secrets', 'k1']))
@@ -169,7 +169,7 @@ describe('what an older version sealed, for its job alone', () => {
     await env.DB.prepare('UPDATE jobs SET sealed = ?2 WHERE id = ?1').bind(id, before).run()
     const old = (await findJobByJobId(env.DB, attempt.job))!
     expect(await openJobSecrets(env, old)).toEqual(secrets)
-    // With the same key: what is older is sealed again all the same.
+    // Older versions are encrypted again even if the key is the same.
     expect(await resealSecrets(env, { job: id - 1, key: '' }, 10)).toMatchObject({
       resealed: 1,
       unreadable: [],

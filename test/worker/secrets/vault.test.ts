@@ -20,7 +20,7 @@ test('what is sealed opens again, and only for the same account, job and field',
   }
 })
 
-test('what is sealed for addresses opens for these alone, in their order', async () => {
+test('secrets sealed for addresses open for exactly these, in order', async () => {
   const addresses = ['http', 'https://a.test/film.mp4', 'aws', 's3://films']
   const sealed = await seal(env, 'a', 'job', 'secrets', value, addresses)
   expect(await unseal(env, 'a', 'job', 'secrets', sealed, addresses)).toEqual(value)

@@ -1,5 +1,5 @@
-// In charge of: the dashboard's addresses inside of the Worker, their headers, and that the API's own answers stay JSON.
-// Not in charge of: what is served before the Worker is asked (test/node/web/browser).
+// In charge of: the dashboard's addresses in the Worker, their headers, and that the API's own answers stay JSON.
+// Not in charge of: what is served without calling the Worker (test/node/web/browser).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { app } from '../../../worker/app.ts'

@@ -1,5 +1,5 @@
-// In charge of: what a service finds out about itself: with the real D1, R2, queue and Durable Objects it is whole, each planted
-// mistake is found and named, and nothing stays behind.
+// In charge of: the service's self-diagnosis: with the real D1, R2, queue and Durable Objects it finds no problem, it
+// names each planted mistake, and it leaves nothing behind.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Check, Diagnosis } from '#contract/api/diagnosis.ts'
@@ -30,7 +30,7 @@ const named = (diagnosis: Diagnosis, name: string): Check => diagnosis.checks.fi
 const wrong = ({ checks }: Diagnosis) =>
   checks.flatMap(({ name, verdict }) => (['ok', 'skipped'].includes(verdict) ? [] : [name]))
 
-/** Everything that a diagnosis could leave. */
+/** Everything that a diagnosis could leave behind. */
 async function kept(): Promise<unknown> {
   const marks = await env.DB.prepare(`SELECT name FROM marks WHERE name <> 'sweep'`).all()
   const objects = await env.BUCKET.list({ prefix: 'diagnosis/' })
@@ -40,7 +40,7 @@ async function kept(): Promise<unknown> {
 test('a whole service is whole, and nothing stays behind', async () => {
   await reconciler()
   const found = await diagnose(other({}))
-  expect(wrong(found)).toEqual(['secrets']) // the admin key of the tests is a short one
+  expect(wrong(found)).toEqual(['secrets']) // the admin key of the tests is too short
   expect(found.checks.map(({ name }) => name).join(' ')).toBe(
     'settings secrets vault egress migrations database bucket queue cron durable_objects rate_limit starts transcoders',
   )
@@ -61,7 +61,7 @@ test('no secret is in it', async () => {
     expect(text).not.toContain(secret)
 })
 
-test('it is the admin’s: a key of jobs is refused, and so is nobody; it is no GET', async () => {
+test('needs the admin scope: a jobs key and a request without key are refused; GET is not allowed', async () => {
   expect((await apiRequest('/api/v0/diagnosis', { method: 'POST', key: API_KEY })).status).toBe(403)
   const nobody = await apiRequest('/api/v0/diagnosis', {
     method: 'POST',
@@ -99,7 +99,7 @@ test('a database without the newest table is found, and everything else is still
   }
 })
 
-test('a queue whose messages nobody takes', async () => {
+test('a queue without a consumer', async () => {
   const sent: unknown[] = []
   const deaf = other({ QUEUE: { send: async (body: unknown) => void sent.push(body) } as unknown as Queue })
   expect(await checkQueue(deaf, 300)).toMatchObject({
@@ -108,7 +108,7 @@ test('a queue whose messages nobody takes', async () => {
     remedy: expect.stringContaining('[[queues.consumers]]'),
   })
   expect(sent).toHaveLength(1)
-  // The message comes after all: nobody waits for it any more.
+  // The message arrives late, when the diagnosis no longer waits for it.
   const batch = { messages: [{ body: sent[0], ack: vi.fn<() => void>(), retry: vi.fn<() => void>() }] }
   await worker.queue(batch as unknown as MessageBatch<any>, env)
   expect(batch.messages[0]!.ack).toHaveBeenCalledOnce()
@@ -166,7 +166,7 @@ test('a transcoder that is away, and two of different versions', async () => {
   expect(named(await diagnose(other({})), 'transcoders').message).toContain('version 1, 2')
 })
 
-test('a missing secret is told by /health, with the command', async () => {
+test('a missing secret is reported by /health, with the command to set it', async () => {
   for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY']) {
     const [status, answer] = await requestWithEnv(other({ [name]: undefined }), 'GET', '/health')
     expect(status).toBe(503)
@@ -174,7 +174,7 @@ test('a missing secret is told by /health, with the command', async () => {
   }
 })
 
-test('BASE_URL as the client calls it is right; API_KEY beside containers is told', async () => {
+test('a correct BASE_URL passes; API_KEY together with containers is reported', async () => {
   expect(named(await diagnose(other({ BASE_URL: BASE_URL })), 'settings').verdict).toBe('ok')
   const containers = await diagnose(other({ TRANSCODER_URLS: '', MAX_SLOTS: '1' }))
   expect(named(containers, 'settings')).toMatchObject({

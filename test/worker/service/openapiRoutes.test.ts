@@ -1,5 +1,5 @@
-// In charge of: the OpenAPI document against the routes of the app: none is missing on either side.
-// Not in charge of: what the operations answer (test/node/service/api/openapi.test.ts).
+// In charge of: the OpenAPI document against the routes of the app: each side lists the same.
+// Not in charge of: the answers of the operations (test/node/service/api/openapi.test.ts).
 import { expect, test } from 'vitest'
 import { operations } from '../../../scripts/openapi/operations.ts'
 import { app } from '../../../worker/app.ts'
@@ -7,12 +7,12 @@ import { dashboardRoutes } from '../../../worker/service/dashboardRoutes.ts'
 import { taskApi } from '../../../worker/taskApi/taskRoutes.ts'
 import { apiRequest } from '../support/apiClient.ts'
 
-/** Spoken by middleware, which app.routes does not tell from any other (worker/uploads/tus/tusRoutes.ts). */
+/** Handled by middleware, which app.routes does not distinguish (worker/uploads/tus/tusRoutes.ts). */
 const TUS = ['HEAD /uploads/{}', 'PATCH /uploads/{}']
-/** Pages of the dashboard, and the door, whose addresses a transcoder is given with its token. */
+/** Pages of the dashboard, and the task API, whose addresses a transcoder receives with its token. */
 const apart = new Set([...dashboardRoutes.routes, ...taskApi.routes].map(({ path }) => path))
 
-/** Parameters by their place alone: `:id{[1-9]+}`, `{id}` and what ends in `*` are one. */
+/** Normalizes parameters: `:id{[1-9]+}`, `{id}` and a trailing `*` become the same. */
 const plain = (path: string): string =>
   path
     .replaceAll(/:\w+(\{[^/]*?\})?(?=\/|$)/g, '{}')

@@ -1,4 +1,4 @@
-// In charge of: which addresses the guard lets pass, form by form.
+// In charge of: which addresses the address policy accepts, for every form of address.
 import { describe, expect, test } from 'vitest'
 import { requireAllowedAddress, isPublicAddress } from '../../../worker/storage/addressPolicy.ts'
 import { FORBIDDEN_ADDRESSES } from './forbiddenAddresses.ts'

@@ -1,5 +1,5 @@
-// In charge of: what every provider must do, whatever stands behind it. One suite; a provider joins it with a fixture.
-// The checks are values, so that plantedFaults.test.ts can run them against planted faults and see them fail.
+// In charge of: the rules for every storage provider. One suite; a provider joins it with a fixture. The checks are
+// values, so that plantedFaults.test.ts can run them against planted faults and see them fail.
 import { describe, expect, test } from 'vitest'
 import type { Sink, Source, StoreError, StoreErrorCode } from '../../../worker/storage/objectStore.ts'
 import type { CacheControlByKind } from '../../../worker/storage/cacheControl.ts'
@@ -7,7 +7,7 @@ import { MAX_DELETE_BATCH } from '../../../worker/storage/objectStore.ts'
 
 export const SAMPLE_BYTES = Uint8Array.from({ length: 70_001 }, (_, i) => (i * 31 + (i >> 8)) % 251)
 
-/** A value of its own for each kind of object. */
+/** A different value for each kind of object. */
 export const caching: CacheControlByKind = {
   segment: 'public, max-age=31536000, immutable',
   manifest: 'no-cache',
@@ -20,7 +20,7 @@ export interface Check {
 }
 
 export interface SourceFixture {
-  /** Makes an object with these bytes and opens it. */
+  /** Creates an object with these bytes and opens it. */
   open(bytes: Uint8Array): Promise<Source>
   /** Replaces the object of the last `open`. */
   replace(bytes: Uint8Array): Promise<void>
@@ -30,12 +30,12 @@ export interface SourceFixture {
 
 export interface SinkFixture {
   sink(): Promise<Sink>
-  /** What a reader sees at the path, or null. */
+  /** What a reader gets for the path, or null. */
   stored(path: string): Promise<Uint8Array | null>
   contentType(path: string): Promise<string | null>
-  /** What it keeps as Cache-Control, or null. The sinks are opened with `caching`. */
+  /** The stored Cache-Control, or null. The sinks are opened with `caching`. */
   cacheControl(path: string): Promise<string | null>
-  /** Smallest part that the provider takes, in bytes. */
+  /** Smallest part that the provider accepts, in bytes. */
   minPartBytes: number
 }
 
@@ -43,7 +43,7 @@ async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return new Uint8Array(await new Response(body).arrayBuffer())
 }
 
-/** Large arrays make a matcher slow and its message useless. */
+/** With large arrays, a matcher is slow and its message useless. */
 function same(a: Uint8Array | null, b: Uint8Array): boolean {
   return a !== null && a.length === b.length && a.every((byte, i) => byte === b[i])
 }
@@ -55,7 +55,7 @@ async function codeOf(call: Promise<unknown>): Promise<StoreErrorCode | 'no erro
   )
 }
 
-/** A body of unknown length, in pieces of odd sizes. */
+/** A body of unknown length, in chunks of odd sizes. */
 export function chunked(bytes: Uint8Array, chunkSize = 4093): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
@@ -224,7 +224,7 @@ export function sinkConformance(fixture: SinkFixture): Check[] {
   ])('a body of another length than announced leaves nothing:', async (_, difference) => {
     const sink = await fixture.sink()
     const announced = SAMPLE_BYTES.length + difference
-    // Over a network a body that ends early looks like a connection that breaks.
+    // Over a network, a body that ends early looks like a broken connection.
     const streamed = await codeOf(sink.put('c.bin', chunked(SAMPLE_BYTES), announced, 'video/mp4'))
     expect(['body_broken', 'unreachable']).toContain(streamed)
     expect(await codeOf(sink.put('c.bin', SAMPLE_BYTES, announced, 'video/mp4'))).toBe('invalid')
@@ -247,7 +247,7 @@ export function sinkConformance(fixture: SinkFixture): Check[] {
     const stored = await fixture.stored('d/movie.mp4')
     expect(same(stored?.subarray(part.length) ?? null, SAMPLE_BYTES)).toBe(true)
     expect(await fixture.contentType('d/movie.mp4')).toBe('video/mp4')
-    // S3 answers the same again for a while.
+    // S3 returns the same answer again for a while.
     const again = await sink.completeUpload('d/movie.mp4', upload, parts).catch((error: StoreError) => error.code)
     expect(['no_such_upload', { etag }]).toContainEqual(again)
   })

@@ -1,4 +1,4 @@
-// In charge of: forms of addresses that no field of a job may reach, with their names.
+// In charge of: addresses that no field of a job may reach, each with a name.
 // Not in charge of: which code refuses them.
 
 export const FORBIDDEN_ADDRESSES: [string, string][] = [

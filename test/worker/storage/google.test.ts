@@ -1,5 +1,5 @@
-// In charge of: Cloud Storage, with both kinds of key, against the suite of all providers; the assertion for a token; and what
-// is made of Google's refusals.
+// In charge of: Cloud Storage, with both kinds of key, against the conformance suite; the assertion for a token; and
+// the mapping of Google's errors.
 import { describe, expect, test } from 'vitest'
 import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'
 import type { FakeGoogleOptions } from '../../fakes/googleStorage.ts'
@@ -50,14 +50,14 @@ function fakeOf(manner: Partial<FakeGoogleOptions> = {}): FakeGoogle {
   })
 }
 
-/** Counts what goes where. */
+/** Counts the requests by target. */
 function counted(fake: FakeGoogle): { transport: FetchFunction; asked: string[] } {
   const asked: string[] = []
   const send = fetchFrom(fake.handle)
   return { asked, transport: (url, init) => (asked.push(new URL(url).host), send(url, init)) }
 }
 
-// A key of its own for each, since tokens are kept for all that use one.
+// A different key for each, since tokens are cached per key.
 for (const [name, key, publicKey] of [
   ['gcloud with an HMAC key', pair, mine.publicKey],
   ['gcloud with a service account', accountWith(anothers.pem), anothers.publicKey],
@@ -103,7 +103,7 @@ describe('a token', () => {
     fake.store.put(`${bucket}/a`, SAMPLE_BYTES)
     await s3Source(store, 'a').stat()
     await Promise.all([1, 2, 3].map(() => s3Source(store, 'a').stat()))
-    // Another opening of the same credentials.
+    // Opens the same credentials again.
     await s3Source(
       gcsStore(bucket, accountWith(key.pem), transport, () => now),
       'a',
@@ -115,7 +115,7 @@ describe('a token', () => {
     expect(asked.filter((host) => host === 'oauth2.googleapis.com')).toHaveLength(2)
   })
 
-  test('that a cancelled request asked for keeps nobody waiting', async () => {
+  test('requested by a cancelled request does not block others', async () => {
     const key = await generateRsaKey()
     const fake = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }] })
     fake.store.put(`${bucket}/a`, SAMPLE_BYTES)
@@ -140,7 +140,7 @@ describe('a token', () => {
     await expect(wrong.stat()).rejects.toMatchObject({ code: 'credentials_invalid' })
   })
 
-  test('that was taken and is withdrawn is an accident; one that never was taken is a verdict', async () => {
+  test('that was accepted and is then rejected is a temporary error; one that was never accepted is permanent', async () => {
     const key = await generateRsaKey()
     const fake = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }] })
     fake.store.put(`${bucket}/a`, SAMPLE_BYTES)

@@ -1,4 +1,4 @@
-// In charge of: redirects, credentials and waits of the one outbound seam.
+// In charge of: redirects, credentials and timeouts of guardedFetch, through which all outbound requests go.
 import { env } from 'cloudflare:workers'
 import { describe, expect, test } from 'vitest'
 import { guardedFetch } from '../../../worker/storage/guardedFetch.ts'
@@ -7,7 +7,7 @@ import type { StoreError } from '../../../worker/storage/objectStore.ts'
 const platform = { EGRESS: 'platform', ALLOW_PRIVATE_HOSTS: '' } as unknown as Env
 const pinned = { EGRESS: 'pinned', ALLOW_PRIVATE_HOSTS: '' } as unknown as Env
 
-/** A network of its own: each address has an answer, and every request is kept. */
+/** A fake network: each address has an answer, and every request is recorded. */
 function network(answers: Record<string, () => Response | Promise<Response>>) {
   const seen: Request[] = []
   return {
@@ -116,13 +116,13 @@ test('an address that the guard refuses is never asked', async () => {
   expect(net.seen.length).toBe(0)
 })
 
-test('the header of the service’s own requests cannot be set', async () => {
+test('internal headers of the service cannot be set', async () => {
   const net = network({})
   const headers = { 'x-splicepoint-internal': 'stolen', 'x-egress-url': 'http://127.0.0.1/' }
   await guardedFetch(platform, start, { headers }, { fetch: net.fetch })
   await guardedFetch(pinned, start, { headers }, { fetch: net.fetch })
   expect(net.seen.map((request) => request.headers.get('x-splicepoint-internal'))).toEqual([null, null])
-  // Node needs the whole address where it connects in place of workerd; nobody else is told.
+  // Node needs the complete address where it connects instead of workerd; no other receiver gets this header.
   expect(net.seen.map((request) => request.headers.get('x-egress-url'))).toEqual([null, start])
 })
 
@@ -139,7 +139,7 @@ test('what the local egress refused or failed to reach becomes an error with its
     code: 'unreachable',
     transient: true,
   })
-  // Elsewhere an upstream may say so itself, and it means nothing.
+  // On another platform an upstream server may send this status itself; it has no meaning there.
   expect((await guardedFetch(platform, start, {}, { fetch: network(refused).fetch })).status).toBe(470)
 })
 
@@ -149,7 +149,7 @@ test.each(['host_not_found', 'connection_refused', 'tls_failed'])('the local egr
   })
   const get = guardedFetch(pinned, start, {}, { fetch: network(failed('It is so.')).fetch })
   await expect(get).rejects.toMatchObject({ code, message: 'It is so.', transient: true })
-  // What answers HEAD has no body.
+  // An answer to HEAD has no body.
   const head = guardedFetch(pinned, start, { method: 'HEAD' }, { fetch: network(failed(null)).fetch })
   await expect(head).rejects.toMatchObject({ code, message: 'a.example.com cannot be reached.' })
 })
@@ -159,7 +159,7 @@ test.each([
   [525, '', 'tls_failed'],
   [526, '<html>Invalid SSL certificate</html>', 'tls_failed'],
   [530, 'error code: 1016', 'host_not_found'],
-])('Cloudflare says why in place of the server: %i %s', async (status, body, code) => {
+])('Cloudflare’s own error statuses are reported as such: %i %s', async (status, body, code) => {
   const net = network({ [start]: () => new Response(body, { status }) })
   await expect(guardedFetch(platform, start, {}, { fetch: net.fetch })).rejects.toMatchObject({
     code,
@@ -167,7 +167,7 @@ test.each([
     message: expect.stringContaining('a.example.com '),
     transient: true,
   })
-  // Where Node connects, it is the server itself that answers so.
+  // With Node as the connector, this status comes from the server itself.
   expect((await guardedFetch(pinned, start, {}, { fetch: net.fetch })).status).toBe(status)
 })
 
@@ -192,7 +192,7 @@ test('a server that does not answer in time is unreachable', async () => {
   })
 })
 
-test('a connection that fails is unreachable; the caller’s own abort is the caller’s', async () => {
+test('a failed connection is `unreachable`; an abort by the caller keeps its reason', async () => {
   const broken = async () => {
     throw new TypeError('connection refused')
   }

@@ -1,5 +1,5 @@
-// In charge of: outputs of one job in several buckets, as one sink: each operation reaches the bucket that a path is marked with;
-// and presigned addresses, as a strict server takes them.
+// In charge of: outputs of one job in several buckets as one sink: each operation reaches the bucket that its path is
+// marked with; and presigned addresses, checked by a strict server.
 import { beforeEach, expect, test } from 'vitest'
 import { FakeS3 } from '../../fakes/s3.ts'
 import { multiBucketSink } from '../../../worker/storage/multiBucketSink.ts'
@@ -34,7 +34,7 @@ beforeEach(() => {
 
 const objects = (): string[] => [...fake.objects.keys()].toSorted()
 
-test('objects, uploads and deletions reach the bucket that their path is marked with', async () => {
+test('objects, uploads and deletions go to the bucket that prefixes their path', async () => {
   await sink.put('a/x.mp4', bytes, 16, 'video/mp4')
   await sink.put('@sound/a/x.m4a', bytes, 16, 'audio/mp4')
   const upload = await sink.beginUpload('@more/y.mp4', 'video/mp4')
@@ -55,7 +55,7 @@ test('objects, uploads and deletions reach the bucket that their path is marked 
   expect(objects()).toEqual([])
 })
 
-test('each directory is tried out in its own bucket, and what is left is named with its mark', async () => {
+test('the write probe runs for each directory in its own bucket, and leftovers are named with the bucket prefix', async () => {
   const kept: string[] = []
   for (const directory of ['a', '@sound', '@more/b'])
     await sink.probeWrite?.(directory, async (_upload, path) => void kept.push(path))
@@ -67,7 +67,7 @@ test('each directory is tried out in its own bucket, and what is left is named w
   ])
 })
 
-test('a mark that is none of the job’s is a directory like any other, and no path climbs out of a bucket', async () => {
+test('an unknown bucket prefix is an ordinary directory, and no path leaves its bucket', async () => {
   await sink.put('@other/x', bytes, 16, 'video/mp4')
   expect(objects()).toEqual(['films/@other/x'])
   await expect(sink.put('@sound/../films/x', bytes, 16, 'video/mp4')).rejects.toMatchObject({ code: 'invalid' })

@@ -1,5 +1,5 @@
-// In charge of: Oracle's native API and its door for S3 against the suite of all providers; the documented examples of its
-// signatures; and what is made of its refusals.
+// In charge of: Oracle's native API and its S3-compatible API against the conformance suite; the documented examples of
+// its signatures; and the mapping of its errors.
 import { describe, expect, test } from 'vitest'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { generateRsaKey } from '../../fakes/rsaKeys.ts'
@@ -90,7 +90,7 @@ for (const [name, noBatch] of [
   test(`${name} is left without an upload`, () => expect([...fake.uploads.keys()]).toEqual([]))
 }
 
-describe("Oracle's door for S3", () => {
+describe("Oracle's S3-compatible API", () => {
   const pair = {
     kind: 'pair',
     accessKey: 'a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2',
@@ -142,7 +142,7 @@ describe('the examples in Oracle\'s documentation ("Request Signatures", Test Va
   const host = 'iaas.us-phoenix-1.oraclecloud.com'
   const compartment = 'ocid1.compartment.oc1..aaaaaaaam3we6vgnherjq5q2idnccdflvjsnog7mlr6rtdb25gilchfeyjxa'
   const volume = 'ocid1.volume.oc1.phx.abyhqljrgvttnlx73nmrwfaux7kcvzfs3s66izvxf2h4lgvyndsdsnoiwr5q'
-  // Its test key has 1024 bits, which WebCrypto in workerd takes for signing all the same.
+  // The documented test key has 1024 bits; WebCrypto in workerd accepts it for signing.
   const pem = `-----BEGIN RSA PRIVATE KEY-----
 MIICXgIBAAKBgQDCFENGw33yGihy92pDjZQhl0C36rPJj+CvfSC8+q28hxA161QF
 NUd13wuCTUcq0Qd2qsBe/2hFyc2DCJJg0h1L78+6Z4UMR7EOcpfdUE9Hf3m/hs+F
@@ -293,7 +293,7 @@ describe('what Oracle refuses', () => {
     await sink.abortUpload('a', upload)
   })
 
-  test('trying out leaves nothing, tells of what it makes, and meets what the first write would', async () => {
+  test('the write probe leaves nothing, lists what it creates, and fails like the first write would', async () => {
     const fake = fakeOf()
     const kept: string[] = []
     await ociSink(storeOf(fake), '').probeWrite!('dir', async (_, path) => void kept.push(path))

@@ -1,4 +1,4 @@
-// In charge of: R2's binding against the suite of all providers.
+// In charge of: the R2 binding against the conformance suite.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { toBase64Url } from '../../../worker/secrets/hmac.ts'

@@ -1,5 +1,5 @@
-// In charge of: every field of a job that holds an address × every form of an address that is not to be reached: nothing is
-// sent, in production's policy and in the local one; directly, behind a redirect, and inside a playlist.
+// In charge of: every field of a job that holds an address × every form of a forbidden address: no request is sent,
+// with production's policy and with the local one; directly, after a redirect, and inside a playlist.
 // Not in charge of: names that resolve to such addresses (test/node/scripts/egress.test.ts, where sockets are).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
@@ -26,7 +26,7 @@ const store = (endpoint: string, transport: FetchFunction) => ({
   sign: sigV4Signer({ accessKey: 'A', secretKey: 'B' }, 'us-east-1'),
 })
 
-/** What each field makes of its address; all of it must fail. */
+/** The requests that each field causes for an address; all of them must fail. */
 const fields: Record<string, (address: string, transport: FetchFunction) => Promise<unknown>[]> = {
   input: (address, transport) => [
     httpSource(address, {}, transport).stat(),
@@ -37,7 +37,7 @@ const fields: Record<string, (address: string, transport: FetchFunction) => Prom
     (async () => openResource(address, START, {}, transport).read(null))(),
   ],
   logo_url: (address, transport) => [transport(address)],
-  // As webhooks.ts delivers; a job that names such an address is not even created (below).
+  // As the webhook scheduler sends it; a job that names such an address is refused at creation (below).
   webhook_url: (address, transport) => [transport(address, { method: 'POST', headers: {}, body: '{}' })],
   endpoint: (address, transport) => [
     s3Source(store(address, transport), 'k').read(null),
@@ -83,7 +83,7 @@ for (const policy of ['platform', 'pinned']) {
 
   test(`${policy}: webhook_url: none of them is accepted from a job or a key`, () => {
     const accepted = FORBIDDEN_ADDRESSES.filter(([, address]) => webhookProblem(vars, address) === null)
-    // No address at all: nobody is told.
+    // An empty address: no webhook is sent.
     expect(accepted).toEqual([['nothing', '']])
     expect(webhookProblem(vars, 'https://hooks.example.com/in')).toBeNull()
   })
@@ -91,7 +91,8 @@ for (const policy of ['platform', 'pinned']) {
   test(`${policy}: no redirect leads to one`, async () => {
     const hits: string[] = []
     for (const [, address] of FORBIDDEN_ADDRESSES) {
-      // What is no address at all is relative to the one that redirects, which is public; and a header holds ASCII.
+      // A text that is not an absolute address is relative to the redirecting one, which is public; and a header holds
+      // only ASCII.
       if (URL.parse(address) === null || /[^ -~]/.test(address)) continue
       const fetch = async (url: string) => {
         if (url !== START) hits.push(url)

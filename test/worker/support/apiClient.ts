@@ -1,4 +1,4 @@
-// In charge of: how tests speak to the real app, and a stand-in transcoder behind the dispatch seam.
+// In charge of: how tests send requests to the real app.
 import { exports } from 'cloudflare:workers'
 import { expectDescribed } from '../../../scripts/openapi/strictAnswers.ts'
 
@@ -9,7 +9,7 @@ export function basicAuth(user: string, password = ''): string {
   return `Basic ${btoa(`${user}:${password}`)}`
 }
 
-/** Each JSON answer is held against the document: no test sees a member that it does not list. */
+/** Each JSON answer is checked against the OpenAPI document: a member that it does not list fails the test. */
 export async function apiRequest(path: string, init: RequestInit & { key?: string } = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   if (!headers.has('authorization')) headers.set('authorization', basicAuth(init.key ?? API_KEY))
@@ -24,7 +24,7 @@ export function postJson(path: string, body: unknown, init: RequestInit & { key?
   return apiRequest(path, { ...init, method: 'POST', body: JSON.stringify(body), headers })
 }
 
-/** A job with an input that exists: small, valid, and nothing special. */
+/** A small valid job with an existing input. */
 export function jobBody(change: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     input: 'https://media.test/a.mp4',

@@ -1,9 +1,9 @@
-// In charge of: asking the real app with another environment than the configured one.
+// In charge of: sending requests to the real app with another environment than the configured one.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { app } from '../../../worker/app.ts'
 import { BASE_URL, basicAuth } from './apiClient.ts'
 
-/** With the admin key, unless another is given. → the status, and the JSON of the answer */
+/** With the admin key, unless another is given. Returns the status and the JSON of the answer. */
 export async function requestWithEnv(
   where: Env,
   method: string,

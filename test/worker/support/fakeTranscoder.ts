@@ -1,5 +1,5 @@
-// In charge of: standing in for transcoders behind the dispatch seam: takes /run and /cancel, and speaks to the door
-// as a real one does.
+// In charge of: fake transcoders, called through the dispatch binding: they accept /run and /cancel, and call the task
+// API as real ones do.
 import { exports } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task/protocol.ts'
@@ -20,10 +20,10 @@ export const noProgress: ProgressPost = {
 
 export class FakeTranscoders {
   readonly runs: { slot: number; request: RunRequest }[] = []
-  /** Starts that `answer` refused. */
+  /** Number of starts that `answer` refused. */
   refused = 0
   readonly cancels: { task_id: string; attempt: number }[] = []
-  /** What `/run` answers. */
+  /** Status of the answer to `/run`. */
   answer: (slot: number) => number = () => 202
   private taken = 0
 
@@ -44,7 +44,7 @@ export class FakeTranscoders {
     })
   }
 
-  /** The next attempt that the service starts. */
+  /** Waits for the next attempt that the service starts. */
   async nextAttempt(): Promise<FakeAttempt> {
     // Polled, because workerd does not let one request's context wake another's.
     const run = await vi.waitUntil(() => this.runs[this.taken], { timeout: STEP_TIMEOUT_MS, interval: 5 })
@@ -77,7 +77,7 @@ export class FakeAttempt {
     )
   }
 
-  /** One object at the door's output address; `path` as a real client encodes it. */
+  /** PUTs one object to the task API's output address; `path` is encoded as a real client does it. */
   putObject(path: string, bytes: Uint8Array | string, type = 'video/mp4', headers: Record<string, string> = {}) {
     const body = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
     const encoded = path.split('/').map(encodeURIComponent).join('/')
@@ -110,7 +110,7 @@ export class FakeAttempt {
       .verdict
   }
 
-  /** Stores one small object in one part; → what `finish` says of it. */
+  /** Stores one small object in one part; returns its entry for `finish`. */
   async storeObject(path: string, bytes: Uint8Array, type = 'video/mp4'): Promise<FinishPost['objects'][number]> {
     const begun = await this.taskApi('POST', '/uploads', {
       path,

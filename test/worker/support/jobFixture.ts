@@ -1,5 +1,5 @@
-// In charge of: the stage of tests that run jobs: transcoders that are played, the service's clock, and clearing up after each
-// test. A file that imports it is on it.
+// In charge of: the setup of tests that run jobs: fake transcoders, a clock that tests can advance, and cleaning up
+// after each test. Importing this file installs it.
 // Not in charge of: what a transcoder does (fakeTranscoder.ts), requests (apiClient.ts).
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
@@ -8,7 +8,7 @@ import type { FakeAttempt } from './fakeTranscoder.ts'
 import { FakeTranscoders } from './fakeTranscoder.ts'
 
 export let transcoders: FakeTranscoders
-/** Milliseconds that the service's clock is ahead, as a test moved it. Nothing waits for real. */
+/** Milliseconds by which the service's clock is ahead; tests advance it instead of waiting. */
 export let clockOffsetMs = 0
 const realNow = Date.now.bind(Date)
 
@@ -17,14 +17,14 @@ afterEach(async () => {
   vi.unstubAllGlobals()
   vi.restoreAllMocks()
   clockOffsetMs = 0
-  // Storage is isolated per file: end what a test left open, so that its slot is free for the next.
+  // Storage is isolated per file: ends the tasks that a test left open, so that their slots are free for the next test.
   await env.DB.batch([
     env.DB.prepare('DELETE FROM slots'),
     env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
   ])
 })
 
-/** Others, that no attempt was given to yet. */
+/** Replaces the transcoders by new ones without attempts. */
 export function resetTranscoders(): void {
   transcoders = new FakeTranscoders()
 }
@@ -44,7 +44,7 @@ export async function readStatus(id: number): Promise<any> {
   return (await (await apiRequest(`/api/v0/job/${id}`)).json<any>()).status
 }
 
-/** The next attempt, once it has asked for its task. */
+/** The next attempt, after it has asked for its task. */
 export async function startNextAttempt(): Promise<FakeAttempt> {
   const attempt = await transcoders.nextAttempt()
   expect((await attempt.taskApi('GET', '')).status).toBe(200)

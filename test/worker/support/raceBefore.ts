@@ -1,8 +1,8 @@
-// In charge of: races that always happen: something that is done just before a statement runs.
+// In charge of: deterministic races: an intervention just before a given statement runs.
 
 type Intervention = () => Promise<unknown>
 
-/** The database, where `then` is done once, just before the first statement, or batch, that begins with these words runs. */
+/** A database that calls `then` once, just before the first statement or batch that starts with `begins`. */
 export function runBefore(db: D1Database, begins: string, then: Intervention): D1Database {
   let due: Intervention | null = then
   const late = new WeakMap<D1PreparedStatement, D1PreparedStatement>()

@@ -1,4 +1,4 @@
-// In charge of: a plan and an estimate as a transcoder posts them, for jobs of the tests.
+// In charge of: a plan and an estimate as a transcoder posts them, for the jobs of tests.
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
 import type { PostedPlan } from '#contract/task/planSchema.ts'
 
@@ -31,7 +31,7 @@ const video: PostedPlan['outputs'][number]['video'] = {
   captions: false,
 }
 
-/** Of one file. */
+/** A plan with one file. */
 export function taskPlan(path = 'film.mp4', change: Partial<PostedPlan> = {}): PostedPlan {
   return {
     version: 2,
@@ -78,7 +78,7 @@ export function taskPlan(path = 'film.mp4', change: Partial<PostedPlan> = {}): P
   }
 }
 
-/** Of a source that does not say how long it is. */
+/** For a source of unknown duration. */
 export const estimate: Estimate = {
   version: 1,
   probe: {

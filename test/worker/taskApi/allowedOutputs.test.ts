@@ -1,5 +1,6 @@
-// In charge of: a transcoder that a hostile file has taken over: what it asks of the task API beyond its job's own outputs is
-// refused, and nothing of it is stored. Which places a job has: test/node/contract/task/allowedOutputs.test.ts.
+// In charge of: a transcoder that a hostile file has taken over: its requests to the task API beyond its job's own
+// outputs are refused, and nothing of them is stored. Which outputs a job has:
+// test/node/contract/task/allowedOutputs.test.ts.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { jobErrorPolicies } from '#contract/errorCodes.ts'
@@ -25,7 +26,7 @@ async function begin(change: Record<string, unknown> = {}): Promise<{ id: number
   return { id, attempt: await startNextAttempt() }
 }
 
-/** Everything in the store that is not the record of an attempt. */
+/** Everything in the store except the records of attempts. */
 async function stored(): Promise<string[]> {
   return (await env.BUCKET.list()).objects.map(({ key }) => key).filter((key) => !key.startsWith('work/'))
 }
@@ -87,7 +88,7 @@ test.each<[string, string, [number, string]]>([
   expect(await refusal(answer)).toEqual(expected)
 })
 
-test('no part goes to an upload that a handle of its own making names', async () => {
+test('a forged upload handle cannot send a part to an upload', async () => {
   const { attempt } = await begin()
   const elsewhere = await env.BUCKET.createMultipartUpload(`out/default/${attempt.job}/other.mp4`)
   const forged = (path: string) => btoa(JSON.stringify([path, elsewhere.uploadId])).replaceAll('=', '')
@@ -130,7 +131,7 @@ test.each<[string, unknown, [number, string]]>([
   expect((await attempt.taskApi('POST', '/plan', { plan: taskPlan(), warnings: [] })).status).toBe(200)
 })
 
-test('what a store does not take ends the job; a body that broke off on its way is sent again', () => {
+test('a request that the store rejects ends the job; a body that was cut off is sent again', () => {
   const said = (code: 'invalid' | 'body_broken') => {
     const answer = jobErrorFor('output', new StoreError(code, 'aws', 'put', 'x'))
     return [answer.status, answer.code, jobErrorPolicies[answer.code].permanent]
@@ -139,7 +140,7 @@ test('what a store does not take ends the job; a body that broke off on its way 
   expect(said('body_broken')).toEqual([502, 'output_unreachable', false])
 })
 
-test('what the task API does not take ends the job with its sentence, not an attempt of four', async () => {
+test('a request that the task API rejects ends the job with its message, without further attempts', async () => {
   const { id, attempt } = await begin()
   const error = { code: 'task_refused', message: 'The plan has other.mp4, which is no output of this job.' }
   await attempt.taskApi('POST', '/fail', { reason: 'failed', error })

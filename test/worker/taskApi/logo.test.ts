@@ -1,4 +1,5 @@
-// `/task/:id/logo`: which answers of a stranger's server become a logo, and what the transcoder is told of the others.
+// `/task/:id/logo`: which answers of a third-party server are accepted as a logo, and what the transcoder is told about
+// the others.
 import { beforeEach, expect, test, vi } from 'vitest'
 import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'

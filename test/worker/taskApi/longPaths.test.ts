@@ -1,5 +1,5 @@
-// In charge of: the longest paths that are accepted, in every store: from the job to its outputs through the real task API,
-// and through each call of each store's sink; one byte more is refused before it is sent.
+// In charge of: the longest paths that are accepted, in every store: from the job to its outputs through the real task
+// API, and through each call of each store's sink; one byte more is refused before anything is sent.
 // Not in charge of: which paths are accepted (test/node/contract/job/rules/pathLengths.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
@@ -30,7 +30,7 @@ import { startNextAttempt, readStatus } from '../support/jobFixture.ts'
 const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const HOST = 'logo.test'
 
-/** A server that keeps what is put. */
+/** A server that records what is PUT. */
 function webServer(): {
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
   files: Map<string, Uint8Array>
@@ -51,7 +51,7 @@ function webServer(): {
   }
 }
 
-/** Each byte is written as two in JSON. */
+/** A text whose every byte takes two in JSON. */
 function awkward(bytes: number): string {
   return `${'"'.repeat(bytes - 4)}.mp4`
 }
@@ -192,7 +192,7 @@ const TYPE = 'video/mp4'
 const BYTES = new TextEncoder().encode('a film')
 
 test.each(sinks)(
-  '%s takes the longest path in every call, and refuses one byte more before it is sent',
+  '%s accepts the longest path in every operation, and rejects one more byte before it is sent',
   async (_, provider, make) => {
     const limit = OUTPUT_PATH_BYTES[provider]
     const sink = make()
@@ -204,7 +204,7 @@ test.each(sinks)(
       await sink.delete(path)
       await sink.deleteMany([path])
       const upload = await sink.beginUpload(path, TYPE)
-      // As the task API hands it out.
+      // The upload handle as the task API returns it.
       expect(btoa(JSON.stringify(['x'.repeat(2 * limit), upload])).length).toBeLessThan(MAX_UPLOAD_HANDLE)
       const etag = await sink.uploadPart(path, upload, 1, BYTES, BYTES.length)
       await sink.completeUpload(path, upload, [{ n: 1, etag }])
@@ -228,11 +228,11 @@ test.each(sinks)(
   },
 )
 
-test('the own store’s prefix is what the limit takes off', () => {
+test('the service store’s prefix is subtracted from the limit', () => {
   expect(ownPrefix(account, crypto.randomUUID()).length + OUTPUT_PATH_BYTES['vendor-store']).toBe(1024)
 })
 
-test('a store that names its uploads by more than a handle can carry is told at once, and left without an upload', async () => {
+test('an upload id too long for a handle fails at once, and the upload is aborted', async () => {
   const made = await postJson('/api/v0/job', jobBody())
   expect(made.status).toBe(200)
   const attempt = await startNextAttempt()

@@ -1,5 +1,5 @@
-// The way out of a production container: the platform leads its requests for one host name to the entrypoint Outbound,
-// which is asked here as the platform would ask it. test/containers runs the same with real containers.
+// The outbound path of a production container: the platform passes its requests for one host name to the entrypoint
+// Outbound, which these tests call as the platform does. test/containers runs the same with real containers.
 import { env, exports } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import { settings } from '../../../worker/env.ts'
@@ -8,7 +8,7 @@ import { TASK_API_HOST } from '../../../worker/env.ts'
 const DOOR = `http://${TASK_API_HOST}`
 const outbound = (): Fetcher => (exports as unknown as { Outbound: (options: object) => Fetcher }).Outbound({})
 
-it('is named in one place only, and is the address that the Worker gives to attempts', () => {
+it('is defined in one place only, and is the address that the Worker gives to attempts', () => {
   expect(settings({ ...env, DOOR_URL: '', TRANSCODER_URLS: '' }).doorUrl).toBe(DOOR)
 })
 

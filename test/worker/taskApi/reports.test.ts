@@ -1,4 +1,4 @@
-// What an attempt tells beside its outputs: the source, a still of it, the media of its outputs, its log.
+// What an attempt reports in addition to its outputs: the source, its poster, the media of its outputs, its log.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import type { AttemptLog } from '#contract/task/reportSchemas.ts'
@@ -47,7 +47,7 @@ const log: AttemptLog = {
   lines: [{ time: '2026-11-21T10:00:00.000Z', level: 'info', message: 'task accepted' }],
 }
 
-/** Markers and a frame header, as every JPEG has them; nobody decodes it here. */
+/** Markers and a frame header, as in every JPEG; these tests do not decode it. */
 function jpeg(width = 640, height = 360, filling = 0): Uint8Array<ArrayBuffer> {
   const frame = [0xff, 0xc0, 0, 11, 8, height >> 8, height & 255, width >> 8, width & 255, 1, 1, 0x11, 0]
   const tables = [0xff, 0xdb, 0, 4, 0, 0]
@@ -93,7 +93,7 @@ test('the source is in the status as soon as it was probed, in lists as well, an
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ takes: { source: false } })
   await fail(attempt)
   expect(await readStatus(id)).toMatchObject({ state: 'error', source })
-  // What has ended does not change.
+  // A job that has ended does not change.
   expect((await tellSource(attempt, { size_bytes: 1 })).status).toBe(409)
   expect((await readStatus(id)).source).toEqual(source)
 })
@@ -112,7 +112,7 @@ test('a report of a source has the form of one, and a size', async () => {
   expect(await readStatus(id)).toMatchObject({ source: null })
 })
 
-test('the poster has a signed address of its own, whatever store the outputs go to', async () => {
+test('the poster has its own signed address, whatever store the outputs use', async () => {
   const aws = {
     cloud_provider: 'aws',
     access_key: 'AKIAEXAMPLE12345',
@@ -144,7 +144,7 @@ test('the poster has a signed address of its own, whatever store the outputs go 
   expect(headers['cache-control']).toMatch(/^private, max-age=\d+, immutable$/)
   expect((await apiRequest(path, { method: 'HEAD' })).status).toBe(200)
 
-  // The signature is of this picture of this job, until then.
+  // The signature covers this image of this job and its expiry.
   const [, p, grant = '', jobId, name] = path.split('/')
   const [expiry = '', signature = ''] = grant.split('.')
   for (const forged of [
@@ -186,7 +186,7 @@ test('a job that says preview: false asks for none', async () => {
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ takes: { preview: false, source: true } })
 })
 
-test('what is kept of a job goes with it: completed, failed, cancelled and dry run alike', async () => {
+test('logs, posters and reports are deleted with the job: completed, failed, cancelled and dry run', async () => {
   const endings: Record<string, (attempt: FakeAttempt, id: number) => Promise<unknown>> = {
     completed: async (attempt) => attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(10))]),
     failed: (attempt) => fail(attempt),
@@ -203,17 +203,17 @@ test('what is kept of a job goes with it: completed, failed, cancelled and dry r
     expect(await about(attempt.job), ending).toEqual(['log-000001.json', 'poster-1.jpg'])
     expect((await readStatus(id)).poster, ending).not.toBeNull()
     expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
-    // The purge runs behind the answer, and the sweep goes on where it could not.
+    // Deletion continues after the answer, and the reconciler continues it after a failure.
     await reconcile(env)
     expect(await about(attempt.job), ending).toEqual([])
-    // Late, with a token that is still good: nothing comes back.
+    // Late, with a token that is still valid: nothing is stored again.
     expect((await tellLog(attempt)).status, ending).toBe(409)
     expect((await tellPreview(attempt)).status, ending).toBe(409)
     expect(await about(attempt.job), ending).toEqual([])
   }
 })
 
-test('and with the outputs, when they have been kept long enough', async () => {
+test('and with the outputs, when their retention ends', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   await everything(attempt)
@@ -231,7 +231,7 @@ test('the log is read as JSON and as text, by its owner alone', async () => {
   const read = (init = {}) => apiRequest(`/api/v0/job/${id}/log`, init)
   expect(await (await read()).json()).toEqual({ attempts: [] })
   expect((await tellLog(attempt, { commands: [] })).status).toBe(200)
-  // Each time whole: the later one is in its place.
+  // Each post contains the whole log and replaces the previous one.
   expect((await tellLog(attempt)).status).toBe(200)
   const answer = await read()
   expect(await answer.json()).toEqual({ attempts: [{ attempt: 1, ...log }] })
@@ -250,7 +250,7 @@ ffmpeg -i http://loopback/*** out/0.mp4
   expect((await read({ key: (await other.json<{ key: string }>()).key })).status).toBe(404)
 })
 
-test('a log is bounded, and the newest attempts’ are kept', async () => {
+test('the log has a size limit, and the newest attempts are kept', async () => {
   const id = await createJob()
   const attempt = await startNextAttempt()
   const line = { ...log.lines[0]!, message: 'x'.repeat(8000) }

@@ -1,5 +1,5 @@
-// In charge of: the Worker's half of segmented output: objects of an attempt in its own directory, the commit of playlists
-// and manifests, and removing what an attempt without success left.
+// In charge of: the Worker's part of segmented output: objects of an attempt in a separate directory, the commit of
+// playlists and manifests, and removing what an unsuccessful attempt left.
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
@@ -27,7 +27,7 @@ async function start(change: Record<string, unknown> = {}): Promise<{ id: number
   return { id, attempt: await startNextAttempt() }
 }
 
-/** The attempt falls silent, and the next one of its job starts. */
+/** The attempt falls silent, and the job's next attempt starts. */
 async function lose(attempt: FakeAttempt): Promise<FakeAttempt> {
   advanceClock(10 * 60_000)
   await alarm(attempt)
@@ -42,7 +42,7 @@ function monitor(attempt: FakeAttempt) {
 
 const alarm = (attempt: FakeAttempt) => runDurableObjectAlarm(monitor(attempt))
 
-/** Paths of the job's objects in the service's own store, in order. */
+/** Paths of the job's objects in the service's own store, sorted. */
 async function stored(attempt: FakeAttempt): Promise<string[]> {
   const prefix = `out/default/${attempt.job}/`
   const paths: string[] = []
@@ -56,14 +56,14 @@ async function stored(attempt: FakeAttempt): Promise<string[]> {
 }
 
 const HLS = 'application/vnd.apple.mpegurl'
-/** The job's one object that goes in parts. */
+/** The job's only object that is uploaded in parts. */
 const TAR = 'hls/hls.tar'
 
 function written(path: string, body: string, stage: 1 | 2, change: Partial<WrittenObject> = {}): WrittenObject {
   return { path, body, stage, content_type: HLS, profile: null, role: stage === 1 ? 'playlist' : 'manifest', ...change }
 }
 
-/** Two playlists and what points at them. */
+/** Two playlists and what refers to them. */
 function manifests(attempt: FakeAttempt): WrittenObject[] {
   return [
     written('hls/master.m3u8', '#EXTM3U\nvideo_0/playlist.m3u8\n', 2),
@@ -95,7 +95,7 @@ async function code(response: Response): Promise<string> {
   return (await response.json<any>()).error.code
 }
 
-test('segments go to the attempt’s own directory, manifests to their names, and a player finds its way', async () => {
+test('segments go to the attempt’s directory, manifests to their fixed names, and a player can resolve all of them', async () => {
   const { id, attempt } = await start()
   const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   const paths = await segments(attempt)
@@ -131,7 +131,7 @@ test('segments go to the attempt’s own directory, manifests to their names, an
   expect((await env.BUCKET.list({ prefix: `work/${attempt.job}/` })).objects).toEqual([])
 })
 
-test('an attempt writes below its own directory only: no fixed name, no other attempt’s, no climbing', async () => {
+test('an attempt can write only below its own directory: no fixed name, no other attempt, no path traversal', async () => {
   const { attempt } = await start()
   const { attemptDirectory: own, job: jobId } = attempt
   const refused: [string, number][] = [
@@ -196,10 +196,10 @@ test('a job with 1,000 segments costs no more writing statements than one with a
   })
   await segments(attempt, 1000)
   expect(writes).toBe(0)
-  // One read for each of those that were sent before the first had opened the store.
+  // One read for each request that was sent before the first one had opened the store.
   expect(statements).toBeLessThanOrEqual(AT_ONCE)
   expect(await (await attempt.finish([], { written: manifests(attempt) })).json()).toEqual({ state: 'completed' })
-  // Of these the create, the claim and the start are not counted here: jobFlow.test.ts does.
+  // Creation, claim and start are not counted here: see jobFlow.test.ts.
   expect(writes).toBeLessThanOrEqual(6)
 }, 60_000)
 
@@ -219,7 +219,7 @@ test('what a lost attempt stored is deleted while the next one runs, and again f
   expect((await readStatus(id)).error).toBeNull()
   const expected = [...manifests(second).map(({ path }) => path), ...kept].toSorted()
   expect(await stored(second)).toEqual(expected)
-  // And another one after the end.
+  // Another one arrives after the end.
   await env.BUCKET.put(`out/default/${first.job}/${old[0]}`, 'late')
   advanceClock(3 * 60_000)
   expect(await alarm(second)).toBe(true)
@@ -232,7 +232,7 @@ async function remembered(attempt: FakeAttempt): Promise<string[]> {
   return runInDurableObject(monitor(attempt), async (_, state) => [...(await state.storage.list()).keys()])
 }
 
-test('a PUT that arrives after its attempt was replaced is taken back, whatever the journal says', async () => {
+test('a PUT that arrives after its attempt was replaced is deleted, whatever the upload journal says', async () => {
   const { attempt: first } = await start()
   const path = `hls/video_0/${first.attemptDirectory}/00001.m4s`
   const put = env.BUCKET.put.bind(env.BUCKET)
@@ -284,7 +284,7 @@ test('2,500 objects of a failed attempt are deleted in batches, resumed by the a
     { length: 2500 },
     (_, n) => `hls/video_0/${attempt.attemptDirectory}/${String(n).padStart(5, '0')}.m4s`,
   )
-  // The journal as 2,500 PUTs leave it; the objects at its ends and at the ends of its batches.
+  // The journal as 2,500 PUTs leave it; only the objects at the ends of the journal and of its batches exist.
   await mapConcurrent(paths, 50, (path) => monitor(attempt).journalObject(1, path))
   const some = [0, 999, 1000, 1999, 2000, 2499].map((n) => paths[n] ?? '')
   for (const path of some) expect((await attempt.putObject(path, 'abc')).status).toBe(200)
@@ -308,7 +308,7 @@ test('2,500 objects of a failed attempt are deleted in batches, resumed by the a
   while (sizes.reduce((sum, size) => sum + size) < 2500) expect(await alarm(attempt)).toBe(true)
   expect(sizes).toEqual([1000, 1000, 500])
   expect(await stored(attempt)).toEqual([])
-  // Once more for PUTs that were in flight, when those are over.
+  // Cleans up again for PUTs that were in flight, when those are over.
   advanceClock(180_000)
   while (await alarm(attempt));
   expect(sizes).toEqual([1000, 1000, 500, 1000, 1000, 500])
@@ -321,7 +321,7 @@ interface Failing {
   message: string
 }
 
-/** The next `times` calls of the bucket that match fail, after having done their work where `late` says so. */
+/** The next `times` matching calls of the bucket fail; with `late`, after they have taken effect. */
 function plant({ method, key: pattern, message }: Failing, times = 1, late = false): { mockRestore(): void } {
   const bucket = env.BUCKET as any
   const good = bucket[method].bind(bucket)
@@ -382,21 +382,22 @@ test('no reader meets a manifest before what it points at (I5)', async () => {
       .slice(2)
       .toSorted(),
   ).toEqual(['manifest.mpd', 'master.m3u8'])
-  // The film before all; both media playlists before either of the others.
+  // The video file first; both media playlists before the multivariant playlist and the manifest.
   expect(Number(order[1])).toBeGreaterThanOrEqual(1)
   expect(Number(order[5])).toBeGreaterThanOrEqual(3)
 })
 
-test('a final write that fails for good: what replaced nothing is deleted, the rest is told (I7)', async () => {
+test('a final write that fails permanently: new objects are deleted, replaced ones are reported (I7)', async () => {
   const { id, attempt } = await start()
   const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   await segments(attempt)
   const older = (path: string) => `out/default/${attempt.job}/${path}`
-  // Of an earlier job: one is replaced before the failure, one is not reached, one is no output of this job.
+  // Files of an earlier job: one is replaced before the failure, one is not reached, one is not an output of this job.
   await env.BUCKET.put(older('hls/video_0/playlist.m3u8'), 'older')
   await env.BUCKET.put(older('hls/manifest.mpd'), 'older')
   await env.BUCKET.put(older('hls/notes.txt'), 'older')
-  // The Worker dies after the playlists were replaced: what was there before is not found out anew.
+  // The Worker crashes after the playlists were replaced: the retry must not treat the new playlists as the earlier
+  // state.
   const dying = plant({ method: 'put', key: /hls\/audio_0\/playlist\.m3u8$/, message: AWAY }, 1, true)
   await attempt.finish([film], { written: manifests(attempt) })
   dying.mockRestore()
@@ -453,7 +454,7 @@ test.each<[string, (attempt: FakeAttempt) => Partial<FinishPost>, number]>([
   expect(await readStatus(id)).toMatchObject({ state: 'running' })
 })
 
-test('finish with more paths than a row of the ledger holds is refused', async () => {
+test('finish with more paths than a database row can hold is refused', async () => {
   const directory = `${'d'.repeat(700)}/june`
   const { id, attempt } = await start({ bucket_output_path: directory })
   const objects = Array.from({ length: 400 }, (_, n) => {
@@ -522,7 +523,7 @@ test.each<[string, Record<string, unknown>, string, string]>([
   expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 2-3/6', 'cd'])
 })
 
-test('a Smooth client’s own addresses are found as they are', async () => {
+test('fragment addresses that a Smooth client builds are served', async () => {
   const { id, attempt } = await start({ ...smooth, bucket_output_path: 'f' })
   const fragment = `${attempt.attemptDirectory}/QualityLevels(500000)/Fragments(video=0)`
   expect((await attempt.putObject(`f/f.ism/${fragment}`, 'fragment')).status).toBe(200)
@@ -531,7 +532,7 @@ test('a Smooth client’s own addresses are found as they are', async () => {
   })
   await attempt.finish([], { written: [manifest] })
   const { outputs } = await readStatus(id)
-  // The client puts the numbers into the manifest's pattern and encodes nothing.
+  // The client fills the numbers into the manifest's template and encodes nothing.
   const answer = await apiRequest(new URL(fragment, outputs[0].url).pathname, { headers: { authorization: '' } })
   expect([answer.status, await answer.text()]).toEqual([200, 'fragment'])
 })
@@ -544,7 +545,7 @@ test('segments and records of jobs are swept with their outputs, also of jobs th
   const [path = ''] = await segments(bad.attempt, 1)
   await bad.attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'encoder_failed', message: 'x' } })
   expect((await readStatus(bad.id)).outputs).toEqual([])
-  // Whatever was left in spite of everything.
+  // An object that was left in spite of all that.
   await env.BUCKET.put(`out/default/${bad.attempt.job}/${path}`, 'late')
   await env.BUCKET.put(`work/${bad.attempt.job}/commit-1.json`, 'late')
   advanceClock(31 * 86_400_000)

@@ -1,11 +1,11 @@
-// In charge of: what the task API answers of a source to a request of any form.
-// Not in charge of: providers (storage/).
+// In charge of: the task API's answers to source requests of every form.
+// Not in charge of: providers (test/worker/storage).
 import { exports } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { BASE_URL, apiRequest } from '../support/apiClient.ts'
 import { createJob, startNextAttempt } from '../support/jobFixture.ts'
 
-test('who has no token of the task is told which kind of key it takes (RFC 9110, 15.5.2)', async () => {
+test('a request without a task token gets a WWW-Authenticate challenge (RFC 9110, 15.5.2)', async () => {
   const refused = await apiRequest('/task/none/input')
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
 })

@@ -1,5 +1,5 @@
-// In charge of: upload tokens: what they let do and nothing else, for how many files and bytes, until when, and with which key
-// they end; each limit attacked.
+// In charge of: upload tokens: what they permit and what not, for how many files and bytes, until when, and which key's
+// end revokes them; each limit is attacked.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { hmacSign } from '../../../worker/secrets/hmac.ts'
@@ -130,7 +130,7 @@ test('it uploads from any origin: raw, as a form and by tus; the files are the a
   expect(await (await apiRequest(`/uploads/${third}`)).text()).toBe(BYTES)
   const input = { input: String(third), cloud_credentials: { input: { cloud_provider: 'file-upload' } } }
   expect((await postJson('/api/v0/job', jobBody(input))).status).toBe(200)
-  // Of the account alone.
+  // Only within the account.
   const { key } = await newKey()
   expect((await (await apiRequest(`/uploads?token=${token_id}`, { key })).json<any>()).uploads).toEqual([])
 })
@@ -174,7 +174,7 @@ test('nothing else: no reading, no lists, no jobs, no tokens, by no method and n
   expect(
     (await apiRequest(`/api/v0/uploads/tokens/${token_id}`, { method: 'DELETE', headers: as(token) })).status,
   ).toBe(401)
-  // Nor as the user name of Basic.
+  // It does not work as the user name of Basic authentication either.
   expect((await apiRequest('/uploads', { key: token })).status).toBe(401)
 })
 
@@ -199,7 +199,7 @@ test('uploads of others are not there: of a key, of another token, of another ac
       ).toBeGreaterThanOrEqual(400)
   }
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM uploads').first('n')).toBe(5)
-  // Its own goes.
+  // Its own upload can be deleted.
   const own = await numberOf(await begin(token, 9))
   expect((await apiRequest(`/uploads/${own}`, { method: 'DELETE', headers: as(token, tus) })).status).toBe(204)
 })
@@ -223,7 +223,7 @@ test('forged and altered tokens are refused', async () => {
     '',
   ]
   for (const each of forged) expect(await codeOf(await raw(each)), each.slice(0, 80)).toBe('401 unauthorized')
-  // Rightly signed, of a token that never was.
+  // Correctly signed, but for a token that was never issued.
   const none = `ut_AAAAAAAAAAAA|${expiry}`
   const ghost = `ut_AAAAAAAAAAAA.${expiry}.${await hmacSign(env, 'upload token', none)}`
   expect(await codeOf(await raw(ghost))).toBe('401 unauthorized')
@@ -231,7 +231,7 @@ test('forged and altered tokens are refused', async () => {
   expect((await raw(token)).status).toBe(201)
 })
 
-test('after its time it does nothing, not even for what it began; the sweep removes it and leaves the files', async () => {
+test('after its expiry it does nothing, not even for uploads it began; the reconciler deletes it and keeps the files', async () => {
   const { token, token_id } = await issued({ max_files: 3, expires_in_seconds: 60 })
   const done = await numberOf(await raw(token))
   const open = await numberOf(await begin(token, 9))
@@ -242,7 +242,7 @@ test('after its time it does nothing, not even for what it began; the sweep remo
   await reconcile(env)
   expect(await filesOf(token_id)).toBeNull()
   expect((await uploads(`token=${token_id}`)).map((each: any) => each.uploaded_file_number)).toEqual([open, done])
-  // With an API key it goes on.
+  // An API key can continue it.
   const headers = { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
   expect((await apiRequest(`/uploads/${open}`, { method: 'PATCH', body: 'x', headers })).status).toBe(204)
 })
@@ -254,7 +254,7 @@ test('no file is larger than max_bytes, whatever its length says', async () => {
   expect(await codeOf(await begin(token, LENGTH + 1))).toBe('413 too_large')
   expect(await codeOf(await form(token, more))).toBe('413 too_large')
   expect(await codeOf(await form(token, BYTES, 'x'.repeat(200_000)))).toBe('413 too_large')
-  // A length that lies: shorter than the body, none at all, and by tus.
+  // A wrong length: shorter than the body, missing, and by tus.
   const short = await apiRequest('/uploads', {
     method: 'POST',
     body: more,
@@ -287,7 +287,7 @@ test('of many that race for the last file one gets it; what failed or was given 
   expect(raced.filter(({ status }) => status === 201)).toHaveLength(2)
   for (const each of raced.filter(({ status }) => status !== 201)) expect(await codeOf(each)).toBe('429 quota_exceeded')
   expect(await filesOf(token_id)).toBe(2)
-  // From here on with another: one file, given up, begun anew, stored, deleted.
+  // From here on with another token: one file is begun, aborted, begun again, stored, deleted.
   const one = await issued()
   const first = await numberOf(await begin(one.token, 9))
   expect((await raw(one.token)).status).toBe(429)
@@ -310,12 +310,12 @@ test('it counts against the quotas of its account and its key', async () => {
   expect((await answer.json<any>()).error).toMatchObject({ code: 'quota_exceeded', details: { scope: 'key' } })
 })
 
-test('it has a rate limit of its own, as wide as its key’s', async () => {
+test('has its own rate limit, equal to that of its key', async () => {
   const { key } = await newKey({ requests_per_minute: 3 })
   const { token } = await issued({ max_files: 9 }, key)
   const answers = [await raw(token), await raw(token), await raw(token), await raw(token)]
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429])
-  // The key has lost nothing by it.
+  // The key itself is unaffected.
   expect((await apiRequest('/uploads', { key })).status).toBe(200)
 })
 
@@ -328,7 +328,7 @@ test('it ends with its key, at once: revoked or replaced; a revoked key issues n
     else await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })
     expect(await codeOf(await raw(token)), end).toBe('401 unauthorized')
     expect(await codeOf(await chunk(token, open, 'x')), end).toBe('401 unauthorized')
-    // This isolate still trusts the key; the statement does not.
+    // This isolate still caches the key as valid; the SQL statement checks it.
     expect(await codeOf(await issue({}, key)), end).toBe('401 unauthorized')
   }
 })

@@ -1,4 +1,4 @@
-// In charge of: uploading a file in one request, reading it back, and that nothing is left of one that broke off.
+// In charge of: uploading a file in one request, reading it back, and that nothing remains of an interrupted upload.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Hono } from 'hono'
@@ -11,7 +11,7 @@ import { uploadRoutes } from '../../../worker/uploads/uploadRoutes.ts'
 import { openUpload } from '../support/openUpload.ts'
 import { chunked, SAMPLE_BYTES } from '../storage/conformance.ts'
 
-// The route alone, behind an account that the test names; authentication has tests of its own.
+// Only the route, with an account that the test sets; authentication has its own tests.
 const app = new Hono<AppEnv>()
   .onError(handleError)
   .use(async (c, next) => {
@@ -96,7 +96,7 @@ describe('a raw body', () => {
     ['attachment; filename="../../etc/passwd"', 'passwd'],
     ['attachment; filename=".."', 'upload'],
     ['attachment', 'upload'],
-  ])('takes its name from Content-Disposition: %s', async (disposition, name) => {
+  ])('reads its name from Content-Disposition: %s', async (disposition, name) => {
     expect((await answerOf(await send(SAMPLE_BYTES, { 'content-disposition': disposition }))).name).toBe(name)
   })
 })
@@ -116,7 +116,7 @@ describe('a form', () => {
     expect(read.headers.get('content-type')).toBe('video/mp4')
   })
 
-  test.each([1, 2, 3, 7, 64])('is understood in pieces of %d bytes', async (piece) => {
+  test.each([1, 2, 3, 7, 64])('is parsed in chunks of %d bytes', async (piece) => {
     const file = new TextEncoder().encode(`--\r\n-\r\n--${BOUNDARY.slice(0, -1)}\r\n--\r\n`.repeat(5))
     const body = form(file)
     const answer = await answerOf(
@@ -166,7 +166,7 @@ describe('a form', () => {
   })
 })
 
-describe('a body that breaks off', () => {
+describe('a truncated body', () => {
   function breaking(bytes: Uint8Array): ReadableStream<Uint8Array> {
     let sent = false
     return new ReadableStream({
@@ -289,7 +289,7 @@ describe('reading back', () => {
 
   test('a range that cannot be satisfied', async () => {
     const response = await call(await stored(), { headers: { range: 'bytes=70001-' } })
-    // An answer of ours, not the file: its own type, and nothing to be kept.
+    // An answer of the service, not the file: it has its own type and must not be cached.
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-range': 'bytes */70001',
       'content-type': 'application/json',
@@ -316,7 +316,7 @@ describe('reading back', () => {
     expect(await status({ 'if-range': '"x"', range: 'bytes=0-1' })).toBe(200)
   })
 
-  test('another account’s file, a deleted, an expired and an unfinished one cannot be told from a missing one', async () => {
+  test('another account’s, a deleted, an expired and an unfinished file get the same 404 as a missing one', async () => {
     const path = await stored()
     const missing = await call('/uploads/999999')
     const body = await missing.text()
@@ -367,7 +367,7 @@ describe('reading back', () => {
 })
 
 describe('one that is not whole', () => {
-  /** As an isolate leaves it that dies while it receives: a row, and maybe an object. */
+  /** The state that an isolate leaves when it ends during an upload: a row, and maybe an object. */
   async function abandoned(): Promise<number> {
     const key = `uploads/alice/${crypto.randomUUID()}`
     const row = {
@@ -388,7 +388,7 @@ describe('one that is not whole', () => {
   test.each<[string, Record<string, string>]>([
     ['plainly', {}],
     ['by tus', { 'tus-resumable': '1.0.0' }],
-  ])('is deleted %s where nobody brings it any more, by its account alone', async (_, headers) => {
+  ])('is deleted %s when no request is sending it, by its own account only', async (_, headers) => {
     const number = await abandoned()
     const remove = (who: string) =>
       call(`/uploads/${number}`, { method: 'DELETE', headers: { ...headers, 'x-account': who } })
@@ -398,7 +398,7 @@ describe('one that is not whole', () => {
     expect((await remove('alice')).status).toBe(404)
   })
 
-  test('is deleted while a request brings it, which is told so and leaves nothing', async () => {
+  test('is deleted while a request sends it: the request fails and nothing is left', async () => {
     let sender!: ReadableStreamDefaultController<Uint8Array>
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void (sender = controller) })
     const answer = call('/uploads', { method: 'POST', body, headers: { 'content-length': '6' } })

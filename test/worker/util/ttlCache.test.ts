@@ -1,8 +1,8 @@
-// What requests share of one attempt: never a promise that only another request can settle.
+// State that requests of one attempt share: never a promise that only another request can settle.
 import { expect, test, vi } from 'vitest'
 import { TtlCache } from '../../../worker/util/ttlCache.ts'
 
-test('what is open is kept for a while, what failed is not', async () => {
+test('caches what was opened for a while, and no failure', async () => {
   const kept = new TtlCache<number>()
   let opened = 0
   const open = async () => ++opened
@@ -17,7 +17,7 @@ test('what is open is kept for a while, what failed is not', async () => {
   }
 })
 
-test('a request that is cancelled while it opens keeps nobody waiting', async () => {
+test('a cancelled request does not block others that open the same entry', async () => {
   const kept = new TtlCache<number>()
   void kept.get('a', () => new Promise<never>(() => undefined))
   expect(await kept.get('a', async () => 1)).toBe(1)

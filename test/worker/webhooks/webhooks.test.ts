@@ -62,7 +62,7 @@ async function rotate(): Promise<string> {
   return (await response.json<any>()).secret
 }
 
-test('the end of a job is told once, signed as an independent verifier expects, with no secret in it', async () => {
+test('the end of a job is delivered once, signed as an independent verifier expects, without secrets', async () => {
   const secret = await rotate()
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   const [id, attempt] = await finished({ webhook_url: HOOK, metadata: { customer: '42' } })
@@ -88,7 +88,7 @@ test('the end of a job is told once, signed as an independent verifier expects, 
       attempts: [{ status: 200, error: null }],
     },
   ])
-  // The address is shown without its query; nothing of the secret stands in the ledger.
+  // The address is shown without its query; the secret is not stored in plain text in the database.
   expect(await (await apiRequest(`/api/v0/job/${id}`)).text()).not.toContain('TOPSECRET')
   expect(JSON.stringify((await env.DB.prepare('SELECT * FROM accounts').all()).results)).not.toContain(secret.slice(6))
 })
@@ -143,7 +143,7 @@ test('a redirect is not followed, and an address that is not public is not calle
   expect((await deliveries(id))[0]).toMatchObject({ state: 'pending', attempts: [{ status: null }] })
   for (const address of ['http://127.0.0.1/x', 'http://[::1]/', 'https://metadata.internal/']) {
     const hidden = await create()
-    // As if it had been accepted by a deployment with other settings.
+    // As if a deployment with other settings had accepted it.
     await env.DB.prepare(`UPDATE jobs SET config = json_set(config, '$.webhook_url', ?2) WHERE id = ?1`)
       .bind(hidden, address)
       .run()
@@ -177,11 +177,11 @@ test('an address that is not public is refused when the job is created, behind a
   await postJson(`/api/v0/job/${id}/cancel`, {})
   const again = await postJson(`/api/v0/job/${id}/retry`, { webhook_url: 'http://192.168.0.1/' })
   expect([again.status, (await again.json<any>()).error.field]).toEqual([400, 'webhook_url'])
-  // A private address that the deployment allows is none of that.
+  // A private address that the deployment allows is accepted.
   await create({ webhook_url: 'https://logo.test/hook' })
 })
 
-test('a job that names nobody tells its key’s address, and null is no name; an empty one tells nobody; it is sealed, changed by admins, and goes with its key', async () => {
+test('a job without webhook_url uses the key’s; null means none given; an empty one disables it; the address is sealed, changed by admins, and deleted with its key', async () => {
   const admin = { key: 'test-only-admin-key' }
   const made = await postJson('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
   expect(made.status).toBe(201)
@@ -204,7 +204,7 @@ test('a job that names nobody tells its key’s address, and null is no name; an
   await settled(own, 1)
   expect(received.at(-1)?.url).toBe('https://hooks.test/own')
 
-  // A rotated key keeps it; a revoked one keeps nothing that opens.
+  // A rotated key keeps it; nothing of a revoked key can be decrypted.
   const rotated = await (await postJson(`/api/v0/keys/${keyId}/rotate`, {}, admin)).json<any>()
   expect(rotated.webhook_url).toBe(webhook_url)
   const sealed = env.DB.prepare('SELECT webhook_sealed FROM api_keys WHERE id = ?')
@@ -227,7 +227,7 @@ test('a job that names nobody tells its key’s address, and null is no name; an
     { webhook_url: 'http://127.0.0.1/' },
     { webhook_url: 'https://u:p@hooks.test/' },
     { webhook_url: 'x' },
-    // As answers show it.
+    // As in answers.
     { webhook_url: 'https://hooks.test/in?…' },
   ]) {
     const refused = await patch(rotated.id, bad)
@@ -241,7 +241,7 @@ test('a job that names nobody tells its key’s address, and null is no name; an
   expect((await patch(rotated.id, {}, { key: rotated.key })).status).toBe(403)
 })
 
-test('410 ends the tries, a cancelled job tells of it, and raced ends tell once', async () => {
+test('410 ends the retries, the end of a cancelled job is delivered, and racing ends deliver once', async () => {
   answer = () => new Response(null, { status: 410 })
   const id = await create()
   await startNextAttempt()
@@ -250,7 +250,7 @@ test('410 ends the tries, a cancelled job tells of it, and raced ends tell once'
   expect(await deliveries(id)).toMatchObject([{ event: 'job.cancelled', state: 'failed', tries: 1 }])
 })
 
-test('a courier that was lost is woken by the sweep', async () => {
+test('a webhook scheduler that could not be woken is woken by the reconciler', async () => {
   const id = await create()
   const attempt = await startNextAttempt()
   vi.spyOn(env.COURIER, 'get').mockImplementation(() => {
@@ -266,8 +266,8 @@ test('a courier that was lost is woken by the sweep', async () => {
   expect(JSON.parse(received[0]!.body).data.error).toEqual({ code: 'source_not_media', message: 'x' })
 })
 
-test('a courier that is woken while it ends its work does not forget it: no sweep is needed', async () => {
-  // What it reads last, before it would go to sleep; whatever it is woken for afterwards, it has not seen.
+test('a webhook scheduler that is woken while it finishes still sends the delivery, without the reconciler', async () => {
+  // The alarm's last read before it would go to sleep; it has not seen anything that happens after it.
   let reads = 0
   let of = 0
   let afterLast: (() => Promise<void>) | null = null
@@ -285,7 +285,7 @@ test('a courier that is woken while it ends its work does not forget it: no swee
         return Object.assign(made, {
           async all() {
             const answer = await all()
-            // Couriers of other jobs read too.
+            // Webhook schedulers of other jobs read as well.
             const then = values[0] === of && ++reads === 2 ? afterLast : null
             if (then) afterLast = null
             await then?.()
@@ -303,7 +303,7 @@ test('a courier that is woken while it ends its work does not forget it: no swee
     expect((await postJson(`/api/v0/job/${id}/webhooks/${results[0]!.id}/replay`, {})).status).toBe(202)
   }
   await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
-  // Nobody else may read until then.
+  // No other read may happen until then.
   await vi.waitUntil(() => afterLast === null, { timeout: STEP_TIMEOUT_MS, interval: 5 })
   await settled(id, 2)
   expect(received).toHaveLength(2)

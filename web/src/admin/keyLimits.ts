@@ -1,12 +1,12 @@
-// In charge of: what may be set of a key and of an account: their fields, as a form holds them and as the API takes them. Pure.
-// Not in charge of: judging it (worker/admin/apiKeyRoutes.ts, worker/admin/accountRoutes.ts).
+// In charge of: the limits of a key and of an account, as form fields and as the API's members. Pure.
+// Not in charge of: validating them (worker/admin/apiKeyRoutes.ts, worker/admin/accountRoutes.ts).
 import type { Key, KeyTerms } from '#contract/api/administration.ts'
 import type { Problem } from '#contract/errors.ts'
 import type { FieldInfo } from '../form/model/schema.ts'
 import { formatBytes } from '../text/format.ts'
 import type { Account } from '#contract/api/administration.ts'
 
-/** Absent = nothing was typed. */
+/** Absent = the field is empty. */
 export type FormValues = Record<string, unknown>
 
 function text(name: string, label: string, description: string): FieldInfo {
@@ -73,7 +73,7 @@ const toFormValue = (name: string, value: unknown): unknown =>
 const toApiValue = (name: string, value: unknown): unknown =>
   name === STORED && typeof value === 'number' ? Math.round(value * GIGABYTE) : value
 
-/** What a form begins with. */
+/** Initial values of the form. */
 export function keyFormValues(key: KeyTerms): FormValues {
   return Object.fromEntries(
     Object.entries(NO_LIMITS)
@@ -82,7 +82,9 @@ export function keyFormValues(key: KeyTerms): FormValues {
   )
 }
 
-/** Only what was changed: the service shows an address without its query, and shown is not what it keeps. */
+/**
+ * Only the changed fields: the service shows an address without its query, so the shown value is not the stored one.
+ */
 export function keyChanges(key: KeyTerms, typed: FormValues): FormValues {
   return Object.fromEntries(
     Object.entries(NO_LIMITS).flatMap(([name, nothing]) => {
@@ -95,13 +97,13 @@ export function keyChanges(key: KeyTerms, typed: FormValues): FormValues {
 const sent = (typed: FormValues): FormValues =>
   Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, toApiValue(name, value)]))
 
-/** Scopes stand in one field; what was not typed is left to the service. */
+/** Scopes are one field of the form; empty fields are left to the service. */
 export const newKeyBody = ({ scopes: may, ...typed }: FormValues): FormValues => ({
   ...sent(typed),
   scopes: String(may).split(','),
 })
 
-/** What is unusual about a key; empty where nothing is. */
+/** Limits of a key that differ from the defaults; empty if there are none. */
 export function describeKeyLimits(key: Key): string[] {
   const { requests_per_minute: requests, max_stored_upload_bytes: kept, priority, webhook_url: webhook } = key
   return [
@@ -112,13 +114,13 @@ export function describeKeyLimits(key: Key): string[] {
   ]
 }
 
-/** What the service gives an account that has nothing of its own. */
+/** The service's limits for an account without limits of its own. */
 export interface Defaults {
   max_active_jobs: number
   max_stored_upload_bytes: number | null
 }
 
-/** A value that is the default stays left out, so that saving another field does not pin it. */
+/** A value equal to the default is left out, so that saving another field does not store it for the account. */
 export function quotaFormValues(of: Account, defaults: Defaults): FormValues {
   return Object.fromEntries(
     Object.entries({
@@ -134,7 +136,7 @@ export const quotaBody = (typed: FormValues): FormValues => sent(typed)
 
 const grouped = (value: number): string => value.toLocaleString('en')
 
-/** A problem in the words of the form: its label, and the unit that it was entered in. */
+/** A problem with the label of the form field, and in the unit in which the value was entered. */
 export function labelledProblem(problem: Problem, info: FieldInfo): Problem {
   const { minimum, maximum } = problem
   if (info.name === STORED) return { ...problem, message: 'Enter a number of gigabytes, 0 or more.' }

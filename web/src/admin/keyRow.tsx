@@ -1,4 +1,4 @@
-// In charge of: one API key in the list: what it is called, what it may do, when it was used.
+// In charge of: one API key in the list: its name, its permissions, its last use.
 import type { Key } from '#contract/api/administration.ts'
 import { formatAge, formatDateTime } from '../text/format.ts'
 import { describeKeyLimits } from './keyLimits.ts'

@@ -1,5 +1,6 @@
-// In charge of: a form about a key or an account: its fields, sending them, and what the service has against them, beside the
-// field that it means. Not in charge of: what the fields are (keyLimits.ts).
+// In charge of: a form about a key or an account: its fields, sending them, and the service's error message at the
+// field that caused it.
+// Not in charge of: which fields there are (keyLimits.ts).
 import { useRef, useState } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
 import { ApiError } from '../api/api.ts'
@@ -15,7 +16,7 @@ interface TermsFormProps {
   name: string
   initial: FormValues
   first: readonly FieldInfo[]
-  /** Folded away at first. */
+  /** Collapsed at first. */
   more?: { title: string; fields: readonly FieldInfo[] }
   action: string
   send: (typed: FormValues) => Promise<void>

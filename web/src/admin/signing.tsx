@@ -1,4 +1,4 @@
-// In charge of: the secret that an account's webhooks are signed with: whether there is one, and rotating it.
+// In charge of: the signing secret of an account's webhooks: whether one exists, and rotating it.
 import { useEffect, useState } from 'preact/hooks'
 import { Confirm } from '../parts/confirm.tsx'
 import { Loading } from '../parts/loading.tsx'

@@ -1,5 +1,5 @@
-// In charge of: speaking to the public API: requests with the key, answers as values, refusals as ApiError.
-// Not in charge of: following a job (jobWatch.ts), sending files (upload.ts).
+// In charge of: calling the public API: requests with the key, answers as values, error answers as ApiError.
+// Not in charge of: following a job (jobWatch.ts), sending files (../transfers/upload.ts).
 import type { IssuedKey, Key } from '#contract/api/administration.ts'
 import type { Created, JobList, JobRead, ListedUpload, Preset, PresetList, UploadList } from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
@@ -7,7 +7,7 @@ import type { PublicEvent } from '#contract/api/answers.ts'
 import type { ListQuery } from '../jobs/jobFilters.ts'
 import { currentKey, signOut } from './session.ts'
 
-/** An answer other than success; `code` "offline" = there was none. */
+/** An answer other than success; `code` "offline" = no answer arrived. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
@@ -27,7 +27,7 @@ export function authorization(key: string): string {
   return `Basic ${btoa(String.fromCharCode(...bytes))}`
 }
 
-/** Whether asking the same again can help: not when the service said what is wrong with it. */
+/** Whether a repeated request would fail the same way: true if the service rejected the request. */
 export const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
 
@@ -36,19 +36,19 @@ interface Ask {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
-  /** In place of the session's. */
+  /** Used instead of the session's key. */
   key?: string
 }
 
 const OFFLINE = 'The service does not respond.'
 
-/** The answer as it is, success or not. @throws ApiError when there is none */
+/** Returns the answer, success or not. @throws ApiError if no answer arrives */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
   const key = ask.key ?? currentKey() ?? ''
   try {
     return await fetch(path, {
       method: ask.method ?? 'GET',
-      // The key is in a header of ours: the browser must neither add a login of its own nor ask for one.
+      // The key is in our own header: the browser must neither add a login of its own nor ask for one.
       credentials: 'omit',
       cache: 'no-store',
       headers: {
@@ -81,7 +81,7 @@ export function toApiError(status: number, text: string, ofSession: boolean): Ap
   try {
     error = (JSON.parse(text) as ErrorBody).error
   } catch {
-    // Not ours: a proxy's page, or nothing.
+    // Not an answer of the service: a proxy's page, or nothing.
   }
   if (status === 401 && ofSession && currentKey() !== null) {
     signOut('Your API key is no longer valid. Sign in again.')
@@ -108,7 +108,7 @@ export const readJob = (id: number, signal?: AbortSignal): Promise<JobRead> =>
 export const cancelJob = (id: number): Promise<JobRead> =>
   request<JobRead>(`/api/v0/job/${id}/cancel`, { method: 'POST' })
 
-/** A new job of the same request. */
+/** Creates a new job from the same request. */
 export const retryJob = (id: number, once: string): Promise<Created> =>
   request<Created>(`/api/v0/job/${id}/retry`, { method: 'POST', headers: { 'idempotency-key': once } })
 
@@ -117,14 +117,14 @@ export const deleteJob = (id: number): Promise<void> => request(`/api/v0/job/${i
 export const readEvents = async (id: number, signal: AbortSignal): Promise<PublicEvent[]> =>
   (await request<{ events: PublicEvent[] }>(`/api/v0/job/${id}/events`, { signal })).events
 
-/** The stream of a job's events after the given one; it is no stream unless its status is 200. */
+/** The event stream of a job, starting after the given event; it is a stream only if its status is 200. */
 export const openEvents = (id: number, after: number, signal: AbortSignal): Promise<Response> =>
   send(`/api/v0/job/${id}/events`, {
     signal,
     headers: { accept: 'text/event-stream', 'last-event-id': String(after) },
   })
 
-/** Those of the service first. */
+/** The service's presets come first. */
 export const listPresets = async (): Promise<Preset[]> => (await request<PresetList>('/api/v0/presets')).presets
 
 export type NewPreset = Pick<Preset, 'name' | 'description' | 'job'>
@@ -137,7 +137,7 @@ export const changePreset = (id: string, body: NewPreset): Promise<Preset> =>
 export const deletePreset = (id: string): Promise<void> =>
   request(`/api/v0/presets/${encodeURIComponent(id)}`, { method: 'DELETE' })
 
-/** `once`: the same for every try of one wish, so that an answer that was lost does not make a second job. */
+/** `once` is the same for every attempt to send one request, so that a lost answer does not lead to a second job. */
 export function createJob(body: unknown, dryRun: boolean, once: string): Promise<Created> {
   return request<Created>(`/api/v0/job${dryRun ? '?dry_run=true' : ''}`, {
     method: 'POST',
@@ -151,10 +151,10 @@ export function listUploads(query: { cursor?: string; state?: ListedUpload['stat
   return request<UploadList>(`/uploads?${search}`, signal ? { signal } : {})
 }
 
-/** Whole, or on its way. */
+/** A complete upload or one in progress. */
 export const deleteUpload = (number: number): Promise<void> => request(`/uploads/${number}`, { method: 'DELETE' })
 
-/** Whether the key may see jobs; a key for keys alone may not. @throws ApiError when it is not known */
+/** Whether the key may use jobs; a key that only manages keys may not. @throws ApiError if the key is unknown */
 export async function checkKey(key: string): Promise<'jobs' | 'admin'> {
   try {
     await request<JobList>('/api/v0/job?limit=1', { key })
@@ -167,7 +167,7 @@ export async function checkKey(key: string): Promise<'jobs' | 'admin'> {
 
 export const listKeys = async (): Promise<Key[]> => (await request<{ keys: Key[] }>('/api/v0/keys')).keys
 
-/** What it may hold is the service's to judge, here and below. */
+/** The service validates the body, here and below. */
 export const createKey = (wish: unknown): Promise<IssuedKey> => request('/api/v0/keys', { method: 'POST', body: wish })
 
 export const changeKey = (id: string, change: unknown): Promise<Key> =>

@@ -1,34 +1,35 @@
-// In charge of: following one job until it ends. The only place that knows how news of it arrive: the event stream, with
-// a reading of the whole job now and then; where there is no stream, readings alone. Not in charge of: showing it.
+// In charge of: following one job until it ends: by the event stream with an occasional full read, or, without a
+// stream, by polling. No other file knows how updates arrive.
+// Not in charge of: showing them.
 import type { JobRead } from '#contract/api/answers.ts'
 import type { PublicEvent } from '#contract/api/answers.ts'
 import { ApiError, isFinal, openEvents, readEvents, readJob } from './api.ts'
 import { isOlder, withProgressEvents } from './staleUpdates.ts'
 import { eventReader } from './sse.ts'
 
-/** Without a stream. */
+/** Polling interval without a stream. */
 const POLL_MS = 1000
-/** Beside a stream, which tells neither the place in the queue nor the time that is left. */
+/** In addition to a stream, which reports neither the queue position nor the remaining time. */
 const POLL_BESIDE_STREAM_MS = 3000
 const MAX_BACKOFF_MS = 30_000
-/** The service says something every 15 s; a stream that is silent for longer is broken. */
+/** The service sends something every 15 s; a stream that is silent for longer is broken. */
 const STREAM_TIMEOUT_MS = 40_000
 
 export interface JobWatchCallbacks {
   onJob: (job: JobRead) => void
   onEvents?: (events: readonly PublicEvent[]) => void
-  /** null = in touch again. */
+  /** null = connected again. */
   onTrouble: (trouble: ApiError | null) => void
 }
 
-/** Ends with the job, or when what it returns is called. */
+/** Ends with the job, or when the returned function is called. */
 export function watchJob(id: number, watcher: JobWatchCallbacks): () => void {
   const stopped = new AbortController()
   const { signal } = stopped
   let failures = 0
   let job: JobRead | null = null
   let events: PublicEvent[] = []
-  /** Wakes up whoever waits for the next reading. */
+  /** Ends the wait for the next poll early. */
   let wakeUp = new AbortController()
 
   const publish = (news: JobRead): void => {
@@ -49,7 +50,7 @@ export function watchJob(id: number, watcher: JobWatchCallbacks): () => void {
         failures += 1
         const trouble = error instanceof ApiError ? error : new ApiError(0, 'internal', String(error))
         watcher.onTrouble(trouble)
-        // It will not get better by asking again.
+        // A repeated request would fail the same way.
         if (isFinal(trouble)) return stopped.abort()
       }
       if (isFinished()) return
@@ -83,7 +84,7 @@ export function watchJob(id: number, watcher: JobWatchCallbacks): () => void {
           for (const { type, data } of feed(value)) take(type, data)
         }
       } catch {
-        // Broken off or silent: once more, with what was missed.
+        // The stream broke or went silent: reconnect, and read the events that were missed.
       } finally {
         clearTimeout(alarm)
         streaming = false
@@ -111,7 +112,7 @@ export function watchJob(id: number, watcher: JobWatchCallbacks): () => void {
     await read()
     if (signal.aborted || !watcher.onEvents) return
     await Promise.race([listening, sleep(POLL_MS, signal)])
-    // The last ones may have come after the stream was closed.
+    // The last events may have come after the stream was closed.
     const all = await readEvents(id, signal).catch(() => [])
     if (all.length > events.length && !signal.aborted) watcher.onEvents(all)
   }
@@ -132,7 +133,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Resolves when somebody can see the page. */
+/** Resolves when the page is visible. */
 export function whenVisible(signal: AbortSignal): Promise<void> {
   if (!document.hidden || signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {

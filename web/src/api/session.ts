@@ -1,17 +1,18 @@
-// In charge of: the API key of the person who signed in: in sessionStorage, gone with the tab; or in localStorage where
-// they chose to stay signed in, until they sign out. Not in charge of: sending it (api.ts).
+// In charge of: the API key of the signed-in user: in sessionStorage, until the tab closes; or in localStorage, until
+// they sign out, if they chose to stay signed in.
+// Not in charge of: sending it (api.ts).
 import { useEffect, useState } from 'preact/hooks'
 
 const NAME = 'splicepoint.key'
 const SCOPE = 'splicepoint.scope'
 
-/** `admin`: a key that manages keys and accounts and sees no jobs. */
+/** `admin`: a key that manages keys and accounts and cannot use jobs. */
 export type Scope = 'jobs' | 'admin'
 
 export interface Session {
   key: string | null
   scope: Scope
-  /** Why sign-in is needed again. */
+  /** Why the user must sign in again. */
   notice: string | null
 }
 
@@ -29,14 +30,14 @@ function change(next: Session): void {
   for (const listener of listeners) listener()
 }
 
-/** Both: a key that was kept must not outlive the one that replaced it. */
+/** In both stores: a stored key must not outlive the one that replaced it. */
 function forget(): void {
   for (const store of [sessionStorage, localStorage]) for (const name of [NAME, SCOPE]) store.removeItem(name)
 }
 
 export const currentKey = (): string | null => session.key
 
-/** `keep`: until signing out, in every tab of this browser. */
+/** `keep`: stay signed in, in every tab of this browser, until signing out. */
 export function signIn(key: string, scope: Scope = 'jobs', keep = false): void {
   forget()
   const store = keep ? localStorage : sessionStorage
@@ -50,12 +51,12 @@ export function signOut(notice: string | null = null): void {
   change({ key: null, scope: 'jobs', notice })
 }
 
-// Signing in or out in another tab, where the key is kept, holds in this one too.
+// Signing in or out in another tab applies to this one too if the key is in localStorage.
 addEventListener('storage', ({ storageArea, key }) => {
   if (storageArea === localStorage && (key === NAME || key === null)) change(restored())
 })
 
-/** → what ends it. */
+/** Returns a function that ends the subscription. */
 export function onSession(listener: (session: Session) => void): () => void {
   const notifyListeners = () => listener(session)
   listeners.add(notifyListeners)
@@ -67,7 +68,7 @@ export function useSession(): Session {
   useEffect(() => {
     const listener = () => setSeen(session)
     listeners.add(listener)
-    // It may have changed between the first render and now.
+    // The session may have changed between the first render and now.
     listener()
     return () => void listeners.delete(listener)
   }, [])

@@ -1,15 +1,15 @@
-// In charge of: taking a stream of Server-Sent Events apart (WHATWG HTML, 9.2), whatever its pieces. Pure.
+// In charge of: parsing a stream of Server-Sent Events (WHATWG HTML, 9.2), however it is split into chunks. Pure.
 // EventSource itself cannot send the key.
 
 export interface ServerEvent {
-  /** "message" where the stream does not say. */
+  /** "message" if the stream names no type. */
   type: string
   data: string
-  /** The last one seen, also from earlier events. */
+  /** The last id received, possibly with an earlier event. */
   id: string
 }
 
-/** Returns what takes the next piece of the text and gives the events that are complete with it. */
+/** Returns a parser that takes the next chunk of text and returns the events that it completes. */
 export function eventReader(): (piece: string) => ServerEvent[] {
   let rest = ''
   let id = ''
@@ -18,7 +18,7 @@ export function eventReader(): (piece: string) => ServerEvent[] {
   return (piece) => {
     const events: ServerEvent[] = []
     rest += piece
-    // A carriage return at the very end may be half of a line break.
+    // A carriage return at the very end may be the first half of a line break.
     const lines = rest.split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
     for (const line of lines) {

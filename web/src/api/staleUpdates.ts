@@ -1,14 +1,14 @@
-// In charge of: news of a job that come on two ways, readings and the event stream, and cross there: which of them is behind
-// the other. Pure.
+// In charge of: deciding which of two updates of a job is older, since polls and the event stream may overtake each
+// other. Pure.
 import type { PublicStatus } from '#contract/api/status.ts'
 
-/** The figures of 2.4 as an event brings them, in place of the ones that were read. */
+/** Replaces the progress fields of 2.4 by those of an event. */
 export function withProgressEvents(status: PublicStatus, data: string): PublicStatus {
   const { attempt: _attempt, ...figures } = JSON.parse(data) as Partial<PublicStatus> & { attempt?: number }
   return { ...status, ...figures, state: 'running', queue_position: null }
 }
 
-/** Progress never goes back (I4): news of less than what is shown are older than it. */
+/** Progress never goes back (I4): an update with less progress than the shown one is older. */
 export function isOlder(news: PublicStatus, shown: PublicStatus): boolean {
   const less = (figure: 'tcode_progress' | 'xfer_progress') => Number(news[figure]) < Number(shown[figure])
   return !news.job_completed && (less('tcode_progress') || less('xfer_progress'))

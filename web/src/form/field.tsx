@@ -1,4 +1,4 @@
-// In charge of: fields of a form: the label of each, its control by kind, its meaning and what is wrong with it.
+// In charge of: the fields of a form: label, control by kind, description and error message.
 import { useContext, useId } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
 import { ApiNames } from './apiNames.ts'
@@ -8,21 +8,21 @@ import type { FieldInfo } from './model/schema.ts'
 
 interface FieldProps {
   info: FieldInfo
-  /** Where it stands in the body: problems name it so. */
+  /** Path in the body; problems refer to it. */
   path: string
   value: unknown
   onChange: (value: unknown) => void
   problem: Problem | undefined
-  /** When what was typed is final: on leaving the field. */
+  /** Called when the input is final: when the field loses focus. */
   onCommit?: () => void
-  /** In place of what the schema says. */
+  /** Replaces the values of the schema. */
   values?: readonly { value: string; label: string }[]
 }
 
 const asText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 
-/** What is typed, as the number that it is; anything else stays as it is, for the schema to judge. */
+/** The typed text as a number; text that is no number is kept for the schema to reject. */
 function numberOf(text: string): unknown {
   return text.trim() === '' ? undefined : Number.isFinite(Number(text)) ? Number(text) : text
 }
@@ -71,17 +71,17 @@ export function Field(props: FieldProps) {
   )
 }
 
-/** Yes or no, where absence is one of them. */
+/** A yes/no field whose absence means one of the two. */
 const isSwitch = ({ kind, preset }: FieldInfo): boolean => kind === 'flag' && typeof preset === 'boolean'
 
 interface FieldsProps {
   infos: readonly FieldInfo[]
-  /** Where they stand in the body. Empty = at its top. */
+  /** Path in the body. Empty = top level. */
   at?: string
   members: JobFields
   problems: readonly Problem[]
   onChange: (name: string, value: unknown) => void
-  /** What is offered of a field in place of what the schema says. */
+  /** Values to offer instead of those in the schema. */
   offered?: Readonly<Record<string, FieldProps['values']>>
 }
 

@@ -1,5 +1,6 @@
-// In charge of: the parts of the form and what they share: source, preset and settings on one side, what becomes of them on
-// the other; and leading to the first thing that is not right. Not in charge of: single parts.
+// In charge of: the layout of the form and its shared state: source, preset and settings on one side, the resulting
+// outputs on the other; and moving the focus to the first problem.
+// Not in charge of: the single parts.
 import { isSegmented } from '#contract/containers.ts'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
@@ -24,16 +25,16 @@ import { Summary } from './summary.tsx'
 interface FormProps {
   initial: FormBody
   chosen: readonly Chosen[]
-  /** The earlier job that it began with. */
+  /** The earlier job whose settings it starts with. */
   from: number | null
 }
 
-/** Problems that are not shown before there was time to fill in the field. */
+/** Problems that are not shown before the user had time to fill in the field. */
 const EARLY: readonly string[] = ['required', 'invalid_length']
 
 export function Form({ initial, chosen: before, from }: FormProps) {
   const [body, setBody] = useState(initial)
-  // Uploads that were begun on another visit and have no job yet are offered again.
+  // Uploads from an earlier visit that have no job yet are offered again.
   const [chosen, setChosen] = useState<readonly Chosen[]>(() =>
     before.length > 0 || from !== null
       ? before
@@ -45,7 +46,7 @@ export function Form({ initial, chosen: before, from }: FormProps) {
   const [tried, setTried] = useState(false)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<ApiError | Failure | null>(null)
-  /** The address that may be read, with its credentials. */
+  /** The complete address with its credentials, which may be read. */
   const [confirmed, setConfirmed] = useState<string | null>(null)
   const form = useRef<HTMLDivElement>(null)
   const readPresets = () => void listPresets().then(setPresets, () => undefined)
@@ -64,11 +65,11 @@ export function Form({ initial, chosen: before, from }: FormProps) {
   const source = first ? (analyses.get(first.key)?.source ?? null) : null
   const estimate = first ? (analyses.get(first.key)?.estimate ?? null) : null
 
-  // What the service found beyond the form: an upload that is gone, a source that it may not read.
+  // What only the service can find: an upload that no longer exists, a source that it may not read.
   const answered = failure instanceof ApiError ? spoken(failure.problems, body) : []
   const all = [...judged.problems, ...answered]
   const problems = tried ? all : all.filter(({ code }) => !EARLY.includes(code))
-  // One wish has one name, so that sending it twice makes one job.
+  // One key per request, so that sending it twice makes one job.
   const once = useMemo(() => crypto.randomUUID(), [body, chosen])
   const current = presets.find(({ preset_id: id }) => id === presetId) ?? null
 

@@ -1,4 +1,4 @@
-// In charge of: the customer's own names and values on a job.
+// In charge of: the customer's own metadata names and values of a job.
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
@@ -21,7 +21,7 @@ const rowsOf = (value: unknown): Row[] =>
 
 export function Metadata({ value, problems, onChange, wrap }: MetadataProps) {
   const id = useId()
-  // Rows as they are typed: two of one name, or one without, are none of the object yet.
+  // Rows as typed: rows with the same name, or without a name, are not part of the object yet.
   const [rows, setRows] = useState<Row[]>(() => rowsOf(value))
   const change = (next: Row[]): void => {
     setRows(next)

@@ -1,5 +1,5 @@
-// In charge of: choosing a preset: those of the service and the account's own, each with how it suits the source; saving the
-// settings as one, changing and deleting it.
+// In charge of: choosing a preset of the service or of the account, with how it fits the source; saving the settings as
+// a preset, changing and deleting it.
 import { useState } from 'preact/hooks'
 import type { Preset } from '#contract/api/answers.ts'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
@@ -55,7 +55,7 @@ export function Presets({ presets, current, source, onChoose, body }: PresetsPro
   )
 }
 
-/** The same settings in another order are the same settings. */
+/** The order of members makes no difference. */
 function isModified(body: FormBody, { job }: Preset): boolean {
   const sorted = (value: object) => JSON.stringify(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return sorted(jobOfPreset(body)) !== sorted({ videoProfiles: [], audioProfiles: [], ...job })
@@ -64,14 +64,14 @@ function isModified(body: FormBody, { job }: Preset): boolean {
 interface ManageProps {
   body: FormBody
   current: Preset | null
-  /** To be read again; the one to choose, null = none. */
+  /** Reload the presets; the one to choose then, null = none. */
   onChanged: (chosen: Preset | null) => void
   onReset: (preset: Preset) => void
 }
 
 type Question = 'save' | 'rename' | 'delete'
 
-/** Below the settings: what can be done with them as a preset. */
+/** Shown below the settings: actions on presets. */
 export function ManagePresets({ body, current, onChanged, onReset }: ManageProps) {
   const [asking, setAsking] = useState<Question | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)

@@ -1,4 +1,4 @@
-// In charge of: the lists of renditions and of audio tracks, each with the fields of its schema.
+// In charge of: the lists of renditions and of audio tracks, with the fields of their schema.
 import type { Problem } from '#contract/errors.ts'
 import { problemAt, withMember, type JobFields } from './model/formBody.ts'
 import { Fields } from './field.tsx'
@@ -13,13 +13,13 @@ interface ProfilesProps {
   first: readonly string[]
   value: readonly JobFields[]
   bounds: { minimum: number; maximum: number }
-  /** A new one to start from. */
+  /** Initial values of a new entry. */
   fresh: JobFields
   onChange: (value: JobFields[]) => void
   problems: readonly Problem[]
 }
 
-/** With the member, and a name that goes on saying the height that it has. */
+/** Sets the member and updates the height in the name. */
 function changed(profile: JobFields, name: string, value: unknown): JobFields {
   const next = withMember(profile, name, value)
   return name === 'height' ? withMember(next, 'output', renameForHeight(profile['output'], value)) : next
@@ -28,7 +28,7 @@ function changed(profile: JobFields, name: string, value: unknown): JobFields {
 export function Profiles(props: ProfilesProps) {
   const { list, singular, infos, first, value, bounds, fresh, onChange, problems } = props
   const problem = problemAt(problems, list)
-  // What each means is said under "More"; in the row it would be said again for each.
+  // The descriptions are under "More"; rows would repeat them for each entry.
   const brief = [...infos.values()].map((info) => ({ ...info, description: '' }))
   return (
     <>

@@ -1,5 +1,4 @@
-// In charge of: the request as the API takes it, for who writes programs: as JSON, as a curl line, and the API's names in
-// the form.
+// In charge of: the request as JSON and as a curl command, and the switch that shows the API's names in the form.
 import { Copy } from '../parts/copy.tsx'
 import { curlLine, shownBody, type FormBody } from './model/formBody.ts'
 

@@ -1,4 +1,4 @@
-// In charge of: everything of a job that a preset decides, closed until it is wanted, each part with what it is set to.
+// In charge of: all settings that a preset decides, collapsed at first, each part with a summary of its values.
 import type { ComponentChildren } from 'preact'
 import type { Problem } from '#contract/errors.ts'
 import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
@@ -16,7 +16,7 @@ interface SettingsProps {
   body: FormBody
   problems: readonly Problem[]
   onChange: (body: FormBody) => void
-  /** What an automatic ladder became for this source; empty = not known yet. */
+  /** The profiles of the automatic ladder for this source; empty = not known yet. */
   planned: readonly JobFields[]
 }
 
@@ -120,7 +120,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
 
 const FRESH: JobFields = { output: '', width: 0, height: 720, video_bitrate: 2600, video_bitrate_mode: 'vbr' }
 
-/** Below, as well as at it. */
+/** Problems of the fields themselves and of members below them. */
 const isWrong = (problems: readonly Problem[], paths: readonly string[]): boolean =>
   problems.some(({ field }) =>
     paths.some((path) => field === path || (/^[.[]/.test(field.slice(path.length)) && field.startsWith(path))),
@@ -153,7 +153,7 @@ interface LadderProps {
   planned: readonly JobFields[]
 }
 
-/** Renditions that follow from the source, or ones that are chosen. */
+/** Renditions that follow from the source, or chosen ones. */
 function Ladder({ body, onChange, planned }: LadderProps) {
   if (!jobInfos.has('ladder')) return null
   const automatic = body['ladder'] === 'auto'
@@ -223,12 +223,12 @@ function audioSummary({ audioProfiles }: FormBody): string {
   )
 }
 
-/** What was set, else what could be. */
+/** Lists the fields that are set; if none is set, those that can be. */
 function givenSummary(body: FormBody, infos: readonly FieldInfo[]): string {
   const given = infos.flatMap(({ name, label }) => {
     const value = body[name]
     if (typeof value !== 'string' && typeof value !== 'number' && value !== true) return []
-    // The container says what it is.
+    // The value of the container is clear without a label.
     if (name === 'output_container') return [valueLabel(name, String(value))]
     return [value === true ? label : `${label}: ${valueLabel(name, String(value))}`]
   })

@@ -1,5 +1,5 @@
-// In charge of: the source: files that are uploaded now or were before, or an address.
-// Not in charge of: what is known of each (sourceCard.tsx), sending files (transfers/).
+// In charge of: the source: new uploads, earlier uploads, or an address.
+// Not in charge of: the details of each (sourceCard.tsx), sending files (../transfers/).
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { ListedUpload } from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
@@ -24,9 +24,9 @@ interface SourceProps {
   sources: readonly OneSource[]
   analyses: ReadonlyMap<string, Analysis>
   problems: readonly Problem[]
-  /** The address is complete: it may be read. */
+  /** Called when the address is complete and may be read. */
   onAddress: () => void
-  /** Begun from an earlier job, whose secrets are not known. */
+  /** Started from an earlier job, whose secrets are not known. */
   again: boolean
 }
 
@@ -119,7 +119,7 @@ function Address({ body, onBody, problems, onAddress, again, analyses, sources }
           value={body['input']}
           problem={problemAt(problems, 'input')}
           onChange={(value) => onBody(withMember(body, 'input', value))}
-          // Others need credentials first.
+          // Other providers need credentials first.
           {...(provider === 'http' ? { onCommit: onAddress } : {})}
         />
         <button type="button" disabled={busy || !body['input']} onClick={onAddress}>
@@ -139,11 +139,11 @@ function Address({ body, onBody, problems, onAddress, again, analyses, sources }
 interface EarlierUploadsProps {
   chosen: readonly Chosen[]
   onChoose: (upload: ListedUpload) => void
-  /** Nothing was chosen yet: it is one of two ways to begin. */
+  /** Nothing is chosen yet: earlier uploads are one of two ways to start. */
   empty: boolean
 }
 
-/** A convenience: without an answer the form goes without. */
+/** Optional: without an answer the form works without the list. */
 function EarlierUploads({ chosen, onChoose, empty }: EarlierUploadsProps) {
   const id = useId()
   const [uploads, setUploads] = useState<ListedUpload[]>([])

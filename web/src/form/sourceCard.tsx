@@ -1,4 +1,4 @@
-// In charge of: one source: its poster, what it is, and how far its upload and its analysis are.
+// In charge of: one source: its poster, its properties, and the progress of its upload and analysis.
 import type { ComponentChildren } from 'preact'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { errorAdvice } from '../text/errorAdvice.ts'
@@ -56,7 +56,7 @@ const isPortrait = ({ width, height }: { width: number; height: number }): boole
 
 function beforeAnalysis({ size, transfer }: Source): string {
   const preview = transfer?.preview
-  // Its progress says how large the file is.
+  // The upload progress shows the file size.
   const stored = transfer === null || transfer.state === 'stored'
   const parts = [
     preview ? dimensions(preview.width, preview.height) : null,

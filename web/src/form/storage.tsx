@@ -1,4 +1,5 @@
-// In charge of: what a store needs to be read or written. Not in charge of: choosing its kind (source.tsx, settings.tsx).
+// In charge of: the fields that a store needs for reading or writing.
+// Not in charge of: choosing its kind (source.tsx, settings.tsx).
 import { PROVIDERS, type Provider } from '#contract/job/stores/registry.ts'
 import type { Problem } from '#contract/errors.ts'
 import { rulesOf } from '#contract/job/stores/registry.ts'
@@ -7,14 +8,14 @@ import { Fields } from './field.tsx'
 import { httpLabels } from './model/labels.ts'
 import { credentialInfos, type FieldInfo } from './model/schema.ts'
 
-/** As people look for them: on this computer, on the web, in their bucket, here. */
+/** In the order in which people look for them: this computer, the web, their bucket, this service. */
 const buckets = PROVIDERS.filter((name) => rulesOf(name).outputForm !== null && name !== 'http').toSorted()
 const order: readonly Provider[] = ['file-upload', 'http', ...buckets, 'vendor-store']
 const orders = { input: order, output: order.toReversed() }
 
 export type Side = 'input' | 'output'
 
-/** Kinds of stores that can be read or written. */
+/** Providers that can be read from or written to. */
 export const providersOf = (side: Side): { value: Provider; label: string }[] =>
   orders[side]
     .filter((name) => rulesOf(name).labels[side] !== '')
@@ -57,7 +58,7 @@ export function Credentials({ side, value, onChange, problems }: CredentialsProp
     <>
       {problem ? <p class="problem">{problem.message}</p> : null}
       {infos.length === 0 ? null : provider === 'http' ? (
-        // Most addresses need none.
+        // Most addresses need no credentials.
         <details open={wrong || given || undefined}>
           <summary>Password-protected address</summary>
           {fields}
@@ -76,7 +77,7 @@ interface ChooseStoreProps {
   onChoose: (provider: Provider) => void
 }
 
-/** One stop for the keyboard; arrows lead from one to the next. */
+/** One tab stop; the arrow keys move between the options. */
 export function ChooseStore({ side, legend, value, onChoose }: ChooseStoreProps) {
   return (
     <fieldset class="segmented">

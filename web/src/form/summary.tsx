@@ -1,4 +1,4 @@
-// In charge of: what will be made, what it takes and what is in the way, and the button that creates the job.
+// In charge of: the summary of outputs, costs and problems, and the button that creates the job.
 import type { Problem, Warning } from '#contract/errors.ts'
 import type { Estimate, PlannedFile } from '#contract/task/dryRunEstimate.ts'
 import { bitrate } from '../job/mediaDetails.ts'
@@ -13,7 +13,7 @@ import type { Source } from './model/sources.ts'
 interface SummaryProps {
   sources: readonly Source[]
   analyses: ReadonlyMap<string, Analysis>
-  /** What is in the way; shown when the button was pressed. */
+  /** Problems that prevent the job; shown after the button was pressed. */
   problems: readonly Problem[]
   warnings: readonly Warning[]
   provider: string
@@ -23,7 +23,7 @@ interface SummaryProps {
   onShow: (problem: Problem) => void
 }
 
-/** Warnings of what was asked for in so many words: allow_upscaling and optional audio. */
+/** Warnings about what the user explicitly asked for: allow_upscaling and optional audio. */
 const BY_DESIGN: readonly string[] = ['rung_left_out', 'audio_left_out']
 
 const unstored = ({ input }: Source): boolean => input === null
@@ -37,7 +37,7 @@ export function Summary(props: SummaryProps) {
   const count = Math.max(1, sources.length)
   const refused = found.flatMap(({ failure: reason, source }) => (reason && source ? [reason] : []))
   const planned = estimates.flatMap((each) => each.warnings)
-  // Left out by design: nothing to worry about.
+  // Left out on request: shown as a note, not as a warning.
   const notes = planned.filter(({ code }) => BY_DESIGN.includes(code))
   const told = [
     ...warnings.map(({ message }) => message),
@@ -127,7 +127,7 @@ function Warnings({ messages }: { messages: readonly string[] }) {
 interface FiguresProps {
   total: Total | null
   pending: boolean
-  /** Why there are none. */
+  /** Why the list is empty. */
   empty: string | null
 }
 
@@ -211,7 +211,7 @@ function Planned({ estimate, several }: { estimate: Estimate; several: boolean }
   )
 }
 
-/** Each kind of track once, however many outputs carry it. */
+/** Each kind of track once, whatever the number of outputs that carry it. */
 function audioOf(outputs: readonly PlannedFile[]): { words: string; kbps: number }[] {
   const tracks = outputs.flatMap(({ audio }) =>
     audio.map(({ codec, channels, bitrate_kbps: kbps }) => ({

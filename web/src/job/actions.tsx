@@ -1,4 +1,4 @@
-// In charge of: what can be done with a job: sharing and downloading its result, cancelling, retrying, editing and running it
+// In charge of: the actions on a job: sharing and downloading its result, cancelling, retrying, editing and running it
 // again, deleting.
 import { useMemo, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/api/answers.ts'

@@ -17,9 +17,9 @@ const states: Readonly<Record<Delivery['state'], [label: string, looks: string]>
 
 interface DeliveriesProps {
   id: number
-  /** There may be deliveries once it has ended. */
+  /** Deliveries are possible only after the job has ended. */
   ended: boolean
-  /** The address of the job itself; it may also be that of its key, which the job does not show. */
+  /** The job's own webhook address; the webhook of its key is not shown with the job. */
   address: string | null
 }
 
@@ -32,7 +32,7 @@ export function Deliveries({ id, ended, address }: DeliveriesProps) {
     if (!ended) return
     const stopped = new AbortController()
     const { signal } = stopped
-    // Until nothing is on its way.
+    // Polls until no delivery is pending.
     const follow = async (): Promise<void> => {
       for (let failures = 0; !signal.aborted;) {
         try {
@@ -67,7 +67,7 @@ export function Deliveries({ id, ended, address }: DeliveriesProps) {
     }
   }
   const shown = deliveries ?? []
-  // Most jobs have none, and nothing needs to be said of that.
+  // Most jobs have no deliveries; then the section is left out.
   if (shown.length === 0 && !address) return null
   return (
     <section class="card" aria-labelledby="webhooks">

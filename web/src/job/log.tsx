@@ -1,4 +1,5 @@
-// In charge of: the log of a job: each attempt's ffmpeg commands and the transcoder's lines. Read when it is opened.
+// In charge of: the log of a job: each attempt's ffmpeg commands and the transcoder's log lines. Loaded when it is
+// opened.
 import { useEffect, useState } from 'preact/hooks'
 import type { JobLog } from '#contract/api/answers.ts'
 import { Copy } from '../parts/copy.tsx'
@@ -9,7 +10,7 @@ import { readLog } from './resultApi.ts'
 
 interface LogProps {
   id: number
-  /** Changes when there may be more to read: with each attempt, and with the end. */
+  /** Changes when the log may have grown: with each attempt, and at the end. */
   version: string
 }
 
@@ -60,7 +61,7 @@ function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boo
   const lines = each.lines
     .map(({ time, level, message }) => `${formatTime(time)}  ${level.padEnd(5)}  ${message}`)
     .join('\n')
-  // Mostly the encode; the others are probes and small things.
+  // Usually the encode; the others are probes and other short commands.
   const longest = Math.max(...each.commands.map(({ seconds }) => seconds))
   return (
     <div class="attempt">

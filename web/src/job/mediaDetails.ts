@@ -1,9 +1,9 @@
-// In charge of: measured facts as an engineer reads them: bitrates, frame sizes, codecs, audio. Pure.
+// In charge of: formatting measured values for engineers: bitrates, frame sizes, codecs, audio. Pure.
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/task/mediaFacts.ts'
 import { channelsName, codecName, dimensions, framesPerSecond, languageName } from '../text/mediaTerms.ts'
 
-/** Between a figure and its unit no line ends. */
+/** No line break between a number and its unit. */
 const FIXED = '\u{a0}'
 
 /** "96 kbit/s", "2.45 Mbit/s". */
@@ -19,7 +19,7 @@ export const heightName = ({ width, height, scan }: { width: number; height: num
 
 const ranges = { sdr: null, hdr10: 'HDR10', hlg: 'HLG' } as const
 
-/** "H.264 · 25 fps · HDR10"; the size stands for itself. */
+/** "H.264 · 25 fps · HDR10", without the size, which is shown separately. */
 export function videoDetails(video: VideoFacts): string {
   const parts = [
     codecName(video.codec),
@@ -52,7 +52,7 @@ export const captionDetails = ({ captions }: MediaFacts): string =>
     })
     .join(', ')
 
-/** As shown: a picture that is stored on its side is turned upright. */
+/** As displayed: a video that is stored rotated is turned upright. */
 export function uprightSize({
   width,
   height,
@@ -91,6 +91,6 @@ const CONTAINERS: Readonly<Record<string, string>> = {
   mp3: 'MP3',
 }
 
-/** From ffprobe's names, of which the first says it. */
+/** From ffprobe's list of names; the first is enough. */
 export const containerName = (formats: readonly string[]): string =>
   CONTAINERS[formats[0] ?? ''] ?? formats[0]?.toUpperCase() ?? 'unknown'

@@ -1,4 +1,4 @@
-// In charge of: a job's own metadata; each value leads to the jobs that have the same.
+// In charge of: a job's metadata; each value links to the jobs with the same value.
 import { addressOf, ALL } from '../jobs/jobFilters.ts'
 import { Link } from '../router.tsx'
 

@@ -1,15 +1,14 @@
-// In charge of: what the outputs of a job are: which of them a person came for and which only belong to them, and what each is
-// called. Pure.
+// In charge of: classifying the outputs of a job: main results or supporting files, and the name of each kind. Pure.
 import type { PublicOutput } from '#contract/api/status.ts'
 
 export const nameOf = (path: string): string => path.split('/').at(-1) ?? path
 
 export type Open = PublicOutput & { url: string }
 
-/** With an address to open: all in the service's own store, and those in stores that have such addresses. */
+/** Outputs with an address to open: all in the service's own store, and those in stores that offer such addresses. */
 export const isOpen = (output: PublicOutput): output is Open => output.url !== null
 
-/** In the service's own store, where what a playlist names is readable too, and pages of any origin may read. */
+/** In the service's own store, where files that a playlist references are readable too, and CORS allows any origin. */
 export const isPlayable = (output: PublicOutput): output is Open =>
   isOpen(output) && output.location.startsWith('vendor-store://')
 
@@ -55,14 +54,14 @@ export function kindOf({ path, role }: PublicOutput): string {
   return roles[role] ?? FILES[name.split('.').at(-1) ?? ''] ?? 'File'
 }
 
-/** A master playlist or a manifest stands for everything it refers to. */
+/** A master playlist or a manifest represents everything that it refers to. */
 function isPresentation({ path, role }: PublicOutput): boolean {
   const name = nameOf(path).toLowerCase()
   return name === 'master.m3u8' || (role === 'manifest' && !name.endsWith('.m3u8'))
 }
 
 export interface SortedOutputs {
-  /** What to play or to download: presentations, then whole media files. */
+  /** To play or to download: presentations, then whole media files. */
   main: PublicOutput[]
   /** Images, captions, playlists, reports. */
   others: PublicOutput[]
@@ -71,7 +70,7 @@ export interface SortedOutputs {
 export function sortOutputs(outputs: readonly PublicOutput[]): SortedOutputs {
   const files = outputs.filter(({ role, segments }) => role === 'media' && segments === undefined)
   const presentations = outputs.filter(isPresentation)
-  // Without any of those: playlists of single renditions are what there is.
+  // Without any of those, playlists of single renditions are listed.
   const main = [...presentations, ...files.filter((file) => presentations.length === 0 || isTop(file))]
   const chosen = main.length > 0 ? main : outputs.filter(({ role }) => role === 'playlist' || role === 'media')
   return { main: chosen, others: outputs.filter((output) => !chosen.includes(output)) }

@@ -1,5 +1,5 @@
-// In charge of: what a job has made, measured: kind, frame size, codecs, bitrates, duration, size; addresses to copy and files
-// to download; checksums on request.
+// In charge of: the measured properties of a job's outputs: kind, frame size, codecs, bitrates, duration, size;
+// addresses to copy and files to download; checksums on request.
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
@@ -57,7 +57,7 @@ export function Outputs({ outputs }: { outputs: readonly PublicOutput[] }) {
 
 const kindsOf = (outputs: readonly PublicOutput[]): string => [...new Set(outputs.map(kindOf))].join(', ')
 
-/** HLS and DASH of the same segments: measured alike, so that it is said once. */
+/** HLS and DASH of the same segments have the same measurements, which are shown once. */
 function grouped(outputs: readonly PublicOutput[]): PublicOutput[][] {
   const same = ({ media }: PublicOutput) => JSON.stringify({ ...media, renditions: media?.renditions?.map(ratesOf) })
   const groups: PublicOutput[][] = []
@@ -75,7 +75,7 @@ interface Total {
   segments: number
 }
 
-/** A manifest stands for the segments of all its tracks; they belong to the playlists beside it. */
+/** A manifest represents the segments of all its tracks; their sizes belong to the playlists listed with it. */
 function totalOf(output: PublicOutput, all: readonly PublicOutput[]): Total {
   const counted = output.media?.renditions ? all.filter(({ role }) => role === 'playlist') : [output]
   return {
@@ -88,7 +88,7 @@ interface HeadProps {
   output: PublicOutput
   total: Total
   hashes: boolean
-  /** With the most important of what was measured, in one line. */
+  /** Adds the most important measurements in one line. */
   brief?: boolean
 }
 
@@ -199,7 +199,7 @@ const ratesOf = (rates: Pick<MediaFacts, 'average_bitrate_kbps' | 'peak_bitrate_
   peak_bitrate_kbps: rates.peak_bitrate_kbps,
 })
 
-/** The average as a bar, the peak as a mark; the figures beside it say the same. */
+/** The average as a bar, the peak as a marker; the numbers next to it say the same. */
 function Rate({ average, most, scale }: { average: number; most: number; scale: number }) {
   const part = (kbps: number) => String(Math.min(1, kbps / scale))
   return <span class="rate" aria-hidden="true" style={{ '--average': part(average), '--peak': part(most) }} />

@@ -1,17 +1,17 @@
-// In charge of: which of a job's outputs a browser can be asked to play. Pure.
+// In charge of: which outputs of a job a browser can play. Pure.
 import type { PublicOutput } from '#contract/api/status.ts'
 import { isPlayable } from './outputKinds.ts'
 import type { PlayerSource } from '../player/playerMedia.ts'
 
 const FILES = /\.(mp4|m4v|m4a|webm|mov|mp2|mp3)$/i
 
-/** Presentations first, then files as they are listed. Transport streams and AC-3 are for other players. */
+/** Presentations first, then files in their order. Browsers cannot play transport streams and AC-3. */
 export function playableSources(outputs: readonly PublicOutput[]): PlayerSource[] {
   const found: PlayerSource[] = []
   const playable = outputs.filter(isPlayable)
   for (const { path, url } of playable) {
     const name = path.split('/').at(-1) ?? path
-    // A multivariant playlist or a manifest stands for all renditions; the tar's own would play the same once more.
+    // A multivariant playlist or a manifest covers all renditions; the one in the tar would be a duplicate.
     if (name === 'master.m3u8') found.push({ kind: 'hls', label: 'HLS', url, audioOnly: false })
     if (name === 'manifest.mpd') found.push({ kind: 'dash', label: 'DASH', url, audioOnly: false })
   }

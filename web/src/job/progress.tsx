@@ -1,4 +1,4 @@
-// In charge of: how far a job is, and what it took: a sentence, two bars while it runs, and its figures.
+// In charge of: the progress of a job: a sentence, two bars while it runs, and its key figures.
 import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
@@ -7,12 +7,12 @@ import { Bar } from '../parts/progress.tsx'
 
 const known = (text: string | null): text is string => text !== null && !text.startsWith('-')
 
-/** Seconds from the start to the end, or to now. */
+/** Seconds from the start to the end, or until now. */
 function elapsed({ started_at: from, finished_at: to }: PublicStatus, now: number): number | null {
   return from === null ? null : Math.max(0, ((to === null ? now : Date.parse(to)) - Date.parse(from)) / 1000)
 }
 
-/** Label and value; only what is known. */
+/** Label and value of what is known. */
 function figures(status: PublicStatus, now: number): [string, string][] {
   const over = status.job_completed
   const seconds = elapsed(status, now)
@@ -36,14 +36,14 @@ function figures(status: PublicStatus, now: number): [string, string][] {
   return all.flatMap(([label, value]) => (value === null ? [] : [[label, value] satisfies [string, string]]))
 }
 
-/** For readers of the screen: the phase and the quarter, not every percent, second and place in the queue. */
+/** For screen readers: the phase and the quarter, not every percent, second and queue position. */
 function spoken(status: PublicStatus): string {
   const percent = Number(status.tcode_progress)
   const part = status.phase === 'transcoding' && percent >= 25 ? ` ${lastQuarter(percent)} % are transcoded.` : ''
   return describeProgress({ ...status, eta_seconds: null, queue_position: null }) + part
 }
 
-/** The last text that was new: news that cross on their way do not make anything be said twice. */
+/** The last new text, so that updates that overtake each other are not announced twice. */
 function useOnce(text: string): string {
   const said = useRef(new Set<string>())
   const last = useRef(text)

@@ -1,5 +1,5 @@
-// In charge of: the result of a job, to be watched: which of its playable outputs, in the player, and its address to copy.
-// Not in charge of: playing (web/src/player), which outputs a browser can play (playable.ts).
+// In charge of: playing the result of a job: a choice of its playable outputs, the player, and an address to copy.
+// Not in charge of: playback (../player), which outputs a browser can play (playable.ts).
 import { useState } from 'preact/hooks'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { Copy } from '../parts/copy.tsx'

@@ -1,5 +1,5 @@
 // In charge of: requests about the results of one job: its shares, its log, its webhook deliveries.
-// Not in charge of: the job itself (../api.ts).
+// Not in charge of: the job itself (../api/api.ts).
 import type { Delivery, DeliveryList, JobLog, Share, ShareList } from '#contract/api/answers.ts'
 import { request } from '../api/api.ts'
 

@@ -1,4 +1,4 @@
-// In charge of: the output settings that a job was created with, which the service returns without secrets.
+// In charge of: the output settings of a job, which the service returns without secrets.
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { Copy } from '../parts/copy.tsx'
@@ -51,7 +51,7 @@ export function Settings({ config }: { config: JobConfig }) {
   )
 }
 
-/** output_container hls means HLS also where nothing else says so (decision "output_container with flags"). */
+/** output_container hls means HLS even if no other member selects it (decision "output_container with flags"). */
 function formatOf({ output_container: container, segmented_output_hls, segmented_output_dash }: JobConfig): string {
   const made = [
     container === 'silverlight' ? 'Smooth Streaming' : null,

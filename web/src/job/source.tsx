@@ -1,4 +1,4 @@
-// In charge of: the source as it was analysed.
+// In charge of: the analysis result of the source.
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { runningTime } from '../text/mediaTerms.ts'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'

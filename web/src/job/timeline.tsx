@@ -1,4 +1,4 @@
-// In charge of: what happened to a job, and when.
+// In charge of: the events of a job with their times.
 import type { PublicEvent } from '#contract/api/answers.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { formatTime, formatDuration, formatDateTime, sameDay, jobStateOf, JOB_STATE_LABELS } from '../text/format.ts'
@@ -9,7 +9,7 @@ interface Entry {
   at: string | null
 }
 
-/** Until the events are there: what the status itself says. */
+/** From the status itself, until the events are loaded. */
 function entriesOf(status: PublicStatus): Entry[] {
   return [
     { text: 'Created', at: status.created_at },
@@ -20,7 +20,7 @@ function entriesOf(status: PublicStatus): Entry[] {
 
 export function Timeline({ events, status }: { events: readonly PublicEvent[]; status: PublicStatus }) {
   const entries = events.length > 0 ? events.map(({ message, at }) => ({ text: message, at })) : entriesOf(status)
-  /** The day is said where it is another one than before. */
+  /** The day is shown if it differs from the previous entry's. */
   const when = (index: number): string => {
     const [before, now] = [entries[index - 1]?.at, entries[index]?.at]
     if (!now) return 'pending'

@@ -1,5 +1,5 @@
-// In charge of: doing one thing with several jobs, one after the other, and what came of it.
-// Not in charge of: asking first, and showing it (selection.tsx).
+// In charge of: applying one action to several jobs, one after the other, and its result.
+// Not in charge of: asking for confirmation, and showing the result (selection.tsx).
 import type { ListedJob } from '#contract/api/answers.ts'
 import { cancelJob, deleteJob, retryJob } from '../api/api.ts'
 import { asError } from '../parts/notice.tsx'
@@ -16,7 +16,7 @@ const deeds: Readonly<Record<BulkAction, (id: number) => Promise<unknown>>> = {
   retry: (id) => retryJob(id, crypto.randomUUID()),
 }
 
-/** One after the other: a hundred requests at once would be refused. */
+/** One after the other: a hundred requests at once would be rejected by the rate limit. */
 export async function applyToAll(
   deed: BulkAction,
   jobs: readonly ListedJob[],

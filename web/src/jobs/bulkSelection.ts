@@ -1,5 +1,5 @@
-// In charge of: what can be done with several jobs, and with which of them. Pure.
-// Not in charge of: doing it (bulk.ts).
+// In charge of: which actions are possible for several jobs, and for which of them. Pure.
+// Not in charge of: executing them (bulk.ts).
 import type { ListedJob } from '#contract/api/answers.ts'
 import { jobStateOf } from '../text/format.ts'
 
@@ -7,7 +7,7 @@ export type BulkAction = 'cancel' | 'retry' | 'delete'
 
 export const idOf = (job: ListedJob): number => job._auto_generated_id_
 
-/** Those that it can be done with. */
+/** The jobs to which the action applies. */
 export function jobsFor(deed: BulkAction, jobs: readonly ListedJob[]): ListedJob[] {
   return jobs.filter(({ status }) => {
     const standing = jobStateOf(status)

@@ -1,10 +1,11 @@
-// In charge of: which jobs the history shows: as a person chooses them, as an address that can be kept or sent, as a query. Pure.
-/** What GET /api/v0/job takes, in the words of this program. */
+// In charge of: the filters of the job list: as form values, as an address that can be saved or shared, and as a query.
+// Pure.
+/** The parameters of GET /api/v0/job, in camel case. */
 export interface ListQuery {
   cursor?: string | null
-  /** A number, the beginning of a job_id, a part of the source's name or address. */
+  /** A number, the start of a job_id, or a part of the source's name or address. */
   search?: string
-  /** Comma-separated, as the API names them. */
+  /** Comma-separated, with the API's names. */
   state?: string
   /** "name:value" of a job's own metadata. */
   metadata?: string
@@ -38,7 +39,7 @@ export interface Filters {
   search: string
   state: (typeof STATES)[number][0]
   created: (typeof TIMES)[number][0]
-  /** Days of this machine's calendar, of "dates" alone. Empty = open. */
+  /** Local calendar days, for "dates" only. Empty = open. */
   from: string
   to: string
   /** "name:value"; empty = any. */
@@ -47,7 +48,7 @@ export interface Filters {
 
 export const ALL: Filters = { search: '', state: '', created: '', from: '', to: '', metadata: '' }
 
-/** What an address does not say, or says wrongly, is not filtered by. */
+/** Missing and invalid parameters of an address do not filter. */
 export function filtersOf(params: URLSearchParams): Filters {
   const text = (name: string): string => params.get(name) ?? ''
   const day = (name: string): string => (dayOf(text(name)) === null ? '' : text(name))
@@ -72,7 +73,7 @@ export function addressOf({ search, state, created, from, to, metadata }: Filter
 
 export const isFiltered = (filters: Filters): boolean => Object.keys(queryOf(filters, 0)).length > 0
 
-/** Midnight at the beginning of a day, here; null for what is none. */
+/** Local midnight at the start of a day; null if the text is no date. */
 function dayOf(text: string): Date | null {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return null
   const day = new Date(`${text}T00:00`)
@@ -83,7 +84,7 @@ function dayOf(text: string): Date | null {
 export function queryOf({ search, state, created, from, to, metadata }: Filters, now: number): ListQuery {
   const seconds = SECONDS[created]
   const [first, last] = created === 'dates' ? [dayOf(from), dayOf(to)] : [null, null]
-  // The last day is one of them: up to the midnight that ends it.
+  // The last day is included: up to the midnight that ends it.
   last?.setDate(last.getDate() + 1)
   return {
     ...(search === '' ? {} : { search }),

@@ -1,5 +1,5 @@
-// In charge of: the jobs that are shown: loaded, kept up to date while somebody looks, and longer on request.
-// Not in charge of: which (jobFilters.ts), how they look (row.tsx).
+// In charge of: the jobs in the list: loading, refreshing while the page is visible, and loading more on request.
+// Not in charge of: the filters (jobFilters.ts), the rows (row.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ListedJob } from '#contract/api/answers.ts'
 import { isFinal, listJobs } from '../api/api.ts'
@@ -10,26 +10,26 @@ import { idOf } from './bulkSelection.ts'
 import { queryOf, type Filters } from './jobFilters.ts'
 
 const LIVE_MS = 2000
-/** A search looks through every job of the account: not as often. */
+/** Less often: a search reads every job of the account. */
 const SEARCH_MS = 10_000
 const TYPING_MS = 250
 const PAGE = 25
 
-/** A page that comes late belongs to the filters it was asked with and to no others. */
+/** A late page belongs only to the filters that it was requested with. */
 interface Shown extends Paged<ListedJob> {
   of: Filters
 }
 
 export interface JobList {
-  /** null = nothing has come yet. */
+  /** null = nothing is loaded yet. */
   shown: Paged<ListedJob> | null
   failure: Failure | null
-  /** Counts the filters that were answered, so that the answer to each is told once. */
+  /** Counts the filter changes that were answered, so that each answer is announced once. */
   answered: number
   loading: boolean
-  /** → the number of the first job that it brought. */
+  /** Returns the number of the first job that it loaded. */
   loadMore: () => Promise<number | undefined>
-  /** Takes jobs out that were deleted. */
+  /** Removes deleted jobs from the list. */
   drop: (ids: readonly number[]) => void
   retry: () => void
 }

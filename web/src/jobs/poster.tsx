@@ -1,4 +1,4 @@
-// In charge of: the small image of a job in a list: its poster, else a symbol of what it is.
+// In charge of: the small image of a job in a list: its poster, or a symbol.
 import { useState } from 'preact/hooks'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { runningTime } from '../text/mediaTerms.ts'
@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 export function Poster({ status }: { status: PublicStatus }) {
   const { poster, source } = status
   const [broken, setBroken] = useState(false)
-  // The signature in its address changes with each reading; the image does not.
+  // The signature in the address changes with each poll; the image does not.
   const [address, setAddress] = useState(poster?.url ?? null)
   if (address === null && poster !== null) setAddress(poster.url)
   const seconds = source?.duration_seconds ?? null

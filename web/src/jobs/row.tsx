@@ -22,7 +22,7 @@ export function Row({ job, selected, onSelect }: RowProps) {
         <input
           type="checkbox"
           checked={selected}
-          // With Shift also everything between this one and the one before.
+          // With Shift, everything between this job and the previously clicked one as well.
           onClick={(event) => onSelect(event.currentTarget.checked, event.shiftKey)}
         />
         <span class="hidden">Select job {id}</span>
@@ -59,7 +59,7 @@ export function Row({ job, selected, onSelect }: RowProps) {
   )
 }
 
-/** "0:24", "1280 × 720", "10.5 MB": of the source, and what was made of it together. */
+/** "0:24", "1280 × 720", "10.5 MB": of the source, and the total size of the outputs. */
 function factsOf({ status }: ListedJob): string[] {
   const { source, outputs } = status
   const made = outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)

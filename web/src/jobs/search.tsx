@@ -1,11 +1,11 @@
-// In charge of: choosing which jobs are shown: text, state, time.
+// In charge of: the filter form of the job list: text, state, time.
 import type { ComponentChildren } from 'preact'
 import { STATES, TIMES, type Filters } from './jobFilters.ts'
 
 interface SearchProps {
   filters: Filters
   onChange: (change: Partial<Filters>) => void
-  /** Enter in the text. */
+  /** Called on Enter in the text field. */
   onSubmit: () => void
 }
 

@@ -1,5 +1,5 @@
-// In charge of: what can be done with the jobs that are selected, at the lower end of the screen.
-// Not in charge of: doing it (bulk.ts).
+// In charge of: actions on the selected jobs, in a bar at the bottom of the screen.
+// Not in charge of: executing them (bulk.ts).
 import { useState } from 'preact/hooks'
 import type { ListedJob } from '#contract/api/answers.ts'
 import { Confirm } from '../parts/confirm.tsx'
@@ -11,7 +11,7 @@ import { jobsFor, idOf, type BulkAction } from './bulkSelection.ts'
 interface SelectionProps {
   jobs: readonly ListedJob[]
   onSelect: (ids: readonly number[]) => void
-  /** Something was done with these. */
+  /** Called after an action on these jobs. */
   onDone: (deed: BulkAction, ids: readonly number[]) => void
 }
 
@@ -47,7 +47,7 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
     const result = await applyToAll(deed, meant, say)
     setProgress(null)
     setOutcome({ ...result, deed })
-    // What failed stays selected, to be looked at.
+    // Jobs that failed stay selected.
     onSelect(result.failed.map(({ id }) => id))
     onDone(deed, result.done)
   }

@@ -14,7 +14,7 @@ import { signOut } from '../api/session.ts'
 import { formatBytes } from '../text/format.ts'
 
 interface Listed extends Account {
-  /** Keys in force. */
+  /** Number of active keys. */
   keys: number
 }
 
@@ -108,7 +108,7 @@ export function Accounts() {
   )
 }
 
-/** It is part of the address of the request, which says nothing of it where it is wrong. */
+/** The name is part of the request's path; a wrong path gets no helpful error, so it is checked here. */
 function nameOf(typed: unknown): string {
   const name = typeof typed === 'string' || typeof typed === 'number' ? String(typed).trim() : ''
   if (/^[a-z0-9][a-z0-9-]{0,39}$/.test(name)) return name

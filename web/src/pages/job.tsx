@@ -1,5 +1,5 @@
-// In charge of: one job's page: how it stands, live, and its result.
-// Not in charge of: how news arrive (jobWatch.ts), its parts (job/).
+// In charge of: one job's page: its live state and its result.
+// Not in charge of: how updates arrive (../api/jobWatch.ts), its parts (../job/).
 import { useEffect, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/api/answers.ts'
 import type { PublicEvent } from '#contract/api/answers.ts'

@@ -1,5 +1,6 @@
-// In charge of: the list of jobs: its filters in the address, the list, what is selected in it, and what is announced of it.
-// Not in charge of: loading it (jobs/list.ts), what is done with a selection (jobs/selection.tsx).
+// In charge of: the page of the job list: filters in the address, the list, the selection, and announcements for screen
+// readers.
+// Not in charge of: loading the list (../jobs/list.ts), actions on a selection (../jobs/selection.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readJob } from '../api/api.ts'
 import { idOf, type BulkAction } from '../jobs/bulkSelection.ts'
@@ -30,10 +31,10 @@ export function Jobs({ initial }: { initial: Filters }) {
     setFilters(next)
     setRefused(null)
     setSelected([])
-    // In place: Back leads to the page before and not through every letter.
+    // Replaces the history entry: Back leads to the previous page and not through every letter.
     history.replaceState(null, '', addressOf(next))
   }
-  /** A number and Enter leads to the job itself. */
+  /** A number and Enter opens the job itself. */
   const open = async (): Promise<void> => {
     if (!/^[1-9]\d{0,14}$/.test(filters.search)) return
     const id = Number(filters.search)
@@ -43,7 +44,7 @@ export function Jobs({ initial }: { initial: Filters }) {
   }
   const more = async (): Promise<void> => {
     const first = await loadMore()
-    // The button may be gone; the keyboard goes on with the first of the new ones.
+    // The button may be removed; the focus moves to the first new job.
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`a[href="/jobs/${first}"]`)?.focus())
   }
   const select = (id: number, on: boolean, range: boolean): void => {
@@ -126,7 +127,7 @@ export function Jobs({ initial }: { initial: Filters }) {
   )
 }
 
-/** Announced once for each filter, not with every reading that keeps the list up to date. */
+/** Announced once for each filter change, not with every poll. */
 function Announced({ answered, count, more }: { answered: number; count: number; more: boolean }) {
   const [text, setText] = useState('')
   useEffect(() => {

@@ -1,6 +1,6 @@
-// In charge of: API keys: listing, creating, editing, rotating and revoking them with an admin key; for everyone else, how to use
-// the key they have and where the admin key is found.
-// Not in charge of: single keys and forms (admin/).
+// In charge of: API keys: listing, creating, editing, rotating and revoking them with an admin key; for other users,
+// how to use their key and where to find the admin key.
+// Not in charge of: single keys and forms (../admin/).
 import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '#contract/api/administration.ts'
 import { rotateKey } from '../admin/adminApi.ts'
@@ -159,7 +159,7 @@ export function Keys() {
 
 const nameOf = (key: Key): string => key.label || key.id
 
-/** For a key that may run jobs and nothing else. */
+/** For a key without admin rights. */
 function WithoutAdmin() {
   const request = `curl -u "$KEY:" ${location.origin}/api/v0/job`
   return (

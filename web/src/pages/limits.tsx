@@ -1,4 +1,4 @@
-// In charge of: what the service accepts, as GET /api/v0/limits publishes it.
+// In charge of: the limits that GET /api/v0/limits publishes.
 import { useEffect, useState } from 'preact/hooks'
 import { codecOf, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import type { publishedLimits } from '#contract/api/publishedLimits.ts'

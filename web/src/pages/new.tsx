@@ -1,5 +1,5 @@
-// In charge of: the page of a new job: what its form begins with.
-// Not in charge of: the form (form/form.tsx).
+// In charge of: the page of a new job: the initial content of its form.
+// Not in charge of: the form (../form/form.tsx).
 import { useEffect, useState } from 'preact/hooks'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { listUploads, readJob } from '../api/api.ts'
@@ -18,7 +18,10 @@ const fresh = (): FormBody => bodyWith(builtInPresets[0]?.job ?? {}, null)
 
 const numberOf = (input: string): number => Number(/(\d+)$/.exec(input)?.[1])
 
-/** An upload by its number; one that is listed no more is named by it, and the service says that it is gone. */
+/**
+ * An upload by its number; if it is no longer listed, the number is used, and the service reports that it does not
+ * exist.
+ */
 async function uploadOf(number: number): Promise<Chosen> {
   const { uploads } = await listUploads({ state: 'ready' })
   const found = uploads.find(({ uploaded_file_number: each }) => each === number)
@@ -35,7 +38,7 @@ async function begin(from: number | null, upload: number | null): Promise<Beginn
   return { body: withInput(body, null), chosen: [await uploadOf(numberOf(config.input))] }
 }
 
-/** `from` = number of an earlier job, `upload` = of a file. */
+/** `from` = number of an earlier job, `upload` = number of an uploaded file. */
 export function NewJob({ from, upload }: { from: number | null; upload: number | null }) {
   const [beginning, setBeginning] = useState<Beginning | null>(() =>
     from === null && upload === null ? { body: fresh(), chosen: [] } : null,

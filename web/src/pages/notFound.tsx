@@ -1,4 +1,4 @@
-// In charge of: an address that is no page.
+// In charge of: the page for unknown addresses.
 import { Empty } from '../parts/empty.tsx'
 import { Link, PATHS } from '../router.tsx'
 

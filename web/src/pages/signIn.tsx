@@ -1,4 +1,4 @@
-// In charge of: asking for an API key and trying it.
+// In charge of: asking for an API key and checking it.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { checkKey } from '../api/api.ts'
 import { Notice, asError, type Failure } from '../parts/notice.tsx'
@@ -41,7 +41,7 @@ export function SignIn({ notice }: { notice: string | null }) {
         <p class="help">Transcode video to MP4, HLS and DASH.</p>
       </div>
       {notice === null ? null : <Notice kind="warning">{notice}</Notice>}
-      {/* Posted nowhere: it is what password managers look for. */}
+      {/* Not submitted: it lets password managers recognize the form. */}
       <form method="post" onSubmit={(event) => void submit(event)}>
         <div class={failure ? 'field wrong' : 'field'}>
           <label for="key">API key</label>

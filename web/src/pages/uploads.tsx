@@ -1,4 +1,4 @@
-// In charge of: the files that were uploaded and are still stored: uploading more, creating a job from one, deleting it.
+// In charge of: the list of stored uploads: uploading more, creating a job from one, deleting it.
 import { useEffect, useState } from 'preact/hooks'
 import type { ListedUpload } from '#contract/api/answers.ts'
 import { deleteUpload, listUploads } from '../api/api.ts'
@@ -16,7 +16,7 @@ import { TransferButtons, TransferProgress } from '../transfers/progress.tsx'
 import { upload as uploadFiles, useTransfers, type Transfer } from '../transfers/store.ts'
 import { formatAge, formatBytes, formatDateTime, formatTimeLeft } from '../text/format.ts'
 
-/** While something is on its way. */
+/** Polling interval while something is being uploaded. */
 const LIVE_MS = 3000
 
 const numberOf = (upload: ListedUpload): number => upload.uploaded_file_number
@@ -29,7 +29,7 @@ export function Uploads() {
   const [attempt, setAttempt] = useState(0)
   const again = () => setAttempt((count) => count + 1)
   const transfers = useTransfers()
-  // The list is read again whenever a file was stored.
+  // The list is reloaded whenever an upload is complete.
   const stored = transfers.filter(({ state }) => state === 'stored').length
 
   useEffect(() => {
@@ -57,7 +57,7 @@ export function Uploads() {
     setDeleting(null)
     try {
       await deleteUpload(number)
-      // Of a further page, which is not read again.
+      // On a further page, which is not reloaded.
       setShown((before) => before && { ...before, items: before.items.filter((each) => numberOf(each) !== number) })
       again()
     } catch (error) {
@@ -76,9 +76,9 @@ export function Uploads() {
     }
   }
   const next = shown?.next
-  // With a job to follow they are in the tray.
+  // Uploads for a planned job are shown in the tray.
   const sending = transfers.filter(({ state, order }) => state !== 'stored' && order === null)
-  // What is sent from here is told by the page itself, and better.
+  // Uploads of this tab are shown by the page itself, with more detail.
   const listed = (shown?.items ?? []).filter(
     ({ state, name, size }) =>
       state === 'ready' || !sending.some(({ file }) => file.name === name && file.size === size),

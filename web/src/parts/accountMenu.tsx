@@ -1,5 +1,5 @@
-// In charge of: the account menu at the end of the header: less frequent pages, and signing out. It closes with Escape, with
-// a click elsewhere and when a page is chosen.
+// In charge of: the account menu at the end of the header: less frequent pages, and signing out. It closes on Escape,
+// on a click elsewhere and when a page is chosen.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 import { Link, PATHS, type Route } from '../router.tsx'
@@ -8,7 +8,7 @@ import { signOut, type Scope } from '../api/session.ts'
 interface MenuProps {
   scope: Scope
   page: Route['page']
-  /** Changes with each page that is opened. */
+  /** Changes with each visited page. */
   visit: number
 }
 
@@ -28,7 +28,7 @@ export function Menu({ scope, page, visit }: MenuProps) {
       setOpen(false)
       button.current?.focus()
     }
-    // The focus as well as the pointer: Tab past the last entry closes it.
+    // Focus as well as pointer: pressing Tab past the last entry closes it.
     const events = ['pointerdown', 'focusin'] as const
     for (const name of events) document.addEventListener(name, elsewhere)
     document.addEventListener('keydown', escape)

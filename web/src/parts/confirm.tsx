@@ -1,11 +1,11 @@
-// In charge of: asking before something that cannot be undone.
+// In charge of: a confirmation dialog for what cannot be undone.
 import { Dialog } from './dialog.tsx'
 
 interface ConfirmProps {
   question: string
   consequence: string
   action: string
-  /** What the other button says. */
+  /** Label of the other button. */
   keep?: string
   onYes: () => void
   onNo: () => void

@@ -1,4 +1,4 @@
-// In charge of: putting a text on the clipboard.
+// In charge of: copying a text to the clipboard.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
@@ -6,11 +6,11 @@ interface CopyProps {
   text: string
   /** For screen readers: "Copy the SHA-256 of film.mp4". */
   what: string
-  /** On the button, beside the icon: "Copy link". */
+  /** Shown on the button, next to the icon: "Copy link". */
   label?: string
 }
 
-/** How long it says that it has copied. */
+/** How long the confirmation is shown. */
 const SAID_MS = 4000
 
 export function Copy({ text, what, label }: CopyProps) {
@@ -24,7 +24,7 @@ export function Copy({ text, what, label }: CopyProps) {
       setState('copied')
       timer.current = setTimeout(() => setState(null), SAID_MS)
     } catch {
-      // A page that is served without https has no clipboard; the text itself can be selected.
+      // A page served without https has no clipboard; the text itself can be selected.
       setState('refused')
     }
   }

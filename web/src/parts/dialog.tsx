@@ -1,4 +1,5 @@
-// In charge of: a modal dialog: the browser's own, which keeps the focus inside, closes with Escape and gives the focus back.
+// In charge of: a modal dialog: the browser's own element, which traps the focus, closes on Escape and restores the
+// focus.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
@@ -7,7 +8,7 @@ interface DialogProps {
   title: string
   children: ComponentChildren
   onClose: () => void
-  /** Room for a form or a list, with a button that closes it. */
+  /** Wide enough for a form or a list, with a close button. */
   wide?: boolean
 }
 

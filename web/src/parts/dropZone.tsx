@@ -1,10 +1,11 @@
-// In charge of: choosing files or dropping them. Not in charge of: what is done with them.
+// In charge of: choosing files or dropping them.
+// Not in charge of: what happens with them.
 import { useId, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
 interface DropZoneProps {
   onFiles: (files: File[]) => void
-  /** Beside files that were chosen before. */
+  /** Smaller, shown next to files that are already chosen. */
   compact?: boolean
   problem?: string | undefined
 }
@@ -16,7 +17,7 @@ export function DropZone({ onFiles, compact = false, problem }: DropZoneProps) {
   const take = (list: FileList | null | undefined): void => {
     const files = [...(list ?? [])]
     if (files.length > 0) onFiles(files)
-    // The same file may be chosen again.
+    // Allows choosing the same file again.
     if (input.current) input.current.value = ''
   }
   return (

@@ -1,4 +1,4 @@
-// In charge of: what stands where a list has nothing in it: why, and what to do.
+// In charge of: the placeholder of an empty list: why it is empty, and what to do.
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.tsx'
 

@@ -1,4 +1,4 @@
-// In charge of: the result of a dry run in words.
+// In charge of: the result of a dry run as text.
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
 import { formatBytes, formatDollars, formatDuration, formatRange } from '../text/format.ts'
 import { DefinitionList, type Definition } from './facts.tsx'

@@ -1,6 +1,6 @@
-// In charge of: facts as names and what they are.
+// In charge of: a list of names and values.
 
-/** Several values stand one below the other. */
+/** Several values are shown one below the other. */
 export type Definition = readonly [name: string, value: string | readonly string[]]
 
 export function DefinitionList({ facts }: { facts: readonly Definition[] }) {

@@ -1,6 +1,6 @@
-// In charge of: the few pictures beside words. They say nothing that the words do not.
+// In charge of: the icons next to texts. They add no information to the text.
 
-/** Lines in a square of 24. */
+/** SVG paths in a square of 24. */
 const PATHS = {
   plus: 'M12 5v14M5 12h14',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14M16 16l4 4',

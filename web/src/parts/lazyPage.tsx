@@ -1,10 +1,10 @@
-// In charge of: pages whose scripts are loaded when they are first shown, so that the first page is there sooner.
+// In charge of: pages whose scripts are loaded when they are first shown, so that the first page appears sooner.
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Loading } from './loading.tsx'
 import { ConnectionNotice, type Failure } from './notice.tsx'
 
-/** `load` is asked once for each visit until it has come; a page that was loaded is shown at once. */
+/** `load` is called again on each visit until it succeeds; a loaded page is shown at once. */
 export function lazyPage<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
 ): FunctionComponent<Props> {

@@ -1,4 +1,4 @@
-// In charge of: what stands in a page until its content is there.
+// In charge of: the placeholder of a page until its content is loaded.
 
 export function Loading({ label, lines = 2 }: { label: string; lines?: number }) {
   return (

@@ -1,4 +1,4 @@
-// In charge of: messages in a frame: errors with what to do about them, warnings, and how a failure becomes one.
+// In charge of: message boxes: errors with advice, warnings, and turning an error into a message.
 import type { ComponentChildren } from 'preact'
 import { errorAdvice } from '../text/errorAdvice.ts'
 import { ApiError } from '../api/api.ts'
@@ -27,7 +27,7 @@ export function Notice({ kind, children }: { kind: keyof typeof marks; children:
   )
 }
 
-/** What went wrong, and what to do about it. */
+/** The error message, and advice. */
 export function ConnectionNotice({ failure, retry }: { failure: Failure; retry?: () => void }) {
   const advice = errorAdvice(failure.code)
   return (

@@ -1,4 +1,4 @@
-// In charge of: how far a job is, as bars and as a badge.
+// In charge of: the progress of a job, as bars and as a badge.
 import type { PublicStatus } from '#contract/api/status.ts'
 import { PHASE_LABELS, jobStateOf, JOB_STATE_LABELS } from '../text/format.ts'
 
@@ -10,7 +10,7 @@ export function Badge({ status }: { status: PublicStatus }) {
 interface BarProps {
   label: string
   percent: number
-  /** Shown in place of a label in sight. */
+  /** Replaces a visible label, for screen readers. */
   slim?: boolean
   children?: string
 }
@@ -41,7 +41,7 @@ export function Bar({ label, percent, slim, children }: BarProps) {
   )
 }
 
-/** In a list: the bar of the transcode with the phase; nothing when it has ended, no bar before it begins. */
+/** In a list: the transcode's bar with the phase; no bar before it starts, nothing after its end. */
 export function SmallProgress({ status }: { status: PublicStatus }) {
   if (status.job_completed) return null
   const phase = PHASE_LABELS[status.phase]

@@ -1,13 +1,13 @@
-// In charge of: which caption tracks a viewer chooses from, and what they are called. Pure.
+// In charge of: the caption tracks to choose from, and their names. Pure.
 
-/** What of a player's text track is needed here. */
+/** The used members of a player's text track. */
 export interface TextTrack {
   id: string
-  /** BCP 47 as the manifest says it; "und" or empty where it is not known. */
+  /** BCP 47, as in the manifest; "und" or empty if unknown. */
   language: string
   /** NAME in HLS, a label in DASH. */
   label: string | null
-  /** CEA-608 or CEA-708 inside of the video: "CC1", "SERVICE1". */
+  /** CEA-608 or CEA-708 inside the video: "CC1", "SERVICE1". */
   channel: string | null
   forced?: boolean
 }
@@ -20,8 +20,8 @@ export interface NamedTrack {
 const CHANNEL = /^(?:CC[1-4]|SERVICE\d{1,2}|SVC\d{1,2})$/i
 
 /**
- * The same captions often come twice, inside of the video and as WebVTT made of them: the WebVTT is kept. Tracks are called by
- * their language; their channel is added only where two would have the same name.
+ * The same captions often come twice, inside the video and as WebVTT converted from them: the WebVTT is kept. Tracks
+ * are named by their language; the channel is added only if two would have the same name.
  */
 export function namedTracks(tracks: readonly TextTrack[], locale?: string): NamedTrack[] {
   const channelOf = ({ channel, label }: TextTrack): string | null =>
@@ -45,7 +45,7 @@ function nameOf({ language, label, forced }: TextTrack, locale: string | undefin
   return forced === true ? `${name} (forced)` : name
 }
 
-/** "English" for "en"; null where the language is not known. */
+/** "English" for "en"; null if the language is unknown. */
 export function languageName(language: string | null, locale?: string): string | null {
   if (language === null || language === '' || /^(?:und|mul|zxx|mis)\b/i.test(language)) return null
   try {

@@ -1,4 +1,4 @@
-// In charge of: the symbols on the player's buttons.
+// In charge of: the icons on the player's buttons.
 
 const PATHS = {
   play: 'M8 5.1v13.8c0 .8.9 1.3 1.5.8l10.6-6.9c.6-.4.6-1.2 0-1.6L9.5 4.3C8.9 3.8 8 4.3 8 5.1z',

@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Glyph, type GlyphName } from './glyph.tsx'
 
 export interface Group {
-  /** Above its choices, where the menu has several groups. */
+  /** Heading of its choices, for a menu with several groups. */
   label: string
   chosen: string
   of: readonly { id: string; label: string }[]
@@ -13,7 +13,7 @@ export interface Group {
 interface MenuProps {
   name: string
   glyph: GlyphName
-  /** Shown on the button: something other than the default is chosen. */
+  /** Marked on the button: a choice other than the default is active. */
   on?: boolean
   groups: readonly Group[]
 }
@@ -25,7 +25,7 @@ export function Menu({ name, glyph, on, groups }: MenuProps) {
   const id = useId()
   const items = (): HTMLElement[] => [...(root.current?.querySelectorAll<HTMLElement>('[role=menuitemradio]') ?? [])]
 
-  // Before anything else can be pressed.
+  // Runs before the user can press anything else.
   useLayoutEffect(() => {
     if (!open) return
     const chosen = items().find((item) => item.ariaChecked === 'true')
@@ -51,7 +51,7 @@ export function Menu({ name, glyph, on, groups }: MenuProps) {
       Home: 0,
       End: all.length - 1,
     }
-    // The player's own keys do something else with them.
+    // The player's own shortcuts use the same keys.
     event.stopPropagation()
     if (event.key === 'Escape') {
       event.preventDefault()

@@ -1,6 +1,6 @@
-// In charge of: the player that the job page and the share page have in common: a poster, and when playback is asked for, the
-// media with its controls: seeking with previews, quality, captions, speed, volume, picture in picture, full screen.
-// Not in charge of: HLS and DASH (stream.ts), which of several sources is played (the page around it).
+// In charge of: the player of the job page and the share page: a poster, and after a press on play, the media with its
+// controls: seeking with previews, quality, captions, speed, volume, picture in picture, full screen.
+// Not in charge of: HLS and DASH (stream.ts), which of several sources is played (the page).
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Glyph } from './glyph.tsx'
@@ -13,19 +13,19 @@ import { timecode } from './time.ts'
 interface PlayerProps {
   media: PlayerMedia
   source: PlayerSource
-  /** Starts by itself: the viewer has asked for another source of the same media. */
+  /** Starts at once: the viewer chose another source of the same media. */
   autoPlay?: boolean
-  /** Fills the box around it instead of keeping the proportions of the video, as in an iframe. */
+  /** Fills the surrounding box instead of keeping the video's aspect ratio, as in an iframe. */
   fill?: boolean
-  /** Seconds that playback begins at. */
+  /** Second at which playback begins. */
   startAt?: number
-  /** Playback was asked for. */
+  /** Called when the viewer starts playback. */
   onStart?: () => void
-  /** Playback failed at this second. True: the page goes on with something else, and nothing is said of it here. */
+  /** Playback failed at this second. Returns true if the page plays another source; then no error is shown. */
   onFailure?: (message: string, at: number) => Promise<boolean>
 }
 
-/** Controls go away so long after the last movement, while it plays. */
+/** The controls disappear that long after the last movement, during playback. */
 const IDLE_MS = 2500
 const AUTO = 'auto'
 const OFF = 'off'
@@ -34,10 +34,10 @@ const CANNOT = 'This browser cannot play this file. Download it and use another 
 
 type Phase = 'poster' | 'opening' | 'open' | 'failed'
 
-/** The address of a source without its signature, which changes with each reading of the job. */
+/** The address of a source without its signature, which changes with each poll of the job. */
 const placeOf = ({ url }: PlayerSource): string => url.replace(/^.*\/o\/[^/]+/, '')
 
-/** One source from its poster to its end; another one is another player. */
+/** One source from its poster to its end; another source gets another player. */
 export function Player(props: PlayerProps) {
   return <Playback key={`${props.source.kind} ${placeOf(props.source)}`} {...props} />
 }
@@ -88,7 +88,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
       }
       setPhase('open')
       if (startAt) element.currentTime = startAt
-      // A browser may want one more press: then the button is there.
+      // A browser may demand another press: the button is still shown then.
       await element.play().catch(() => undefined)
     } catch (error) {
       if (!gone.current) await fail(error instanceof Error ? error.message : String(error))
@@ -169,7 +169,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
       style={{ '--ratio': String(ratio) }}
       onKeyDown={keys}
     >
-      {/* Captions are tracks of the stream, or the WebVTT files beside a single file. */}
+      {/* Captions are tracks of the stream, or WebVTT files of a single file. */}
       <video
         ref={video}
         aria-label={title}
@@ -179,7 +179,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
         tabIndex={-1}
         onClick={toggle}
         onError={() => {
-          // Shaka says more about its own failures.
+          // Shaka reports its own errors with more detail.
           if (first.kind === 'file' && video.current?.hasAttribute('src')) void fail(CANNOT)
         }}
       >
@@ -316,7 +316,7 @@ interface PressProps {
   name: string
   glyph: Parameters<typeof Glyph>[0]['name']
   keys?: string
-  /** Takes the focus when it appears: the button that started playback had it, and is gone. */
+  /** Takes the focus when it appears: it replaces the focused start button. */
   focus?: boolean
   onPress: () => void
 }
@@ -375,7 +375,7 @@ const CHANGES = [
   'loadeddata',
 ]
 
-/** The element's own state, read anew with each of its events. */
+/** The element's own state, read again at each of its events. */
 function useVideo(video: RefObject<HTMLVideoElement | null>) {
   const [state, setState] = useState(NOTHING)
   useEffect(() => {
@@ -405,7 +405,7 @@ function useVideo(video: RefObject<HTMLVideoElement | null>) {
   return state
 }
 
-/** Whether nothing has moved for a while, so that controls may go. */
+/** Whether there was no movement for a while, so that the controls can be hidden. */
 function useIdle(frame: RefObject<HTMLDivElement | null>, playing: boolean): boolean {
   const [idle, setIdle] = useState(false)
   useEffect(() => {
@@ -428,7 +428,7 @@ function useIdle(frame: RefObject<HTMLDivElement | null>, playing: boolean): boo
   return idle
 }
 
-/** iPhones show nothing but a video itself on the full screen. */
+/** iPhones allow only a video element in full screen. */
 type OldVideo = HTMLVideoElement & { webkitEnterFullscreen?: () => void }
 
 function useFullscreen(frame: RefObject<HTMLDivElement | null>): { on: boolean; toggle: () => void } {

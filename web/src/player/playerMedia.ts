@@ -1,4 +1,4 @@
-// In charge of: what the player is given to play, the same for a job's page and for a share page.
+// In charge of: the input of the player, the same for the job page and the share page.
 
 /** One address to play. */
 export interface PlayerSource {
@@ -11,15 +11,15 @@ export interface PlayerSource {
 
 export interface PlayerMedia {
   title: string
-  /** A still image shown until playback begins. */
+  /** A still image shown until playback starts. */
   poster: string | null
-  /** Shown until the media itself says how long it is. */
+  /** Shown until the media itself reports its duration. */
   durationSeconds: number | null
-  /** Width over height; 16:9 where it is not known. */
+  /** Width over height; 16:9 if unknown. */
   aspectRatio?: number | null
-  /** WebVTT that places a small image of each moment in a sprite sheet. */
+  /** WebVTT that maps each moment to a small image in a sprite sheet. */
   storyboard: string | null
-  /** WebVTT files for sources of the kind "file"; HLS and DASH list their own. */
+  /** WebVTT files for sources of kind "file"; HLS and DASH list their own. */
   captions: readonly CaptionFile[]
 }
 

@@ -1,29 +1,29 @@
-// In charge of: the seek bar: where playback is, what is loaded, and the image of the moment that is pointed at.
+// In charge of: the seek bar: the playback position, the buffered part, and a preview image at the pointer.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { loadStoryboard, tileAt, type Tile } from './storyboard.ts'
 import { spokenTime, timecode } from './time.ts'
 
 interface SeekProps {
   at: number
-  /** Seconds; 0 = not known yet. */
+  /** Seconds; 0 = unknown. */
   duration: number
-  /** End of what is loaded, in seconds. */
+  /** End of the buffered part, in seconds. */
   loaded: number
   storyboard: string | null
   onSeek: (seconds: number) => void
 }
 
-/** Of the preview, in pixels; smaller than the tile where the player is narrow. */
+/** Width of the preview in pixels; smaller than the image if the player is narrow. */
 const WIDEST = 176
 
 export function Seek({ at, duration, loaded, storyboard, onSeek }: SeekProps) {
   const line = useRef<HTMLDivElement>(null)
   const [tiles, setTiles] = useState<readonly Tile[]>([])
-  /** Seconds that are pointed at. */
+  /** Position of the pointer in seconds. */
   const [pointed, setPointed] = useState<number | null>(null)
   const wanted = useRef(false)
 
-  // Addresses change their signature with each reading of the job; the images stay the same.
+  // The signature in the address changes with each poll of the job; the images stay the same.
   const place = storyboard?.replace(/\/o\/[^/]+\//, '/o/') ?? null
   useEffect(() => {
     setTiles([])

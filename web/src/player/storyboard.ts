@@ -1,9 +1,9 @@
-// In charge of: the images of the seek bar: reading their WebVTT, and which of them shows a moment. Pure but for the reading.
+// In charge of: the images of the seek bar: loading and parsing their WebVTT, and finding the image of a moment.
 
 export interface Tile {
   start: number
   end: number
-  /** Of the sprite sheet. */
+  /** Address of the sprite sheet. */
   url: string
   x: number
   y: number
@@ -14,7 +14,7 @@ export interface Tile {
 const TIME = String.raw`(?:(\d+):)?(\d\d):(\d\d)\.(\d{3})`
 const TIMING = new RegExp(`^${TIME}[ \\t]+-->[ \\t]+${TIME}`)
 
-/** @param base the address of the WebVTT file, which its sheets are relative to */
+/** @param base the address of the WebVTT file, to which the sheet addresses are relative */
 export function parseStoryboard(text: string, base: string): Tile[] {
   const tiles: Tile[] = []
   for (const block of text.split(/\r?\n[ \t]*\r?\n/)) {
@@ -36,12 +36,12 @@ export function parseStoryboard(text: string, base: string): Tile[] {
   return tiles.toSorted((a, b) => a.start - b.start)
 }
 
-/** The image of a moment; the last one stands for everything behind it. */
+/** The image of a moment; the last image also covers everything after it. */
 export function tileAt(tiles: readonly Tile[], seconds: number): Tile | null {
   return tiles.findLast(({ start }) => start <= seconds) ?? tiles[0] ?? null
 }
 
-/** Without it the seek bar shows times alone, so a failure is none of the viewer's business. */
+/** Without it the seek bar shows only times, so a failure is not reported to the viewer. */
 export async function loadStoryboard(address: string, signal: AbortSignal): Promise<Tile[]> {
   try {
     const response = await fetch(address, { credentials: 'omit', signal })

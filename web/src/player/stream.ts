@@ -1,5 +1,6 @@
-// In charge of: HLS and DASH in a <video>, with their renditions and captions, by shaka-player: a file of its own, loaded when
-// playback is asked for. Not in charge of: controls (player.tsx).
+// In charge of: HLS and DASH in a <video>, with renditions and captions, by shaka-player. Loaded separately when
+// playback starts.
+// Not in charge of: controls (player.tsx).
 import { namedTracks, type NamedTrack } from './captions.ts'
 import type { PlayerSource } from './playerMedia.ts'
 
@@ -10,14 +11,14 @@ export interface Stream {
   chooseRendition: (id: string | null) => void
   /** null = off. */
   chooseCaptions: (id: string | null) => void
-  /** Name of the rendition that plays now. */
+  /** Name of the current rendition. */
   playing: () => string | null
   destroy: () => Promise<void>
 }
 
 interface Listener {
   onError: (message: string) => void
-  /** Another rendition plays. */
+  /** Called when the rendition changes. */
   onRendition: () => void
 }
 
@@ -27,7 +28,7 @@ interface Variant {
   videoBandwidth?: number | null
 }
 
-/** By its shorter side, so that an upright 720 × 1280 is "720p" as well. */
+/** By the shorter side, so that an upright 720 × 1280 is "720p" as well. */
 const sideOf = ({ width, height }: Variant): number => Math.min(width || Infinity, height || Infinity)
 const idOf = ({ width, height, videoBandwidth }: Variant): string => `${width}x${height}@${videoBandwidth ?? 0}`
 
@@ -44,7 +45,7 @@ function named(variants: readonly Variant[]): NamedTrack[] {
   })
 }
 
-/** @throws Error with a sentence for viewers */
+/** @throws Error with a message for viewers */
 export async function openStream(
   video: HTMLVideoElement,
   { url, kind }: PlayerSource,

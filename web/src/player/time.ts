@@ -1,4 +1,4 @@
-// In charge of: times as a player shows and speaks them. Pure.
+// In charge of: times as a player shows and announces them. Pure.
 
 /** "0:07", "12:05", "1:02:03". */
 export function timecode(seconds: number): string {

@@ -1,4 +1,4 @@
-// In charge of: making elements without a framework, for a page that has none.
+// In charge of: creating DOM elements without a framework.
 
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,

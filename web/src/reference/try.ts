@@ -1,5 +1,5 @@
-// In charge of: the forms of the page /docs that send a request to this very service. The page is whole without them.
-// Not in charge of: the page (scripts/openapi/referencePage.ts), which is made from the document that these forms are made from too.
+// In charge of: the forms of the page /docs that send requests to this service. The page works without them.
+// Not in charge of: the page (scripts/openapi/referencePage.ts), which is generated from the same OpenAPI document.
 import { element, labelled } from './dom.ts'
 
 interface Parameter {
@@ -15,9 +15,9 @@ interface Operation {
   requestBody?: { content: Record<string, { example?: unknown }> }
 }
 
-/** Shared with the dashboard: who is signed in there needs no key here. */
+/** Shared with the dashboard: a user who is signed in there needs no key here. */
 const KEY = 'splicepoint.key'
-/** Of an answer, in characters: a page with more would stand still. */
+/** In characters: showing a longer answer would block the page. */
 const MOST_SHOWN = 200_000
 
 const keyField = element('input', {
@@ -27,14 +27,14 @@ const keyField = element('input', {
   value: sessionStorage.getItem(KEY) ?? '',
 })
 
-/** What was typed: an address below this service, or the sentence that says what is missing. */
+/** The resulting address on this service, or a message that says what is missing. */
 function addressOf(path: string, given: ReadonlyMap<Parameter, HTMLInputElement>): URL | string {
   let filled = path
   const query = new URLSearchParams()
   for (const [{ name, in: place }, { value }] of given) {
     if (place === 'path') {
       if (value === '') return `Fill in ${name} first.`
-      // Of an output's path, slashes are kept.
+      // Slashes in an output's path are kept.
       filled = filled.replace(`{${name}}`, value.split('/').map(encodeURIComponent).join('/'))
     } else if (place === 'query' && value !== '') query.set(name, value)
   }

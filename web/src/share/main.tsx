@@ -1,4 +1,4 @@
-// In charge of: putting the shared page, or the bare player, into the page that the Worker answered with.
+// In charge of: mounting the share page, or the embedded player, in the page that the Worker served.
 import { render } from 'preact'
 import { SharedPage } from './page.tsx'
 import { isEmbedded } from './shareMedia.ts'

@@ -1,4 +1,4 @@
-// In charge of: the shared page: title, player, link and downloads; framed by another page, the player alone.
+// In charge of: the share page: title, player, link and downloads; in an iframe, the player alone.
 import { useEffect, useState } from 'preact/hooks'
 import type { SharedMedia } from '#contract/api/answers.ts'
 import { Icon } from '../parts/icon.tsx'

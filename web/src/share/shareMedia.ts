@@ -1,4 +1,4 @@
-// In charge of: reading what this page plays: the page's own address is all that it needs.
+// In charge of: loading what this page plays, by the page's own address.
 // Not in charge of: playing it (sharedPlayer.tsx).
 import type { SharedMedia } from '#contract/api/answers.ts'
 
@@ -6,10 +6,10 @@ import type { SharedMedia } from '#contract/api/answers.ts'
 const page = location.pathname.replace(/\/embed$/, '')
 
 export const isEmbedded = page !== location.pathname
-/** To be copied and sent. */
+/** The address to copy and send. */
 export const pageAddress = location.origin + page
 
-/** null: the share has ended meanwhile. @throws Error with a sentence for people */
+/** null: the share has ended. @throws Error with a message for viewers */
 export async function readMedia(): Promise<SharedMedia | null> {
   const answer = await fetch(`${page}/data`).catch(() => null)
   if (answer?.status === 404) return null
@@ -17,7 +17,7 @@ export async function readMedia(): Promise<SharedMedia | null> {
   return (await answer.json()) as SharedMedia
 }
 
-/** Whether its addresses have ended: what fails then is no fault of the media. */
+/** Whether its addresses have expired; a failure is then no error of the media. */
 export function isStale({ addresses_expire_at: end }: SharedMedia): boolean {
   return Date.parse(end) <= Date.now()
 }

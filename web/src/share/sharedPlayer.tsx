@@ -1,6 +1,6 @@
-// In charge of: which source of a shared result is played: where one fails the next is tried, where its addresses have expired
-// it goes on with new ones, and of several files the viewer chooses the version.
-// Not in charge of: playing (../player), what there is to play (shareMedia.ts).
+// In charge of: which source of a shared result is played: if one fails the next is tried, if its addresses have
+// expired it continues with new ones, and the viewer chooses among several files.
+// Not in charge of: playback (../player), what there is to play (shareMedia.ts).
 import { useRef, useState } from 'preact/hooks'
 import type { SharedMedia } from '#contract/api/answers.ts'
 import { Player as SharedPlayer } from '../player/player.tsx'
@@ -8,7 +8,7 @@ import { isEmbedded, isStale, readMedia } from './shareMedia.ts'
 
 export function Player({ media: first }: { media: SharedMedia }) {
   const [media, setMedia] = useState(first)
-  /** What the viewer started: what is played after it starts by itself, and leaves the focus where it is. */
+  /** The source that the viewer started: sources played after it start by themselves and do not take the focus. */
   const [started, setStarted] = useState<string | null>(null)
   const [chosen, setChosen] = useState(0)
   const [from, setFrom] = useState(0)
@@ -25,7 +25,7 @@ export function Player({ media: first }: { media: SharedMedia }) {
         return true
       }
     }
-    // Another file is another version of the viewer's choice; HLS and DASH are the same one.
+    // Another file is another version, which the viewer chooses; HLS and DASH are the same version.
     const another = source?.kind !== 'file' && chosen + 1 < media.sources.length
     if (another) setChosen(chosen + 1)
     return another
@@ -63,7 +63,7 @@ export function Player({ media: first }: { media: SharedMedia }) {
           <select
             value={source.url}
             onChange={(event) => {
-              // The same moment of the same film.
+              // Continues at the same position of the video.
               setFrom(root.current?.querySelector('video')?.currentTime ?? 0)
               setChosen(media.sources.findIndex(({ url }) => url === event.currentTarget.value))
             }}

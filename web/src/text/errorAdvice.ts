@@ -1,8 +1,8 @@
-// In charge of: the next step for each error code (contract/errors.ts). Pure.
-// Not in charge of: what went wrong: the error's own message says that.
+// In charge of: the advice for each error code (contract/errors.ts). Pure.
+// Not in charge of: the error message itself.
 
 const advice: Readonly<Record<string, string>> = {
-  // Of requests.
+  // Errors of requests.
   invalid_request: 'Correct the fields named in the message and send the request again.',
   unauthorized: 'Sign in with another API key, or have a new one issued.',
   forbidden: 'Use a key with the permission named in the message, or ask your administrator for one.',
@@ -27,7 +27,7 @@ const advice: Readonly<Record<string, string>> = {
   range_not_satisfiable: 'The requested range lies beyond the end of the file. Load it from the start.',
   unavailable: 'The service is busy or restarting. Try again in a moment.',
   offline: 'Check your connection and that the service is running. This page continues by itself.',
-  // Of jobs: the source.
+  // Errors of jobs: the source.
   source_not_found: 'Check the address, bucket and key for typing errors, and that the file still exists.',
   source_forbidden: 'Check that the credentials can read this object, and that a signed address has not expired.',
   source_unreachable:
@@ -47,13 +47,13 @@ const advice: Readonly<Record<string, string>> = {
   too_many_source_errors:
     'Export the source again, or raise max_source_errors. The message says how many errors were found.',
   program_missing: 'Choose a program_number that exists in the transport stream. The message lists them.',
-  // Of jobs: the settings.
+  // Errors of jobs: the settings.
   video_bitrate_too_low: 'Raise the video bitrate to the minimum named in the message, or reduce the resolution.',
   video_bitrate_too_high: 'Lower the video bitrate to the maximum named in the message.',
   frame_rate_unsupported: 'Set keep_fps to false to use the nearest standard frame rate, or choose another codec.',
   output_path_conflict: 'Give each output a different name.',
   unsupported_combination: 'Change one of the fields named in the message.',
-  // Of jobs: the work.
+  // Errors of jobs: the encode and the outputs.
   encoder_failed: 'Try other settings, for example a lower resolution. If it fails again, report it with the job ID.',
   encoder_killed: 'Run the job again. If it fails again, try a lower resolution: the machine may be out of memory.',
   output_incomplete: 'Run the job again. If it fails again, the source is probably damaged.',
@@ -80,7 +80,7 @@ const advice: Readonly<Record<string, string>> = {
   internal: 'Try again. If it fails again, report it with the job ID: it is a fault of the service.',
 }
 
-/** null = a code that this page does not know; the message has to do. */
+/** null = a code that this page does not know; only the message is shown. */
 export function errorAdvice(code: string): string | null {
   return Object.hasOwn(advice, code) ? (advice[code] ?? null) : null
 }

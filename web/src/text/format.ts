@@ -1,4 +1,4 @@
-// In charge of: figures and states as people read them. Pure.
+// In charge of: numbers, times and states as text. Pure.
 import { formatDuration } from '#contract/api/formatDuration.ts'
 import type { EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
@@ -60,7 +60,7 @@ export const sameDay = (a: string, b: string): boolean => new Date(a).toDateStri
 
 export type JobState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
 
-/** `state` says "ready" both before the start and after success (specification 3). */
+/** `state` is "ready" both before the start and after success (specification 3). */
 export function jobStateOf(status: Pick<PublicStatus, 'state' | 'job_completed'>): JobState {
   if (status.state === 'error') return 'failed'
   if (status.state === 'cancelled') return 'cancelled'
@@ -87,7 +87,7 @@ export const PHASE_LABELS: Readonly<Record<JobPhase, string>> = {
   done: 'Finished',
 }
 
-/** One sentence: where the job is. */
+/** One sentence about the phase of the job. */
 export function describeProgress(status: PublicStatus): string {
   const standing = jobStateOf(status)
   if (standing === 'done') return status.dry_run ? 'The estimate is ready.' : 'All outputs are ready.'
@@ -106,7 +106,7 @@ export function describeProgress(status: PublicStatus): string {
   return `${PHASE_LABELS[status.phase]}${left === null ? '.' : `, about ${formatDuration(left)} left.`}`
 }
 
-/** The last quarter passed, for announcements to screen readers: 0, 25, 50, 75, 100. */
+/** The last quarter reached, for announcements to screen readers: 0, 25, 50, 75, 100. */
 export const lastQuarter = (percent: number): number => Math.floor(percent / 25) * 25
 
 /** "in 6 days", "in 3 hours", "in 10 minutes". */

@@ -1,5 +1,5 @@
-// In charge of: properties of media in the terms that an engineer uses: "H.264", "1920 × 1080", "25 fps", "5.1". Pure.
-// Not in charge of: figures of every kind (format.ts).
+// In charge of: media properties in an engineer's terms: "H.264", "1920 × 1080", "25 fps", "5.1". Pure.
+// Not in charge of: other numbers (format.ts).
 
 const CODECS: Readonly<Record<string, string>> = {
   h264: 'H.264',
@@ -22,7 +22,7 @@ const CODECS: Readonly<Record<string, string>> = {
   vorbis: 'Vorbis',
 }
 
-/** From ffprobe's name of it. */
+/** By ffprobe's codec name. */
 export const codecName = (codec: string): string =>
   CODECS[codec] ?? (codec.startsWith('pcm_') ? 'PCM' : codec.toUpperCase())
 
@@ -40,7 +40,7 @@ export function framesPerSecond(fraction: string): string {
   return `${Number((over / under).toFixed(2))} fps`
 }
 
-/** "eng" or "en" → "English"; a code that is not known stays as it is. */
+/** "eng" or "en" → "English"; an unknown code is returned unchanged. */
 export function languageName(code: string): string {
   try {
     return new Intl.DisplayNames(['en'], { type: 'language' }).of(code) ?? code
@@ -49,7 +49,7 @@ export function languageName(code: string): string {
   }
 }
 
-/** A length of media as players show it: "0:06", "12:34", "1:02:03". */
+/** A media duration as players show it: "0:06", "12:34", "1:02:03". */
 export function runningTime(seconds: number): string {
   const whole = Math.round(seconds)
   const two = (figure: number) => String(figure).padStart(2, '0')

@@ -1,8 +1,8 @@
-// In charge of: a still and the size of a file that this browser can decode, before any of it is uploaded.
-// Not in charge of: the truth about the source: the service analyses it (src/form/model/sourceAnalysis.ts).
+// In charge of: a still and the size of a file that this browser can decode, before it is uploaded.
+// Not in charge of: the authoritative analysis, which the service does (../form/model/sourceAnalysis.ts).
 
 export interface Preview {
-  /** An object URL; revoked with `release`. */
+  /** An object URL; `release` revokes it. */
   url: string
   width: number
   height: number
@@ -11,7 +11,7 @@ export interface Preview {
 
 const LONGEST_SIDE = 640
 
-/** null = the browser cannot decode it, which says nothing about the service. */
+/** null = the browser cannot decode the file; the service may still be able to. */
 export async function previewOf(file: File, signal: AbortSignal): Promise<Preview | null> {
   const source = URL.createObjectURL(file)
   const video = document.createElement('video')

@@ -1,4 +1,4 @@
-// In charge of: how far one upload is: bar, amount, speed, time left, and what can be done about it.
+// In charge of: the progress of one upload: bar, amount, speed, remaining time, and its actions.
 import { Icon } from '../parts/icon.tsx'
 import { errorAdvice } from '../text/errorAdvice.ts'
 import { Bar } from '../parts/progress.tsx'
@@ -24,7 +24,7 @@ function situation(transfer: Transfer): string {
   return parts.filter((part) => part !== null).join(' · ')
 }
 
-/** Of one that is not stored yet. */
+/** An upload that is not complete yet. */
 export function TransferProgress({ transfer }: { transfer: Transfer }) {
   const { state, file, failure } = transfer
   return (
@@ -55,7 +55,7 @@ function announcement(transfer: Transfer): string {
 
 interface TransferButtonsProps {
   transfer: Transfer
-  /** Beside taking it off the list. */
+  /** In addition to removing it from the list. */
   onRemove?: () => void
 }
 

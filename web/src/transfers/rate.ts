@@ -1,24 +1,26 @@
-// In charge of: how fast a transfer is and how long it will still take, from what was sent lately. Pure.
+// In charge of: the speed and the remaining time of a transfer, from the bytes sent recently. Pure.
 
 export interface Sample {
-  /** Milliseconds of any clock that does not go back. */
+  /** Milliseconds of any monotonic clock. */
   at: number
   bytes: number
 }
 
-/** Longer, and it lags behind the connection; shorter, and it jumps. */
+/** A longer window lags behind the connection; a shorter one jumps. */
 const WINDOW_MS = 8000
-/** Less than this says nothing. */
+/** A shorter period gives no reliable rate. */
 const LEAST_MS = 400
 
-/** With one more sample, without those that are too old; one before the window stays, so that there is always a difference. */
+/**
+ * Adds a sample and drops those that are too old; one before the window is kept, so that there is always a difference.
+ */
 export function addSample(samples: readonly Sample[], next: Sample): Sample[] {
   const from = next.at - WINDOW_MS
   const kept = samples.filter(({ at }, index) => at >= from || (samples[index + 1]?.at ?? Infinity) >= from)
   return [...kept, next]
 }
 
-/** Bytes per second; null = not known yet. */
+/** Bytes per second; null = unknown. */
 export function rateOf(samples: readonly Sample[]): number | null {
   const [first] = samples
   const last = samples.at(-1)

@@ -1,5 +1,6 @@
-// In charge of: the files that are being uploaded from this tab: how far each is, pausing and giving up, and the job that is
-// created when it is stored. They go on whatever page is shown. Not in charge of: how a file is sent (upload.ts).
+// In charge of: the uploads of this tab: progress, pausing and cancelling, and the job that is created when one is
+// complete. They continue whatever page is shown.
+// Not in charge of: how a file is sent (upload.ts).
 import { useEffect, useState } from 'preact/hooks'
 import { createJob } from '../api/api.ts'
 import type { JobFields } from '../form/model/formBody.ts'
@@ -13,7 +14,7 @@ import { rateOf, addSample, type Sample } from './rate.ts'
 /** A job that is created when its file is stored. */
 export interface PlannedJob {
   body: JobFields
-  /** One order makes one job, however often it is sent. */
+  /** Idempotency key: one request makes one job, however often it is sent. */
   once: string
   state: 'waiting' | 'creating' | 'created' | 'refused'
   id: number | null
@@ -34,15 +35,15 @@ export interface Transfer {
   order: PlannedJob | null
 }
 
-/** More would only share one connection. */
+/** More uploads at once would only share the connection. */
 const AT_ONCE = 2
 
 let transfers: readonly Transfer[] = []
 let count = 0
 const listeners = new Set<() => void>()
-/** What stops a transfer; there as long as it sends. */
+/** Aborts a transfer; an entry exists while it sends. */
 const running = new Map<number, AbortController>()
-/** What stops the decoding of its preview. */
+/** Aborts the decoding of its preview. */
 const decoding = new Map<number, AbortController>()
 
 function set(next: readonly Transfer[]): void {
@@ -60,7 +61,7 @@ export const isActive = ({ state }: Transfer): boolean => state === 'sending' ||
 export const canPause = ({ file, state }: Transfer): boolean => state === 'sending' && isResumable(file)
 export const rateOfTransfer = ({ samples }: Transfer): number | null => rateOf(samples)
 
-/** → their ids, in the order of the files. */
+/** Returns their ids, in the order of the files. */
 export function upload(files: Iterable<File>): number[] {
   const added = Array.from(files, (file): Transfer => {
     count += 1
@@ -108,7 +109,7 @@ async function send(id: number): Promise<void> {
     change(id, { state: 'stored', sent: file.size, uploaded })
     void create(id)
   } catch (error) {
-    // Paused or given up: whoever did it has said so.
+    // Paused or cancelled: the caller that aborted has set the state.
     if (!stopped.signal.aborted) change(id, { state: 'failed', failure: asError(error) })
   } finally {
     if (running.get(id) === stopped) running.delete(id)
@@ -121,13 +122,13 @@ export function pause(id: number): void {
   running.get(id)?.abort()
 }
 
-/** Also after a failure: a file that is sent in pieces goes on where it stopped. */
+/** Also after a failure: an upload in chunks continues where it stopped. */
 export function resume(id: number): void {
   change(id, { state: 'waiting', failure: null })
   startNext()
 }
 
-/** Gives a file up, or takes one that is stored off the list; what is stored stays with the service. */
+/** Cancels an upload, or removes a complete one from the list; a complete file stays on the service. */
 export function remove(id: number): void {
   const transfer = find(id)
   if (!transfer) return
@@ -139,20 +140,20 @@ export function remove(id: number): void {
   else if (transfer.state === 'paused' || transfer.state === 'failed') void discardUpload(transfer.file)
 }
 
-/** Without the person who began them, none goes on. */
+/** Signing out stops all uploads. */
 function stopAll(): void {
   for (const { preview: shown } of transfers) if (shown) URL.revokeObjectURL(shown.url)
   set([])
   for (const controllers of [running, decoding]) for (const stopped of controllers.values()) stopped.abort()
 }
 
-/** The job of this body, when the file is stored; `input` is its upload. */
+/** Creates the job of this body when the upload is complete; the upload becomes its `input`. */
 export function planJob(id: number, body: JobFields): void {
   change(id, { order: { body, once: crypto.randomUUID(), state: 'waiting', id: null, failure: null } })
   void create(id)
 }
 
-/** Also again, after it was refused. */
+/** Also called again after the job was rejected. */
 export async function create(id: number): Promise<void> {
   const { order: wanted, uploaded } = find(id) ?? {}
   if (!wanted || !uploaded || wanted.state === 'creating' || wanted.state === 'created') return
@@ -169,7 +170,7 @@ onSession(({ key }) => {
   if (key === null) stopAll()
 })
 
-// Leaving the dashboard ends what it sends: the browser asks before.
+// Leaving the dashboard ends its uploads, so the browser asks first.
 addEventListener('beforeunload', (event) => {
   if (transfers.some((each) => isActive(each) || each.order?.state === 'waiting')) event.preventDefault()
 })

@@ -1,11 +1,12 @@
-// In charge of: uploads that go on while another page is shown, and the jobs that are created when they are stored.
+// In charge of: uploads that continue while another page is shown, and the jobs that are created when they are
+// complete.
 import { errorAdvice } from '../text/errorAdvice.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Link, type Route } from '../router.tsx'
 import { TransferButtons, TransferProgress } from './progress.tsx'
 import { create, useTransfers, type Transfer } from './store.ts'
 
-/** These show uploads themselves, until a job was ordered of them. */
+/** These pages show uploads themselves, unless a job is planned for them. */
 const SHOWN_BY_PAGE: readonly Route['page'][] = ['new', 'uploads']
 
 export function Tray({ page }: { page: Route['page'] }) {

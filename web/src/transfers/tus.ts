@@ -1,12 +1,13 @@
-// In charge of: sending a file in pieces by tus 1.0.0, so that a connection that drops costs a piece and not the file.
-// The client is a file of its own, loaded for the first large file. Not in charge of: small files (upload.ts).
+// In charge of: sending a file in chunks by tus 1.0.0, so that a dropped connection costs a chunk and not the file. The
+// tus client is loaded with the first large file.
+// Not in charge of: small files (upload.ts).
 import { ApiError, authorization, toApiError } from '../api/api.ts'
 import { currentKey } from '../api/session.ts'
 import { DISCARD, type Uploaded } from './uploadResult.ts'
 
 const RETRY_MS = [0, 1000, 3000, 5000, 10_000, 20_000]
 
-/** `chunkBytes` as GET /api/v0/limits recommends. A file that was begun in this browser before goes on where it was. */
+/** `chunkBytes` as GET /api/v0/limits recommends. An upload that this browser began earlier is continued. */
 export async function sendResumable(
   file: File,
   chunkBytes: number,
@@ -21,7 +22,7 @@ export async function sendResumable(
     metadata: { filename: file.name, filetype: file.type || 'application/octet-stream' },
     chunkSize: chunkBytes,
     retryDelays: RETRY_MS,
-    // What is remembered until then is the address of the upload, in localStorage; never the key.
+    // Until then localStorage holds the address of the upload; never the key.
     removeFingerprintOnSuccess: true,
     onProgress: (sent, total) => onProgress(total > 0 ? sent / total : 0),
     onSuccess: () => {
@@ -31,7 +32,7 @@ export async function sendResumable(
     onError: (error) => reject(explain(error)),
   })
   signal.addEventListener('abort', () => {
-    // Also while a piece is on its way; what was stored of the file is either kept or deleted.
+    // Also during a chunk; what is stored of the file is either kept or deleted.
     upload.abort(signal.reason === DISCARD).catch(() => undefined)
     reject(new DOMException('Aborted', 'AbortError'))
   })
@@ -41,7 +42,7 @@ export async function sendResumable(
   return promise
 }
 
-/** What the service has of a file that was begun in this browser is deleted, and forgotten here. */
+/** Deletes what the service has of an upload that this browser began, and its entry in localStorage. */
 export async function discardResumable(file: File): Promise<void> {
   const { Upload } = await import('tus-js-client')
   const upload = new Upload(file, {
@@ -54,7 +55,7 @@ export async function discardResumable(file: File): Promise<void> {
   await upload.abort(true).catch(() => undefined)
 }
 
-/** The service's own words where there was an answer. */
+/** The service's own message if there was an answer. */
 function explain(error: unknown): ApiError {
   const response = (error as { originalResponse?: { getStatus: () => number; getBody: () => string } | null })
     .originalResponse

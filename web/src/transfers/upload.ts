@@ -1,18 +1,19 @@
-// In charge of: sending a file to the service, with its progress: in one request, or in pieces where it is large and the
-// service takes them. Not in charge of: choosing it, the pieces (tus.ts), what is shown of it (transfers/).
+// In charge of: sending a file to the service with progress: in one request, or in chunks if it is large and the
+// service supports tus.
+// Not in charge of: choosing it, the chunks (tus.ts), showing its progress (progress.tsx).
 import { type Uploaded } from './uploadResult.ts'
 import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
 import { ApiError, authorization, readLimits, toApiError } from '../api/api.ts'
 import { currentKey } from '../api/session.ts'
 import { formatBytes } from '../text/format.ts'
 
-/** Below this, one request is as good as pieces. */
+/** Below this size, chunks have no advantage over one request. */
 const SMALL_BYTES = 16_000_000
 
-/** Whether it is sent in pieces, so that it can be paused. */
+/** Whether it is sent in chunks, so that it can be paused. */
 export const isResumable = (file: File): boolean => file.size > SMALL_BYTES
 
-/** As GET /api/v0/limits tells it, where the service speaks tus. */
+/** From GET /api/v0/limits, if the service supports tus. */
 interface Resumable {
   bytes: number
   recommended_chunk_bytes: number
@@ -23,7 +24,7 @@ async function resumable(): Promise<Resumable | null> {
   return limits.resumable_upload ?? null
 }
 
-/** `onProgress` from 0 to 1. @throws ApiError with a sentence for people */
+/** `onProgress` from 0 to 1. @throws ApiError with a message for users */
 export async function uploadFile(
   file: File,
   onProgress: (fraction: number) => void,
@@ -42,14 +43,14 @@ export async function uploadFile(
   return sendResumable(file, pieces.recommended_chunk_bytes, onProgress, signal)
 }
 
-/** Of a file whose upload was interrupted: what the service has of it is thrown away. */
+/** For a file whose upload was interrupted: deletes what the service has of it. */
 export async function discardUpload(file: File): Promise<void> {
   if (!isResumable(file)) return
   const { discardResumable } = await import('./tus.ts')
   await discardResumable(file)
 }
 
-/** By XMLHttpRequest, because fetch does not tell how much it has sent. */
+/** By XMLHttpRequest, because fetch does not report upload progress. */
 function sendWhole(file: File, onProgress: (fraction: number) => void, signal: AbortSignal): Promise<Uploaded> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest()

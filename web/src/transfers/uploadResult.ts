@@ -1,8 +1,8 @@
-// In charge of: how an upload ends: with its number, or discarded.
+// In charge of: the possible ends of an upload: its number, or discarded.
 import type { Upload } from '#contract/api/answers.ts'
 
-/** Reason of an abort that also throws away what the service has so far; any other keeps it, to go on later. */
+/** Abort reason that also deletes what the service has so far; any other reason keeps it, to continue later. */
 export const DISCARD = 'discard'
 
-/** What is known of it either way: in one request, or in pieces. */
+/** The result of both ways of sending. */
 export type Uploaded = Pick<Upload, 'uploaded_file_number' | 'input'>

@@ -1,5 +1,5 @@
-// In charge of: that schemas of answers are imported for their types alone: no program that is shipped has them, or the part of zod
-// that they are written with.
+// In charge of: schemas of answers are imported only for their types: no shipped program contains them, or the part of
+// zod that they need.
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'

@@ -100,7 +100,7 @@ test('100/100 only with success (I4)', () => {
   const all = progress({ transcoded: 1, bytes_produced: 10, bytes_stored: 10 })
   expect(publicStatus(facts({ job: 'completed', task: 'completed', progress: all })).xfer_progress).toBe('100')
   expect(publicStatus(facts({ job: 'failed', task: 'failed', progress: all })).xfer_progress).toBe('99')
-  // Clients that wait for "100" alone must not take what is still being stored.
+  // Clients that wait for "100" must not take outputs that are still being stored.
   for (const job of ['running', 'committing', 'failed', 'cancelled'] as const)
     expect(publicStatus(facts({ job, task: job, progress: all })).tcode_progress).toBe('99')
   expect(publicStatus(facts({ job: 'completed', task: 'completed', progress: all })).tcode_progress).toBe('100')

@@ -1,4 +1,4 @@
-// In charge of: what a request says about stores: credentials, buckets, and where each output goes.
+// In charge of: the stores of a request: credentials, buckets, and where each output goes.
 import { describe, expect, it } from 'vitest'
 import { bucketPrefix, outputDirectories, jobRoot, outputRoots } from '#contract/job/paths/outputLocation.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
@@ -99,7 +99,7 @@ describe('outputs in a bucket', () => {
 
 describe('outputs in several places', () => {
   const profile = { width: 640, height: 360, video_bitrate: 1000 }
-  it('each output in a bucket of its own, audio in another, all with the one credential', () => {
+  it('each output in its own bucket, audio in another, all with one credential', () => {
     const { config, secrets } = expectAccepted(
       toS3({
         videoProfiles: [
@@ -202,7 +202,7 @@ describe('outputs in several places', () => {
 })
 
 describe('credentials of aws', () => {
-  it('session_token and endpoint are taken, and the token is never shown', () => {
+  it('session_token and endpoint are accepted, and the token is never returned', () => {
     const more = { session_token: 'token-canary', endpoint: 'https://account.r2.cloudflarestorage.com', region: 'auto' }
     const { config, secrets } = expectAccepted(toS3({ bucket_output_path: 's3://films' }, {}, more))
     expect(secrets.output).toMatchObject(more)
@@ -228,7 +228,7 @@ describe('credentials of aws', () => {
     expect(fieldsAndCodes(expectRefused(body))).toEqual([`invalid_value cloud_credentials.output.${name}`])
   })
 
-  it('an endpoint with a path is told what to name instead; a slash at its end is none', () => {
+  it('an endpoint with a path is rejected with the correct form; a trailing slash is ignored', () => {
     const to = (endpoint: string) => toS3({ bucket_output_path: 's3://films' }, {}, { endpoint })
     expect(expectRefused(to('https://s3.example.com/films'))[0]?.message).toMatch(
       /must not have a path.*buckets are named in/,
@@ -244,7 +244,7 @@ describe('credentials of aws', () => {
   })
 })
 
-describe('an own object as input', () => {
+describe('an object of the service store as input', () => {
   const own = { cloud_credentials: { input: { cloud_provider: 'vendor-store' } } }
   it.each(['vendor-store://out/default/job-1/a/b.mp4', 'out/job-1/a/b.mp4'])('%s', (input) => {
     expect(expectAccepted(request({ input, ...own })).config.input).toBe(input)
@@ -293,7 +293,7 @@ describe('outputs by http', () => {
     expect(JSON.stringify(problems)).not.toMatch(/sig=secret|me:pw/)
   })
 
-  it('credentials are those of the input where the output has none of its own', () => {
+  it('output credentials default to those of the input', () => {
     const input = { cloud_provider: 'http', access_key: 'me', secret_key: 'pw' }
     const { config, secrets } = expectAccepted(
       request({

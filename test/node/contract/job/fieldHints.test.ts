@@ -1,4 +1,4 @@
-// In charge of: where an unknown field is said to belong.
+// In charge of: the hint where an unknown field belongs.
 import { expect, test, vi } from 'vitest'
 import { suggestField } from '#contract/job/fieldHints.ts'
 import { expectAccepted, request } from '../requestFixture.ts'
@@ -27,7 +27,7 @@ test('a name that is longer than any field is near to none', () => {
   expect(suggestField(`gop_length${'_'.repeat(91)}`, '')).toBe('')
 })
 
-test('of thousands of unknown members of a credential only those that are told are looked at', () => {
+test('of thousands of unknown credential members only the reported ones are compared with known names', () => {
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`member${n}`, 1]))
   const spelled = vi.spyOn(String.prototype, 'toLowerCase')
   const { warnings } = expectAccepted(

@@ -1,4 +1,4 @@
-// In charge of: what each field of a job takes and what it refuses, one value beside the other.
+// In charge of: the values that each field of a job accepts and refuses.
 import { describe, expect, it } from 'vitest'
 import { fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 

@@ -1,11 +1,11 @@
-// In charge of: the job in the service’s own words: what a request comes to once all that it leaves open is settled.
+// In charge of: translating a request to the service's own specification of the job, with all defaults filled in.
 import { describe, expect, it, test } from 'vitest'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { expectAccepted, BASE_URL, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
-describe('the job in the service’s own words', () => {
+describe('translation of a request into a job specification', () => {
   it('is complete: defaults, even sizes, lists, a downmix', () => {
     const { config } = expectAccepted(
       request(
@@ -198,7 +198,7 @@ describe('dynamic_range', () => {
   })
 })
 
-/** A transcoder that misses members in its task translates the job itself: it knows by the version. */
+/** A transcoder that misses members in its task translates the configuration itself; it decides by this version. */
 test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config } = expectAccepted(request({ logo_url: 'https://h.example/logo.png', segmented_output_hls: true }))
   const { packaging } = toSpec(config)

@@ -1,4 +1,4 @@
-// What a request may say of upscaling, of the automatic ladder and of optional audio, and what is stored of it.
+// What a request may specify about upscaling, the automatic ladder and optional audio, and what is stored of it.
 import { describe, expect, test } from 'vitest'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
@@ -19,7 +19,7 @@ describe('ladder "auto"', () => {
     expect(expectAccepted(auto({ gop_length: 1 })).config.gop_length).toBe(1)
     expect(expectAccepted(request()).config.gop_length).toBe(1)
   })
-  test('refuses video profiles beside it, and anything that is no list', () => {
+  test('rejects videoProfiles together with ladder, and anything that is not a list', () => {
     expect(
       fieldsAndCodes(expectRefused(auto({ videoProfiles: [{ width: 0, height: 0, video_bitrate: 500 }] }))),
     ).toEqual(['conflict videoProfiles'])

@@ -1,6 +1,7 @@
-// In charge of: docs/parameters.md against the validation: what "must be", the default and the bounds say of a field is what a
-// request meets. A wording that is not known here fails, so that none is published unproved.
-// Not in charge of: whether the page is current (npm run docs), the meaning of a field (test/node/matrix/document.test.ts).
+// In charge of: docs/parameters.md against the validation: the "must be", default and bounds of a field are what a
+// request gets. An unknown wording fails, so that none is published unchecked.
+// Not in charge of: whether the page is current (npm run docs), the meaning of a field
+// (test/node/matrix/document.test.ts).
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
@@ -16,11 +17,11 @@ import {
 import { BASE_URL, request } from '../requestFixture.ts'
 
 interface Parameter {
-  /** As problems name it. */
+  /** Path of the field, as in problems. */
   path: string
   schema: { _zod: { def: { type: string; innerType?: unknown; defaultValue?: unknown } } }
   meta: FieldMeta
-  /** A body that has this value. */
+  /** A body with this value. */
   body: (value: unknown) => unknown
 }
 
@@ -46,7 +47,7 @@ const parameters = tables.flatMap(([prefix, shape, bodyOf]) =>
   }),
 )
 
-/** Codes that the type, the form or the range of a value have; a rule between fields has others. */
+/** Codes for the type, the format or the range of a value; rules between fields have other codes. */
 const OF_VALUE = ['required', 'invalid_type', 'invalid_value', 'invalid_length', 'out_of_range']
 
 function codesOf({ path, body }: Parameter, value: unknown): string[] {
@@ -57,11 +58,11 @@ function codesOf({ path, body }: Parameter, value: unknown): string[] {
     .map(({ code }) => code)
 }
 
-/** Whether a value is taken as it is. */
+/** Whether a value is accepted unchanged. */
 const takes = (parameter: Parameter, value: unknown): boolean => codesOf(parameter, value).length === 0
 const shown = (values: unknown[]): string[] => values.map((value) => JSON.stringify(value).slice(0, 40))
 
-/** What each wording promises: values that are taken, and values that are not. */
+/** What each wording promises: accepted values, and refused ones. */
 const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { taken: unknown[]; refused: unknown[] }][] =
   [
     [/^true or false$/, () => ({ taken: [true, false], refused: ['true', 1, {}] })],
@@ -182,7 +183,7 @@ describe('what the reference says of a parameter is what a request meets', () =>
       )
     }
     if (schema._zod.def.type === 'default') expect(takes(parameter, schema._zod.def.defaultValue)).toBe(true)
-    // metadata.ts reads each of its members by itself.
+    // metadata.ts validates each of its members itself.
     if (path !== 'metadata')
       expect((schema._zod.def.innerType as typeof schema | undefined)?._zod.def.type).not.toBe('unknown')
   })

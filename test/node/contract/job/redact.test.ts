@@ -29,7 +29,7 @@ describe('redaction', () => {
     expect(maskKey(key)).toBe(masked)
   })
 
-  it('of a credential hides secrets, masks the access key and keeps the rest', () => {
+  it('of a credential hides secrets, masks the access key and keeps all other members', () => {
     expect(
       redactCredentials({
         cloud_provider: 'aws',

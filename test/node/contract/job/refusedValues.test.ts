@@ -1,5 +1,5 @@
-// Every field of a request with values that it must not have, and every combination that is not legal: what is said names
-// the field and what is allowed instead. A field of the schema without a row here fails.
+// Every field of a request with invalid values, and every illegal combination: the message names the field and what is
+// allowed instead. A field of the schema without a row here fails.
 import { describe, expect, test } from 'vitest'
 import {
   audioProfileSchema,
@@ -11,7 +11,7 @@ import {
 import type { Problem } from '#contract/errors.ts'
 import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
-/** Values that are refused with that code. `undefined` = the field is left out. */
+/** Values that are refused with that code. `undefined` = the field is missing. */
 type Row = [code: string, ...values: unknown[]]
 const flag: Row[] = [['invalid_type', 'true', 1, {}, [true]]]
 const long = 'x'.repeat(20_000)
@@ -181,10 +181,10 @@ const store: Record<keyof typeof credentialSchema.shape, Row[]> = {
   endpoint: [...secret, ['not_available', 'https://store.example.com']],
 }
 
-/** The sentence of specification 7.1 is given: it names neither the field nor the other bound. */
+/** The sentence is prescribed by specification 7.1: it names neither the field nor the other bound. */
 const GIVEN = /^bitrate for this profile and codec should be at (least|most) \d+$/
 
-/** The message alone is enough to mend the request: it names the field and each value that is allowed, or the bounds. */
+/** The message alone must be enough to fix the request: it names the field and each allowed value, or the bounds. */
 function expectTold(problem: Problem): void {
   const { message, field, allowed = [], minimum, maximum } = problem
   if (GIVEN.test(message)) return
@@ -206,7 +206,7 @@ function rows(table: Record<string, Row[]>): [field: string, code: string, value
   )
 }
 
-/** Codes of what is said about a field. Nothing else may be blamed for it, and each sentence must be enough. */
+/** Codes of the problems of a field. No other field may be reported, and each message must be sufficient. */
 function blamed(body: unknown, field: string): string[] {
   const problems = expectRefused(body)
   expect(problems.filter((problem) => problem.field !== field)).toEqual([])
@@ -215,7 +215,7 @@ function blamed(body: unknown, field: string): string[] {
 }
 
 describe('every field', () => {
-  test('of the schema has its rows, and lists are told of too', () => {
+  test('of the schema has test rows, including the members of lists', () => {
     expect(Object.keys(top)).toEqual(expect.arrayContaining(Object.keys(jobFieldsSchema.shape)))
     expect(Object.keys(video)).toEqual(expect.arrayContaining(Object.keys(videoProfileSchema.shape)))
     expect(Object.keys(audio)).toEqual(expect.arrayContaining(Object.keys(audioProfileSchema.shape)))

@@ -1,5 +1,5 @@
-// What a body may have and need not: null in place of what is left out, numbers as text, values beyond a range that templates
-// carry, fields that cannot matter. Driven by the schema, so that a new field is held to it too.
+// What a body may contain without need: null for a missing member, numbers as text, values beyond a range that
+// templates contain, fields without effect. Driven by the schema, so that it covers new fields too.
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { toSpec } from '#contract/job/toJobSpec.ts'
@@ -75,7 +75,7 @@ describe('null is the same as leaving a field out', () => {
       expectAccepted(request({ separate_audio: true, master_variant_mode: null })).config.master_variant_mode,
     ).toBe(true)
   })
-  it('beside a preset, whose value counts then', () => {
+  it('a null field takes the value of the preset', () => {
     const preset = builtInPresets.find(({ preset_id: id }) => id === 'hls')?.job ?? {}
     const merged = mergePreset(preset, { videoProfiles: null, output_container: null, audioProfiles: [] })
     expect(merged).toMatchObject({ ladder: 'auto', output_container: 'hls', audioProfiles: [] })
@@ -115,7 +115,7 @@ describe('a number may come as text', () => {
   })
   it.each(numeric)('%s', (_title, field, values, body) => {
     const judge = (value: number | string) => {
-      // Large sizes need more bits; what is said of them does not depend on the kind.
+      // Large sizes need more bits; the message is the same for all kinds.
       const sent = body({ [field]: value })
       try {
         const { config, warnings } = expectAccepted(sent)
@@ -235,7 +235,7 @@ describe('a field that cannot matter warns and never refuses', () => {
     'vendor-store': [],
   }
   it.each(PROVIDERS)('members of a credential that %s does not use', (cloud_provider) => {
-    // With a key of each kind, which of them is meant cannot be known.
+    // With a key of each kind, the intended one cannot be known.
     const { private_key, ...pair } = members
     const one = cloud_provider === 'oracle' || cloud_provider === 'gcloud' ? pair : { ...pair, private_key }
     const input = { cloud_provider, ...one }

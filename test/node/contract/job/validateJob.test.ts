@@ -1,11 +1,12 @@
-// In charge of: requests that are accepted and refused as a whole: defaults, unknown fields, warnings, rules between fields.
+// In charge of: requests that are accepted and refused as a whole: defaults, unknown fields, warnings, rules between
+// fields.
 import { describe, expect, it } from 'vitest'
 import { inputProvider, outputProvider } from '#contract/job/jobConfig.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { expectAccepted, BASE_URL, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 describe('a request that is accepted', () => {
-  it('stores the canonical sample with its defaults, and the own store as output', () => {
+  it('stores the canonical sample with its defaults, and the service store as the output', () => {
     const { config, secrets, warnings } = expectAccepted(request())
     expect(config).toEqual({
       input: `${BASE_URL}/uploads/12`,
@@ -193,7 +194,7 @@ describe('a request that is refused', () => {
     expect(fieldsAndCodes(expectRefused(request({ round })))).toEqual(['too_deep '])
   })
 
-  it('when an alias contradicts the name it stands for', () => {
+  it('when an alias contradicts its canonical field', () => {
     expect(fieldsAndCodes(expectRefused(request({ separate_audio: true, master_variant_mode: false })))).toEqual([
       'conflict separate_audio',
     ])

@@ -1,4 +1,4 @@
-// In charge of: keys in PEM form against OpenSSL's (node:crypto), MD5 against RFC 1321, and what is refused by name.
+// In charge of: PEM keys against OpenSSL's (node:crypto), MD5 against RFC 1321, and the code of each refusal.
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { md5 } from '#contract/job/storeKeys/md5.ts'

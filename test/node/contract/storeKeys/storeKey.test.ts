@@ -1,4 +1,4 @@
-// In charge of: which key a credential of oracle and gcloud holds, and what a request is told about it.
+// In charge of: which key an oracle or gcloud credential contains, and the errors about it.
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'

@@ -1,5 +1,5 @@
-// In charge of: which objects a job's attempts may store, and which plan they may follow. What a real run stores is held to
-// the same places by the strict door (test/support/transcoder/fakeTaskApi.ts).
+// In charge of: which objects a job's attempts may store, and which plan they may follow. The fake task API
+// (test/support/transcoder/fakeTaskApi.ts) applies the same rules to real runs.
 import { describe, expect, test } from 'vitest'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { allowedOutputsOf, type UploadMethod } from '#contract/task/allowedOutputs.ts'
@@ -141,7 +141,7 @@ describe('segmented output', () => {
     expect(everything.violation('put', `d/e/video_1080p/${OWN}/00001.m4s`)).toBe('path')
   })
 
-  test('what the job does not ask for has no place', () => {
+  test('an output that the job does not request has no allowed path', () => {
     const little = places({ output_container: 'hls', bucket_output_path: 'd' })
     for (const path of ['d/manifest.mpd', 'd/tar.m3u8', 'd/thumbnails/thumbnails.vtt'])
       expect(little.violation('written', path)).toBe('path')
@@ -171,7 +171,7 @@ describe('a plan', () => {
     ['a ladder of Smooth Streaming', { ...auto, output_container: 'silverlight' }],
   ]
 
-  test.each(shapes)('of %s, as it is made, is taken', (_, changes) => {
+  test.each(shapes)('of %s, as the planner makes it, is accepted', (_, changes) => {
     const made = plan(changes)
     expect(taskPlanSchema.safeParse(JSON.parse(JSON.stringify(made)))).toMatchObject({ success: true })
     expect(places(changes).firstForeignPath(made)).toBeNull()
@@ -219,7 +219,7 @@ describe('a plan', () => {
   })
 
   test('the schema has every member that the transcoder’s plan has, and no other', () => {
-    // Held by the type check: each is assignable to the other.
+    // Checked by the compiler: each type is assignable to the other.
     const there = (made: Plan): PostedPlan => made
     const back = (posted: PostedPlan): Plan => posted
     const made = plan({ output_container: 'hls' })

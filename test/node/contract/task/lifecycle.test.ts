@@ -93,7 +93,7 @@ test('an event of another attempt is stale in every state (I3)', () => {
   }
 })
 
-test('only a claim raises the fence, by one', () => {
+test('only a claim increments the attempt number, by one', () => {
   for (const state of states) {
     for (const event of events) {
       const decided = transition(life(state), event)
@@ -117,7 +117,7 @@ test('starts that go on failing wait longer and longer, a minute at most, until 
   })
 })
 
-test('an eviction is nobody’s fault: it is not counted, however often', () => {
+test('an eviction is not counted as a lost attempt, however often it happens', () => {
   const often = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
   expect(transition(often, { type: 'evicted', attempt: 3 })).toMatchObject({
     next: { state: 'queued', lost: MAX_LOST_ATTEMPTS - 1 },
@@ -167,14 +167,14 @@ test('what is lost comes again within seconds; where a source or a store is away
   expect(delays(failed('disk_full'))).toEqual([1000, 2000, 4000])
   for (const code of ['source_unreachable', 'output_unreachable'] as const) {
     expect(delays(failed(code))).toEqual([15_000, 45_000, 135_000])
-    // Retry-After, as far as it is believed.
+    // Retry-After, up to the limit that is accepted.
     expect(delays(failed(code, { retry_after: 60 }))).toEqual([60_000, 60_000, 135_000])
     expect(delays(failed(code, { retry_after: 86_400 }))).toEqual([135_000, 135_000, 135_000])
     expect(delays(failed(code, { retry_after: '60' }))).toEqual([15_000, 45_000, 135_000])
   }
 })
 
-test('every transition that ends an attempt gives its slot back, and one that ends the job settles it', () => {
+test('every transition that ends an attempt frees its slot, and one that ends the job cleans it up', () => {
   for (const state of states) {
     for (const event of events) {
       const decided = transition(life(state), event)
@@ -188,7 +188,7 @@ test('every transition that ends an attempt gives its slot back, and one that en
   }
 })
 
-test('repeated events are told from wrong ones', () => {
+test('repeated events are distinguished from invalid ones', () => {
   expect(transition(life('running'), { type: 'started', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
   expect(transition(life('committing'), { type: 'finish', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
   expect(transition(life('cancelled'), { type: 'cancel' })).toEqual({ ok: false, refusal: 'same' })

@@ -1,11 +1,12 @@
-// In charge of: who sends a request: keys of each scope, none, and Authorization in forms that a parser may stumble over.
+// In charge of: the authentication of a request: keys of each scope, none, and Authorization headers that a parser may
+// get wrong.
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 
 export interface Authorization {
-  /** Scopes of the key as the service should see it; null = nobody. */
+  /** Scopes of the key as the service should see it; null = no valid key. */
   scopes: readonly ('jobs' | 'admin')[] | null
-  /** The header Authorization, with marks; null = none. */
+  /** The Authorization header, with placeholders; null = none. */
   header: string | null
 }
 
@@ -14,7 +15,7 @@ const known = (who: string, ...scopes: ('jobs' | 'admin')[]): Authorization => (
   header: `Basic {{basic.${who}}}`,
 })
 
-/** Forms of one key that are all right (RFC 9110, 11.1: the scheme in any case; the password is ignored). */
+/** Valid forms of one key (RFC 9110, 11.1: the scheme in any case; the password is ignored). */
 const loose: Authorization[] = ['basic {{basic.jobs}}', 'BASIC   {{basic.jobs}}', 'Basic {{password.jobs}}'].map(
   (header) => ({
     scopes: ['jobs'],

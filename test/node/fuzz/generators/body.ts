@@ -1,14 +1,14 @@
-// In charge of: the body of a request as bytes: its encoding, its framing, and what a reader of JSON finds in it.
+// In charge of: the body of a request as bytes: its encoding, its framing, and the JSON that a reader finds in it.
 // Not in charge of: which JSON (jsonText.ts).
 import { deflateSync, gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 
 export interface Body {
-  /** With marks that serviceUnderTest.ts fills. */
+  /** With placeholders that serviceUnderTest.ts fills. */
   text: string
   form: (typeof FORMS)[number]
-  /** The header Content-Type; null = none. */
+  /** The Content-Type header; null = none. */
   type: string | null
   framing: 'length' | 'chunked'
 }
@@ -83,7 +83,7 @@ function chunked(bytes: Buffer): Buffer {
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
 }
 
-/** What JSON.parse finds; null where it is no JSON. Bytes that are no UTF-8 are read as U+FFFD (WHATWG Encoding). */
+/** The result of JSON.parse; null for invalid JSON. Bytes that are not UTF-8 are read as U+FFFD (WHATWG Encoding). */
 export function parsed(body: Body, fill: (text: string) => string): { value: unknown } | null {
   try {
     return { value: JSON.parse(new TextDecoder().decode(bytes(fill(body.text), body.form))) as unknown }

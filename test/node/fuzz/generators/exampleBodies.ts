@@ -1,7 +1,7 @@
-// In charge of: whole bodies of requests from which others are made: the document's example, and what it does not show.
-// Not in charge of: changing them (jsonText.ts), the rest by the schema (schemaValues.ts).
+// In charge of: complete request bodies as a base for variations: the document's example, and what it does not show.
+// Not in charge of: changing them (jsonText.ts), values from the schema (schemaValues.ts).
 
-/** Stands in every credential that must never come back. */
+/** Placed in every credential that must never be returned. */
 export const CANARY = 'CANARY-9b1f5c7e'
 
 const video = { output: 'a.mp4', width: 640, height: 360, video_bitrate: 900 }
@@ -47,7 +47,7 @@ const jobs: unknown[] = [
   },
 ]
 
-/** @param example of the document */
+/** @param example the document's example */
 export function exampleBodies(operation: string, example: unknown): unknown[] {
   if (operation === 'POST /api/v0/job') {
     return [{ ...(example as object), input: '{{upload.ready}}' }, ...jobs]

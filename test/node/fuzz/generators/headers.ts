@@ -1,8 +1,8 @@
-// In charge of: headers that a request may have beside its own: conditions, ranges, forwarded ones, other programs' own.
+// In charge of: additional request headers: conditions, ranges, forwarded ones, headers of other programs.
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 
-/** No answer may repeat it: a client made it up. */
+/** Invented by the client; no answer may repeat it. */
 export const MADE_UP_HOST = 'made-up-host.invalid'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -94,7 +94,7 @@ const some: Record<string, readonly string[]> = {
   'X-Bytes': ['\u00e9\u00ff\u0080', '\t a\tb '],
 }
 
-/** Of the runtime that serves local mode: no client may have a say in these. */
+/** Headers of the runtime that serves local mode: clients must not influence them. */
 const ofRuntime: Record<string, readonly string[]> = {
   'MF-Original-URL': [`http://${MADE_UP_HOST}/uploads?limit=1`, '/uploads', 'a', ''],
   'MF-Original-Hostname': [MADE_UP_HOST],
@@ -121,7 +121,7 @@ const pairs = (names: readonly string[]) =>
     .constantFrom(...names)
     .chain((name) => fc.constantFrom(...(some[name] ?? ['1'])).map((value) => [name, value] as const))
 
-/** Up to three of all, none twice. `own`: those of the operation, which come more often. */
+/** Up to three headers, none twice. `own`: those of the operation, which are chosen more often. */
 export function headersFor(own: readonly string[]): Arbitrary<[string, string][]> {
   const given = own.filter((name) => name in some)
   const often = given.length === 0 ? [] : [fc.uniqueArray(pairs(given), { selector: ([name]) => name, maxLength: 4 })]

@@ -1,9 +1,9 @@
-// In charge of: JSON as text, also as no serialiser writes it: members twice, `__proto__`, tokens that are none.
+// In charge of: JSON as text, including text that no serializer writes: duplicate members, `__proto__`, invalid tokens.
 // Not in charge of: which values (schemaValues.ts), the bytes that carry it (body.ts).
 import * as fc from 'fast-check'
 import { oddValue } from './schemaValues.ts'
 
-/** A value that may be printed in ways that JSON does not have. */
+/** A value that may be printed as invalid JSON. */
 export type Node = { text: string } | { items: Node[] } | { members: [name: string, value: Node][] }
 
 export function nodeOf(value: unknown): Node {
@@ -18,7 +18,7 @@ export function print(node: Node): string {
   return `{${node.members.map(([name, value]) => `${JSON.stringify(name)}:${print(value)}`).join(',')}}`
 }
 
-/** One change at the place that is the `at`-th of all, counted from the front. */
+/** One change at the `at`-th position of all, counted from the front. */
 export interface Change {
   at: number
   how:
@@ -32,7 +32,7 @@ export interface Change {
     | { kind: 'wrap' }
 }
 
-/** Texts that are no JSON, or JSON at its edge. */
+/** Texts that are invalid JSON, or at the limit of it. */
 const TOKENS = [
   ['NaN', 'Infinity', '-Infinity', 'undefined', '1e999', '-1e999', '1e-999', '-0', '0x10', '01', '1.', '.5', '+1'],
   ["'a'", '"\\x41"', '"\\ud800"', '"\\u0000"', '"a\nb"', '/**/1', '1,', '', '}', '{"a":1,}', '[1,]', 'True', 'nul'],
@@ -81,7 +81,7 @@ export const change: fc.Arbitrary<Change> = fc.record({ at: fc.nat({ max: 60 }),
 interface Place {
   node: Node
   put: (node: Node) => void
-  /** The object that it is a member of, and its position there. */
+  /** The object that contains it, and its position there. */
   parent: { members: [string, Node][] } | null
   index: number
 }
@@ -98,7 +98,7 @@ function places(root: { node: Node }): Place[] {
   return all
 }
 
-/** The value with all changes made, one after the other. */
+/** The value after all changes, applied in order. */
 export function changed(value: unknown, changes: readonly Change[]): Node {
   const root = { node: nodeOf(value) }
   for (const { at, how } of changes) {
@@ -121,7 +121,7 @@ export function changed(value: unknown, changes: readonly Change[]): Node {
         else put({ members: [[how.name, nodeOf(how.value)]] })
         break
       case 'twice':
-        // The last of two wins (ECMA-262, JSON.parse).
+        // The last of two equal names wins (ECMA-262, JSON.parse).
         if (parent) parent.members.push([parent.members[index]![0], nodeOf(how.value)])
         break
       case 'drop':

@@ -1,8 +1,8 @@
-// In charge of: what stands in an address: ids of things that are there, of another account, of none, and odd forms of all.
+// In charge of: the parts of an address: existing ids, ids of another account, unknown ids, and odd forms of all.
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 
-/** Elements of a path as they stand in one: what no address may hold at all is rawRequests.ts's. */
+/** Path segments as written in an address; characters that no address may contain are in rawRequests.ts. */
 const ODD_ELEMENTS = [
   ['0', '-1', '01', '1e0', '1.0', '+1', '0x1', '%31', '9007199254740993', '99999999999999999999', '999999999999999'],
   [
@@ -24,7 +24,7 @@ const ODD_ELEMENTS = [
   ['%E2%80%AE', '%F0%9F%98%80', '%EF%BC%91', 'sp_AAAAAAAAAAAA', '1'.repeat(300), 'a'.repeat(2000), '%41'.repeat(400)],
 ].flat()
 
-/** One element of a path, seldom one that is there. */
+/** One path segment, rarely one that exists. */
 export const pathSegments: Arbitrary<string> = fc.oneof(
   { arbitrary: fc.constantFrom(...ODD_ELEMENTS), weight: 4 },
   { arbitrary: fc.string({ maxLength: 12, unit: 'binary' }).map(encodeLoosely), weight: 1 },
@@ -47,7 +47,7 @@ const present: Record<string, readonly string[]> = {
   path: ['video.mp4', 'video.mp4', 'video.mp4', 'none.mp4', 'a/b/c.ts', 'video.mp4/', 'video.mp4%00', '%00', '..%5cx'],
 }
 
-/** The path of an operation with something in each of its places. */
+/** The path of an operation with a value for each parameter. */
 export function pathFor(template: string): Arbitrary<string> {
   const isOutput = template.startsWith('/o/')
   const places = template.split(/\{(\w+)\}/)
@@ -62,7 +62,7 @@ export function pathFor(template: string): Arbitrary<string> {
   return fc.tuple(...parts).map((all) => all.join(''))
 }
 
-/** What a local runtime, a proxy or a framework may serve beside the API. */
+/** What a local runtime, a proxy or a framework may serve in addition to the API. */
 const ELSEWHERE = [
   [
     '/',
@@ -98,7 +98,7 @@ export const unknownPaths: Arbitrary<string> = fc.oneof(
   },
 )
 
-/** What the runtime of local mode serves of its own: nothing of it is for others. */
+/** What the runtime of local mode serves for itself: clients must not reach it. */
 const OF_RUNTIME = [
   ['/cdn-cgi', '/cdn-cgi/', '/cdn-cgi/explorer', '/cdn-cgi/explorer/api', '/cdn-cgi/explorer/api/d1/database'],
   ['/cdn-cgi/explorer/api/r2/buckets', '/cdn-cgi/explorer/api/workers/durable_objects/namespaces', '/cdn-cgi/trace'],
@@ -117,7 +117,7 @@ export const runtimePaths: Arbitrary<string> = fc.oneof(
   { arbitrary: pathSegments.map((element) => `/cdn-cgi/${element}`), weight: 1 },
 )
 
-/** Behind the `?`; names that no operation has among them. */
+/** After the `?`; includes names that no operation has. */
 export const oddQuery: Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     ...[

@@ -1,16 +1,16 @@
-// In charge of: what no client library sends: framing that two readers may read in two ways, broken chunks, bodies that
-// end early, heads out of all proportion, many connections that stand still. And what must not come of it.
+// In charge of: requests that no client library sends: ambiguous framing, broken chunks, bodies that end early,
+// oversized heads, many idle connections; and the rules for their answers.
 // Not in charge of: well-formed requests (request.ts).
 import { headerOf, type Response } from '../http/responseParser.ts'
 import { findLeaks } from '../leakRules.ts'
 import type { HeardStream } from '../http/connection.ts'
 
-/** A request to spoil: with a body or without. */
+/** A valid request as a base, with a body or without. */
 export interface RawBase {
   name: string
   method: string
   target: string
-  /** Further lines of its head, with marks. */
+  /** Further header lines, with placeholders. */
   head: string
   body: string
 }
@@ -46,27 +46,27 @@ export const BASES: readonly RawBase[] = [
 
 export interface RawForm {
   name: string
-  /** All bytes of it, in Latin-1, up to where a next request would begin. */
+  /** All its bytes, in Latin-1, up to where a next request would start. */
   text: (base: RawBase) => string
   /**
-   * refuse: its framing or its head cannot be trusted, so it is refused and the connection ends;
-   * serve: it is all right, however odd, and so is what comes behind it;
+   * refuse: its framing or its head cannot be trusted, so it is refused and the connection is closed;
+   * serve: it is valid, however odd, and so is what follows it;
    * either: a server may do the one or the other.
    */
   must: 'refuse' | 'serve' | 'either'
-  /** Our side is closed behind it; nothing follows. */
+  /** The client closes its side afterwards; nothing follows. */
   half?: true
 }
 
 const HOST = 'Host: {{host.name}}\r\n'
 const line = ({ method, target }: RawBase): string => `${method} ${target} HTTP/1.1\r\n`
-/** With other framing than its own. */
+/** The base with other framing. */
 const framed = (headers: string, body: string) => (base: RawBase) =>
   `${line(base)}${HOST}${base.head}${headers}\r\n\r\n${body}`
 const chunks = (body: string) => framed('Transfer-Encoding: chunked', body)
 const sized = (base: RawBase): string => `${line(base)}${HOST}${base.head}Content-Length: ${base.body.length}\r\n`
 
-/** Where this is answered, a part of a body was taken for a request. */
+/** If this is answered, a part of a body was treated as a request. */
 const INNER = 'GET /api/v0/limits HTTP/1.1\r\nHost: {{host.name}}\r\n\r\n'
 export const SENTINEL = 'GET /health HTTP/1.1\r\nHost: {{host.name}}\r\nConnection: close\r\n\r\n'
 
@@ -312,12 +312,15 @@ export const FORMS: readonly RawForm[] = [
   },
 ]
 
-/** Whether the form says anything of the base: then it is another one with each. */
+/** Whether the form depends on the base. */
 export const isOfBase = ({ text }: RawForm): boolean => BASES.some((base) => text(base) !== text(BASES[0]!))
 
 const isWhole = (answer: Response | undefined): boolean => answer !== undefined && answer.status < 500
 
-/** What is wrong with what came; sentences without values. The sentinel, GET /health, was sent behind all but half requests. */
+/**
+ * Problems of the answers; sentences without values. The sentinel, GET /health, was sent after all but half-closed
+ * requests.
+ */
 export function checkRawResponse(
   form: RawForm,
   heard: HeardStream,
@@ -333,9 +336,9 @@ export function checkRawResponse(
   if (raw.includes('"body_bytes"')) wrong.push('a part of its body was taken for a request')
   if (answers.length > 2 || (form.half && answers.length > 1)) wrong.push('there are more answers than requests')
   if (form.must === 'refuse') {
-    // No answer at all, only the end of the connection, is a refusal too.
+    // Closing the connection without an answer is a refusal too.
     if (first !== undefined && first.status < 400) wrong.push(`${first.status} in place of a refusal`)
-    // Bytes that are no request may be refused once more.
+    // Bytes that are not a request may be refused again.
     if (rest.some(({ status }) => status < 400)) wrong.push('what stands behind it was read on')
   }
   if (form.must === 'serve' && !(isWhole(first) && rest[0]?.status === 200)) wrong.push('it is not served')

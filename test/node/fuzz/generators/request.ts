@@ -1,5 +1,5 @@
-// In charge of: one request as a value that can be made smaller, printed and sent; what is drawn for an operation.
-// Not in charge of: what its marks stand for (serviceUnderTest.ts), what its answer must be (responseRules.ts).
+// In charge of: one request as a value that can be shrunk, printed and sent; generating requests for an operation.
+// Not in charge of: the values of its placeholders (serviceUnderTest.ts), the rules for its answer (responseRules.ts).
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { unknownPaths, oddQuery, runtimePaths, pathFor } from './paths.ts'
@@ -12,10 +12,10 @@ import { change, changed, print, type Change } from './jsonText.ts'
 import { edgesOf, oddText, valueOf } from './schemaValues.ts'
 
 export interface Request {
-  /** The operation that it was drawn for, or what else. */
+  /** The operation that it was generated for, or another purpose. */
   about: string
   method: string
-  /** With its query. Visible ASCII and marks. */
+  /** With its query. Visible ASCII and placeholders. */
   target: string
   headers: [name: string, value: string][]
   body: Body | null
@@ -38,7 +38,7 @@ export function bytesOf(request: Request, host: string, fill: Fill): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body?.bytes ?? Buffer.alloc(0)])
 }
 
-/** As a person would send it again; what no shell holds is cut. */
+/** A command that repeats it; what a shell cannot hold is cut. */
 export function asCurl(request: Request, fill: Fill): string {
   const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
   const short = (text: string) => (text.length > 600 ? `${text.slice(0, 600)}… (${text.length} characters)` : text)
@@ -61,13 +61,13 @@ export function asCurl(request: Request, fill: Fill): string {
 const METHODS = [
   ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'get', 'FOO'],
 ].flat()
-/** Those that a server may not even know (RFC 9110, 9.1). */
+/** The methods that a server is expected to know; it may reject others as unknown (RFC 9110, 9.1). */
 export const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS.slice(0, 7))
 
 const methodFor = (right: string) =>
   fc.oneof({ arbitrary: fc.constant(right), weight: 16 }, { arbitrary: fc.constantFrom(...METHODS), weight: 1 })
 
-/** A request for an operation of the document, right or with anything about it wrong. */
+/** A request for an operation of the document, valid or with something wrong. */
 export function requestFor(document: OpenapiDocument, one: OperationSpec): Arbitrary<Request> {
   const own = one.parameters.filter((each) => each.in === 'header').map(({ name }) => name)
   return fc
@@ -89,7 +89,7 @@ export function requestFor(document: OpenapiDocument, one: OperationSpec): Arbit
     }))
 }
 
-/** A request for whatever address, with any of the keys. */
+/** A request for any address, with any of the keys. */
 export const requestElsewhere: Arbitrary<Request> = fc.record({
   about: fc.constant('other addresses'),
   method: fc.oneof({ arbitrary: fc.constant('GET'), weight: 3 }, fc.constantFrom(...METHODS)),
@@ -101,7 +101,7 @@ export const requestElsewhere: Arbitrary<Request> = fc.record({
   sender: fc.oneof(authorizationFor('jobs'), authorizationFor('admin'), authorizationFor(null)),
 })
 
-/** Addresses and headers of the runtime that serves local mode, at which there must be nothing. */
+/** Addresses and headers of the runtime that serves local mode; they must have no effect. */
 export const requestOfRuntime: Arbitrary<Request> = fc.oneof(
   fc.record({
     about: fc.constant('the runtime'),
@@ -132,7 +132,7 @@ function queryFor(document: OpenapiDocument, { parameters }: OperationSpec): Arb
         { arbitrary: oddText, weight: 1 },
       )
       .map((value) =>
-        // Of a list, each element is a parameter of its own.
+        // For a list, each element is a separate parameter.
         (Array.isArray(value) ? value : [value])
           .map((each) => `${name}=${encodeURIComponent(String(each).toWellFormed())}`)
           .join('&'),
@@ -148,7 +148,7 @@ function queryFor(document: OpenapiDocument, { parameters }: OperationSpec): Arb
 
 const joined = (parts: string[]): string => parts.join('&')
 
-/** Nothing asks for a body here: now and then there is one all the same. */
+/** The operation takes no body; sometimes one is sent anyway. */
 const noBody: Arbitrary<Body | null> = fc.oneof(
   { arbitrary: fc.constant(null), weight: 12 },
   fc.record({
@@ -193,7 +193,7 @@ function bodyFor(document: OpenapiDocument, one: OperationSpec, wanted: Wanted):
   return fc.oneof({ arbitrary: fc.constant(null), weight: wanted.required ? 1 : 6 }, { arbitrary: some, weight: 24 })
 }
 
-/** A body that is right or was, by its schema and by examples of whole ones. */
+/** A body that is valid or almost valid, from its schema and from complete examples. */
 export function jsonBody(
   document: OpenapiDocument,
   schema: JsonSchema,
@@ -216,7 +216,7 @@ export function jsonBody(
   return fc.tuple(whole, changes).map(([value, all]) => print(changed(value, all)))
 }
 
-/** One or two members of an object's schema, right or at their edge; of lists and objects below it too. */
+/** One or two members of an object's schema, valid or at their bounds; of nested lists and objects too. */
 function oneMember(document: OpenapiDocument, given: JsonSchema): Arbitrary<Record<string, unknown>> {
   const schema = document.resolve(given)
   const members = Object.entries<JsonSchema>(schema['properties'] ?? {}).map(([name, each]) => {
@@ -236,7 +236,7 @@ function oneMember(document: OpenapiDocument, given: JsonSchema): Arbitrary<Reco
     .map((all) => Object.assign({}, ...all) as object) as Arbitrary<Record<string, unknown>>
 }
 
-/** Marks a value that goes into what is there already, instead of in its place. */
+/** Marks a value that is merged into the existing one instead of replacing it. */
 class Below {
   readonly members: Record<string, unknown>
   constructor(members: Record<string, unknown>) {
@@ -252,7 +252,7 @@ function memberBelow(document: OpenapiDocument, given: JsonSchema): Arbitrary<un
     : valueOf(document, given)
 }
 
-/** The example with the members put in, each where it belongs. */
+/** The example with the members inserted at their positions. */
 function merged([example, members]: [unknown, Record<string, unknown>]): unknown {
   if (Array.isArray(example)) return example.map((each: unknown) => merged([each, members]))
   if (typeof example !== 'object' || example === null) return bare(members)
@@ -290,7 +290,7 @@ const MULTIPART = [
   part('form-data; name="a"', 'x').repeat(60),
 ]
 
-/** Of uploads: small files, forms, and bodies under the type of a chunk. */
+/** For uploads: small files, forms, and bodies with the content type of a chunk. */
 function bytesBody(type: string): Arbitrary<Body> {
   const plain = fc.record({
     text: fc.oneof(fc.constantFrom('hello world', 'x', ''), fc.string({ unit: 'binary-ascii', maxLength: 200 })),

@@ -1,10 +1,10 @@
-// In charge of: values as a JSON schema has them, at its bounds, and such as it does not have.
-// Not in charge of: JSON that is none (jsonText.ts).
+// In charge of: values that match a JSON schema, at its bounds, and values that violate it.
+// Not in charge of: invalid JSON (jsonText.ts).
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import type { OpenapiDocument, JsonSchema } from '../apiDocument.ts'
 
-/** Texts that some part of a service may take for something else. */
+/** Texts that some part of a service may misinterpret. */
 export const ODD_TEXTS = [
   ['', ' ', '\0', 'a\0b', '\r\nX-Injected: 1', '\u202efdp.exe', '\ud800', '\udfff\ud800', '😀', '\ufeff', 'null'],
   ['../../etc/passwd', '..\\..\\a', '/', '//', '.', '..', 'a/../b', '%00', '%2e%2e%2f', '%', '~', 'C:\\a', 'a\tb'],
@@ -34,7 +34,7 @@ export const oddValue: Arbitrary<unknown> = fc.oneof(
   { arbitrary: fc.constantFrom(100, 1001, 20_001).map((n) => Array.from({ length: n }, () => 0)), weight: 1 },
 )
 
-/** A value that the schema has, often at its bounds. */
+/** A value that matches the schema, often at its bounds. */
 export function valueOf(document: OpenapiDocument, given: JsonSchema): Arbitrary<unknown> {
   const schema = document.resolve(given)
   if ('const' in schema) return fc.constant(schema['const'])
@@ -78,7 +78,7 @@ function objectOf(document: OpenapiDocument, schema: JsonSchema): Arbitrary<unkn
 
 function textOf(schema: JsonSchema, mayBeNumber: boolean): Arbitrary<string> {
   const { minLength: least = 0, maxLength: most = 64, pattern, format } = schema
-  // Before the pattern: a time is one that exists.
+  // Before the pattern, so that a generated time exists.
   if (format === 'date-time')
     return fc
       .date({ min: new Date('1970-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
@@ -106,7 +106,7 @@ function numberOf(schema: JsonSchema, whole: boolean): Arbitrary<number> {
   )
 }
 
-/** Values around the bounds that a schema names: the last that it has and the first that it has not. */
+/** Values around the bounds of a schema: the last valid and the first invalid one. */
 export function edgesOf(document: OpenapiDocument, given: JsonSchema): unknown[] {
   const schema = document.resolve(given)
   const found: unknown[] = []

@@ -1,30 +1,30 @@
-// In charge of: bytes to the service and what comes back, one connection each, within a bound of time. Node's own client
-// refuses to send most of what is sent here.
-// Not in charge of: what is sent (request.ts, rawRequests.ts), reading it (responseParser.ts).
+// In charge of: sending bytes to the service and collecting what comes back, one connection each, with a time limit.
+// Node's own client refuses to send most of what is sent here.
+// Not in charge of: what is sent (generators/request.ts, generators/rawRequests.ts), parsing it (responseParser.ts).
 import { connect, type Socket } from 'node:net'
 import { headerOf, parseResponses, type Response, type ParsedStream } from './responseParser.ts'
 
-/** `silent`: the bound of time passed without a whole answer. */
+/** `silent`: the time limit passed without a complete answer. */
 export interface HeardStream extends ParsedStream {
   silent: boolean
-  /** Everything that came. */
+  /** All received bytes. */
   raw: Buffer
 }
 
 export interface SentBytes {
   bytes: Buffer
-  /** Of the requests in it, in order. */
+  /** Methods of the requests in it, in order. */
   methods: readonly string[]
-  /** Close our side behind the last byte. */
+  /** Close our side after the last byte. */
   half?: boolean
-  /** Wait for the end of the connection, since one request must not become two answers. */
+  /** Wait for the end of the connection, since one request must not get two answers. */
   toTheEnd?: boolean
 }
 
-/** Sends bytes and hears the answers. */
+/** Sends bytes and collects the answers. */
 export type Connection = (sent: SentBytes) => Promise<HeardStream>
 
-/** Far above what anything here takes, on a machine that does much else. */
+/** Far more than any request takes, even on a busy machine. */
 export const NO_RESPONSE_MS = 60_000
 
 export function connectTo(base: string, hangMs = NO_RESPONSE_MS): Connection {
@@ -59,13 +59,13 @@ export function connectTo(base: string, hangMs = NO_RESPONSE_MS): Connection {
     })
 }
 
-/** Server-Sent Events of a job that runs have no end: the head is all that is waited for. */
+/** Server-Sent Events of a running job have no end: only the head is awaited. */
 function isStream(raw: Buffer): boolean {
   const head = raw.subarray(0, 4096).toString('latin1')
   return head.includes('\r\n\r\n') && /^content-type: *text\/event-stream/im.test(head)
 }
 
-/** Opens connections that are left as they are until `close`. */
+/** Opens connections that stay idle until `close`. */
 export async function holdOpen(base: string, bytes: readonly Buffer[]): Promise<{ close: () => void }> {
   const { hostname, port } = new URL(base)
   const sockets = await Promise.all(

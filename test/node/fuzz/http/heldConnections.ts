@@ -1,5 +1,5 @@
-// In charge of: sending each raw form, and holding many connections open that stand still, with what the service must still do.
-// Not in charge of: the forms (rawRequests.ts).
+// In charge of: sending each raw form, and holding many idle connections open; the rules for both.
+// Not in charge of: the forms (generators/rawRequests.ts).
 import {
   BASES,
   FORMS,
@@ -18,7 +18,7 @@ export interface RawSending {
   base: RawBase
 }
 
-/** Each form once for the bases that it looks at, up to `bases` of them. */
+/** Each form once for each base that it depends on, up to `bases` of them. */
 export function rawSendings(bases: number): RawSending[] {
   return FORMS.flatMap((form) => BASES.slice(0, isOfBase(form) ? bases : 1).map((base) => ({ form, base })))
 }
@@ -42,7 +42,7 @@ export async function sendRaw(
   return wrong.map((what) => ({ about, what, seed: 0, request: `${base.name}: ${request}`, answer }))
 }
 
-/** Some of each: heads that do not end, bodies that do not go on, answers that nobody reads. @returns what is wrong */
+/** Some of each: unfinished heads, unfinished bodies, answers that are not read. @returns the problems */
 export async function holdIdleConnections(world: ServiceUnderTest, wire: Connection, count: number): Promise<string[]> {
   const key = `Authorization: ${world.fill('Basic {{basic.jobs}}')}\r\n`
   const host = `Host: ${world.host}\r\n`
@@ -77,7 +77,7 @@ export async function holdIdleConnections(world: ServiceUnderTest, wire: Connect
   }
 }
 
-/** So many requests at once on one connection. @returns what is wrong */
+/** That many requests at once on one connection. @returns the problems */
 export async function pipelineRequests(world: ServiceUnderTest, wire: Connection, count: number): Promise<string[]> {
   const one = (last: boolean) =>
     `GET /health HTTP/1.1\r\nHost: ${world.host}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`

@@ -1,24 +1,27 @@
-// In charge of: reading answers of HTTP/1.1 out of bytes, strictly: what breaks the framing is told, not guessed around.
-// Not in charge of: sending (connection.ts), whether an answer is right (responseRules.ts).
+// In charge of: parsing HTTP/1.1 answers strictly: invalid framing is reported, not repaired.
+// Not in charge of: sending (connection.ts), whether an answer is correct (responseRules.ts).
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 export interface Response {
   status: number
-  /** As they came; names in lower case. */
+  /** In order; names in lower case. */
   headers: [name: string, value: string][]
   body: Buffer
-  /** All of its bytes, for what must not be in any of them. */
+  /** All its bytes, to search them for forbidden content. */
   raw: Buffer
 }
 
-/** What a connection brought. `broken`: why the bytes are no answers; `left`: bytes behind the last whole answer. */
+/**
+ * The content of a connection. `broken`: why the bytes are not valid answers; `left`: bytes after the last complete
+ * answer.
+ */
 export interface ParsedStream {
   answers: Response[]
   left: Buffer
   broken: string | null
 }
 
-/** Undoes what the request allowed by Accept-Encoding. */
+/** Decodes the content coding that the request accepted. */
 function decoded(body: Buffer, coding: string | undefined): Buffer | null {
   try {
     if (coding === 'gzip') return gunzipSync(body)
@@ -34,7 +37,7 @@ export const headerOf = (answer: Response, name: string): string | null =>
 const BREAK = '\r\n\r\n'
 
 /**
- * @param methods of the requests, in order: an answer to HEAD has no body, whatever its headers say
+ * @param methods methods of the requests, in order: an answer to HEAD has no body, whatever its headers say
  * @param ended whether the server has closed its side
  */
 export function parseResponses(bytes: Buffer, methods: readonly string[], ended: boolean): ParsedStream {
@@ -46,13 +49,13 @@ export function parseResponses(bytes: Buffer, methods: readonly string[], ended:
     if (typeof one === 'string') return { answers, left: bytes.subarray(at), broken: one }
     if (one === null) break
     at += one.raw.length
-    // 100 Continue and its like come before an answer and are none (RFC 9110, 15.2).
+    // 100 Continue and other 1xx come before an answer (RFC 9110, 15.2).
     if (one.status >= 200) answers.push(one)
   }
   return { answers, left: bytes.subarray(at), broken: null }
 }
 
-/** Null: more bytes are needed. A text: what is wrong with these. */
+/** Null: more bytes are needed. A text: the problem. */
 function readAnswer(bytes: Buffer, method: string, ended: boolean): Response | string | null {
   const end = bytes.indexOf(BREAK)
   if (end < 0) return ended ? 'the head of the answer breaks off' : null

@@ -1,6 +1,6 @@
-// In charge of: the OpenAPI document as other people's tools read it: linters without findings, generated clients that compile
-// and work on a running service.
-// Not in charge of: whether the document is true of the service (openapi.test.ts).
+// In charge of: the OpenAPI document in other tools: linters report nothing, generated clients compile and work on a
+// running service.
+// Not in charge of: whether the document matches the service (openapi.test.ts).
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, glob, readFile, symlink, writeFile } from 'node:fs/promises'
@@ -25,7 +25,7 @@ if (!installed && process.env['REQUIRE_ALL'] === '1') throw new Error(MISSING)
 const execute = promisify(execFile)
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
-/** Runs a tool of test/clients in the workspace; what it says, whatever its exit code. */
+/** Runs a tool of test/clients in the workspace; returns its output, whatever its exit code. */
 async function tool(
   name: string,
   args: readonly string[],
@@ -43,7 +43,7 @@ async function tool(
   )
 }
 
-/** As a user's compiler does it: strict, and types of libraries are checked too. */
+/** Compiles as a user would: strict, including the types of libraries. */
 async function compiles(folder: string): Promise<void> {
   const files: string[] = []
   for await (const path of glob('**/*.ts', { cwd: tempDir.file(folder) })) files.push(tempDir.file(`${folder}/${path}`))

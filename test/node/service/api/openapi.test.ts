@@ -1,5 +1,5 @@
-// In charge of: the OpenAPI document: valid by itself, and true of the service that serves it. Every command of the
-// reference is run as it stands, and what comes is held against the schema and the example.
+// In charge of: the OpenAPI document: it is valid, and the service conforms to it. Every command of the reference is
+// run unchanged, and its answer is checked against the schema and the example.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -52,14 +52,14 @@ function needsCurl(context: TestContext): void {
   context.skip('curl is not installed')
 }
 
-/** What is wrong with a value by the schema at a place of the document. */
+/** Violations of the schema at a position of the document. */
 function complaints(place: string[], value: unknown): unknown[] {
   const pointer = place.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')))
   const judge = ajv.compile({ $ref: `doc#/${pointer.join('/')}` })
   return judge(value) ? [] : (judge.errors ?? [])
 }
 
-/** Every member, with a path; lists by their first element, so that an example and an answer can be compared. */
+/** Every member with its path; only the first element of lists, so that an example and an answer can be compared. */
 function members(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.length === 0 ? [] : members(value[0], `${path}[]`)
   if (typeof value !== 'object' || value === null) return []
@@ -72,7 +72,7 @@ interface Told {
   json: any
 }
 
-/** Runs a line of the reference in a shell as it stands; a function of the same name keeps the answer apart. */
+/** Runs a command of the reference unchanged in a shell; a curl function of the same name separates the answer. */
 async function shell(line: string, env: Record<string, string> = {}): Promise<Told> {
   const known = { BASE: service.base, KEY: service.ready.api_key, ADMIN_KEY: service.ready.admin_key, ...env }
   const wrapped = `curl() { command curl -sS -o answer -w '%{http_code}' "$@"; }\n: > answer\n${line}`
@@ -90,7 +90,7 @@ async function shell(line: string, env: Record<string, string> = {}): Promise<To
 
 const sent = new Set<string>()
 
-/** Asks as the reference does; the answer must have the status, the shape and the members that it shows. */
+/** Runs a request of the reference; the answer must have the status, the format and the members that it shows. */
 async function ask(name: string, names: Record<string, string | number> = {}): Promise<any> {
   const env = Object.fromEntries(Object.entries(names).map(([id, value]) => [id, String(value)]))
   const one = operations[name]!
@@ -189,7 +189,7 @@ describe('the commands of the reference, as they stand', () => {
     await ask('DELETE /uploads/{number}', { UPLOAD })
   })
 
-  test('upload in pieces', async () => {
+  test('upload in chunks', async () => {
     const { length } = await readFile(tempDir.file('film.mp4'))
     const begun = await service.call('/uploads', {
       method: 'POST',
@@ -231,7 +231,7 @@ describe('the commands of the reference, as they stand', () => {
     await service.waitForEnd(again._auto_generated_id_)
   })
 
-  test('show what was told by webhook, and tell it again', async () => {
+  test('list webhook deliveries, and replay one', async () => {
     await ask('GET /api/v0/webhooks/secret')
     await ask('POST /api/v0/webhooks/secret/rotate')
     const JOB = await service.create(jobRequest(media.url, 'http', { webhook_url: `http://${hookHost()}/hook` }))

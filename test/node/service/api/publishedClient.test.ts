@@ -1,6 +1,6 @@
-// In charge of: the published client against the real service: the program of its README in Node, and its build for browsers in a
-// page of another origin, which uploads files by an API key and by an upload token.
-// Not in charge of: what the package is made of (npmPackage.test.ts).
+// In charge of: the published client against the real service: the program of its README in Node, and its browser build
+// in a page of another origin, which uploads files with an API key and with an upload token.
+// Not in charge of: the content of the package (test/node/client/npmPackage.test.ts).
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { ROOT, Service } from '../../../support/service.ts'
 
 const run = promisify(execFile)
-/** A page as a user of the package would write it; what it saw is left in `window`. */
+/** A page as a user of the package would write it; results are stored in `window`. */
 const PAGE = `
 import { Client, NetworkError, ServiceError } from 'splicepoint'
 window.send = async (address, credentials, { stopAfter = Infinity, reuse = false } = {}) => {

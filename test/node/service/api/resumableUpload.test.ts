@@ -1,5 +1,5 @@
-// In charge of: an upload by the protocol's own client that is interrupted three times, against the real service.
-// LONG=1 sends 200 MB and prints what it took.
+// In charge of: an upload by the tus client that is interrupted three times, against the real service. LONG=1 sends 200
+// MB and prints the duration.
 import { createHash, randomFillSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { childrenOf } from '../../../../scripts/local/processes/processGroup.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
-// Only its build for Node has it, and its types are those of the browser's.
+// Only its Node build exports it, but its types are those of the browser build.
 const { FileUrlStorage } = client as unknown as { FileUrlStorage: new (path: string) => UrlStorage }
 
 const LONG = process.env['LONG'] === '1'
@@ -29,7 +29,7 @@ afterAll(async () => {
   await tempDir?.[Symbol.asyncDispose]()
 })
 
-/** Passes connections on; the one that carries the given byte of all is reset. */
+/** Forwards connections; the one that carries the given byte, counted over all, is reset. */
 async function resetting(target: URL, atByte: number) {
   const seen = { bytes: 0, resets: 0 }
   const server = createServer((client) => {
@@ -51,7 +51,7 @@ async function resetting(target: URL, atByte: number) {
   return { port, seen, [Symbol.dispose]: () => void server.close() }
 }
 
-/** The workerd that runs our code: the other one holds the public port. */
+/** The workerd process that runs our code: the other one listens on the public port. */
 function runtime(): number | undefined {
   const { port } = new URL(service.base)
   const host = service.worker()?.pid
@@ -96,7 +96,7 @@ test('a reset in the middle of a chunk, SIGKILL of the Worker and a client that 
     },
   }
   const started = performance.now()
-  // Ends when its client is given up, three quarters through.
+  // Ends when its client is aborted, after three quarters.
   await new Promise<void>((done, failed) => {
     const upload = new Upload(
       createReadStream(file),
@@ -117,7 +117,7 @@ test('a reset in the middle of a chunk, SIGKILL of the Worker and a client that 
     )
     upload.start()
   })
-  // Another client, with nothing but the file of addresses.
+  // A new client that has only the file of addresses.
   let address = ''
   await new Promise<void>((done, failed) => {
     const upload = new Upload(
@@ -144,7 +144,7 @@ test('a reset in the middle of a chunk, SIGKILL of the Worker and a client that 
   const peak = await peakMiB(runtime())
   expect({ resets: proxy.seen.resets, killed }).toEqual({ resets: 1, killed: 1 })
   expect(offsets.filter((offset) => offset > 0).length).toBeGreaterThanOrEqual(2)
-  // What had to be sent twice is bounded.
+  // The repeated part is bounded.
   const again = proxy.seen.bytes - SIZE
   expect(again).toBeLessThan(3 * CHUNK_BYTES)
   const stored = await service.call(new URL(address).pathname)
@@ -158,7 +158,7 @@ test('a reset in the middle of a chunk, SIGKILL of the Worker and a client that 
   }
 })
 
-test('a job takes what was uploaded by its address at once', async () => {
+test('a job accepts the address of the upload immediately', async () => {
   await waitFor('the service to be back', async () => (await service.call('/health').catch(() => null))?.status === 200)
   const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 2 })
   const input = await new Promise<string>((done, failed) => {

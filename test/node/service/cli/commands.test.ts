@@ -1,4 +1,4 @@
-// In charge of: the command against the real service, as its users and their scripts run it.
+// In charge of: the command against the real service, as users and their scripts run it.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
@@ -59,7 +59,7 @@ const hashOf = async (path: string): Promise<string> =>
     .digest('hex')
 
 describe('a job', () => {
-  test('submit uploads, watches, downloads; status, list and download tell the same of it', async () => {
+  test('submit uploads, follows and downloads; status, list and download show the same job', async () => {
     const ran = await splicepoint(['submit', 'film.mp4', '-r', '180:400', '-r', '160x90:150', '--download', 'out'])
     expect(ran).toMatchObject({ code: 0 })
     expect(ran.stderr).toMatch(/^Uploading {2}0 % of [\d.]+ kB\nUploading {2}100 % of /)
@@ -83,7 +83,7 @@ describe('a job', () => {
       expect(streams[0]!.height).toBe([180, 90][index])
     }
 
-    // What is there stays; what is damaged comes again.
+    // Existing files are kept; a damaged one is downloaded again.
     await writeFile(tempDir.file(`out/${outputs[0]!.path}`), 'damaged')
     const again = await splicepoint(['download', '1', '--to', 'out', '--json'])
     expect(again.code).toBe(0)
@@ -148,7 +148,7 @@ describe('a job', () => {
     expect(retried).toMatchObject({ code: 1, stdout: expect.stringContaining('source_not_media') })
   })
 
-  test('goes on when its watcher is interrupted, and ends when it is cancelled', async () => {
+  test('continues when `status --watch` is interrupted, and ends when it is cancelled', async () => {
     media.pauseAt(0.3)
     const created = await splicepoint(['submit', media.url, '-r', '180', '--json'])
     const id = String(JSON.parse(created.stdout)._auto_generated_id_)
@@ -200,7 +200,7 @@ describe('the source', () => {
     expect(second.stderr).not.toMatch(/Uploading/)
     expect(await again()).toBe(1)
     expect((await submit('--upload-again')).stderr).toMatch(/^Uploading/)
-    // As long as before, and not the same.
+    // The same length, but other bytes.
     const bytes = await readFile(tempDir.file('again.mp4'))
     bytes[bytes.length - 1]! ^= 1
     await writeFile(tempDir.file('again.mp4'), bytes)
@@ -236,7 +236,7 @@ describe('one line is enough', () => {
     expect(again.files.every(({ already }) => already)).toBe(true)
   })
 
-  test('--dry-run tells in words what would be made, how long it takes and what it costs', async () => {
+  test('--dry-run describes the outputs, the time and the cost', async () => {
     const ran = await splicepoint(['submit', 'film.mp4', '--mp4', '--dry-run'])
     expect(ran.code, ran.stderr).toBe(0)
     expect(ran.stdout).toMatch(/^Job \d+ dry run done in .*: film\.mp4\n/)
@@ -339,7 +339,7 @@ test('a token uploads, and does nothing else', async () => {
 })
 
 describe('a refusal', () => {
-  test('names the field and what is allowed; for programs it is the service’s own', async () => {
+  test('names the field and the allowed values; --json prints the service’s error', async () => {
     const args = ['submit', media.url, '--codec', 'vp9', '--set', 'rotation_blackness=200', '-r', '180']
     const ran = await splicepoint(args)
     expect(ran).toMatchObject({ code: 3, stdout: '' })
@@ -365,7 +365,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('by nobody: no service there is exit code 4', async () => {
+  test('without a service: exit code 4', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo

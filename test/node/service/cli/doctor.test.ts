@@ -1,5 +1,5 @@
-// In charge of: `splicepoint doctor` against the real service: a whole one is found whole and left as it was; a lost attempt, a
-// store that refuses and a queue without a consumer are found.
+// In charge of: `splicepoint doctor` against the real service: a healthy one passes and is left unchanged; a lost
+// attempt, a store that refuses and a queue without a consumer are reported.
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -62,7 +62,7 @@ function doctor(of: Service, args: string[], env: Record<string, string> = {}): 
 const all = ({ report }: Ran): Check[] => Object.values<Check[]>(report.sections).flat()
 const faults = (ran: Ran) => all(ran).flatMap(({ name, verdict }) => (verdict === 'fault' ? [name] : []))
 
-/** What clients and administrators can see of jobs and uploads. */
+/** The jobs and uploads that clients and administrators can see. */
 async function kept(of: Service) {
   const [jobs, uploads] = await Promise.all(
     ['/api/v0/job', '/uploads'].map(async (path) => (await of.call(path)).json()),
@@ -84,7 +84,7 @@ test(
       expect({ attempt, lost }).toEqual({ attempt: 1, lost: 0 })
       expect(seconds.total).toBeGreaterThan(0)
     }
-    // One transcoder: each job but the first comes to a slot that another one had.
+    // One transcoder: each job but the first runs on a slot that another job used before.
     expect(all(ran).find(({ name }) => name === 'change')).toMatchObject({ verdict: 'ok' })
     expect(ran.report.figures).toMatchObject({ commit_seconds: expect.any(Number), cancel_seconds: expect.any(Number) })
     expect(await kept(service)).toEqual({ jobs: [], uploads: [], next_cursor: null })
@@ -115,7 +115,7 @@ test('an attempt that is lost is a fault, although the job completes', { timeout
 })
 
 test(
-  'a store that refuses is a fault with the service’s sentence; wrong keys are told apart; --no-jobs runs none',
+  'a store that refuses is reported with the service’s message; wrong keys have their own messages; --no-jobs runs no job',
   { timeout: 180_000 },
   async () => {
     const refused = await doctor(service, ['--store', 's3://films/canary'], { AWS_SECRET_ACCESS_KEY: 'wrong' })

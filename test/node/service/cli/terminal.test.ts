@@ -1,4 +1,4 @@
-// In charge of: the command as people see it: in a terminal of 80 columns, made by Python's pty, with every line that it draws.
+// In charge of: the command in a terminal of 80 columns (Python's pty), with every line that it draws.
 // Not in charge of: what the commands do (commands.test.ts), lines of other widths (node/cli/output.test.ts).
 import { execFile } from 'node:child_process'
 import { rename } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { ROOT, Service } from '../../../support/service.ts'
 
 const COLUMNS = 80
-/** Runs a program on a terminal of its own and brings out all that the terminal was sent. */
+/** Runs a program on a pseudo-terminal and prints everything that the terminal received. */
 const TERMINAL = `
 import fcntl, os, pty, struct, sys, termios
 pid, fd = pty.fork()
@@ -34,7 +34,7 @@ let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
   tempDir = await tempDirectory()
-  // Long enough to be seen in every phase; more than one chunk.
+  // Long enough for every phase to be visible; more than one chunk.
   const noise = { width: 640, height: 360, seconds: 5, filters: 'noise=alls=100:allf=t', flags: ['-crf', '4'] }
   await makeClip(tempDir.file('film.mp4'), noise)
   service = await Service.start()
@@ -46,9 +46,9 @@ afterAll(async () => {
 
 interface Shown {
   code: number
-  /** What was drawn over itself, line by line. */
+  /** Lines that were overwritten. */
   drawn: string[]
-  /** What stayed. */
+  /** The remaining lines. */
   lines: string[]
 }
 
@@ -78,7 +78,7 @@ async function show(context: TestContext, args: string[], env: Record<string, st
   })
 }
 
-/** Addresses alone may be longer than the terminal is wide. */
+/** Only addresses may be longer than the terminal is wide. */
 function requireFitting({ drawn }: Shown): void {
   for (const line of drawn) if (!line.includes('://')) expect(widthOf(line), line).toBeLessThanOrEqual(COLUMNS)
   expect(drawn.join('\n')).not.toContain('\u001B')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => tempDir?.[Symbol.asyncDispose]())
 
-/** As `npm run demo -- FILE` would from the scratch directory, whose temporary files go below it too. */
+/** Like `npm run demo -- FILE` from the scratch directory, which also holds its temporary files. */
 function demo(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { ...process.env, INIT_CWD: tempDir.path, TMPDIR: tempDir.file('tmp') }
   return new Promise((resolve) => {
@@ -22,7 +22,7 @@ function demo(...args: string[]): Promise<{ code: number; stdout: string; stderr
   })
 }
 
-test('a file with a space in its name and no sound goes through, is checked, and leaves only the outputs', async () => {
+test('a file with a space in its name and no audio is transcoded and checked, and leaves only the outputs', async () => {
   await makeClip(tempDir.file('my clip.mov'), { width: 640, height: 360, seconds: 2, audio: [] })
   const { code, stdout, stderr } = await demo('my clip.mov')
   expect(stderr).toBe('')
@@ -31,11 +31,11 @@ test('a file with a space in its name and no sound goes through, is checked, and
   expect(stdout).toContain('All outputs passed the checks.')
   const [job] = await readdir(tempDir.file('out'))
   expect((await readdir(tempDir.file(`out/${job}`))).toSorted()).toEqual(['240p.mp4', '360p.mp4'])
-  // Node's own compile cache may be there; nothing of ours is.
+  // Node's own compile cache may exist; our files must not.
   expect((await readdir(tempDir.file('tmp'))).filter((name) => name.startsWith('splicepoint-'))).toEqual([])
 })
 
-test('a file that cannot be taken is named before anything starts', async () => {
+test('an unusable file is reported before anything starts', async () => {
   await writeFile(tempDir.file('large.mp4'), '')
   expect(await demo('large.mp4')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is empty') })
   await truncate(tempDir.file('large.mp4'), 100_000_000_001)
@@ -45,9 +45,9 @@ test('a file that cannot be taken is named before anything starts', async () => 
   expect(await demo('text.mp4')).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a video') })
 })
 
-test('a file that no single request carries goes in pieces', async () => {
+test('a file above the request limit is uploaded in chunks', async () => {
   await makeClip(tempDir.file('wide.mp4'), { width: 320, height: 180, seconds: 1 })
-  // A box that players skip (ISO/IEC 14496-12, 8.1.2) makes it large without more pictures.
+  // A box that players skip (ISO/IEC 14496-12, 8.1.2) makes the file large without more frames.
   const { size } = await stat(tempDir.file('wide.mp4'))
   const free = Buffer.from([0, 0, 0, 0, 0x66, 0x72, 0x65, 0x65])
   free.writeUInt32BE(101_000_000)

@@ -1,4 +1,4 @@
-// In charge of: dry runs against the real service: what they tell is what the job then does, and nothing is written.
+// In charge of: dry runs against the real service: the job then does what they predict, and they write nothing.
 import { readdir, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
@@ -38,7 +38,7 @@ async function dryRun(body: object): Promise<number> {
   return created._auto_generated_id_
 }
 
-/** Everything that lies in the object store. */
+/** All objects in the object store. */
 async function stored(): Promise<string[]> {
   const entries = await readdir(`${service.stateDir}/v3/r2`, { recursive: true }).catch(() => [])
   return entries.filter((name) => name.includes('/blobs/')).toSorted()
@@ -55,7 +55,7 @@ const body = () =>
     gop_length: 2,
   })
 
-test('a dry run tells what the job then does, and writes nothing but its poster and its log', async () => {
+test('a dry run predicts what the job then does, and stores only its poster and log', async () => {
   const before = await stored()
   const dry = await service.waitForEnd(await dryRun(body()))
   expect(dry).toMatchObject({ state: 'ready', error: null, dry_run: true, outputs: [], tcode_time: null })
@@ -65,7 +65,7 @@ test('a dry run tells what the job then does, and writes nothing but its poster 
     audio: [{ channels: 2 }, { source_stream: 2, codec: 'aac', channels: 6 }],
   })
   expect(estimate.probe.duration_seconds).toBeCloseTo(6, 1)
-  // What is kept about any job, and nothing else.
+  // What is stored about any job, and nothing else.
   expect((await stored()).filter((name) => !before.includes(name))).toHaveLength(2)
   expect(dry.source).toEqual(estimate.probe)
   const poster = await fetch(dry.poster!.url)

@@ -1,4 +1,4 @@
-// In charge of: HLS sources through the real service, from the playlist's address to the file that plays.
+// In charge of: HLS sources in the real service, from the playlist's address to the playable file.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ import { WebSite } from '../../../support/http/webSite.ts'
 const SECONDS = 6
 let service: Service
 let site: WebSite
-/** Listed as well, and never to be asked: what names it is refused for another reason than its address. */
+/** Allowed as well, but must never be requested: names of it must be refused for another reason than their address. */
 let canary: WebSite
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
@@ -51,7 +51,7 @@ async function output(status: PublicStatus, name: string): Promise<string> {
   return tempDir.file(name)
 }
 
-/** As long as the source, both streams there, and sound with its pictures. */
+/** Checks that it is as long as the source, has both streams, and audio in sync with the video. */
 async function faults(path: string, seconds = SECONDS): Promise<string[]> {
   const { streams, format } = await probeFile(path)
   const measured = await audioVideoOffsets(path)
@@ -68,7 +68,7 @@ async function faults(path: string, seconds = SECONDS): Promise<string[]> {
   return Object.entries(found).flatMap(([name, good]) => (good ? [] : [name]))
 }
 
-describe('an HLS source becomes one film, as long as its playlist', () => {
+describe('an HLS source becomes one video of the playlist’s duration', () => {
   test('transport streams, the highest of two variants, a playlist without a telling name, a redirect', async () => {
     const base = await presentation('ts', async (directory) => {
       await segmentHls(tempDir.file('source.mp4'), directory, 'high')
@@ -89,7 +89,7 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
     expect(site.requests.some(({ path }) => path.endsWith('low.m3u8'))).toBe(false)
   })
 
-  test('fragmented MP4 with sound of its own, which stays in step', async () => {
+  test('fragmented MP4 with separate audio stays in sync', async () => {
     const base = await presentation('fmp4', async (directory) => {
       const source = tempDir.file('source.mp4')
       await segmentHls(source, directory, 'video', { streams: '0:v', flags: fmp4Flags('video') })
@@ -107,7 +107,7 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
     expect(await faults(await output(status, 'fmp4.mp4'))).toEqual([])
   })
 
-  test('sound that begins half a second late stays late: transport streams, sound apart', async () => {
+  test('audio that starts half a second late stays late: transport streams, separate audio', async () => {
     const base = await presentation('late', async (directory) => {
       const source = tempDir.file('late.mp4')
       await segmentHls(source, directory, 'video', { streams: '0:v' })
@@ -147,7 +147,8 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
       await segmentHls(tempDir.file('source.mp4'), directory, 'film', { flags })
     })
     if (iv === undefined) {
-      // ffmpeg writes the IV that it used, which without one given is the number: left out, the rule must find it.
+      // ffmpeg writes the IV that it used, which by default is the segment number: if it is left out, the rule must
+      // give the same.
       const text = site.files.get(`/${name}/film.m3u8`)!.toString()
       site.files.set(`/${name}/film.m3u8`, Buffer.from(text.replace(/,IV=0x[0-9a-f]+/gi, '')))
     }
@@ -155,7 +156,7 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
     expect(await faults(await output(status, `${name}.mp4`))).toEqual([])
   })
 
-  test('discontinuities: two films with clocks of their own, one behind the other', async () => {
+  test('discontinuities: two periods with separate clocks, one after the other', async () => {
     const base = await presentation('breaks', async (directory) => {
       await segmentHls(tempDir.file('source.mp4'), directory, 'one')
       await segmentHls(tempDir.file('source.mp4'), directory, 'two', { flags: ['-output_ts_offset', '5000'] })
@@ -173,7 +174,7 @@ describe('an HLS source becomes one film, as long as its playlist', () => {
   })
 })
 
-describe('an HLS source that cannot be taken ends the job with its code', () => {
+describe('an HLS source that cannot be read fails the job with its error code', () => {
   const segment = (uri: string): string[] => ['#EXT-X-TARGETDURATION:2', '#EXTINF:2,', uri]
   const end = '#EXT-X-ENDLIST'
   const cases: [string, string, string[] | (() => string[])][] = [

@@ -1,5 +1,7 @@
-// In charge of: segmented output of the whole service as players meet it: fetched from the addresses that were told, joined, decoded.
-// Not in charge of: the pipeline's own tests (node/transcoder/pipeline/segmentedOutput.test.ts), manifests' rules (package/).
+// In charge of: segmented output of the whole service as players read it: fetched from the reported addresses, joined,
+// decoded.
+// Not in charge of: tests of the pipeline (node/transcoder/pipeline/segmentedOutput.test.ts), rules for manifests
+// (node/transcoder/manifests).
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,7 +15,7 @@ import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 const SECONDS = 7
-/** A break of the programme from here on; neither end is the end of a full segment. */
+/** An ad break starts here; neither of its ends is the end of a full segment. */
 const SPLICE = 3.04
 const RETURN = 4.52
 const STARTS = [0, 2, SPLICE, 4, RETURN, 6]
@@ -57,7 +59,7 @@ interface Reader {
   status: PublicStatus
   /** An object by its address relative to the directory of the manifests. */
   get: (path: string) => Promise<Buffer>
-  /** Init segment and segments of a media playlist, as a player joins them, in a file. */
+  /** Init segment and segments of a media playlist, joined in a file as a player does. */
   play: (playlist: string) => Promise<string>
 }
 
@@ -88,7 +90,7 @@ async function ended(id: number): Promise<Reader> {
   return { status, get, play }
 }
 
-/** Everything that job.json lists can be fetched, and is what it says. */
+/** Everything that job.json lists can be fetched, and matches its description. */
 async function requireReported(get: Reader['get']): Promise<void> {
   const { objects } = JSON.parse((await get('job.json')).toString()) as {
     objects: { path: string; size: number; sha256: string }[]
@@ -108,13 +110,13 @@ async function requireReported(get: Reader['get']): Promise<void> {
 
 const job = (change: object) => service.create(jobRequest(input, 'file-upload', { ...common, ...change })).then(ended)
 
-/** Where the segments of a media playlist begin, in seconds. */
+/** Start times of the segments of a media playlist, in seconds. */
 function starts(playlist: string): number[] {
   const durations = [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds))
   return durations.map((_duration, index) => durations.slice(0, index).reduce((sum, each) => sum + each, 0))
 }
 
-/** Seconds of the first samples of beeps, and of flashes by the number of the picture: what lies at t is seen and heard at t. */
+/** Start times of beeps in seconds, and of flashes by frame number: what is at t in the file is presented at t. */
 async function beepsAndFlashes(video: string, audio: string): Promise<{ beeps: number[]; flashed: number[] }> {
   const rise = (loud: (index: number) => boolean, length: number, rate: number): number[] => {
     const found: number[] = []
@@ -135,7 +137,7 @@ async function beepsAndFlashes(video: string, audio: string): Promise<{ beeps: n
   }
 }
 
-test('HLS of transport streams: every picture once, sound in time, a segment and a cue at the splice', async () => {
+test('HLS of transport streams: every frame once, audio in sync, a segment boundary and a cue at the splice point', async () => {
   const { status, get, play } = await job({
     output_container: 'ts',
     segmented_output_hls: true,
@@ -158,7 +160,7 @@ test('HLS of transport streams: every picture once, sound in time, a segment and
   }
 })
 
-test('HLS and DASH of one set, with two sounds, cues and a tar', async () => {
+test('HLS and DASH of one CMAF set, with two audio tracks, cues and a tar', async () => {
   const { get, play } = await job({
     output_container: 'hls',
     segmented_output_hls: true,

@@ -1,4 +1,5 @@
-// In charge of: a second job into the directory of a first one, while players read it: in a bucket, where both write the same names.
+// In charge of: a second job with the directory of a first one, while players read it: in a bucket, where both write
+// the same names.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../../fakes/s3Server.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
@@ -53,7 +54,7 @@ const text = (name: string): string => {
   return Buffer.from(found.bytes).toString()
 }
 
-/** What a player fetches that comes now: the attempts whose segments it would play. Throws where one is missing. */
+/** What a player that starts now fetches: the attempts whose segments it would play. Throws if one is missing. */
 function read(): Set<string> {
   readDash()
   return readHls()
@@ -85,7 +86,7 @@ function readDash(): void {
 
 test('a player that comes at any moment finds every segment, and no playlist mixes two jobs', async () => {
   const reasons: unknown[] = []
-  // The multivariant playlist and the MPD come last: whoever finds one finds everything.
+  // The multivariant playlist and the MPD are written last: if they exist, everything exists.
   s3.watch = () => {
     try {
       if (s3.objects.has(`${DIRECTORY}master.m3u8`)) readHls()
@@ -97,7 +98,7 @@ test('a player that comes at any moment finds every segment, and no playlist mix
   await service.waitForEnd(await job())
   const [first] = read()
   const before = [...s3.objects.keys()].filter((key) => key.includes(first!))
-  // Looked at after every single write of the second job.
+  // Checked after every single write of the second job.
   const seen: Set<string>[] = []
   s3.watch = () => {
     try {
@@ -113,7 +114,7 @@ test('a player that comes at any moment finds every segment, and no playlist mix
   expect(seen.length).toBeGreaterThan(30)
   const [last] = read()
   expect(last).not.toBe(first)
-  // Until the commit everything is the first job's; players that began with it can go on.
+  // Until the commit everything belongs to the first job; players that started with it can continue.
   const firstOfBoth = seen.findIndex((attempts) => attempts.has(last!))
   expect(seen.slice(0, firstOfBoth).every((attempts) => attempts.size === 1 && attempts.has(first!))).toBe(true)
   expect(firstOfBoth).toBeGreaterThan(20)

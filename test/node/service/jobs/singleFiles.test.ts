@@ -11,7 +11,8 @@ beforeAll(async () => {
   tempDir = await tempDirectory()
   const clip = await makeClip(tempDir.file('clip.mp4'), {
     seconds: 8,
-    // Pictures that carry no captions, so that the held source is first read by the encoder and not by whoever looks for some.
+    // A codec without captions, so that the encoder is the first to read the held part of the source, not the caption
+    // probe.
     flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
   })
   media = await PausableFileServer.start(clip)
@@ -72,13 +73,13 @@ test.each(['', 'x'])('the polling client of the specification gets its files (pa
   expect(await service.workDirEntries()).toEqual([])
 })
 
-test('a file without sound is transcoded when no audio is asked for', async () => {
+test('a file without audio is transcoded when no audio is requested', async () => {
   const clip = await makeClip(tempDir.file('silent.mp4'), { seconds: 2, audio: [] })
   const id = await service.create(jobRequest(await service.upload(clip), 'file-upload', { audioProfiles: [] }))
   expect(await service.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
 })
 
-// ts: through the multiplexer of our own, at a constant rate.
+// ts: through our own multiplexer, at a constant rate.
 test.each<[string, Record<string, string>]>([
   ['mp4', {}],
   ['ts', { output_container: 'ts', video_bitrate_mode: 'cbr' }],
@@ -95,6 +96,6 @@ test.each<[string, Record<string, string>]>([
   media.resume()
   const next = await service.create(jobRequest(media.url, 'http', change))
   expect(await service.waitForEnd(next)).toMatchObject({ state: 'ready', error: null })
-  // What was cancelled stays so.
+  // A cancelled job stays cancelled.
   expect(await service.status(id)).toMatchObject({ state: 'cancelled' })
 })

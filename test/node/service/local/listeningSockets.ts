@@ -1,5 +1,5 @@
-// In charge of: every socket that a process and its descendants listen on, as the kernel lists them (/proc), and speaking
-// to one as an attacker would: bytes, not requests.
+// In charge of: every socket on which a process and its descendants listen, as listed by the kernel (/proc), and
+// sending raw bytes to one as an attacker would.
 // Not in charge of: expectations.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -18,13 +18,13 @@ export interface ListeningPath {
   pid: number
   program: string
   path: string
-  /** Whether nobody but its owner gets to it. */
+  /** Whether only its owner can reach it. */
   isPrivate: boolean
 }
 
-/** proc(5), net/tcp: the state of a socket that listens. */
+/** proc(5), net/tcp: the state of a listening socket. */
 const TCP_LISTEN = '0A'
-/** A process and everything below it. */
+/** A process and all its descendants. */
 export function processTree(pid: number): { pid: number; program: string }[] {
   const program = (id: number): string =>
     readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0').join(' ').slice(0, 120)
@@ -38,7 +38,7 @@ export function processTree(pid: number): { pid: number; program: string }[] {
   })
 }
 
-/** Inode of each open socket → who has it. */
+/** Inode of each open socket → the process that has it. */
 function socketsOf(pid: number): Map<string, { pid: number; program: string }> {
   const found = new Map<string, { pid: number; program: string }>()
   for (const owner of processTree(pid)) {
@@ -86,7 +86,7 @@ export function listeningPaths(pid: number): ListeningPath[] {
     .flatMap((line) => {
       const [, , , flags, , , inode, path] = line.trim().split(/\s+/)
       const owner = sockets.get(inode ?? '')
-      // __SO_ACCEPTCON: it listens.
+      // __SO_ACCEPTCON: a listening socket.
       if (owner === undefined || path === undefined || (Number.parseInt(flags ?? '', 16) & 0x10000) === 0) return []
       return [{ ...owner, path, isPrivate: isPrivate(path) }]
     })
@@ -100,13 +100,13 @@ function isPrivate(path: string): boolean {
 }
 
 export interface RawResponse {
-  /** 0: closed, or silent, without an answer. */
+  /** 0: closed or silent, without an answer. */
   status: number
   headers: string
   body: string
 }
 
-/** Sends bytes and reads until the other side closes. `end`: says that no more will come. */
+/** Sends bytes and reads until the other side closes. `end`: closes our side after sending. */
 export function sendRaw(
   target: { host: string; port: number },
   bytes: string | Buffer,
@@ -135,7 +135,7 @@ export function sendRaw(
   })
 }
 
-/** A request whose target is exactly this text: no client library corrects it. */
+/** A request whose target is exactly this text: no client library normalizes it. */
 export function rawRequest(target: string, headers: Record<string, string> = {}, method = 'GET', body = ''): string {
   const all = {
     Host: 'localhost',

@@ -1,5 +1,5 @@
-// In charge of: the fault that ports.test.ts plants: a runtime with a database and a bucket that listens on a port itself,
-// with wrangler's defaults. Ends with its parent.
+// In charge of: the fault that ports.test.ts plants: a runtime with a database and a bucket that listens on a port
+// itself, with wrangler's defaults. Ends with its parent.
 import { Miniflare, convertV4MiniflareOptions } from 'miniflare'
 
 const runtime = new Miniflare(

@@ -1,6 +1,6 @@
-// In charge of: what of a local development server could be reached without a key: every door that miniflare and wrangler
-// are known to have, asked for on every port of a process and its descendants.
-// Not in charge of: who is attacked (ports.test.ts).
+// In charge of: what can be reached in a local development server without a key: every known entry point of miniflare
+// and wrangler is requested on every port of a process and its descendants.
+// Not in charge of: which process is scanned (ports.test.ts).
 import { listeningPorts, rawRequest, sendRaw, type ListeningPort, type RawResponse } from './listeningSockets.ts'
 
 export interface OpenPort {
@@ -18,7 +18,7 @@ const explorer = [
   '/api/r2/buckets/splicepoint/objects',
   '/api/workers/durable_objects/namespaces',
 ]
-/** Of miniflare's own worker, its loopback server and wrangler's proxy, in their old and their new places. */
+/** Paths of miniflare's own worker, its loopback server and wrangler's proxy, in old and new versions. */
 const entryPoints = [
   ['/cdn-cgi/explorer', '/cdn-cgi/local/explorer', '/cdn-cgi/mf/explorer'].flatMap((at) =>
     explorer.map((path) => at + path),
@@ -31,10 +31,10 @@ const entryPoints = [
   ['/json', '/json/version', '/browser/sessionIds'],
 ].flat()
 
-/** No address at all: a server may fall over it. */
+/** Invalid addresses: a server may crash on them. */
 const odd = ['//', '///', '*', 'http://[', 'http://', '/%', '/%00', '/\\', '//localhost:1/health', '?', 'localhost:1']
 
-/** The same place under other names. */
+/** Other spellings of the same path. */
 const disguises: ((path: string) => string)[] = [
   (path) => path,
   (path) => `/health/..${path}`,
@@ -43,7 +43,7 @@ const disguises: ((path: string) => string)[] = [
   (path) => `http://localhost${path}`,
 ]
 
-/** Headers that move a request, or say whose it is. */
+/** Headers that redirect a request, or claim an identity. */
 const disguisedHeaders: Record<string, string>[] = [
   {},
   { Origin: 'http://localhost:8080' },
@@ -52,7 +52,7 @@ const disguisedHeaders: Record<string, string>[] = [
   { 'MF-Op': 'GET', 'MF-Op-Target': '0', 'MF-Op-Key': 'BUCKET' },
 ]
 
-/** Everything that answers with more than a refusal. `objects`: keys that are in the bucket. */
+/** Every answer that is more than a refusal. `objects`: keys in the bucket. */
 export async function findOpenPorts(pid: number, objects: readonly string[]): Promise<OpenPort[]> {
   const stored = objects.map((key) => `/cdn-cgi/local/r2/public/splicepoint/${encodeURI(key)}`)
   const openings: OpenPort[] = []
@@ -61,14 +61,14 @@ export async function findOpenPorts(pid: number, objects: readonly string[]): Pr
     const judge = (asked: string, answer: RawResponse): void => {
       const { status, body } = answer
       if (status < 400 || status >= 500) {
-        // Closed without a word is as good as a refusal.
+        // Closing without an answer is as good as a refusal.
         if (status !== 0) openings.push({ where, asked, status, body: body.slice(0, 200) })
       } else if (/\n\s+at |file:\/\/|node_modules/.test(body)) openings.push({ where, asked, status, body })
     }
     for (const [asked, bytes] of attacks([...entryPoints, ...stored])) judge(asked, await sendRaw(port, bytes))
     await moved(port, judge)
   }
-  // Last: not everybody survives it.
+  // Last, because a server may crash on it.
   for (const port of listeningPorts(pid))
     for (const target of odd) await sendRaw(port, rawRequest(target), { end: true })
   return openings
@@ -92,7 +92,7 @@ function attacks(paths: readonly string[]): [asked: string, bytes: string][] {
   ]
 }
 
-/** A health check that is to become something else. The answer of the real one is known by its first words. */
+/** A health check that is rewritten to another path. The real answer is recognized by its first words. */
 async function moved(port: ListeningPort, judge: (asked: string, answer: RawResponse) => void): Promise<void> {
   const headers: Record<string, string>[] = [
     { 'MF-Original-URL': 'http://localhost/cdn-cgi/local/scheduled' },

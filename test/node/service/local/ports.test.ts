@@ -1,4 +1,4 @@
-// In charge of: that nothing which listens on this machine for `npm start` serves more than the service itself.
+// In charge of: no process that listens on this machine for `npm start` serves more than the service itself.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
@@ -20,7 +20,7 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-/** What the bucket holds, by the names that it has there. */
+/** Keys of the objects in the bucket. */
 function objectKeys(): string[] {
   const directory = join(service.stateDir, 'v3/r2/miniflare-R2BucketObject')
   return readdirSync(directory)
@@ -41,7 +41,7 @@ function objectKeys(): string[] {
 const front = (): { host: string; port: number } => ({ host: '127.0.0.1', port: Number(new URL(service.base).port) })
 const authorization = (): string => `Basic ${Buffer.from(`${service.ready.api_key}:`).toString('base64')}`
 
-// The kernel's own list of sockets.
+// Reads the kernel's own list of sockets.
 describe.skipIf(process.platform !== 'linux')('what listens', () => {
   test('no port of any process serves anything of miniflare or wrangler, under any name', async () => {
     const keys = objectKeys()
@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== 'linux')('what listens', () => {
     for (const url of service.ready.transcoder_urls)
       expect(ports.map(({ port }) => port)).toContain(Number(new URL(url).port))
     expect(await findOpenPorts(service.ready.pids.start, keys)).toEqual([])
-    // Nobody was brought down by it either, and started again.
+    // The scan crashed no process either; the ports are the same.
     expect(listeningPorts(service.ready.pids.start)).toEqual(ports)
     expect(await service.isServing()).toBe(true)
     expect(service.stderr()).toBe('')
@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== 'linux')('what listens', () => {
     expect(paths.filter(({ isPrivate }) => !isPrivate)).toEqual([])
   })
 
-  test('the same walk finds every door of a runtime without a front door', async () => {
+  test('the same scan finds every open port of a runtime without the front server', async () => {
     const planted = spawn(process.execPath, [join(import.meta.dirname, 'openRuntime.ts')], {
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
     })

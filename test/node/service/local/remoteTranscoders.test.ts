@@ -1,4 +1,4 @@
-// `npm start` with transcoders that someone else runs: in containers, on other machines.
+// `npm start` with transcoders that run elsewhere: in containers, on other machines.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { jobRequest, ROOT, Service } from '../../../support/service.ts'
 
 const SECRET = 'a-secret-for-tests-of-32-letters'
 
-/** Among its lines, the one that says where it listens; all of them are read. */
+/** Finds the listening address in its output, and reads all lines. */
 function addressIn(lines: Interface): Promise<string> {
   return new Promise((resolve) => {
     lines.on('line', (line) => {
@@ -38,7 +38,7 @@ async function startTranscoder(workDir: string): Promise<{ url: string } & Async
   }
 }
 
-test('starts none of its own, and gives its jobs to those', async () => {
+test('starts no transcoder of its own, and dispatches jobs to the configured ones', async () => {
   await using tempDir = await tempDirectory()
   await using transcoder = await startTranscoder(tempDir.file('work'))
   await using service = await Service.start({ TRANSCODER_URLS: transcoder.url, TRANSCODER_SECRET: SECRET })
@@ -62,7 +62,7 @@ test.each([
   expect(() => readSettings(env)).toThrow(message)
 })
 
-test('takes several, without a slash at the end', () => {
+test('accepts several addresses, without a trailing slash', () => {
   const env = { TRANSCODER_URLS: 'http://a:1/, http://b:2', TRANSCODER_SECRET: SECRET, DOOR_URL: 'http://door:3/' }
   expect(readSettings(env).remote).toEqual({
     urls: ['http://a:1', 'http://b:2'],

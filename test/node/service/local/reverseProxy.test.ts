@@ -1,4 +1,4 @@
-// In charge of: `npm start` behind a proxy that ends TLS: every address that it hands out leads back to the proxy, by
+// In charge of: `npm start` behind a proxy that terminates TLS: every address that it returns points to the proxy, by
 // TRUST_PROXY or by BASE_URL, and works there.
 // Not in charge of: which header wins (test/worker/http/forwardedOrigin.test.ts).
 import { once } from 'node:events'
@@ -14,13 +14,13 @@ import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 let service: Service
 let proxy: Server
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-/** As visitors call it. */
+/** The public address. */
 let base: string
 
 beforeAll(async () => {
   tempDir = await tempDirectory()
   service = await Service.start({ TRUST_PROXY: '1' })
-  // As nginx or Caddy would be set: the headers are the proxy's own.
+  // Like nginx or Caddy: the proxy sets its own headers.
   proxy = createServer(selfSignedCertificate('127.0.0.1'), (incoming, response) => {
     const outgoing = plainRequest(service.base + incoming.url, {
       method: incoming.method,
@@ -73,7 +73,7 @@ function ask(address: string, { method = 'GET', body, ...headers }: Record<strin
 
 const key = () => ({ authorization: `Basic ${Buffer.from(`${service.ready.api_key}:`).toString('base64')}` })
 
-/** All addresses in an answer that are not of another place. */
+/** All addresses in an answer, except those of other hosts. */
 const addressesIn = (value: unknown): string[] => JSON.stringify(value).match(/https?:\/\/[^"\\\s]+/g) ?? []
 
 test('behind TLS, uploads, outputs, archive and shares are https addresses of the proxy, and open', async () => {

@@ -14,7 +14,7 @@ const closed = (url: string): Promise<boolean> =>
     () => true,
   )
 
-/** The processes of this machine whose arguments are such. */
+/** The processes of this machine with matching arguments. */
 function processes(such: (argv: string[]) => boolean): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -25,7 +25,7 @@ function processes(such: (argv: string[]) => boolean): string[] {
   })
 }
 
-/** Every process below one. */
+/** Every descendant of a process. */
 function tree(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap((child) => tree(child.pid))]
 }
@@ -39,7 +39,7 @@ test('one line says that it is ready, two run side by side, and SIGTERM or SIGIN
   expect(one.ready.pids.workerd).toEqual(expect.any(Number))
   expect((await fetch(`${two.base}/health`)).status).toBe(200)
   expect((await one.call('/api/v0/job')).status).toBe(200)
-  // A key of one service opens nothing at the other.
+  // A key of one service does not work at the other.
   const foreign = Buffer.from(`${one.ready.api_key}:`).toString('base64')
   const refused = await fetch(`${two.base}/api/v0/job`, { headers: { authorization: `Basic ${foreign}` } })
   expect(refused.status).toBe(401)
@@ -94,7 +94,7 @@ test.each(['secrets.json', 'logs/wrangler', 'migrated', 'logs/worker.log'])(
     child.kill('SIGTERM')
     expect(await exited).toEqual([0, null])
     expect(all.filter(isAlive)).toEqual([])
-    // Whoever was born between the look and the signal works on the same directory.
+    // Processes that were started between the check and the signal use the same directory.
     expect(processes((argv) => argv.some((part) => part.includes(tempDir.path)))).toEqual([])
   },
 )

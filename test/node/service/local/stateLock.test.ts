@@ -1,4 +1,4 @@
-// In charge of: that one service at a time works on a state directory, however the one before it ended.
+// In charge of: only one service at a time uses a state directory, however the previous one ended.
 import { mkdir, symlink } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../../../scripts/local/processes/processGroup.ts'
@@ -40,7 +40,7 @@ test('of several that start at the same moment one serves, and the others are re
 
 test.each([
   ['the service', (service: Service) => [service.ready.pids.start]],
-  // Its runtime outlives both: nobody is left to tell it.
+  // Its runtime outlives both: no process is left to stop it.
   [
     'the service and what holds its Worker',
     (service: Service) => [service.ready.pids.worker, service.ready.pids.start],
@@ -52,7 +52,7 @@ test.each([
       return [service.ready.pids.start]
     },
   ],
-])('after SIGKILL of %s the next start works, and nothing of the one before runs beside it', async (_name, victims) => {
+])('after SIGKILL of %s the next start works, and no process of the previous one is left', async (_name, victims) => {
   await using space = await tempDirectory()
   const STATE_DIR = space.file('state')
   const killed = await Service.start({ STATE_DIR })
@@ -66,7 +66,7 @@ test.each([
   await killed[Symbol.asyncDispose]()
 })
 
-test('the lock ends with whoever holds it, and holds within one process too', async () => {
+test('the lock ends with its process, and also excludes a second holder in the same process', async () => {
   await using space = await tempDirectory()
   const runDir = space.file('run')
   await mkdir(runDir)

@@ -1,11 +1,11 @@
-// In charge of: a transcoder that is there and does nothing: /health says so, it is started again, and its job goes on.
+// In charge of: a transcoder that runs but does nothing: /health reports it, it is restarted, and its job continues.
 import { expect, test } from 'vitest'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
-test('a transcoder that is stopped (SIGSTOP) is told by /health, ended, and started again; its job ends well', async () => {
+test('a stopped transcoder (SIGSTOP) is reported by /health and restarted, and its job completes', async () => {
   await using tempDir = await tempDirectory()
   await using media = await PausableFileServer.start(await makeClip(tempDir.file('clip.mp4'), { seconds: 4 }))
   await using service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })

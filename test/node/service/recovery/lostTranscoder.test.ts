@@ -1,5 +1,5 @@
-// A transcoder that falls silent while nobody asks for the status of its job: neither a request of a client nor the cron keeps
-// the job's monitor in memory. With the lease that production has.
+// A transcoder falls silent while no client asks for the status of its job: neither client requests nor the cron keep
+// the job's monitor in memory. With production's lease.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { jobRequest, ROOT, Service, waitFor } from '../../../support/service.ts'
 
 const SECRET = 'a-secret-for-tests-of-32-letters'
 
-/** The way from the transcoders to the service, which can be cut. */
+/** A relay between the transcoders and the service that can be cut. */
 class Relay {
   readonly #sockets = new Set<Socket>()
   readonly #server = createServer((from) => {
@@ -29,7 +29,7 @@ class Relay {
     }
   })
   isCut = false
-  /** Of the service. */
+  /** Port of the service. */
   port = 0
 
   async listen(): Promise<string> {
@@ -73,7 +73,7 @@ async function startTranscoder(workDir: string) {
   }
 }
 
-test('a transcoder that was killed, one that is frozen and one that is cut off are noticed while nobody polls', async () => {
+test('a transcoder that is killed, frozen or disconnected is detected without client requests', async () => {
   await using tempDir = await tempDirectory()
   const flags = ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart']
   await using media = await PausableFileServer.start(await makeClip(tempDir.file('clip.mp4'), { seconds: 8, flags }))
@@ -96,7 +96,7 @@ test('a transcoder that was killed, one that is frozen and one that is cut off a
   killed.kill('SIGKILL')
   frozen.kill('SIGSTOP')
   relay.cut()
-  // The log is read, and nothing asked: a question would bring the monitor back.
+  // Only the log is read: a request would load the monitor again.
   const log = join(service.stateDir, 'logs/worker.log')
   const isLost = (line: string): boolean => line.includes('"msg":"lost"')
   await waitFor(
@@ -109,7 +109,7 @@ test('a transcoder that was killed, one that is frozen and one that is cut off a
     expect(lost).toMatchObject({ attempt: 1 })
     console.log(`noticed after ${((Date.parse(lost!.at) - began) / 1000).toFixed(1)} s, with a lease of 30 s`)
   }
-  // They go on as soon as there is somebody who can.
+  // They continue as soon as a transcoder is available.
   relay.isCut = false
   frozen.kill('SIGCONT')
   media.resume()

@@ -11,7 +11,8 @@ beforeAll(async () => {
   tempDir = await tempDirectory()
   const clip = await makeClip(tempDir.file('clip.mp4'), {
     seconds: 8,
-    // Pictures that carry no captions, so that the held source is first read by the encoder and not by whoever looks for some.
+    // A codec without captions, so that the encoder is the first to read the held part of the source, not the caption
+    // probe.
     flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
   })
   media = await PausableFileServer.start(clip)

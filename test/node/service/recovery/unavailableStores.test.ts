@@ -1,6 +1,7 @@
-// In charge of: sources and stores that are away, through the real service: what is waited for in the queue and what with a
-// transcoder in hand, what comes back in time, and what ends a job with its reason.
-// Not in charge of: how long each is waited for (test/node/transcoder/taskApi/retry.test.ts, test/node/contract/task/lifecycle.test.ts).
+// In charge of: unavailable sources and stores in the real service: which failures wait in the queue, which wait with a
+// transcoder assigned, which recover in time, and which end a job.
+// Not in charge of: how long each is waited for (test/node/transcoder/taskApi/retry.test.ts,
+// test/node/contract/task/lifecycle.test.ts).
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -11,17 +12,17 @@ import { selfSignedCertificate } from '../../../fakes/selfSignedCertificate.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
-/** For what takes a minute by itself, on a machine that is busy. */
+/** For steps that take a minute by themselves, on a busy machine. */
 const LONG_MS = 240_000
 
 let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let film: Buffer
 let upload: string
-/** Whatever it is told to answer. */
+/** Gives the answer that a test sets. */
 let source: Server
 let answer: RequestListener
-/** Nobody listens there, until a test does. */
+/** A port without a server, until a test starts one. */
 let closed: number
 let secure: Server
 
@@ -87,7 +88,7 @@ test(
 )
 
 test(
-  'a source where nobody listens is read when it is started again, by the same attempt',
+  'a source on a port that refuses connections is read once the server is up, by the same attempt',
   async () => {
     const id = await service.create(jobRequest(`http://127.0.0.1:${closed}/a.mp4`, 'http'))
     await waitFor('the source to be looked for', async () => (await service.status(id))?.phase === 'probing')
@@ -101,7 +102,7 @@ test(
 )
 
 test(
-  'a certificate that nobody vouches for, and a port where nobody listens, end a job with its first attempt and with a sentence',
+  'an untrusted certificate and a closed port fail the job at its first attempt, with a clear message',
   async () => {
     const store = { cloud_provider: 'aws', access_key: 'A', secret_key: 'B', endpoint: `http://127.0.0.1:${closed}` }
     const toStore = {

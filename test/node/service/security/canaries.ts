@@ -1,5 +1,5 @@
-// In charge of: values that must never be seen again, and finding them in whatever form they come back.
-// Not in charge of: where to look (serviceTraces.ts), which jobs carry them.
+// In charge of: canary values that must never appear again, and finding them in any encoding.
+// Not in charge of: where to search (serviceTraces.ts), which jobs carry them.
 import { randomBytes } from 'node:crypto'
 
 export interface FoundSecret {
@@ -7,12 +7,12 @@ export interface FoundSecret {
   form: string
 }
 
-/** A value that no file holds by chance; letters and digits only, so that it goes through every header and address. */
+/** A value that occurs in no file by chance; only letters and digits, so that every header and address can carry it. */
 export function canary(name: string): string {
   return `${name}${randomBytes(15).toString('hex').toUpperCase()}`
 }
 
-/** As each of these a value can come back from a program that means well: logs quote, SQLite keeps, headers encode. */
+/** The encodings in which a value may appear: logs quote, SQLite stores, headers encode. */
 function formsOf(value: string): Map<string, string> {
   const bytes = Buffer.from(value)
   const forms = new Map([
@@ -22,7 +22,8 @@ function formsOf(value: string): Map<string, string> {
     ['hex', bytes.toString('hex')],
     ['HEX', bytes.toString('hex').toUpperCase()],
   ])
-  // What base64 makes of the middle of a longer text depends on where it begins; the characters at the edges are shared.
+  // The base64 of the middle of a longer text depends on its offset; the characters at the edges are shared with
+  // neighbours.
   for (const shift of [0, 1, 2]) {
     const whole = Buffer.concat([Buffer.alloc(shift), bytes])
     const first = Math.ceil((shift * 8) / 6)
@@ -33,7 +34,7 @@ function formsOf(value: string): Map<string, string> {
   return forms
 }
 
-/** An attempt token, whoever made it (worker/secrets/attemptToken.ts). */
+/** An attempt token (worker/secrets/attemptToken.ts). */
 const ATTEMPT_TOKEN = /\b[1-9]\d{0,8}\.\d{13}\.[A-Za-z0-9_-]{43}/
 
 export class Canaries {

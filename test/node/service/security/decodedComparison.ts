@@ -1,5 +1,5 @@
-// In charge of: whether damage of a file can be noticed at all: the file and the whole one it was made of are decoded beside the
-// service, frame by frame, and ffmpeg is heard.
+// In charge of: whether damage of a file can be detected at all: the damaged and the original file are decoded outside
+// the service, frame by frame, and ffmpeg's messages are read.
 // Not in charge of: how the job ended (hostileSources.test.ts).
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -10,14 +10,14 @@ import { testFfmpeg } from '../../../support/media/media.ts'
 const run = promisify(execFile)
 
 interface Decoded {
-  /** Digest of each frame, video and audio in one list as they come. */
+  /** Digest of each frame, video and audio in one list in decoding order. */
   frames: string[]
   complaint: string
 }
 
 /**
- * whole: what is decoded is what the whole file has, or a beginning of it; unnoticed: frames differ, and no decoder says a word, as no
- * service could; noticed: they differ, and ffmpeg says so.
+ * whole: the decoded frames are those of the original, or a beginning of them; unnoticed: frames differ without any
+ * decoder message, so the service cannot detect it; noticed: frames differ, and ffmpeg reports it.
  */
 export type DamageDetection = 'whole' | 'unnoticed' | 'noticed'
 
@@ -29,7 +29,7 @@ export async function detectDamage(
   const complaint =
     found.complaint !== '' && damaged.endsWith('.ts') ? await complaintBeforeEnd(damaged) : found.complaint
   const own = new Set(whole.frames)
-  // A recording that is cut off anywhere ends in one frame, or one packet of audio, of which a part is missing.
+  // A recording that is cut off ends in one frame, or one audio packet, of which a part is missing.
   const strange = found.frames.filter((frame) => !own.has(frame)).length
   const missing = whole.frames.length - found.frames.length
   if (strange === 0 && missing <= 0) return { notice: 'whole', complaint }

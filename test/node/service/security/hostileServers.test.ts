@@ -1,6 +1,6 @@
-// In charge of: servers that mean harm, through the real service (I13): every job ends, with a name for what was wrong, and neither
-// the Worker nor the transcoder grows. `HOSTILE=long` (`npm run hostile`) adds those that only time can end.
-// Not in charge of: servers that merely break (httpFaults.test.ts), files that mean harm (hostileSources.test.ts).
+// In charge of: malicious servers in the real service (I13): every job ends with an error that names the problem, and
+// neither the Worker nor the transcoder grows. `HOSTILE=long` (`npm run hostile`) adds those that only a timeout ends.
+// Not in charge of: servers that merely break (../stores/httpFaults.test.ts), malicious files (hostileSources.test.ts).
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ const head = (status: string, headers: Record<string, string | number>): string 
 const type = { 'content-type': 'video/mp4' }
 const list = { 'content-type': 'application/vnd.apple.mpegurl' }
 
-/** Writes again and again for as long as somebody reads. */
+/** Writes repeatedly as long as the client reads. */
 function forever(socket: Socket, chunk: string | Buffer, everyMs = 0): void {
   const more = (): void => {
     if (socket.destroyed) return
@@ -40,7 +40,7 @@ function forever(socket: Socket, chunk: string | Buffer, everyMs = 0): void {
   more()
 }
 
-/** Packets without a payload (ISO/IEC 13818-1, 2.4.1), as they fill a stream. */
+/** Packets without a payload (ISO/IEC 13818-1, 2.4.1), as used for stuffing. */
 const nothing = Buffer.concat(
   Array.from({ length: 5000 }, () => Buffer.concat([Buffer.from([0x47, 0x1f, 0xff, 0x10]), Buffer.alloc(184, 0xff)])),
 )
@@ -102,7 +102,7 @@ const answers: Record<string, Answer> = {
   '/silent': () => undefined,
 }
 
-/** How each job ends; each code is one that is right. */
+/** How each job ends; any of the codes is correct. */
 const ends: [path: string, codes: string[]][] = [
   ['/redirects', ['source_address_refused', 'source_unreachable']],
   ['/shorter', ['source_damaged', 'source_incomplete', 'output_incomplete']],
@@ -156,31 +156,27 @@ function peakKib(pid: number | null | undefined): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
 }
 
-test(
-  'every server that means harm costs its own job and nothing else',
-  { timeout: LONG ? 3_600_000 : 400_000 },
-  async () => {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const all = LONG ? [...ends, ...slowEnds] : ends
-    const ids = await Promise.all(
-      all.map(([path]) => service.create(jobRequest(url + path, 'http', { audioProfiles: [] }))),
-    )
-    const began = Date.now()
-    const outcomes: Record<string, string> = {}
-    await Promise.all(
-      all.map(async ([path], n) => {
-        const { error, state } = await service.waitForEnd(ids[n]!, LONG ? 3_000_000 : 300_000)
-        outcomes[path] = error?.code ?? state
-        if (LONG) console.log(`${path}: ${outcomes[path]} after ${Math.round((Date.now() - began) / 1000)} s`)
-      }),
-    )
-    expect(
-      all.filter(([path, codes]) => !codes.includes(outcomes[path]!)).map(([path]) => [path, outcomes[path]]),
-    ).toEqual([])
-    await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
-    // Nothing grew, and the service still works.
-    for (const pid of [...service.ready.pids.transcoders, service.ready.pids.workerd])
-      expect(peakKib(pid)).toBeLessThan(MOST_RESIDENT_KIB)
-    expect((await fetch(`${service.base}/health`)).status).toBe(200)
-  },
-)
+test('a hostile server affects only its own job', { timeout: LONG ? 3_600_000 : 400_000 }, async () => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const all = LONG ? [...ends, ...slowEnds] : ends
+  const ids = await Promise.all(
+    all.map(([path]) => service.create(jobRequest(url + path, 'http', { audioProfiles: [] }))),
+  )
+  const began = Date.now()
+  const outcomes: Record<string, string> = {}
+  await Promise.all(
+    all.map(async ([path], n) => {
+      const { error, state } = await service.waitForEnd(ids[n]!, LONG ? 3_000_000 : 300_000)
+      outcomes[path] = error?.code ?? state
+      if (LONG) console.log(`${path}: ${outcomes[path]} after ${Math.round((Date.now() - began) / 1000)} s`)
+    }),
+  )
+  expect(
+    all.filter(([path, codes]) => !codes.includes(outcomes[path]!)).map(([path]) => [path, outcomes[path]]),
+  ).toEqual([])
+  await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
+  // No process grew, and the service still works.
+  for (const pid of [...service.ready.pids.transcoders, service.ready.pids.workerd])
+    expect(peakKib(pid)).toBeLessThan(MOST_RESIDENT_KIB)
+  expect((await fetch(`${service.base}/health`)).status).toBe(200)
+})

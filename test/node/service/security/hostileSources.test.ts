@@ -1,7 +1,7 @@
-// In charge of: hostile sources and names through the real service (I13, I14): every job ends with a stable code and in bounds of
-// time and memory, and says what was wrong with its source; no address is asked and no file read but those of the job. `FUZZ_RUNS=<n>` and `FUZZ_SEED=<n>` (`npm run fuzz:media`)
-// make more mutated files and others.
-// Not in charge of: addresses in the fields of a job (worker/storage/ssrf.test.ts).
+// In charge of: hostile sources and names in the real service (I13, I14): every job ends with a stable code and within
+// bounds of time and memory, and reports what is wrong with its source; only the job's own addresses are requested and
+// only its files read. `FUZZ_RUNS=<n>` and `FUZZ_SEED=<n>` (`npm run fuzz:media`) add more mutated files and others.
+// Not in charge of: addresses in the fields of a job (test/worker/storage/ssrf.test.ts).
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -83,7 +83,7 @@ afterAll(async () => {
   await tempDir?.[Symbol.asyncDispose]()
 })
 
-/** Runs a job for each file and says how it ended, having seen to what holds for every one of them. */
+/** Runs a job for each file and returns how it ended, after the checks that apply to all of them. */
 async function outcomes(
   files: Iterable<[name: string, bytes: Buffer]>,
   audioProfiles: object[] = [],
@@ -123,7 +123,7 @@ test('lists and texts named .mp4 are no media, and what they name is not opened'
   const texts = textInputs(target)
   const ended = await outcomes(texts.map(([name, text]) => [name, Buffer.from(text)]))
   for (const [name, code] of Object.entries(codesOf(ended))) {
-    // Not found: a plain path in a playlist is one below the playlist's own address.
+    // Not found: a plain path in a playlist is relative to the playlist's own address.
     expect(
       ['source_not_media', 'source_address_refused', 'source_not_found', 'source_unreachable'],
       `${name}: ${code}`,
@@ -177,7 +177,7 @@ test(`files of every container, cut in the middle and mutated (seed ${seed})`, {
   expect(silent).toEqual([])
 })
 
-/** Of a job that ended well and said nothing of damage. */
+/** For a job that succeeded and reported no damage. */
 async function unsaid(bytes: Buffer, extension: string): Promise<string> {
   const path = tempDir.file(`judged.${extension}`)
   await writeFile(path, bytes)
@@ -186,7 +186,7 @@ async function unsaid(bytes: Buffer, extension: string): Promise<string> {
 }
 
 test(
-  'names that look like options, paths, patterns and filters are refused or are names',
+  'names that look like options, paths, patterns and filters are refused or used literally',
   { timeout: 300_000 },
   async () => {
     const input = await service.upload(tempDir.file('clip.mp4'))

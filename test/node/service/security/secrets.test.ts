@@ -1,6 +1,6 @@
-// In charge of: no secret leaves (I15): canaries in every field that takes one, jobs through every way they can end, and then a
-// search of all that is stored, said, answered, sent, or visible in /proc.
-// Not in charge of: whether the stores take the credentials (stores, oracleAndGoogle.test.ts).
+// In charge of: secrets never leave the service (I15): canaries in every field that takes a secret, jobs with every
+// possible end, and then a search through everything that is stored, logged, answered, sent, or visible in /proc.
+// Not in charge of: whether the stores accept the credentials (../stores).
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -39,7 +39,7 @@ const query = {
   segment: made('segmentQuery'),
   segmentKey: made('segmentKeyQuery'),
 }
-/** AES-128 has 16 bytes. */
+/** AES-128 keys have 16 bytes. */
 const segmentKey = secrets.add('segmentKey', canary('').slice(0, 16))
 const pem = await generateRsaKey()
 const pemOfGoogle = await generateRsaKey()
@@ -117,7 +117,7 @@ afterAll(async () => {
   await tempDir?.[Symbol.asyncDispose]()
 })
 
-/** Encrypted HLS whose key and segments want a query of their own. */
+/** Encrypted HLS whose key and segments require queries of their own. */
 async function publishHls(clip: string): Promise<void> {
   const directory = tempDir.file('hls')
   await mkdir(directory)
@@ -188,7 +188,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   const ask = async (path: string, init: RequestInit = {}): Promise<any> => {
     const response = await service.call(path, init)
     const text = await response.text()
-    // A presigned address says whose key it is made with, and nothing else does.
+    // A presigned address contains the access key id; nothing else may.
     const told = text.replaceAll(/(?<=[?&]X-Amz-Credential=)\w+(?=%2F)/g, '')
     answers.push(`${path} ${JSON.stringify([...response.headers])} ${told}`)
     return text.startsWith('{') ? { status: response.status, ...JSON.parse(text) } : { status: response.status }
@@ -206,7 +206,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
     return service.waitForEnd(id)
   }
 
-  // Done, with every kind of credentials.
+  // Successful jobs, with every kind of credentials.
   const logo = { logo_url: `https://logo.test/logo.png?sig=${query.logo}` }
   const ready = { state: 'ready', error: null }
   expect(await run('s3://films/in.mp4', { ...toS3, ...logo })).toMatchObject(ready)
@@ -235,13 +235,13 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   expect(film).toMatchObject(ready)
   expect(await run(fromSite, toOwn, '?dry_run=true')).toMatchObject({ ...ready, dry_run: true })
 
-  // Encrypted segments with tokens of their own, put to a server that wants another name and password.
+  // Encrypted segments with separate tokens, PUT to a server that wants another name and password.
   const toTarget = { bucket_output_path: `http://${drop.host}/out`, ...both(ofBasic, ofTarget) }
   expect(await run(`http://${site.host}/hls/film.m3u8?sig=${query.input}`, toTarget)).toMatchObject(ready)
   expect([...drop.files.keys()]).toContain('/out/video.mp4')
   expect(site.requests.some(({ path }) => path === '/hls/secret.key')).toBe(true)
 
-  // A key that was issued, with a webhook of its own; what signs it. They are answered once, to whoever asked.
+  // A newly issued key with a webhook, and its signing secret. The service returns each once, to the caller.
   const admin = Buffer.from(`${service.ready.admin_key}:`).toString('base64')
   const asAdmin = async (method: string, path: string, body: object = {}): Promise<any> => {
     const headers = { 'content-type': 'application/json', authorization: `Basic ${admin}` }
@@ -273,7 +273,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   const listed = await fetch(`${service.base}/api/v0/keys`, { headers: { authorization: `Basic ${admin}` } })
   answers.push(`keys ${await listed.text()}`)
 
-  // Refused at creation, with secrets in the places where people put them by mistake.
+  // Refused at creation, with secrets in fields where users put them by mistake.
   const misplaced = [
     jobRequest(`https://${basic.user}:${basic.password}@films.example/a.mp4`, 'http', toOwn),
     jobRequest(fromSite, 'http', {
@@ -290,7 +290,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   const unknown = { ...toOwn, api_token: aws.token, extra: { password: basic.password, see: fromSite } }
   expect(await run(fromSite, unknown)).toMatchObject(ready)
 
-  // Wrong credentials: stores answer with what they were sent.
+  // Wrong credentials: stores echo what they received.
   const wrong = made('wrongSecret')
   const failed = { state: 'error' }
   expect(await run('s3://films/in.mp4', { ...toS3, ...both({ ...ofAws, secret_key: wrong }) })).toMatchObject(failed)
@@ -304,7 +304,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
     }),
   ).toMatchObject(failed)
 
-  // A source that is not there, again by hand, and without a trace.
+  // A missing source, and a manual retry of it.
   const lost = await run(`http://${site.host}/none.mp4?sig=${query.lost}`, toOwn)
   expect(lost).toMatchObject({ error: { code: 'source_not_found' } })
   const again = await ask(`/api/v0/job/${ids.at(-1)}/retry`, { method: 'POST' })
@@ -325,7 +325,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   expect(await service.waitForEnd(ids.at(-1)!)).toMatchObject(failed)
   expect((await ask(`/api/v0/job/${ids[1]}`, { method: 'DELETE' })).status).toBeLessThan(300)
 
-  // Cancelled while its source answers nothing.
+  // Cancelled while its source does not answer.
   held = new Promise((resolve) => (release = resolve))
   const before = arrived
   const stuck = (await send(jobRequest('s3://films/in.mp4', 'http', toS3)))._auto_generated_id_ as number
@@ -344,11 +344,11 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   for (const path of ['/api/v0/job', '/api/v0/limits', '/health', '/metrics']) await ask(path)
 
   const places = new Map<string, Uint8Array>([...(await readFilesBelow(service.stateDir)), ...watch.seen])
-  // What the service keeps its own secrets in, readable for its owner only.
+  // The file in which the service keeps its own secrets; only its owner can read it.
   expect(places.delete('secrets.json')).toBe(true)
   for (const [index, text] of answers.entries()) places.set(`answer ${index}: ${text.slice(0, 80)}`, Buffer.from(text))
   places.set('stderr', Buffer.from(service.stderr()))
-  // The first line hands the keys to whoever started it.
+  // The first line passes the keys to the user who started it.
   places.set('stdout', Buffer.from(service.stdout.slice(1).join('\n')))
   for (const [index, { headers, body }] of hooks.entries()) {
     places.set(`webhook ${index}`, Buffer.concat([Buffer.from(JSON.stringify([...headers])), body]))
@@ -360,7 +360,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   for (const store of [s3, oracle, compatible, google.store]) {
     for (const [key, { bytes }] of store.objects) places.set(`stored ${key}`, bytes)
   }
-  // The search saw what it is for.
+  // Proves that the search covers the expected places.
   const names = [...places.keys()].join('\n')
   for (const part of ['d1/', 'r2/', 'do/', 'logs/', 'output ', 'webhook 0', 'job.json']) expect(names).toContain(part)
   for (const program of ['ffmpeg', 'ffprobe', 'workerd']) expect([...watch.programs()].join(' ')).toContain(program)

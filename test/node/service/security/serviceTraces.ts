@@ -1,11 +1,11 @@
-// In charge of: everything that a running service leaves where others can look: files, arguments and environments.
+// In charge of: everything that a running service leaves where others can read it: files, arguments and environments.
 // Not in charge of: what must not be in it.
 import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { childrenOf } from '../../../../scripts/local/processes/processGroup.ts'
 
-/** Every file below, by its path from there. A file that goes meanwhile is left out. */
+/** Every file below, by its relative path. Files that are deleted meanwhile are left out. */
 export async function readFilesBelow(root: string): Promise<Map<string, Buffer>> {
   const entries = await readdir(root, { withFileTypes: true, recursive: true })
   const files = new Map<string, Buffer>()
@@ -17,7 +17,7 @@ export async function readFilesBelow(root: string): Promise<Map<string, Buffer>>
   return files
 }
 
-/** What /proc told of all descendants of a process, again and again until it is disposed. */
+/** Reads /proc of all descendants of a process repeatedly until it is disposed. */
 export class ProcessWatcher {
   /** `<program> cmdline|environ` and the bytes, each once. */
   readonly seen = new Map<string, Buffer>()

@@ -1,5 +1,5 @@
-// In charge of: whole jobs on a server that answers as Ceph's RADOS Gateway does: uploads in parts whose completion has no
-// tag, a tar, segments; and that nothing of a newer S3 is sent to it.
+// In charge of: whole jobs on a server that answers as Ceph's RADOS Gateway does: multipart uploads whose completion
+// has no ETag, a tar, segments; and that no newer S3 feature is used with it.
 // Not in charge of: each operation by itself (test/worker/storage/s3/s3Store.test.ts).
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ afterAll(async () => {
 afterEach(() => {
   rgw.fault = () => null
   if (rgw.uploads.size > 0) throw new Error(`uploads are left: ${[...rgw.uploads.keys()].join(', ')}`)
-  // It looks for what may not be there; but what it sends is taken.
+  // It reads objects that may be missing; but every write is accepted.
   const refused = rgw.refused.splice(0).filter((line) => line.startsWith('P'))
   if (refused.length > 0) throw new Error(`refused: ${refused.join(', ')}`)
 })
@@ -55,7 +55,7 @@ function hashOf(key: string): string {
     .digest('hex')
 }
 
-test('a film that goes in parts is there, and its completion is not taken for a failure', async () => {
+test('a multipart upload is stored, and its completion is not taken for a failure', async () => {
   const status = await service.waitForEnd(await service.create(job('one')))
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(rgw.log).toContain('CompleteMultipartUpload films/one/video.mp4')
@@ -115,6 +115,6 @@ test('the server answers 100 to who waits for it', async () => {
   put.on('response', (response) => response.resume())
   put.end('x')
   await closed
-  // It was not signed.
+  // The request was not signed.
   expect(rgw.refused.splice(0)).toContain('PUT /films/x')
 })

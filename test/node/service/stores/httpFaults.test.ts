@@ -1,5 +1,5 @@
-// In charge of: sources and destinations by http that break in every way we know of, through the real service: a job ends
-// with all of the source, or byte for byte what was made, or with an error that has a name, never with a short file.
+// In charge of: http sources and destinations that break in every known way, in the real service: a job ends with all
+// of the source, or byte for byte what was made, or with an error code, never with a short file.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const ts = { output_container: 'ts', videoProfiles: [{ output: 'v.ts', width: 32
 
 beforeAll(async () => {
   tempDir = await tempDirectory()
-  // Above one read of 8 MiB, so that there is a middle to change in.
+  // Larger than one read of 8 MiB, so that it can change in the middle.
   const film = await makeClip(tempDir.file('film.ts'), {
     ...{ seconds: 4, width: 640, height: 360, picture: 'nullsrc', filters: 'geq=random(1)*255:128:128' },
     flags: ['-b:v', '22M', '-minrate', '22M', '-maxrate', '22M', '-bufsize', '4M'],
@@ -46,7 +46,7 @@ const nth =
   (method: string, numbers: readonly number[], fault: Fault) =>
   ({ method: asked, n }: Call): Fault | null =>
     asked === method && numbers.includes(n) ? fault : null
-/** Counts begin anew with every test. */
+/** Counts start again with every test. */
 function choose(method: string, numbers: readonly number[], fault: Fault): void {
   const before = proxy.calls.filter((call) => call.method === method).length
   let n = before
@@ -54,14 +54,14 @@ function choose(method: string, numbers: readonly number[], fault: Fault): void 
   proxy.chooseFault = (call) => (call.method === method ? pick({ ...call, n: ++n }) : null)
 }
 
-/** The pictures that came out: 100, unless a piece of the source is missing. */
+/** Number of output frames: 100, unless a part of the source is missing. */
 async function pictures(status: PublicStatus): Promise<number> {
   const response = await fetch(status.outputs[0]!.url!)
   await writeFile(tempDir.file('made.ts'), Buffer.from(await response.arrayBuffer()))
   return (await decodeFrames(tempDir.file('made.ts'))).length
 }
 
-describe('a source that breaks', () => {
+describe('a source with faults', () => {
   const all = 100
   const passing: [string, Fault][] = [
     ['is reset in the middle', { kind: 'reset', afterBytes: 100_000, way: 'down' }],
@@ -71,7 +71,7 @@ describe('a source that breaks', () => {
     ['sends less than it announced', { kind: 'short', afterBytes: 100_000, announced: 1_048_576 }],
     ['loses its answer', { kind: 'lost answer' }],
   ]
-  test.each(passing)('once, and %s: every picture is there', async (_title, fault) => {
+  test.each(passing)('once, and %s: every frame is in the output', async (_title, fault) => {
     choose('GET', [1], fault)
     const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
     expect(status.error).toBeNull()
@@ -79,7 +79,7 @@ describe('a source that breaks', () => {
     expect(proxy.calls.length).toBeGreaterThan(2)
   })
 
-  test('stalls: is asked again after a while: every picture is there', async () => {
+  test('stalls: the request is repeated, and every frame is in the output', async () => {
     choose('GET', [1], { kind: 'stall', afterBytes: 50_000 })
     const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
     expect(status.error).toBeNull()
@@ -97,7 +97,7 @@ describe('a source that breaks', () => {
     ['is gone in the middle', { kind: 'status', status: 404 }, 'source_not_found'],
   ]
   test.each(lasting)('for good: %s: an error with a name', async (_title, fault, code) => {
-    // From the second answer on; the first one pins what the source is.
+    // From the second answer on; the first one fixes the version of the source.
     const first: Fault = { kind: 'headers', set: { etag: '"one"' } }
     let n = 0
     proxy.chooseFault = ({ method }) => (method === 'GET' && ++n > 1 ? fault : first)
@@ -176,7 +176,7 @@ describe('a destination by http', () => {
   ]
   test.each(passing)('that %s once, at the commit: equal bytes', async (_title, fault) => {
     site.files.delete('/out/v.ts')
-    // The first PUT is the try before the encode.
+    // The first PUT is the test write before the encode.
     choose('PUT', [2], fault)
     const status = await service.waitForEnd(await service.create(jobTo(proxy.url)))
     expect(status.error).toBeNull()
@@ -205,7 +205,7 @@ describe('a destination by http', () => {
     },
   )
 
-  test('that takes less than was sent and says nothing: the look afterwards finds it', async () => {
+  test('that stores fewer bytes than were sent, without an error: the check after the upload finds it', async () => {
     proxy.chooseFault = ({ method }) =>
       method === 'HEAD' ? { kind: 'headers', set: { 'content-length': '1000' } } : null
     const status = await service.waitForEnd(await service.create(jobTo(proxy.url)))

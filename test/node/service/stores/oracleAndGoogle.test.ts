@@ -1,5 +1,6 @@
-// In charge of: whole jobs that read from Oracle and Google and write to them: bytes, kills, and keys that are wrong.
-// Not in charge of: what the stores do (test/worker/storage), whether our servers are strict enough (test/node/harness/fakeStores.test.ts).
+// In charge of: whole jobs that read from Oracle and Google and write to them: bytes, kills, and wrong keys.
+// Not in charge of: what the stores do (test/worker/storage), whether our servers are strict enough
+// (test/node/harness/fakeStores.test.ts).
 import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -51,7 +52,7 @@ const hosts: Record<string, (request: FakeRequest) => ReturnType<FakeOracle['han
   'oauth2.googleapis.com': google.handle,
 }
 
-/** Answers nothing to such a request until the promise is there. */
+/** Delays the answer to a matching request until the promise resolves. */
 let gate: (request: FakeRequest) => Promise<void> | null = () => null
 let waiting = 0
 
@@ -84,7 +85,7 @@ afterAll(async () => {
 })
 afterEach(async () => {
   gate = () => null
-  // Whatever happens to a job: nothing half-sent stays, and nothing that was said holds a secret.
+  // However a job ends, no incomplete upload remains, and no message contains a secret.
   for (const { uploads } of [oracle, compatible, google.store]) {
     await waitFor('every upload to be gone', () => uploads.size === 0)
   }

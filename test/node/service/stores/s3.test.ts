@@ -1,4 +1,4 @@
-// In charge of: whole jobs that read from S3 and write to it: bytes, kills, and credentials that are wrong.
+// In charge of: whole jobs that read from S3 and write to it: bytes, kills, and wrong credentials.
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,11 +14,13 @@ const keys = {
   secretKey: 'canary+secret/key',
   token: 'canary-token-of-the-session',
 }
-/** Of a user that stays: addresses can be signed with it. */
+/** Of a permanent user: its keys can sign addresses. */
 const lasting = { accessKey: 'AKIALASTING7EXAMPLE', secretKey: 'canary-lasting+secret/key' }
 const KEY = 'in (1)/a b+c%20ü.mp4'
 
-/** A real server, where one runs (.ci/run): address, region, access key, secret key. 'none': there is none to be had. */
+/**
+ * A real server, if one is running (.ci/run): address, region, access key, secret key. 'none': no server is available.
+ */
 const [real = '', realRegion = '', realKey = '', realSecret = ''] = (process.env['S3_SERVER'] ?? '').split(' ')
 const realHost = URL.parse(real)?.host ?? ''
 
@@ -45,7 +47,7 @@ afterAll(async () => {
 afterEach(() => {
   s3.gate = () => null
   s3.fault = () => null
-  // Whatever happens to a job: nothing half-sent stays, and nothing that was said holds a secret.
+  // However a job ends, no incomplete upload remains, and no message contains a secret.
   if (s3.uploads.size > 0) throw new Error(`uploads are left: ${[...s3.uploads.keys()].join(', ')}`)
   if (/canary/i.test(service.stderr() + service.stdout.join('\n'))) throw new Error('a secret was logged')
 })
@@ -72,7 +74,7 @@ test('a job reads from S3 and writes to it, with the input’s credentials for b
   expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
   const key = 'films/out +%/ü/video.mp4'
   expect(status.outputs).toMatchObject([
-    // With temporary credentials, no address shows no secret.
+    // With temporary credentials there is no signed address, since it would contain the session token.
     { path: 'out +%/ü/video.mp4', url: null, location: `s3://${key}`, content_type: 'video/mp4' },
   ])
   const stored = s3.objects.get(key)
@@ -200,7 +202,7 @@ test.each<[string, object, object, object]>([
   expect(status).toMatchObject({ state: 'error', outputs: [], tcode_progress: '0', error })
   expect(JSON.stringify(status)).not.toContain('canary')
   expect(s3.log.slice(from).filter((line) => /^(UploadPart|PutObject|Complete)/.test(line))).toEqual([])
-  // Once, and by the try-out: an encoder was never started.
+  // Once, by the test write: no encoder was started.
   const refused = s3.refused.slice(refusedBefore)
   expect(refused.map((target) => /^POST .*\/\.splicepoint\?uploads=$/.test(target))).toEqual([true])
 })
@@ -236,7 +238,7 @@ test('a transcoder that is killed in the middle of an upload leaves none, and th
   await waitFor('the first upload to be gone', () => s3.uploads.size === 0)
 })
 
-test('a store that is busy for a while delays a job, and no part is sent again that was taken', async () => {
+test('a store that is busy for a while delays a job, and no stored part is sent again', async () => {
   let left = 2
   s3.fault = (operation) =>
     ['UploadPart', 'CompleteMultipartUpload'].includes(operation) && left-- > 0

@@ -1,4 +1,4 @@
-// Audio streams of a transport stream that begin later than ffmpeg usually looks.
+// Audio streams of a transport stream that start later than ffmpeg usually probes.
 import { expect, test } from 'vitest'
 import { ffmpeg, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
@@ -11,7 +11,7 @@ test('a stream that begins after 5 MB is found, counted and carried; without the
   await using tempDir = await tempDirectory()
   const clip = tempDir.file('late.ts')
   const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=f=997:r=48000:d=${seconds}`]
-  // Noise: more than 5 MB before the second stream begins.
+  // Noise: more than 5 MB before the second stream starts.
   const picture = 'color=gray:s=320x180:r=25:d=7,noise=alls=100:allf=t'
   const inputs = ['-f', 'lavfi', '-i', picture, ...tone(7), '-itsoffset', '5', ...tone(2)]
   const encoders = '-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -qp 4 -pix_fmt yuv420p -c:a mp2'.split(' ')
@@ -29,7 +29,7 @@ test('a stream that begins after 5 MB is found, counted and carried; without the
   expect(streams.map((stream) => stream.codec_type)).toEqual(['video', 'audio'])
   const audioTrack = await audioSamples(outputs[0])
   expect(Math.abs(audioTrack.length / 48_000 - 7)).toBeLessThan(0.1)
-  // Silence up to 5 s, the tone behind it.
+  // Silence up to 5 s, then the tone.
   expect(levelDb(audioTrack.subarray(0, 4.8 * 48_000))).toBeLessThan(-80)
   expect(levelDb(audioTrack.subarray(5.2 * 48_000))).toBeGreaterThan(-30)
 })

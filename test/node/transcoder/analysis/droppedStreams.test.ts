@@ -1,4 +1,4 @@
-// What ffprobe really calls the streams of a source that no output carries.
+// The names that ffprobe gives to the streams of a source that no output carries.
 import { expect, test } from 'vitest'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { readStreamDetails } from '../../../../transcoder/analysis/streamDetails.ts'

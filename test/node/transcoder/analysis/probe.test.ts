@@ -1,4 +1,5 @@
-// What a source is, and the words for one that is nothing usable. Also: the cell lets real media through and nothing else.
+// What the probe reports about a source, and the error of an unusable one. Also: the input allowlist permits real media
+// and nothing else.
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +21,7 @@ afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const look = async (path: string) => probe(await testFfmpeg(), `file:${path}`, { cwd: tempDir.path })
 
-/** A server for the files of the workspace that answers ranges, as the loopback gateway does. */
+/** A server for the files of the workspace that answers ranges, as the loopback server does. */
 async function serve(): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer((request, response) => {
     void readFile(tempDir.file((request.url ?? '/').slice(1))).then(
@@ -107,7 +108,7 @@ describe('probing', () => {
     await expect(look(path)).rejects.toMatchObject({ name: 'TaskError', code })
   })
 
-  test('an mp4 that was cut before its index is damaged, in words', async () => {
+  test('an mp4 that was cut before its moov is source_damaged with a clear message', async () => {
     const path = tempDir.file('cut.mp4')
     await writeFile(path, (await readFile(clip)).subarray(0, 20_000))
     await expect(look(path)).rejects.toMatchObject({
@@ -141,7 +142,7 @@ describe('real files', () => {
     expect(media.audio).toMatchObject([{ codec: 'mp2', channels: 2 }])
     expect(media.other.map((stream) => stream.codec)).toContain('dvb_subtitle')
   })
-  test('a telephone’s pictures know how they must be turned', async (context) => {
+  test('phone video has its rotation', async (context) => {
     expect((await look(sharedClip(context, 'rotate-buck-bunny.mp4'))).video?.rotation).toBe(90)
     expect((await look(sharedClip(context, 'video_2.mp4'))).video).toMatchObject({
       rotation: 270,
@@ -154,7 +155,7 @@ describe('real files', () => {
   })
 })
 
-describe('the cell', () => {
+describe('the input allowlist', () => {
   const decode = async (flags: readonly string[], input: string) =>
     runFfmpeg(
       await testFfmpeg(),
@@ -226,16 +227,16 @@ describe('the cell', () => {
   })
 })
 
-test('the rate that most pictures keep is read, where there is one', () => {
+test('the most common frame rate is read where there is one', () => {
   const steady = (count: number, interval: number, from = 0) =>
     Array.from({ length: count }, (_, index) => from + index * interval)
-  // 39 of 40 intervals of a phone's clip.
+  // 39 of 40 intervals of a phone's clip are equal.
   const phone = [...steady(40, 1 / 30), 40 / 30 + 0.5]
   expect(toNumber(commonFrameRate(phone.toReversed())!)).toBeCloseTo(30, 2)
-  // 3:2 pulldown by flags: both intervals are as common as the other.
+  // 3:2 pulldown by flags: both intervals are equally common.
   const film = steady(24, 0.0834166).flatMap((time) => [time, time + 0.05005])
   expect(commonFrameRate(film)).toBeNull()
-  // A screen recording.
+  // Intervals of a screen recording.
   expect(commonFrameRate([0, 0.016, 0.2, 0.9, 0.95, 1.7, 1.716, 2.5])).toBeNull()
   expect(commonFrameRate([])).toBeNull()
 })

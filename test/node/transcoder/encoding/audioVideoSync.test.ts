@@ -1,5 +1,5 @@
-// A flash and a beep in each second, decoded: sound and picture stay within 10 ms of the source, from the first to the last.
-// LONG=1: every combination over 60 s, with a line of figures for each.
+// A flash and a beep in each second, decoded: audio and video stay within 10 ms of the source, from the first to the
+// last. LONG=1: every combination over 60 s, with the measurements of each.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tempDirectory } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
@@ -46,7 +46,7 @@ const all = (['ts', 'mp4', 'mkv'] as const).flatMap((from) =>
   ),
 )
 
-test.each(LONG ? all : few)('%s to %s at %s, sound %s s late, trimmed by %s', async (from, to, rate, late, trim) => {
+test.each(LONG ? all : few)('%s to %s at %s, audio %s s late, trimmed by %s', async (from, to, rate, late, trim) => {
   const name = `${rate.replace('/', '_')}_${late}_${trim}.${from}`
   const options = { rate, seconds: SECONDS + (trim ?? 0), audioLate: late, audioCodec: sources[from] }
   const clip = await makeSyncClip(tempDir.file(name), trim === undefined ? options : { ...options, trim })

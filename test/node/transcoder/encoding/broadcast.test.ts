@@ -1,4 +1,4 @@
-// Transport streams for broadcast: DVB and ATSC signalling, names, PIDs, and what of a source's teletext and subtitles is kept.
+// Transport streams for broadcast: DVB and ATSC signalling, names, PIDs, and the source's teletext and subtitles.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -100,7 +100,7 @@ describe('PAL SD to dvb at a constant rate', () => {
     expect(codes).not.toContain('teletext_left_out')
   })
 
-  test('has the teletext of the source at its place in time, from the first picture on', async () => {
+  test('carries the teletext of the source in sync from the first frame', async () => {
     const [before, after] = [await relative(pal), await relative(file)]
     expect(before.filter((time) => time < 0).length).toBeGreaterThan(10)
     const wanted = before.filter((time) => time > -0.001)
@@ -148,7 +148,7 @@ test('atsc: AC-3 with its descriptor, the program’s registration, and a virtua
   expect(plan.warnings.map(({ code }) => code)).toContain('teletext_left_out')
 })
 
-test('DVB subtitles of a real broadcast are kept', async (context) => {
+test('DVB subtitles of a real broadcast are copied', async (context) => {
   const clip = sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
   const audio = [audioProfile({ codec: 'mp2', bitrateKbps: 192 })]
   const video = [videoProfile({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000 })]
@@ -159,7 +159,7 @@ test('DVB subtitles of a real broadcast are kept', async (context) => {
   expect(kept.map(({ size }) => size)).toEqual((await readPackets(clip, 's:0')).map(({ size }) => size))
 })
 
-/** Seconds of each unit of teletext after the first picture. */
+/** Seconds of each teletext unit after the first frame. */
 async function relative(path: string): Promise<number[]> {
   const [pictures, units] = [await readPackets(path, 'v:0'), await readPackets(path, 's:0')]
   const first = Math.min(...pictures.map(({ pts_time: time }) => Number(time)))

@@ -1,4 +1,4 @@
-// Closed captions by their text: what a decoder reads from the output is what it reads from the source.
+// Closed captions by their text: a decoder reads the same from the output as from the source.
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
 import { readUserData } from '../../../../transcoder/formats/video/userData.ts'
@@ -17,7 +17,7 @@ afterAll(() => tempDir[Symbol.asyncDispose]())
 const video = [videoProfile({ width: 320, height: 180, bitrateKbps: 1500, audioProfiles: [] })]
 const clips = ['captions-test.ts', 'multi-channel-608-captions.ts'] as const
 
-/** The first `seconds` of a real clip, packets as they are. */
+/** The first `seconds` of a real clip, with copied packets. */
 async function beginning(path: string, seconds: number): Promise<string> {
   const cut = tempDir.file(`cut_${basename(path)}`)
   await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-t', `${seconds}`, cut])
@@ -36,7 +36,8 @@ describe.each(clips)('%s', (name) => {
     const spec = jobSpec({ videoCodec, container, closedCaptions: true, video, audio: [] })
     const { outputs, plan } = await encodeJob(spec, clip, tempDir.path)
     const said = plan.warnings.filter((warning) => warning.code.startsWith('captions'))
-    // This clip has a message for each field: an old decoder reads one of them, and half a caption is worse than none.
+    // This clip has one message per field: an old decoder reads only one of them, and half of the captions would be
+    // worse than none.
     if (name === clips[1] && !(await testFfmpeg()).features.severalCaptionMessages) {
       expect(said).toMatchObject([
         { code: 'captions_removed', message: expect.stringContaining('only a part of them') },
@@ -49,7 +50,7 @@ describe.each(clips)('%s', (name) => {
     const after = await readCaptions(outputs[0])
     expect(before.length).toBeGreaterThan(1)
     expect(after.map((cue) => cue.text)).toEqual(before.map((cue) => cue.text))
-    // The filter's clock begins with the first bytes it understands: what counts is the time between one change and the next.
+    // The filter's clock starts at the first bytes that it understands: only the time between changes counts.
     const changes = (cues: CaptionCue[]) => cues.flatMap((cue) => cue.seconds).slice(1)
     for (const [index, second] of changes(before).entries())
       expect(changes(after)[index]! - changes(after)[0]! - second + changes(before)[0]!).toBeCloseTo(0, 1)
@@ -57,9 +58,9 @@ describe.each(clips)('%s', (name) => {
   })
 })
 
-test('the pictures carry the very bytes that the source’s did, in their order', async (context) => {
+test('the output carries the same caption bytes as the source, in order', async (context) => {
   const clip = await beginning(sharedClip(context, clips[1]), 3)
-  // No B-frames, in the source neither: coded order is the order of presentation.
+  // No B-frames, in the source neither: coded order is presentation order.
   const { outputs } = await encodeJob(jobSpec({ container: 'ts', ipDistance: 1, video, audio: [] }), clip, tempDir.path)
   if (!(await testFfmpeg()).features.severalCaptionMessages) {
     expect((await carriedCaptionChannels(outputs[0], 'h264')).pictures).toBe(0)
@@ -67,14 +68,14 @@ test('the pictures carry the very bytes that the source’s did, in their order'
   }
   const bytes = async (path: string) => {
     const { captions } = readUserData(await ffmpeg(['-i', path, '-c', 'copy', '-f', 'h264', '-']), 'h264')
-    // Without padding: the source has one message for each field, the output one for both.
+    // Without padding: the source has one message per field, the output one for both fields.
     return Buffer.concat(captions)
       .toString('hex')
       .match(/.{6}/g)!
       .filter((triplet) => triplet !== 'fa0000')
   }
   const [before, after] = [await bytes(clip), await bytes(outputs[0])]
-  // Two pairs for each of 90 pictures; the source's first picture has some more, which a cut left over.
+  // Two pairs for each of 90 frames; the source's first frame has some more, left from a cut.
   expect(after).toHaveLength(180)
   expect(after).toEqual(before.slice(0, 180))
 })
@@ -109,8 +110,8 @@ describe('removed', () => {
   })
 })
 
-describe('interlaced pictures with captions', () => {
-  /** Fields that move, with the captions of a real clip in their pictures. */
+describe('interlaced video with captions', () => {
+  /** Moving interlaced fields, with the captions of a real clip. */
   async function fields(context: TestContext): Promise<string> {
     const clip = await beginning(sharedClip(context, clips[0]), 8)
     const path = tempDir.file('fields.ts')
@@ -163,7 +164,7 @@ describe('interlaced pictures with captions', () => {
     expect(texts(await readCaptions(outputs[0]))).toEqual(texts(await readCaptions(clip)))
   })
 
-  test('a picture for each field keeps it where ffmpeg can, and has none where not', async (context) => {
+  test('one frame per field keeps captions where ffmpeg can, and drops them otherwise', async (context) => {
     const clip = await fields(context)
     const twice = [
       videoProfile({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], frameRateFactor: '2x' }),

@@ -1,4 +1,4 @@
-// Captions as text, from the pictures that one run copies beside its encodes: what they say, and when.
+// Text and times of captions, read from the video that one run copies in addition to its encodes.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ const wanted = jobSpec({
 async function cuesIn(path: string, end: number, origin = TS_ORIGIN_TICKS): Promise<CaptionChannelCues[]> {
   const [source, decoder] = [new CaptionExtractor(origin), new CaptionDecoder()]
   const bytes = await readFile(path)
-  // Chunks that no packet's length divides.
+  // A chunk size that is not a multiple of the packet size.
   for (let at = 0; at < bytes.length; at += 65_521)
     for (const { time, bytes: found } of source.push(bytes.subarray(at, at + 65_521))) decoder.push(time, found)
   for (const { time, bytes: found } of source.end()) decoder.push(time, found)
@@ -72,7 +72,7 @@ function plainText(text: string): string {
     .replaceAll('’', "'")
 }
 
-/** captions-test.ts, by its own decoders in browsers: three captions, as CEA-608 and as CEA-708. */
+/** Content of captions-test.ts according to browsers' decoders: three captions, as CEA-608 and as CEA-708. */
 const PLACES = ['top left', 'middle', 'bottom left']
 const CC1 = [
   [0.701, 4.905],
@@ -97,12 +97,12 @@ const until = (end: number) =>
   HELD.filter(({ start }) => start < end).map((cue) => ({ ...cue, end: Math.min(cue.end, end) }))
 const trimmed = (cues: ReturnType<typeof told>) => cues.map((cue) => ({ ...cue, text: plainText(cue.text) }))
 
-test('captions-test.ts: what it says in CEA-608 and in CEA-708, at the times of its pictures', async (context) => {
+test('captions-test.ts: text and times in CEA-608 and CEA-708', async (context) => {
   const clip = sharedClip(context, 'captions-test.ts')
   const { plan, file } = await encodeSegmentStreams(wanted, clip, tempDir.path)
   expect(plan.packaging!.textTracks).toBe(true)
   requireSame(trimmed(told(await cuesIn(file('captions'), 20))), HELD)
-  // ffmpeg's own decoder on the same clip; its clock begins with the first caption bytes it understands.
+  // ffmpeg's own decoder on the same clip; its clock starts at the first caption bytes that it understands.
   const ours = told(await cuesIn(file('captions'), 20)).filter(({ channel }) => channel === 'CC1')
   const theirs = await reference(clip)
   expect(theirs.map(({ text }) => text)).toEqual(ours.map(({ text }) => plainText(text)))
@@ -110,7 +110,7 @@ test('captions-test.ts: what it says in CEA-608 and in CEA-708, at the times of 
     if (index > 0) expect(Math.abs(start - ours[index]!.start)).toBeLessThan(FRAME)
 })
 
-test('multi-channel-608-captions.ts: English and French live, kept apart, growing line by line', async (context) => {
+test('multi-channel-608-captions.ts: live English and French are separate tracks, line by line', async (context) => {
   const { file } = await encodeSegmentStreams(
     wanted,
     sharedClip(context, 'multi-channel-608-captions.ts'),
@@ -157,7 +157,7 @@ test.each(['-flags +ildct+ilme -top 1', ''])(
     await ffmpeg(['-fflags', '+genpts', '-r', '30000/1001', '-f', 'mpegvideo', '-i', said, '-c', 'copy', clip])
     const { plan, file } = await encodeSegmentStreams(wanted, clip, tempDir.path)
     expect(plan.warnings.map(({ code }) => code).filter((code) => code.startsWith('captions'))).toEqual([])
-    // Without B-frames nothing waits: the text shows with the picture of its command, the sixth.
+    // Without B-frames there is no delay: the text appears with the frame of its command, the sixth.
     const channel = fields === '' ? 'CC3' : 'CC1'
     requireSame(told(await cuesIn(file('captions'), 2)), [
       { channel, start: 5 * FRAME, end: 26 * FRAME, text: 'CABLE' },
@@ -170,7 +170,7 @@ describe('wherever the source begins, in whatever it is coded', () => {
   const small = ['-vf', 'scale=160:90', '-t', '7']
   const mpeg2 = [...small, '-c:v', 'mpeg2video', '-bf', '2', '-b:v', '800k', '-g', '15']
   const h264 = [...small, '-c:v', 'libx264', '-preset', 'veryfast', '-bf', '3', '-x264-params', 'b-pyramid=2']
-  // Sound that begins 0.3 s before the pictures.
+  // Audio that starts 0.3 s before the video.
   const audioTrack = ['-f', 'lavfi', '-i', 'sine=d=7', '-c:a', 'aac']
 
   test.for([
@@ -199,7 +199,7 @@ describe('wherever the source begins, in whatever it is coded', () => {
     const seen = trimmed(told(await cuesIn(file('captions'), 7)))
     expect(seen).toHaveLength(4)
     requireSame(seen, until(7))
-    // The same as what the encoder kept inside of the pictures that are shown.
+    // The same as in the frames that the encoder kept.
     requireSame(trimmed(told(await cuesIn(file('video_0 ts'), 7))), seen)
   })
 
@@ -225,7 +225,7 @@ describe('wherever the source begins, in whatever it is coded', () => {
   })
 })
 
-/** One message with one pair before each picture of HEVC; coded order is the order of presentation. */
+/** One message with one pair before each picture of HEVC; coded order is presentation order. */
 function withMessages(stream: Buffer, pairs: readonly [number, number][]): Buffer {
   const code = Buffer.from([0, 0, 1])
   const parts: Buffer[] = []

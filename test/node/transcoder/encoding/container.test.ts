@@ -1,4 +1,4 @@
-// Sound, clocks and the structure of files.
+// Audio, timestamps and the structure of files.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -50,7 +50,7 @@ describe('audio', () => {
     expect(Math.abs(seconds - 4)).toBeLessThan(0.1)
   })
 
-  test('two tracks of one source keep their order and language, and nothing of the source’s text is left', async () => {
+  test('two audio tracks keep their order and language, and no metadata of the source is copied', async () => {
     const spec = jobSpec({
       video: [
         videoProfile({ audioProfiles: [0, 1] }),
@@ -94,7 +94,7 @@ describe('audio', () => {
 })
 
 describe('clocks', () => {
-  /** Seconds at which the picture turns white and the tone begins, by decoding. */
+  /** Seconds at which the video turns white and the tone starts, by decoding. */
   async function flashAndBeep(path: string): Promise<{ flash: number; beep: number }> {
     const list = await decodeFrames(path)
     const gray = await ffmpeg([
@@ -218,7 +218,7 @@ describe('the boxes of an mp4', () => {
 
   test('a reserve that was too small is noticed, whatever ffmpeg’s exit code says', async () => {
     const small = tempDir.file('small.mp4')
-    // 5.1 ends with 0 here, 7.0 with an error.
+    // 5.1 exits with 0 here, 7.0 with an error.
     await ffmpeg(['-i', clip, '-map', '0:v', '-map', '0:a:0', '-c', 'copy', '-moov_size', '600', small]).catch(() => {})
     expect(await checkMp4(small)).toMatchObject({ complete: false })
   })
@@ -231,7 +231,7 @@ describe('the boxes of an mp4', () => {
     expect(await checkMp4(front)).toMatchObject({ moovBeforeMdat: true, complete: true })
   })
 
-  /** Boxes with their true sizes unless one is claimed. */
+  /** Boxes with their true sizes unless another size is claimed. */
   const box = (type: string, payload: number, claimed = payload + 8) => {
     const bytes = Buffer.alloc(payload + 8)
     bytes.writeUInt32BE(claimed)

@@ -1,4 +1,5 @@
-// What leaves ffmpeg for segmented output: clocks that begin at 0, no edit lists, key frames at the same times in all renditions.
+// ffmpeg's outputs for segmented jobs: timestamps from 0, no edit lists, key frames at the same times in all
+// renditions.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -20,18 +21,18 @@ const small = { width: 160, height: 90, bitrateKbps: 200 }
 const segmented = (packaging: Partial<PackagingSpec>, change: Parameters<typeof jobSpec>[0] = {}) =>
   jobSpec({ packaging: packagingSpec(packaging), video: [videoProfile({ ...small, output: '' })], ...change })
 
-/** Seconds at which fragments begin, and that each begins with its only key frame. */
+/** Start times of the fragments; checks that each starts with its only key frame. */
 function starts(file: FragmentedFile): number[] {
   for (const { samples, start } of file.fragments) {
     expect(samples.map(({ sync }) => sync)).toEqual(samples.map((_sample, index) => index === 0))
-    // The key frame is shown first.
+    // The key frame is presented first.
     expect(Math.min(...samples.map(({ time }) => time))).toBe(start)
     expect(samples[0]!.time).toBe(start)
   }
   return file.fragments.map(({ start }) => start / file.timescale)
 }
 
-/** Fragments follow on one another without a gap. */
+/** Checks that fragments follow each other without a gap. */
 function requireContinuous({ fragments }: FragmentedFile): void {
   let next = 0
   for (const { start, samples } of fragments) {
@@ -40,7 +41,7 @@ function requireContinuous({ fragments }: FragmentedFile): void {
   }
 }
 
-describe.each(['25', '30000/1001', '24000/1001', '50'])('%s pictures a second', (rate) => {
+describe.each(['25', '30000/1001', '24000/1001', '50'])('%s frames per second', (rate) => {
   test('CMAF, TS and Smooth of all renditions begin at 0 and have their key frames at the same times', async () => {
     const clip = await makeClip(tempDir.file('clip.mp4'), { ...small, rate, seconds: 3, audio: [2] })
     const { plan, file, stderr } = await encodeSegmentStreams(
@@ -98,7 +99,7 @@ describe.each(['25', '30000/1001', '24000/1001', '50'])('%s pictures a second', 
     expect(audioTrack.boxes.filter((path) => path.includes('edts'))).toEqual([])
     requireContinuous(audioTrack)
     const last = audioTrack.fragments.at(-1)!
-    // The source's own sound ends with a whole frame.
+    // The source's audio ends with a whole frame.
     const end = last.start + last.samples[0]!.duration - 3 * 48_000
     expect(end).toBeGreaterThanOrEqual(0)
     expect(end).toBeLessThan(1024)
@@ -109,7 +110,7 @@ describe.each(['25', '30000/1001', '24000/1001', '50'])('%s pictures a second', 
   })
 })
 
-describe('sound and picture', () => {
+describe('audio and video', () => {
   const seconds = 4
   /** White and a tone, 0.2 s into each second. */
   async function flashes(): Promise<string> {
@@ -157,7 +158,7 @@ describe('sound and picture', () => {
     expect(light).toHaveLength(times.length)
     const flashed = edges(times.map((second, index) => [second, light[index]! > 128] as const))
     expect(flashed).toEqual([0.2, 1.2, 2.2, 3.2].map((second) => expect.closeTo(second, 4)))
-    // Raw frames, so that no demuxer takes anything off: the sample at n is heard at n / 48000.
+    // Raw frames, so that no demuxer removes anything: sample n is presented at n / 48000.
     const sound = await readFragments(file('audio_0 cmaf'))
     expect(sound.fragments[0]!.start).toBe(0)
     const raw = tempDir.file(`raw.${codec}`)
@@ -236,7 +237,7 @@ test('a splice point is an IDR at the same time in renditions of different rates
     tempDir.path,
     cues,
   )
-  // 1.5 s lies between two pictures of 12.5 a second; GOPs of 13 of them last 1.04 s.
+  // 1.5 s lies between two frames at 12.5 fps; GOPs of 13 of them last 1.04 s.
   const expected = [0, 1.04, 1.52, 2.08]
   for (const index of [0, 1]) {
     const video = await readFragments(file(`video_${index} cmaf`))
@@ -249,7 +250,7 @@ test('a splice point is an IDR at the same time in renditions of different rates
   }
 })
 
-test('captions stay in the pictures, and the source’s pictures leave on the clock of the transport streams', async (context) => {
+test('captions stay in the video, and copied source frames use the clock of the transport streams', async (context) => {
   const clip = sharedClip(context, 'captions-test.ts')
   const spec = segmented(
     { hls: true, dash: true, preferTransportStream: true },
@@ -257,7 +258,7 @@ test('captions stay in the pictures, and the source’s pictures leave on the cl
   )
   const { plan, file } = await encodeSegmentStreams(spec, clip, tempDir.path)
   expect(plan.packaging!.textTracks).toBe(true)
-  // ATSC A/53's identifier of caption data.
+  // The identifier of caption data in ATSC A/53.
   for (const name of ['video_0 cmaf', 'video_0 ts', 'captions'])
     expect((await readFile(file(name))).includes('GA94'), name).toBe(true)
   const first = async (name: string) =>

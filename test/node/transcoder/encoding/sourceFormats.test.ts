@@ -1,4 +1,4 @@
-// What a source may be: containers and codecs, and the odd things in them. Each is probed, planned, encoded and decoded.
+// Supported sources: containers and codecs, and their peculiarities. Each is probed, planned, encoded and decoded.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { rename, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ const words = (text: string) => text.split(' ')
 async function pictures(path: string): Promise<number> {
   return (await decodeFrames(path)).length
 }
-/** Seconds of sound in one channel, decoded. */
+/** Seconds of audible audio in one channel, decoded. */
 async function sounding(path: string): Promise<number> {
   return (await audioSamples(path, 0, 0)).length / 48_000
 }
@@ -41,7 +41,7 @@ async function codes(path: string, spec = movie): Promise<string[]> {
   return (await make(spec, path)).plan.warnings.map((warning) => warning.code)
 }
 
-/** What a task does, with its own check of the outputs' lengths. */
+/** Encodes as a task does, with its own check of the outputs' durations. */
 async function make(spec: JobSpec, path: string): ReturnType<typeof encodeJob> {
   const made = await encodeJob(spec, path, tempDir.path)
   const programs = await testFfmpeg()
@@ -85,7 +85,7 @@ describe('containers and codecs', () => {
     const path = tempDir.file(`kind_${kinds.findIndex((kind) => kind[0] === _title)}.${extension}`)
     const clip = await makeClip(path, { ...small, ...options, flags: flags === '' ? [] : words(flags) })
     const { outputs } = await make(movie, clip)
-    // An encoder that cannot do B-frames or a muxer of a coarse clock may end a picture earlier.
+    // Without B-frames, or in a container with coarse timestamps, the output may end one frame earlier.
     expect(Math.abs((await pictures(outputs[0])) - 50)).toBeLessThanOrEqual(1)
     expect(await probeStream(outputs[0], 'video')).toMatchObject({ width: 160, height: 90, avg_frame_rate: '25/1' })
     expect(await probeStream(outputs[0], 'audio')).toMatchObject({ channels: 2, sample_rate: '48000' })
@@ -99,7 +99,7 @@ describe('containers and codecs', () => {
   ])('%s without a container or a duration', async (_title, extension, flags) => {
     const clip = await makeClip(tempDir.file(`raw.${extension}`), { ...small, audio: [], flags: words(flags) })
     const { outputs } = await make({ ...movie, audio: [] }, clip)
-    // Without time stamps the place of the first picture is a guess.
+    // Without timestamps the position of the first frame is a guess.
     expect(Math.abs((await pictures(outputs[0])) - 50)).toBeLessThanOrEqual(1)
   })
 })
@@ -142,7 +142,7 @@ describe('sources without video', () => {
     ['m4a', '-c:a aac'],
     ['flac', '-c:a flac'],
     ['mka', '-c:a flac'],
-  ])('%s with cover art is no film', async (extension, flags) => {
+  ])('%s with cover art only is not video', async (extension, flags) => {
     const cover = tempDir.file('cover.png')
     await ffmpeg(words(`-f lavfi -i color=red:s=64x64 -frames:v 1 ${cover}`))
     const clip = tempDir.file(`covered.${extension}`)
@@ -162,7 +162,7 @@ describe('sources without video', () => {
     expect(plan.warnings.map((warning) => warning.code)).toContain('cover_art_left_out')
   })
 
-  test('a stream that begins late, where another one that nobody asked for begins early', async () => {
+  test('a stream that starts late, with an unselected stream that starts early', async () => {
     const clip = tempDir.file('late.ts')
     const tone = (frequency: number) => words(`-f lavfi -i sine=f=${frequency}:d=3:r=48000`)
     await ffmpeg([...tone(300), ...words('-itsoffset 1'), ...tone(600), ...words('-map 0 -map 1 -c:a mp2'), clip])
@@ -171,7 +171,7 @@ describe('sources without video', () => {
   })
 })
 
-describe('streams that nobody asked for', () => {
+describe('streams that the job does not select', () => {
   const tone = (frequency: number, seconds: number) => words(`-f lavfi -i sine=f=${frequency}:d=${seconds}:r=48000`)
   const film = words('-f lavfi -i testsrc2=s=160x90:r=25:d=2')
   const codecs = words('-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -c:a mp2')
@@ -194,7 +194,7 @@ describe('streams that nobody asked for', () => {
     expect(await pictures(outputs[0])).toBe(50)
   })
 
-  test('of two outputs, the one without the longer sound is whole too', async () => {
+  test('of two outputs, the one without the longer audio track is complete too', async () => {
     const clip = tempDir.file('longer_sound.mp4')
     await ffmpeg([...film, ...tone(300, 4), ...words('-c:v libx264 -preset ultrafast'), clip])
     const video = [movie.video[0]!, { ...movie.video[0]!, index: 1, output: 'b.mp4', audioProfiles: [] }]
@@ -203,7 +203,7 @@ describe('streams that nobody asked for', () => {
   })
 })
 
-describe('what is in a source beside one film', () => {
+describe('further streams of a source', () => {
   test('of several video tracks the first is used, and the others are named', async () => {
     const clip = tempDir.file('tracks.mp4')
     const picture = (color: string) => words(`-f lavfi -i color=${color}:s=160x90:r=25:d=1`)
@@ -221,7 +221,7 @@ describe('what is in a source beside one film', () => {
     expect(first).toBeGreaterThan(200)
   })
 
-  test('cover art in front of the film is not taken for it', async () => {
+  test('cover art before the video stream is not taken for video', async () => {
     const film = await makeClip(tempDir.file('film.mp4'), small)
     const cover = tempDir.file('front.png')
     await ffmpeg(words(`-f lavfi -i color=red:s=64x64 -frames:v 1 ${cover}`))
@@ -267,7 +267,7 @@ describe('the clock of a source', () => {
     expect(Math.abs((await sounding(outputs[0])) - expected / 25)).toBeLessThan(0.1)
   })
 
-  test('an mp4 whose edit list delays the picture holds the first one, and the sound stays where it is', async () => {
+  test('an mp4 edit list that delays the video repeats the first frame, and the audio keeps its time', async () => {
     const whole = await makeClip(tempDir.file('undelayed.mp4'), { ...small, flags: words('-bf 2') })
     const clip = tempDir.file('delayed.mp4')
     const both = ['-itsoffset', '0.8', '-i', whole, '-i', whole, ...words('-map 0:v -map 1:a -c copy')]
@@ -299,7 +299,7 @@ describe('the clock of a source', () => {
       const whole = await makeClip(tempDir.file(`to_pipe.${kind}`), { ...small, flags: words(flags) })
       const format = { mkv: 'matroska', webm: 'webm', flv: 'flv', ts: 'mpegts' }[kind]
       const clip = tempDir.file(`piped.${kind}`)
-      // `pipe:` cannot seek, so nothing is filled in at the end.
+      // `pipe:` cannot seek, so no header is completed at the end.
       const bytes = await ffmpeg(['-i', whole, ...words(`-map 0 -c copy -f ${format} pipe:1`)])
       await writeFile(clip, bytes)
       const { outputs } = await make(movie, clip)
@@ -309,7 +309,7 @@ describe('the clock of a source', () => {
   )
 
   test('a variable frame rate becomes a constant one, and nothing moves', async () => {
-    // 60 pictures a second, then 15: the flash at 1.5 s is still there at 1.5 s.
+    // 60 fps, then 15 fps: the flash at 1.5 s must stay at 1.5 s.
     const clip = tempDir.file('variable.mp4')
     const white = "drawbox=c=white:t=fill:enable='gte(t,1.5)'"
     const drop = "select='lt(t,0.5)+not(mod(n,4))'"

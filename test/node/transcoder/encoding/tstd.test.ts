@@ -1,4 +1,5 @@
-// Transport streams against the decoder's model: no buffer overflows, nothing is late, clock and tables are there in time.
+// Transport streams against the decoder model: no buffer overflows, nothing is late, clock references and tables are
+// frequent enough.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -14,7 +15,7 @@ import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder
 import { encodeJob } from '../../../support/media/encodeJob.ts'
 
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-/** Black, then noise, then black: what a rate control finds hardest. With a stereo and a 5.1 track. */
+/** Black, then noise, then black, the hardest case for rate control. With a stereo and a 5.1 track. */
 let clip = ''
 
 beforeAll(async () => {
@@ -40,7 +41,7 @@ const tracks: Record<string, AudioProfile[]> = {
   none: [],
 }
 
-/** With one thread: with more of them, x264's rate control depends on how they are scheduled, and now and then exceeds its buffer. */
+/** With one thread: with more, x264's rate control depends on scheduling and sometimes exceeds its buffer. */
 const encodeAlike = (spec: JobSpec, input: string): ReturnType<typeof encodeJob> =>
   encodeJob(spec, input, tempDir.path, undefined, undefined, 1)
 
@@ -66,7 +67,7 @@ test.each([
   expect(validation.problems).toEqual([])
   const rate = plan.outputs[0]?.muxRateKbps ?? null
   expect(rate !== null).toBe(mode === 'cbr')
-  // To the rounding of a clock: 1 tick of 27 MHz in 20 ms.
+  // Up to the rounding of a PCR: 1 tick of 27 MHz in 20 ms.
   if (rate !== null) for (const kbps of validation.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(rate * 2e-5)
   const probed = await probeFile(outputs[0])
   expect(probed.streams).toHaveLength(1 + audio.length)
@@ -131,7 +132,7 @@ test('the same bytes, whatever the chunks', async () => {
 })
 
 describe('the check itself', () => {
-  test('finds what ffmpeg’s own constant rate does to audio', async () => {
+  test('detects the audio buffer errors of ffmpeg’s own constant-rate muxing', async () => {
     const file = tempDir.file('plain.ts')
     const rate = ['-b:v', '800k', '-maxrate', '800k', '-minrate', '800k', '-bufsize', '560k', '-muxrate', '1200k']
     const video = ['-c:v', 'libx264', '-preset', 'ultrafast', '-x264-params', 'nal-hrd=cbr:force-cfr=1', ...rate]
@@ -159,7 +160,7 @@ describe('the check itself', () => {
     )
     expect(kinds(without((pid, index) => pid === 0 && index > count / 3 && index < count / 2))).toContain('PAT')
     expect(kinds(without((pid, index) => pid === 0x11 && index > 20))).toContain('SDT')
-    // All clocks 0.9 s later: what was in time is late. All earlier: audio waits too long for its buffer.
+    // All clock references 0.9 s later: what was in time becomes late. All earlier: audio stays in its buffer too long.
     const moved = (ticks: number): Buffer => {
       const bytes = Buffer.from(clean)
       for (let at = 0; at < bytes.length; at += 188) {

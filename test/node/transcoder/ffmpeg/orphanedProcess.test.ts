@@ -1,4 +1,4 @@
-// What becomes of ffmpeg when the process that started it is killed outright.
+// ffmpeg after the process that started it was killed by SIGKILL.
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
 import { testFfmpeg, tempDirectory } from '../../../support/media/media.ts'
 
-test('a killed transcoder takes ffmpeg with it, without a word from anybody', async (context) => {
+test('ffmpeg dies with a transcoder that is killed by SIGKILL', async (context) => {
   if ((await findOnPath('setpriv')) === null) {
     if (process.env['REQUIRE_ALL'] === '1') throw new Error('setpriv (util-linux) is not installed')
     context.skip('setpriv (util-linux) is not installed')

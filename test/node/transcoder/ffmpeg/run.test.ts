@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => tempDir[Symbol.asyncDispose]())
 
-/** An executable that stands in for ffmpeg. */
+/** An executable in place of ffmpeg. */
 async function script(name: string, body: string): Promise<string> {
   const path = tempDir.file(name)
   await writeFile(path, `#!/bin/sh\n${body}\n`, { mode: 0o755 })
@@ -22,13 +22,13 @@ async function script(name: string, body: string): Promise<string> {
 }
 const programs = (path: string) => ({ ffmpeg: path, ffprobe: path })
 
-/** Gone, or dead and waiting for an init that collects it. */
+/** Gone, or a zombie that init has not collected yet. */
 async function dead(pid: number): Promise<boolean> {
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')
   return state.slice(state.lastIndexOf(')') + 2).startsWith('Z')
 }
 
-describe('outputs that are taken', () => {
+describe('pipe outputs', () => {
   test('all of them arrive whole, at the same time', async () => {
     const both = await script('both', 'printf first >&3; printf second >&4')
     const texts: string[] = []
@@ -38,7 +38,7 @@ describe('outputs that are taken', () => {
     const result = await runFfmpeg(programs(both), [], { cwd: tempDir.path, takers: [take(0), take(1)] })
     expect([result.ended, result.code, ...texts]).toEqual(['exit', 0, 'first', 'second'])
   })
-  test('a taker that gives up ends the process, and its reason is the reason', async () => {
+  test('a pipe reader that fails ends the process with its own error', async () => {
     const endless = await script('endless', 'while :; do printf 0123456789 >&3 || exit 1; done')
     const take = async (stream: AsyncIterable<Buffer>) => {
       for await (const chunk of stream) throw new Error(`no room for ${chunk.length > 0}`)
@@ -130,7 +130,7 @@ describe('running', () => {
 
   test('reports that do not move are no progress', async () => {
     const stuck = await script('stuck', 'while :; do echo frame=7; echo out_time_us=1; echo progress=continue; done')
-    // It is not judged before it has begun, which takes its time on a busy machine.
+    // The time limit starts after the script does, which may take long on a busy machine.
     let begun = false
     const result = await runFfmpeg(programs(stuck), [], {
       cwd: tempDir.path,
@@ -266,7 +266,7 @@ describe('how it ended', () => {
   })
 })
 
-test('255 within a moment is an error of its own, not the end of its processor time', () => {
+test('exit code 255 within a moment is a separate error, not the CPU limit', () => {
   const ending = { code: 255, signal: null, stderr: 'x: Operation not permitted' }
   expect(explainExit({ ...ending, mayLackCpu: false })?.code).toBe('encoder_failed')
   expect(explainExit({ ...ending, mayLackCpu: true })?.code).toBe('deadline_exceeded')

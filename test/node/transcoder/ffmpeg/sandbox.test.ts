@@ -1,4 +1,5 @@
-// What a program that means harm is kept from, by trying it (I14): in the cell that this machine permits, and without one's own user.
+// What a malicious program cannot do, by trying it (I14): in the sandbox that this machine permits, and without a
+// separate user.
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -29,7 +30,7 @@ afterAll(async () => {
   await tempDir[Symbol.asyncDispose]()
 })
 
-/** A program that is not what it should be. */
+/** A malicious program. */
 const attack = (script: string, options: Partial<RunOptions> = {}) =>
   runFfmpeg({ ...shell, cell: sandbox }, ['-c', script, 'sh'], { cwd: own.cwd, stallMs: 30_000, ...options })
 const verdict = async (script: string, options: Partial<RunOptions> = {}) => {
@@ -37,7 +38,7 @@ const verdict = async (script: string, options: Partial<RunOptions> = {}) => {
   return explainExit(result)?.code ?? result.stderr
 }
 
-test('what holds on this machine is said, and why the rest does not', () => {
+test('reports which sandbox measures are active on this machine, and why others are not', () => {
   const everywhere = ['process_group', 'environment']
   const linux = ['cpu_time', 'file_size', 'memory', 'open_files', 'no_core_files', 'dies_with_transcoder']
   const dropped = ['no_new_privileges', 'no_capabilities', 'ended_first_without_memory', 'lower_priority']
@@ -77,7 +78,7 @@ test('where there is no util-linux, nothing is lost but what it does, and that i
   }
 })
 
-test('what holds alone and not beside the rest is left out, and that is said', async () => {
+test('a measure that works alone but not with the others is left out and reported', async () => {
   const bin = tempDir.file('bin')
   await mkdir(bin)
   const words = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"'
@@ -94,7 +95,7 @@ test('what holds alone and not beside the rest is left out, and that is said', a
   }
 })
 
-test('the order of its walls: no network outside of all, limits next to the program', () => {
+test('order of the wrappers: network namespace outermost, resource limits next to the program', () => {
   const whole: Sandbox = {
     prlimit: '/bin/prlimit',
     setpriv: '/bin/setpriv',
@@ -109,7 +110,7 @@ test('the order of its walls: no network outside of all, limits next to the prog
   expect(sandboxedCommand(whole, '/f', ['-i', 'file:/w/a/x'], { limits, cwd: '/w/a/cwd' }).join(' ')).toBe(
     '/bin/unshare --net -- /bin/nice -n 5 /bin/setpriv --no-new-privs --reuid 7 -- /bin/prlimit --core=0 --as=34359738368 --data=9 --fsize=0 --nofile=256 --nproc=3 --cpu=2:12 -- /f -i file:../x',
   )
-  // The gateway is on the loopback, which a network of one's own would not have.
+  // The loopback server would be unreachable in a separate network namespace.
   expect(sandboxedCommand(whole, '/f', ['-i', 'http://127.0.0.1:1/x'], { limits, cwd: '/w/a/cwd' })[0]).toBe(
     '/bin/nice',
   )
@@ -140,7 +141,7 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
     expect(await readFile(join(own.out, 'new'), 'utf8').catch(() => '')).toBe('')
   })
 
-  test('that takes memory is refused it, and the transcoder does not feel it', async () => {
+  test('that allocates too much memory is refused, and the transcoder is not affected', async () => {
     const limits = { memoryBytes: 300 * 2 ** 20 }
     const buffer = 'exec dd if=/dev/zero of=/dev/null count=1 bs='
     expect(await attack(`${buffer}400M`, { limits })).toMatchObject({
@@ -170,7 +171,7 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
     const programs = { ...(await testFfmpeg()), cell: sandbox }
     const result = await runFfmpeg(programs, connect, { cwd: own.cwd })
     expect([result.code === 0, hits]).toEqual([false, 0])
-    // The same words find the trap where nothing cuts them off.
+    // The same command connects when the sandbox does not cut it off.
     await runFfmpeg({ ...programs, cell: { ...sandbox, offline: null } }, connect, { cwd: own.cwd })
     expect(hits).toBe(1)
     trap.close()

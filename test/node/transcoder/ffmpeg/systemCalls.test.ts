@@ -1,4 +1,5 @@
-// In charge of: what ffmpeg and ffprobe open and where they connect on hostile sources (I14), as the kernel sees it (strace).
+// In charge of: which files ffmpeg and ffprobe open and where they connect on hostile sources (I14), as the kernel
+// reports it (strace).
 // Not in charge of: how such jobs end (test/node/service/security/hostileSources.test.ts).
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,18 +30,18 @@ beforeAll(async () => {
   clip = await makeSourceClip(fixtures, 1)
   strace = await findOnPath('strace')
   const { cell: sandbox } = await probeSandbox(fixtures.engine, fixtures.workDir)
-  // The record is a file as well: no limit on those, and no other user.
+  // strace writes a file too, so there is no file size limit, and no separate user.
   engine = { ...fixtures.engine, cell: { ...sandbox, user: null, privileges: [], prlimit: null } }
 })
 afterAll(() => fixtures.remove())
 
-/** Programs that leave a record of the calls that name a file or an address. */
+/** Programs that log the system calls with a file or an address. */
 async function watched(log: string): Promise<Engine> {
   const wrap = async (name: 'ffmpeg' | 'ffprobe'): Promise<string> => {
     const path = join(fixtures.directory, `${name}-${runs}`)
     const calls =
       'trace=open,openat,openat2,creat,connect,bind,sendto,execve,unlink,unlinkat,rename,renameat2,mkdir,symlink,link'
-    // fork is followed; each process has a file of its own.
+    // Follows fork; each process has its own log file.
     const text = `#!/bin/sh\nexec '${strace}' -ff --seccomp-bpf -qq -s 400 -e '${calls}' -o '${log}-${name}' '${engine[name]}' "$@"\n`
     await writeFile(path, text, { mode: 0o755 })
     return path
@@ -48,15 +49,15 @@ async function watched(log: string): Promise<Engine> {
   return { ...engine, ffmpeg: await wrap('ffmpeg'), ffprobe: await wrap('ffprobe') }
 }
 
-/** What a program may read to start: libraries, its configuration, and what the kernel says of it. */
+/** What a program may read to start: libraries, its configuration, and information from the kernel. */
 const SYSTEM =
   /^\/(usr|lib|lib64|etc\/(gcrypt|ld\.so|ssl|nsswitch|OpenCL|vulkan|fonts|pulse|localtime|gai\.conf)|proc\/(self|filesystems|cpuinfo|meminfo|stat|sys)|sys\/(devices|fs|kernel)|dev\/(null|urandom|random|shm|dri))/
 
 interface Traced {
   programs: number
-  /** Files outside of the system's and the attempt's. */
+  /** Files outside the system's and the attempt's. */
   files: string[]
-  /** Ports of the loopback, and addresses that are none. */
+  /** Loopback ports, and any other addresses. */
   ports: Set<string>
   starts: string[]
 }
@@ -94,7 +95,7 @@ async function traced(bytes: Buffer): Promise<Traced & { door: FakeTaskApi }> {
 }
 
 test(
-  'nothing is opened but the files of the attempt, and nobody is spoken to but the gateway',
+  'only files of the attempt are opened, and only the loopback server is connected to',
   { timeout: 900_000 },
   async ({ skip }) => {
     if (strace === null) {
@@ -111,10 +112,10 @@ test(
       ...inflatedHeaderInputs(clip),
       ...Array.from({ length: LONG ? 300 : 3 }, (_, n): [string, Buffer] => [`mutated ${n}`, mutateBytes(clip, next)]),
     ]
-    // The short form has each way to name another file, and a few of the rest.
+    // The short form has each way to name another file, and a few of the others.
     for (const [name, bytes] of LONG ? inputs : inputs.filter((_input, n) => n < 7)) {
       const { programs, files, ports, starts, door } = await traced(bytes)
-      // A playlist is ours to read: no program may have seen it.
+      // Playlists are read by the service: no program may have opened one.
       if (name === 'a clip') expect([programs > 1, door.finished !== null, ports.size > 0]).toEqual([true, true, true])
       expect(files, name).toEqual([])
       expect(

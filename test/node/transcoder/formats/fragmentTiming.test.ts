@@ -1,4 +1,4 @@
-// Times of segments of fragmented MP4 that somebody else wrote, read from what ffmpeg writes.
+// Timing of fragmented MP4 segments that another program wrote; here ffmpeg.
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FragmentTimingReader, tracksOf } from '../../../../transcoder/formats/mp4/fragmentTiming.ts'
@@ -24,9 +24,9 @@ test('the tracks of an initialisation section, and from when to when their fragm
   const [picture, audio] = [...reader.end()!.values()]
   expect(picture).toMatchObject({ first: 0, isSound: false })
   expect(audio).toMatchObject({ first: 0, isSound: true })
-  // How long the last picture stands is the muxer's guess.
+  // The duration of the last frame is the muxer's guess.
   expect(Math.abs(picture!.last + picture!.lastStep! - 2 * 90_000)).toBeLessThan(3600)
-  // Frames of 1,024 samples, and the one that comes before the first sound.
+  // Frames of 1,024 samples, and the priming frame before the first audio.
   expect(Math.abs(audio!.last + audio!.lastStep! - 2 * 90_000)).toBeLessThanOrEqual(2 * 1920)
 })
 

@@ -1,9 +1,9 @@
-// JPEGs out of one stream, wherever it is cut.
+// JPEGs in one stream, wherever it is split.
 /* oxlint-disable unicorn/no-useless-spread -- what belongs to one marker stays on one line */
 import { describe, expect, test } from 'vitest'
 import { JpegSplitter } from '../../../../transcoder/formats/jpegSplitter.ts'
 
-/** A comment that looks like an end, coded data with a stuffed ff and a restart, two scans. */
+/** A comment that contains an end marker, coded data with a stuffed ff and a restart marker, two scans. */
 const picture = (last: number) => [
   ...[0xff, 0xd8, 0xff, 0xfe, 0, 6, 0xff, 0xd9, 0xff, 0xd8],
   ...[0xff, 0xda, 0, 3, 1, 7, 0xff, 0x00, 8, 0xff, 0xd0, 9],
@@ -27,7 +27,7 @@ describe('what is not whole', () => {
   })
 
   test.each([[[1, 2, 3]], [[0xff, 0xd9]], [[...picture(1), 0, 0]], [[0xff, 0xd8, 0, 0]]])(
-    '%j is no picture',
+    '%j is not a JPEG',
     (bytes) => {
       expect(() => new JpegSplitter().push(Uint8Array.from(bytes))).toThrow('is not one')
     },

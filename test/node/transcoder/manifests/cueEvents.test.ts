@@ -1,5 +1,5 @@
-// In charge of: what cues of a source become: events at the right times, in pairs, on the presentation's clock.
-// Not in charge of: finding cues (test/node/transcoder/formats/mpegts).
+// In charge of: converting cues of a source to events: at the right times, in pairs, on the presentation's timeline.
+// Not in charge of: finding cues (test/node/transcoder/formats/scte35).
 import { describe, expect, test } from 'vitest'
 import type { Cue } from '../../../../transcoder/formats/scte35/cueScan.ts'
 import { readSplice } from '../../../../transcoder/formats/scte35/spliceInfo.ts'
@@ -13,11 +13,11 @@ import {
   timeSignal,
 } from '../../../support/mpegts/spliceSections.ts'
 
-/** The source's clock is at this where the presentation begins, so that it wraps 5 s later. */
+/** The source's clock at the start of the presentation; it wraps 5 s later. */
 const ORIGIN = 2 ** 33 - 450_000
 const PERIOD = 2 ** 33
 
-/** A cue that stood at `at` and splices at `pts` seconds of the presentation. */
+/** A cue that arrived at `at` and splices at `pts` seconds of the presentation. */
 function cueOf(at: number, section: Uint8Array): Cue {
   return { section, shift: -ORIGIN, place: { by: 'clock', ticks: at * 90_000 } }
 }
@@ -146,7 +146,7 @@ describe('cues become events', () => {
     expect(brief(cues)).toEqual(expected)
   })
 
-  test('on the presentation’s clock, behind a wrap, and on the clock of transport streams', () => {
+  test('on the presentation’s clock, after a wrap, and on the clock of transport streams', () => {
     const times = (cues: Cue[], first?: number) =>
       cueEvents(cues, first)
         .map(({ section }) => readSplice(section)!.command)
@@ -186,7 +186,7 @@ describe('cues become events', () => {
         },
       ],
     })
-    // Breaks that overlap: the last one that begins within the limit ends behind it.
+    // Overlapping breaks: the last one that starts within the limit ends after it.
     const { events } = limitedCues(breaks(1002, 1))
     expect(pairCues(events).every(({ end }) => end !== null)).toBe(true)
     expect(events).toHaveLength(1998)
@@ -220,7 +220,7 @@ test('an end belongs to the beginning with its event id, others stand alone', ()
   ])
 })
 
-test('breaks inside of breaks are one', () => {
+test('nested ad breaks become one', () => {
   const cues = cueEvents([
     out(6, 10),
     out(11, 12, { eventId: 8 }),

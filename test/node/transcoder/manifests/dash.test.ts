@@ -1,4 +1,4 @@
-// In charge of: the MPD by its schema, by another parser, against the playlists of the same presentation, and by its own lines.
+// In charge of: the MPD against its schema, another parser, the playlists of the same presentation, and line by line.
 // Not in charge of: playing it.
 import HLS from 'hls-parser'
 import { describe, expect, test } from 'vitest'
@@ -57,7 +57,7 @@ describe('the manifest is valid', () => {
     ],
   ])('%s', async ([, made], context) => {
     await expectValidMpd(dashManifest(made), context)
-    // What xmllint says is the assertion.
+    // expectValidMpd fails the test for an invalid manifest; this also checks the number of tracks.
     expect(parseMpdTracks(dashManifest(made)).size).toBe(made.video.length + made.audio.length)
   })
 })
@@ -80,7 +80,7 @@ test('HLS and DASH have the same segments at the same times', () => {
   }
 })
 
-test('profiles that select different audio are sets of their own, which go together with that audio only', () => {
+test('profiles with different audio are separate adaptation sets, each paired with its audio only', () => {
   const rungs = [['audio_0'], ['audio_1', 'audio_2'], ['audio_0'], []]
   const video = rungs.map((audioTracks, at) => makeVideoTrack({ id: `v${at}`, directory: `v${at}`, audioTracks }))
   const text = dashManifest(examplePresentation({ video }))
@@ -105,7 +105,7 @@ test('profiles that select different audio are sets of their own, which go toget
     [1, 4, 5, ...common],
     [2, ...common],
   ])
-  // One selection for all needs none of it.
+  // A single audio selection for all renditions needs no Subset.
   expect(dashManifest(examplePresentation())).not.toMatch(/Subset|switching/)
 })
 
@@ -162,7 +162,7 @@ describe('what is said of a track', () => {
     expect(text).toMatch(pattern)
   })
 
-  test('a section that tells of two segments is one event, and one before the first picture none', () => {
+  test('a section with two segmentation descriptors is one event; one before the first frame is none', () => {
     const cues = [
       makeCueEvent({ id: 'a', kind: 'in', eventId: 1 }),
       makeCueEvent({ id: 'b', eventId: 2 }),

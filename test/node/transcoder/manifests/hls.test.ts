@@ -1,4 +1,4 @@
-// In charge of: playlists by the rules of RFC 8216bis, by another parser, and by their own lines.
+// In charge of: playlists against the rules of RFC 8216bis, another parser, and line by line.
 // Not in charge of: playing them.
 import HLS from 'hls-parser'
 import { describe, expect, test } from 'vitest'
@@ -94,19 +94,19 @@ test('the rules see planted faults', () => {
 })
 
 describe('the multivariant playlist', () => {
-  test('has every rung with every audio codec, and says what both need together', () => {
+  test('lists every rendition with every audio codec, and their combined CODECS and bandwidth', () => {
     const made = examplePresentation()
     const variants = tagsOf(multivariantPlaylist(made), 'EXT-X-STREAM-INF')
     expect(variants.map((one) => [one.get('RESOLUTION'), one.get('AUDIO'), one.get('CODECS')])).toEqual([
       ['1280x720', 'aac', 'avc1.64001f,mp4a.40.2'],
-      // The German sound was asked for in AAC only, and is lent to the group.
+      // The German audio was requested only in AAC, and is added to this group.
       ['1280x720', 'ac3', 'avc1.64001f,ac-3,mp4a.40.2'],
       ['1024x576', 'aac', 'avc1.64001e,mp4a.40.2'],
       ['1024x576', 'ac3', 'avc1.64001e,ac-3,mp4a.40.2'],
     ])
     // 500 + 300 kB in the 6 s of segments 2 and 3; segment 3 alone is too short to count.
     expect(peakRate(made.video[0]!)).toBe(Math.ceil((800_000 * 8) / 6))
-    // Sound is 2 × 128 or 384 kB in about 6 s; captions are 2 kB.
+    // Audio is 2 × 128 or 384 kB in about 6 s; captions are 2 kB.
     const bandwidths = variants.map((one) => Number(one.get('BANDWIDTH')))
     const sums = [
       1_066_667 + 341_333 + 2667,
@@ -178,7 +178,7 @@ describe('the multivariant playlist', () => {
     if (selections.some((ids) => ids.length === 0)) expect(variants.at(-1)!.CODECS).toBe('avc1.64001f')
   })
 
-  test('puts encodings of one sound into groups by richness, and each of them into some group', () => {
+  test('groups encodings of one audio track by quality, and puts each into a group', () => {
     const audio = [
       makeAudioTrack(0, { bitrateKbps: 128 }),
       makeAudioTrack(1, { bitrateKbps: 64 }),
@@ -229,7 +229,7 @@ describe('media playlists', () => {
     expect(sum).toBe(Math.round((count * duration * 1_000_000) / timescale))
   })
 
-  test('mark a break where it begins, while it lasts and where it ends', () => {
+  test('mark an ad break at its start, while it lasts and at its end', () => {
     const made = examplePresentation({
       cues: [makeCueEvent({ duration: 8 }), makeCueEvent({ id: 'in', kind: 'in', start: 18 })],
     })
@@ -298,7 +298,7 @@ test('a peak is of segments that last together between half and one and a half t
       [5, 100],
     ].map(([duration, bytes], at) => ({ start: [0, 6, 12, 13][at]!, duration: duration!, bytes: bytes! })),
   }
-  // 6 s and 1 s: 2100 bytes in 7 s. The second alone holds 900 bytes, but says nothing.
+  // 6 s and 1 s: 2100 bytes in 7 s. The second alone holds 900 bytes, but is too short to count.
   expect(peakRate(track)).toBe(Math.ceil((2100 * 8) / 7))
   expect(averageRate(track)).toBe(Math.ceil((2800 * 8) / 18))
 })

@@ -1,4 +1,4 @@
-// In charge of: the Smooth manifest: every address that a client makes of it is a fragment's name.
+// In charge of: the Smooth manifest: every address that a client derives from it is the name of a fragment.
 // Not in charge of: playing it.
 import { expect, test } from 'vitest'
 import type { AudioTrack, Segment, VideoTrack } from '../../../../transcoder/manifests/presentation/presentation.ts'
@@ -35,7 +35,7 @@ const made = examplePresentation({
   audio: [audio(0, 'audio_0', 'eng'), audio(1, 'audio_1', 'ger')],
 })
 
-/** As [MS-SSTR] 2.2.3 has a client make them, and dash.js does. */
+/** The addresses that a client derives by [MS-SSTR] 2.2.3, as dash.js does. */
 function addresses(manifest: string): string[] {
   return [...manifest.matchAll(/<StreamIndex ([^>]*)>(.*?)<\/StreamIndex>/gs)].flatMap(([, head, body]) => {
     const url = /Url="([^"]*)"/.exec(head!)![1]!
@@ -61,7 +61,7 @@ test('fragments may lie in a directory below the manifest', () => {
   expect(addresses(smoothManifest(moved)).toSorted()).toEqual(files.toSorted())
 })
 
-test('what decoders need is there', () => {
+test('has the codec data that decoders need', () => {
   const text = smoothManifest(made)
   expect(text).toContain('TimeScale="10000000" Duration="204000000"')
   expect(text).toContain('FourCC="H264" MaxWidth="640" MaxHeight="360" CodecPrivateData="0000000167640029AA"')

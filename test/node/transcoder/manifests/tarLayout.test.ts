@@ -1,4 +1,4 @@
-// In charge of: archives that a real tar reads, and spans that lead to each member.
+// In charge of: archives that a real tar reads, and the byte ranges of each member.
 // Not in charge of: sending them.
 import { execFile } from 'node:child_process'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// In charge of: playlists and the MPD over a tar: they mean the very bytes that the files beside it have.
+// In charge of: playlists and the MPD for a tar: they refer to the same bytes as those for separate files.
 // Not in charge of: the tar itself.
 import HLS from 'hls-parser'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { hlsRuleViolations } from '../../../support/manifests/hlsRules.ts'
 import { expectValidMpd } from '../../../support/manifests/mpdSchema.ts'
 import { parseMpdTracks } from '../../../support/manifests/mpdTracks.ts'
 
-/** Contents one behind the other, each after a header of 512 bytes and padded to 512. */
+/** Contents in sequence, each after a header of 512 bytes and padded to 512. */
 function tarOf({ video, audio, text }: Presentation): TarIndex {
   const spans = new Map<string, { offset: number; bytes: number }>()
   let offset = 0

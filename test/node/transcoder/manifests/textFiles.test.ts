@@ -1,4 +1,4 @@
-// In charge of: WebVTT, job.json, and text in forms that could mean something else.
+// In charge of: WebVTT, job.json, and text that could be misread as syntax.
 // Not in charge of: playlists and manifests.
 import { expect, test } from 'vitest'
 import { base64, hex } from '../../../../transcoder/formats/encodeBytes.ts'
@@ -25,7 +25,7 @@ test('a cue over a boundary is in both segments', () => {
   expect(cuesBetween(cues, 6, 12).map(({ start }) => start)).toEqual([5, 7])
 })
 
-test('every thumbnail has its place in a sheet', () => {
+test('every thumbnail has its tile in a sheet', () => {
   const { thumbnails, duration } = examplePresentation()
   const blocks = thumbnailVtt(thumbnails!, duration).trim().split('\n\n').slice(1)
   expect(blocks).toHaveLength(11)

@@ -1,4 +1,4 @@
-// Captions as files: where they are cut, on which clock, and in which language.
+// Caption files: where they are cut, on which timeline, and in which language.
 import { describe, expect, test } from 'vitest'
 import { captionLanguages } from '../../../../transcoder/formats/mpegts/captionServiceDescriptor.ts'
 import { webvttFiles } from '../../../../transcoder/manifests/webvtt/webvttSegments.ts'
@@ -94,7 +94,7 @@ describe('languages', () => {
     let taken = 0
     const gateway = {
       async *read() {
-        // As often as a stream repeats them; only the first are needed.
+        // As often as a stream repeats them; only the first ones are needed.
         for (; taken < 100; taken += 1) yield Buffer.concat([...packets, ...packets])
       },
     }

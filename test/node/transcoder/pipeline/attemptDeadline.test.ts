@@ -1,5 +1,5 @@
-// In charge of: an attempt that takes more time, or more of the processor, than its source and outputs may take.
-// Not in charge of: how much that is (test/node/transcoder/plan/deadline.test.ts); here it is next to nothing.
+// In charge of: an attempt that takes more wall-clock or CPU time than its source and outputs allow.
+// Not in charge of: how much is allowed (test/node/transcoder/plan/deadline.test.ts); here it is almost nothing.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { TimeLimits } from '../../../../transcoder/plan/estimate/deadline.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
@@ -32,7 +32,7 @@ afterEach(() => taskApi.stop())
 test.each([
   ['time', { wallSeconds: 0.1, cpuSeconds: 1000 }, /many times longer/],
   ['processor time', { wallSeconds: 1000, cpuSeconds: 1 }, /CPU time limit/],
-])('the %s that it may take ends it, for good', async (_title, allowance, message) => {
+])('exceeding the %s limit fails it permanently', async (_title, allowance, message) => {
   given.allowance = allowance
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toMatchObject([

@@ -1,4 +1,4 @@
-// What an attempt tells beside its outputs, against the strict door: the source, a still of it, its log.
+// What an attempt reports in addition to its outputs, against the strict task API: the source, its poster, its log.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -55,7 +55,7 @@ async function run(): Promise<void> {
 }
 
 describe('the source', () => {
-  test('is told before the plan, of jobs and of dry runs', async () => {
+  test('is reported before the plan, for jobs and dry runs', async () => {
     let before = -1
     taskApi.faults.plan = () => {
       before = taskApi.sources.length
@@ -80,14 +80,14 @@ describe('the source', () => {
     expect(taskApi.estimated?.estimate.probe).toEqual(taskApi.sources[1]!.source)
   })
 
-  test('is told where the plan cannot be made', async () => {
+  test('is reported when planning fails', async () => {
     taskApi.task!.config.audioProfiles[0]!.source_stream = '3'
     await run()
     expect(taskApi.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
     expect(taskApi.sources).toMatchObject([{ source: { audio: [{ source_stream: 1 }] } }])
   })
 
-  test('is told by the attempt that follows a stored plan, where nobody told it', async () => {
+  test('is reported by an attempt that follows a stored plan, if no earlier attempt did', async () => {
     await run()
     taskApi.task = { ...taskApi.task!, plan: taskApi.storedPlan, takes: { ...EVERYTHING, preview: false } }
     await run()
@@ -95,7 +95,7 @@ describe('the source', () => {
   })
 })
 
-test('a service of before takes none of it, and is sent none', async () => {
+test('an older service accepts no reports and is sent none', async () => {
   delete taskApi.task!.takes
   await run()
   expect(taskApi.finished?.objects).toHaveLength(1)
@@ -114,8 +114,8 @@ test('what the service refuses fails no job', async () => {
 })
 
 describe('the poster', () => {
-  test('is made while the source is looked into and told, and is there where the plan cannot be made', async () => {
-    // In turns, this would wait for itself.
+  test('is made during the analysis, and is available when planning fails', async () => {
+    // If the reports were sent in turn, this would deadlock.
     taskApi.faults.source = async () => {
       await taskApi.waitFor(() => taskApi.previews.length > 0)
       return false
@@ -142,7 +142,7 @@ describe('the poster', () => {
     expect(taskApi.finished?.objects).toHaveLength(1)
   })
 
-  /** Size and mean Y, U, V of the only one. */
+  /** Size and mean Y, U, V of the only poster. */
   async function poster(): Promise<{ size: string; mean: [number, number, number] }> {
     expect(taskApi.previews).toHaveLength(1)
     const path = tempDir.file('poster.jpg')
@@ -167,7 +167,7 @@ describe('the poster', () => {
   const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p']
 
   test('is small, and shows what is a tenth of the way in', async () => {
-    // Red for a second of ten, then blue.
+    // Red for one second of ten, then blue.
     const { size, mean } = await of('colors.mp4', [
       ...lavfi(
         'color=red:s=1280x720:r=25:d=0.8',
@@ -192,17 +192,17 @@ describe('the poster', () => {
     expect(mean[0]).toBeLessThan(24)
   })
 
-  test('stands upright, in square pixels', async () => {
+  test('is upright, with square pixels', async () => {
     const flat = tempDir.file('flat.mp4')
     await ffmpeg([...lavfi('testsrc2=s=320x180:r=25:d=1'), '-vf', 'setsar=2', ...X264, flat])
     expect((await of('sar.mp4', ['-i', flat, '-c', 'copy'])).size).toBe('640x180')
     taskApi.previews.length = 0
     const turned = ['-display_rotation:v:0', '90', '-i', flat, '-c', 'copy']
-    // ffmpeg 6 and later write it by that option, older ones by their metadata.
+    // ffmpeg 6 and later write it by that option, older versions by metadata.
     const args = (await ffmpeg(['-h', 'full']).then(String)).includes('display_rotation')
       ? turned
       : ['-i', flat, '-c', 'copy', '-metadata:s:v:0', 'rotate=90']
-    // No line is made up: what is half as wide is shown so.
+    // No line is interpolated: a video of half the width keeps it.
     expect((await of('turned.mp4', args)).size).toBe('90x320')
   })
 
@@ -227,7 +227,7 @@ describe('the poster', () => {
   })
 
   test('of interlaced video has no comb', async () => {
-    // Each field is of one colour: a comb would be lines of black and white.
+    // Each field has one colour: combing would show lines of black and white.
     const { mean } = await of('fields.ts', [
       ...lavfi('color=black:s=320x180:r=50:d=2'),
       ...['-vf', "geq=lum='if(mod(N,2),235,16)':cb=128:cr=128,tinterlace=mode=interleave_top"],
@@ -244,7 +244,7 @@ describe('the poster', () => {
     expect((await of('tiny.mp4', [...lavfi('testsrc2=s=16x16:r=25:d=1'), ...X264])).size).toBe('16x16')
   })
 
-  test('of a source that is read in order costs no second download', async () => {
+  test('of a source read sequentially needs no second download', async () => {
     taskApi.source = { bytes: clip, ranges: false, length: false }
     dryRun()
     await run()
@@ -252,7 +252,7 @@ describe('the poster', () => {
     expect(taskApi.inputRanges).toHaveLength(1)
   })
 
-  test('of a stream too large to be kept is the best of its first seconds, in one reading', async () => {
+  test('of a stream too large to store is the best frame of its first seconds, in one pass', async () => {
     const path = tempDir.file('late.ts')
     await ffmpeg([
       ...lavfi('color=black:s=320x180:r=25:d=2', 'testsrc2=s=320x180:r=25:d=20'),
@@ -274,7 +274,7 @@ describe('the poster', () => {
     expect((await poster()).mean[0]).toBeGreaterThan(60)
   })
 
-  test('is not made of what has no pictures, nor where the job wants none', async () => {
+  test('is not made for a source without video, nor when the service asks for none', async () => {
     const path = tempDir.file('sound.m4a')
     await ffmpeg([...lavfi('sine=d=1'), path])
     taskApi.source = { bytes: await readFile(path) }
@@ -320,11 +320,11 @@ describe('the log', () => {
     const text = JSON.stringify(taskApi.logs)
     for (const secret of [taskApi.token, taskApi.url, '127.0.0.1', fixtures.directory, fixtures.engine.ffmpeg, '/tmp/'])
       expect(text).not.toContain(secret)
-    // The operator's log has the whole of it.
+    // The operator's log contains it in full.
     expect(fixtures.lines.join('')).toContain(fixtures.engine.ffmpeg)
   })
 
-  test('of a dry run is told before its end', async () => {
+  test('of a dry run is sent before its end', async () => {
     let before = 0
     taskApi.faults.estimate = () => {
       before = taskApi.logs.length

@@ -1,5 +1,5 @@
-// In charge of: which audio each output of a real job has, where its video profiles select different audio profiles.
-// Not in charge of: playlists and manifests as texts (package/).
+// In charge of: which audio each output of a real job has, if its video profiles select different audio profiles.
+// Not in charge of: the text of playlists and manifests (../manifests).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// In charge of: more cues than playlists list, from a whole attempt.
-// Not in charge of: how a cue is written in a playlist (package/).
+// In charge of: a whole attempt with more cues than playlists list.
+// Not in charge of: how a cue is written in a playlist (../manifests).
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
@@ -12,7 +12,7 @@ import { openAttemptFixture, runRequest } from '../../../support/transcoder/atte
 const SECONDS = 3
 /** One for each millisecond of most of the clip. */
 const CUES = 2400
-/** segmentation_type_id of a chapter: the programme goes on. */
+/** segmentation_type_id of a chapter: the programme continues. */
 const CHAPTER = 0x20
 
 test('playlists and manifests list 2,000 cues at most, and a warning of the job says that there are more', async () => {

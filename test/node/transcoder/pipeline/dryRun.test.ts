@@ -1,4 +1,4 @@
-// In charge of: dry runs with the real ffmpeg against a strict door: what is sent, what is not, and what is left behind.
+// In charge of: dry runs with the real ffmpeg against the strict task API: what is sent, what is not, and what remains.
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ beforeEach(async () => {
 })
 afterEach(() => taskApi.stop())
 
-/** Neither written nor encoded, whatever the ending. */
+/** Nothing is written or encoded, however the run ends. */
 async function expectNothing(): Promise<void> {
   for (const operation of ['plan', 'uploads', 'part', 'finish'] as const)
     expect(taskApi.counts.get(operation), operation).toBeUndefined()
@@ -93,9 +93,9 @@ test('a plan that cannot be made ends it in the error of the job', async () => {
   await expectNothing()
 })
 
-test('cancelled while it probes, it tells so and sends no estimate', async () => {
+test('cancelled during the probe, it reports so and sends no estimate', async () => {
   taskApi.verdict = 'cancel'
-  // The source stands still until the verdict has come.
+  // The source stalls until the cancellation has arrived.
   taskApi.faults.input = ({ request }) => new Promise<boolean>((done) => request.socket.once('close', () => done(true)))
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])

@@ -1,5 +1,5 @@
-// In charge of: what begins before the task is known: the source is opened, ffprobe starts, and nothing comes of either where the
-// service says that the attempt is over.
+// In charge of: work that starts before the task is known: the source is opened and ffprobe starts; both are discarded
+// if the service answers that the attempt is over.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterEach(() => door.stop())
 
 test('the source is opened and ffprobe starts while the task is asked for', async () => {
-  // It tells the door that it has started, at an address of its own, and is ffprobe then.
+  // Reports its start to a separate address of the fake task API, then runs ffprobe.
   const ffprobe = join(bench.directory, 'telling-ffprobe')
   const tell = `(exec 3<>/dev/tcp/127.0.0.1/${new URL(door.url).port}; printf 'GET /task/t-1/logo HTTP/1.0\\r\\nauthorization: Bearer ${door.token}\\r\\n\\r\\n' >&3; cat <&3 >/dev/null)`
   await writeFile(ffprobe, `#!/bin/bash\n${tell}\nexec '${bench.engine.ffprobe}' "$@"\n`, { mode: 0o755 })
@@ -47,7 +47,7 @@ test('the source is opened and ffprobe starts while the task is asked for', asyn
   expect(door.breaches).toEqual([])
 })
 
-test('a source that cannot be opened is told of once the task is known', async () => {
+test('a source that cannot be opened is reported once the task is known', async () => {
   door.faults.input = ({ response }) => {
     sendJson(response, 404, { error: { code: 'source_not_found', message: 'It is not there.' } })
     return true
@@ -96,7 +96,7 @@ test('where the task kept it waiting for too long, another ffprobe is asked', as
     } as unknown as Attempt
     const start = new HeadStart(attempt, 0)
     expect((await start.probe(null)).formats).toContain('mp4')
-    // The first was ended before it had read anything.
+    // The first run was ended before it had read anything.
     expect(runs).toEqual([null, 0])
     expect(await start.pictures(null)).toBeNull()
     expect(halt.signal.aborted).toBe(false)

@@ -1,4 +1,4 @@
-// In charge of: what the transcoder never loads of the contract: how a request is judged is the Worker's alone.
+// In charge of: parts of the contract that the transcoder never loads: only the Worker validates requests.
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ const { imports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'
 }
 const CONTRACT = join(ROOT, imports['#contract/*']!.slice(0, -1))
 
-/** Files that run when this one is loaded; types are gone by then. */
+/** Files that are loaded at run time with this one; type imports are already removed. */
 async function loadedBy(file: string, found = new Set<string>()): Promise<Set<string>> {
   if (found.has(file)) return found
   found.add(file)

@@ -1,4 +1,5 @@
-// A constant rate that the encoder cannot keep: the job completes, and its warning says how many access units are late.
+// A constant rate that the encoder cannot keep: the job completes, and its warning contains the number of late access
+// units.
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

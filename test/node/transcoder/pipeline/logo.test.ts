@@ -1,4 +1,4 @@
-// A logo in a whole run: fetched through the door, drawn, and the job's error where it cannot be had.
+// A logo in a whole run: fetched through the task API, drawn, and the job's error if it is unavailable.
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 afterEach(() => taskApi.stop())
 
-test('it is fetched once and stands in the picture', async () => {
+test('it is fetched once and drawn over the video', async () => {
   taskApi.logo = blue
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([])
@@ -61,7 +61,7 @@ test('an image that cannot be decoded is the job’s error, not the encoder’s'
   expect(taskApi.plans).toEqual([])
 })
 
-test('the door’s verdict is passed on without a second try', async () => {
+test('the error of the task API is passed on without a retry', async () => {
   taskApi.faults.logo = ({ response }) => {
     sendJson(response, 422, { error: { code: 'logo_unavailable', message: 'The logo cannot be used. It is a page.' } })
     return true

@@ -1,4 +1,4 @@
-// What is told of outputs was measured in them: held to ffprobe's own packets and streams of what was stored.
+// The reported properties of outputs, compared with ffprobe's packets and streams of what was stored.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -47,14 +47,14 @@ afterEach(async () => {
 
 interface Stored {
   objects: Map<string, Buffer>
-  /** As told, by path. */
+  /** The reported properties, by path. */
   facts: Map<string, MediaFacts>
   roles: Map<string, string>
-  /** A file with that object. */
+  /** The object as a file. */
   file: (path: string) => Promise<string>
 }
 
-/** Runs a whole attempt at a job whose source is that file, for a service of now or of before. */
+/** Runs a whole attempt at a job with that source, for the current service or an older one. */
 async function run(source: string, body: Record<string, unknown>, isOlder = false): Promise<Stored> {
   const credentials = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
   const validation = validateJob(
@@ -82,7 +82,7 @@ async function run(source: string, body: Record<string, unknown>, isOlder = fals
   }
 }
 
-/** kbps of one stream: its packets' bytes over their time. */
+/** kbps of one stream: the bytes of its packets divided by their time. */
 async function kbpsOf(path: string, selector: string): Promise<number> {
   const list = await readPackets(path, selector)
   const times = list.map((packet) => Number(packet.dts_time ?? packet.pts_time)).toSorted((a, b) => a - b)
@@ -91,7 +91,7 @@ async function kbpsOf(path: string, selector: string): Promise<number> {
   return bytes / 125 / span
 }
 
-/** The fullest of the file's whole seconds, over all streams. */
+/** The highest bitrate of any whole second of the file, over all streams. */
 async function peakOf(path: string, seconds: number): Promise<number> {
   const { streams } = await probeFile(path)
   const each = await Promise.all(streams.map((_stream, index) => kbpsBySecond(path, String(index))))
@@ -101,7 +101,7 @@ async function peakOf(path: string, seconds: number): Promise<number> {
   return Math.max(...whole)
 }
 
-/** Of a transport stream: bytes between the places where its clock has gone on by a second, tables and stuffing with them. */
+/** For a transport stream: bytes between positions whose clock differs by a second, including tables and stuffing. */
 async function transportPeakOf(path: string, seconds: number): Promise<number> {
   const bytes = await readFile(path)
   const clocks: { at: number; time: number }[] = []
@@ -122,7 +122,7 @@ function near(value: number, wanted: number, part: number): void {
 
 type Peak = (path: string, seconds: number) => Promise<number>
 
-/** Of a constant rate: what is between any two clock references. */
+/** For a constant rate: the rate between any two clock references. */
 async function constantPeakOf(path: string): Promise<number> {
   const { kbps } = await transportRates(path)
   return kbps.reduce((sum, rate) => sum + rate, 0) / kbps.length
@@ -159,7 +159,7 @@ const TWO_SOUNDS = [
   { audio_codec: 'ac3', audio_bitrate: 192, source_stream: 2 },
 ]
 
-/** Two seconds in which nothing moves, two of noise, two of nothing; two languages. */
+/** Two seconds without motion, two of noise, two without motion; two languages. */
 async function burst(): Promise<string> {
   const path = tempDir.file('burst.mp4')
   await ffmpeg([
@@ -173,7 +173,7 @@ async function burst(): Promise<string> {
 }
 
 describe('files', () => {
-  test('an mp4 whose bitrate varies, with two sounds', async () => {
+  test('a variable-bitrate mp4 with two audio tracks', async () => {
     const videoProfiles = [{ ...SIZE, output: 'a.mp4', video_bitrate: 600, video_bitrate_mode: 'vbr' }]
     const { file, facts } = await run(await burst(), { videoProfiles, audioProfiles: TWO_SOUNDS })
     const told = await requireFile(await file('a.mp4'), facts.get('a.mp4'))
@@ -237,7 +237,7 @@ describe('files', () => {
     })
   })
 
-  test('HDR stays HDR where it is kept', async (context) => {
+  test('HDR output keeps its HDR tags', async (context) => {
     if (!fixtures.engine.features.hevcMain10) context.skip('this libx265 has 8 bits only')
     const path = tempDir.file('hdr.ts')
     await ffmpeg([
@@ -256,7 +256,7 @@ describe('files', () => {
     expect(mapped.facts.get('d.mp4')?.video).toMatchObject({ dynamic_range: 'sdr', codec: 'h264' })
   })
 
-  test('audio files of their own', async () => {
+  test('separate audio files', async () => {
     const { file, facts } = await run(await burst(), {
       videoProfiles: [{ ...SIZE, output: 'a.mp4', video_bitrate: 300 }],
       audioProfiles: [...TWO_SOUNDS, { audio_codec: 'mp2', audio_bitrate: 128, source_stream: 1 }],
@@ -285,7 +285,7 @@ describe('files', () => {
       ]
       const kept = await run(source, { videoProfiles, closed_captions: true })
       for (const path of ['a.mp4', 'b.mp4']) {
-        // Older versions of ffmpeg keep those of one of the clips only.
+        // Older versions of ffmpeg keep the captions of only one of the clips.
         const { channels } = await carriedCaptionChannels(await kept.file(path), 'h264')
         expect(kept.facts.get(path)?.captions.map(({ kind, name }) => `${kind} ${name}`)).toEqual(
           channels.map((channel) => `embedded ${channel}`),
@@ -304,7 +304,7 @@ const LADDER = [
   { width: 160, height: 90, video_bitrate: 200, video_bitrate_mode: 'cbr' },
 ]
 
-/** kbps of each segment of a media playlist, from the sizes of what it names. */
+/** kbps of each segment of a media playlist, from the sizes of its files. */
 function segmentRates({ objects }: Stored, playlist: string): number[] {
   const text = objects.get(playlist)!.toString()
   const directory = playlist.slice(0, playlist.lastIndexOf('/') + 1)
@@ -320,7 +320,7 @@ async function requirePlaylist(stored: Stored, path: string, selectors: readonly
   near(told.duration_seconds, seconds, 0.001)
   const rates = segmentRates(stored, path)
   near(told.peak_bitrate_kbps, Math.max(...rates), 0.001)
-  // Joined as a player joins them.
+  // Joined as a player does.
   const file = tempDir.file(`joined-${path.replaceAll('/', '_')}`)
   await writeFile(file, joinedSegments(stored.objects, path))
   const measured = [...(told.video ? [told.video.bitrate_kbps] : []), ...told.audio.map((each) => each.bitrate_kbps)]
@@ -386,7 +386,7 @@ describe('segmented output', () => {
       if (apart.length > 0)
         expect(manifest?.renditions?.map(({ path }) => path)).toEqual(['out/video_0', 'out/video_1'])
       else expect(manifest).toBeUndefined()
-      // Nothing that holds no media.
+      // Files without media have no properties.
       for (const [path, role] of stored.roles) if (role === 'report') expect(stored.facts.has(path)).toBe(false)
     },
   )
@@ -407,7 +407,7 @@ describe('segmented output', () => {
     expect(told?.renditions).toHaveLength(2)
   })
 
-  test('captions in the pictures and beside them; the playlists over a tar', async (context) => {
+  test('embedded and sidecar captions; playlists over a tar', async (context) => {
     const { facts } = await run(sharedClip(context, 'captions-test.ts'), {
       output_container: 'hls',
       segmented_output_hls: true,
@@ -440,7 +440,7 @@ describe('segmented output', () => {
     ])
   })
 
-  test('a service of before, after a rollback, gets them in its own terms', async () => {
+  test('an older service gets the reports in its own format after a rollback', async () => {
     const body = {
       output_container: 'hls',
       segmented_output_hls: true,
@@ -454,7 +454,7 @@ describe('segmented output', () => {
   })
 })
 
-test('what cannot be told within bounds is left out, since the door would refuse the whole result for it', async () => {
+test('values above the limits are left out, since the task API would refuse the whole report', async () => {
   const file = tempDir.file('empty.mp4')
   await writeFile(file, 'x')
   const lines: string[] = []
@@ -468,7 +468,7 @@ test('what cannot be told within bounds is left out, since the door would refuse
     outputs: [{ path: 'a.mp4', container: 'mp4', video: { captions: false, frameRate: { num: 25, den: 1 } } }],
     audioFiles: [],
   }
-  // Of no length, its bitrate is infinite.
+  // Without a duration, its bitrate would be infinite.
   const probed = { durationSeconds: 0, video: null, audio: [] }
   const meter = { end: () => ({ tracks: [], seconds: null, codecString: null }) }
   const measured = await analyzeFiles(attempt as never, plan as never, [{ file, probed, meter } as never], false)

@@ -1,6 +1,6 @@
-// The defaults that presets send (ladder "auto", optional audio) with the sources that newcomers have: whole attempts with the
-// real ffmpeg against the strict door. Every output is probed and decoded.
-// Not in charge of: which rungs and rates are chosen (test/node/transcoder/plan/ladder.test.ts).
+// The defaults that presets send (ladder "auto", optional audio) with typical sources of new users: whole attempts with
+// the real ffmpeg against the strict task API. Every output is probed and decoded.
+// Not in charge of: which renditions and rates are chosen (test/node/transcoder/plan/ladder.test.ts).
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -47,7 +47,7 @@ const SOURCES: Record<string, ClipOptions & { seconds: number }> = {
   '4K': { width: 3840, height: 2160, seconds: 0.2, audio: [] },
 }
 
-/** 90° clockwise to stand upright, as phones write it: the matrix of the track header (ISO/IEC 14496-12, 8.3.2). */
+/** Rotated 90° clockwise for display, as phones write it: the matrix of the track header (ISO/IEC 14496-12, 8.3.2). */
 const QUARTER_TURN = [0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x40000000]
 
 async function makeSource(name: string, path: string): Promise<Buffer> {
@@ -93,7 +93,7 @@ interface Seen {
   name: string
   size: string
   pictures: number
-  /** Seconds of audio inside; null = there is none. */
+  /** Seconds of audio in it; null = none. */
   audio: number | null
 }
 
@@ -112,7 +112,7 @@ async function look(name: string, bytes: Buffer, extension: string): Promise<See
   }
 }
 
-/** Every rendition below `out`, its segments one behind the other. */
+/** Every rendition below `out`, with its segments concatenated. */
 async function renditions(door: FakeTaskApi): Promise<Seen[]> {
   const objects = storedObjects(door)
   const smooth = objects.get('out/out.ism/Manifest')
@@ -125,7 +125,7 @@ async function renditions(door: FakeTaskApi): Promise<Seen[]> {
       const own = [...objects].filter(([path]) => path.startsWith(`out/${directory}/j-1-1/`))
       const isTs = own.some(([path]) => path.endsWith('.ts'))
       const playlist = `out/${directory}/playlist.m3u8`
-      // DASH alone has no playlist: the header, then the segments by their numbers.
+      // DASH alone has no playlist: the init segment, then the segments by number.
       const inOrder = own.toSorted(
         ([a], [b]) => Number(b.endsWith('init.mp4')) - Number(a.endsWith('init.mp4')) || (a < b ? -1 : 1),
       )
@@ -137,7 +137,10 @@ async function renditions(door: FakeTaskApi): Promise<Seen[]> {
   )
 }
 
-/** [MS-SSTR]: a client makes the header of the manifest's CodecPrivateData; here the stream is put together without a container. */
+/**
+ * [MS-SSTR]: a client builds the header from the manifest's CodecPrivateData; here the stream is assembled without a
+ * container.
+ */
 function smoothVideo(objects: ReadonlyMap<string, Buffer>, manifest: string): Promise<Seen[]> {
   const levels = [...manifest.matchAll(/<QualityLevel [^>]*Bitrate="(\d+)"[^>]*CodecPrivateData="(0000\w+)"/g)]
   return Promise.all(
@@ -156,7 +159,7 @@ function smoothVideo(objects: ReadonlyMap<string, Buffer>, manifest: string): Pr
 
 const timeOf = (path: string) => Number(/=(\d+)\)/.exec(path)?.[1])
 
-/** The pictures of a fragment, each NAL unit behind a start code instead of its length. */
+/** The frames of a fragment, with start codes instead of lengths before each NAL unit. */
 function startCoded(fragment: Buffer): Buffer {
   const from = fragment.indexOf('mdat') + 4
   const units: Buffer[] = []
@@ -181,7 +184,7 @@ describe('a silent source gives video alone, with one warning', () => {
     expect(seen.map(({ size, pictures: count, audio }) => [size, count, audio])).toEqual(
       rungs.map((size) => [size, 25, null]),
     )
-    // The second: of loudness_lufs, which has nothing to act on.
+    // The second is for loudness_lufs, which has no effect without audio.
     expect(codes(ended)).toEqual(['audio_left_out', 'no_effect'])
   })
 
@@ -317,7 +320,7 @@ describe('allow_upscaling false', () => {
   })
 })
 
-test('a dry run tells the rungs in words, and the warnings that the job would have', async () => {
+test('a dry run describes the renditions, and has the warnings of the job', async () => {
   const { estimated } = await run('silent', { output_container: 'hls' }, true)
   expect(estimated?.estimate.plan.outputs.map(({ path, description }) => [path, description.slice(0, 2)])).toEqual([
     [

@@ -1,4 +1,5 @@
-// In charge of: whole attempts with the real ffmpeg against a strict door: the outputs are probed and decoded, every ending is told.
+// In charge of: whole attempts with the real ffmpeg against the strict task API: the outputs are probed and decoded,
+// and every kind of end is reported.
 import { execFile } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,7 +42,7 @@ beforeEach(async () => {
 })
 afterEach(() => taskApi.stop())
 
-/** After any ending: nothing on disk, no ffmpeg, no secret in the log, no breach of the protocol. */
+/** After any end: no files, no ffmpeg process, no secret in the log, no violation of the protocol. */
 async function expectClean(): Promise<void> {
   expect(await fixtures.workDirEntries()).toEqual([])
   expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
@@ -74,7 +75,7 @@ async function decode(name: string, bytes: Buffer): Promise<{ seconds: number; f
 const running = () => taskApi.beats.some((beat) => beat.phase === 'transcoding' && beat.transcoded > 0)
 
 describe('success', () => {
-  test('audio files of their own arrive beside the output, from the same run', async () => {
+  test('separate audio files arrive with the output, from the same run', async () => {
     taskApi.task = describeTask({ container: 'mp4', bitrates: [400] })
     taskApi.task.config.audio_output_path = 'sound/'
     await runTask(runRequest(taskApi), fixtures.context())
@@ -113,7 +114,7 @@ describe('success', () => {
     await expectClean()
   })
 
-  test('what was read to look at the source is not asked for again to encode it', async () => {
+  test('bytes read for the probe are not requested again for the encode', async () => {
     let asked = 0
     taskApi.task = describeTask({ container: 'mp4' })
     taskApi.faults.plan = () => {
@@ -150,7 +151,7 @@ describe('success', () => {
     expect((await decode('again.ts', taskApi.objects().get('out/of-the-first-plan.ts')!)).frames).toBe(100)
   })
 
-  test('the plan that the door answers with is followed, though it is another', async () => {
+  test('the plan returned by the task API is followed, even if it is a different one', async () => {
     taskApi.task = describeTask({ container: 'ts' })
     await runTask(runRequest(taskApi), fixtures.context())
     ;(taskApi.storedPlan as Plan).outputs[0]!.path = 'out/of-the-first-writer.ts'
@@ -158,7 +159,7 @@ describe('success', () => {
     expect([...taskApi.objects().keys()]).toEqual(['out/of-the-first-writer.ts'])
   })
 
-  test('a header that outgrows its room is found in the boxes, and the encode is done again', async () => {
+  test('an mp4 header that outgrows its reserved space is detected, and the encode is repeated', async () => {
     taskApi.task = describeTask({ container: 'mp4' })
     taskApi.faults.plan = async ({ request, response }) => {
       const chunks: Buffer[] = []
@@ -188,11 +189,11 @@ describe('success', () => {
   })
 })
 
-describe('failure is told once, by its code', () => {
+describe('failure is reported once, by its code', () => {
   test.each([
     ['text', Buffer.from('this is not a film\n'.repeat(1000)), 'source_not_media'],
     ['an empty file', Buffer.alloc(0), 'source_not_media'],
-    // Only one that came by http is read as such, and by the Worker: no address of it is ever ffmpeg's business.
+    // Only a playlist fetched by http is treated as one, and only by the Worker: ffmpeg never opens an address in it.
     ['an uploaded playlist', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n'), 'source_not_media'],
   ])('%s', async (_name, bytes, code) => {
     taskApi.source = { bytes }
@@ -204,7 +205,7 @@ describe('failure is told once, by its code', () => {
     await expectClean()
   })
 
-  test('a missing source, in the words of the door', async () => {
+  test('a missing source, with the message of the task API', async () => {
     taskApi.task = describeTask({ container: 'mp4' })
     taskApi.faults.input = ({ response }) => {
       response.setHeader('x-source-error', 'source_not_found')
@@ -218,13 +219,13 @@ describe('failure is told once, by its code', () => {
     await expectClean()
   })
 
-  test('a source that breaks off for good half way is never a success, whatever ffmpeg says', async () => {
+  test('a source that breaks off permanently half way never succeeds, whatever ffmpeg’s exit code', async () => {
     const ts = await makeSourceClip(fixtures, 4, 'mpegts')
     taskApi.source = { bytes: ts }
     taskApi.task = describeTask({ container: 'ts' })
     const context = fixtures.context()
     context.source = { ...context.source, rangeBytes: 64 * 1024, giveUpMs: 30, seenBytes: 0 }
-    // The probe may see everything; the encode, to which nothing of that is left, meets the gap.
+    // The probe gets everything; the encode, which must read again, meets the gap.
     taskApi.faults.plan = () => {
       taskApi.faults.input = ({ request, response }) => {
         if (Number(/\d+/.exec(request.headers.range!)![0]) < ts.length / 2) return false
@@ -239,7 +240,7 @@ describe('failure is told once, by its code', () => {
     await expectClean()
   })
 
-  /** The plan that is followed says five seconds of a source of four. */
+  /** The plan has a duration of five seconds for a source of four. */
   const planLonger: FaultInjector = async ({ request, response }) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -260,7 +261,7 @@ describe('failure is told once, by its code', () => {
   test('and so is one whose upload is under way when that is found', async () => {
     taskApi.task = describeTask({ container: 'mp4' })
     taskApi.faults.plan = planLonger
-    // Never answered: the upload ends with the encode that is discarded.
+    // Never answered: the upload ends with the discarded encode.
     taskApi.faults.uploads = () => true
     await runTask(runRequest(taskApi), fixtures.context())
     expect(taskApi.fails).toMatchObject([{ error: { code: 'output_incomplete', details: { expected_seconds: 5 } } }])
@@ -352,7 +353,7 @@ describe('being ended from outside, in the middle of an encode', () => {
     return { ended, halt: context.halt }
   }
 
-  test('cancel, by a heartbeat: ffmpeg is gone before the door is told', async () => {
+  test('cancel, by a heartbeat reply: ffmpeg has ended before the task API is informed', async () => {
     const { ended } = await startLong()
     let alive: number[] | null = null
     taskApi.faults.fail = async () => {
@@ -396,7 +397,7 @@ describe('being ended from outside, in the middle of an encode', () => {
     await expectClean()
   })
 
-  test('an attempt whose heartbeats nobody answers ends by itself, and its ffmpeg with it', async () => {
+  test('an attempt whose heartbeats get no reply ends by itself, with its ffmpeg', async () => {
     const { ended } = await startLong({ unheardMs: 0 })
     taskApi.faults.progress = ({ response }) => {
       response.destroy()
@@ -410,7 +411,7 @@ describe('being ended from outside, in the middle of an encode', () => {
     await expectClean()
   })
 
-  test('a wrong door address or a finished job is met with silence', async () => {
+  test('a wrong task API address or a finished job causes no report', async () => {
     taskApi.faults.task = ({ response }) => {
       sendJson(response, 401, { error: { code: 'unauthorized', message: 'over' } })
       return true

@@ -1,5 +1,6 @@
-// In charge of: whole attempts with segmented output against a strict door: what arrives is listed, decodes, and is all there.
-// Not in charge of: single cutters (package/), manifests' texts (package/), the Worker's commit.
+// In charge of: whole attempts with segmented output against the strict task API: what is stored is listed, decodes,
+// and is complete.
+// Not in charge of: single cutters (../segmenter), the text of manifests (../manifests), the Worker's commit.
 import { execFile } from 'node:child_process'
 import type { ServerResponse } from 'node:http'
 import { mkdtemp, writeFile } from 'node:fs/promises'
@@ -57,7 +58,7 @@ const TS = { output_container: 'ts', segmented_output_hls: true } as const
 const CMAF = { output_container: 'hls', segmented_output_hls: true, segmented_output_dash: true } as const
 
 describe('what arrives', () => {
-  test('HLS of transport streams, sound inside', async () => {
+  test('HLS of transport streams with multiplexed audio', async () => {
     taskApi.task = segmentedTask(TS)
     const objects = await finish()
     expect([...objects.keys()].toSorted()).toEqual([
@@ -93,7 +94,7 @@ describe('what arrives', () => {
     const report = JSON.parse(objects.get('out/job.json')!.toString()) as {
       objects: { path: string; size: number; sha256: string }[]
     }
-    // Everything but the report itself.
+    // Everything except the report itself.
     expect(report.objects.map(({ path }) => path).toSorted()).toEqual(
       [...objects.keys()].filter((path) => path !== 'out/job.json').toSorted(),
     )
@@ -103,7 +104,7 @@ describe('what arrives', () => {
 
   test('Smooth: every fragment that the manifest makes an address of', async () => {
     taskApi.task = segmentedTask({ output_container: 'silverlight' }, [300, 300])
-    // 63 pictures for 125: its last chunk ends 40 ms later.
+    // 63 frames instead of 125: its last chunk ends 40 ms later.
     taskApi.task.config.videoProfiles[1]!.video_framerate = '1/2x'
     const objects = await finish()
     const manifest = objects.get('out/out.ism/Manifest')!.toString()
@@ -120,7 +121,7 @@ describe('what arrives', () => {
     expect([...taskApi.outputs.keys()].toSorted()).toEqual(addresses.toSorted())
   })
 
-  test('a tar with the same bytes, in the same order in every attempt, and playlists over it', async () => {
+  test('a tar with the same bytes and order in every attempt, and playlists over it', async () => {
     taskApi.task = segmentedTask({ ...CMAF, create_tar_file: true })
     // Parts that are smaller than the tar.
     taskApi.partSize = 100_000
@@ -136,7 +137,7 @@ describe('what arrives', () => {
       .map((path) => path.slice(4))
       .filter((path) => !/^(tar|out\.tar|job\.json)/.test(path))
     expect(names.toSorted()).toEqual(expected.toSorted())
-    // By segment, then by rendition; manifests at the end.
+    // By segment, then by rendition; manifests last.
     expect(names.slice(0, 6)).toEqual([
       'video_0/j-1-1/init.mp4',
       'video_0/j-1-1/00001.m4s',
@@ -150,7 +151,7 @@ describe('what arrives', () => {
     ).toBe(true)
     expect(objects.has('out/tar.m3u8') && objects.has('out/tar.mpd')).toBe(true)
 
-    // In this order also where transfers come through in another one.
+    // In the same order when transfers finish in another order.
     const again = await new FakeTaskApi({ bytes: clip }).start()
     again.task = taskApi.task
     again.faults.output = ({ response, n }) => {
@@ -173,7 +174,7 @@ describe('what arrives', () => {
     ).toBeCloseTo(5, 1)
   })
 
-  test('both sets from one encode: the pictures are the same', async () => {
+  test('HLS and DASH sets from one encode have identical frames', async () => {
     taskApi.task = segmentedTask({ ...TS, segmented_output_dash: true })
     const objects = await finish()
     const ts = joinedSegments(objects, 'out/video_0/playlist.m3u8')
@@ -198,7 +199,7 @@ describe('a store that is slower than the encoder', () => {
     let held = 0
     taskApi.faults.output = async () => {
       if (held > 0) return false
-      // Nothing is taken before the encoder stands still: what it made does not grow from beat to beat.
+      // Nothing is accepted before the encoder pauses: the number of bytes is the same in consecutive heartbeats.
       await taskApi.waitFor(() => still(taskApi.beats.slice(-3).map(({ bytes_produced: bytes }) => bytes)))
       held = taskApi.beats.at(-1)!.bytes_produced
       return false
@@ -211,7 +212,7 @@ describe('a store that is slower than the encoder', () => {
   })
 })
 
-/** Three equal figures, of something that has begun. */
+/** Three equal values of an encode that has started. */
 const still = (bytes: readonly number[]): boolean =>
   bytes.length === 3 && bytes[0]! > 0 && bytes.every((value) => value === bytes[0])
 
@@ -242,8 +243,8 @@ describe('what goes wrong', () => {
     expect(await fixtures.workDirEntries()).toEqual([])
   })
 
-  test('a source that breaks off is no short manifest', async () => {
-    // Far more than is read ahead until the first segment is there.
+  test('a truncated source never yields a shorter manifest', async () => {
+    // Far more than is read ahead before the first segment exists.
     taskApi.source = { bytes: await makeSourceClip(fixtures, 480, 'mpegts') }
     taskApi.task = segmentedTask(CMAF)
     const open = new Set<ServerResponse>()

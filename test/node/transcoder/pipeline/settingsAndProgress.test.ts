@@ -1,4 +1,4 @@
-// In charge of: the small decisions: threads, figures, whole lengths, scrubbed words, left-over directories.
+// In charge of: small decisions: threads, progress, complete durations, redacted messages, leftover directories.
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -35,7 +35,7 @@ test('settings: loopback and any port by default; a port that is none is refused
   expect(() => readSettings({ PORT: '70000' })).toThrow('PORT')
 })
 
-test('settings: somebody waits at a terminal, so that little time is left to finish; the image says more', () => {
+test('settings: a short drain time by default; the image sets a longer one', () => {
   expect(readSettings({}).drainSeconds).toBe(5)
   expect(readSettings({ DRAIN_SECONDS: '840' }).drainSeconds).toBe(840)
   expect(readSettings({ DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)
@@ -87,7 +87,7 @@ describe('progress', () => {
   })
 })
 
-describe('the rest of an attempt', () => {
+describe('the remaining time of an attempt', () => {
   function open() {
     const world = { now: 0, stored: 0, sending: 0 }
     const progress = new ProgressTracker(
@@ -115,7 +115,7 @@ describe('the rest of an attempt', () => {
       world.now = second * 1000
       progress.onEncoderProgress({ fraction: second / 200, speed: 1 })
     }
-    // A tenth as fast from now on: after the window only that counts.
+    // A tenth as fast from now on: after the window, only that counts.
     for (let second = 101; second <= 130; second++) {
       world.now = second * 1000
       progress.onEncoderProgress({ fraction: 0.5 + (second - 100) / 2000, speed: 0.1 })
@@ -145,7 +145,7 @@ describe('the rest of an attempt', () => {
     world.now = 100_000
     progress.onEncoderProgress({ fraction: 0.5, speed: 1 })
     progress.setBytesProduced(1e9)
-    // Nothing was sent yet: 5 MB/s are assumed.
+    // Nothing is sent yet: 5 MB/s are assumed.
     expect(progress.remainingSeconds()).toBe(2e9 / 5e6)
     world.stored = 5e8
     world.sending = 5
@@ -180,7 +180,7 @@ describe('the heartbeat', () => {
     expect(posts).toBe(3)
   })
 
-  test('a stale attempt is told to stop', async () => {
+  test('the heartbeat of a stale attempt returns `stop`', async () => {
     expect(await beat(() => Promise.reject(new StaleAttempt()))).toBe('stop')
   })
 
@@ -211,7 +211,7 @@ describe('whole length (I6: one frame, or 0.1 %)', () => {
     [10, 9.9, 'output_incomplete'],
     [1000, 999.01, 'whole'],
     [1000, 998.9, 'output_incomplete'],
-    [10, 10.3, 'whole'], // longer is no loss: a header may understate
+    [10, 10.3, 'whole'], // a longer result lost nothing: the header may understate the duration
     [10, 0, 'output_incomplete'],
     [10, null, 'output_incomplete'],
     [null, 7, 'whole'],
@@ -223,7 +223,7 @@ describe('whole length (I6: one frame, or 0.1 %)', () => {
   })
 })
 
-describe('words that leave', () => {
+describe('redaction of error messages', () => {
   test('carry no token, no loopback address and no path', () => {
     const text =
       'token-abcdef at http://127.0.0.1:4242/0123abcd/input, file:/tmp/splicepoint-1/out/0.mp4: Permission denied (/var/x/y)'
@@ -268,7 +268,7 @@ test('a workspace is private, removed, and only dead ones are swept', async () =
   const live = await openWorkspace(directory)
   expect((await stat(live.root)).mode & 0o777).toBe(0o700)
   await mkdir(join(directory, 'splicepoint-999999999-1-abc/out'), { recursive: true })
-  await mkdir(join(directory, `splicepoint-${process.pid}-1-reused`)) // our id, but of a process that started at another time
+  await mkdir(join(directory, `splicepoint-${process.pid}-1-reused`)) // our process id, but of a process with another start time
   await mkdir(join(directory, 'something-else'))
   expect(await removeStaleWorkspaces(directory)).toBe(2)
   expect(new Set(await readdir(directory))).toEqual(new Set(['something-else', live.root.split('/').at(-1)]))

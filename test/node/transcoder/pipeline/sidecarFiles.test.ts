@@ -1,4 +1,4 @@
-// Whole attempts whose output has captions as files: everything that manifests name is there and says what the source does.
+// Whole attempts with caption files: everything that manifests name exists and matches the source.
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, type TestContext } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
@@ -62,7 +62,7 @@ describe('captions', () => {
         )
         expect(text).toContain(name === 'CC1' ? "WE'RE LOSING TIME FROM QUESTION" : 'très courte, chers députés.')
       }
-      // In the segment that it begins in and in the one that it goes on in.
+      // In the segment in which it starts and in the one in which it continues.
       expect(
         joinedSegments(objects, 'out/captions/CC1/playlist.m3u8')
           .toString()

@@ -25,7 +25,7 @@ describe('key frames at splice points', () => {
     ['twice', media(25, 1), '2x', [150, 252]],
     ['29.97', media(30000, 1001), '1x', [90, 151]],
   ] as const)('%s', (_name, from, frameRateFactor, frames) => {
-    // Unsorted, twice, at the first picture and before it.
+    // Unsorted, duplicated, at the first frame and before it.
     const splicePoints = [Math.round(5.04 * S), 3 * S, 3 * S, 0, -S]
     const plan = planJob(
       wanted({ video: [videoProfile({ frameRateFactor })] }),
@@ -44,7 +44,7 @@ describe('key frames at splice points', () => {
       'expr:eq(mod(n,25),0)+if(lt(n,90),eq(n,75),if(lt(n,126),eq(n,90),eq(n,126)))',
     )
     expect(args.at(-1)).toBe('pipe:3')
-    // mpeg2 has intra pictures of one kind only.
+    // mpeg2 has only one kind of intra picture.
     expect(args.includes('-forced-idr')).toBe(videoCodec !== 'mpeg2')
   })
 
@@ -104,12 +104,12 @@ describe('the PID', () => {
       `PID ${cuePid}: the output uses it. Give scte35_pid_remap another than 0, 16, 17`,
     )
   })
-  test('the source’s own may be in use, too', () => {
+  test('the source’s own cue PID may collide, too', () => {
     expect(() => plan(null, cues({ pids: [0x101] }))).toThrow('PID 257')
   })
 })
 
-test('a constant rate has room for cues', () => {
+test('a constant mux rate includes bandwidth for cues', () => {
   const spec = (passCues: boolean) => wanted({ passCues, video: [videoProfile({ mode: 'cbr' })] })
   const rate = (passCues: boolean) =>
     planJob(spec(passCues), mediaInfo(), undefined, cues()).outputs[0]?.muxRateKbps ?? 0
@@ -126,7 +126,7 @@ describe('where the output begins on the source’s clock', () => {
   }
   test.each([
     [1.48, 1.4, 1.48, 0.08],
-    // Content that begins late: the first picture is held from the file's beginning.
+    // Content that starts late: the first frame is held from the start of the file.
     [3.4, 1.4, 1.4, 0],
     [-2, -2, -2, 0],
   ])('video at %f in a file at %f: at %f, moved by %f', (video, file, start, moved) => {

@@ -9,12 +9,12 @@ const allowed = (durationSeconds: number | null, change: Partial<typeof machine>
   return timeLimits({ ...planJob(jobSpec(), media), durationSeconds }, media, { ...machine, ...change })
 }
 
-test('a short source has ten minutes and a little, a film hours that its length gives it', () => {
+test('a short source gets a little more than ten minutes, a two-hour one gets hours', () => {
   const [short, film] = [allowed(10), allowed(7200)]
   expect(short!.wallSeconds).toBeGreaterThan(600)
   expect(short!.wallSeconds).toBeLessThan(660)
   expect(short!.cpuSeconds).toBeLessThan(700)
-  // 20 times what is likely: 720p to 180p is 0.16 of a core.
+  // 20 times the likely time: 720p to 180p takes 0.16 of a core.
   expect(film!.cpuSeconds).toBeGreaterThan(600 + 7200 * 2)
   expect(film!.wallSeconds).toBeGreaterThan(3600)
   expect(film!.wallSeconds).toBeLessThan(12 * 3600)

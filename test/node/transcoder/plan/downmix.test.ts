@@ -1,4 +1,4 @@
-// What is said of a mix before anything is encoded; no ffmpeg.
+// Warnings about a downmix before anything is encoded; no ffmpeg.
 import { expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'
@@ -11,7 +11,7 @@ const SILENT = 'in the 5.1 of audio profile 0 these channels are silent'
 test.each<[Partial<AudioProfile>, Partial<AudioStream>, [code: string, field: string, message: string][]]>([
   [{}, { channels: 6, channelLayout: '5.1' }, []],
   [{ channels: 6 }, { channels: 6, channelLayout: '5.1(side)' }, []],
-  // No LFE is no loss, and the one surround of 4.0 is heard from both.
+  // A missing LFE is no loss, and the single surround channel of 4.0 goes to both sides.
   [{ channels: 6 }, { channels: 5, channelLayout: '5.0' }, []],
   [{ channels: 6 }, { channels: 4, channelLayout: '4.0' }, []],
   [
@@ -87,12 +87,12 @@ test.each([
   expect(warnings.filter(({ code }) => code === 'no_effect')).toEqual([])
 })
 
-test('the plan of an earlier version, which has no mix, is mixed by the same coefficients behind the limiter', () => {
+test('the plan of an earlier version, which has no mix, is mixed by the same coefficients after the limiter', () => {
   const [found] = planJob(jobSpec(), mediaInfo({}, { audio: [audioStream({ channels: 6, channelLayout: '5.1' })] }))
     .outputs[0]!.audio
   const { mix: _mix, silenceUntilSeconds: _silence, ...earlier } = found!
   const [aligned, float, , ...rest] = audioFilters(found!)
-  // Its source may have had two pairs of surrounds, which share what is for one.
+  // Its source may have had two pairs of surround channels, which share the level of one.
   expect(audioFilters(earlier)).toEqual([
     aligned,
     float,

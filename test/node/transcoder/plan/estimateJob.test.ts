@@ -19,7 +19,7 @@ const pricing: Pricing = { machine: { vcpus: 4, ...listMachine }, prices: listPr
 const estimate = (spec: JobSpec, media: MediaInfo = mediaInfo(), price = pricing) =>
   estimateJob(spec, { media, found: null, sizeBytes: 2_000_000 }, planJob(spec, media), price)
 
-test('the source is told as it was probed', () => {
+test('describes the probed source', () => {
   const media = mediaInfo(
     { rotation: 90, colorTransfer: 'smpte2084', fieldOrder: 'tt', captionChannels: ['CC1'], closedCaptions: true },
     {
@@ -50,7 +50,7 @@ test('the source is told as it was probed', () => {
   })
 })
 
-test('each output is told in sentences and in numbers', () => {
+test('describes each output in sentences and in numbers', () => {
   const { plan, warnings } = estimate(jobSpec({ gopSeconds: 2, audioDirectory: 'sound' }))
   expect(plan.outputs).toHaveLength(2)
   expect(plan.outputs[0]!.description).toEqual([
@@ -82,7 +82,7 @@ test('more work is predicted to take longer: length, size, preset, codec, rendit
   ).toBeGreaterThan(plain)
 })
 
-test('figures are ordered, and a total is the sum of its parts', () => {
+test('low, likely and high are ordered, and totals are sums of their parts', () => {
   const { plan, predicted } = estimate(
     jobSpec({
       video: [videoProfile(), videoProfile({ index: 1, mode: 'qvbr' })],
@@ -111,13 +111,13 @@ test('the price is that of the table, which a setting changes', () => {
     expect(() => readPricing(text, 1), text).toThrow()
 })
 
-test('a source of unknown length has a plan and no figures', () => {
+test('a source of unknown duration has a plan and no predicted cost', () => {
   const { plan, predicted } = estimate(jobSpec(), mediaInfo({ durationSeconds: null }, { durationSeconds: null }))
   expect(predicted).toMatchObject({ wall_seconds: null, cpu_seconds: null, output_bytes: null, cost_usd: null })
   expect(plan.outputs[0]!.output_bytes).toBeNull()
 })
 
-test('segmented output is told by rendition: its directory, its pictures or its sound, its forms, its bytes', () => {
+test('segmented output is described by rendition: directory, video or audio, formats, bytes', () => {
   const packaging = packagingSpec({ hls: true, dash: true, preferTransportStream: true, tar: true })
   const spec = jobSpec({ packaging, outputDirectory: 'out', video: [videoProfile({ output: 'hd.mp4' })] })
   const { plan, predicted } = estimate(spec)
@@ -131,11 +131,11 @@ test('segmented output is told by rendition: its directory, its pictures or its 
   expect(plan.outputs[0]!.description).not.toContain('No audio.')
   const [video, audio, tar] = plan.outputs.map(({ output_bytes: bytes }) => bytes!.likely)
   expect(tar).toBe(video! + audio!)
-  // Twice the video, and the sound inside of one of the two.
+  // Twice the video, and the audio in one of the two.
   expect(video! / ((10 * (2 * 500 + 128) * 1000) / 8)).toBeCloseTo(1, 1)
   const one = estimate(jobSpec()).predicted
   expect(predicted.store_writes!).toBeGreaterThan(one.store_writes!)
-  // The pictures are encoded once; a second encode of the sound is what it costs.
+  // The video is encoded once; the second output costs only an audio encode.
   expect(predicted.cpu_seconds!.likely / one.cpu_seconds!.likely).toBeLessThan(1.5)
 })
 

@@ -10,7 +10,7 @@ const HEAD = '-nostdin -hide_banner -y -loglevel repeat+level+verbose -nostats -
 const SD = '-colorspace bt470bg -color_primaries bt470bg -color_trc smpte170m -color_range tv'
 const SET_SD = 'setparams=range=tv:colorspace=bt470bg:color_primaries=bt470bg:color_trc=smpte170m'
 const HD = 'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709'
-/** BT.709 to BT.601 of 25 pictures a second, after scaling. */
+/** BT.709 to BT.601 at 25 fps, after scaling. */
 const RECODED =
   'colorspace=ispace=bt709:space=bt470bg:iprimaries=bt709:primaries=bt470bg:itrc=bt709:trc=bt709:irange=tv:range=tv'
 const RESAMPLED = 'aresample=48000:async=1:first_pts=0,aformat=sample_fmts=fltp'
@@ -28,7 +28,7 @@ function after(args: readonly string[], flag: string): string | undefined {
   return args[args.indexOf(flag) + 1]
 }
 
-/** The chains of all graphs. */
+/** The filter chains of all graphs. */
 function graphs(args: readonly string[]): string[] {
   return args.flatMap((flag, index) => (flag === '-filter_complex' ? args[index + 1]!.split(';') : []))
 }
@@ -117,7 +117,7 @@ describe('the whole command', () => {
   })
 })
 
-describe('audio files of their own', () => {
+describe('separate audio files', () => {
   test('are further outputs of the same process and the same decode', () => {
     const spec = jobSpec({
       audioDirectory: 'a',
@@ -226,7 +226,7 @@ describe('single flags', () => {
     expect(argv(jobSpec())).not.toContain('-threads')
   })
 
-  test('x265 is told how large its pool may be', () => {
+  test('x265 gets the size of its thread pool', () => {
     const plan = planJob(jobSpec({ videoCodec: 'hevc', quality: 'good' }), mediaInfo())
     const ends = { input: 'file:/in', inputFlags: [], outputs: ['/out'], threads: 2 }
     expect(after(ffmpegArgs(plan, { ...ends, cores: 2 }), '-x265-params')).toContain(':pools=2:')
@@ -251,12 +251,12 @@ describe('single filters', () => {
       'zscale=w=1280:h=720:filter=lanczos:min=bt709:rin=full:pin=bt709:tin=bt709:m=bt709:r=limited:p=bt709:t=bt709',
     )
   })
-  test('RGB goes by way of planar RGB and has no matrix to be told', () => {
+  test('RGB is converted through planar RGB without an input matrix', () => {
     expect(chain(jobSpec(), mediaInfo({ pixelFormat: 'rgb24', colorSpace: null }))).toContain(
       'format=gbrp,zscale=w=320:h=180:filter=lanczos:rin=full:pin=bt709:tin=bt709:m=bt470bg:r=limited:p=bt709:t=bt709,format=yuv420p,colorspace=',
     )
   })
-  test('without zscale swscale does it, with its own names', () => {
+  test('without zscale swscale converts, with its own color names', () => {
     const plain = { ...ALL_FEATURES, zscale: false }
     expect(chain(jobSpec(), mediaInfo(), plain)).toContain(
       'scale=w=320:h=180:flags=lanczos+accurate_rnd+full_chroma_int:in_color_matrix=bt709:in_range=limited:out_color_matrix=bt601:out_range=limited',
@@ -372,7 +372,7 @@ describe('single filters', () => {
     ['960x720, a raster that nothing shows interlaced', { video: [videoProfile({ width: 960, height: 720 })] }, {}],
     ['480x360', { video: [videoProfile({ width: 480, height: 360 })] }, { width: 720, height: 576 }],
   ]
-  test.each(forcing)('fields cannot be kept: %s', (_title, change, video) => {
+  test.each(forcing)('interlacing cannot be preserved: %s', (_title, change, video) => {
     const plan = planJob(jobSpec(change), mediaInfo({ fieldOrder: 'tt', ...video }))
     expect(plan.outputs[0]?.video.scan).toBe('progressive')
     expect(plan.outputs[0]?.video.deinterlace).not.toBe('none')
@@ -416,7 +416,7 @@ describe('a logo', () => {
       threads: 0,
     })
 
-  test('is the second input, scaled once for each size, over the finished pictures', () => {
+  test('is the second input, scaled once per size, over the finished frames', () => {
     const video = [videoProfile({ audioProfiles: [] }), videoProfile({ index: 1, audioProfiles: [] })]
     const spec = jobSpec({ logo, video })
     expect(args(spec).join(' ')).toContain(

@@ -57,7 +57,7 @@ describe('what ffprobe prints, read', () => {
     expect(parseFfprobe({ streams: [{ ...video, id: '0x100' }] }).video?.id).toBe(256)
     expect(parseFfprobe({ streams: [{ ...video, id: 'nonsense' }] }).video?.id).toBeNull()
   })
-  test('cover art is no video, and the film behind it is', () => {
+  test('cover art is not video, and the video stream after it is', () => {
     const cover = {
       index: 0,
       codec_type: 'video',

@@ -1,4 +1,4 @@
-// dynamic_range: what is planned of an HDR source; no ffmpeg.
+// dynamic_range: the plan for an HDR source; no ffmpeg.
 import { expect, test } from 'vitest'
 import { parseHdrMetadata } from '../../../../transcoder/analysis/hdrMetadata.ts'
 import { videoEncoderArgs } from '../../../../transcoder/plan/argv/encoderArgs.ts'
@@ -34,7 +34,7 @@ test('an SDR source stays SDR', () => {
   expect(planJob(jobSpec({ videoCodec: 'hevc', dynamicRange: 'source' }), mediaInfo()).picture.hdr).toBeNull()
 })
 
-test('scene-by-scene metadata is told of', () => {
+test('dynamic metadata has a warning', () => {
   const plan = planJob(
     jobSpec({ videoCodec: 'hevc', dynamicRange: 'source' }),
     mediaInfo({ ...pq, dynamicMetadata: true }),
@@ -42,7 +42,7 @@ test('scene-by-scene metadata is told of', () => {
   expect(plan.warnings.map(({ code }) => code)).toEqual(['dynamic_metadata_left_out'])
 })
 
-test('the encoder is told of the display and the light', () => {
+test('the encoder gets mastering display and content light metadata', () => {
   const media = mediaInfo({ ...pq, masteringDisplay: display, contentLight: { maximum: 1000, average: 400 } })
   const plan = planJob(jobSpec({ videoCodec: 'hevc', dynamicRange: 'source' }), media)
   const flags = videoEncoderArgs(plan, plan.outputs[0]!.video)
@@ -56,7 +56,7 @@ test.each([
   // ffmpeg 5.1 and 7.0.
   ['side data - mastering display: has_primaries:1 has_luminance:1 ', 'Content Light Level information'],
   ['side data - Mastering display metadata: has_primaries:1 has_luminance:1 ', 'Content light level metadata'],
-])('showinfo’s words are read: %s', (words, light) => {
+])('output of the showinfo filter is parsed: %s', (words, light) => {
   const log = `[Parsed_showinfo_0 @ 0x1] [info]   ${words}r(0.6800,0.3200) g(0.2650,0.6900) b(0.1500 0.0600) wp(0.3127, 0.3290) min_luminance=0.005000, max_luminance=1000.000000\n[info]   side data - ${light}: MaxCLL=1000, MaxFALL=400\n`
   expect(parseHdrMetadata(log)).toEqual({
     masteringDisplay: display,

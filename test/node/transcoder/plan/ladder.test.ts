@@ -1,4 +1,4 @@
-// ladder "auto": which rungs a source is given. What is encoded of them: test/node/transcoder/encoding/ladder.test.ts.
+// ladder "auto": which renditions a source gets. Encoding them: test/node/transcoder/pipeline/presetDefaults.test.ts.
 import { describe, expect, test } from 'vitest'
 import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
@@ -6,7 +6,7 @@ import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import type { VideoStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
 import { jobSpec, packagingSpec, videoProfile, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
-/** As toSpec makes it: one profile that stands for all rungs. */
+/** As toSpec makes it: one profile that represents all renditions. */
 const auto = (change: Partial<JobSpec> = {}) =>
   jobSpec({
     ladder: 'auto',
@@ -81,13 +81,13 @@ describe('sizes', () => {
     expect(sizes({ width: 3840, height: 2160 }, { videoCodec: 'mpeg2' })[0]).toBe('1920x1080')
     expect(sizes({ width: 3840, height: 2160 }, { videoCodec: 'hevc' })[0]).toBe('3840x2160')
   })
-  test('they are those of the picture as the job turns and shapes it', () => {
+  test('use the frame size after rotation and aspect ratio of the job', () => {
     const hd = { width: 1920, height: 1080 }
     expect(sizes(hd, { aspect: 'rotate_counterclockwise + invert_aspect_ratio' })[0]).toBe('1080x1920')
     expect(sizes(hd, { aspect: 'rotate_clockwise' })[0]).toBe('1920x1080')
     expect(sizes(hd, { aspect: 'force_4:3' })).toEqual(['1440x1080', '960x720', '720x540', '480x360', '320x240'])
   })
-  test('samples are square, but in a rung of the source’s own size', () => {
+  test('samples are square, except in a rendition of the source’s size', () => {
     const sar = (video: Partial<VideoStream>) => planned(video).outputs.map((output) => output.video.sar)
     expect(
       new Set(sar({ width: 720, height: 576, sar: { num: 64, den: 45 } }).map(({ num, den }) => num / den)),

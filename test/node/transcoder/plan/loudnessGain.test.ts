@@ -1,4 +1,4 @@
-// What follows from a measured loudness; no ffmpeg.
+// The gain that follows from a measured loudness; no ffmpeg.
 import { describe, expect, test } from 'vitest'
 import { parseEbur128 } from '../../../../transcoder/analysis/measureLoudness.ts'
 import { planChannelMix } from '../../../../transcoder/plan/audio/downmix.ts'
@@ -19,7 +19,7 @@ const measured = (integratedLufs: number | null, truePeakDb: number | null, limi
 
 describe('gain', () => {
   test.each([
-    // Integrated, true peak, tries; target; gain, limited, warnings.
+    // Integrated loudness, true peak; target; gain, limited, warnings.
     [measured(-30, -15), -23, { gainDb: 7, limited: false }, []],
     [measured(-30, -10), -23, { gainDb: 7, limited: false }, []],
     [measured(-10, 2), -23, { gainDb: -13, limited: false }, []],
@@ -60,14 +60,14 @@ describe('gain', () => {
     expect(context.warnings.map(({ code }) => code)).toEqual(codes)
   })
 
-  test('nothing is tried behind a limiter where peaks fit, or where there is silence', () => {
+  test('no limiter is tried where peaks fit, or where there is silence', () => {
     expect(limiterGains(measured(-30, -10), -23)).toEqual([])
     expect(limiterGains(measured(null, null), -23)).toEqual([])
     expect(limiterGains(measured(-30, -9.9), -23)).toEqual([7, 7.5, 8, 9, 11, 15])
   })
 })
 
-test('each sound that is carried is measured once, in each of its mixes', () => {
+test('each audio stream is measured once per downmix', () => {
   const audio = [
     audioProfile(),
     audioProfile({ index: 1, codec: 'ac3' }),
@@ -97,7 +97,7 @@ test.each([
   expect(plan.warnings.map(({ code }) => code)).toEqual(codes)
 })
 
-test('the filters: one gain, or a gain behind a limiter of true peaks', () => {
+test('the filters: one gain, or a gain with a true-peak limiter', () => {
   const [audio] = planJob(jobSpec(), mediaInfo()).outputs[0]!.audio
   const filters = (loudness: { gainDb: number; limited: boolean } | null) =>
     audioFilters({ ...audio!, loudness }).slice(3)

@@ -1,4 +1,4 @@
-// Extension `optional` of an audio profile: a source that lacks its stream is no reason to fail.
+// Extension `optional` of an audio profile: a source without that stream does not fail the job.
 import { expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
@@ -34,7 +34,7 @@ test('a silent source gives outputs without audio and one warning', () => {
   ])
 })
 
-test('the others are made, at their own positions', () => {
+test('the other tracks are made, at their own positions', () => {
   const audio = [audioProfile({ sourceStream: 2, optional: true }), audioProfile({ index: 1 })]
   const spec = jobSpec({ audio, video: [videoProfile({ audioProfiles: [0, 1] })] })
   const plan = planJob(spec, mediaInfo())
@@ -42,7 +42,7 @@ test('the others are made, at their own positions', () => {
   expect(plan.warnings[0]?.message).toContain('the source has 1 audio stream, so there is no source_stream 2')
 })
 
-test('without it the error stands, and its advice is to set it', () => {
+test('without `optional` the job fails, and the message suggests it', () => {
   expect(() => planJob(jobSpec(), silent)).toThrow(/the source has no audio streams; set optional on the audio profile/)
 })
 
@@ -50,7 +50,7 @@ test('a profile that nothing carries is not spoken of', () => {
   expect(named(optional({ video: [videoProfile({ audioProfiles: [] })] }))).toEqual([])
 })
 
-test('nothing else needs the audio: files of their own, loudness, volume', () => {
+test('audio files, loudness and volume do not require the missing track', () => {
   const plan = planJob(optional({ audioDirectory: 'a', loudnessLufs: -23 }), silent)
   expect(plan.audioFiles).toEqual([])
   expect(plan.outputs).toHaveLength(1)

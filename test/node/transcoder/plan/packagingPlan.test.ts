@@ -1,4 +1,4 @@
-// Segmented output as it is planned: renditions, forms, directories, lengths.
+// The plan of segmented output: renditions, formats, directories, durations.
 import { describe, expect, test } from 'vitest'
 import type { JobSpec, PackagingSpec } from '#contract/job/jobSpec.ts'
 import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
@@ -250,7 +250,7 @@ test('captions become text tracks where they were asked for and are in the sourc
   expect(tracks(true, captioned, { smooth: true })).toBe(false)
 })
 
-test('there are no single files; streams follow the audio files in the order of the arguments', () => {
+test('has no single files; streams follow the audio files in argument order', () => {
   const spec = segmented(
     { hls: true, dash: true, smooth: true, preferTransportStream: true, separateAudio: true },
     { closedCaptions: true, audioDirectory: 'sound' },
@@ -294,7 +294,7 @@ describe('the audio of several renditions in transport streams', () => {
     expect(targets(list)).toEqual([`[select=0,2:${muxer}]pipe:3|[select=1,2:${muxer}]pipe:4`])
   })
 
-  test('fragmented MP4 beside it has the video alone, and the headers that it needs', () => {
+  test('fragmented MP4 beside transport streams has only video, with global headers', () => {
     const list = args({ video: two }, { dash: true })
     expect(list.filter((_each, index) => list[index - 1] === '-flags:v:1')).toEqual(['+cgop', '+global_header'])
     expect(
@@ -304,7 +304,7 @@ describe('the audio of several renditions in transport streams', () => {
     ).toEqual(['[select=0:ffl', '[select=0,2:f', '[select=1:ffl', '[select=1,2:f'])
   })
 
-  test('renditions whose tracks differ have each its own', () => {
+  test('renditions with different audio get separate outputs', () => {
     const list = args({
       video: two.map((each, index) => ({ ...each, audioProfiles: [index] })),
       audio: [audioProfile(), audioProfile({ index: 1, bitrateKbps: 64 })],

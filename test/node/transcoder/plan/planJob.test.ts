@@ -130,7 +130,7 @@ describe('frame rate, GOP and B-frames', () => {
     expect(plan.frameRate).toEqual({ num, den })
   })
 
-  test('a source that states no rate is taken for 25, with a warning', () => {
+  test('a source without a frame rate is read as 25 fps, with a warning', () => {
     const media = mediaInfo({ frameRate: null })
     expect(firstVideo(jobSpec(), media).frameRate).toEqual({ num: 25, den: 1 })
     expect(warningCodes(jobSpec(), media)).toEqual(['frame_rate_assumed'])
@@ -140,7 +140,7 @@ describe('frame rate, GOP and B-frames', () => {
     const media = mediaInfo({ frameRate: { num: 2160000, den: 75143 }, variableFrameRate: true })
     expect(firstVideo(jobSpec(), media).frameRate).toEqual({ num: 30000, den: 1001 })
     expect(warningCodes(jobSpec(), media)).toEqual(['variable_frame_rate'])
-    // The rate that most pictures keep decides, where there is one.
+    // The most common frame rate is used, if there is one.
     const paused = mediaInfo({ ...at(40, 2), variableFrameRate: true, commonFrameRate: { num: 30, den: 1 } })
     expect(firstVideo(jobSpec(), paused).frameRate).toEqual({ num: 30, den: 1 })
     expect(planJob(jobSpec(), paused).warnings[0]!.message).toContain('(20 on average, mostly 30)')
@@ -274,14 +274,14 @@ describe('bitrate, sizes and rates', () => {
     })
   })
 
-  test('a constant transport stream has room for video, audio and tables', () => {
+  test('a constant mux rate includes video, audio and tables', () => {
     const output = planJob(
       jobSpec({ container: 'ts', video: [videoProfile({ mode: 'cbr', bitrateKbps: 1000 })] }),
       mediaInfo(),
     ).outputs[0]
     expect(output).toMatchObject({ muxRateKbps: 1301, headerReserveBytes: null, contentType: 'video/mp2t' })
     expect(planJob(jobSpec({ container: 'ts' }), mediaInfo()).outputs[0]?.muxRateKbps).toBeNull()
-    // Stuffing and a header for every frame beyond 25 a second.
+    // Stuffing and a header for every frame beyond 25 fps.
     const fast = mediaInfo({ frameRate: { num: 60, den: 1 } })
     expect(
       planJob(jobSpec({ container: 'ts', video: [videoProfile({ mode: 'cbr', bitrateKbps: 1000 })] }), fast).outputs[0]
@@ -334,7 +334,7 @@ describe('what the source is', () => {
       'no_effect scte35_passthough',
     ])
   })
-  test('an output lasts as long as its own streams, not as long as those that nobody asked for', () => {
+  test('the duration of an output depends on its own streams only', () => {
     const audio = [
       audioStream({ durationSeconds: 12 }),
       audioStream({ number: 2, durationSeconds: 20, startSeconds: 1 }),
@@ -344,7 +344,7 @@ describe('what the source is', () => {
     const lengths = (from: MediaInfo) =>
       planJob(jobSpec({ video, audio: [audioProfile()] }), from).outputs.map((output) => output.durationSeconds)
     expect(lengths(media)).toEqual([12, 10])
-    // Where the sound does not say, the file does.
+    // If the audio stream has no duration, the file's is used.
     expect(lengths({ ...media, audio: [audioStream({ durationSeconds: null })] })).toEqual([21, 10])
     expect(lengths({ ...media, durationSeconds: 11 })).toEqual([11, 10])
   })
@@ -402,7 +402,7 @@ describe('what the source is', () => {
     expect(planJob(jobSpec({ expectedAudioStreams: 1 }), ts)).toMatchObject({ warnings: [], deepProbe: true })
     expect(planJob(jobSpec(), ts).deepProbe).toBe(false)
   })
-  test('an active format description inside the pictures is left out too', () => {
+  test('an active format description in the video is dropped too', () => {
     expect(warningCodes(jobSpec(), mediaInfo({ activeFormat: true }))).toEqual(['afd_left_out'])
   })
   test('HDR is tone-mapped, with a warning', () => {
@@ -456,7 +456,7 @@ describe('program_number', () => {
     { id: 0x300 },
     { formats: ['mpegts'], programs: [3, 7], program: { number: 7, fileStartSeconds: 1.4 } },
   )
-  test('streams are named by PID, and the other programs are told of', () => {
+  test('streams are named by PID, and the other programs are reported', () => {
     const media = { ...two, audio: [audioStream({ id: 0x301 })] }
     const plan = planJob(jobSpec({ program: 7 }), media)
     expect(plan.pids).toEqual({ video: 0x300, audio: { 1: 0x301 } })

@@ -1,4 +1,4 @@
-// What only the source can tell: the job ends with an error that names the field and what is allowed instead.
+// What only the source can show: the job ends with an error that names the field and what is allowed instead.
 import { expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'

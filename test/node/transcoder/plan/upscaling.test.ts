@@ -1,4 +1,4 @@
-// allow_upscaling: which profiles are larger than the source, and what becomes of them.
+// allow_upscaling: which profiles are larger than the source, and their result.
 import { describe, expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
@@ -20,7 +20,7 @@ function planned(video: Partial<VideoStream>, change: Partial<JobSpec>) {
 }
 
 describe('absent: rungs above the source are made', () => {
-  test('each with one warning that tells both sizes', () => {
+  test('each has one warning with both sizes', () => {
     const { sizes, warnings, messages } = planned(small, { video: profiles([0, 1080], [0, 720], [0, 170]) })
     expect(sizes).toEqual(['0 2542x1080', '1 1694x720', '2 400x170'])
     expect(warnings).toEqual(['upscaled videoProfiles[0]', 'upscaled videoProfiles[1]'])

@@ -1,5 +1,5 @@
-// In charge of: streams out of a real encoder and what cutters make of them, for tests.
-// Not in charge of: what is expected of them.
+// In charge of: streams of a real encoder and the segments that cutters make of them, for tests.
+// Not in charge of: expectations.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Cutter, KeyFrameRange } from '../../../../transcoder/segmenter/cutters/cutter.ts'
@@ -13,7 +13,7 @@ export interface Segment {
   keys: KeyFrameRange[]
 }
 
-/** What ffmpeg writes to its standard output. `args` without words that hold spaces. */
+/** What ffmpeg writes to its standard output. `args` without words that contain spaces. */
 export async function encodeToBuffer(engine: Engine, args: string): Promise<Buffer> {
   const words = `-nostdin -v error -fflags +bitexact ${args} pipe:1`.split(' ').filter((word) => word !== '')
   const options = { encoding: 'buffer', maxBuffer: 2 ** 28 } as const
@@ -27,7 +27,7 @@ export function flashSource(seconds: number, rate = '25', size = '160x90'): stri
   return `${picture.replaceAll("'", '')} ${audio.replaceAll("'", '')}`
 }
 
-/** Feeds a cutter in pieces of uneven size. */
+/** Feeds a cutter with chunks of uneven size. */
 export function cutSegments(
   cutter: Cutter,
   stream: Uint8Array,

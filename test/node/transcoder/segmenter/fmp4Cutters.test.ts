@@ -1,4 +1,5 @@
-// In charge of: segments of fragmented mp4 as decoders see them: every picture and sample once, each segment by itself, exact times.
+// In charge of: segments of fragmented MP4 as decoders read them: every frame and sample once, each segment by itself,
+// exact times.
 // Not in charge of: transport streams (tsCutter.test.ts), where segments are sent.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -32,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-/** Pictures that decode without a complaint; `audio` = the MD5 of the samples instead. */
+/** Hash of the frames, which must decode without an error; `audio` = the MD5 of the samples instead. */
 async function decode(bytes: Uint8Array, kind: 'video' | 'audio' = 'video'): Promise<string> {
   const file = join(directory, createHash('sha256').update(bytes).digest('hex'))
   await writeFile(file, bytes)
@@ -83,7 +84,7 @@ describe('CMAF video', () => {
       expect(await decode(Buffer.concat([init!, bytes]))).toBe(`${frames} pictures`)
   })
 
-  it('says where each key frame lies: those bytes behind the init segment decode to a picture', async () => {
+  it('reports the byte range of each key frame: with the init segment it decodes to one frame', async () => {
     const { init, segments } = cutSegments(new CmafVideoCutter(cadence), video)
     expect(segments.map((segment) => segment.keys.map(({ start }) => start / 12800))).toEqual([
       [0, 1],
@@ -102,7 +103,7 @@ describe('CMAF video', () => {
       }
   })
 
-  it('makes the same segments of any pieces', () => {
+  it('makes the same segments for any chunking of the input', () => {
     const whole = cutSegments(new CmafVideoCutter(cadence), video, { pieceBytes: video.length })
     expect(cutSegments(new CmafVideoCutter(cadence), video, { pieceBytes: 1 })).toEqual(whole)
     expect(cutSegments(new CmafVideoCutter(cadence), video)).toEqual(whole)
@@ -111,16 +112,16 @@ describe('CMAF video', () => {
   it('refuses a segment that would begin without a key frame', async () => {
     const without = await encodeToBuffer(engine, `${flashSource(4)} -map 0:v ${coding} ${mp4}+frag_keyframe`)
     expect(refusal(() => cutSegments(new CmafVideoCutter(cadence), without))).toBe('no key frame')
-    // A fragment that begins between two key frames.
+    // A fragment that starts between two key frames.
     const anywhere = await encodeToBuffer(engine, `${flashSource(4)} -map 0:v ${coding} ${mp4}+frag_every_frame`)
     expect(refusal(() => cutSegments(new CmafVideoCutter(cadence), anywhere))).toBe('no key frame')
   })
 
-  it('refuses a picture that only says that it is a key frame', () => {
+  it('refuses a sample that is flagged as a key frame and is none', () => {
     const { segments } = cutSegments(new CmafVideoCutter(cadence), video)
     const second = video.indexOf(segments[1]!.bytes)
     let at = video.indexOf('mdat', second) + 4
-    // From one NAL unit to the next, up to the IDR slice (5), which becomes another one (1).
+    // From one NAL unit to the next, up to the IDR slice (5), whose type becomes 1.
     while ((video[at + 4]! & 31) !== 5) at += 4 + video.readUInt32BE(at)
     const changed = Buffer.from(video)
     changed[at + 4] = (video[at + 4]! & 0xe0) | 1
@@ -128,7 +129,7 @@ describe('CMAF video', () => {
     expect(refusal(() => cutSegments(new RefragmentingCutter(cadence, 'smooth'), changed))).toBe('no key frame')
   })
 
-  it('takes a stream that breaks off anywhere for what it is', () => {
+  it('reports a truncated stream at any offset as cut off', () => {
     for (const bytes of [0, 3, 500, 900, video.length / 2, video.length - 1])
       expect(refusal(() => cutSegments(new CmafVideoCutter(cadence), video.subarray(0, bytes)))).toBe('cut off')
   })
@@ -148,7 +149,7 @@ describe('CMAF video', () => {
       [16, '\0\0\0\0'],
     ] as const)
       expect(refusal(() => new CmafVideoCutter(cadence).push(container(size, name)))).toBe('damaged')
-    // Any byte of the headers changed: refused, or read, but never another kind of error.
+    // With any byte of the headers changed it is refused or read, but never throws another kind of error.
     for (let at = 0; at < 2500; at++) {
       const changed = Buffer.from(video)
       changed[at]! ^= 0xff
@@ -188,12 +189,12 @@ describe('CMAF audio', () => {
         expect(start + duration).toBe(segments[index + 1]!.start)
       const whole = Buffer.concat([init!, ...segments.map(({ bytes }) => bytes)])
       expect(await decode(whole, 'audio')).toBe(await decode(stream, 'audio'))
-      // One movie fragment a segment.
+      // One movie fragment per segment.
       for (const { bytes } of segments) expect(bytes.toString('latin1').split('moof')).toHaveLength(2)
     },
   )
 
-  it('has as many segments as video: what is left behind the last one is its end', async () => {
+  it('has as many segments as video: what follows the last boundary belongs to the last segment', async () => {
     const stream = await encodeToBuffer(engine, `${flashSource(5)} -map 1:a -c:a aac ${audioTrack}`)
     const plain = { ...cadence, spliceFrames: [] }
     const segments = (videoSegments: number): number[] =>
@@ -204,7 +205,7 @@ describe('CMAF audio', () => {
     expect(segments(2).map((duration) => Math.round(duration / 4800))).toEqual([20, 30])
   })
 
-  it('makes the same segments of any pieces, and none of a stream that breaks off', async () => {
+  it('makes the same segments for any chunking, and none for a truncated stream', async () => {
     const stream = await encodeToBuffer(engine, `${flashSource(3)} -map 1:a -c:a aac ${audioTrack}`)
     const whole = cutSegments(new RefragmentingCutter(cadence, 'cmaf'), stream, { pieceBytes: stream.length })
     expect(cutSegments(new RefragmentingCutter(cadence, 'cmaf'), stream, { pieceBytes: 1 })).toEqual(whole)
@@ -233,12 +234,12 @@ describe('Smooth', () => {
     }
   })
 
-  it('takes CMAF as well: times and offsets are brought to its clock', () => {
+  it('converts CMAF input to the Smooth timescale', () => {
     const { segments } = cutSegments(new RefragmentingCutter(cadence, 'smooth'), video)
     expect(segments.map(({ start }) => start)).toEqual([0, 20_000_000, 24_000_000, 40_000_000])
   })
 
-  it('cuts aac near the pictures and names its configuration', async () => {
+  it('cuts AAC near the video boundaries and names its configuration', async () => {
     const stream = await encodeToBuffer(
       engine,
       `${flashSource(5)} -map 1:a -c:a aac -avoid_negative_ts make_zero ${smooth}+frag_every_frame`,

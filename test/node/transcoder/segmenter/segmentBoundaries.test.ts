@@ -1,8 +1,8 @@
-// In charge of: where segments end on the grid and beside splice points.
+// In charge of: where segments end, on the regular grid and at splice points.
 import { expect, test } from 'vitest'
 import { nextBoundary, type Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
 
-/** Where the first segments end. */
+/** End times of the first segments. */
 function ends(segmentFrames: number, spliceFrames: number[], until: number): number[] {
   const cadence: Cadence = { segmentFrames, spliceFrames, frameRate: { num: 25, den: 1 } }
   const found: number[] = []

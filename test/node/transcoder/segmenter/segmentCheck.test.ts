@@ -1,4 +1,5 @@
-// In charge of: what is not whole is never listed: streams that are short, cut elsewhere, or of another number of segments.
+// In charge of: incomplete renditions are never listed: streams that are short, cut at other times, or have another
+// number of segments.
 // Not in charge of: streams (node/transcoder/pipeline/segmentedOutput.test.ts).
 import { expect, test } from 'vitest'
 import { TaskError } from '#contract/taskError.ts'
@@ -13,7 +14,7 @@ const spec = jobSpec({
 const media = mediaInfo({ durationSeconds: 5 }, { durationSeconds: 5, audio: [audioStream({ durationSeconds: 5 })] })
 const plan = planJob({ ...spec, gopSeconds: 1 }, media)
 
-/** Segments that begin at these seconds, up to `end`. */
+/** Segments that start at these seconds, up to `end`. */
 function taken(position: number, starts: readonly number[], end = 5): RecordedRendition {
   const timescale = 1000
   const segments = starts.map((start, index) => ({
@@ -55,7 +56,7 @@ test.each<[string, RecordedRendition[], RegExp]>([
   expect(verdict(...all)).toMatch(expected)
 })
 
-test('sound that outlasts the pictures goes on in segments of its own, as many as it is known to need', () => {
+test('separate audio that outlasts the video continues in audio-only segments, as many as expected', () => {
   const long = mediaInfo({ durationSeconds: 9 }, { durationSeconds: 9, audio: [audioStream({ durationSeconds: 9 })] })
   const media = { ...long, video: { ...long.video!, durationSeconds: 5 } }
   const longer = { ...plan, durationSeconds: 9 }
@@ -64,14 +65,14 @@ test('sound that outlasts the pictures goes on in segments of its own, as many a
   expect(() => requireCompleteSegments(longer, [...pictures, taken(2, [0, 2, 4, 6, 8, 8.5], 9)], media, 0)).toThrow(
     '6 segments',
   )
-  // Pictures that end early are still seen.
+  // All video renditions end early, which is still detected.
   const short = [taken(0, grid, 4.5), taken(1, grid, 4.5)]
   expect(() => requireCompleteSegments(longer, [...short, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)).toThrow(
     '4.500 s instead of 5',
   )
 })
 
-test('sound inside of transport streams may outlast the pictures', () => {
+test('multiplexed audio in transport streams may outlast the video', () => {
   const long = mediaInfo({ durationSeconds: 6 }, { durationSeconds: 6, audio: [audioStream({ durationSeconds: 6 })] })
   const media = { ...long, video: { ...long.video!, durationSeconds: 5 } }
   const muxed = planJob(

@@ -1,5 +1,6 @@
-// In charge of: segments of transport streams as players see them: tables and clock in front, counters without a jump, every
-// frame and every cue once. Not in charge of: finding cues (mpegts/), fragmented mp4 (fmp4Cutters.test.ts).
+// In charge of: segments of transport streams as players read them: tables and PCR first, continuity counters without a
+// jump, every frame and every cue once.
+// Not in charge of: finding cues (../formats/scte35), fragmented MP4 (fmp4Cutters.test.ts).
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -34,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-/** Of every frame, decoded. */
+/** Hash of every decoded frame. */
 async function hashes(bytes: Uint8Array): Promise<string[]> {
   const file = join(directory, 'clip.ts')
   await writeFile(file, bytes)
@@ -53,7 +54,7 @@ function* packets(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += 188) yield bytes.subarray(at, at + 188)
 }
 
-/** Packets with payload whose counter is not the next one. */
+/** Number of packets with payload whose continuity counter is not the next one. */
 function jumps(bytes: Buffer): number {
   const last = new Map<number, number>()
   let found = 0
@@ -66,7 +67,7 @@ function jumps(bytes: Buffer): number {
   return found
 }
 
-it('begins every segment with PAT, PMT and a picture with a clock reference', async () => {
+it('starts every segment with PAT, PMT and a frame with a PCR', async () => {
   const cutter = new TsCutter(cadence, 'video', ORIGIN)
   const { segments } = cutSegments(cutter, muxed)
   expect(segments.map(({ start, duration, frames }) => [start / 90_000, duration / 90_000, frames])).toEqual([
@@ -87,15 +88,15 @@ it('begins every segment with PAT, PMT and a picture with a clock reference', as
   }
 })
 
-it('plays on from one segment to the next: no counter jumps and no picture is missing', async () => {
+it('is continuous across segments: no counter jumps and no frame is missing', async () => {
   const { segments } = cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed)
   const whole = Buffer.concat(segments.map(({ bytes }) => bytes))
   expect(jumps(whole)).toBe(0)
   expect(await pictures(whole)).toBe(125)
 })
 
-it('is a stream for a gateway: frames come before their time by the clock, and tables at least every 0.5 s', async () => {
-  // As the plan has it (segmentArgs.ts), with one key frame in 5 s.
+it('meets T-STD timing: frames arrive before their DTS, and tables repeat at least every 0.5 s', async () => {
+  // The flags of the plan (segmentArgs.ts), with one key frame in 5 s.
   const sparse = coding.replace('-g 25 -keyint_min 25', '-g 250')
   const lead = ts.replace('-max_delay 0 -output_ts_offset 10', '-max_delay 100000 -output_ts_offset 9.8 -pcr_period 1')
   const stream = await encodeToBuffer(engine, `${flashSource(5)} -map 0:v -map 1:a ${sparse} -c:a aac ${lead}`)
@@ -117,12 +118,12 @@ it('says where each key frame lies, with its tables', async () => {
       expect(await pictures(bytes.subarray(offset, offset + length))).toBe(1)
 })
 
-it('makes the same segments of any pieces', () => {
+it('makes the same segments for any chunking of the input', () => {
   const whole = cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed, { pieceBytes: muxed.length })
   expect(cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed, { pieceBytes: 187 })).toEqual(whole)
 })
 
-it('cuts sound of its own near the pictures, on their clock', async () => {
+it('cuts separate audio near the video boundaries, on the video clock', async () => {
   const stream = await encodeToBuffer(engine, `${flashSource(5)} -map 1:a -c:a aac ${ts}`)
   const { segments } = cutSegments(new TailCutter(new TsCutter(cadence, 'audio', ORIGIN)), stream, { videoSegments: 4 })
   expect(segments).toHaveLength(4)
@@ -177,19 +178,19 @@ it('puts what comes before the first frame into the first segment', () => {
   expect([pidOf(pat!), pidOf(pmt!)]).toEqual([0, 0x1000])
 })
 
-it('refuses a segment that would begin without a key frame, or with a picture that only says that it is one', async () => {
+it('refuses a segment that would start without a key frame, or with a falsely flagged one', async () => {
   const stream = await encodeToBuffer(engine, `${flashSource(4)} -map 0:v ${coding} ${ts}`)
   expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), stream)).toThrow('picture 60')
   const changed = Buffer.from(muxed)
   const { segments } = cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed)
-  // The first packet of the second segment's picture; its IDR slice (5) becomes another one (1).
+  // The first packet of the second segment's video; the type of its IDR slice (5) becomes 1.
   const second = muxed.indexOf(segments[1]!.bytes.subarray(2 * 188, 3 * 188))
   const slice = muxed.indexOf(Buffer.from([0, 0, 1, 0x65]), second)
   changed[slice + 3] = 0x61
   expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), changed)).toThrow('picture 50')
 })
 
-it('takes a stream that breaks off before its media for what it is', () => {
+it('refuses a stream that is truncated before its media', () => {
   for (const bytes of [0, 100, 188 * 3])
     expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed.subarray(0, bytes))).toThrow(FormatError)
 })

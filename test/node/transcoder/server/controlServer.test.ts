@@ -78,11 +78,11 @@ describe('POST /run', () => {
     expect(started.map((one) => one.key)).toEqual(['a 1', 'b 1'])
   })
 
-  test('another task waits for one whose end is being told: the Worker gives the place away before it answers', async () => {
+  test('a new task waits while the end of the previous one is being reported, because the Worker frees the slot before it answers', async () => {
     await post('/run', request('a'))
     started[0]!.outlook.ending()
     const [second, again] = [post('/run', request('b')), post('/run', request('b'))]
-    // Time for a refusal, were there one.
+    // Enough time for a refusal to arrive.
     for (let n = 0; n < 5; n++) expect(await health()).toMatchObject({ task_id: 'a' })
     started[0]!.end()
     expect([(await second).status, (await again).status]).toEqual([202, 202])
@@ -145,7 +145,7 @@ test('a shared secret, where one is set, is asked for', async () => {
 })
 
 describe('while stopping', () => {
-  test('nothing is taken, and what does not fit is given back', async () => {
+  test('no task is accepted, and an attempt that cannot finish is returned', async () => {
     await post('/run', request('a'))
     const stopped = control.stop(0)
     expect((started[0]!.halt.signal.reason as AttemptAbort).kind).toBe('interrupted')
@@ -171,7 +171,7 @@ describe('while stopping', () => {
     expect(started).toHaveLength(1)
   })
 
-  test('it may still be cancelled, and given back by a second word', async () => {
+  test('it can still be cancelled, and is returned on a second signal', async () => {
     await post('/run', request('a'))
     started[0]!.outlook.predict(() => 10)
     const stopped = control.stop(600)
@@ -186,7 +186,7 @@ describe('while stopping', () => {
 })
 
 describe('before it is known what ffmpeg can do', () => {
-  test('a task is taken', async () => {
+  test('a task is accepted', async () => {
     await control.stop(0)
     const engine = Promise.withResolvers<EngineInfo>()
     await open({ engine: engine.promise })
@@ -198,7 +198,7 @@ describe('before it is known what ffmpeg can do', () => {
     expect(await health()).toMatchObject({ state: 'busy', ffmpeg: 'n7.0', cell: { in_force: ['environment'] } })
   })
 
-  test('where it cannot be used, that is said, and nothing is taken any more', async () => {
+  test('when ffmpeg is unusable, that is reported and no task is accepted', async () => {
     await control.stop(0)
     await open({ engine: Promise.reject(new Error('No usable ffmpeg: none was found.')) })
     expect((await fetch(`${url}/health`)).status).toBe(503)

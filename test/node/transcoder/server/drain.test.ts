@@ -1,4 +1,4 @@
-// In charge of: which attempts may finish when the process is told to end, and when one is given back.
+// In charge of: which attempts may finish when the process is told to stop, and when one is returned to the queue.
 import { expect, test } from 'vitest'
 import { decideDrain, drain, type DrainableAttempt } from '../../../../transcoder/server/drain.ts'
 import type { AttemptAbort } from '../../../../transcoder/errors.ts'
@@ -35,7 +35,9 @@ test.each([
   expect(decideDrain({ ...view, ...change }).verdict).toBe(verdict)
 })
 
-/** Plays a drain of 840 s with a look every second; `rest` says what is predicted, null = nothing. */
+/**
+ * Simulates a drain of 840 s with a check every second; `rest` returns the predicted remaining time, null = unknown.
+ */
 async function play(rest: (second: number) => number | null, endsAt = Infinity) {
   const lines: Record<string, unknown>[] = []
   const ended = Promise.withResolvers<void>()
@@ -45,7 +47,7 @@ async function play(rest: (second: number) => number | null, endsAt = Infinity) 
     halt: new AbortController(),
     ending: false,
     rest: () => {
-      // Asked once in each look.
+      // Called once per check.
       if (++second >= endsAt) ended.resolve()
       return rest(second)
     },
@@ -75,16 +77,16 @@ test('one that becomes too slow is given back long before the end of the time', 
   expect(lines.map((line) => line['decision'])).toEqual(['finish', 'give_back'])
 })
 
-test('one that begins to tell is judged by what it tells', async () => {
+test('an attempt that starts to report progress is judged by it', async () => {
   expect(await play((second) => (second < 10 ? null : 5000))).toMatchObject({ haltedAt: 10, reason: 'interrupted' })
   expect(await play((second) => (second < 10 ? null : 50), 60)).toMatchObject({ haltedAt: null })
 })
 
-test('one that stands still for a moment goes on, one that stands still for long does not', async () => {
+test('an attempt that pauses briefly continues, one that stalls is returned', async () => {
   expect(await play((second) => (second % 20 < 10 ? 50 : null), 90)).toMatchObject({ haltedAt: null })
   expect(await play((second) => (second < 30 ? 50 : null))).toMatchObject({ haltedAt: 44, reason: 'interrupted' })
 })
 
-test('a dry run, which takes as long again as it took, has half of the time', async () => {
+test('a dry run, expected to take as long again as so far, gets half of the time', async () => {
   expect(await play((second) => 10 + second)).toMatchObject({ haltedAt: 465, reason: 'interrupted' })
 })

@@ -1,5 +1,5 @@
-// In charge of: the process itself: its lines, what it does before ffmpeg was looked at, a task from HTTP to commit, every way to be
-// told to end, and what a SIGKILL leaves behind.
+// In charge of: the transcoder process: its log lines, its behaviour before ffmpeg was probed, a task from HTTP to
+// commit, every way to stop it, and what a SIGKILL leaves behind.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import {
 } from '../../../support/transcoder/attemptFixture.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../../../transcoder/main.ts')
-/** The machine may be busy with something else. */
+/** The machine may be busy. */
 const PATIENT = { timeout: 30_000 }
 let fixtures: AttemptFixture
 let long: Buffer
@@ -47,12 +47,12 @@ interface Running {
   exited: Promise<unknown[]>
 }
 
-/** Resolves with the first line that says where it listens, or that it is ready. */
+/** Resolves at the first line that contains its address, or that says that it is ready. */
 async function start(env: Record<string, string> = {}, until: 'listening' | 'ready' = 'ready'): Promise<Running> {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env['PATH'], WORK_DIR: fixtures.workDir, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A group of its own, for signals to all of it, as a terminal sends them.
+    // A separate process group, for signals to the whole group, as a terminal sends them.
     detached: true,
   })
   children.push(child)
@@ -73,19 +73,19 @@ async function start(env: Record<string, string> = {}, until: 'listening' | 'rea
 const run = (url: string, attempt = 1, more: object = {}) =>
   fetch(`${url}/run`, { method: 'POST', body: JSON.stringify({ ...runRequest(taskApi, attempt), ...more }) })
 
-/** An attempt that is surely encoding, and long enough for that to be seen. */
+/** An attempt that is certainly encoding, long enough to be observed. */
 async function startTask({ url }: Running, bitrates = [400, 300, 200]): Promise<void> {
   taskApi.task = describeTask({ container: 'ts', quality: 'best', bitrates })
   expect((await run(url)).status).toBe(202)
   await taskApi.waitFor(() => taskApi.beats.some((beat) => beat.phase === 'transcoding' && beat.transcoded > 0.01))
 }
 
-/** What it decided when it was told to end. */
+/** Its decision when it was told to stop. */
 const decisions = ({ lines }: Running) =>
   lines.filter((line) => line['msg'] === 'draining').map((line) => line['decision'])
 
-test('SIGTERM gives back a task whose rest does not fit, ends ffmpeg and the process, and leaves nothing', async () => {
-  // No rest fits into a second.
+test('SIGTERM returns a task that cannot finish in time, ends ffmpeg and the process, and leaves no files', async () => {
+  // A second is too short for any remaining work.
   const running = await start({ DRAIN_SECONDS: '1' })
   await startTask(running)
   running.child.kill('SIGTERM')
@@ -118,10 +118,10 @@ async function expectDraining(running: Running): Promise<void> {
   expect([refused.status, await refused.json()]).toMatchObject([503, { error: { code: 'stopping' } }])
 }
 
-describe('an attempt whose rest fits finishes, and no other is taken', () => {
+describe('an attempt that can finish in time finishes, and no further task is accepted', () => {
   test.each([
     ['SIGTERM to the process', (pid: number) => process.kill(pid, 'SIGTERM')],
-    // ffmpeg has a group of its own, so that it hears of neither.
+    // ffmpeg has a separate process group, so it receives neither signal.
     ['SIGINT to its group', (pid: number) => process.kill(-pid, 'SIGINT')],
   ])('%s', async (_name, signal) => {
     const running = await start({ DRAIN_SECONDS: '6000' })
@@ -170,7 +170,7 @@ test('a second signal gives back at once what would have finished', async () => 
   expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
 })
 
-test('cancel over HTTP ends the run, and the next task is taken', async () => {
+test('cancel over HTTP ends the run, and the next task is accepted', async () => {
   const running = await start()
   await startTask(running)
   await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-1', attempt: 1 }) })
@@ -196,7 +196,7 @@ test('what a killed transcoder leaves, its directory and its ffmpeg, the next on
   expect(next.lines).toContainEqual(expect.objectContaining({ msg: 'left-over directories removed', count: 1 }))
 })
 
-/** An ffmpeg that answers nothing before a file is there, and `then` after it. */
+/** An ffmpeg that does nothing before a file exists, and executes `then` after it. */
 async function slowFfmpeg(then: string): Promise<{ path: string; release: () => Promise<void> }> {
   const path = join(fixtures.directory, `slow-${children.length}-${crypto.randomUUID()}`)
   await writeFile(path, `#!/bin/sh\nwhile [ ! -e ${path}.go ]; do sleep 0.05; done\n${then}\n`, { mode: 0o755 })
@@ -204,7 +204,7 @@ async function slowFfmpeg(then: string): Promise<{ path: string; release: () => 
 }
 
 describe('before ffmpeg has said what it can do', () => {
-  test('it listens, takes a task and tells of it; the task waits', async () => {
+  test('it listens, accepts a task and reports it while ffmpeg is still being probed', async () => {
     const ffmpeg = await slowFfmpeg(`exec ${fixtures.engine.ffmpeg} "$@"`)
     const running = await start({ FFMPEG_PATH: ffmpeg.path }, 'listening')
     const health = async () => (await fetch(`${running.url}/health`)).json() as Promise<Record<string, unknown>>
@@ -232,7 +232,7 @@ describe('before ffmpeg has said what it can do', () => {
     await ffmpeg.release()
   })
 
-  test('a task that waits for one that cannot be used is told so, and so are all others; then it ends', async () => {
+  test('with an unusable ffmpeg the waiting task and all further ones are refused with the reason, then the process exits', async () => {
     const ffmpeg = await slowFfmpeg('echo nonsense')
     const running = await start({ FFMPEG_PATH: ffmpeg.path }, 'listening')
     expect((await run(running.url)).status).toBe(202)
@@ -256,7 +256,7 @@ describe('before ffmpeg has said what it can do', () => {
 
 describe('a record of what ffmpeg can do', () => {
   const asked = ({ lines }: Running) => lines.find((line) => String(line['msg']).startsWith('ffmpeg is asked'))?.['why']
-  /** Of an ffmpeg that never answers: who is ready did not ask. */
+  /** A recorded probe of an ffmpeg that never answers: a transcoder that gets ready did not run it. */
   async function record() {
     const ffmpeg = await slowFfmpeg(`exec ${fixtures.engine.ffmpeg} "$@"`)
     const path = `${ffmpeg.path}.json`
@@ -272,7 +272,7 @@ describe('a record of what ffmpeg can do', () => {
     expect(await (await fetch(`${running.url}/health`)).json()).toMatchObject({
       state: 'idle',
       ffmpeg: fixtures.engine.version,
-      // Never recorded: the machine may be another one.
+      // Never read from the record: the machine may be another one.
       cell: { in_force: expect.arrayContaining(['environment']) },
     })
   })

@@ -1,4 +1,5 @@
-// In charge of: pieces of an HLS source on their way to one file: order, kinds, keys, cuts, and waiting for an event's end.
+// In charge of: downloading the resources of an HLS source into one file: order, kinds, keys, cuts, and waiting for the
+// end of an event playlist.
 import { createCipheriv } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
@@ -23,7 +24,7 @@ const described = (segments: HlsSegment[], ended = true): HlsDescription => ({
   tracks: [{ language: null, maps: [{ key: null, iv: null }], segments }],
 })
 
-/** A door that has these pieces, in chunks of 7 bytes. */
+/** A task API that serves these resources in chunks of 7 bytes. */
 function doorOf(pieces: Record<string, Buffer>) {
   return {
     fetchHlsResource: <T>(piece: string, _signal: AbortSignal, take: (body: AsyncIterable<Uint8Array>) => Promise<T>) =>
@@ -48,8 +49,8 @@ async function fetched(pieces: Record<string, Buffer>, segments: HlsSegment[]) {
   return Promise.all(track.map(async ({ path, kind, ticks }) => ({ kind, ticks, bytes: await readFile(path) })))
 }
 
-describe('pieces are joined', () => {
-  test('in order, with a file of its own from each discontinuity', async () => {
+describe('segments are joined', () => {
+  test('in order, with a separate file from each discontinuity', async () => {
     const pieces = { 'p/0/segments/0': packet(1), 'p/0/segments/1': packet(2), 'p/0/segments/2': packet(3) }
     const found = await fetched(pieces, [segment(), segment(), segment({ discontinuity: true })])
     expect(found).toEqual([
@@ -58,7 +59,7 @@ describe('pieces are joined', () => {
     ])
   })
 
-  test('fragments behind their initialisation section', async () => {
+  test('fragments after their initialisation section', async () => {
     const pieces = {
       'p/0/maps/0': Buffer.from('init'),
       'p/0/segments/0': Buffer.from('one'),
@@ -68,7 +69,7 @@ describe('pieces are joined', () => {
     expect(found).toEqual([{ kind: 'mp4', ticks: null, bytes: Buffer.from('initonetwo') }])
   })
 
-  test('packed audio without its tags, whose first one tells the time', async () => {
+  test('packed audio, whose first ID3 tag states the time, without the tags', async () => {
     const owner = Buffer.from('com.apple.streaming.transportStreamTimestamp\0', 'latin1')
     const ticks = Buffer.alloc(8)
     ticks.writeBigUInt64BE(900_000n)
@@ -110,7 +111,7 @@ describe('AES-128', () => {
     expect(await collected(decryptAes128(chunksOf(encrypt(bytes)), key, iv))).toEqual(bytes)
   })
 
-  test('a piece that was cut, and a wrong key, are errors', async () => {
+  test('a truncated segment and a wrong key are errors', async () => {
     const secret = encrypt(Buffer.alloc(1000, 'film'))
     for (const cut of [1, 16, 17, 500]) {
       const read = collected(decryptAes128(chunksOf(secret.subarray(0, secret.length - cut)), key, iv))
@@ -150,7 +151,7 @@ describe('an event that still runs', () => {
   })
 })
 
-test('what a piece is, is told by its bytes', () => {
+test('the kind of a segment is detected from its bytes', () => {
   const two = Buffer.concat([packet(0), packet(0)])
   expect(resourceKind(two, false)).toBe('mpegts')
   expect(resourceKind(Buffer.concat([packet(0), Buffer.alloc(9)]), false)).toBeNull()

@@ -1,4 +1,4 @@
-// In charge of: the promise that ffmpeg gets the source byte for byte, or that the verdict says it did not.
+// In charge of: ffmpeg gets the source byte for byte, or the result reports that it did not.
 import { mkdtemp, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ async function open(source: FakeSource, options: SourceReaderOptions = quick) {
   return { door: taskApi, gateway, failures }
 }
 
-/** The body, or 'broken' when it did not come whole: what ffmpeg would see. */
+/** The body, or 'broken' if it is incomplete: what ffmpeg would receive. */
 async function read(url: string, range?: string): Promise<Buffer | 'broken'> {
   try {
     const response = await fetch(url, range === undefined ? {} : { headers: { range } })
@@ -55,7 +55,7 @@ async function read(url: string, range?: string): Promise<Buffer | 'broken'> {
 
 const bytes = pseudoRandomBytes(300 * KIB)
 
-describe('a faithful door', () => {
+describe('a task API without faults', () => {
   test('the whole source comes in ranges of the configured size, each asked for once', async () => {
     const { door, gateway } = await open({ bytes })
     expect(await read(gateway.url)).toEqual(bytes)
@@ -73,7 +73,7 @@ describe('a faithful door', () => {
     const ends = [0, 1, 2, 4, 8, 16, 20].map((mib) => mib * MIB)
     const asked = ends.slice(1).map((end, index) => `bytes=${ends[index]}-${end - 1}`)
     expect(door.inputRanges).toEqual(asked)
-    // A probe that looks at the end costs no more than a read of that.
+    // A probe of the end costs only a read of the end.
     expect(await read(gateway.url, `bytes=${19 * MIB}-`)).toEqual(whole.subarray(19 * MIB))
     expect(door.inputRanges.slice(asked.length)).toEqual([`bytes=${19 * MIB}-${20 * MIB - 1}`])
   })
@@ -119,7 +119,7 @@ describe('a faithful door', () => {
       await expect(stat(seenFile)).rejects.toMatchObject({ code: 'ENOENT' })
     })
 
-    test('is not kept for others where it is the last reader', async () => {
+    test('is not cached for other readers when it is the last one', async () => {
       const { door, gateway } = await openKeeping()
       await read(gateway.url, 'bytes=0-65535')
       gateway.stopCaching()
@@ -153,7 +153,7 @@ describe('a faithful door', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes.subarray(from, to))
   })
 
-  test('a range behind the end is 416, and HEAD tells the size', async () => {
+  test('a range after the end is 416, and HEAD returns the size', async () => {
     const { gateway } = await open({ bytes })
     expect((await fetch(gateway.url, { headers: { range: 'bytes=307200-' } })).status).toBe(416)
     const head = await fetch(gateway.url, { method: 'HEAD' })
@@ -176,16 +176,16 @@ describe('a faithful door', () => {
     await reader.read()
     leave.abort()
     await expect(reader.read()).rejects.toThrow('aborted')
-    // Another reader finds everything in order, and the first one's leaving is not held against the source.
+    // Another reader gets everything, and the first reader's disconnect is not treated as an error of the source.
     expect(await read(gateway.url, 'bytes=5-9')).toEqual(pseudoRandomBytes(4 * KIB * KIB).subarray(5, 10))
     expect(gateway.integrity().complete).toBe(true)
     expect(door.counts.get('input')!).toBeLessThan(64)
   })
 })
 
-describe('a door that breaks', () => {
+describe('a task API with faults', () => {
   const cuts = Array.from({ length: 50 }, (_, index) => (index * 1303) % (64 * KIB))
-  test('a range cut anywhere is taken up at the byte reached (50 offsets, every second range cut)', async () => {
+  test('a range that is cut anywhere is resumed at the byte reached (50 offsets, every second range cut)', async () => {
     const { door, gateway } = await open({ bytes })
     for (const cut of cuts) {
       door.faults.input = ({ request, response, n }) => {
@@ -210,7 +210,7 @@ describe('a door that breaks', () => {
     expect(gateway.integrity().complete).toBe(true)
   })
 
-  test('a body that ends short without a length is not taken for whole', async () => {
+  test('a short body without a length is not taken for complete', async () => {
     const { door, gateway } = await open({ bytes })
     door.faults.input = ({ response, request, n }) => {
       if (n !== 2) return false
@@ -234,7 +234,7 @@ describe('a door that breaks', () => {
     expect(await read(gateway.url)).toEqual(bytes)
   })
 
-  test('a door that stays away breaks the body off and is named in the verdict', async () => {
+  test('an error of the task API that lasts cuts the body off and becomes the error of the attempt', async () => {
     const { door, gateway, failures } = await open({ bytes }, { ...quick, giveUpMs: 20 })
     door.faults.input = ({ response, n }) => {
       if (n < 3) return false
@@ -247,7 +247,7 @@ describe('a door that breaks', () => {
     expect(await read(gateway.url)).toBe('broken')
   })
 
-  /** As the real door answers: the header names the job error. */
+  /** As the real task API answers: the header names the job error. */
   const away = (code: string, until = () => false, retryAfter?: string): FaultInjector => {
     return ({ response }) => {
       if (until()) return false
@@ -258,7 +258,7 @@ describe('a door that breaks', () => {
     }
   }
 
-  test('a source that is away from the beginning is given back soon, by what the door says of it', async () => {
+  test('a source that is unreachable from the start fails soon, with the error of the task API', async () => {
     const { door, gateway, failures } = await open({ bytes }, { ...quick, giveUpMs: 600_000, elsewhereMs: 20 })
     door.faults.input = away('source_unreachable')
     await expect(gateway.open()).rejects.toMatchObject({ code: 'source_unreachable', permanent: false })
@@ -303,7 +303,7 @@ describe('a door that breaks', () => {
     const { door, gateway } = await open({ bytes }, { ...quick, stallMs: 300 })
     door.faults.input = ({ response, request, n }) => {
       if (n !== 2 && n !== 4) return false
-      if (n === 4) return true // not even a head
+      if (n === 4) return true // not even a response head
       const [first, last] = request.headers.range!.match(/\d+/g)!.map(Number)
       response.writeHead(206, {
         etag: '"v1"',
@@ -339,7 +339,7 @@ describe('a source that drips', () => {
     expect(failures).toMatchObject([{ code: 'source_unreachable', message: expect.stringContaining('too slowly') }])
   })
 
-  test('is not one that its reader takes slowly from', async () => {
+  test('a slow reader is not a stalled source', async () => {
     const { gateway, failures } = await open({ bytes }, { ...quick, slowMs: 200, leastBytesPerSecond: 100 })
     const body = (await fetch(gateway.url)).body!
     let size = 0
@@ -381,7 +381,7 @@ describe('a source that is not what it was', () => {
     const { door, gateway, failures } = await open({ bytes })
     expect(await read(gateway.url, 'bytes=0-9')).toEqual(bytes.subarray(0, 10))
     change(door)
-    // A few bytes that both versions have: whoever does not look at the answer's head would pass them on.
+    // Bytes that both versions have in common: a reader that ignores the answer's head would pass them on.
     expect(await read(gateway.url, 'bytes=100000-100009')).toBe('broken')
     expect(gateway.integrity()).toMatchObject({ complete: false, error: { code: 'source_changed' } })
     expect(failures).toHaveLength(1)
@@ -408,7 +408,7 @@ describe('a source that is not what it was', () => {
     await expect(gateway.open()).rejects.toMatchObject({ code: 'source_not_media' })
   })
 
-  test('a stale attempt ends reading without a word about the source', async () => {
+  test('a stale attempt stops reading without an error about the source', async () => {
     const { door, gateway, failures } = await open({ bytes })
     door.faults.input = ({ response, n }) => {
       if (n < 2) return false

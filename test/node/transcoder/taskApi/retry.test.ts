@@ -1,4 +1,4 @@
-// In charge of: how long which failure is waited for, on a clock of the test's own.
+// In charge of: how long each kind of failure is retried, with a clock controlled by the test.
 import { expect, test } from 'vitest'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -10,7 +10,9 @@ function failure(code: JobErrorCode, elsewhere = true, retryAfterMs: number | nu
   return new TransientError(new TaskError(code, `It is ${code}.`), retryAfterMs, elsewhere)
 }
 
-/** Fails every second as told, from second 0 on. @returns the second in which it was given up; null = in none */
+/**
+ * Fails every second with this failure, from second 0 on. @returns the second in which it gave up; null = it did not
+ */
 function givenUp(
   codes: (second: number) => TransientError | null,
   change: Partial<RetryPolicy> = {},
@@ -29,7 +31,7 @@ function givenUp(
 test('what the service says is away elsewhere is given back soon, before there is work to lose', () => {
   expect(givenUp(() => failure('source_unreachable'))).toBeLessThanOrEqual(8)
   expect(givenUp(() => failure('source_unreachable'))).toBeGreaterThan(3)
-  // With work to lose, and where the service itself is away, a minute is waited.
+  // With work that would be lost, and if the service itself is unavailable, it waits a minute.
   expect(givenUp(() => failure('source_unreachable'), { elsewhereMs: undefined })).toBeGreaterThan(55)
   expect(givenUp(() => failure('source_unreachable', false))).toBeGreaterThan(55)
 })
@@ -50,7 +52,7 @@ test('only the same cause without a break counts: who comes up in between begins
   expect(givenUp((at) => (at === 40 ? null : refused))).toBeGreaterThanOrEqual(100)
   const other = failure('host_not_found')
   expect(givenUp((at) => (at < 40 ? other : refused))).toBeGreaterThanOrEqual(99)
-  // It answers again, if only to say that it cannot: that is not the same, and its own time is over.
+  // The service answers again, but with a refusal: that is another failure, and its own time is over.
   expect(givenUp((at) => (at < 40 ? refused : failure('source_unreachable')))).toBe(40)
 })
 

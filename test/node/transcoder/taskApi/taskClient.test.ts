@@ -1,4 +1,4 @@
-// In charge of: what the transcoder makes of the door's answers: try again, stop, or tell the job's problem.
+// In charge of: the transcoder's reaction to answers of the task API: retry, stop, or report a job error.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ describe('a part', () => {
     expect(taskApi.breaches).toEqual([])
   })
 
-  test('that the door takes no byte of for too long is sent again', async () => {
+  test('that the task API does not read for too long is sent again', async () => {
     const patient = new TaskClient({
       base: taskApi.url,
       taskId: 't-1',
@@ -94,14 +94,14 @@ test.each([
 
 test.each([
   [403, 'output_forbidden', 'output_forbidden', 1],
-  [502, 'output_forbidden', 'output_forbidden', 1], // a permanent code is a verdict, whatever status carries it
-  // What the service explains by nothing of the job's is the same for every attempt.
+  [502, 'output_forbidden', 'output_forbidden', 1], // a permanent code is final, whatever status carries it
+  // A refusal that has no cause in the job is the same for every attempt.
   [400, 'invalid_request', 'task_refused', 1],
   [403, 'forbidden', 'task_refused', 1],
   [404, 'not_found', 'task_refused', 1],
   [411, 'length_required', 'task_refused', 1],
   [400, 'output_refused', 'output_refused', 1],
-  // Nobody of the service said so: a proxy in between, which may be of another mind for the next attempt.
+  // Not an answer of the service: a proxy in between, which may answer the next attempt differently.
   [403, '', 'output_unreachable', 1],
   [404, '', 'output_unreachable', 1],
   [409, 'conflict', 'output_unreachable', 1],
@@ -121,7 +121,7 @@ test.each([
   ['host_not_found', true],
   ['connection_refused', true],
   ['tls_failed', true],
-])('%s of a store is a verdict only once it has lasted', async (code, permanent) => {
+])('%s of a store is an error only after it has lasted', async (code, permanent) => {
   const options = { base: taskApi.url, taskId: 't-1', token: taskApi.token, backoff: { baseMs: 1, maxMs: 2 } }
   const hasty = new TaskClient({ ...options, lastingMs: 30 })
   taskApi.faults.uploads = ({ response }) => {
@@ -145,7 +145,7 @@ test('a store that is away when the plan is made is waited for in the queue, not
   }
   await expect(hasty.postPlan({ plan, warnings: [] }, signal)).rejects.toMatchObject({ code: 'output_unreachable' })
   expect(taskApi.counts.get('plan')).toBeGreaterThan(1)
-  // A service that cannot answer is another matter.
+  // A service that cannot answer is another case.
   let left = 30
   taskApi.faults.plan = ({ response }) => {
     if (left-- <= 0) return false
@@ -155,7 +155,7 @@ test('a store that is away when the plan is made is waited for in the queue, not
   expect(await hasty.postPlan({ plan, warnings: [] }, signal)).toMatchObject({ version: 2 })
 })
 
-test('time is bounded: a door that only refuses is given up with its last words', async () => {
+test('retries are bounded: after that the last error of the task API is thrown', async () => {
   taskApi.faults.fail = ({ response }) => {
     sendJson(response, 503, { error: { code: 'unavailable', message: 'not now' } })
     return true
@@ -166,7 +166,7 @@ test('time is bounded: a door that only refuses is given up with its last words'
   expect(taskApi.counts.get('fail')!).toBeGreaterThan(1)
 })
 
-test('a piece is whole, although memory is cleared before it is read', async () => {
+test('a response body is complete, even if garbage is collected before it is read', async () => {
   const bytes = pseudoRandomBytes(3 * 1024 * 1024)
   taskApi.hls = { description: {} as HlsDescription, segments: [bytes] }
   const taken = await client.fetchHlsResource('p/0/segments/0', signal, async (coming) => {
@@ -197,7 +197,7 @@ test('a heartbeat is one try', async () => {
   expect(taskApi.counts.get('progress')).toBe(1)
 })
 
-test('an abort ends the waiting between two tries with its own reason', async () => {
+test('an abort ends the wait between two tries with its own reason', async () => {
   const abort = new AbortController()
   const reason = new Error('enough')
   taskApi.faults.plan = ({ response }) => {

@@ -1,4 +1,5 @@
-// In charge of: a file that leaves as parts while it is written: which parts, when, and that they make the same file.
+// In charge of: a file that is uploaded in parts while it is written: which parts, when, and that they form the same
+// file.
 import { appendFile, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,12 +68,12 @@ function expectWhole(stored: UploadedObject, bytes: Buffer): void {
 }
 
 describe('a transport stream', () => {
-  test('leaves part by part while it grows, and only the rest is left for the end', async () => {
+  test('parts are sent while the file grows, and only the remainder at the end', async () => {
     const bytes = pseudoRandomBytes(26 * MIB + 12_345)
     const object = upload({ kind: 'appended' })
     await writeFile(file, bytes.subarray(0, 5 * MIB))
     object.advance(5 * MIB)
-    expect(taskApi.counts.get('uploads')).toBeUndefined() // nothing is opened for a file that may stay small
+    expect(taskApi.counts.get('uploads')).toBeUndefined() // no upload is opened for a file that may stay small
     await appendFile(file, bytes.subarray(5 * MIB, 17 * MIB))
     object.advance(10 * MIB)
     await sent(1)
@@ -107,8 +108,8 @@ describe('a transport stream', () => {
   })
 })
 
-describe('an mp4 with room kept for its header', () => {
-  test('sends what lies behind the room, rewrites the head at the end, and the head leaves last', async () => {
+describe('an mp4 with reserved space for its header', () => {
+  test('sends the parts after the reserved space, rewrites the header at the end, and sends it last', async () => {
     const bytes = pseudoRandomBytes(40 * MIB)
     const headBytes = 9 * MIB
     const object = upload(writeModeOf('mp4', headBytes - 4096))
@@ -126,7 +127,7 @@ describe('an mp4 with room kept for its header', () => {
     expect(new Set(only().order.slice(0, 2))).toEqual(new Set([3, 4]))
   })
 
-  test('without room nothing leaves before the end', async () => {
+  test('without reserved space nothing is sent before the end', async () => {
     const bytes = pseudoRandomBytes(20 * MIB)
     await writeFile(file, bytes)
     const object = upload(writeModeOf('mp4', null))
@@ -137,7 +138,7 @@ describe('an mp4 with room kept for its header', () => {
 })
 
 describe('trouble', () => {
-  test('a refusal for good is told at once, and finish throws it', async () => {
+  test('a permanent error is reported immediately, and finish throws it', async () => {
     await writeFile(file, pseudoRandomBytes(20 * MIB))
     taskApi.faults.uploads = ({ response }) => {
       sendJson(response, 403, { error: { code: 'output_forbidden', message: 'The bucket refused.' } })
@@ -149,7 +150,7 @@ describe('trouble', () => {
     expect(failures).toHaveLength(1)
   })
 
-  test('a part refused for good ends the object, and settle waits for the others', async () => {
+  test('a part that fails permanently ends the upload, and waitForTransfers waits for the other parts', async () => {
     await writeFile(file, pseudoRandomBytes(40 * MIB))
     taskApi.faults.part = ({ request, response, n }) => {
       if (n !== 2) return false
@@ -178,7 +179,7 @@ describe('trouble', () => {
   })
 })
 
-test('no more transfers than lanes run at once, and none waits for ever', async () => {
+test('no more transfers than the limit run at once, and every one gets its turn', async () => {
   const signal = new AbortController().signal
   let running = 0
   let most = 0
@@ -198,7 +199,7 @@ test('no more transfers than lanes run at once, and none waits for ever', async 
     ),
   )
   expect(most).toBe(4)
-  // 40 transfers of 0.1 s, counted as wall time with at least one under way; the lost one stored nothing.
+  // 40 transfers of 0.1 s, counted as wall-clock time with at least one active; the lost one stored nothing.
   expect(timed.stats()).toEqual({ bytesStored: 390, transferSeconds: 4 })
   now += 5000
   expect(timed.stats().transferSeconds).toBe(4)
@@ -210,7 +211,7 @@ test('memory stays small: a 200 MiB file is never held', async () => {
   for (let n = 0; n < 50; n++) await handle.write(block)
   await handle.close()
   taskApi.partSize = 32 * MIB
-  // The fake keeps no bytes here: what is measured must be the sender.
+  // The fake keeps no bytes here: only the sender's memory is measured.
   taskApi.faults.part = async ({ request, response }) => {
     for await (const _chunk of request);
     sendJson(response, 200, { etag: 'x' })
@@ -219,7 +220,7 @@ test('memory stays small: a 200 MiB file is never held', async () => {
   const buffers = () => process.memoryUsage().arrayBuffers
   const before = buffers()
   let most = 0
-  // Only what is held counts, not what a busy machine has had no time to clear.
+  // Only memory in use counts, not garbage that was not collected yet.
   const timer = setInterval(() => {
     gc()
     most = Math.max(most, buffers())
@@ -231,7 +232,7 @@ test('memory stays small: a 200 MiB file is never held', async () => {
   expect(most - before).toBeLessThan(96 * MIB) // two whole parts of the four in flight would be 64 MiB
 })
 
-test('the watch reports growth and is quiet once stopped', async () => {
+test('the file watcher reports growth, and nothing after it was stopped', async () => {
   const seen: [number, number][] = []
   let grown = Promise.withResolvers<void>()
   const watch = pollGrowth(

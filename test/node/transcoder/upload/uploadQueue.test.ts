@@ -1,4 +1,5 @@
-// In charge of: finished segments on their way: how many wait, what goes in parts, what stays on the disk, and a tar's turn.
+// In charge of: finished segments before their upload: how many wait, which are sent in parts, which stay on disk, and
+// the order of the tar.
 // Not in charge of: whole attempts (node/transcoder/pipeline/segmentedOutput.test.ts).
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -49,7 +50,7 @@ async function payload(bytes: Buffer): Promise<StoredBytes> {
   for (let at = 0; at < bytes.length; at += 60_000) await segmentBuffer.write(bytes.subarray(at, at + 60_000))
   return segmentBuffer.end()
 }
-/** The n-th segment, as the job's first attempt names it. */
+/** The n-th segment, named as in the job's first attempt. */
 const segment = (n: number) => `out/video_0/j-1-1/${String(n).padStart(5, '0')}.m4s`
 const parcel = (path: string, held: StoredBytes) => ({ path, contentType: 'video/mp4', profile: 0, payload: held })
 
@@ -68,7 +69,7 @@ test('small objects never touch the disk; large ones are gone from it once they 
   expect(taskApi.breaches).toEqual([])
 })
 
-test('what is larger than one request goes in parts, and the commit is told of it', async () => {
+test('an object above the request limit is sent as a multipart upload, and is part of the commit', async () => {
   const bytes = pseudoRandomBytes(3000 * KIB)
   taskApi.partSize = 1000 * KIB
   const box = outbox({ largestPut: 2000 * KIB })
@@ -79,7 +80,7 @@ test('what is larger than one request goes in parts, and the commit is told of i
   expect(taskApi.outputs.size).toBe(0)
 })
 
-test('room is there again as soon as one of them is stored', async () => {
+test('queue space is free again as soon as a segment is stored', async () => {
   const gate = Promise.withResolvers<void>()
   taskApi.faults.output = async ({ n }) => {
     if (n > 1) await gate.promise
@@ -99,7 +100,7 @@ test('room is there again as soon as one of them is stored', async () => {
   expect(box.isFull).toBe(false)
 })
 
-test('a refusal for good is told once, and to whoever waits', async () => {
+test('a permanent error is reported once, and thrown to every waiting caller', async () => {
   taskApi.faults.output = ({ response }) => {
     sendJson(response, 403, { error: { code: 'output_forbidden', message: 'no' } })
     return true
@@ -111,16 +112,16 @@ test('a refusal for good is told once, and to whoever waits', async () => {
   expect(failures).toHaveLength(1)
 })
 
-test('a tar takes members by turn; what waits for another stream holds nobody back', async () => {
+test('tar members are written in order; a member that waits for another stream blocks no other upload', async () => {
   const box = outbox({ inFlight: 1 })
   const request = { path: 'show.tar', content_type: 'application/x-tar', expected_size: 1e6 }
   taskApi.partSize = 300 * KIB
   const tar = new TarUpload({ door: client, lanes: limiter, signal: abort.signal, outbox: box, request, streams: 2 })
   const bytes = ['a1', 'a2', 'a3', 'b1'].map((_name, index) => pseudoRandomBytes(700 * KIB, index + 1))
   const [a1, a2, a3, b1] = await Promise.all(bytes.map(payload))
-  // The first stream is far ahead; its first member is written, the others wait on the disk and are not counted.
+  // The first stream is far ahead; its first member is written, the others wait on disk and do not count.
   tar.addSegment(0, [{ path: 'a1', payload: a1! }])
-  // Stored as an object of its own meanwhile, which is no reason to remove it.
+  // It was stored as a separate object meanwhile, which must not remove it from disk.
   box.enqueue(parcel(segment(2), a2!))
   tar.addSegment(0, [{ path: 'a2', payload: a2! }])
   tar.addSegment(0, [{ path: 'a3', payload: a3! }])

@@ -1,5 +1,5 @@
-// In charge of: captions of CEA-608 in the video as the Streaming Video Technology Alliance's decoder reads them.
-// Not in charge of: WebVTT beside the video, which players read.
+// In charge of: CEA-608 captions in the video, as the Streaming Video Technology Alliance's decoder reads them.
+// Not in charge of: WebVTT files, which the players read.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -27,7 +27,10 @@ interface Module {
   extractCta608DataFromSample: (view: DataView, at: number, size: number) => number[][]
 }
 
-/** Frames after the first one at which the caption shows: its commands come a pair in each frame (test/support/captions/captionedClip.ts). */
+/**
+ * Frames after the first one at which the caption appears: its commands come one pair per frame
+ * (test/support/captions/captionedClip.ts).
+ */
 const SHOWN = 2 + Math.ceil(SOURCE_CLIP.caption.length / 2)
 
 interface Caption {
@@ -64,7 +67,7 @@ export const cml608: Validator = {
       what: 'a letter of the caption is another one',
       damage: (output) =>
         rewriteFile(output, 'film.mp4', (bytes) => {
-          // The pair that has the letters "SP": 0xd3 0xd0.
+          // The pair with the letters "SP": 0xd3 0xd0.
           const at = bytes.indexOf(Buffer.from([0xfc, 0xd3, 0xd0]))
           if (at < 0) throw new Error('no caption')
           // A Q, with odd parity.
@@ -79,7 +82,7 @@ export const cml608: Validator = {
     const reports: string[] = []
     const movies = (await mp4Files(output)).filter(([name]) => !name.includes('audio'))
     for (const [name, file] of (await transportStreams(output)).filter(([name]) => !name.startsWith('audio'))) {
-      // It reads units with a length in front, as MP4 has them.
+      // It reads units with a length prefix, as in MP4.
       await ffmpeg(['-i', file, '-map', '0:v', '-c', 'copy', `${file}.mp4`])
       movies.push([name, `${file}.mp4`])
     }

@@ -1,5 +1,5 @@
-// In charge of: the loudness that a job asked for, measured by libebur128 in the decoded outputs.
-// Not in charge of: decoding, which is ffmpeg's.
+// In charge of: the loudness that a job requested, measured by libebur128 in the decoded outputs.
+// Not in charge of: decoding, which ffmpeg does.
 import { ffmpeg, probeFile } from '../../../support/media/media.ts'
 import { absolutePath, filesEndingWith, runProgram, type Finding, type Validator } from '../validator.ts'
 import { missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'

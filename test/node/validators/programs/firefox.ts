@@ -1,5 +1,5 @@
-// In charge of: Firefox, headless, spoken to by WebDriver BiDi: one window for each address that it plays.
-// Not in charge of: what is expected (browserPlayback.ts).
+// In charge of: headless Firefox, controlled by WebDriver BiDi: one window for each address that it plays.
+// Not in charge of: expectations (browserPlayback.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ import {
 const PREFERENCES = {
   'media.autoplay.default': 0,
   'media.autoplay.blocking_policy': 0,
-  // Windows lie behind each other.
+  // Windows cover each other.
   'media.block-autoplay-until-in-foreground': false,
   'media.suspend-bkgnd-video.enabled': false,
   'remote.active-protocols': 1,
@@ -73,7 +73,7 @@ class Session {
     return answer.result
   }
 
-  /** What an expression of the page is, as text. */
+  /** The value of an expression in the page, as text. */
   async read(context: string, expression: string): Promise<string> {
     const given = { expression, target: { context }, awaitPromise: true }
     const { result, exceptionDetails } = await this.send('script.evaluate', given)
@@ -86,7 +86,7 @@ class Session {
   }
 }
 
-/** Where it listens, from what it says about itself. */
+/** Its listening address, from its output. */
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((done, fail) => {
     let said = ''
@@ -102,7 +102,7 @@ function listening(child: ChildProcess): Promise<string> {
   })
 }
 
-/** A Firefox that plays addresses, each in a window of its own. */
+/** A Firefox that plays addresses, each in a separate window. */
 class Firefox implements AsyncDisposable {
   readonly #session: Session
   readonly #pages: PlayerPageServer

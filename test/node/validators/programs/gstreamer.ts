@@ -1,5 +1,5 @@
-// In charge of: GStreamer's own demuxers and adaptive streaming, playing every form to its end.
-// Not in charge of: what is seen and heard.
+// In charge of: GStreamer's own demuxers and adaptive streaming, which play every format to its end.
+// Not in charge of: the content of video and audio.
 import type { JobName } from '../validatedJobs.ts'
 import { rewriteFile, runProgram, type Finding, type Validator } from '../validator.ts'
 import { missingPrograms, scriptPath, SYSTEM_PYTHON } from '../installedPrograms.ts'
@@ -27,7 +27,10 @@ interface Played {
   audio: [number, number][]
 }
 
-/** What GStreamer's log says about the media: errors of any part, warnings of demuxers, parsers and adaptive streaming. */
+/**
+ * Messages about the media in GStreamer's log: errors of any part, warnings of demuxers, parsers and adaptive
+ * streaming.
+ */
 function complaints(log: string): string[] {
   const found = new Set<string>()
   for (const line of log.split('\n')) {

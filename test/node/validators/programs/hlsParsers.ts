@@ -1,5 +1,6 @@
-// In charge of: HLS playlists as two parsers of others read them, strictly: hls-parser and the m3u8 package of Python; and what Apple's
-// validator checks besides: that segments are as long and as large as the playlists say, by mp4ff's and tstools' sizes on disk.
+// In charge of: HLS playlists in two independent, strict parsers: hls-parser and Python's m3u8; and further checks of
+// Apple's validator: segments have the durations and sizes that the playlists declare, by mp4ff, tstools and the sizes
+// on disk.
 // Not in charge of: players.
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
@@ -17,7 +18,7 @@ import { missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'
 import type { Output } from '../jobOutputs.ts'
 import { readSegmentSizes } from '../segmentSizes.ts'
 
-/** In strict mode it throws where it otherwise puts up with something. */
+/** In strict mode it throws where it would otherwise tolerate an error. */
 function strictly(text: string): { playlist: HLS.types.MasterPlaylist | HLS.types.MediaPlaylist | null; says: string } {
   HLS.setOptions({ strictMode: true, silent: true })
   try {
@@ -29,7 +30,7 @@ function strictly(text: string): { playlist: HLS.types.MasterPlaylist | HLS.type
   }
 }
 
-/** RFC 8216bis, 4.4.6.2: BANDWIDTH is the largest rate of any segment or run of segments of about a target duration. */
+/** RFC 8216bis, 4.4.6.2: BANDWIDTH is the highest rate of any segment or run of segments of about a target duration. */
 async function rates(output: Output, path: string): Promise<{ peak: number; average: number; findings: Finding[] }> {
   const { seconds, sizes, target } = await readSegmentSizes(output, path)
   const findings: Finding[] = []

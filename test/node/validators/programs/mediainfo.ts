@@ -1,6 +1,6 @@
-// In charge of: outputs as MediaInfo sees them: its remarks on conformance, and one MediaConch policy for each job that says what the
-// job asked for: containers, codecs, sizes, rates, scan, colour, channels.
-// Not in charge of: how it looks and sounds.
+// In charge of: outputs in MediaInfo: its conformance remarks, and one MediaConch policy for each job with what the job
+// requested: containers, codecs, sizes, rates, scan, colour, channels.
+// Not in charge of: the content of video and audio.
 import { join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
 import { absolutePath, rewriteFile, filesEndingWith, runProgram, type Finding, type Validator } from '../validator.ts'
@@ -23,7 +23,7 @@ async function filesOf(output: Output): Promise<[string, string][]> {
   return [...(await mp4Files(output)), ...(await transportStreams(output)), ...others]
 }
 
-/** Rules of a report in text that failed: their names, what was wanted and what is there. */
+/** Failed rules of a text report: name, expected and actual value. */
 const failed = (report: string): string[] =>
   [...report.matchAll(/Name: (.*)\n\s*Xpath: .*\n\s*Outcome: fail\n\s*Requested: (.*)\n\s*Actual: (.*)/g)].map(
     ([, name, wanted, actual]) => `${name}: ${actual} instead of ${wanted}`,
@@ -51,7 +51,7 @@ export const mediaconch: Validator = {
       what: 'a stream is missing in the program map',
       damage: (output) =>
         rewriteFile(output, '.ts', (bytes) => {
-          // AC-3 (0x81) becomes a type that nobody knows.
+          // AC-3 (0x81) becomes an unknown type.
           for (let at = 0; at < bytes.length; at += 188) {
             if ((bytes.readUInt16BE(at + 1) & 0x1fff) !== 0x1000) continue
             const type = bytes.indexOf(Buffer.from([0x81, 0xe1, 0x01]), at)
@@ -65,7 +65,7 @@ export const mediaconch: Validator = {
   async judge(output) {
     const findings: Finding[] = []
     const reports: string[] = []
-    // It keeps a database in the home directory, and locks it.
+    // It keeps a locked database in the home directory.
     const env = { ...process.env, HOME: output.directory }
     const policy = join(VALIDATORS_DIR, 'policies', `${output.job}.xml`)
     for (const path of filesEndingWith(output, 'film.mp4', 'film.ts')) {
@@ -84,7 +84,7 @@ export const mediaconch: Validator = {
 
 type Track = Record<string, unknown>
 
-/** Remarks of libmediainfo: names that begin with Conformance, and their texts below. */
+/** Remarks of libmediainfo: tracks whose names start with Conformance, with the texts below them. */
 function remarks(tracks: readonly Track[]): string[] {
   return tracks.flatMap((track) =>
     Object.entries(track)

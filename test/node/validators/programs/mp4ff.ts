@@ -1,6 +1,6 @@
-// In charge of: ISO base media files as mp4ff's programs read them: every box known, every NAL unit whole, parameter sets that can
-// be parsed; and the MPD with its segments, by a program of test/validators on mp4ff and dash-mpd.
-// Not in charge of: codecs' own bits.
+// In charge of: ISO base media files in mp4ff's programs: every box is known, every NAL unit complete, parameter sets
+// can be parsed; and the MPD with its segments, by a program in test/validators that uses mp4ff and dash-mpd.
+// Not in charge of: the coded bits of codecs.
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
@@ -17,7 +17,7 @@ import { goProgram, missingPrograms } from '../installedPrograms.ts'
 import type { Output } from '../jobOutputs.ts'
 import { SOURCE_CLIP } from '../sourceClip.ts'
 
-/** Whole files, and of segmented output one file for each rendition: its init segment with its segments. */
+/** Whole files; for segmented output one file per rendition: its init segment with its segments. */
 export async function mp4Files(output: Output): Promise<[string, string][]> {
   const whole = filesEndingWith(output, '.mp4', '.m4a').filter((path) => !path.endsWith('/init.mp4'))
   const made = whole.map((path): [string, string] => [path, absolutePath(output, path)])

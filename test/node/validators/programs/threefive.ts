@@ -1,4 +1,4 @@
-// In charge of: cues as threefive reads them: in transport streams, in the date ranges of HLS and in the events of DASH.
+// In charge of: cues as threefive reads them: in transport streams, in HLS date ranges and in DASH events.
 // Not in charge of: where segments end.
 import { readFile } from 'node:fs/promises'
 import {
@@ -44,7 +44,7 @@ function wrong({ cues, said }: Heard, where: string, origin: number): Finding[] 
     if (!(Math.abs(at - SOURCE_CLIP.splice) < 0.5 / SOURCE_CLIP.rate)) says.push(`9.6.1: it splices at ${at} s`)
     if (!(Math.abs((cue.duration ?? Number.NaN) - (SOURCE_CLIP.back - SOURCE_CLIP.splice)) < 0.001))
       says.push(`9.8.1: a break of ${cue.duration} s`)
-    // In a transport stream it must come early enough to act on it.
+    // In a transport stream it must arrive before its splice time.
     if (cue.arrives !== null && cue.arrives - origin > SOURCE_CLIP.splice) says.push('9.6.1: it comes after its splice')
   }
   return says.map((sentence) => ({ rule: RULE, says: `${where}: ${sentence}` }))
@@ -100,7 +100,7 @@ export const threefive: Validator = {
         findings.push(...wrong(heard[index]!, name, Math.min(...times)))
       }
     }
-    // Times of a cue are those of the media: 10 s is the first frame of transport streams, 0 that of CMAF (docs/segmented.md).
+    // Cue times are media times: 10 s is the first frame of transport streams, 0 that of CMAF (docs/segmented.md).
     const origin = output.job === 'hls-ts' ? 10 : 0
     const texts: { where: string; cue: string; splice: number }[] = []
     for (const path of filesEndingWith(output, 'high/playlist.m3u8', 'low/playlist.m3u8')) {

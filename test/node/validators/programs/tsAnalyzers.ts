@@ -1,6 +1,6 @@
-// In charge of: transport streams as analysers see them: tsreport of tstools, and measurements of ETSI TR 101 290 by a program of
-// test/validators on go-astits. Segments of HLS are read as one stream, as a player joins them.
-// Not in charge of: buffers of the T-STD beyond what tsreport says.
+// In charge of: transport streams in analysers: tsreport of tstools, and measurements of ETSI TR 101 290 by a program
+// in test/validators that uses go-astits. HLS segments are read as one stream, as a player joins them.
+// Not in charge of: T-STD buffers beyond what tsreport checks.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
@@ -18,7 +18,7 @@ const JOBS: readonly JobName[] = [
 ]
 const isSegmented = (output: Output): boolean => output.job.startsWith('hls')
 
-/** One file for each rendition, by its name. */
+/** One file per rendition, by name. */
 export async function transportStreams(output: Output): Promise<[string, string][]> {
   const paths = output.files.filter((path) => path.endsWith('.ts') || path.endsWith('.aac'))
   if (!isSegmented(output)) return paths.map((path) => [path, absolutePath(output, path)])
@@ -35,7 +35,7 @@ export async function transportStreams(output: Output): Promise<[string, string]
   return made
 }
 
-/** Without packets 500 to 519 of a file, or the middle of a segment. */
+/** Removes packets 500 to 519 of a file, or of the middle of a segment. */
 const lostPackets: PlantedFault = {
   job: 'ts-h264-cbr',
   what: 'twenty packets are lost',
@@ -61,7 +61,7 @@ export const tsreport: Validator = {
       for (const line of report.split('\n')) {
         // H.264 and HEVC may wait longer: 2.14.3.1 and 2.17.2.
         if (/^Stream \d+:/.test(line)) limit = /HEVC|14496-10/.test(line) ? 900_000 : 90_000
-        // Errors and warnings of theirs.
+        // Their errors and warnings.
         const remark = /^\s*(?:###|!!!)\s*(.*)/.exec(line)?.[1]
         if (remark !== undefined) findings.push({ rule: 'remark', says: `${name}: ${remark}` })
         const longest = Number(/Maximum difference was\s+(-?\d+)t/.exec(line)?.[1] ?? 0)
@@ -100,11 +100,11 @@ function breaches(measured: Measured, output: Output): Finding[] {
   // ETSI TS 101 154, 4.1.5.3, is stricter than ISO/IEC 13818-1.
   most('2.3a: PCR_repetition_error, milliseconds', measured.pcr_ms, isSegmented(output) ? 100 : 40)
   most('2.5: PTS_error, milliseconds', measured.pts_ms, 700)
-  // ETSI TS 101 154 advises 100 ms, TR 101 290 asks for 500 ms. Segments have them at key frames and every 0.4 s.
+  // ETSI TS 101 154 recommends 100 ms, TR 101 290 requires 500 ms. Segments have them at key frames and every 0.4 s.
   const tablesMs = isSegmented(output) ? 500 : 100
   most('1.3a: PAT_error_2, milliseconds', measured.pat_ms, tablesMs)
   most('1.5a: PMT_error_2, milliseconds', measured.pmt_ms, tablesMs)
-  // RFC 8216, 3.2, asks for no other table.
+  // RFC 8216, 3.2, requires no other table.
   if (isSegmented(output)) return found
   most('3.5: SDT_error, milliseconds', measured.sdt ? measured.sdt_ms : Infinity, 2000)
   if (output.job.includes('cbr')) most('2.4: PCR_accuracy_error, nanoseconds', measured.pcr_ns, 500)
@@ -122,7 +122,7 @@ export const tr101290: Validator = {
       what: 'a program map table has a wrong CRC',
       damage: (output) =>
         rewriteFile(output, '.ts', (bytes) => {
-          // The first packet of the table: PID 0x1000, the last byte of whose section is of its CRC.
+          // The first packet of the table: PID 0x1000; the last byte of its section belongs to its CRC.
           for (let at = 0; at < bytes.length; at += 188) {
             if ((bytes.readUInt16BE(at + 1) & 0x1fff) !== 0x1000) continue
             const length = bytes.readUInt16BE(at + 6) & 0xfff
@@ -155,7 +155,7 @@ export const tr101290: Validator = {
   },
 }
 
-/** Adds 54 periods of 27 MHz to the extension of every other clock reference that has room for them. */
+/** Adds 54 periods of 27 MHz to the extension of every other clock reference whose range allows it. */
 function shaken(bytes: Buffer): Buffer {
   let count = 0
   for (let at = 0; at + 188 <= bytes.length; at += 188) {

@@ -1,5 +1,5 @@
-// In charge of: VLC's own demuxers, playing every form to its end without a window.
-// Not in charge of: what is seen and heard.
+// In charge of: VLC's own demuxers, which play every format to its end without a window.
+// Not in charge of: the content of video and audio.
 import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,9 +36,10 @@ async function play(address: string): Promise<Counted> {
   const home = await mkdtemp(join(tmpdir(), 'splicepoint-vlc-'))
   await chmod(home, 0o777)
   const plain = '-vv -I rc --rc-fake-tty --no-dbus --no-color --no-interact --no-media-library --no-auto-preparse'
-  // Frames go nowhere at the speed of their clock; audio is counted by its decoder. It stops at the last frame, where it is asked.
+  // Frames are dropped at the speed of their clock; audio is counted by its decoder. It pauses at the last frame, where
+  // the statistics are read.
   const outputs = '--vout dummy --aout dummy --no-spdif --play-and-pause --no-drop-late-frames --no-skip-frames'
-  // Its decoder may lose a frame where the size changes, by how busy the machine is.
+  // On a busy machine its decoder may lose a frame where the size changes.
   const steady = '--adaptive-logic=lowest'
   const child = spawn('vlc', [...plain.split(' '), ...outputs.split(' '), steady, address], {
     env: { PATH: process.env['PATH'], HOME: home, LANG: 'C' },
@@ -77,7 +78,7 @@ async function play(address: string): Promise<Counted> {
   return { log: `${log}\n${said}`, counts }
 }
 
-/** Errors of demuxers and decoders; not those of a machine without a screen and without audio, or busy. */
+/** Errors of demuxers and decoders; not those caused by a machine without a screen, without audio, or busy. */
 const complaints = (log: string): string[] => {
   const ours = log.split('\n').flatMap((line) => {
     const [, part = '', what = ''] =

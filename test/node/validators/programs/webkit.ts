@@ -1,5 +1,5 @@
-// In charge of: WebKitGTK's MiniBrowser on a display of its own in memory, spoken to by WebDriver.
-// Not in charge of: what is expected (browserPlayback.ts).
+// In charge of: WebKitGTK's MiniBrowser on a virtual display, controlled by WebDriver.
+// Not in charge of: expectations (browserPlayback.ts).
 import { spawn } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -24,7 +24,7 @@ import {
 
 const [BROWSER = '/usr/lib/webkit2gtk-4.1/MiniBrowser'] = globSync('/usr/lib/*/webkit2gtk-4.1/MiniBrowser')
 
-/** A port that was free a moment ago: the driver cannot choose one and say which. */
+/** A currently free port: the driver cannot choose one and report it. */
 async function freePort(): Promise<number> {
   const server = createServer()
   const port = await new Promise<number>((done) => {
@@ -34,7 +34,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Programs that are ended with what used them, the last one first. */
+/** Programs that are ended together, the last one first. */
 class Programs implements AsyncDisposable {
   readonly #ends: (() => Promise<unknown>)[] = []
 
@@ -127,7 +127,8 @@ export const webkit: Validator = {
   missing: missingPrograms('WebKitWebDriver', 'Xvfb', existsSync(BROWSER) ? BROWSER : 'MiniBrowser'),
   jobs: Object.keys(PLAYBACKS) as JobName[],
   faults: FAULTS,
-  // One window plays at a time. Its MediaSource says that it can decode AC-3, which hls.js then prefers, and ends with an error.
+  // One window plays at a time. Its MediaSource reports support for AC-3, which hls.js then prefers, and fails with an
+  // error.
   judge: (output) =>
     withWebKit((play) => playInBrowser(output, play, ({ player }) => output.job !== 'cmaf' || player !== 'hls', false)),
 }

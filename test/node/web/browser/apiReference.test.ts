@@ -1,5 +1,5 @@
-// In charge of: the page /docs in a real browser: for all people, in both looks, as wide as a phone, by keyboard.
-// Not in charge of: whether what it says is true (test/node/service/api/openapi.test.ts).
+// In charge of: the page /docs in a real browser: accessible, in both colour schemes, as wide as a phone, by keyboard.
+// Not in charge of: whether its content is correct (test/node/service/api/openapi.test.ts).
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'

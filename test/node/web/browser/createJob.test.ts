@@ -1,6 +1,7 @@
-// In charge of: creating jobs in the dashboard: from files, several at once and while they are uploaded, and from addresses; what
-// the form says of the source, of the settings and of what is wrong with them. Done in a real browser against the real service.
-// Not in charge of: what becomes of a job (userJourney.test.ts).
+// In charge of: creating jobs in the dashboard: from files, several at once and during their upload, and from
+// addresses; what the form shows about the source, the settings and their problems. In a real browser against the real
+// service.
+// Not in charge of: running jobs (userJourney.test.ts).
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
@@ -79,7 +80,7 @@ test('the source comes first: a file is analysed, and time, size and cost are kn
   const summary = page.getByRole('region', { name: 'Summary' })
   await summary.getByText(/^~\$0\.\d+/).waitFor({ timeout: JOB_TIMEOUT_MS })
   await summary.getByText('640 × 360', { exact: true }).waitFor()
-  // Dry runs that the form asks by itself are no part of the history.
+  // Dry runs that the form starts are not part of the job list.
   const count = async () => ((await (await service.call('/api/v0/job')).json()) as { jobs: unknown[] }).jobs.length
   await expect.poll(count).toBe(0)
   await page.getByRole('radio', { name: /^HLS and DASH/ }).check()
@@ -146,7 +147,7 @@ test('a job is created while its file is still being uploaded, and starts when i
   const { config } = (await (await service.call(`/api/v0/job/${await jobNumber(page)}`)).json()) as {
     config: { video_codec: string }
   }
-  // Chosen while it was uploaded.
+  // Chosen during the upload.
   expect(config.video_codec).toBe('hevc')
   await tray.getByRole('button', { name: 'Remove Harbour.mp4' }).click()
   await expectCount(tray).toBe(0)
@@ -194,7 +195,7 @@ test('a large upload is paused, resumed and cancelled; the service keeps nothing
   await page.route('**/uploads/*', async (route) => {
     if (route.request().method() !== 'PATCH') return route.continue()
     pieces += 1
-    // The first is never answered: it is given up by pausing.
+    // The first request is never answered: pausing aborts it.
     if (pieces === 1) return sending.resolve()
     await route.continue()
   })
@@ -207,7 +208,7 @@ test('a large upload is paused, resumed and cancelled; the service keeps nothing
   await checkAccessibility(page, 'create-paused')
   await shown.getByRole('button', { name: 'Resume the upload of Large.mov' }).click()
   await shown.getByRole('button', { name: 'Remove Large.mov' }).waitFor({ timeout: JOB_TIMEOUT_MS })
-  // It is no video: the source says so, with what to do about it.
+  // It is not a video: the source card says so, with advice.
   await shown.getByText('Not readable').waitFor({ timeout: JOB_TIMEOUT_MS })
   await checkAccessibility(page, 'create-unreadable')
   await shown.getByRole('button', { name: 'Remove Large.mov' }).click()
@@ -229,7 +230,7 @@ test('a large upload is paused, resumed and cancelled; the service keeps nothing
   await expectInPage(page, 'localStorage.length').toBe(0)
 })
 
-test('all problems stand beside their fields at once, in the words of the form', async () => {
+test('all errors appear next to their fields at once, with form labels', async () => {
   const { page, complaints } = await open()
   await part(page, 'Renditions').click()
   const rendition = page.getByRole('group', { name: 'Rendition 1' })
@@ -240,7 +241,7 @@ test('all problems stand beside their fields at once, in the words of the form',
   await expectAttribute(rendition.getByLabel('Height'), 'aria-invalid').toBe('true')
   await page.getByRole('button', { name: 'Create job' }).click()
   await page.getByText('3 settings need attention').waitFor()
-  // To the first of them, and from the list to each.
+  // The focus goes to the first of them, and the list links to each.
   await expectInPage(page, 'document.activeElement.type').toBe('file')
   await page.getByText('Choose a file.').first().waitFor()
   await page.getByRole('button', { name: 'Rendition 1 · Bitrate (kbps)' }).click()
@@ -311,7 +312,7 @@ test('settings are saved as a preset, chosen again, renamed and deleted', async 
   await page.getByRole('radio', { name: /^Newsroom/ }).check()
   const json = await request(page)
   await expectJson(json).toMatchObject({ videoProfiles: [{ height: 720 }, { height: 360 }] })
-  // A name is used once.
+  // Names are unique.
   await page.getByRole('button', { name: 'Save as preset' }).click()
   await dialog.getByLabel('Name').fill('Newsroom')
   await dialog.getByRole('button', { name: 'Save preset' }).click()
@@ -328,7 +329,7 @@ test('settings are saved as a preset, chosen again, renamed and deleted', async 
   expect((await complaints()).filter((text) => !/40[09]/.test(text))).toEqual([])
 })
 
-test('a sign-in that is kept holds in every tab of the browser, until signing out in one of them', async () => {
+test('a remembered sign-in applies to every tab of the browser until signing out in one of them', async () => {
   const { page } = await openDashboard(browser, service.base)
   await page.goto('/')
   await page.getByLabel('Stay signed in').check()
@@ -342,7 +343,7 @@ test('a sign-in that is kept holds in every tab of the browser, until signing ou
   await other.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('API key').waitFor()
   await expectInPage(page, 'sessionStorage.length + localStorage.length').toBe(0)
-  // Without the wish it is the tab's alone.
+  // Without "stay signed in" the key belongs to the tab only.
   await signIn(page, service.ready.api_key)
   await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor()
   await expectInPage(page, 'localStorage.length').toBe(0)
@@ -378,7 +379,7 @@ test('an address that is no page leads back to the jobs', async () => {
   await expectAddress(page).toBe('/')
 })
 
-test.for(APPEARANCES)('the form is readable at every stage: %s', async ([look, options]) => {
+test.for(APPEARANCES)('the form passes the accessibility checks at every step: %s', async ([look, options]) => {
   const { page, complaints } = await openDashboard(browser, service.base, options)
   await page.goto('/new')
   await checkAccessibility(page, `sign-in-${look}`)

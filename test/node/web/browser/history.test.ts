@@ -1,4 +1,4 @@
-// In charge of: finding jobs and uploads again in the dashboard, and doing all of it without a mouse.
+// In charge of: finding jobs and uploads in the dashboard, and using it without a mouse.
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
@@ -38,7 +38,7 @@ beforeEach((context) => requireChromium(context, chromium))
 
 const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
 
-test('an account without jobs is told how to begin', async () => {
+test('an account without jobs sees how to start', async () => {
   for (const [look, options] of APPEARANCES) {
     const { page, complaints } = await openDashboard(browser, service.base, options)
     await page.goto('/')
@@ -70,7 +70,7 @@ test('the history is searched and filtered by the service, and its address bring
   await expectAddress(page).toBe('/?search=FIRST&state=failed&created=hour')
   await checkAccessibility(page, 'jobs-search')
 
-  // From a job back to the same, and the same when loaded anew.
+  // Back from a job shows the same list, also after a reload.
   await rows(page).first().getByRole('link').click()
   await page.getByRole('heading', { name: /first-again/ }).waitFor()
   await page.goBack()
@@ -159,11 +159,11 @@ const AT = `(() => {
   return { at: stops.indexOf(element), ringed, what: element.outerHTML.slice(0, 120) }
 })()`
 
-/** Tab leads to everything, and shows where it is. */
+/** Tab reaches every control, and the focus is visible. */
 async function reachable(page: Page): Promise<void> {
   const count = await page.evaluate<number>(EXPECTED)
   const seen = new Set<number>()
-  // A date has a stop for each of its parts.
+  // A date field has a tab stop for each of its parts.
   for (let presses = 0; seen.size < count && presses < 2 * count + 20; presses++) {
     await page.keyboard.press('Tab')
     const { at } = await page.evaluate<{ at: number }>(AT)
@@ -180,7 +180,7 @@ async function reachable(page: Page): Promise<void> {
 test('everything is reached with Tab and shows it; the first stop skips the navigation', async () => {
   const { page } = await openDashboard(browser, service.base)
   await page.goto('/')
-  // The field has the focus without being clicked.
+  // The field has the focus without a click.
   await expectFocus(page, 'id').toBe('key')
   await page.keyboard.insertText(service.ready.api_key)
   await page.keyboard.press('Enter')

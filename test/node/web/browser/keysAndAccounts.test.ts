@@ -1,5 +1,6 @@
-// In charge of: what an administrator does in the dashboard, with API keys and accounts; and what those pages are for others.
-// Not in charge of: what the service makes of it (test/worker/admin/apiKeys.test.ts, quotas.test.ts).
+// In charge of: an administrator's use of the dashboard: API keys and accounts; and what those pages show to other
+// users.
+// Not in charge of: the effects in the service (test/worker/admin/apiKeys.test.ts, quotas.test.ts).
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Key } from '#contract/api/administration.ts'
@@ -40,7 +41,7 @@ async function open(path: string, key = service.ready.admin_key, options: Parame
   return visited
 }
 
-/** An admin key is refused jobs, the other one the list of keys, and what was typed wrongly is refused as well. */
+/** An admin key may not use jobs, another key may not list keys, and invalid input is refused as well. */
 const unexpected = (complaint: string): boolean => !/40[03]/.test(complaint)
 
 const statusOf = (key: string): Promise<number> =>
@@ -76,7 +77,7 @@ test('a key is created, shown once, rotated and revoked', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('2 revoked keys').click()
   await expectCount(page.getByText('Revoked', { exact: true })).toBe(2)
-  // What was accepted a moment ago may be for up to a minute; the list says what holds.
+  // A key is cached as valid for up to a minute; the list shows the current state.
   const answer = await asAdmin('/api/v0/keys')
   const { keys } = (await answer.json()) as { keys: Key[] }
   const named = keys.filter((each) => each.label === 'For the test')
@@ -86,7 +87,7 @@ test('a key is created, shown once, rotated and revoked', async () => {
   expect((await complaints()).filter(unexpected)).toEqual([])
 })
 
-test('limits and a webhook are given to a key, refused beside their fields in the words of the form, and changed', async () => {
+test('limits and a webhook are set on a key, rejected next to their fields with form labels, and changed', async () => {
   const { page, complaints } = await open('/keys')
   await page.addInitScript('navigator.clipboard.writeText = () => Promise.reject(new Error("no"))')
   await page.reload()
@@ -129,7 +130,7 @@ test('limits and a webhook are given to a key, refused beside their fields in th
   expect((await complaints()).filter(unexpected)).toEqual([])
 })
 
-test('quotas of an account are set, and those that stay the default are not pinned', async () => {
+test('quotas of an account are saved, and default values are not stored', async () => {
   const { page, complaints } = await open('/accounts')
   await rows(page).filter({ hasText: 'default' }).waitFor()
   await page.getByRole('button', { name: 'Add account' }).click()
@@ -164,7 +165,7 @@ test('quotas of an account are set, and those that stay the default are not pinn
   expect((await complaints()).filter(unexpected)).toEqual([])
 })
 
-test('who has no admin key is told where it is, and rotates the secret of webhooks', async () => {
+test('a user without an admin key is told how to get one, and rotates the webhook signing secret', async () => {
   const { page, complaints } = await open('/keys', service.ready.api_key)
   await page.getByText('npm start').waitFor()
   const signing = page.getByRole('region', { name: 'Webhook signing secret' })

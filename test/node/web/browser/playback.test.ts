@@ -1,5 +1,5 @@
-// In charge of: the dashboard's player on what a real job made of a captioned source: HLS, DASH and a file play with picture
-// and sound, at the rendition that is chosen, with captions on show.
+// In charge of: the dashboard's player with a real job's outputs from a captioned source: HLS, DASH and a file play
+// with video and audio, at the chosen rendition, with captions shown.
 // Not in charge of: other players (test/node/players).
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -26,7 +26,7 @@ let input: string
 beforeAll(async () => {
   if (chromium === null) return
   tempDir = await tempDirectory()
-  // The captions stay for most of the clip.
+  // The captions are shown for most of the clip.
   const clip = await makePlayerClip(tempDir.file, PLAYER_CLIP.rate * 6)
   service = await Service.start({ LEASE_SECONDS: '30' })
   input = await service.upload(clip)
@@ -48,7 +48,7 @@ const TILE = `(() => {
   const tile = document.querySelector('.player-tile')
   return tile === null ? '' : tile.style.backgroundImage + ' ' + tile.style.backgroundPosition
 })()`
-/** The loudest sample of what is heard from now on; the element's sound goes through an analyser. */
+/** Measures the peak of the element's audio from now on, through an analyser node. */
 const LISTEN = `(() => {
   const context = new AudioContext()
   const analyser = context.createAnalyser()
@@ -62,9 +62,9 @@ const LISTEN = `(() => {
   return context.resume()
 })()`
 
-/** Time goes on, pictures change, and sound is decoded and heard. */
+/** The time advances, frames change, and audio is decoded and audible. */
 async function plays(page: Page): Promise<void> {
-  // The clip has eight seconds, and beeps in each. Without end from its beginning: it is over soon for who looks late.
+  // The clip has eight seconds, with a beep in each. It loops, so that a slow test does not miss its end.
   await expectInPage(page, `${VIDEO} !== null && (${VIDEO}.loop = true) && ${VIDEO}.currentTime > 0.2`).toBe(true)
   await page.evaluate(LISTEN)
   const before = await page.evaluate<{ pictures: number; sound: number }>(DECODED)
@@ -74,7 +74,7 @@ async function plays(page: Page): Promise<void> {
 }
 
 const chooseSource = (page: Page, label: string) => page.getByRole('combobox', { name: 'Play' }).selectOption({ label })
-/** From a menu of the player. */
+/** Chooses from a menu of the player. */
 async function choose(page: Page, menu: string, label: string | RegExp): Promise<void> {
   await page.getByRole('button', { name: menu, exact: true }).click()
   await page.getByRole('menuitemradio', { name: label, exact: typeof label === 'string' }).click()
@@ -103,16 +103,16 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await expectInPage(page, `${VIDEO}.poster`).toMatch(/\/poster\.jpg$/)
-  // Nothing of the media is loaded before it is asked for.
+  // Nothing of the media is loaded before playback starts.
   await expectInPage(page, `${VIDEO}.readyState + ${VIDEO}.buffered.length`).toBe(0)
   await page.getByRole('button', { name: 'Play HLS' }).click()
   for (const form of ['HLS', 'DASH']) {
     await chooseSource(page, form)
     await plays(page)
 
-    // Offered, and on show only when they are chosen.
+    // Offered, and shown only when chosen.
     await page.getByRole('button', { name: 'Captions', exact: true }).click()
-    // Once, although they are both in the video and beside it, and not by the number of their channel.
+    // Listed once, although they are both in the video and in a file, and not by channel number.
     await expectTexts(page.getByRole('menuitemradio')).toEqual(['Off', 'Captions'])
     await page.keyboard.press('Escape')
     await expectFocus(page, 'ariaLabel').toBe('Captions')
@@ -129,7 +129,7 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
     await choose(page, 'Captions', 'Off')
     await expectInPage(page, SHOWN).toBe('')
   }
-  // The image of the moment that is pointed at, from the sprite sheet of the storyboard.
+  // The preview image at the pointer, from the sprite sheet of the storyboard.
   const seek = page.getByRole('slider', { name: 'Seek' })
   await seek.hover()
   await expectInPage(page, TILE).toMatch(/\/thumbnails\/[^ ]+\.jpg"?\) -\d+px -?\d+px$/)
@@ -144,7 +144,7 @@ test('the player is worked with the keyboard alone', async () => {
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByRole('button', { name: 'Play video.mp4' }).press('Enter')
-  // The button that began it is gone; its place in the order of Tab is taken by the one that stops it.
+  // The start button is removed; the pause button takes its place in the tab order.
   await expectFocus(page, 'ariaLabel').toBe('Pause')
   await plays(page)
   await page.keyboard.press('k')

@@ -1,6 +1,6 @@
-// In charge of: what a person does with the results of jobs: finding them by their poster, several at once, copying addresses,
-// sharing and revoking, downloading all, reading facts and the log, sending webhooks again.
-// Not in charge of: playing (playback.test.ts), how a job gets there (userJourney.test.ts).
+// In charge of: using the results of jobs in the dashboard: finding them by their poster, selecting several, copying
+// addresses, sharing and revoking, downloading all, reading facts and the log, sending webhooks again.
+// Not in charge of: playback (playback.test.ts), running jobs (userJourney.test.ts).
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -29,7 +29,7 @@ let service: Service
 let browser: Browser
 let source: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-/** HLS and DASH of a file, completed. */
+/** A completed job with HLS and DASH. */
 let ladder: number
 let poster: Buffer
 const received: string[] = []
@@ -122,7 +122,7 @@ test('several jobs are selected, with Shift a range, and deleted at once after a
 
 test('selected jobs are cancelled and retried, each where it can be', async () => {
   const { page, complaints } = await open('/')
-  // First: the one that is held keeps the transcoder.
+  // First, because the held job keeps the transcoder busy.
   const failed = await failing()
   source.pauseAt(0.5)
   const held = await service.create(jobRequest(source.url, 'http'))
@@ -142,7 +142,7 @@ test('selected jobs are cancelled and retried, each where it can be', async () =
   expect(await complaints()).toEqual([])
 })
 
-test('the address that is chosen is copied, and of each output its own', async () => {
+test('copies the selected address, and the address of each output', async () => {
   const { page, complaints } = await open(`/jobs/${ladder}`, { permissions: ['clipboard-read', 'clipboard-write'] })
   const { outputs } = (await service.status(ladder))!
   const path = (name: string) =>
@@ -158,14 +158,14 @@ test('the address that is chosen is copied, and of each output its own', async (
   expect(await copied.text()).toContain('<MPD')
   await page.getByRole('button', { name: 'Copy the address of master.m3u8' }).click()
   await expectInPage<string>(page, clipboard).toMatch(/\/master\.m3u8$/)
-  // Checksums are there for those who ask for them.
+  // Checksums are shown on request only.
   await expectCount(page.getByText('SHA-256')).toBe(0)
   await page.getByLabel('Show checksums').check()
   await page.getByText(outputs.find((output) => output.path === 'master.m3u8')!.sha256).waitFor()
   expect(await complaints()).toEqual([])
 })
 
-test('a result is shared by a link and an embed code that need no key, and the link is revoked', async () => {
+test('a result is shared by a link and an embed code without a key, and the link is revoked', async () => {
   const { page, complaints } = await open(`/jobs/${ladder}`)
   await page.getByRole('button', { name: 'Share', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Share' })
@@ -221,12 +221,12 @@ test('webhook deliveries are listed with each try, and sent again', async () => 
   await webhooks.getByRole('button', { name: 'Replay job.completed' }).click()
   await expect.poll(() => received.length).toBeGreaterThan(before)
   await webhooks.getByText('Delivered').waitFor()
-  // The same message, so that the receiver can tell that it has it.
+  // The same message id, so that the receiver can recognize a repetition.
   expect(new Set(received).size).toBe(1)
   expect(await complaints()).toEqual([])
 })
 
-test('own metadata is shown, and leads to the jobs that have the same', async () => {
+test('job metadata is shown and links to jobs with the same value', async () => {
   const { page } = await open(`/jobs/${ladder}`)
   await page.getByRole('region', { name: 'Metadata' }).getByRole('link', { name: 'S02E05' }).click()
   await expectTexts(rows(page).getByRole('link')).toEqual(['clip.mp4'])
@@ -276,7 +276,7 @@ const LOG = {
   ],
 }
 
-/** What is measured is the transcoder's to say; here the page is told figures that are known. */
+/** Replaces the transcoder's measurements by known values in the page. */
 async function withFacts(page: Page): Promise<void> {
   const dress = (status: PublicStatus): void => {
     if (status.state === 'error') return
@@ -321,7 +321,7 @@ test.for(APPEARANCES)('posters, measured facts, the source and the log are shown
 
   await expectInPage(page, `document.querySelector('video')?.poster`).toMatch(/\/(p\/still|.*poster)\.jpg$/)
   const outputs = page.getByRole('region', { name: 'Outputs' })
-  // HLS and DASH of the same segments are measured alike, and said once.
+  // HLS and DASH of the same segments have the same measurements, shown once.
   await expectCount(outputs.getByText('H.264 · 25 fps')).toBe(1)
   await expectTexts(outputs.locator('.rate-name')).toEqual(['360p 640 × 360', '180p 320 × 180'])
   await outputs.getByText('842 kbit/s').waitFor()

@@ -1,5 +1,5 @@
-// In charge of: shared pages in a browser that knows no key: they play HLS, DASH and files, alone, framed by another origin,
-// and through the examples of docs/sharing.md; and they look right in every look.
+// In charge of: share pages in a browser without a key: they play HLS, DASH and files, by themselves, in an iframe of
+// another origin, and in the examples of docs/sharing.md; and they look right in every colour scheme.
 // Not in charge of: who may open them (test/worker/delivery/shares.test.ts).
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -30,7 +30,7 @@ const chromium = await findChromium()
 let service: Service
 let browser: Browser
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-/** Of another origin than the service. */
+/** Has another origin than the service. */
 let site: Server
 let elsewhere: string
 const pages = new Map<string, string>()
@@ -54,7 +54,7 @@ const rungs = [
 beforeAll(async () => {
   if (chromium === null) return
   tempDir = await tempDirectory()
-  // The captions stay for most of the clip.
+  // The captions are shown for most of the clip.
   const clip = await makePlayerClip(tempDir.file, PLAYER_CLIP.rate * 6)
   const plain = await makeClip(tempDir.file('plain.mp4'), { width: 320, height: 180, seconds: 5, audio: [2] })
   service = await Service.start({ LEASE_SECONDS: '30' })
@@ -106,7 +106,7 @@ const FRAMES = `${VIDEO}.getVideoPlaybackQuality().totalVideoFrames`
 const SHOWN = `[...${VIDEO}.textTracks].filter(({ mode }) => mode === 'showing')
   .flatMap(({ activeCues }) => [...(activeCues ?? [])].map(({ text }) => text)).join(' ')`
 
-/** Time goes on and frames are decoded. A short clip begins again and again. */
+/** The time advances and frames are decoded. A short clip loops. */
 async function plays(page: Page | Frame, playing = 'true'): Promise<void> {
   const inPage = (expression: string) => waitFor(expression, async () => (await page.evaluate(expression)) === true)
   await inPage(`${VIDEO} !== null && (${VIDEO}.loop = true) && ${playing} && ${VIDEO}.currentTime > 0.2`)
@@ -114,7 +114,7 @@ async function plays(page: Page | Frame, playing = 'true'): Promise<void> {
   await inPage(`${FRAMES} > ${before} + 20`)
 }
 
-/** All findings of axe-core, of every impact. */
+/** All findings of axe-core, whatever their impact. */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate<string[]>(
@@ -128,13 +128,13 @@ async function looksRight(page: Page, name: string): Promise<void> {
 }
 
 const playButton = (page: Page | Frame) => page.getByRole('button', { name: /^Play (?!again)/ })
-/** From a menu of the player. */
+/** Chooses from a menu of the player. */
 async function choose(page: Page | Frame, menu: string, label: string): Promise<void> {
   await page.getByRole('button', { name: menu, exact: true }).click()
   await page.getByRole('menuitemradio', { name: label, exact: true }).click()
 }
 
-test.for(APPEARANCES)('the page and its 404 are right in every look: %s', async ([name, options]) => {
+test.for(APPEARANCES)('the page and its 404 pass the accessibility checks: %s', async ([name, options]) => {
   const { page, complaints } = await openDashboard(browser, service.base, options)
   await page.goto(hls.url)
   await playButton(page).waitFor()
@@ -161,10 +161,10 @@ test('HLS plays without a key, with quality and captions; the keyboard is enough
   await expectTitle(page).toBe('Our <b>film</b>')
   await expectText(page.getByRole('heading', { level: 1 })).toBe('Our <b>film</b>')
   await playButton(page).waitFor()
-  // What previews of the link show.
+  // The link preview of other sites.
   const preview = page.locator('meta[property="og:image"]')
   await expectAttribute(preview, 'content').toMatch(new RegExp(`^${service.base}/p/`))
-  // Nothing of the player is loaded before.
+  // Nothing of the player is loaded before playback starts.
   await expectInPage(page, `performance.getEntriesByType('resource').some(({ name }) => name.includes('shaka'))`).toBe(
     false,
   )

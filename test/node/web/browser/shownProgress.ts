@@ -1,7 +1,9 @@
-// In charge of: what the page of a job showed meanwhile, kept in the page itself: who looks from outside misses some of it.
-// Not in charge of: what should have been shown.
+// In charge of: recording what a job's page shows, inside the page itself: polling from outside would miss changes.
+// Not in charge of: expectations.
 
-/** To be run in the page: what its live region says, as a reader of the screen would hear it, and where its bar stands. */
+/**
+ * Runs in the page: records the text of its live region, which screen readers announce, and the position of its bar.
+ */
 export const RECORD_PROGRESS = `(() => {
   globalThis.told = []
   globalThis.percents = []

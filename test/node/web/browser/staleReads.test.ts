@@ -1,5 +1,5 @@
-// In charge of: what happens on a page while something else is under way: lists that are read again, answers that come late,
-// a clipboard that refuses. Not in charge of: whole ways through the dashboard (userJourney.test.ts, history.test.ts).
+// In charge of: concurrent updates of a page: lists that are reloaded, late answers, a clipboard that refuses.
+// Not in charge of: whole user journeys (userJourney.test.ts, history.test.ts).
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
@@ -30,10 +30,13 @@ beforeEach((context) => requireChromium(context, chromium))
 
 const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
 
-/** Done when the page has asked again and done what it does with the answers: it asks when it is done with the one before. */
+/**
+ * Resolves when the page has polled again and processed the answers: it polls only after it has processed the previous
+ * answer.
+ */
 async function askedAgain(page: Page, query: string): Promise<void> {
   const answer = () => page.waitForResponse((response) => response.url().includes(query))
-  // The first may have been asked for before; the second is behind what came of it.
+  // The first poll may have started before; the second one comes after the answer was processed.
   await answer()
   await answer()
 }
@@ -68,7 +71,7 @@ function listedJob(id: number) {
   }
 }
 
-test('a further page that arrives after the filters were changed is not put behind the new list', async () => {
+test('a further page that arrives after the filters were changed is not appended to the new list', async () => {
   const { page } = await openDashboard(browser, service.base)
   const asked = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
@@ -82,7 +85,7 @@ test('a further page that arrives after the filters were changed is not put behi
     }
     asked.resolve()
     await release.promise
-    // The page may have given it up.
+    // The page may have aborted it.
     await route.fulfill({ json: { jobs: down(25, 1).map(listedJob), next_cursor: null } }).catch(() => undefined)
   })
   await page.goto('/')
@@ -148,7 +151,7 @@ test('uploads that were asked for with More stay while one is under way, and one
   expect(await complaints()).toEqual([])
 })
 
-test('a reading of a job that comes after later news does not take its bar back', async () => {
+test('a late job response does not move the progress bar back', async () => {
   const { page, complaints } = await openDashboard(browser, service.base)
   const clip = await makeClip(tempDir.file('long.mp4'), { width: 640, height: 360, seconds: 30 })
   const large = { videoProfiles: [{ output: 'video.mp4', width: 1280, height: 720, video_bitrate: 2500 }] }
@@ -171,16 +174,16 @@ test('a reading of a job that comes after later news does not take its bar back'
   await page.addInitScript(RECORD_PROGRESS)
   let before: number
   {
-    // Not over before it has been looked at.
+    // Keeps the job from ending before it is checked.
     using _frozen = service.pauseEncoders()
     await page.goto(`/jobs/${id}`)
     await signIn(page, service.ready.api_key)
     before = await late.promise
   }
-  // By the event stream: the second reading is still held back.
+  // From the event stream: the second poll is still held back.
   await expectInPage(page, `percents.at(-1) > ${before}`, JOB_TIMEOUT_MS).toBe(true)
   release.resolve()
-  // The page asks for the third when it is done with the second.
+  // The page polls a third time when it has processed the second answer.
   await next.promise
   await expectInPage<number[]>(page, 'percents').toSatisfy(isRising)
   expect(await complaints()).toEqual([])

@@ -1,4 +1,4 @@
-// In charge of: what a person does in the dashboard, done in a real browser against the real service.
+// In charge of: a user's journey through the dashboard, in a real browser against the real service.
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 beforeEach((context) => requireChromium(context, chromium))
 
-/** Time goes on, pictures and sound are decoded. (As text: this runs in the page, whose types are not Node's.) */
+/** The time advances, video and audio are decoded. (As text: this runs in the page, whose types are not Node's.) */
 const PLAYING = `(() => {
   const video = document.querySelector('video')
   return video !== null && video.currentTime > 0.5 && video.getVideoPlaybackQuality().totalVideoFrames > 10 &&
@@ -57,7 +57,7 @@ const PLAYING = `(() => {
 })()`
 const plays = (page: Page) => expectInPage(page, PLAYING).toBe(true)
 
-test('its files have a policy that lets nothing in, and may be kept for ever where their names change with them', async () => {
+test('static files have a restrictive Content-Security-Policy, and immutable caching where names are hashed', async () => {
   const page = await fetch(`${service.base}/`)
   for (const answer of [page, await fetch(`${service.base}/jobs/1`)]) {
     const policy = answer.headers.get('content-security-policy')
@@ -78,7 +78,7 @@ test('a person signs in, uploads a file, follows the job without reloading and p
   await checkAccessibility(page, 'sign-in')
   await signIn(page, service.ready.api_key)
 
-  // A deep link is kept through the sign-in.
+  // A deep link survives the sign-in.
   await page.getByRole('heading', { name: 'Create job', level: 1 }).waitFor()
   await page.getByLabel('Choose files').setInputFiles(tempDir.file('long.mp4'))
   await page.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
@@ -92,14 +92,14 @@ test('a person signs in, uploads a file, follows the job without reloading and p
   const halfWay = 'percents.some((percent) => percent >= 25 && percent < 100)'
   await expectInPage(page, halfWay, JOB_TIMEOUT_MS).toBe(true)
   {
-    // It stands still for as long as it is looked at, however fast the machine is.
+    // Pauses the job while it is checked, however fast the machine is.
     using _frozen = service.pauseEncoders()
     await checkAccessibility(page, 'job-running')
   }
   await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_TIMEOUT_MS })
   await expectInPage(page, `'sameDocument' in globalThis`).toBe(true)
   await expectInPage<number[]>(page, 'percents').toSatisfy(isRising)
-  // A reader of the screen was told of phases and quarters, each once, and of the end.
+  // Screen readers got phases and quarters, each once, and the end.
   await expectInPage(page, `told.join(' ')`).toMatch(
     /Transcoding\..* (25|50|75) % are transcoded\..*All outputs are ready\./,
   )
@@ -112,7 +112,7 @@ test('a person signs in, uploads a file, follows the job without reloading and p
   expect(await complaints()).toEqual([])
 })
 
-test('a large file goes in pieces, and on where it was when the connection broke off', async () => {
+test('a large file is uploaded in chunks and resumes after a lost connection', async () => {
   const { page } = await openDashboard(browser, service.base)
   const content = randomBytes(90_000_000)
   await writeFile(tempDir.file('large.mp4'), content)
@@ -146,7 +146,7 @@ test('what the preset HLS and DASH makes plays as both, at the rendition that is
   await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_TIMEOUT_MS })
   for (const form of ['HLS', 'DASH']) {
     await page.getByRole('combobox', { name: 'Play' }).selectOption({ label: form })
-    // Asked for once; whatever is chosen afterwards plays by itself.
+    // Playback is started once; later choices play by themselves.
     if (form === 'HLS') await page.getByRole('button', { name: 'Play HLS' }).click()
     await plays(page)
     await page.getByRole('button', { name: 'Settings', exact: true }).click()
@@ -163,7 +163,7 @@ test('a job is cancelled from its page, after a question', async () => {
   const id = await service.create(jobRequest(source.url, 'http'))
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
-  // Only the event stream tells that.
+  // Only the event stream contains that.
   await page.getByText('Attempt 1 started.').waitFor()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByRole('dialog').waitFor()
@@ -179,7 +179,7 @@ test('a job is cancelled from its page, after a question', async () => {
   expect(await complaints()).toEqual([])
 })
 
-test('a failed job is told with what to do about it, is retried, and its first try is deleted', async () => {
+test('a failed job shows advice, is retried, and the failed one is deleted', async () => {
   const { page, complaints } = await openDashboard(browser, service.base)
   source.missing = true
   const id = await service.create(jobRequest(source.url, 'http'))
@@ -193,7 +193,7 @@ test('a failed job is told with what to do about it, is retried, and its first t
   await page.getByRole('button', { name: 'Retry' }).click()
   await page.getByRole('link', { name: `job ${id}`, exact: true }).waitFor()
   await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_TIMEOUT_MS })
-  // The page of a job that is over reads its timeline once more after a moment, which a deleted job has no longer.
+  // The page of an ended job reads its events once more after a moment; a deleted job has none.
   const timeline = page.waitForResponse(
     (response) =>
       response.url().includes(`/job/${id}/events`) && response.headers()['content-type']?.includes('json') === true,
@@ -274,6 +274,6 @@ test.for(APPEARANCES)('every page is readable: %s', async ([look, options]) => {
   await page.goto('/files')
   await page.getByRole('listitem').first().waitFor()
   await checkAccessibility(page, `uploads-${look}`)
-  // The service refuses the list of keys to this key: the only complaint there may be.
+  // The service does not show the list of keys to this key: the only permitted error.
   expect((await complaints()).filter((text) => !text.includes('403'))).toEqual([])
 })

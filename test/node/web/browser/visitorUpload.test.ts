@@ -1,6 +1,7 @@
-// In charge of: the visitor's page of the documentation (docs/examples), as it stands, with its backend and from its own origin:
-// it uploads with a token, survives a dropped connection, can be cancelled, and never has the API key.
-// Not in charge of: what tokens let do (test/worker/uploads/uploadTokens.test.ts).
+// In charge of: the upload page for visitors from the documentation (docs/examples), unchanged, with its backend and
+// from a separate origin: it uploads with a token, survives a dropped connection, can be cancelled, and never has the
+// API key.
+// Not in charge of: what tokens permit (test/worker/uploads/uploadTokens.test.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -58,7 +59,7 @@ async function open() {
   return { page, complaints, told }
 }
 
-test('the page uploads from its own origin, and its backend makes the job; no answer to it holds the API key', async () => {
+test('the page uploads from its own origin, its backend creates the job, and no response contains the API key', async () => {
   const { page, complaints, told } = await open()
   const status = page.getByRole('status')
   await status.filter({ hasText: /^Uploaded\. Your video is being prepared \(job \d+\)\.$/ }).waitFor()

@@ -1,5 +1,5 @@
-// In charge of: an http server as a destination, against the suite of all providers; what is staged, what its refusals mean,
-// and what servers that know only PUT can still do.
+// In charge of: an http server as a destination, against the conformance suite; staging, the mapping of its errors, and
+// servers that support only PUT.
 import { env } from 'cloudflare:workers'
 import { describe, expect, test } from 'vitest'
 import { httpSink } from '../../../../worker/storage/http/httpSink.ts'
@@ -10,11 +10,11 @@ import { caching, describeSinkConformance, chunked, SAMPLE_BYTES } from '../conf
 interface Manner {
   /** Methods that are answered with 405. */
   without?: readonly string[]
-  /** Instead of taking a PUT. */
+  /** Answer to a PUT instead of storing it. */
   refuse?: { status: number; headers?: Record<string, string> }
 }
 
-/** A server with PUT, HEAD and DELETE behind a transport. */
+/** A server with PUT, HEAD and DELETE as a transport. */
 class PutServer {
   readonly files = new Map<string, { bytes: Uint8Array; type: string; cache: string | null }>()
   readonly seen: { method: string; url: string; length: string | null; authorization: string | null }[] = []
@@ -26,7 +26,7 @@ class PutServer {
   readonly fetch: FetchFunction = async (url, init) => {
     const request = new Request(url, init)
     const { method, headers } = request
-    // What the runtime would send as Content-Length: that of a body whose length is known.
+    // What the runtime would send as Content-Length: the length of a body whose length is known.
     const bytes = method === 'PUT' ? new Uint8Array(await request.arrayBuffer()) : null
     this.seen.push({
       method,
@@ -142,7 +142,7 @@ describe('a large object', () => {
     }
   })
 
-  test('is known to be there on a server that lets nobody look', async () => {
+  test('is assumed to be stored on a server that does not allow HEAD', async () => {
     const to = new PutServer({ without: ['HEAD', 'DELETE', 'GET'] })
     const { sink, id, parts, size } = await upload(to)
     expect(await sink.stat('a/film.mp4')).toBeNull()

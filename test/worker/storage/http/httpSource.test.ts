@@ -1,5 +1,5 @@
-// In charge of: the http source against the suite of all providers, on servers of several manners, each strict about
-// RFC 9110; and what it makes of servers that are not.
+// In charge of: the http source against the conformance suite, on several kinds of servers that follow RFC 9110
+// strictly; and its behaviour with servers that do not.
 import { describe, expect, test } from 'vitest'
 import { contentRange, parseRange } from '../../../../worker/util/byteRange.ts'
 import { httpSource } from '../../../../worker/storage/http/httpSource.ts'
@@ -9,7 +9,7 @@ import { describeSourceConformance, SAMPLE_BYTES } from '../conformance.ts'
 const URL_ = 'https://files.example.com/a.mp4'
 
 interface Manner {
-  /** What the server says about versions. */
+  /** Which validators the server sends. */
   tags: 'strong' | 'weak' | 'dates'
   head?: number
   silent?: boolean
@@ -152,13 +152,13 @@ describe('an http server that', () => {
     expect(await codeOf(source.read(null))).toBe('invalid')
   })
 
-  test('says nothing about versions or size can be read, but not pinned', async () => {
+  test('sends neither a version nor a size can be read, but not pinned to a version', async () => {
     const read = await httpSource(URL_, {}, async () => new Response(streamOf(SAMPLE_BYTES))).read(null)
     expect(read).toMatchObject({ etag: null, size: null, length: null })
     expect((await new Response(read.body).arrayBuffer()).byteLength).toBe(SAMPLE_BYTES.length)
   })
 
-  test('ends a body early breaks the body off', async () => {
+  test('ends a body early: reading fails', async () => {
     const server = new FileServer({ tags: 'strong', broken: (bytes) => bytes.subarray(0, bytes.length - 1) })
     server.file = SAMPLE_BYTES
     const read = await httpSource(URL_, {}, server.fetch).read({ offset: 100, length: 1000 })

@@ -1,5 +1,5 @@
-// In charge of: S3 against the suite of all providers, on a strict server of our own and on a real one where it runs; and
-// what is made of its refusals.
+// In charge of: S3 against the conformance suite, on our own strict server and, if available, on a real one; and the
+// mapping of its errors.
 import { env } from 'cloudflare:workers'
 import { describe, expect, test } from 'vitest'
 import type { FakeS3Options } from '../../../fakes/s3.ts'
@@ -136,7 +136,7 @@ if (env.S3_SERVER !== 'none')
     onReal()
   })
 
-/** What is asked of a store in a job, each once. */
+/** Every store operation of a job, each once. */
 async function everything(store: S3Store): Promise<Record<string, unknown>> {
   const sink = s3Sink(store, '')
   const source = s3Source(store, 'in.mp4')
@@ -159,7 +159,7 @@ async function everything(store: S3Store): Promise<Record<string, unknown>> {
   }
 }
 
-describe('a refusal is told by its kind, with the provider’s own code and nothing secret', () => {
+describe('an error is reported by kind, with the provider’s code and no secret', () => {
   const good = { ...keys }
   const token = 'FwoGZXIvYXdzEBYaDTokenCanary'
   const rows: [
@@ -220,7 +220,7 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
     const used = { ...keys, ...access }
     const store = { ...storeOf(fake.fetch), place, sign: sigV4Signer(used, place.region) }
     for (const [operation, error] of Object.entries(await everything(store))) {
-      // Where nothing is, nothing has to be deleted.
+      // A missing object need not be deleted.
       if (operation === 'delete' && code === 'no_such_bucket') continue
       expect({ operation, error }).toMatchObject({ error: { code, providerCode, provider: 'aws' } })
       const { message, ...rest } = error as StoreError
@@ -236,7 +236,7 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
     await expect(s3Source(storeOf(fake.fetch), 'a').stat()).rejects.toThrow('set region to "ap-southeast-2"')
   })
 
-  test('a key that may read but not write is told by the try-out, which leaves nothing', async () => {
+  test('a read-only key is found by the write probe, which leaves nothing', async () => {
     const denied = ['PutObject', 'CreateMultipartUpload', 'UploadPart']
     const fake = new FakeS3({ buckets: ['films'], accounts: [{ ...keys, denied }] })
     fake.put('films/in.mp4', SAMPLE_BYTES)
@@ -265,7 +265,7 @@ describe('a refusal is told by its kind, with the provider’s own code and noth
     }
   })
 
-  test('an error inside of a 200 is an error, and one that breaks off may be asked again', async () => {
+  test('an error inside a 200 response is an error, and a truncated response is a temporary one', async () => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [keys] })
     const sink = s3Sink(storeOf(fake.fetch), '')
     const answers = ['<Error><Code>InternalError</Code></Error>', '<CompleteMultipart', '', '<html>']

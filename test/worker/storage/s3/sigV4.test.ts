@@ -1,5 +1,5 @@
-// In charge of: Amazon's published examples ("Examples: Signature Calculations in AWS Signature Version 4"), for the signer and
-// for the verifier of the server in these tests: two programs that share no line.
+// In charge of: Amazon's published examples ("Examples: Signature Calculations in AWS Signature Version 4"), for the
+// signer and for the test server's verifier, which share no code.
 import { describe, expect, test } from 'vitest'
 import { encodeKey } from '../../../../worker/storage/s3/bucketAddress.ts'
 import { sigV4Presigner, sigV4Signer } from '../../../../worker/storage/s3/sigV4.ts'
@@ -63,7 +63,7 @@ describe('Amazon’s examples', () => {
     )
   })
 
-  // "Authenticating Requests: Using Query Parameters", its example.
+  // The example in "Authenticating Requests: Using Query Parameters".
   test('the verifier: a presigned address', () => {
     const target =
       '/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404'
@@ -72,7 +72,7 @@ describe('Amazon’s examples', () => {
     expect(expectedSignature(found!.request, found!.claim, secretKey)).toBe(found?.claim.signature)
   })
 
-  // The signer never covers Range: proxies may touch it.
+  // The signer never signs Range, because proxies may change it.
   test.each(examples.slice(1))('the signer: %s', async (_, method, target, headers, bodyHash, signature) => {
     const sign = sigV4Signer({ accessKey, secretKey }, 'us-east-1', () => at)
     const made = await sign({ method, url: `https://${HOST}${target}`, headers: new Headers(headers), bodyHash })
@@ -120,7 +120,7 @@ test.each(keys)('the presigned address of the key %j has the signature that the 
     target: url.pathname + url.search,
     headers: new Map([['host', HOST]]),
   })!
-  // The same for ten minutes, and good for an hour after them.
+  // The address is the same for ten minutes, and valid for an hour after them.
   expect(found).toMatchObject({ date: '20130524T000000Z', seconds: 4200, claim: { accessKey, region: 'eu-west-1' } })
   expect(expectedSignature(found.request, found.claim, secretKey)).toBe(found.claim.signature)
   expect(expectedSignature({ ...found.request, method: 'PUT' }, found.claim, secretKey)).not.toBe(found.claim.signature)

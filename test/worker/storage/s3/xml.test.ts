@@ -1,4 +1,4 @@
-// In charge of: reading XML of stores, also of hostile ones.
+// In charge of: parsing XML answers of stores, including malicious ones.
 import { expect, test } from 'vitest'
 import { childElements, escapeXml, parseXml, elementText } from '../../../../worker/storage/s3/s3Xml.ts'
 

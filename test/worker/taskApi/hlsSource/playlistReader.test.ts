@@ -1,4 +1,4 @@
-// In charge of: what is read from the text of a playlist, sentence by sentence of RFC 8216, and what is refused by which name.
+// In charge of: parsing playlists, rule by rule of RFC 8216, and the error code of each refusal.
 import { describe, expect, test } from 'vitest'
 import type { MediaPlaylist, MultivariantPlaylist } from '../../../../worker/taskApi/hlsSource/hlsPlaylist.ts'
 import { MAX_SEGMENTS, readPlaylist } from '../../../../worker/taskApi/hlsSource/hlsPlaylist.ts'
@@ -19,7 +19,7 @@ function refusal(whole: string): string {
 }
 
 describe('a media playlist', () => {
-  test('has its segments in order, with durations; what it does not know it passes over', () => {
+  test('has its segments in order with durations; unknown tags are ignored', () => {
     const found = media(
       '#EXT-X-TARGETDURATION:6',
       '#EXTINF:5.96,Title, with comma',
@@ -111,7 +111,7 @@ describe('a media playlist', () => {
     expect(found[1]).toMatchObject({ discontinuity: true, map: { uri: 'j.mp4', range: null, key: { uri: 'k' } } })
   })
 
-  test('an event is taken when it has ended, and known as growing before', () => {
+  test('an EVENT playlist is accepted once it has ended, and recognized as growing before', () => {
     const lines = ['#EXT-X-PLAYLIST-TYPE:EVENT', '#EXTINF:1,', 'a.ts']
     expect(readPlaylist(text(...lines))).toMatchObject({ ended: false })
     expect(readPlaylist(text(...lines, END))).toMatchObject({ ended: true })

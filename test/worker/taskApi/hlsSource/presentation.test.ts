@@ -1,4 +1,4 @@
-// In charge of: which addresses a presentation leads to, and to whom credentials go.
+// In charge of: the addresses in a presentation, and which hosts receive credentials.
 import { describe, expect, test } from 'vitest'
 import { openResource, openHlsPresentation } from '../../../../worker/taskApi/hlsSource/hlsPresentation.ts'
 import type { FetchFunction } from '../../../../worker/storage/guardedFetch.ts'
@@ -46,7 +46,7 @@ const files = {
 }
 
 describe('a presentation', () => {
-  test('is the highest variant with video, and its audio group; addresses are relative to their own playlist', async () => {
+  test('is the highest variant with video and its audio group; addresses are relative to their own playlist', async () => {
     const { transport } = web(files)
     const { description, tracks, keys } = await openHlsPresentation('https://a.example/x/m.m3u8', access, transport)
     expect(tracks[0]!.segments).toEqual([{ url: 'https://a.example/y/0.ts?t=1', range: null }])
@@ -54,7 +54,7 @@ describe('a presentation', () => {
     expect(keys).toEqual(['https://a.example/k'])
     expect(description).toMatchObject({ ended: true, tracks: [{ language: null }, { language: 'fr' }] })
     expect(description.tracks[1]!.segments.map(({ map }) => map)).toEqual([0, 0])
-    // What goes to the transcoder holds no address.
+    // What the transcoder receives contains no address.
     expect(JSON.stringify(description)).not.toMatch(/example|\.ts|m4s|sig/)
   })
 
@@ -75,7 +75,7 @@ describe('a presentation', () => {
     expect(seen.map(({ authorization }) => authorization !== null)).toEqual([true, false, false])
   })
 
-  test('has one pin for as long as only the queries of its addresses change', async () => {
+  test('has one digest while only the queries of its addresses change', async () => {
     const pinOf = async (changed: Record<string, string>) =>
       (await openHlsPresentation('https://a.example/y/high.m3u8', {}, web({ ...files, ...changed }).transport))
         .description.pin

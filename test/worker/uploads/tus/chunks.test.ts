@@ -34,7 +34,7 @@ describe('PATCH', () => {
       expect([response.status, response.headers.get('upload-offset')]).toEqual([204, String(at + piece.length)])
       // "This header MUST be included in every PATCH response if the upload is going to expire."
       expect(Date.parse(response.headers.get('upload-expires') ?? '')).toBeGreaterThan(Date.now())
-      // Between chunks the object forgets everything that is not stored.
+      // Between chunks the object loses everything that is not stored.
       await evictDurableObject(uploadObject(path))
     }
     expect(await hasContent(path, LARGE_BODY)).toBe(true)
@@ -100,7 +100,7 @@ describe('PATCH', () => {
     expect(await hasContent(path, LARGE_BODY)).toBe(true)
   })
 
-  test('two clients that race: one writes, the other is told so', async () => {
+  test('two clients race: one writes, the other gets 423', async () => {
     const path = await createUpload(6)
     const body = heldBody()
     const slow = patch(path, 0, body.readable)
@@ -155,7 +155,7 @@ describe('checksum', () => {
     expect(await hasContent(path, LARGE_BODY)).toBe(true)
   })
 
-  test('a chunk that breaks off cannot be compared: nothing of it is kept', async () => {
+  test('a truncated chunk cannot be checked against its checksum: nothing of it is stored', async () => {
     const path = await createUpload(LARGE_BODY.length)
     const body = heldBody()
     const answer = patch(path, 0, body.readable, { 'upload-checksum': await checksum('sha1', LARGE_BODY) })

@@ -1,4 +1,4 @@
-// In charge of: how an upload by tus 1.0.0 ends, whose it is, and that nothing is left of one that ended.
+// In charge of: how a tus upload ends, who owns it, and that nothing remains of an ended one.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
@@ -85,7 +85,7 @@ describe('the end', () => {
     vi.useRealTimers()
     expect(await remainsOfUpload(path)).toEqual(NOTHING_LEFT)
     expect(await statusAndCode(await patch(path, 7 * MIB, 'x'))).toEqual([410, 'gone'])
-    // The tombstone goes too.
+    // The tombstone is deleted too.
     await runDurableObjectAlarm(uploadObject(path))
     await runInDurableObject(uploadObject(path), async (_, state) =>
       expect([...(await state.storage.list()).keys()]).toEqual([]),
@@ -96,11 +96,11 @@ describe('the end', () => {
   test('an end that was interrupted is made good by the next HEAD', async () => {
     const path = await createUpload(LARGE_BODY.length)
     await patch(path, 0, LARGE_BODY.subarray(0, 11 * MIB))
-    // The ledger is away when the last chunk comes.
+    // The database fails when the last chunk arrives.
     await env.DB.exec("CREATE TRIGGER away BEFORE UPDATE ON uploads BEGIN SELECT RAISE(ABORT, 'away'); END")
     const answer = await patch(path, 11 * MIB, LARGE_BODY.subarray(11 * MIB)).then((r) => r.status)
     expect(answer).toBeGreaterThanOrEqual(500)
-    // Only a finished upload may say that it is whole.
+    // Only a finished upload may report its full offset.
     expect((await tus(path, 'HEAD')).status).toBe(503)
     await env.DB.exec('DROP TRIGGER away')
     await evictDurableObject(uploadObject(path))

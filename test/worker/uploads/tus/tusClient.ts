@@ -1,4 +1,4 @@
-// In charge of: speaking tus 1.0.0 as a client does, and looking at what is stored of an upload.
+// In charge of: calling tus 1.0.0 as a client does, and inspecting what is stored of an upload.
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
@@ -52,7 +52,7 @@ export async function hasContent(path: string, expected: Uint8Array): Promise<bo
   const [a, b] = await Promise.all([await readUpload(path), expected].map((each) => checksum('sha256', each)))
   return a === b
 }
-/** A body whose sender decides when it goes on, and how it ends. */
+/** A body whose sender controls when it continues and how it ends. */
 export function heldBody() {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   return { readable, writer: writable.getWriter() }
@@ -68,7 +68,7 @@ export async function remainsOfUpload(path: string): Promise<unknown> {
 }
 export const NOTHING_LEFT = { row: null, objects: 0, inside: [0, 0] }
 
-/** Before each test, so that what `left` counts is its own. */
+/** Run before each test, so that later listings contain only its own objects. */
 export async function emptyBucket() {
   const { objects } = await env.BUCKET.list({ prefix: 'uploads/' })
   await env.BUCKET.delete(objects.map(({ key }) => key))

@@ -1,12 +1,13 @@
-// In charge of: creating the jobs that the form describes: one for each source; at once where it can be read, else when its
-// upload is complete. Not in charge of: judging the body (validate.ts).
+// In charge of: creating the jobs that the form describes, one for each source: at once if it can be read, otherwise
+// when its upload is complete.
+// Not in charge of: validating the body (validate.ts).
 import { createJob } from '../../api/api.ts'
 import { navigate } from '../../router.tsx'
 import { planJob, remove } from '../../transfers/store.ts'
 import { withInput, type FormBody } from './formBody.ts'
 import type { Source } from './sources.ts'
 
-/** @param once names the wish: sent twice, it makes one job */
+/** @param once idempotency key: sent twice, the request makes one job */
 export async function createJobs(sources: readonly Source[], body: FormBody, once: string): Promise<void> {
   const [only] = sources
   if (sources.length === 1 && only?.input != null) {
@@ -16,7 +17,7 @@ export async function createJobs(sources: readonly Source[], body: FormBody, onc
     return
   }
   for (const [index, { input, transfer }] of sources.entries()) {
-    // What is uploaded here goes on in the tray, where its job is shown as well.
+    // An upload in progress continues in the tray, which shows its job as well.
     if (transfer) planJob(transfer.id, withInput(body, null))
     else if (input !== null) await createJob(withInput(body, input), false, `${once}-${index}`)
   }

@@ -1,5 +1,6 @@
-// In charge of: one dry run: asking for it, waiting for its end, keeping its preview, and deleting it, so that what the form
-// asks by itself does not fill the list of jobs. Not in charge of: when (sourceAnalysis.ts).
+// In charge of: one dry run: starting it, waiting for its end, keeping its preview, and deleting it, so that dry runs
+// of the form do not fill the list of jobs.
+// Not in charge of: when to start one (sourceAnalysis.ts).
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { ApiError, createJob, deleteJob, isFinal } from '../../api/api.ts'
@@ -11,19 +12,19 @@ import type { FormBody } from './formBody.ts'
 export interface DryRunResult {
   source: SourceReport | null
   estimate: Estimate | null
-  /** Of the source, kept in this page: an object URL. */
+  /** Poster of the source: an object URL of this page. */
   poster: string | null
   failure: Failure | null
 }
 
-/** @throws ApiError when the service refuses it */
+/** @throws ApiError if the service rejects it */
 export async function dryRun(body: FormBody, onNews: (status: PublicStatus) => void): Promise<DryRunResult> {
-  // A dry run calls no webhook and needs no metadata; nothing but the plan is asked for.
+  // A dry run calls no webhook and needs no metadata; only the plan matters.
   const { webhook_url: _hook, metadata: _own, ...asked } = body
   const { _auto_generated_id_: id } = await createJob(asked, true, crypto.randomUUID())
   const status = await ended(id, onNews)
   const poster = await posterOf(status)
-  // It has told all that it knows. Should this fail, retention removes it.
+  // The result is read. If deleting fails, retention removes the job.
   deleteJob(id).catch(() => undefined)
   return {
     source: status.source ?? status.estimate?.probe ?? null,

@@ -1,4 +1,4 @@
-// In charge of: estimates of several sources as one, and the renditions of a plan. Pure.
+// In charge of: the total of several estimates, and the renditions of a plan. Pure.
 import { containerRules, fileContainers } from '#contract/containers.ts'
 import type { Estimate, PlannedFile, EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import type { JobFields } from './formBody.ts'
@@ -18,7 +18,7 @@ function sum(ranges: readonly (EstimateRange | null)[]): EstimateRange | null {
   return total
 }
 
-/** null where one of them is not known. */
+/** null if one of them is unknown. */
 export function totalOf(estimates: readonly Estimate[]): Total {
   const of = (pick: (predicted: Estimate['predicted']) => EstimateRange | null) =>
     sum(estimates.map(({ predicted }) => pick(predicted)))
@@ -29,7 +29,7 @@ export function totalOf(estimates: readonly Estimate[]): Total {
   }
 }
 
-/** One line for each video rendition: its files are of one profile. */
+/** One line per video rendition: all its files belong to one profile. */
 export function renditionsOf({ plan }: Estimate): PlannedFile[] {
   const seen = new Set<string>()
   return plan.outputs.filter(({ video, profile }) => {
@@ -39,7 +39,7 @@ export function renditionsOf({ plan }: Estimate): PlannedFile[] {
   })
 }
 
-/** What an automatic ladder became, as renditions that can be edited. */
+/** The profiles of an automatic ladder, as renditions that can be edited. */
 export function plannedProfiles(estimate: Estimate, segmented: boolean, container: unknown): JobFields[] {
   return renditionsOf(estimate).flatMap(({ video }): JobFields[] => {
     if (video === null) return []

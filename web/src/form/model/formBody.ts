@@ -1,12 +1,12 @@
-// In charge of: the body of a job while it is being filled in: reading and changing it by path, making one from a stored
-// configuration, and showing it without its secrets. Pure.
+// In charge of: the body of a job while the form is being filled in: reading and changing it by path, creating one from
+// a stored configuration, and showing it without its secrets. Pure.
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { Problem } from '#contract/errors.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 
 export type JobFields = Record<string, unknown>
 
-/** Everything but the source and the stores. */
+/** All members except the source and the stores. */
 export interface JobRequest extends JobFields {
   videoProfiles: JobFields[]
   audioProfiles: JobFields[]
@@ -20,14 +20,14 @@ export interface FormBody extends JobRequest {
 export const withInput = (body: FormBody, input: string | null): FormBody =>
   withMember(body, 'input', input ?? undefined)
 
-/** A copy with the member set; undefined and empty text take it away, so that absence keeps its meaning. */
+/** A copy with the member set; undefined and empty text remove it, so that absence keeps its meaning. */
 export function withMember<M extends JobFields>(members: M, name: string, value: unknown): M {
   const { [name]: _old, ...rest } = members
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members but one, whose kind is judged by the schema
   return (value === undefined || value === '' ? rest : { ...rest, [name]: value }) as M
 }
 
-/** Other credentials for the source. Its address stays, unless it is kept in another kind of store now. */
+/** Replaces the credentials of the source. The address stays unless the kind of store changes. */
 export function withSource(body: FormBody, source: JobFields): FormBody {
   const { input, output } = body.cloud_credentials
   const next = { ...body, cloud_credentials: { input: source, output } }
@@ -37,7 +37,7 @@ export function withSource(body: FormBody, source: JobFields): FormBody {
 export const secretMembers = ['access_key', 'secret_key', 'private_key', 'session_token'] as const
 const HIDDEN = '••••••'
 
-/** As it is sent, with dots in place of secrets and of the queries of addresses. */
+/** The body to be sent, with dots in place of secrets and of queries of addresses. */
 export function shownBody(body: FormBody): string {
   return JSON.stringify(
     body,
@@ -50,7 +50,7 @@ export function shownBody(body: FormBody): string {
   )
 }
 
-/** The line that does the same in a terminal. */
+/** The curl command that sends the same request. */
 export function curlLine(body: FormBody, origin: string, dryRun: boolean): string {
   const quoted = shownBody(body).replaceAll("'", `'\\''`)
   return `curl -sS -u "$KEY:" --json '${quoted}' '${origin}/api/v0/job${dryRun ? '?dry_run=true' : ''}'`
@@ -65,12 +65,13 @@ function clean(members: object, leave: readonly string[] = []): JobFields {
 }
 
 /**
- * A stored configuration as a new request. The service returns no secrets, so they have to be entered again. A webhook_url
- * without its query would be refused, and is left out: that of the API key applies where it has one.
+ * A stored configuration as a new request. The service returns no secrets, so the user must enter them again. A
+ * webhook_url without its query would be rejected, so it is left out: the webhook of the API key applies, if it has
+ * one.
  */
 export function bodyOf(config: JobConfig): FormBody {
   const { videoProfiles, audioProfiles, cloud_credentials: credentials, ...stored } = config
-  // The preset's members are there already; it may have been changed since, or deleted.
+  // The preset's members are merged already; it may have been changed or deleted since.
   const { separate_audio: _same, preset: _merged, ...rest } = stored
   return {
     ...clean(rest, isRedacted(rest.webhook_url) ? ['webhook_url'] : []),
@@ -83,16 +84,19 @@ export function bodyOf(config: JobConfig): FormBody {
   }
 }
 
-/** The problem at the field itself; what lies below it has fields of its own. */
+/** The problem of the field itself; members below it have fields of their own. */
 export function problemAt(problems: readonly Problem[], path: string): Problem | undefined {
   return problems.find(({ field }) => field === path)
 }
 
 const stores = () => ({ input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } })
-/** Of this job, whatever preset it is made with. */
+/** Belong to this job, whatever preset is used. */
 const ownMembers = ['input', 'metadata', 'webhook_url', 'bucket_output_path'] as const
 
-/** A new job of a preset's members; of the job before it, source, stores and what else is its own. */
+/**
+ * A new body from a preset's members; source, stores and other members of the job itself are kept from the previous
+ * body.
+ */
 export function bodyWith(job: JobFields, before: FormBody | null): FormBody {
   const { videoProfiles = [], audioProfiles = [], ...rest } = structuredClone(job) as Partial<JobRequest>
   const own = Object.fromEntries(
@@ -101,7 +105,7 @@ export function bodyWith(job: JobFields, before: FormBody | null): FormBody {
   return { ...rest, ...own, videoProfiles, audioProfiles, cloud_credentials: before?.cloud_credentials ?? stores() }
 }
 
-/** What of a body a preset keeps: neither its source nor its credentials, nor what belongs to one job. */
+/** The part of a body that a preset stores: no source, no credentials, nothing that belongs to one job. */
 export function jobOfPreset(body: FormBody): JobFields {
   const left: readonly string[] = [...ownMembers, 'cloud_credentials']
   return Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)))

@@ -1,4 +1,4 @@
-// In charge of: which field of a job stands in which part of the form. A test checks that none is missing.
+// In charge of: which part of the form shows which field of a job. A test checks that no field is missing.
 
 export interface Group {
   id: string
@@ -72,14 +72,14 @@ export const FIELD_GROUPS: readonly Group[] = [
   { id: 'notice', title: 'Notification', fields: ['webhook_url'] },
 ]
 
-/** Of the audio as a whole, below its tracks. */
+/** Fields for all audio, below the tracks. */
 export const audioFields: readonly string[] = ['audio_volume', 'loudness_lufs']
 /** Above the renditions. */
 export const renditionFields: readonly string[] = ['allow_upscaling']
-/** Beside where the outputs go. */
+/** Shown next to the destination. */
 export const destinationFields: readonly string[] = ['bucket_output_path']
 
-/** Fields with a place of their own, and second names of others. */
+/** Fields shown elsewhere, and aliases of others. */
 export const fieldsOutsideGroups: readonly string[] = [
   'input',
   'ladder',

@@ -1,4 +1,4 @@
-// In charge of: what a field of the API is called in the form, and its values where they are more than they say. Pure.
+// In charge of: labels of API fields in the form, and labels of values that are not self-explanatory. Pure.
 
 const LABELS: Readonly<Record<string, string>> = {
   output: 'Name',
@@ -75,7 +75,7 @@ const LABELS: Readonly<Record<string, string>> = {
   input: 'Source',
 }
 
-/** In the form, in place of the reference's text, which speaks of values as they go over the wire. */
+/** Used in the form instead of the reference's text, which describes values as the API transports them. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   output: 'File name; in segmented output a directory. Empty = derived from the source.',
   width: 'In pixels; 0 = follows the height.',
@@ -137,10 +137,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   webhook_url: 'Receives a signed request when the job ends.',
 }
 
-/** null = the form has none of its own. */
+/** null = the form uses the reference's text. */
 export const descriptionOf = (name: string): string | null => DESCRIPTIONS[name] ?? null
 
-/** Flags that may be absent, and what that means: the form shows them as switches. */
+/** Flags that may be absent, and what absence means: the form shows them as switches. */
 export const ABSENT: Readonly<Record<string, boolean>> = {
   optional: false,
   primary_audio_downmix_to_stereo: false,
@@ -151,7 +151,7 @@ export const ABSENT: Readonly<Record<string, boolean>> = {
   auto_detelecine_flag: false,
 }
 
-/** The same member means a part of HTTP authentication where the store is a web server. */
+/** For a web server the same members are the parts of HTTP authentication. */
 export const httpLabels: Readonly<Record<string, { label: string; description: string }>> = {
   access_key: { label: 'User name', description: 'For HTTP Basic authentication.' },
   secret_key: { label: 'Password', description: 'For HTTP Basic authentication.' },
@@ -159,7 +159,7 @@ export const httpLabels: Readonly<Record<string, { label: string; description: s
 
 export const hasLabel = (name: string): boolean => Object.hasOwn(LABELS, name)
 
-/** `prefix`: path of what holds the field, for names that mean different things in different places. */
+/** `prefix`: path of the object that contains the field, for names with several meanings. */
 export function labelOf(name: string, prefix = ''): string {
   if (name === 'output' && prefix === '') return 'Destination'
   const words = name.replaceAll('_', ' ')

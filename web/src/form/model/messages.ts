@@ -1,11 +1,12 @@
-// In charge of: problems and warnings of the API in the words of the form: labels in place of paths, and what to enter. Pure.
-// Not in charge of: finding them (contract/job/validateJob.ts), where they are shown.
+// In charge of: problems and warnings of the API in the terms of the form: labels instead of paths, and what to enter.
+// Pure.
+// Not in charge of: finding problems (contract/job/validateJob.ts), where they are shown.
 import type { Problem } from '#contract/errors.ts'
 import { PROVIDERS, rulesOf } from '#contract/job/stores/registry.ts'
 import { hasLabel, httpLabels, labelOf, valueLabel } from './labels.ts'
 import { infoAt } from './schema.ts'
 
-/** An example of an address in that kind of store. */
+/** An example address for that kind of store. */
 export const exampleOf = (provider: unknown): string | undefined =>
   PROVIDERS.flatMap((name) => (name === provider ? [rulesOf(name).example] : []))[0]
 
@@ -15,7 +16,7 @@ const list = (values: readonly (string | number | boolean)[]): string =>
     .join(', ')
     .replace(/, ([^,]*)$/, ' or $1')
 
-/** Where a field stands, for a list of problems: "Rendition 2 · Bitrate (kbps)". */
+/** Title of a field for a list of problems: "Rendition 2 · Bitrate (kbps)". */
 export function fieldTitle(path: string, provider?: unknown): string {
   const index = /^(video|audio)Profiles\[(\d+)\]/.exec(path)
   const name = path.split('.').at(-1) ?? path
@@ -35,7 +36,7 @@ export function fieldTitle(path: string, provider?: unknown): string {
   return label
 }
 
-/** A sentence of the service with labels in place of wire names. */
+/** A message of the service with labels instead of wire names. */
 export function reworded(message: string): string {
   return (
     message
@@ -46,7 +47,7 @@ export function reworded(message: string): string {
           return name === undefined ? owner : `${quoted(name, `${kind}Profiles[].`)} of ${owner}`
         },
       )
-      // The sentences of a plan count from 0.
+      // Messages about a plan count from 0.
       .replace(
         /\b(video|audio) profile (\d+)\b/gi,
         (_whole, kind: string, index: string) =>
@@ -55,7 +56,7 @@ export function reworded(message: string): string {
       .replace(/\b(\d{2,4})x(\d{2,4})\b/g, '$1 × $2')
       .replace(/\bcloud_credentials\.(?:input|output)\.([a-z_]+)/g, (_whole, name: string) => quoted(name, 'x'))
       .replace(/\b(?:video|audio)Profiles\b/g, (name) => (name === 'videoProfiles' ? 'renditions' : 'audio tracks'))
-      // Wire names have an underscore; words of a sentence do not.
+      // Wire names contain an underscore; words of a sentence do not.
       .replace(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (name) => (hasLabel(name) || infoAt(name) ? quoted(name) : name))
       .replace(/^./u, (first) => first.toUpperCase())
       .replace(/(?<![.!?…])$/, '.')
@@ -80,14 +81,14 @@ function missing(field: string, uploading: boolean, provider: string): string {
   return info?.kind === 'number' ? 'Enter a number.' : 'Fill in this field.'
 }
 
-/** @param provider where the source is, for its address */
+/** @param provider provider of the source, for the example address */
 export function messageOf(problem: Problem, provider: string): string {
   const { code, field, message, minimum, maximum, allowed } = problem
   const uploading = provider === 'file-upload'
   const kbps = (figure: number) => `${figure.toLocaleString('en')} kbps`
   switch (code) {
     case 'required':
-      // What it looks like is the end of the sentence.
+      // The format is described at the end of the message.
       return field === 'bucket_output_path'
         ? `Enter where the outputs go: ${message.split(': ').at(-1)}`
         : missing(field, uploading, provider)

@@ -1,14 +1,14 @@
-// In charge of: how a preset suits a source: whether it can be used, and what of it the source changes. Pure.
-// Not in charge of: the exact plan, which is the dry run's.
+// In charge of: whether a preset can be used with a source, and what the source changes about it. Pure.
+// Not in charge of: the exact plan (see dryRun.ts).
 import { codecOf, videoRules, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { dimensions } from '../../text/mediaTerms.ts'
 import type { JobFields } from './formBody.ts'
 
 export interface PresetFit {
-  /** Why it cannot be used; null = it can. */
+  /** Why it cannot be used; null = it can be. */
   reason: string | null
-  /** What becomes different with this source. */
+  /** What will differ with this source. */
   notes: readonly string[]
 }
 
@@ -17,7 +17,7 @@ export interface Size {
   height: number
 }
 
-/** As it is displayed: upright, with square pixels. */
+/** Displayed size: upright, with square pixels. */
 export function displaySize({
   width,
   height,
@@ -32,7 +32,7 @@ export function displaySize({
 const profilesOf = (job: JobFields): JobFields[] =>
   Array.isArray(job['videoProfiles']) ? (job['videoProfiles'] as JobFields[]) : []
 
-/** A rung by its shorter side, which "720p" names whatever the orientation; 0 = the source's. */
+/** The shorter side of a rendition, which "720p" names in either orientation; 0 = that of the source. */
 function rungOf({ width, height }: JobFields): number {
   const sides = [Number(width), Number(height)].filter((side) => side > 0)
   return sides.length === 0 ? 0 : Math.min(...sides)
@@ -47,11 +47,11 @@ export function presetFit(job: JobFields, source: SourceReport | null): PresetFi
   }
   const notes: string[] = []
   const size = displaySize(source.video)
-  // On one line, wherever it is broken.
+  // Non-breaking spaces keep it on one line.
   const shown = dimensions(size.width, size.height).replaceAll(' ', '\u{a0}')
   const short = Math.min(size.width, size.height)
   const rungs = profilesOf(job).map(rungOf)
-  // Rounding to even sizes does not make a rung larger than the source.
+  // Rounding to even sizes does not make a rendition larger than the source.
   const above = rungs.filter((rung) => rung > short + 2)
   const names = above
     .map((rung) => `${rung}p`)

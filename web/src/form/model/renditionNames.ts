@@ -1,7 +1,7 @@
-// In charge of: names of outputs that say their height: they follow it. Pure.
+// In charge of: output names that contain the height: they follow it. Pure.
 import { HEIGHT } from '#contract/limits.ts'
 
-/** "video_1080p", 240: "video_240p". While a height is typed its first digits are none yet. */
+/** "video_1080p", 240: "video_240p". The first digits of a height being typed are not a valid height yet. */
 export function renameForHeight(name: unknown, height: unknown): unknown {
   if (typeof name !== 'string' || typeof height !== 'number') return name
   if (!Number.isInteger(height) || height < HEIGHT.minimum || height > HEIGHT.maximum) return name

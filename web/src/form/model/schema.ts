@@ -1,5 +1,6 @@
-// In charge of: what the form knows of a field, taken from the schema that judges it (contract/job/requestSchema.ts). Pure.
-// Not in charge of: where a field stands (groups.ts), what it is called (labels.ts).
+// In charge of: what the form knows about a field, read from the schema that validates it
+// (contract/job/requestSchema.ts). Pure.
+// Not in charge of: its position (groups.ts), its label (labels.ts).
 import {
   audioProfileSchema,
   credentialSchema,
@@ -15,17 +16,17 @@ export interface FieldInfo {
   label: string
   description: string
   kind: 'flag' | 'choice' | 'number' | 'text'
-  /** What is offered. */
+  /** Values to choose from. */
   values: readonly string[]
   minimum: number | undefined
   maximum: number | undefined
-  /** A value that is allowed beside the bounds. */
+  /** A value that is allowed outside the bounds. */
   also?: number | undefined
-  /** What absence means, where the schema says it. */
+  /** The meaning of absence, if the schema states it. */
   preset: unknown
 }
 
-/** null = no field of the form. */
+/** null = not a form field. */
 function infoOf(prefix: string, name: string, schema: object): FieldInfo | null {
   const meta = fieldMeta.get(schema as never)
   if (!meta) return null
@@ -64,7 +65,7 @@ export const credentialInfos = {
   output: infosOf('cloud_credentials.output.', outputCredential.shape),
 }
 
-/** From the path of a problem: `videoProfiles[1].height`. */
+/** By the path of a problem: `videoProfiles[1].height`. */
 export function infoAt(path: string): FieldInfo | undefined {
   const name = path.split('.').at(-1) ?? ''
   if (path.startsWith('videoProfiles[')) return videoInfos.get(name)

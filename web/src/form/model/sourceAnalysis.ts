@@ -1,5 +1,6 @@
-// In charge of: what is known of each source and of what a job of it would take: by dry runs, as soon as a source can be read,
-// and again when the settings change. Not in charge of: a single dry run (dryRun.ts).
+// In charge of: analysing each source and estimating its job: by dry runs, as soon as a source can be read, and again
+// when the settings change.
+// Not in charge of: a single dry run (dryRun.ts).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { sleep } from '../../api/jobWatch.ts'
@@ -9,17 +10,17 @@ import { withInput, type FormBody } from './formBody.ts'
 import { dryRun } from './dryRun.ts'
 
 export interface Analysis {
-  /** A dry run is under way. */
+  /** A dry run is running. */
   busy: boolean
-  /** What it is doing. */
+  /** Its current phase. */
   situation: string | null
-  /** Stays when the settings change. */
+  /** Kept when the settings change. */
   source: SourceReport | null
   poster: string | null
-  /** For the settings that it was made with; null while it is made anew. */
+  /** For the settings that it was computed with; null while it is recomputed. */
   estimate: Estimate | null
   failure: Failure | null
-  /** The settings that it is of. */
+  /** The settings that it belongs to. */
   of: string
 }
 
@@ -28,7 +29,7 @@ export interface Readable {
   input: string
 }
 
-/** Typing and trying presets ask once, not with every key. */
+/** Typing and trying presets starts one dry run after this pause, not one for every change. */
 const SETTLED_MS = 600
 
 const none: Omit<Analysis, 'of'> = {
@@ -40,7 +41,7 @@ const none: Omit<Analysis, 'of'> = {
   failure: null,
 }
 
-/** @param body null = there is something wrong with it; sources are analysed when it is right */
+/** @param body null = it is not valid; sources are analysed as soon as it is valid */
 export function useAnalyses(sources: readonly Readable[], body: FormBody | null): ReadonlyMap<string, Analysis> {
   const [analyses, setAnalyses] = useState<ReadonlyMap<string, Analysis>>(new Map())
   const known = useRef(analyses)
@@ -67,7 +68,7 @@ export function useAnalyses(sources: readonly Readable[], body: FormBody | null)
         if (found.poster !== null) posters.current.add(found.poster)
         const before = known.current.get(key)
         const seen = { source: found.source ?? before?.source ?? null, poster: found.poster ?? before?.poster ?? null }
-        // The source is the same whatever the settings are.
+        // The source stays the same when the settings change.
         if (signal.aborted) update(key, seen)
         else update(key, { ...seen, busy: false, situation: null, estimate: found.estimate, failure: found.failure })
       } catch (error) {
@@ -80,10 +81,10 @@ export function useAnalyses(sources: readonly Readable[], body: FormBody | null)
         return analysis === undefined || analysis.busy || analysis.of !== settings
       })
       const again = missing.filter(({ key }) => known.current.has(key))
-      // What is shown is no longer true of these settings.
+      // The shown estimate no longer fits these settings.
       for (const { key } of again) update(key, { busy: true, situation: null, estimate: null, failure: null })
       if (again.length > 0 && again.length === missing.length) await sleep(SETTLED_MS, signal)
-      // New ones first: nothing is known of them.
+      // New sources first: they have no analysis yet.
       for (const source of [...missing.filter((each) => !again.includes(each)), ...again]) {
         if (!signal.aborted) await run(source)
       }

@@ -1,17 +1,16 @@
-// In charge of: the sources of the form as one list, wherever they are: uploads of this tab, uploads that were there before,
-// or one address. Pure.
+// In charge of: the sources of the form as one list: uploads of this tab, earlier uploads, or one address. Pure.
 import { lastPathSegment } from '#contract/job/paths/inputAddress.ts'
 import type { ListedUpload } from '#contract/api/answers.ts'
 import type { Transfer } from '../../transfers/store.ts'
 import type { FormBody } from './formBody.ts'
 
-/** What was chosen; the rest of it is looked up. */
+/** The chosen item; the rest is looked up. */
 export type Chosen = { transfer: number } | { upload: Pick<ListedUpload, 'input' | 'name' | 'size'> }
 
 export interface Source {
   key: string
   name: string
-  /** Bytes; null = not known. */
+  /** Bytes; null = unknown. */
   size: number | null
   /** null until it is stored. */
   input: string | null

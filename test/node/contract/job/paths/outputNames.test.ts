@@ -128,7 +128,7 @@ describe('audio_output_path', () => {
     expect(expectAccepted(request({}, { output: 'a/film_audio_0.m4a' })).warnings).toEqual([])
   })
 
-  it('leaves room for the names behind it', () => {
+  it('leaves enough of the path limit for generated file names', () => {
     expect(fieldsAndCodes(expectRefused(request({ audio_output_path: 'a'.repeat(1000) })))).toEqual([
       'invalid_output_path audio_output_path',
     ])
@@ -155,7 +155,7 @@ describe('omitted output credentials', () => {
     expect(secrets.output).toEqual({ cloud_provider: 'aws', access_key: 'a', secret_key: 'b' })
   })
 
-  it('are the own store’s otherwise', () => {
+  it('use the service store otherwise', () => {
     const body = request({ input: 's3://bucket/a.mp4', cloud_credentials: aws }, { output: 'b.mp4' })
     expect(expectAccepted(body).secrets.output).toEqual({ cloud_provider: 'vendor-store' })
   })

@@ -1,4 +1,4 @@
-// Segmented output as a request asks for it.
+// Segmented output in a request.
 import { describe, expect, it } from 'vitest'
 import { archiveBaseName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
 import { packagingOf } from '#contract/job/packagingSpec.ts'

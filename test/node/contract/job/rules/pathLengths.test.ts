@@ -1,5 +1,5 @@
-// In charge of: that a path is refused when the job is made, not when it has been encoded: whatever is accepted, every name
-// that is made of it is one that its store takes, and one byte more is not accepted.
+// In charge of: a path that is too long is refused when the job is created, not after it was encoded: every name that
+// is derived from an accepted path fits its store, and one byte more is refused.
 // Not in charge of: what the stores themselves do with the longest names (test/worker/taskApi/longPaths.test.ts).
 import { describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
@@ -27,7 +27,7 @@ type Provider = keyof typeof OUTPUT_PATH_BYTES
 type Json = Record<string, unknown>
 
 const OWN = attemptDirectory('0'.repeat(36), 999_999_999)
-/** Cut to the longest name that a source lends its outputs. */
+/** Cut to the longest name that outputs take from a source. */
 const SOURCE = `${'n'.repeat(200)}.mov`
 
 const outputs: Record<Provider, { root: string; credentials: Json }> = {
@@ -42,19 +42,19 @@ const outputs: Record<Provider, { root: string; credentials: Json }> = {
 }
 
 interface Shape {
-  /** As the problem names it. */
+  /** Name of the field in the problem. */
   field: string
-  /** A job whose path of that field has `path`; `root` is its bucket with a slash, or ''. */
+  /** A job whose field has `path`; `root` is its bucket with a slash, or ''. */
   body: (path: string, root: string) => Json
   path: (bytes: number) => string
-  /** Whether the longest key is exactly as long as may be: not where the path is in it twice. */
+  /** Whether the longest key has exactly the maximum length: false if it contains the path twice. */
   exact: boolean
 }
 
-/** Of letters with two bytes: characters, of which a path may have 1,024 too, are not what bounds it here. */
+/** Letters of two bytes: a path may also have 1,024 characters, which must not be the limit here. */
 const one = (bytes: number): string => 'é'.repeat(Math.floor(bytes / 2)) + 'p'.repeat(bytes % 2)
 const deep = (bytes: number): string => `p/${one(bytes - 2)}`
-/** Directories of one letter in front of a last one: most of it is there once. */
+/** Directories of one letter before a last one, so that most of the path occurs once. */
 const steps = (bytes: number): string => 'é/'.repeat(Math.floor((bytes - 4) / 3)) + one(4 + ((bytes - 4) % 3))
 const video = (output: string) => ({ videoProfiles: [{ output, width: 640, height: 360, video_bitrate: 900 }] })
 const ladder = { ladder: 'auto', videoProfiles: [] }
@@ -166,7 +166,7 @@ describe('the longest path that is accepted', () => {
     const limit = OUTPUT_PATH_BYTES[provider]
     const bytes = keys.map((key) => Buffer.byteLength(key))
     expect(keys.filter((key) => Buffer.byteLength(key) > limit)).toEqual([])
-    // What is kept free is used: otherwise names would be refused without need.
+    // The reserved length is used fully: otherwise names would be refused without need.
     if (shape.exact) expect([name, Math.max(...bytes)]).toEqual([name, limit])
     else expect(Math.max(...bytes)).toBeGreaterThan(limit - 8)
   })
@@ -188,7 +188,7 @@ test('where no name at all would fit, the directory is what is too long', () => 
   expect(expectAccepted(body(929)).warnings).toEqual([])
 })
 
-test('an output of the service’s own store as an input is bounded as it was when it was made', () => {
+test('an output of the service store is accepted as an input with the same length limit', () => {
   const cloud_credentials = { input: { cloud_provider: 'vendor-store' } }
   const body = (bytes: number) => request({ cloud_credentials, input: `out/job-1/${one(bytes)}` })
   expect(expectAccepted(body(OUTPUT_PATH_BYTES['vendor-store'])).warnings).toEqual([])
@@ -198,12 +198,12 @@ test('an output of the service’s own store as an input is bounded as it was wh
   ])
 })
 
-/** Every key that the transcoder and the Worker would make, at its longest, by the functions that make them. */
+/** Every key of the transcoder and the Worker at its longest, made by the functions that make them. */
 function namesMade(config: JobConfig): string[] {
   const spec = toSpec(config, SOURCE)
   const captioned = { closedCaptions: true, captionChannels: ['SERVICE63'], height: 4320, width: 7680 }
   const plan = planJob(spec, mediaInfo(captioned, { audio: [audioStream()] }))
-  // The height that a derived name has is the source's where the profile says 0.
+  // If the profile's height is 0, the derived name contains that of the source.
   const files = plannedFiles(plan).map(({ path }) =>
     path.replace(/_\d+p\./, '_99999p.').replace(/_0_(?=\d+p\.)/, '_15_'),
   )
@@ -231,7 +231,7 @@ function namesMade(config: JobConfig): string[] {
   ]
 }
 
-/** A rendition of Smooth with the most digits that its bit rate and its name may have. */
+/** A rendition of Smooth with the most digits that its bitrate and its name may have. */
 function wider(uri: string): string {
   return uri
     .replace(/QualityLevels\(\d+\)/, 'QualityLevels(9999999999)')

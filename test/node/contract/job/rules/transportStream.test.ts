@@ -1,4 +1,4 @@
-// ts_profile and what belongs to it: what is planned, what clashes, and where it has no effect.
+// ts_profile and the fields that belong to it: the plan, conflicts, and where it has no effect.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { describe, expect, test } from 'vitest'
 import { toSpec } from '#contract/job/toJobSpec.ts'
@@ -48,7 +48,7 @@ describe('how a transport stream is signalled', () => {
     expect(problems.map(({ code, field: at }) => [code, at])).toEqual([['unsupported_combination', field]])
   })
 
-  test('the muxer’s usual PIDs are free where the job moves its own', () => {
+  test('the muxer’s default PIDs are available when the job sets other PIDs', () => {
     const { warnings } = expectAccepted(
       ts({ pmt_pid: 100, video_pid: 101, scte35_passthough: true, scte35_pid_remap: 256 }),
     )

@@ -1,11 +1,11 @@
-// audio_output_path: each profile as a file that decodes to the same sound as the output beside it.
+// audio_output_path: each profile as a file that decodes to the same audio as the output with video.
 import { expect, test } from 'vitest'
 import { makeClip, probeFile, tempDirectory } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { levelDb, audioSamples } from '../../../../support/media/audioSamples.ts'
 
-test('aac, ac3 and mp2 files last as long as their stream and sound like it', async () => {
+test('aac, ac3 and mp2 files have the duration and the audio of their stream', async () => {
   await using tempDir = await tempDirectory()
   const clip = await makeClip(tempDir.file('clip.mkv'), {
     width: 64,
@@ -33,14 +33,14 @@ test('aac, ac3 and mp2 files last as long as their stream and sound like it', as
     [[expect.stringMatching(/^mp[23]$/), 2]],
   ])
   expect(facts[0]!.streams[0]!.tags?.['language']).toBe('swe')
-  // Half the volume, as in the output beside them. The 5.1 tone is in the centre.
+  // Half the volume, as in the outputs with video. The 5.1 tone is in the centre.
   for (const [position, file, channel, from] of [
     [0, aac!, 0, 0],
     [1, ac3!, 2, 1],
     [2, mp2!, 0, 0],
   ] as const) {
     const audioTrack = await audioSamples(file, 0, channel)
-    // One packet of the slowest encoder, and its delay.
+    // One packet of the encoder with the longest frames, and its delay.
     expect(Math.abs(audioTrack.length / 48_000 - 3)).toBeLessThan(0.07)
     expect(Math.abs(levelDb(audioTrack) - levelDb(await audioSamples(movie, position, channel)))).toBeLessThan(0.1)
     expect(Math.abs(levelDb(audioTrack) - levelDb(await audioSamples(clip, from, channel)) + 6.02)).toBeLessThan(0.3)

@@ -1,4 +1,4 @@
-// The dialogue level of AC-3, read back from the header of what was written.
+// The dialogue level of AC-3, read from the header of the output.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDialnorm } from '../../../../../transcoder/formats/ac3.ts'
 import { ffmpeg, makeClip, tempDirectory } from '../../../../support/media/media.ts'

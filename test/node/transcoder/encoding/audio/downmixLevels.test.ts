@@ -1,4 +1,5 @@
-// Levels of every channel in stereo and 5.1, decoded: one table for every codec, order of profiles and version of ffmpeg.
+// Decoded levels of every channel in stereo and 5.1: one table for every codec, order of profiles and version of
+// ffmpeg.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AudioCodec } from '#contract/codecs.ts'
@@ -14,13 +15,15 @@ beforeAll(async () => {
 })
 afterAll(() => tempDir[Symbol.asyncDispose]())
 
-/** Hertz of each channel's tone: where mp2, the coarsest of the codecs, is within 0.08 dB by itself. */
+/**
+ * Frequency in Hz of each channel's tone, chosen so that mp2, the least precise codec, reproduces it within 0.08 dB.
+ */
 const HERTZ = { FL: 500, FR: 700, FC: 900, LFE: 100, BL: 1100, BR: 1300, SL: 1500, SR: 1700, BC: 1100 }
 type Channel = keyof typeof HERTZ
 const SECONDS = 2
 const TONE_DB = -20
 
-/** Channels, and what is heard of them in left and right, in dB (ITU-R BS.775); what is not named is not heard. */
+/** Channels, and their levels in left and right, in dB (ITU-R BS.775); channels that are not named are silent. */
 type Levels = Partial<Record<Channel, [left: number | null, right: number | null]>>
 const sides = { FL: [0, null], FR: [null, 0] } satisfies Levels
 const centre = { FC: [-3.01, -3.01] } satisfies Levels
@@ -45,7 +48,7 @@ const layouts: Record<string, { channels: Channel[]; heard: Levels }> = {
 }
 const names = Object.keys(layouts)
 
-/** One audio stream for each layout; `wave` gives the expression of a channel. */
+/** One audio stream for each layout; `wave` returns the expression of a channel. */
 async function clip(name: string, wave: (channel: Channel) => string, of = names): Promise<string> {
   const path = tempDir.file(`${name}.mov`)
   await ffmpeg([
@@ -79,7 +82,7 @@ function stereoJob(codecs: readonly AudioCodec[], streams = names.length) {
   return jobSpec({ container: 'ts', audio, video })
 }
 
-/** What is heard of a layout's tones, in dB against the source; far below = null. */
+/** Levels of a layout's tones in dB relative to the source; far below = null. */
 function heard(sounds: readonly Float32Array[], channels: readonly Channel[]): Record<string, (number | null)[]> {
   return Object.fromEntries(
     channels.map((name) => [
@@ -135,7 +138,7 @@ describe.each(await ffmpegVersions())('ffmpeg %s', (version, engine) => {
       const { integratedLufs, truePeakDb } = await measureLoudness(outputs[0], index)
       const what = `${summed[sourceStream! - 1]} in ${codec}`
       expect.soft(truePeakDb, what).toBeLessThanOrEqual(-1)
-      // A sine of 997 Hz in both channels is as many LUFS as its peak is dB: what is louder is no sine any more.
+      // A sine of 997 Hz in both channels has as many LUFS as its peak has dB: if it is louder, it is clipped.
       expect.soft(Math.abs(integratedLufs! + 3), what).toBeLessThan(0.2)
     }
   })

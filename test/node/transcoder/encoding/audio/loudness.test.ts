@@ -1,4 +1,4 @@
-// loudness_lufs, by decoding what was written and measuring it again (EBU R 128).
+// loudness_lufs, by decoding the output and measuring it again (EBU R 128).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDialnorm } from '../../../../../transcoder/formats/ac3.ts'
@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const SECONDS = 6
-/** Voices of noise, with little above 6 kHz as in speech and music: codecs drop what is there. The third is a chord with bursts, 30 dB above what lies between. */
+/**
+ * Speech-like noise with little above 6 kHz, since codecs drop higher frequencies. The third is a chord with bursts, 30
+ * dB louder than the rest.
+ */
 const materials = {
   quiet: 'anoisesrc=c=pink:a=0.004:r=48000,lowpass=f=6000',
   loud: 'anoisesrc=c=pink:a=1:r=48000,volume=6dB,lowpass=f=6000',
@@ -74,7 +77,7 @@ describe.each([
       input,
       tempDir.path,
     )
-    // Stereo has nothing for four of six channels.
+    // Stereo has no signal for four of six channels.
     const silent = channels === 2 ? ['audio_channels_silent'] : []
     expect(new Set(plan.warnings.map(({ code }) => code))).toEqual(new Set([...silent, ...codes]))
     for (const position of codecs.keys()) {
@@ -119,7 +122,7 @@ test('silence stays silence, with a warning', async () => {
   expect(peakLevel(await audioSamples(outputs[0]))).toBeLessThan(1e-4)
 })
 
-test('the sound keeps its place and length behind the limiter', async () => {
+test('the limiter changes neither the start nor the duration of the audio', async () => {
   const beep = tempDir.file('beep.mkv')
   const wave = "aevalsrc='if(between(t,1,1.2)+between(t,2,2.2),sin(2*PI*997*t),0.001*sin(2*PI*300*t))':s=48000:d=3"
   await ffmpeg([

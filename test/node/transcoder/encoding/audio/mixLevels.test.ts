@@ -1,4 +1,4 @@
-// A downmix by the options of its profile and by what AC-3 and E-AC-3 sources say of it, decoded.
+// A decoded downmix, controlled by the options of its profile and by the metadata of AC-3 and E-AC-3 sources.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
@@ -18,7 +18,7 @@ const HERTZ = { FL: 500, FR: 700, FC: 900, LFE: 60, SL: 1100, SR: 1300 }
 const names = Object.keys(HERTZ) as (keyof typeof HERTZ)[]
 const SURROUND = '5.1(side)'
 
-/** Each channel of 5.1 with its own tone at −20 dB, coded with these flags. */
+/** Each channel of 5.1 with a different tone at −20 dB, encoded with these flags. */
 async function clip(name: string, coding: readonly string[], seconds = 2): Promise<string> {
   const path = tempDir.file(name)
   await ffmpeg([
@@ -77,7 +77,7 @@ describe('options of an audio profile', () => {
   test('lt_rt has both surrounds in both sides, in opposite phase', async () => {
     const { found, output } = await gains(await pcm(), { downmix: 'lt_rt' })
     requireGains(found, { ...fronts, FC: [HALF, HALF], LFE: [0, 0], SL: [HALF, HALF], SR: [HALF, HALF] })
-    // What is in phase is front, what is in opposite phase is behind: as a matrix decoder takes them apart.
+    // What is in phase is front, what is in opposite phase is surround, as a matrix decoder separates them.
     const both = (sign: '+' | '-') =>
       ffmpeg(['-i', output, '-map', '0:a:0', '-af', `pan=mono|c0=0.5*c0${sign}0.5*c1`, '-f', 'f32le', '-'])
     const wave = (bytes: Buffer) =>
@@ -104,13 +104,13 @@ describe('options of an audio profile', () => {
   })
 })
 
-describe('the source’s own levels', () => {
+describe('mix levels from the source’s bitstream', () => {
   const coarse = ['-center_mixlev', '0.5', '-surround_mixlev', '0.5']
   const fine = ['-ltrt_cmixlev', '1.0', '-ltrt_surmixlev', '0.5', '-loro_cmixlev', '0.595', '-loro_surmixlev', '0.841']
   test.each([
-    // What the header states; the downmix; centre, surround.
+    // Header metadata; the downmix; centre, surround.
     ['ac3', 'plain', coarse, 'lo_ro', 0.5, 0.5],
-    // The base header has none for it.
+    // The base header has no field for it.
     ['ac3', 'plain', coarse, 'lt_rt', HALF, HALF],
     ['ac3', 'without_surrounds', ['-center_mixlev', '0.707', '-surround_mixlev', '0'], 'lo_ro', HALF, 0],
     ['ac3', 'extended', fine, 'lo_ro', 0.595, 0.841],
@@ -145,7 +145,7 @@ describe('the source’s own levels', () => {
         '-',
       ],
     ])
-    // A header cut off anywhere is read as zeros, never as something that throws.
+    // A truncated header is read as zeros and never throws.
     for (let length = 0; length < 40; length += 1) expect(() => readAc3Header(bytes.subarray(0, length))).not.toThrow()
   })
 })

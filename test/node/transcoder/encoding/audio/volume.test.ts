@@ -1,4 +1,4 @@
-// audio_volume by decoding: −6 dB, +6 dB, behind a limiter, and silence that is there.
+// audio_volume by decoding: −6 dB, +6 dB, after a limiter, and silence as an existing track.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ffmpeg, probeFile, tempDirectory } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
@@ -50,9 +50,9 @@ test('volume 200 of a loud tone is limited to −1 dB, not clipped', async () =>
     tempDir.path,
   )
   const audioTrack = await audioSamples(outputs[0])
-  // As loud as fits: a limiter that merely halved the volume would show here.
+  // As loud as possible: a limiter that merely halved the volume would fail here.
   expect(peakLevel(audioTrack)).toBeGreaterThan(0.86)
-  // What the encoder adds is far below the 11 % that are left; a clipped tone would reach 1.
+  // The encoder's overshoot is far below the remaining 11 %; a clipped tone would reach 1.
   expect(peakLevel(audioTrack)).toBeLessThan(0.93)
   // Still a sine: its level is 3 dB below its peak. A clipped one would be louder.
   expect(Math.abs(20 * Math.log10(peakLevel(audioTrack)) - levelDb(audioTrack) - 3.01)).toBeLessThan(0.3)

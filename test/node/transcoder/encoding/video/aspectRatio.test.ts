@@ -1,4 +1,5 @@
-// video_aspect_ratio, rotation_blackness and picture_transform, seen in decoded pixels: which corner is which colour, and where bars are.
+// video_aspect_ratio, rotation_blackness and picture_transform in decoded pixels: the colour of each corner, and the
+// position of bars.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AspectMode, JobSpec, PictureTransform } from '#contract/job/jobSpec.ts'
 import { ffmpeg, sharedClip, probeStream, tempDirectory } from '../../../../support/media/media.ts'
@@ -33,7 +34,7 @@ async function shape(change: Partial<JobSpec>, size: [number, number] = [320, 18
 const UPRIGHT = ['red', 'green', 'blue', 'white']
 const CLOCKWISE = ['blue', 'red', 'white', 'green']
 const COUNTERCLOCKWISE = ['green', 'white', 'red', 'blue']
-/** The left and right edge, half way down, then the top and bottom edge in the middle of the left half. */
+/** The left and right edge at half height, then the top and bottom edge in the middle of the left half. */
 const SIDES: [number, number][] = [
   [0.02, 0.5],
   [0.97, 0.5],
@@ -53,14 +54,14 @@ describe('video_aspect_ratio', () => {
     ['invert_aspect_ratio', [320, 180], '9:16', '81:256', UPRIGHT],
     ['rotate_counterclockwise + invert_aspect_ratio', [180, 320], '9:16', '1:1', COUNTERCLOCKWISE],
     ['rotate_counterclockwise + invert_aspect_ratio', [0, 0], '9:16', '1:1', COUNTERCLOCKWISE],
-    // A size as the source has it is turned with the frame.
+    // A size that comes from the source is rotated with the frame.
     ['rotate_counterclockwise + invert_aspect_ratio', [320, 180], '9:16', '1:1', COUNTERCLOCKWISE],
   ]
   test.each(filled)('%s at %j displays %s', async (aspect, size, dar, sar, colors) => {
     const out = await shape({ aspect }, size)
     expect(out).toMatchObject({ dar, sar })
     expect(await colorsAt(out.file, cornerPoints())).toEqual(colors)
-    // Nothing but the picture, up to the edge.
+    // The video fills the frame up to the edge.
     expect(await colorsAt(out.file, [...SIDES, ...TOP_BOTTOM])).not.toContain('black')
   })
 
@@ -85,7 +86,7 @@ describe('video_aspect_ratio', () => {
     ])
   })
 
-  test('mpeg2 has no 9:16: the inverted picture stands between bars inside 4:3', async () => {
+  test('mpeg2 has no 9:16: the rotated video is pillarboxed inside 4:3', async () => {
     const out = await shape({ videoCodec: 'mpeg2', aspect: 'invert_aspect_ratio' }, [352, 288])
     expect(out.dar).toBe('4:3')
     expect(out.warnings).toContain('bars_added')
@@ -110,7 +111,7 @@ describe('video_aspect_ratio', () => {
     expect(await colorsAt(out.file, SIDES)).toEqual(['black', 'black'])
   })
 
-  test('a telephone’s own rotation comes first, the job’s turn after it', async (context) => {
+  test('rotation metadata of the source is applied before the rotation of the job', async (context) => {
     const clip = sharedClip(context, 'rotate-buck-bunny.mp4')
     const plain = await shape({}, [180, 320], clip)
     const turned = await shape({ aspect: 'rotate_counterclockwise + invert_aspect_ratio' }, [320, 180], clip)
@@ -130,7 +131,7 @@ describe('picture_transform', () => {
     ['stretch', 'passthrough', [180, 180], UPRIGHT, []],
     ['crop', 'passthrough', [180, 180], UPRIGHT, []],
     ['crop', 'passthrough', [320, 120], UPRIGHT, []],
-    // Turned first, mirrored afterwards.
+    // Rotated first, mirrored afterwards.
     ['hflip', 'rotate_counterclockwise + invert_aspect_ratio', [180, 320], ['white', 'green', 'blue', 'red'], []],
     ['rotate180', 'rotate_counterclockwise + invert_aspect_ratio', [180, 320], CLOCKWISE, []],
     ['crop', 'rotate_clockwise', [320, 180], CLOCKWISE, []],
@@ -142,14 +143,14 @@ describe('picture_transform', () => {
     expect(await colorsAt(out.file, [...SIDES, ...TOP_BOTTOM])).not.toContain('black')
   })
 
-  test('letterbox shows the whole picture in square samples between black bars', async () => {
+  test('letterbox shows the whole frame with square samples between black bars', async () => {
     const out = await shape({ transform: 'letterbox', barPercent: 100 }, [180, 180])
     expect(out).toMatchObject({ size: [180, 180], sar: '1:1' })
     expect(await colorsAt(out.file, cornerPoints({ height: 0.56 }))).toEqual(UPRIGHT)
     expect(await colorsAt(out.file, TOP_BOTTOM)).toEqual(['black', 'black'])
   })
 
-  test('letterbox with one 0 has the shape of the picture, in square samples', async () => {
+  test('letterbox with one dimension 0 has the aspect ratio of the source, with square samples', async () => {
     expect(await shape({ transform: 'letterbox' }, [0, 180], anamorphic)).toMatchObject({
       size: [320, 180],
       sar: '1:1',

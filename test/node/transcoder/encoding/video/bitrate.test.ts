@@ -1,4 +1,4 @@
-// Constant means constant: half of the clip is black, half is noise.
+// A constant rate is constant: half of the clip is black, half is noise.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ffmpeg, kbpsBySecond, transportRates, tempDirectory } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
@@ -39,9 +39,9 @@ describe.each([
   test('mp4: every second carries the rate, black or not', async () => {
     const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [profile] }), clip, tempDir.path)
     const seconds = await kbpsBySecond(outputs[0])
-    // Black: filled up to the rate (the first second lacks what the decoder's buffer holds back).
+    // Black: padded up to the rate (the first second lacks what the decoder buffer holds back).
     for (const kbps of seconds.slice(1, 4)) expect(Math.abs(kbps / bitrateKbps - 1)).toBeLessThan(0.02)
-    // Noise: no stretch of whole seconds carries more than the rate and one buffer.
+    // Noise: no range of whole seconds contains more than the rate and one buffer.
     for (const [from] of seconds.entries())
       for (let to = from + 1; to <= seconds.length; to += 1) {
         const sum = seconds.slice(from, to).reduce((total, kbps) => total + kbps, 0)

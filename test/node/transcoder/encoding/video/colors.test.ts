@@ -1,4 +1,5 @@
-// One colour description for each output, whole and true: colour bars are decoded and read as light by the output's own tags.
+// One complete and correct colour description per output: colour bars are decoded and converted to light by the
+// output's own tags.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fileInputFlags } from '../../../../../transcoder/ffmpeg/inputAllowlist.ts'
@@ -27,7 +28,7 @@ const BT709: ColorSystem = { matrix: 'bt709', primaries: 'bt709' }
 const PAL: ColorSystem = { matrix: 'bt470bg', primaries: 'bt470bg' }
 const NTSC: ColorSystem = { matrix: 'smpte170m', primaries: 'smpte170m' }
 
-/** Of 255: rounding to 8 bits before and after, and a coder between. */
+/** Of 255: rounding to 8 bits before and after, and one encode. */
 const TOLERANCE = 4
 
 const video = (width: number, height: number, index = 0) =>
@@ -42,9 +43,9 @@ interface Row {
   name: string
   system: ColorSystem
   clip: Parameters<typeof makeColorBars>[2]
-  /** What single files of 320×180 and 1280×720 say. */
+  /** Tags of single files of 320×180 and 1280×720. */
   sd: string
-  /** What all renditions say of a set up to 576 lines, and one beyond. */
+  /** Tags of all renditions of a set up to 576 lines, and of a larger one. */
   set: string
 }
 const HD_SAYS = 'bt709 bt709 bt709 tv'
@@ -108,7 +109,7 @@ describe.each(rows)('$name', ({ name, system, clip, sd, set }) => {
     expect(await colorOf(outputs[0])).toBe(sd)
     expect(await colorOf(outputs[1]!)).toBe(HD_SAYS)
     for (const output of outputs) expect(await colorBarsError(output)).toBeLessThan(TOLERANCE)
-    // And without zscale, by swscale.
+    // Without zscale, swscale converts.
     const plain = { ...ALL_FEATURES, zscale: false }
     const swscaled = await encodeJob(spec, source, tempDir.path, plain)
     expect(await colorOf(swscaled.outputs[0])).toBe(sd)
@@ -129,7 +130,7 @@ describe.each(rows)('$name', ({ name, system, clip, sd, set }) => {
   })
 })
 
-// Each name of each kind once, beside names of the other kinds; at its place stands its number in ITU-T H.273.
+// Each name of each kind once, combined with names of the other kinds; its index is its number in ITU-T H.273.
 const primaries = ['bt709', 'unknown', '', 'bt470m', 'bt470bg', 'smpte170m', 'smpte240m', 'film', 'bt2020', 'smpte428']
 primaries.push('smpte431', 'smpte432')
 const transfers = ['bt709', 'unknown', '', 'bt470m', 'bt470bg', 'smpte170m', 'smpte240m', 'linear', 'log100', 'log316']

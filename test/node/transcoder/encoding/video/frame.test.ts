@@ -1,4 +1,5 @@
-// Size, shape and colour of real outputs. Colours are compared as decoded values: a wrong matrix moves them by 10 and more.
+// Size, aspect ratio and colour of real outputs. Colours are compared as decoded values: a wrong matrix changes them by
+// 10 and more.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ffmpeg, makeClip, meanColor, sharedClip, probeStream, tempDirectory } from '../../../../support/media/media.ts'
 import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
@@ -26,7 +27,7 @@ function expectNear(actual: readonly number[], wanted: readonly number[]): void 
 }
 
 describe('colour', () => {
-  /** Pixel format, encoder, tags and the matrix that the red picture is written with. */
+  /** Pixel format, encoder, tags and the matrix of the red source frame. */
   const sources: [string, string, number, string, string[]][] = [
     ['untagged SD', 'yuv420p', 180, 'bt601', []],
     ['untagged HD', 'yuv420p', 720, 'bt709', []],
@@ -87,7 +88,7 @@ describe('colour', () => {
       color_range: 'tv',
       color_space: 'bt709',
     })
-    // And without zscale, by swscale.
+    // Without zscale, swscale converts.
     const plain = { ...ALL_FEATURES, zscale: false }
     const swscaled = await encodeJob(spec, clip, tempDir.path, plain)
     expectNear(await meanColor(swscaled.outputs[0]), RED['601'])

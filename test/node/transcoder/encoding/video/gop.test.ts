@@ -1,4 +1,5 @@
-// GOPs as a packager sees them: every key frame in its place, closed, anchors ip_distance apart. Checked by decoding.
+// GOPs as a packager needs them: every key frame in its place, closed GOPs, anchor frames ip_distance apart. Checked by
+// decoding.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
@@ -18,7 +19,7 @@ const clips: Record<string, string> = {}
 
 beforeAll(async () => {
   tempDir = await tempDirectory()
-  // Scene cuts every 0.4 s: an encoder that decides by itself puts key frames there.
+  // Scene cuts every 0.4 s, where an encoder would insert key frames by itself.
   const cuts = "hue=h='360*floor(t/0.4)/7',negate=enable='lt(mod(t,0.8),0.4)'"
   clips['25'] = await makeClip(tempDir.file('25.mp4'), { filters: cuts })
   clips['29.97'] = await makeClip(tempDir.file('2997.mp4'), { rate: '30000/1001', filters: cuts })
@@ -44,14 +45,14 @@ describe.each(cases)('%s at %s, gop_length %f', (videoCodec, rate, gopSeconds, g
     expect(decoded).toHaveLength(count)
     const keys = decoded.flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
     expect(keys).toEqual(Array.from({ length: Math.ceil(count / gopFrames) }, (_, index) => index * gopFrames))
-    // Closed: nothing after a key frame in the file is shown before it.
+    // Closed: no frame after a key frame in the file is displayed before it.
     let lastKey = -Infinity
     for (const packet of await readPackets(outputs[0])) {
       const shown = Number(packet.pts_time)
       if (packet.flags.startsWith('K')) lastKey = shown
       expect(shown).toBeGreaterThanOrEqual(lastKey)
     }
-    // Anchors: ip_distance apart, or less at the end of a GOP.
+    // Anchor frames: ip_distance apart, or less at the end of a GOP.
     const anchors = decoded.flatMap((frame, index) => (frame.pict_type === 'B' ? [] : [index]))
     const distances = new Set(anchors.slice(1).map((anchor, index) => anchor - (anchors[index] ?? 0)))
     expect(Math.max(...distances)).toBe(3)
@@ -84,7 +85,7 @@ test.each([
   expect((await probeStream(outputs[0], 'video')).avg_frame_rate).toBe(rate)
 })
 
-test('mpeg2 at half of 25 shows each of half the pictures twice, and no other', async () => {
+test('mpeg2 at half of 25 fps shows every second frame twice, and no other frame', async () => {
   const spec = jobSpec({ videoCodec: 'mpeg2', video: [silent({ frameRateFactor: '1/2x', bitrateKbps: 8000 })] })
   const { outputs } = await encodeJob(spec, clips['25'] ?? '', tempDir.path)
   const raw = await ffmpeg(['-i', outputs[0], '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])

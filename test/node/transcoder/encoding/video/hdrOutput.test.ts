@@ -1,4 +1,4 @@
-// HDR in hevc: the format, the tags, the metadata and the values of what was written, decoded.
+// HDR in hevc: the pixel format, the tags, the metadata and the decoded values of the output.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readHdrMetadata } from '../../../../../transcoder/analysis/hdrMetadata.ts'
@@ -42,7 +42,7 @@ const hdr = (change: Parameters<typeof jobSpec>[0] = {}, shape: Parameters<typeo
     ...change,
   })
 
-/** 10-bit Y, U and V of the first picture at a place given in fractions of its size. */
+/** 10-bit Y, U and V of the first frame at a position given in fractions of its size. */
 async function valueAt(path: string, x: number, y: number): Promise<[number, number, number]> {
   const { width, height } = await probeStream(path, 'video')
   const raw = await ffmpeg(['-i', path, '-frames:v', '1', '-pix_fmt', 'yuv420p10le', '-f', 'rawvideo', '-'])
@@ -99,7 +99,7 @@ describe.each(transfers)('%s', (transfer) => {
     )
   })
 
-  test('a logo and bars are as bright as SDR white, and the picture between them as it was', async () => {
+  test('a logo and bars are as bright as SDR white, and the video between them is unchanged', async () => {
     const spec = hdr(
       { aspect: 'rotate_clockwise', barPercent: 100, logo: { position: 'top_left', opacityPercent: 100 } },
       { width: 320, height: 180 },
@@ -124,7 +124,7 @@ describe.each(transfers)('%s', (transfer) => {
 
   test('sdr, or an encoder of 8 bits, makes it SDR', async () => {
     const { features } = await testFfmpeg()
-    // Of this size and rate a single file is BT.601 for 625 lines.
+    // At this size and rate a single file is BT.601 for 625 lines.
     const sdr = { pix_fmt: 'yuv420p', color_primaries: 'bt470bg', color_transfer: 'smpte170m' }
     for (const [spec, abilities, codes] of [
       [hdr({ dynamicRange: 'sdr' }), features, ['tone_mapped']],

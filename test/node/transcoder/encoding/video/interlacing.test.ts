@@ -1,4 +1,5 @@
-// Interlaced, telecined and wrongly flagged sources, judged by decoding: what idet sees, and how things move from field to field.
+// Interlaced, telecined and wrongly flagged sources, checked by decoding: what idet detects, and how content moves from
+// field to field.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { measureSource } from '../../../../../transcoder/analysis/measureSource.ts'
@@ -23,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => tempDir[Symbol.asyncDispose]())
 
-/** What the transcoder itself measures in a file, whatever its flags say. */
+/** The scan type that the transcoder itself measures in a file, whatever its flags are. */
 async function scanOf(path: string) {
   const programs = await testFfmpeg()
   const media = await probe(programs, `file:${path}`, { cwd: tempDir.path })
@@ -49,7 +50,7 @@ describe('interlaced sources stay interlaced', () => {
   test.each(cases)('%s, %s field first, %j: every field is later than the one before', async (codec, order, size) => {
     const clip = await makeMovingBar(tempDir.file(`${codec}_${order}_${size.width}.ts`), order)
     const { file, codes, plan } = await make({ videoCodec: codec, allowUpscaling: true }, size, clip)
-    // Broadcast rasters of half the width have samples of almost 2:1.
+    // Broadcast rasters of half the width have a sample aspect ratio of almost 2:1.
     expect(codes.filter((code) => code !== 'extreme_pixel_aspect')).toEqual([])
     expect(plan?.scan).toBe(order === 'top' ? 'tff' : 'bff')
     const decoded = await decodeFrames(file)
@@ -57,7 +58,7 @@ describe('interlaced sources stay interlaced', () => {
     expect(decoded.every((frame) => frame.interlaced_frame === 1)).toBe(true)
     const places = await barPositions(file)
     expect(places).toHaveLength(100)
-    // 2 of 320 pixels a field. Woven in the wrong order, every second step would go back.
+    // 2 of 320 pixels per field. In the wrong field order, every second step would go back.
     const steps = places.slice(1).map((place, index) => place - (places[index] ?? 0))
     expect(Math.min(...steps)).toBeGreaterThan(2)
     expect(Math.max(...steps)).toBeLessThan(11)
@@ -77,7 +78,8 @@ describe('deinterlacing', () => {
     const decoded = await decodeFrames(file)
     expect(decoded).toHaveLength(count)
     expect(decoded.some((frame) => frame.interlaced_frame === 1)).toBe(false)
-    // mpdecimate drops a picture that repeats the one before; equal hashes would not do, since an encoder refines repeats.
+    // mpdecimate drops frames that repeat the previous one; comparing hashes would not work, since an encoder refines
+    // repeated frames.
     const kept = await ffmpeg(['-i', file, '-vf', 'mpdecimate', '-fps_mode', 'vfr', '-f', 'framemd5', '-'])
     expect(kept.toString().match(/[0-9a-f]{32}/g)).toHaveLength(count)
   })
@@ -92,7 +94,7 @@ describe('deinterlacing', () => {
     expect((await scanOf(file))?.progressive).toBeGreaterThan(130)
   })
 
-  test('progressive pictures are not touched, whatever was asked or flagged', async () => {
+  test('progressive frames are not changed, whatever was requested or flagged', async () => {
     const plain = await makeClip(tempDir.file('plain.mp4'), { seconds: 4, audio: [] })
     const flaggedClip = tempDir.file('psf.ts')
     const coding = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '6M']
@@ -118,7 +120,7 @@ describe('deinterlacing', () => {
     expect(scan?.progressive).toBeGreaterThan(10 * ((scan?.tff ?? 0) + (scan?.bff ?? 0)))
   })
 
-  test('a broadcast kept interlaced at another size is still top field first', async (context) => {
+  test('an interlaced broadcast at another size stays top field first', async (context) => {
     const clip = sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
     const { file } = await make({}, { width: 480, height: 576, bitrateKbps: 2000 }, clip)
     expect(await probeStream(file, 'video')).toMatchObject({ field_order: 'tt', avg_frame_rate: '25/1' })
@@ -137,13 +139,13 @@ describe('deinterlacing', () => {
 })
 
 describe('auto_detelecine_flag', () => {
-  // The field order is said twice: old versions neither flag the filter's pictures nor read the flag.
+  // The field order is set twice: old versions neither flag the filter's frames nor read the flag.
   const coding = (top: '0' | '1') => ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-top', top, '-b:v', '6M']
 
   test.each([
     ['as they are', 'tff', '1'],
     ['the wrong way round', 'bff', '0'],
-  ] as const)('film behind 3:2 pulldown, its fields flagged %s, has its own pictures back', async (_how, flag, top) => {
+  ] as const)('3:2 pulldown with fields flagged %s is restored to the original frames', async (_how, flag, top) => {
     const film = 'testsrc2=s=320x180:r=24000/1001:d=4'
     const clip = tempDir.file(`telecined_${flag}.ts`)
     await ffmpeg(['-f', 'lavfi', '-i', `${film},telecine=pattern=23,setfield=${flag}`, ...coding(top), clip])

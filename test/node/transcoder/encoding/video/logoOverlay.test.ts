@@ -1,4 +1,4 @@
-// A logo over the picture: where it stands, its colours in either matrix, its transparency, and images that are none.
+// A logo over the video: its position, its colours in either matrix, its transparency, and files that are not images.
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
@@ -36,7 +36,7 @@ function off(actual: readonly number[], wanted: readonly number[]): number {
 const silent = (change: Parameters<typeof videoProfile>[0] = {}) =>
   videoProfile({ audioProfiles: [], bitrateKbps: 2000, ...change })
 
-test('on every rung, top right, 15 % wide, in the rung’s own matrix, to the last picture', async () => {
+test('on every rendition, top right, 15 % wide, in the color matrix of the rendition, to the last frame', async () => {
   const video = [silent(), silent({ index: 1, width: 1280, height: 720, bitrateKbps: 4000 })]
   const { outputs } = await draw(await makeLogoImage(tempDir.file('two.png')), { video })
   for (const [index, wanted] of [RED.sd, RED.hd].entries()) {
@@ -51,7 +51,7 @@ test('on every rung, top right, 15 % wide, in the rung’s own matrix, to the la
   }
 })
 
-describe('place and opacity', () => {
+describe('position and opacity', () => {
   test.each([
     ['top_left', 20, 18],
     ['top_right', 272, 18],

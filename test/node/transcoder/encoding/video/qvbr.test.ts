@@ -1,4 +1,4 @@
-// qvbr: constant quality where the cap leaves room, and never above the cap.
+// qvbr: constant quality if the cap allows it, and never above the cap.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ffmpeg, kbpsBySecond, tempDirectory } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
@@ -7,7 +7,7 @@ import { encodeJob } from '../../../../support/media/encodeJob.ts'
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let clip = ''
 
-/** Seconds 0 to 4 are easy (a slow pattern), 4 to 8 are noise, which no cap holds at that quality. */
+/** Seconds 0 to 4 are easy (a slow pattern), 4 to 8 are noise, which cannot reach that quality under the cap. */
 beforeAll(async () => {
   tempDir = await tempDirectory()
   clip = tempDir.file('half.mkv')
@@ -34,7 +34,7 @@ describe.each(['h264', 'hevc', 'mpeg2'] as const)('%s', (videoCodec) => {
           const sum = list.slice(from, to).reduce((total, kbps) => total + kbps, 0)
           expect(sum).toBeLessThan((bitrateKbps * (to - from) + bufferBits / 1000) * 1.02)
         }
-      // The cap is used where the picture needs it.
+      // The cap is used where the content needs it.
       expect(list.slice(5, 8).reduce((sum, kbps) => sum + kbps, 0) / 3).toBeGreaterThan(bitrateKbps * 0.8)
     }
   })

@@ -1,4 +1,4 @@
-// Thumbnails by decoding their sheets: each tile shows the picture of its time.
+// Thumbnails by decoding their sheets: each tile shows the frame of its time.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -64,7 +64,7 @@ async function taken(plan: Plan, file: (name: string) => string, duration: numbe
   return { track, vtt: vtt.body, sheets: sheets!, poster: posters![0]! }
 }
 
-/** A colour of its own for each second: the steps of red and green count. */
+/** A different colour for each second, in levels of red and green. */
 const LEVELS = [30, 90, 150, 210, 250]
 const colorOf = (second: number): Pixel => ({
   r: LEVELS[second % 5]!,
@@ -125,7 +125,7 @@ function tiles(vtt: string): Tile[] {
   )
 }
 
-test('each rectangle of the track shows the picture of its time, over several sheets, the last one in part', async () => {
+test('each tile of the WebVTT track shows the frame of its time, over several sheets, the last one partly filled', async () => {
   const seconds = 28
   const { plan, file } = await encodeSegmentStreams(spec(), await clip('counted.mp4', seconds), tempDir.path)
   expect(plan.packaging!.thumbnails).toMatchObject({ width: 160, height: 90, columns: 5, rows: 5, intervalSeconds: 1 })
@@ -142,7 +142,7 @@ test('each rectangle of the track shows the picture of its time, over several sh
     expect([start, end]).toEqual([second, second + 1])
     const picture = decoded[sheet]!
     expect(x + w <= picture.width && y + h <= picture.height).toBe(true)
-    // Blocks of JPEG are 16 pixels wide: nearer to an edge the next picture shines through.
+    // JPEG blocks are 16 pixels wide: near an edge, the neighbouring tile affects the colour.
     for (const [dx, dy] of [
       [16, 16],
       [w / 2, h / 2],
@@ -150,9 +150,9 @@ test('each rectangle of the track shows the picture of its time, over several sh
     ] as const)
       expectColor(picture.at(x + dx, y + dy), colorOf(second), `second ${second}`)
   }
-  // Where there is no picture any more.
+  // A position without a tile.
   expectColor(decoded[1]!.at(400, 400), { r: 0, g: 0, b: 0 }, 'the rest')
-  // A tenth of the way in.
+  // At a tenth of the duration.
   const large = await decode(poster)
   expect([large.width, large.height]).toEqual([320, 180])
   expectColor(large.at(160, 90), colorOf(2), 'poster')
@@ -183,7 +183,7 @@ describe('shapes', () => {
       expectColor(sheet.at((second + 0.5) * expected[0], expected[1] / 2), colorOf(second), `second ${second}`)
   })
 
-  test('bars are part of the picture', async () => {
+  test('thumbnails include the bars', async () => {
     const path = await clip('barred.mp4', 2)
     const letterboxed = spec({ width: 240, height: 240 }, { transform: 'letterbox' })
     const { plan, file } = await encodeSegmentStreams(letterboxed, path, tempDir.path)
@@ -194,7 +194,7 @@ describe('shapes', () => {
     expectColor(sheet.at(80, 80), colorOf(0), 'picture')
   })
 
-  test('a source shorter than the interval has one picture', async () => {
+  test('a source shorter than the interval has one thumbnail', async () => {
     const path = await clip('short.mp4', 1)
     const long = spec({}, { packaging: packagingSpec({ hls: true, segmentSeconds: 6, thumbnails: true }) })
     const { plan, file } = await encodeSegmentStreams(long, path, tempDir.path)
@@ -255,7 +255,7 @@ describe('colours', () => {
     expect(plan.picture.hdr?.transfer).toBe('smpte2084')
     const { sheets } = await taken(plan, file, 2)
     const { r, g, b } = (await decode(sheets[0]!)).at(80, 45)
-    // Read as it is, it would be a grey of 148.
+    // Without tone mapping it would be a grey of 148.
     expect(Math.min(r, g, b)).toBeGreaterThan(165)
     expect(Math.max(r, g, b) - Math.min(r, g, b)).toBeLessThan(6)
   })
@@ -273,7 +273,7 @@ describe('how many', () => {
     [1201, 5, 5, 12],
     [7200, 5, 5, 36],
     [86_400, 5, 5, 432],
-    // Not known: every second segment, for as long as it takes.
+    // Unknown duration: every second segment, without a limit.
     [null, 5, 5, 12],
   ])('%s s', (seconds, columns, rows, intervalSeconds) => {
     expect(planned(seconds)).toMatchObject({ columns, rows, intervalSeconds, intervalFrames: intervalSeconds * 25 })

@@ -1,4 +1,4 @@
-// CEA-608 by its commands: what a decoder shows, and when.
+// CEA-608 by its commands: what a decoder displays, and when.
 import { describe, expect, test } from 'vitest'
 import { CaptionDecoder } from '../../../../../transcoder/formats/cea/captionDecoder.ts'
 import { characterPairs, withOddParity, ccDataTriplet } from '../../../../support/captions/cea608Bytes.ts'
@@ -18,7 +18,7 @@ const EOC = [0x14, 0x2f] as const
 const PAC15 = [0x14, 0x70] as const
 type Pair = readonly [number, number]
 
-/** One pair a second, so that numbers are pictures; an array = the pairs of one second. */
+/** One pair per second, so that times are frame numbers; an array = the pairs of one second. */
 function decode(pairs: readonly (Pair | readonly Pair[])[], field: 0 | 1 = 0, end = pairs.length) {
   const decoder = new CaptionDecoder()
   for (const [second, each] of pairs.entries()) {
@@ -48,7 +48,7 @@ describe('pop-on', () => {
     expect(told([[...spoken('ABCD'), BS, BS, BS, BS], EOC, EOC, [0, 0]])).toEqual([['CC1', 1, 4, 'AB']])
   })
 
-  test('the next caption takes the place of the one before at once', () => {
+  test('a new caption replaces the previous one immediately', () => {
     expect(told([spoken('ONE '), EOC, spoken('TWO '), EOC, [0, 0]])).toEqual([
       ['CC1', 1, 3, 'ONE'],
       ['CC1', 3, 5, 'TWO'],
@@ -59,7 +59,7 @@ describe('pop-on', () => {
     expect(told([spoken('ONE '), EOC, [0, 0]])).toEqual([['CC1', 1, 3, 'ONE']])
   })
 
-  test('the four channels, mixed, are kept apart', () => {
+  test('interleaved data of CC1 to CC4 is decoded per channel', () => {
     const second = ([a, b]: Pair): Pair => [a >= 0x10 && a < 0x20 ? a | 8 : a, b]
     const decoder = new CaptionDecoder()
     const push = (time: number, field: 0 | 1, pairs: readonly Pair[]) =>
@@ -101,7 +101,7 @@ describe('roll-up', () => {
         [0, 0],
       ]),
     ).toEqual([
-      // The second half came a second later: a rest, as long as the first stood alone.
+      // The second half came a second later: the first part stands alone until then.
       ['CC1', 0, 1, 'FIRST'],
       ['CC1', 1, 3, 'FIRST LINE'],
       ['CC1', 3, 5, 'FIRST LINE\nSECOND'],
@@ -109,7 +109,7 @@ describe('roll-up', () => {
     ])
   })
 
-  test('text that is written without a rest is one cue', () => {
+  test('text written without a pause is one cue', () => {
     const decoder = new CaptionDecoder()
     const line = [RU3, PAC15, ...characterPairs('WRITTEN AS ONE SPEAKS')] as readonly Pair[]
     for (const [frame, [a, b]] of line.entries()) decoder.push(frame / 30, Uint8Array.from(ccDataTriplet(0, a, b)))
@@ -126,7 +126,7 @@ describe('roll-up', () => {
 })
 
 describe('paint-on', () => {
-  test('rows come as they are written, and deleting to the end of a row takes the rest away', () => {
+  test('rows follow the order of arrival; Delete to End of Row erases the rest of the row', () => {
     expect(
       told([
         [RDC, PAC15, ...characterPairs('PAINTED')],
@@ -152,7 +152,7 @@ describe('characters', () => {
     [[0x11, 0x37], 'A♪'],
     [[0x19, 0x37], null],
     [[0x11, 0x2e], 'A'],
-    // Extended ones take the place of the one in front.
+    // Extended characters replace the preceding one.
     [[0x12, 0x21], 'É'],
     [[0x13, 0x34], 'ß'],
   ] as const)('%j', ([first, second], text) => {
@@ -163,7 +163,7 @@ describe('characters', () => {
   test('damaged bytes: a pair whose first byte is wrong is passed over, a wrong second byte is shown as a block', () => {
     const decoder = new CaptionDecoder()
     const good = spoken('AB').flatMap(([a, b]) => ccDataTriplet(0, a, b))
-    // The control code with a wrong bit is not carried out, the repetition is.
+    // The control code with a parity error is ignored, the repetition is executed.
     decoder.push(
       0,
       Uint8Array.from([
@@ -218,7 +218,7 @@ describe('places', () => {
     })
   })
 
-  test('rows that do not lie together are cues of their own, and one that stays is not cut where another changes', () => {
+  test('non-adjacent rows become separate cues, and an unchanged row is not split', () => {
     const both: Pair[] = [RDC, [0x11, 0x40], ...characterPairs('TOP '), PAC15, ...characterPairs('LOW ')]
     const seen = told([both, [0, 0], [PAC15, DER, ...characterPairs('NEW ')], [0, 0], EDM])
     expect(seen).toEqual([
@@ -229,7 +229,7 @@ describe('places', () => {
   })
 })
 
-test('a hostile stream that changes for ever is cut off, not kept', () => {
+test('a stream that changes without end is truncated to bound memory', () => {
   const decoder = new CaptionDecoder()
   const flip = Uint8Array.from([RDC, PAC15, DER, [0x41, 0] as const].flatMap(([a, b]) => ccDataTriplet(0, a, b)))
   const flop = Uint8Array.from([RDC, PAC15, DER, [0x42, 0] as const].flatMap(([a, b]) => ccDataTriplet(0, a, b)))

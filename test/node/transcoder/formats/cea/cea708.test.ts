@@ -1,4 +1,4 @@
-// CEA-708 by its commands: windows, pens, characters, and packets over several pictures.
+// CEA-708 by its commands: windows, pens, characters, and packets that span several frames.
 import { describe, expect, test } from 'vitest'
 import { CaptionDecoder } from '../../../../../transcoder/formats/cea/captionDecoder.ts'
 
@@ -9,7 +9,7 @@ const display = (...ids: number[]) => [0x89, bits(ids)]
 const hide = (...ids: number[]) => [0x8a, bits(ids)]
 const toggle = (...ids: number[]) => [0x8b, bits(ids)]
 const remove = (...ids: number[]) => [0x8c, bits(ids)]
-/** Rows, anchored at the bottom's middle, at 90 % and 50 %. */
+/** Rows, anchored at the bottom centre, at 90 % and 50 %. */
 const define = (id: number, { visible = true, rows = 2 } = {}) => [
   0x98 + id,
   visible ? 0x38 : 0x18,
@@ -20,7 +20,7 @@ const define = (id: number, { visible = true, rows = 2 } = {}) => [
   0x11,
 ]
 
-/** A packet of blocks as triplets. */
+/** A packet of service blocks as triplets. */
 function packet(blocks: readonly (readonly [service: number, bytes: readonly number[]])[]): number[] {
   const body = blocks.flatMap(([service, bytes]) =>
     service < 7 ? [(service << 5) | bytes.length, ...bytes] : [0xe0 | bytes.length, service, ...bytes],
@@ -34,7 +34,7 @@ function packet(blocks: readonly (readonly [service: number, bytes: readonly num
   ]).flat()
 }
 
-/** One packet a second for service 1. */
+/** One packet per second for service 1. */
 function told(packets: readonly (readonly number[])[]) {
   const decoder = new CaptionDecoder()
   for (const [second, bytes] of packets.entries())
@@ -59,7 +59,7 @@ describe('windows', () => {
     expect(told([[...define(0), ...ascii('HI')], bytes, []])).toEqual([[0, 1, 'HI']])
   })
 
-  test('two windows are cues of their own', () => {
+  test('two windows become separate cues', () => {
     expect(
       told([[...define(0), ...ascii('ONE'), ...define(1)], ascii('TWO'), [], remove(0), [], remove(1), []]),
     ).toEqual([
@@ -84,7 +84,7 @@ describe('windows', () => {
   })
 
   test.each([
-    // Anchors of percent: top left, bottom middle; of the grid: its middle.
+    // Anchors in percent: top left, bottom centre; in the grid: its middle.
     [[0x98, 0x38, 0x80, 0, 0x00, 31, 0x11], 'line:10% position:10% align:start'],
     [[0x98, 0x38, 0x80 | 100, 50, 0x71, 31, 0x11], 'line:90%,end position:50%,center align:start'],
     [[0x98, 0x38, 37, 105, 0x41, 31, 0x11, 0x97, 0, 0, 2, 0], 'line:49.47%,center position:50% align:center'],
@@ -99,11 +99,11 @@ describe('text', () => {
   test.each([
     [[...ascii('A'), 0x7f, 0xe9], 'A♪é'],
     [[0x10, 0x33, ...ascii('Q'), 0x10, 0x34, 0x10, 0x25], '“Q”…'],
-    // Not known: an underscore; commands of later editions are passed over with what is behind them.
+    // Unknown characters become an underscore; commands of later editions are skipped with their parameters.
     [[0x10, 0x40, 0x10, 0x08, 0x41, 0x10, 0x90, 2, 0x41, 0x41, ...ascii('B')], '_B'],
     [[...ascii('AX'), 0x08, ...ascii('B')], 'AB'],
     [[0x18, 0x20, 0xac], '€'],
-    // The pen at row 1, column 0, and attributes and colours of pens, which text has none of.
+    // The pen at row 1, column 0, then pen attributes and colours, which plain text cannot express.
     [[0x92, 1, 0, ...ascii('LOW'), 0x92, 0, 0, 0x90, 5, 0, 0x91, 0x3f, 0, 0, ...ascii('TOP')], 'TOP\nLOW'],
   ])('%j', (bytes, text) => {
     expect(told([[...define(0), ...bytes]])).toEqual([[0, 1, text]])
@@ -123,7 +123,7 @@ describe('text', () => {
 })
 
 describe('packets', () => {
-  test('services are kept apart, also those beyond six', () => {
+  test('services are decoded separately, including numbers above six', () => {
     const decoder = new CaptionDecoder()
     const say = (text: string) => [...define(0), ...ascii(text)]
     decoder.push(
@@ -143,7 +143,7 @@ describe('packets', () => {
     ])
   })
 
-  test('a packet over several pictures counts when it is whole', () => {
+  test('a packet split over several frames is decoded once it is complete', () => {
     const decoder = new CaptionDecoder()
     const bytes = packet([[1, [...define(0), ...ascii('SPREAD')]]])
     for (let at = 0; at < bytes.length; at += 6) decoder.push(at / 6, Uint8Array.from(bytes.slice(at, at + 6)))

@@ -1,4 +1,5 @@
-// Caption bytes inside pictures, found and named. The real streams are in test/node/transcoder/encoding/captionPassthrough.test.ts.
+// Caption bytes in video user data, and their channels. Real streams:
+// test/node/transcoder/encoding/captionPassthrough.test.ts.
 import { describe, expect, test } from 'vitest'
 import { captionChannels } from '../../../../../transcoder/formats/cea/channelScan.ts'
 import { readUserData } from '../../../../../transcoder/formats/video/userData.ts'
@@ -21,9 +22,9 @@ describe('user data', () => {
     ['hevc', [...start, 0x4e, 0x01, ...message(a53), 0x80]],
     ['hevc', [...start, 0x50, 0x01, ...message(a53), 0x80]],
     ['mpeg2', [...start, 0xb2, ...a53]],
-    // Another message in front, longer than one byte can say.
+    // Preceded by another message, longer than 255 bytes.
     ['h264', [...start, 0x06, 5, 0xff, 45, ...Array.from({ length: 300 }, () => 7), ...message(a53), 0x80]],
-    // Another unit in front and behind.
+    // Another unit before and after.
     ['h264', [...start, 0x09, 0x10, 0, ...start, 0x06, ...message(a53), 0x80, ...start, 0x65, 1, 2, 3]],
   ] as const)('%s: %#', (codec, bytes) => {
     expect(readUserData(Uint8Array.from(bytes), codec)).toEqual({
@@ -36,7 +37,7 @@ describe('user data', () => {
     const escaped = [...ascii('GA94'), 3, 0x41, 0xff, 0xfc, 0, 0, 3, 1]
     const payload = [0xb5, 0x00, 0x31, ...escaped]
     const unit = Uint8Array.from([...start, 0x06, 4, payload.length - 1, ...payload, 0x80])
-    // The size counts bytes without the prevention byte; the last of them is the marker.
+    // The size counts bytes without the emulation prevention byte; the last of them is the marker.
     expect(readUserData(unit, 'h264').captions).toEqual([Uint8Array.of(0xfc, 0, 0)])
   })
 
@@ -53,7 +54,7 @@ describe('user data', () => {
       for (const codec of ['h264', 'hevc', 'mpeg2'] as const)
         expect(readUserData(Uint8Array.from(whole.slice(0, length)), codec).captions.length).toBeLessThan(2)
     expect(readUserData(new Uint8Array(1000).fill(0xff), 'h264').captions).toEqual([])
-    // Caption data that says of itself that it is not to be processed.
+    // Caption data whose process_cc_data_flag is 0.
     expect(readUserData(Uint8Array.from([...start, 0xb2, ...ascii('GA94'), 3, 2, 0xff, ...triplets]), 'mpeg2')).toEqual(
       {
         captions: [],
@@ -92,7 +93,7 @@ describe('captions of SCTE 20 in MPEG-2', () => {
     ])
   })
 
-  test('several of one picture together; the third field is the first one again', () => {
+  test('several messages in one frame are joined; the third field repeats the first', () => {
     const bytes = [
       ...picture,
       ...coding(3, true),
@@ -106,7 +107,7 @@ describe('captions of SCTE 20 in MPEG-2', () => {
     expect(read([...bytes, ...picture, ...coding(3, true), ...scte20UserData([[1, 7, 8]])])).toHaveLength(2)
   })
 
-  test('beside those of A/53 they are the same captions once more, and passed over', () => {
+  test('SCTE 20 captions that repeat A/53 captions are skipped', () => {
     const both = [...picture, ...coding(3, true), ...scte20UserData(pairs), ...start, 0xb2, ...a53]
     expect(read(both)).toEqual([triplets])
     expect(read([...both, ...both])).toEqual([triplets, triplets])
@@ -130,9 +131,9 @@ describe('channels and services', () => {
     [[0xfd, 0x1d, 0x26], ['CC4']],
     [[0xfd, 0x14, 0x20], ['CC3']],
     [[0xfc, 0x14, 0x2a], ['T1']],
-    [[0xfc, 0x14, 0x2c], []], // erase: no channel is begun by it
+    [[0xfc, 0x14, 0x2c], []], // erase: it starts no channel
     [[0xfc, 0x80, 0x80], []], // padding
-    [[0xfc, 0x48, 0x49], []], // text alone
+    [[0xfc, 0x48, 0x49], []], // text without a command
     [[0xf8, 0x94, 0x20], []], // not valid
     [[0xff, 0x02, 0x22, 0xfe, 0x41, 0x42], ['SERVICE1']],
     [
@@ -141,7 +142,7 @@ describe('channels and services', () => {
     ],
     [[0xff, 0x02, 0xe1, 0xfe, 0x09, 0x42], ['SERVICE9']],
     [[0xff, 0x02, 0x00, 0xfe, 0x00, 0x00], []],
-    [[0xfe, 0x22, 0x41], []], // the middle of a packet that began elsewhere
+    [[0xfe, 0x22, 0x41], []], // the middle of a packet that started elsewhere
     [
       [0xfc, 0x94, 0x20, 0xfd, 0x1d, 0x26, 0xff, 0x02, 0x22],
       ['CC1', 'CC4', 'SERVICE1'],
@@ -150,7 +151,7 @@ describe('channels and services', () => {
     expect(captionChannels([Uint8Array.from(bytes)])).toEqual(expected)
   })
 
-  test('pictures may come in any order', () => {
+  test('frames may arrive in any order', () => {
     const pictures = [
       [0xfd, 0x15, 0x20],
       [0xff, 0x02, 0x42],

@@ -1,4 +1,4 @@
-// Packets, sections and tables: split at every offset, damaged, in other strides.
+// Packets, sections and tables: split at every offset, damaged, with other packet sizes.
 import { describe, expect, test } from 'vitest'
 import { readPcr, readPesTimestamps } from '../../../../../transcoder/formats/mpegts/clock.ts'
 import { cueStreamType, isCueStream, withCueStream } from '../../../../../transcoder/formats/scte35/cueStream.ts'
@@ -7,7 +7,7 @@ import { SectionAssembler, toPackets } from '../../../../../transcoder/formats/m
 import { readPat, readPmt, writePmt, type ProgramMap } from '../../../../../transcoder/formats/mpegts/programTables.ts'
 import { packBits, withCrc, referenceCrc32, spliceInsert } from '../../../../support/mpegts/spliceSections.ts'
 
-/** Numbers that look random and are the same every time (mulberry32). */
+/** Reproducible pseudo-random numbers (mulberry32). */
 function generator(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -21,7 +21,7 @@ function generator(seed: number): (below: number) => number {
 const section = (length: number, fill: number) =>
   Uint8Array.from({ length }, (_, at) => [0xfc, 0x30 | ((length - 3) >> 8), (length - 3) & 0xff][at] ?? fill)
 
-/** Sections one behind the other: `lead` bytes of the first payload are stuffing of an earlier section's end. */
+/** Sections in sequence: the first payload starts with `lead` stuffing bytes of an earlier section's end. */
 function packed(sections: readonly Uint8Array[], room: (left: number) => number): Uint8Array[] {
   const bytes = sections.flatMap((each) => [...each])
   const starts = new Set<number>()

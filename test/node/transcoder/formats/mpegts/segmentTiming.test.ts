@@ -1,4 +1,4 @@
-// Whether media is missing at the end of a segment, by its own time stamps and its playlist.
+// Detecting media that is missing at the end of a segment, from its timestamps and its playlist.
 import { describe, expect, test } from 'vitest'
 import { adtsDuration } from '../../../../../transcoder/formats/mpegts/adts.ts'
 import type { TaskError } from '#contract/taskError.ts'
@@ -11,7 +11,7 @@ import {
 } from '../../../../../transcoder/formats/mpegts/segmentTiming.ts'
 
 const [VIDEO, AUDIO] = [256, 257]
-/** From and to in seconds, as stamps of units that last `step`. */
+/** From and to in seconds, as timestamps of units that last `step`. */
 const span = (from: number, to: number, step: number, isSound = false): StreamTiming => ({
   first: from * 90_000,
   last: (to - step) * 90_000,
@@ -41,7 +41,7 @@ test.each([
   expect(missingSeconds(spans, seconds, next)).toBeCloseTo(lacking, 6)
 })
 
-test('pictures without any sound may pause for half a second', () => {
+test('video without audio may pause for half a second', () => {
   const silent = (to: number) => new Map([[VIDEO, span(10, to, 0.04)]])
   expect(missingSeconds(silent(11.6), 2, next)).toBe(0)
   expect(missingSeconds(silent(11), 2, next)).toBeCloseTo(1, 6)
@@ -51,7 +51,7 @@ test.each([
   ['which lack by their packets too', 3, 4, 0.8],
   ['which lack by no packet: they pause', 4, 4, 0],
   ['where the counters begin anew in each segment', 3, 9, 0],
-])('pictures in front of which the sound goes on, %s', (_title, pictureCounter, soundCounter, lacking) => {
+])('a gap in the video while the audio continues, %s', (_title, pictureCounter, soundCounter, lacking) => {
   const counted = (spans: Map<number, StreamTiming>, picture: [number, number], sound: [number, number]) =>
     new Map(
       [...spans].map(([pid, one]) => {
@@ -68,7 +68,7 @@ test('a clock that begins anew in between is none', () => {
   expect(missingSeconds(both(end - 2, end, end), 2, both(0, 2, 2))).toBeCloseTo(0, 6)
 })
 
-test('a sound that announces bytes which do not come is cut; one that goes on in the next segment is not', () => {
+test('an audio PES without its announced bytes is truncated; one that continues in the next segment is not', () => {
   const spans = both(10, 12, 12)
   spans.set(AUDIO, { ...spans.get(AUDIO)!, isOpen: true })
   expect(missingSeconds(spans, 2, next)).toBeGreaterThan(0)
@@ -84,7 +84,7 @@ test('the last one is as long as the playlist says, as exactly as it said so bef
   expect(missingAtEnd(both(10, 11.2, 11.2), 2, 0.01)).toBeCloseTo(0.8, 6)
 })
 
-test('the last one may be as long as its sound, which must be there to the end', () => {
+test('the last segment may be as long as its audio, which must be complete', () => {
   const spans = both(10, 11.8, 12)
   expect(missingAtEnd(spans, 2, 0)).toBeCloseTo(0.2, 6)
   const exact = new Map(spans).set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.24 * 90_000 })
@@ -110,7 +110,7 @@ test.each([
   expect(end()).toBe(code)
 })
 
-test('of a segment with a million time stamps nothing is said, and nothing is kept', () => {
+test('a segment with a million time stamps gives no result', () => {
   const reader = new TsTimingReader()
   const pes = [0x47, 0x41, 0x00, 0x10, 0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, 0x21, 0, 1, 0, 1]
   const packets = Buffer.concat(
@@ -122,7 +122,7 @@ test('of a segment with a million time stamps nothing is said, and nothing is ke
   expect(reader.end()).toBeNull()
 })
 
-describe('the length of the last sound', () => {
+describe('the duration of the last audio frame', () => {
   /** A frame of `bytes` with its header at 48 kHz. */
   const frame = (bytes: number): number[] => [
     0xff,
@@ -143,12 +143,12 @@ describe('the length of the last sound', () => {
     expect(adtsDuration(new Uint8Array(100))).toBeNull()
   })
 
-  test('tells of one short unit that lacks where units are long', () => {
+  test('reports one short missing unit where units are long', () => {
     const spans = both(10, 12, 12)
-    // The last unit that came lasts 0.12 s, and so did one behind it.
+    // The last received unit lasts 0.12 s, and so would a missing one.
     spans.set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.12 * 90_000 })
     expect(missingSeconds(spans, 2, next)).toBeCloseTo(0.12, 6)
-    // By guess, half of a unit is allowed for; by count nothing is.
+    // With an estimated duration, half a unit is tolerated; with a counted one, nothing.
     const shorter = new Map(both(10, 12, 11.9)).set(AUDIO, { ...span(10, 11.9, 0.24, true), lastStep: 0.24 * 90_000 })
     expect(missingSeconds(shorter, 2, next)).toBeCloseTo(0.1, 6)
     expect(missingSeconds(both(10, 12, 11.9), 2, next)).toBe(0)

@@ -1,4 +1,4 @@
-// Finding cues, and putting them in again, packet by packet: programs, jumps of the clock, strides, chunks.
+// Finding cues and inserting them again, packet by packet: programs, clock jumps, packet sizes, chunks.
 import { describe, expect, test } from 'vitest'
 import { Timeline } from '../../../../../transcoder/formats/mpegts/timeline.ts'
 import { CueScan } from '../../../../../transcoder/formats/scte35/cueScan.ts'
@@ -37,7 +37,7 @@ class Stream {
     return this
   }
 
-  /** A picture in one packet, with a PCR `lead` ticks before it. */
+  /** A frame in one packet, preceded by a PCR that is `lead` ticks earlier. */
   picture(pid: number, pts: number, lead = 0.5 * S): this {
     const counter = this.#counters.get(pid) ?? 0
     this.#counters.set(pid, counter + 1)
@@ -108,7 +108,7 @@ describe('programs', () => {
     .section(500, timeSignal(13 * S))
     .section(501, timeSignal(53 * S))
     .section(502, timeSignal(54 * S))
-  test('only the cues of the program whose video is taken, on all of its PIDs', () => {
+  test('only cues of the selected program, on all of its cue PIDs', () => {
     expect(readCues(stream.bytes, 0x100).map(({ splices }) => splices)).toEqual([[3]])
     expect(readCues(stream.bytes, 0x200).map(({ splices }) => splices)).toEqual([[3], [4]])
     expect(scanCues(stream.bytes, 0x200)).toMatchObject({ pids: [501, 502], cueStreamType: 0 })
@@ -181,7 +181,10 @@ describe('the clock', () => {
 
 describe('injecting', () => {
   const RATE = 1000
-  /** 10 pictures, 40 ms apart, each with as many packets as 1000 kbps has: 26.6, so some clocks are ahead of the even grid. */
+  /**
+   * 10 frames, 40 ms apart, each with as many packets as 1000 kbps allow: 26.6, so some PCRs are ahead of the even
+   * grid.
+   */
   const source = () => {
     const stream = new Stream()
     for (let frame = 0; frame < 10; frame++) {
@@ -201,7 +204,7 @@ describe('injecting', () => {
     cueAtSeconds(9, timeSignal(3 * S)),
   ].map((cue) => ({
     ...cue,
-    // The stream's clock is 5 s behind its pictures.
+    // The stream's clock is 5 s behind its frames.
     place: { by: 'clock' as const, ticks: cue.place.ticks - 5 * S },
   }))
 
@@ -210,11 +213,11 @@ describe('injecting', () => {
     for (const step of [1, 100, 188, 1000])
       expect(insertCues(source(), cues, 600, RATE, step).equals(whole), `${step}`).toBe(true)
   })
-  test('a constant rate stays: null packets make room, and no counter breaks', async () => {
+  test('a constant rate stays constant: cues replace null packets, and no continuity counter breaks', async () => {
     await using tempDir = await tempDirectory()
     const before = source()
     const after = insertCues(before, cues, 600, RATE)
-    // The cue behind the end comes behind the end; for all others a null packet left.
+    // The cue after the end comes after the end; every other one replaces a null packet.
     expect(after.length - before.length).toBe(188)
     for (const [name, bytes] of [
       ['before', before],

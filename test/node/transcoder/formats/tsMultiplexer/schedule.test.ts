@@ -1,4 +1,5 @@
-// Tables and clock of a multiplex are in time whatever the access units are: small, large, rare, or none for a while.
+// Tables and PCRs of a multiplex are frequent enough, whatever the access units are: small, large, rare, or absent for
+// a while.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { expect, test } from 'vitest'
 import { Multiplexer, type MultiplexOptions } from '../../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
@@ -23,7 +24,7 @@ function multiplexed(streams: readonly Stream[], change: Partial<MultiplexOption
   return Buffer.concat([...multiplexer.push(encoded(streams)), ...multiplexer.end()])
 }
 
-/** 25 frames per second of `small` bytes, and others where `large` says so. */
+/** 25 frames per second of `small` bytes, except those in `large`. */
 const frames = (small: number, large: Record<number, number> = {}): Frame[] =>
   Array.from({ length: SECONDS * 25 }, (_, at) => ({ seconds: at / 25, bytes: large[at] ?? small }))
 const whole = audio(370, [[0, SECONDS]])

@@ -1,4 +1,5 @@
-// DVB subtitles at the beginning of a file: none is earlier than the first frame, and what is shown then is not lost.
+// DVB subtitles at the start of a file: none comes before the first frame, and a page that is displayed then is not
+// lost.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -71,7 +72,7 @@ test.each<[string, Page[], [number, number][]]>([
   }
 })
 
-test('subtitles come behind four PES packets of audio, and in time where the audio begins later', () => {
+test('subtitles come after four PES packets of audio, and in time where the audio begins later', () => {
   const begins = splitPackets(multiplexed([{ seconds: 0 }]))
     .filter(isPayloadStart)
     .map(pidOf)

@@ -1,4 +1,4 @@
-// Cues from a source into outputs: whole attempts with the real ffmpeg against a strict door.
+// Cues from a source in its outputs: whole attempts with the real ffmpeg against the strict task API.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -31,13 +31,16 @@ const S = 90_000
 const FRAME = 1 / 25
 /** ⌈1.1 × (400 + 96) + 60⌉ + 40 for cues. */
 const CBR_KBPS = 646
-/** The picture is inverted from 3.04 s on: the content of a splice. */
+/** The video is inverted from 3.04 s on, which represents the spliced content. */
 const FLASH = "negate=enable='gte(n,76)'"
 let fixtures: AttemptFixture
 let taskApi: FakeTaskApi
 let clip: Buffer
 
-/** Out at 3.04 s for 2 s, back by itself; a signal with a segment; at once at 4.2 s; and some that splice nothing. */
+/**
+ * Out at 3.04 s for 2 s with automatic return; a signal with a segmentation descriptor; immediately at 4.2 s; and some
+ * that splice nothing.
+ */
 const cues = [
   cueAtSeconds(-0.3, spliceSection({ type: 0 })),
   cueAtSeconds(0.4, spliceInsert({ eventId: 1001, out: true, pts: 3.04 * S, breakTicks: 2 * S, autoReturn: true })),
@@ -48,7 +51,7 @@ const cues = [
 
 beforeAll(async () => {
   fixtures = await openAttemptFixture()
-  // The source's clock wraps 2 s after its first picture.
+  // The source's clock wraps 2 s after its first frame.
   const flags = ['-output_ts_offset', `${2 ** 33 / S - 3.4}`, '-g', '50', '-bf', '2', '-f', 'mpegts']
   clip = await makeCueClip(join(fixtures.directory, 'cues.ts'), { seconds: 6, filters: FLASH, flags }, cues)
 })
@@ -79,7 +82,7 @@ async function keyFrames(file: string): Promise<number[]> {
   return (await decodeFrames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
 }
 
-/** Mean luma of every picture. */
+/** Mean luma of every frame. */
 async function lumas(file: string): Promise<number[]> {
   const pixels = await ffmpeg([
     '-i',
@@ -99,7 +102,7 @@ test('the clip is what it should be: cues where they were put, on a clock that w
   const seen = readCues(clip)
   expect(seen.map(({ kind }) => kind)).toEqual(['null', 'insert', 'signal', 'opaque', 'insert'])
   expect(seen[1]).toMatchObject({ eventId: 1001, splices: [3.04] })
-  // The anchor that is decoded first of those shown at 4.2 s or later.
+  // The first decoded anchor frame of those displayed at 4.2 s or later.
   expect(seen[4]?.arrives).toBeCloseTo(4.24, 6)
 })
 
@@ -118,7 +121,7 @@ describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
         ['opaque', null],
         ['insert', 1003],
       ])
-      // Exact: the clock of the output has the same pictures at the same distances.
+      // Exact: the output has the same frames at the same distances.
       expect(seen.map(({ splices }) => splices)).toEqual([[], [3.04], [3.6], [], []])
       for (const [at, cue] of readCues(clip).entries())
         expect(Math.abs((seen[at]?.arrives ?? Infinity) - cue.arrives), `${cue.kind} ${at}`).toBeLessThanOrEqual(
@@ -126,10 +129,10 @@ describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
         )
       const { kbps, counterErrors } = await transportRates(file)
       expect(counterErrors).toBe(0)
-      // To the rounding of a PCR: 1 tick of 27 MHz in 20 ms.
+      // Up to the rounding of a PCR: 1 tick of 27 MHz in 20 ms.
       const uneven = kbps.filter((rate) => Math.abs(rate - CBR_KBPS) > 0.01)
       expect(index === 1 ? uneven : []).toEqual([])
-      // 76 = 3.04 s and 126 = its end, 90 = 3.6 s and 105 = its end, 106 = at once.
+      // 76 = 3.04 s and 126 = its end, 90 = 3.6 s and 105 = its end, 106 = immediately.
       expect(await keyFrames(file)).toEqual([0, 25, 50, 75, 76, 90, 100, 105, 106, 125, 126])
       const decoded = await lumas(file)
       expect(decoded).toHaveLength(150)
@@ -148,7 +151,7 @@ describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
   })
 })
 
-test('another PID, and the bits of the pictures do not mind', async () => {
+test('cues are written on the remapped PID', async () => {
   const [file] = await transcode({ scte35_pid_remap: 700 })
   expect(scanCues(await readFile(file!)).pids).toEqual([700])
   expect((await kbpsBySecond(file!)).length).toBeGreaterThan(5)
@@ -168,7 +171,7 @@ test('a source without cues: a warning, and no second read of it', async () => {
   const [asked] = await transcode({})
   expect((taskApi.counts.get('input') ?? 0) - (reads ?? 0)).toBeLessThanOrEqual((reads ?? 0) + 1)
   expect(taskApi.plans[1]?.warnings.map(({ code }) => code)).toEqual(['no_cues'])
-  // Nothing was in its way: the very same file.
+  // Without cues to pass through, the output is identical.
   expect(await readFile(asked!)).toEqual(await readFile(file!))
 })
 
@@ -213,12 +216,12 @@ test('a real broadcast sample: three splice_inserts on PID 600', async (context)
   expect(scanCues(bytes).pids).toEqual([600])
   const [before, after] = [readCues(source, 256), readCues(bytes)]
   expect(after.map(({ kind }) => kind)).toEqual(['insert', 'insert', 'insert'])
-  // The cues begin 0.73 s before picture and sound, which holds nothing up: they are not what the outputs begin with.
+  // The cues start 0.73 s before video and audio; the outputs still start with the media.
   for (const [index, cue] of before.entries()) {
     expect(Math.abs(after[index]!.arrives - cue.arrives)).toBeLessThanOrEqual(1001 / 30000)
     expect(Math.abs(after[index]!.splices[0]! - cue.splices[0]!)).toBeLessThanOrEqual(1001 / 30000)
   }
-  // The clip has three pictures only; 0.789 s and 1.9 s at 29.97 per second lie behind them.
+  // The clip has only three frames; 0.789 s and 1.9 s at 29.97 fps are after them.
   expect((taskApi.storedPlan as Plan).outputs[0]?.video.spliceFrames).toEqual([24, 57])
   expect((await transportRates(file!)).counterErrors).toBe(0)
 })

@@ -1,6 +1,7 @@
-// In charge of: whole attempts at sources that are broken, encrypted or say wrong things about themselves: what is made of them,
-// and what is said about it.
-// Not in charge of: sources that break off while they are read (runTask.test.ts), mutated files (node/service/security/hostileSources.test.ts).
+// In charge of: whole attempts at sources that are damaged, encrypted or declare wrong values: the outputs, and the
+// reports about the damage.
+// Not in charge of: sources that break off while they are read (../runTask.test.ts), mutated files
+// (node/service/security/hostileSources.test.ts).
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(() => taskApi.stop())
 
-/** What ffmpeg makes of these arguments in a container of its name. */
+/** ffmpeg's output for these arguments; the container follows the name. */
 async function made(name: string, args: string): Promise<Buffer> {
   const file = join(fixtures.directory, name)
   await run(fixtures.engine.ffmpeg, [...`-nostdin -y -v error ${args}`.split(' '), file])
@@ -56,8 +57,8 @@ async function attempt(bytes: Buffer, change: Partial<ReturnType<typeof describe
   await runTask(runRequest(taskApi), fixtures.context())
 }
 
-describe('a Matroska file that states only its own length, which is that of a stream nobody uses', () => {
-  /** Writers that leave the statistics out, and ffmpeg's with another name for them. */
+describe('a Matroska file that states only its total duration, which is that of an unselected stream', () => {
+  /** Like files of writers without statistics tags: renames those of ffmpeg. */
   const withoutTags = (bytes: Buffer) =>
     Buffer.from(bytes.toString('latin1').replaceAll('DURATION', 'XURATION'), 'latin1')
 
@@ -82,7 +83,7 @@ describe('a Matroska file that states only its own length, which is that of a st
 })
 
 describe('damage in the middle of a source', () => {
-  /** Runs of 200 bytes that mean nothing, at places that only the file's size decides. */
+  /** Overwrites runs of 200 bytes at positions that depend only on the file's size. */
   function spoiled(bytes: Buffer, places = 8): Buffer {
     const copy = Buffer.from(bytes)
     for (let n = 1; n <= places; n++) {
@@ -110,7 +111,7 @@ describe('damage in the middle of a source', () => {
 
   test('of a second of video that ends within a frame, in its first bytes', async () => {
     const bytes = await made('begin.ts', `${picture(1)} ${tone(1)} ${H264} -c:a aac`)
-    // The time base in the first sequence parameter set: frames decode, and the decoder calls it invalid.
+    // The time base in the first sequence parameter set: frames decode, and the decoder reports it as invalid.
     bytes.writeUInt8(0, bytes.indexOf(Buffer.from('0000000168', 'hex')) - 8)
     await attempt(bytes.subarray(0, Math.floor(bytes.length * 0.82)))
     expect(taskApi.fails).toEqual([])
@@ -119,15 +120,15 @@ describe('damage in the middle of a source', () => {
 
   const TS_PACKET = 188
   const pidAt = (bytes: Buffer, at: number) => bytes.readUInt16BE(at + 1) & 0x1fff
-  /** One transport packet of this PID, so far into the file, filled with zeros: a slice ends there. */
+  /** Fills one transport packet of this PID, at this share of the file, with zeros: a slice ends there. */
   function emptied(bytes: Buffer, pid: number, share: number): Buffer {
     const copy = Buffer.from(bytes)
     let at = Math.floor((bytes.length * share) / TS_PACKET) * TS_PACKET
-    // One in the middle of a PES packet, all of which is payload.
+    // A packet in the middle of a PES packet that is all payload.
     while (pidAt(copy, at) !== pid || copy[at + 1]! & 0x40 || copy[at + 3]! & 0x20) at += TS_PACKET
     return copy.fill(0, at + 20, at + TS_PACKET)
   }
-  /** One AAC frame (ADTS, mono) that says more bands than there are: the decoder refuses it, and no other. */
+  /** One AAC frame (ADTS, mono) with an invalid number of bands: the decoder refuses only this one. */
   function refused(bytes: Buffer, share: number): Buffer {
     const copy = Buffer.from(bytes)
     for (let at = Math.floor((bytes.length * share) / TS_PACKET) * TS_PACKET; ; at += TS_PACKET) {
@@ -167,7 +168,7 @@ describe('damage in the middle of a source', () => {
     const starts = places.filter((at) => pidAt(bytes, at) === 256 && (bytes[at + 1]! & 0x40) !== 0)
     const at = starts.at(-3)!
     const cut = Buffer.from(bytes.subarray(0, at + TS_PACKET))
-    // No adaptation field; then the PES header with PTS alone, a delimiter and filler data, which is not over.
+    // No adaptation field; then the PES header with only a PTS, a delimiter and filler data that does not end.
     const header = bytes.indexOf(Buffer.from('000001e0', 'hex'), at)
     const pes = Buffer.from(bytes.subarray(header, header + 14))
     pes[7] = 0x80
@@ -238,7 +239,7 @@ describe('damage in the middle of a source', () => {
       expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
     })
 
-    /** Transport streams of HEVC with open groups of pictures, and the places of their key frames. */
+    /** HEVC transport streams with open GOPs, and the positions of their key frames. */
     async function hevc(): Promise<{ bytes: Buffer; keys: number[] }> {
       const coding = '-c:v libx265 -preset ultrafast -x265-params log-level=error:keyint=25:open-gop=1:bframes=3'
       const bytes = await made('open.ts', `${picture(4)} ${tone(4)} ${coding} -c:a aac`)
@@ -298,7 +299,7 @@ describe('a broken WebM ends with the same code, whichever ffmpeg meets it', () 
 
   test('of which no frame can be decoded: source_damaged', async () => {
     const bytes = await made('broken.webm', `${picture(2)} ${tone(2)} ${WEBM}`)
-    // The one key frame says that it is none: all that follows it is nothing without it.
+    // The only key frame is marked as none: all frames after it cannot be decoded.
     const start = bytes.indexOf(Buffer.from('9d012a', 'hex'))
     bytes.writeUInt8(bytes.readUInt8(start - 3) | 1, start - 3)
     await attempt(bytes)
@@ -306,7 +307,7 @@ describe('a broken WebM ends with the same code, whichever ffmpeg meets it', () 
     expect(taskApi.fails).toMatchObject([{ error: { code: 'source_damaged' } }])
   })
 
-  test('whose audio has a codec that nobody knows: source_not_media', async () => {
+  test('whose audio has an unknown codec: source_not_media', async () => {
     const bytes = await made('unknown.webm', `${picture(2)} ${tone(2)} ${WEBM}`)
     bytes.write('A_OPUZ', bytes.indexOf('A_OPUS'), 'latin1')
     await attempt(bytes)

@@ -1,4 +1,4 @@
-// In charge of: whole attempts at sources of which all, or only a track that nobody uses, is encrypted, in every container.
+// In charge of: whole attempts at sources that are fully encrypted, or in a track that is not used, in every container.
 // Not in charge of: keys of HLS playlists (test/worker/taskApi/hlsSource/playlistReader.test.ts).
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -40,7 +40,7 @@ async function made(extension: string, args: string): Promise<Buffer> {
   return readFile(file)
 }
 
-/** ISO/IEC 14496-12, 8.12: the sample entries of these tracks (counted from 0) are called what encrypted ones are. */
+/** ISO/IEC 14496-12, 8.12: renames the sample entries of these tracks (counted from 0) to those of encrypted ones. */
 function entriesOf(mp4: Buffer, tracks: readonly number[]): Buffer {
   const copy = Buffer.from(mp4)
   for (let at = 0, track = 0; (at = copy.indexOf('stsd', at)) >= 0; at += 4, track++) {
@@ -51,7 +51,7 @@ function entriesOf(mp4: Buffer, tracks: readonly number[]): Buffer {
   return copy
 }
 
-/** ISO/IEC 13818-1, 2.4.3.3: packets of these PIDs are scrambled, with the key called even. */
+/** ISO/IEC 13818-1, 2.4.3.3: marks packets of these PIDs as scrambled with the even key. */
 function scrambled(ts: Buffer, pids: readonly number[]): Buffer {
   const copy = Buffer.from(ts)
   for (let at = 0; at + 188 <= copy.length; at += 188) {
@@ -64,20 +64,20 @@ function scrambled(ts: Buffer, pids: readonly number[]): Buffer {
   return copy
 }
 
-/** Four bytes of a name, eight of a size: RFC 8794 lets a size take as many as it likes. */
+/** Four bytes of id, eight of size: RFC 8794 permits sizes of any length. */
 function element(name: string, body: Buffer): Buffer {
   const size = Buffer.alloc(8)
   size.writeBigUInt64BE((1n << 56n) | BigInt(body.length))
   return Buffer.concat([Buffer.from(name, 'hex'), size, body])
 }
 
-/** A Matroska file that was written without a size of its own, and with encryption in these tracks (counted from 0). */
+/** A Matroska file of unknown size, with encryption in these tracks (counted from 0). */
 function withEncryption(matroska: Buffer, tracks: readonly number[]): Buffer {
   const whole = element(
     '6d80',
     element('6240', Buffer.concat([element('5033', Buffer.from([1])), element('5035', Buffer.alloc(0))])),
   )
-  // The index in front names it too.
+  // The seek index at the start contains the id too.
   const at = matroska.lastIndexOf(Buffer.from('1654ae6b', 'hex'), matroska.indexOf(Buffer.from('1f43b675', 'hex')))
   const sizeAt = (from: number) => {
     const bytes = Math.clz32(matroska.readUInt8(from)) - 23
@@ -87,7 +87,7 @@ function withEncryption(matroska: Buffer, tracks: readonly number[]): Buffer {
   const outer = sizeAt(at + 4)
   const begin = at + 4 + outer.bytes
   const entries: Buffer[] = []
-  // A checksum may come first: it would be wrong.
+  // A checksum may come first; it would no longer match.
   let from = matroska[begin] === 0xbf ? begin + 6 : begin
   for (let track = 0; matroska[from] === 0xae; track++) {
     const { bytes, size } = sizeAt(from + 1)

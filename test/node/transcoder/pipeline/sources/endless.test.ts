@@ -1,4 +1,4 @@
-// Sources that have no end, or hardly come (I13): what they may take of the disk, of memory and of time.
+// Sources without an end, or that are very slow (I13): limits for disk, memory and time.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixtures.remove())
 
-/** Packets without a payload: nothing says that they are not media. Counts what was taken of them. */
+/** Packets without a payload: they may be media. Counts the bytes that were read. */
 async function forever(response: ServerResponse, sent: { bytes: number }): Promise<void> {
   const packet = Buffer.alloc(188, 0xff)
   packet.set([0x47, 0x1f, 0xff, 0x10])
@@ -32,7 +32,7 @@ async function forever(response: ServerResponse, sent: { bytes: number }): Promi
 }
 
 describe('a body without an end', () => {
-  test('of a file that does not say how long it is ends at what may be kept of one', async () => {
+  test('without a length: the download ends at the size limit', async () => {
     await using taskApi = await openDoor()
     const sent = { bytes: 0 }
     taskApi.faults.input = ({ response }) => {
@@ -49,7 +49,7 @@ describe('a body without an end', () => {
     expect(await fixtures.workDirEntries()).toEqual([])
   })
 
-  test('of a piece of an HLS source ends far above what a second of media can have', async () => {
+  test('of an HLS segment: the download ends far above any valid segment size', async () => {
     await using door = await openDoor()
     door.source = { bytes: Buffer.from('#EXTM3U\n') }
     door.task = { ...door.task!, input_name: 'film.m3u8' }
@@ -69,7 +69,7 @@ describe('a body without an end', () => {
   })
 })
 
-describe('the room for a source', () => {
+describe('the disk quota of a source', () => {
   const options = { share: 0.5, mostBytes: 1000 * MIB }
 
   test('is a share of what is free, or the most that is allowed', async () => {
@@ -113,7 +113,7 @@ test('a body that drips is given up, and one whose reader is slow is not', async
     return bytes
   }
   await expect(taken(20, 2, 0)).rejects.toMatchObject({ code: 'source_unreachable' })
-  // Far more of the reader's time than the bound, none of the source's.
+  // Far more of the reader's time than the limit, none of the source's.
   expect(await taken(500, 0, 1)).toBe(1000)
 })
 

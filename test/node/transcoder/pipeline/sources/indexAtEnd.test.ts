@@ -1,4 +1,4 @@
-// Containers whose index lies at their end, or in parts: whole attempts through the gateway, whose outputs are decoded.
+// Containers whose index is at the end, or in parts: whole attempts through the loopback server, with decoded outputs.
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -66,7 +66,7 @@ test.each([
 )
 
 test.each([true, false])(
-  'a source without ranges that breaks off is no film (its length announced: %s)',
+  'a truncated source without range support fails (Content-Length present: %s)',
   async (length) => {
     const bytes = await clip('ts', '-c:v libx264 -preset ultrafast -c:a aac')
     const taskApi = await new FakeTaskApi({ bytes, ranges: false, length }).start()
@@ -88,7 +88,7 @@ test.each([true, false])(
   },
 )
 
-/** Pictures and seconds of sound of what a whole attempt makes of a source; decoded without a word. */
+/** Frames and seconds of audio that a whole attempt makes of a source; decoding reports no error. */
 async function transcoded(source: FakeSource): Promise<{ frames: number; seconds: number; troubles: unknown[] }> {
   const door = await new FakeTaskApi(source).start()
   try {

@@ -1,4 +1,5 @@
-// program_number: whole attempts on a transport stream with two programs on clocks two hours apart, each with its own cues.
+// program_number: whole attempts on a transport stream with two programs whose clocks are two hours apart, each with
+// separate cues.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +27,9 @@ let taskApi: FakeTaskApi
 let first: { bare: Buffer; cued: Buffer }
 let second: { bare: Buffer; cued: Buffer }
 
-/** Red with 440 Hz, 3 s, a cue at 1.2 s; and blue with 440 and 880 Hz, 2 s, a cue at 0.8 s, on a clock two hours ahead. */
+/**
+ * Red with 440 Hz, 3 s, a cue at 1.2 s; and blue with 440 and 880 Hz, 2 s, a cue at 0.8 s, on a clock two hours ahead.
+ */
 beforeAll(async () => {
   fixtures = await openAttemptFixture()
   first = await makeProgram(3, 'red', [2], { number: 3, map: 0x1000, start: 0x100, clock: 0 }, [1001, 1.2], 600)
@@ -57,7 +60,7 @@ async function makeProgram(
   return { bare, cued: insertCues(bare, [cue], cuePid) }
 }
 
-/** One stream of both: the second one's packets between the first one's, under one PAT. */
+/** Interleaves the packets of both streams under one PAT. */
 function multiplex(one: Buffer, other: Buffer): Buffer {
   const [a, b] = [splitPackets(one), splitPackets(other)].map((all) => all.filter((packet) => pidOf(packet) !== 0x11))
   const rest = b!.filter((packet) => pidOf(packet) !== PAT_PID)
@@ -93,7 +96,7 @@ async function transcode(source: Buffer, change: Partial<JobConfig>, sourceStrea
 
 const codes = () => taskApi.plans[0]?.warnings.map(({ code }) => code)
 
-/** Upward zero crossings a second: the pitch of a tone. */
+/** Upward zero crossings per second: the frequency of a tone. */
 async function pitch(file: string): Promise<number> {
   const audioTrack = (await audioSamples(file)).subarray(24_000, 72_000)
   return audioTrack.reduce(
@@ -112,7 +115,7 @@ async function seen(file: string): Promise<(readonly [number | null, number[]])[
 }
 
 async function length(file: string): Promise<number> {
-  // Presentation time 0 is 10 s on the clock of every transport stream; the other program began elsewhere.
+  // Presentation time 0 is 10 s in every transport stream; the other program started elsewhere.
   expect(Number((await probeStream(file, 'video')).start_time)).toBeCloseTo(10, 0)
   return (await readPackets(file)).length
 }
@@ -128,7 +131,7 @@ describe('cues in both programs', () => {
     expect(codes()).toEqual(['other_programs_left_out'])
   })
 
-  test('7 is the second one, its second sound, its cue, its length, and its loudness', async () => {
+  test('program 7 is selected: its second audio stream, its cue, its duration and its loudness', async () => {
     const change = { program_number: 7, loudness_lufs: -20 }
     const file = await transcode(multiplex(first.cued, second.cued), change, 2)
     expect(taskApi.fails).toEqual([])

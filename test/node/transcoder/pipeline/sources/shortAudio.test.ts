@@ -1,4 +1,5 @@
-// In charge of: audio that is shorter than its video, or over before it begins, in every container and with every ffmpeg at hand.
+// In charge of: audio that is shorter than its video, or ends before it starts, in every container and with every
+// available ffmpeg.
 // Not in charge of: gaps within it (node/transcoder/encoding/audioVideoSync.test.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
@@ -27,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => fixtures.remove())
 afterEach(() => taskApi?.stop())
 
-/** A tone from 0 on, and video that begins later. */
+/** A tone from 0 on, and video that starts later. */
 async function clip(name: string, toneSeconds: number, videoBegins: number): Promise<Buffer> {
   const path = join(fixtures.directory, name)
   await ffmpeg([
@@ -59,7 +60,7 @@ const forms = {
 >
 const names = Object.keys(forms) as (keyof typeof forms)[]
 
-/** The samples of the one track, and the codes of all warnings. */
+/** The samples of the only track, and the codes of all warnings. */
 async function transcode(engine: Engine, form: keyof typeof forms, bytes: Buffer) {
   taskApi = await new FakeTaskApi({ bytes }).start()
   taskApi.task = forms[form].task()
@@ -78,7 +79,7 @@ describe.each(await ffmpegVersions())('ffmpeg %s', (_version, engine) => {
       async (type) => {
         const { sound: audio, warnings } = await transcode(engine, form, await clip(`early.${type}`, 0.3, 0.4))
         expect(warnings).toContain('audio_ends_before_video')
-        // The frames and packets of rounding.
+        // Rounding to whole frames and packets.
         expect(Math.abs(audio.length / 48_000 - VIDEO_SECONDS)).toBeLessThan(0.1)
         expect(peakLevel(audio)).toBeLessThan(1e-4)
       },

@@ -1,5 +1,6 @@
-// In charge of: text subtitles of a source in segmented output: as they are in real containers, from a whole attempt.
-// Not in charge of: captions inside the video (node/transcoder/encoding/captionTracks.test.ts), playing (players/).
+// In charge of: text subtitles of a source in segmented output, from real containers, in a whole attempt.
+// Not in charge of: captions inside the video (node/transcoder/encoding/captionTracks.test.ts), playback
+// (node/players).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -63,7 +64,7 @@ function cuesOf(objects: ReadonlyMap<string, Buffer>, id: string): { start: numb
   return parseWebvtt(file?.[1].toString() ?? '', 0, Infinity).map(({ start, end, text }) => ({ start, end, text }))
 }
 
-/** What HLS lists: name, language, forced, address. */
+/** Entries in the HLS playlist: name, language, forced, address. */
 function listed(objects: ReadonlyMap<string, Buffer>) {
   const tags = readTags(objects.get('out/master.m3u8')!.toString())
   const media = tags.filter(({ name }) => name === 'EXT-X-MEDIA').map(({ value }) => parseAttributes(value))
@@ -100,7 +101,7 @@ test('subrip, ass and webvtt of a Matroska file become tracks with their languag
     [...objects].filter(([name]) => name.endsWith('m3u8')).map(([name, bytes]) => [name.slice(4), bytes.toString()]),
   )
   expect(hlsRuleViolations(texts)).toEqual([])
-  // One file for each segment of the video; a cue over the boundary at 2 s is in both.
+  // One file for each segment of the video; a cue across the boundary at 2 s is in both.
   const parts = [1, 2, 3].map((at) => objects.get(`out/captions/sub_0/j-1-1/0000${at}.vtt`)!.toString())
   expect(parts.map((text) => text.split('\n')[1])).toEqual(Array(3).fill('X-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000'))
   expect(parts.map((text) => text.match(/ --> /g)?.length)).toEqual([2, 1, 1])
@@ -144,7 +145,7 @@ describe('mov_text', () => {
   })
 })
 
-test('text that is no UTF-8 costs its own cues and not the job', async () => {
+test('invalid UTF-8 drops its own cues and does not fail the job', async () => {
   const text = Buffer.from(
     '1\n00:00:00,500 --> 00:00:01,500\nABCDEFGH\n\n2\n00:00:03,000 --> 00:00:04,000\nStill here\n',
   )
@@ -171,7 +172,7 @@ test('a stream that says nothing makes no track; Smooth Streaming and single fil
   expect(warned()).toContain('text_subtitles_left_out')
 })
 
-test('of more than 16 MB of text the rest is left out, with a warning', async () => {
+test('text after the first 16 MB is dropped with a warning', async () => {
   const line = `${'x'.repeat(999)}\n`.repeat(4)
   const time = (ms: number) => `00:00:0${Math.floor(ms / 1000)},${String(ms % 1000).padStart(3, '0')}`
   const cue = (_: unknown, at: number) => `${at + 1}\n${time(at)} --> ${time(at + 1)}\n${line}\n`

@@ -1,6 +1,6 @@
-// In charge of: reading an MPD and its segments as a packager's counterpart would, with dash-mpd and mp4ff: what the manifest says
-// must be what the segments hold. Prints a JSON array of findings, each with the rule that it breaks.
-// Not in charge of: the XML schema, which the tests have of their own.
+// In charge of: reading an MPD and its segments as a player would, with dash-mpd and mp4ff, and comparing the manifest with
+// the content of the segments. Prints a JSON array of findings, each with the violated rule.
+// Not in charge of: the XML schema (test/support/manifests/mpdSchema.ts).
 package main
 
 import (
@@ -37,7 +37,7 @@ type segment struct {
 	bits            float64
 }
 
-// What of an init segment players configure a decoder with.
+// The part of an init segment with which players configure a decoder.
 type initFacts struct {
 	codecs        string
 	width, height uint32

@@ -16,18 +16,18 @@ import (
 
 type report struct {
 	Packets int `json:"packets"`
-	// Sentences of the reader: tables with a wrong CRC, packets without a sync byte.
+	// Errors of the reader: tables with a wrong CRC, packets without a sync byte.
 	Broken []string `json:"broken"`
-	// Breaks of the continuity counter, and transport_error_indicator.
+	// Continuity counter errors, and packets with transport_error_indicator.
 	Continuity int `json:"continuity"`
 	Errors     int `json:"errors"`
-	// Largest distances in milliseconds.
+	// Longest intervals in milliseconds.
 	PatMs float64 `json:"pat_ms"`
 	PmtMs float64 `json:"pmt_ms"`
 	PcrMs float64 `json:"pcr_ms"`
 	SdtMs float64 `json:"sdt_ms"`
 	PtsMs float64 `json:"pts_ms"`
-	// Farthest that a PCR lies from the line through all of them, in nanoseconds: meaningful at a constant rate.
+	// Largest distance of a PCR from the line fitted through all of them, in nanoseconds: meaningful at a constant rate.
 	PcrNs float64 `json:"pcr_ns"`
 	Sdt   bool    `json:"sdt"`
 	// PIDs of the program map without a packet, and PIDs with packets that no table names.
@@ -44,7 +44,7 @@ type place struct {
 	clock  float64 // milliseconds
 }
 
-// Largest distance between times in ms, where the first and the last moment of the stream count too.
+// Longest interval between times in ms, including the start and the end of the stream.
 func widest(times []float64, from, to float64) float64 {
 	if len(times) == 0 {
 		return to - from
@@ -56,7 +56,7 @@ func widest(times []float64, from, to float64) float64 {
 	return largest
 }
 
-// When a packet arrives, by the clock references around it.
+// Arrival time of a packet, interpolated between the surrounding clock references.
 func arrival(references []place, packet int) float64 {
 	for at := 1; at < len(references); at++ {
 		if packet <= references[at].packet || at == len(references)-1 {
@@ -67,7 +67,7 @@ func arrival(references []place, packet int) float64 {
 	return 0
 }
 
-// Farthest distance from the line through the first and the last reference, after the best line is taken away.
+// Largest distance from the line through the first and the last reference, after the best-fit line is subtracted.
 func jitter(references []place) float64 {
 	n := float64(len(references))
 	if n < 3 {
@@ -180,7 +180,7 @@ func measure(data []byte) (report, error) {
 				if !streams[stream.ElementaryPID] {
 					found.Types = append(found.Types, int(stream.StreamType))
 				}
-				// Cues come when there is something to say.
+				// Cues are sent only when there is an event, so their intervals are not limited.
 				streams[stream.ElementaryPID] = true
 				if stream.StreamType != 0x86 && packets[stream.ElementaryPID] == 0 {
 					found.Missing = append(found.Missing, stream.ElementaryPID)
