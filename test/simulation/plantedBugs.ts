@@ -1,5 +1,5 @@
 // In charge of: bugs, as patches for a copy of the source, and what must be said of each.
-// Not in charge of: applying them (test/node/simulation.test.ts). Nothing of this is ever part of what is shipped.
+// Not in charge of: applying them (test/node/harness/simulation.test.ts). Nothing of this is ever part of what is shipped.
 
 export interface Planted {
   name: string
