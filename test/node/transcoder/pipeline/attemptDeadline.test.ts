@@ -13,7 +13,7 @@ import {
 } from '../../../support/transcoder/attemptFixture.ts'
 
 const given = vi.hoisted(() => ({ allowance: null as TimeLimits | null }))
-vi.mock('../../../../transcoder/plan/estimate/deadline.ts', () => ({ allowance: () => given.allowance }))
+vi.mock('../../../../transcoder/plan/estimate/deadline.ts', () => ({ timeLimits: () => given.allowance }))
 
 let fixtures: AttemptFixture
 let long: Buffer
