@@ -6,6 +6,7 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/buildWeb.ts'
 import { tapes } from './test/simulation/tapes.ts'
+import { LONG_FORM } from './test/support/longForm.ts'
 import { STEP_TIMEOUT_MS, TEST_TIMEOUT_MS } from './test/support/timeouts.ts'
 
 // Tests of the Worker and of the dashboard serve it; wrangler, which builds it otherwise, is not there.
@@ -14,6 +15,9 @@ await buildWeb()
 /** expect.poll() asks for so long; its own second is not enough on a machine that has other things to do. */
 const expect = { poll: { timeout: STEP_TIMEOUT_MS } }
 
+/** Long forms of tests, which `npm test` leaves to `npm run test:long` and CI. */
+const exclude = LONG_FORM ? [] : ['**/*.long.test.ts']
+
 /** Vite has a variable of the same name; services that tests start would take it for theirs. */
 const ownBase = { BASE_URL: '' }
 
@@ -21,8 +25,9 @@ export default defineConfig({
   test: {
     // To end what a file started, on a busy machine.
     teardownTimeout: STEP_TIMEOUT_MS,
-    // Most files wait for processes of theirs: on two cores, vitest's own choice of one at a time leaves half of them idle.
-    maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+    // Most files wait for processes that they started: vitest's own choice, one file at a time on two cores, leaves the
+    // cores idle for half of the time, and two at a time for a quarter.
+    maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
     projects: [
       {
         plugins: [
@@ -53,6 +58,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
+          exclude,
           setupFiles: ['./test/worker/support/setup.ts'],
           testTimeout: TEST_TIMEOUT_MS,
           expect,
@@ -63,6 +69,7 @@ export default defineConfig({
           name: 'node',
           env: ownBase,
           include: ['test/node/**/*.test.ts'],
+          exclude,
           testTimeout: TEST_TIMEOUT_MS,
           hookTimeout: TEST_TIMEOUT_MS,
           expect,

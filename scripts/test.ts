@@ -1,5 +1,6 @@
 // In charge of: `npm test`: runs all tests and prints the number of passed ones in the last line. REQUIRE_ALL=1 makes a
-// skipped test a failure. EVERY_ENGINE=1 repeats the tests that depend on ffmpeg with the npm package's ffmpeg.
+// skipped test a failure. LONG_TESTS=1 (`npm run test:long`) adds the long forms (test/support/longForm.ts).
+// EVERY_ENGINE=1 repeats the tests that depend on ffmpeg with the npm package's ffmpeg.
 // Arguments are passed to vitest: `npm test -- test/node/plan`.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
