@@ -2,6 +2,7 @@
 // run docs` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { fieldDocs } from '#contract/job/fieldDocs.ts'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { AUDIO_CODECS, VIDEO_CODECS, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
@@ -9,7 +10,6 @@ import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import {
   audioProfileSchema,
   credentialSchema,
-  fieldMeta,
   jobFieldsSchema,
   videoProfileSchema,
 } from '#contract/job/requestSchema.ts'
@@ -42,7 +42,7 @@ function defaultOf(schema: object): string {
 
 function table(schema: Shaped, prefix: string): string {
   const rows = Object.entries(schema.shape).map(([name, member]) => {
-    const meta = fieldMeta.get(member as never)
+    const meta = fieldDocs.get(member as never)
     if (!meta) return ''
     const measured = measuredAt.get(`${prefix}${name}`)
     const shown = measured === undefined ? `\`${name}\`` : `[\`${name}\`](${measured})`

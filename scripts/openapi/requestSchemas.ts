@@ -1,21 +1,20 @@
 // In charge of: the JSON Schemas of requests, generated from the schema that validates them.
 // Not in charge of: answers (componentSchemas.ts).
 import * as z from 'zod/mini'
+import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
 import { AUDIO_PROFILES, METADATA, VIDEO_PROFILES } from '#contract/limits.ts'
 import {
   audioProfileSchema,
   credentialSchema,
-  fieldMeta,
   jobFieldsSchema,
   NUMBER_AS_TEXT,
   videoProfileSchema,
-  type FieldMeta,
 } from '#contract/job/requestSchema.ts'
 import { nullable, schemaRef, type Schema } from './schemaParts.ts'
 
 /** Text of the registry goes into the description. Limits that are checked by code also come from the registry. */
 function member(schema: z.core.$ZodType): Schema {
-  const meta = fieldMeta.get(schema) as FieldMeta
+  const meta = fieldDocs.get(schema)!
   const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
   const { $schema: _, minimum: _minimum, maximum: _maximum, ...plain } = made
   const description = `${meta.description} Must be ${meta.expects}.`
@@ -29,7 +28,7 @@ function member(schema: z.core.$ZodType): Schema {
   }
 }
 
-function boundsOf({ minimum, maximum, above, clamped }: FieldMeta): Schema {
+function boundsOf({ minimum, maximum, above, clamped }: FieldDoc): Schema {
   if (clamped !== undefined) return {}
   return {
     ...(minimum === undefined ? {} : { [above === true ? 'exclusiveMinimum' : 'minimum']: minimum }),
@@ -44,7 +43,7 @@ function isRead(schema: z.core.$ZodType): boolean {
 }
 
 /** A pattern applies to text, limits apply to numbers; neither restricts the other. */
-function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: FieldMeta): Schema {
+function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: FieldDoc): Schema {
   // Limits instead of a second enum: client generators name the values of an enum, and "2" and 2 would get the same
   // name.
   if (Array.isArray(values)) {

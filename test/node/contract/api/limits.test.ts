@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { publishedLimits } from '#contract/api/publishedLimits.ts'
-import { fieldMeta, jobRequestSchema } from '#contract/job/requestSchema.ts'
+import { fieldDocs } from '#contract/job/fieldDocs.ts'
+import { jobRequestSchema } from '#contract/job/requestSchema.ts'
 
 it('the published limits carry the numbers of the specification and the tables', () => {
   const limits = publishedLimits({ maxActiveJobs: 10_000, maxStoredUploadBytes: null, requestsPerMinute: null })
@@ -28,7 +29,7 @@ it('the published limits carry the numbers of the specification and the tables',
 })
 
 it('the schema documents every field', () => {
-  const schema = z.toJSONSchema(jobRequestSchema, { metadata: fieldMeta, io: 'output' })
+  const schema = z.toJSONSchema(jobRequestSchema, { metadata: fieldDocs, io: 'output' })
   const { videoProfiles, audioProfiles, cloud_credentials, ...scalars } = schema.properties as Record<
     string,
     z.core.JSONSchema.JSONSchema

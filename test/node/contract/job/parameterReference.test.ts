@@ -5,14 +5,13 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
+import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
 import {
   audioProfileSchema,
   credentialSchema,
-  fieldMeta,
   jobFieldsSchema,
   outputCredential,
   videoProfileSchema,
-  type FieldMeta,
 } from '#contract/job/requestSchema.ts'
 import { BASE_URL, request } from '../requestFixture.ts'
 
@@ -20,7 +19,7 @@ interface Parameter {
   /** Path of the field, as in problems. */
   path: string
   schema: { _zod: { def: { type: string; innerType?: unknown; defaultValue?: unknown } } }
-  meta: FieldMeta
+  meta: FieldDoc
   /** A body with this value. */
   body: (value: unknown) => unknown
 }
@@ -41,7 +40,7 @@ const parameters = tables.flatMap(([prefix, shape, bodyOf]) =>
     return {
       path: `${prefix}${name}`,
       schema: schema as Parameter['schema'],
-      meta: fieldMeta.get(schema as never)!,
+      meta: fieldDocs.get(schema as never)!,
       body: bodyOf(name),
     }
   }),
@@ -195,7 +194,7 @@ describe('what the reference says of a parameter is what a request meets', () =>
   })
 })
 
-const rowOf = (name: string, { expects, description }: FieldMeta): RegExp => {
+const rowOf = (name: string, { expects, description }: FieldDoc): RegExp => {
   const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
   return new RegExp(String.raw`^\| \[?\`${name}\`.* \| ${literal(expects)} \| ${literal(description)} \|$`, 'm')
 }

@@ -1,10 +1,10 @@
 // In charge of: what the form knows about a field, read from the schema that validates it
 // (contract/job/requestSchema.ts). Pure.
 // Not in charge of: its position (groups.ts), its label (labels.ts).
+import { fieldDocs } from '#contract/job/fieldDocs.ts'
 import {
   audioProfileSchema,
   credentialSchema,
-  fieldMeta,
   jobFieldsSchema,
   outputCredential,
   videoProfileSchema,
@@ -28,7 +28,7 @@ export interface FieldInfo {
 
 /** null = not a form field. */
 function infoOf(prefix: string, name: string, schema: object): FieldInfo | null {
-  const meta = fieldMeta.get(schema as never)
+  const meta = fieldDocs.get(schema as never)
   if (!meta) return null
   const listed: readonly (string | number | boolean)[] = meta.allowed ?? []
   const flag = meta.allowed?.length === 0
