@@ -2,7 +2,8 @@
 // Not in charge of: its parts (operations.ts, componentSchemas.ts, examples.ts), serving it (scripts/buildWeb.ts).
 import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
 import { errors } from './examples.ts'
-import { operations, type Operation } from './operations.ts'
+import { operations } from './operations.ts'
+import type { Operation } from './operations/operation.ts'
 import { schemaRef, type Schema } from './schemaParts.ts'
 import { schemas } from './componentSchemas.ts'
 

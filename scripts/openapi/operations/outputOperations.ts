@@ -1,0 +1,49 @@
+// In charge of: the operations of outputs, archives and posters in the store of the service.
+// Not in charge of: their form (operation.ts), example answers (examples.ts).
+import { stringSchema } from '../schemaParts.ts'
+import { bytes, conditional, conditions, type Operation } from './operation.ts'
+
+export const outputOperations: Record<string, Operation> = {
+  'GET /a/{grant}/{account}/{job}/{name}': {
+    id: 'getArchive',
+    summary: 'Download all outputs as a tar',
+    description:
+      'Answers with every object of the job in the service’s own store, segments too, as one tar that is made while it is read. `status.archive_url` is such an address. A download that broke off can be resumed with `Range`.',
+    auth: 'signed',
+    headers: { Range: stringSchema, 'If-Range': stringSchema, 'If-None-Match': stringSchema },
+    status: 200,
+    answers: { type: 'application/x-tar', schema: {} },
+    others: [
+      { status: 206, description: 'The range that Range asks for', type: 'application/x-tar', schema: {} },
+      { status: 304, description: 'Not modified since (If-None-Match)' },
+    ],
+    errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
+    curl: 'curl -o outputs.tar "$ARCHIVE_URL"',
+  },
+  'GET /o/{grant}/{account}/{job}/{path}': {
+    id: 'getOutput',
+    summary: 'Download an output',
+    description:
+      'Answers with an object in the service’s own store, whole or the range that `Range` asks for. `status.outputs[].url` is such an address; relative addresses inside of playlists and manifests work.',
+    auth: 'signed',
+    headers: conditions,
+    status: 200,
+    answers: bytes,
+    others: conditional,
+    errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
+    curl: 'curl -o video.mp4 "$OUTPUT_URL"',
+  },
+  'GET /p/{grant}/{job}/{attempt}': {
+    id: 'getPoster',
+    summary: 'Download the poster of a job',
+    description:
+      'Answers with a still of the source as JPEG. Its address is `status.poster.url`; it is kept as long as the outputs are.',
+    auth: 'signed',
+    headers: conditions,
+    status: 200,
+    answers: { type: 'image/jpeg', schema: {} },
+    others: conditional,
+    errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
+    curl: 'curl -o poster.jpg "$POSTER_URL"',
+  },
+}

@@ -1,0 +1,136 @@
+// In charge of: the operations of uploads, also resumable, and upload tokens.
+// Not in charge of: their form (operation.ts), example answers (examples.ts).
+import * as example from '../examples.ts'
+import { schemaRef, stringSchema, type Schema } from '../schemaParts.ts'
+import { body, bytes, conditional, conditions, json, page, type Operation } from './operation.ts'
+
+const binary: Schema = { ...stringSchema, format: 'binary' }
+const tus = { 'Tus-Resumable': { enum: ['1.0.0'] } }
+
+export const uploadOperations: Record<string, Operation> = {
+  'POST /uploads': {
+    id: 'createUpload',
+    summary: 'Upload a file',
+    description:
+      'The body is the file, raw or as multipart/form-data, 100 MB at most. With the headers of tus 1.0.0, it starts a resumable upload of at most 100 GB instead. Use `input` of the answer as the `input` of a job.',
+    auth: 'upload',
+    query: { name: stringSchema },
+    headers: { ...tus, 'Upload-Length': stringSchema, 'Upload-Metadata': stringSchema },
+    // A raw body may have any type. Client generators know this one.
+    body: { type: 'application/octet-stream', schema: binary, optional: true },
+    status: 201,
+    answers: json('Upload', example.upload),
+    errors: [
+      'invalid_request',
+      'length_required',
+      'unsupported_version',
+      'too_large',
+      'unsupported_media_type',
+      'quota_exceeded',
+      'gone',
+    ],
+    curl: 'curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"',
+  },
+  'GET /uploads': {
+    id: 'listUploads',
+    summary: 'List uploads',
+    description: 'Lists uploads that have not expired, newest first.',
+    auth: 'jobs',
+    query: {
+      ...page,
+      state: { enum: ['receiving', 'ready'] },
+      token: {
+        ...stringSchema,
+        pattern: '^ut_[A-Za-z0-9_-]{12}$',
+        description: '`token_id` of an upload token: only uploads that were made with it.',
+      },
+    },
+    status: 200,
+    answers: json('UploadList', example.uploadList),
+    errors: ['invalid_request', 'unsupported_version'],
+    curl: 'curl -u "$KEY:" "$BASE/uploads?state=ready"',
+  },
+  'POST /api/v0/uploads/tokens': {
+    id: 'createUploadToken',
+    summary: 'Issue an upload token',
+    description:
+      'Issues a short-lived token for a page that must not know an API key. As `Authorization: Bearer <token>` it sends files to /uploads, from any origin, and does nothing else. Its uploads belong to the account and count against its quotas. It ends when it expires, when it is revoked, or with the API key that issued it.',
+    auth: 'jobs',
+    body: {
+      type: 'application/json',
+      schema: schemaRef('NewUploadToken'),
+      example: example.newUploadToken,
+      optional: true,
+    },
+    status: 201,
+    answers: json('UploadToken', example.uploadToken),
+    errors: ['invalid_request', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
+    curl: `curl -u "$KEY:" ${body(example.newUploadToken)}"$BASE/api/v0/uploads/tokens"`,
+  },
+  'DELETE /api/v0/uploads/tokens/{token}': {
+    id: 'revokeUploadToken',
+    summary: 'Revoke an upload token',
+    description: 'Takes a `token_id`. Uploads that were made with it stay.',
+    auth: 'jobs',
+    status: 204,
+    answers: null,
+    errors: ['not_found'],
+    curl: 'curl -u "$KEY:" -X DELETE "$BASE/api/v0/uploads/tokens/$TOKEN_ID"',
+  },
+  'HEAD /uploads/{number}': {
+    id: 'getUploadOffset',
+    summary: 'Read the offset of a resumable upload',
+    description: '`Upload-Offset` says how many bytes are stored; continue there after an interruption (tus 1.0.0).',
+    auth: 'upload',
+    headers: tus,
+    status: 200,
+    answers: null,
+    errors: ['not_found', 'gone', 'unsupported_version'],
+    curl: 'curl -u "$KEY:" -I -H "Tus-Resumable: 1.0.0" "$BASE/uploads/$UPLOAD"',
+  },
+  'PATCH /uploads/{number}': {
+    id: 'continueUpload',
+    summary: 'Send the next bytes of a resumable upload',
+    description: 'The body goes to `Upload-Offset`, which must be the number of bytes that are stored (tus 1.0.0).',
+    auth: 'upload',
+    headers: { ...tus, 'Upload-Offset': stringSchema, 'Upload-Checksum': stringSchema },
+    body: { type: 'application/offset+octet-stream', schema: binary },
+    status: 204,
+    answers: null,
+    errors: [
+      'invalid_request',
+      'not_found',
+      'conflict',
+      'gone',
+      'unsupported_version',
+      'too_large',
+      'unsupported_media_type',
+      'locked',
+      'checksum_mismatch',
+    ],
+    curl: `curl -u "$KEY:" -X PATCH -H "Tus-Resumable: 1.0.0" -H "Upload-Offset: 0" -H "Content-Type: application/offset+octet-stream" --data-binary @film.mp4 "$BASE/uploads/$UPLOAD"`,
+  },
+  'GET /uploads/{number}': {
+    id: 'getUpload',
+    summary: 'Download an uploaded file',
+    description: 'Answers with the file as it was uploaded, whole or the range that `Range` asks for.',
+    auth: 'jobs',
+    headers: conditions,
+    status: 200,
+    answers: bytes,
+    others: conditional,
+    errors: ['not_found', 'range_not_satisfiable'],
+    curl: 'curl -u "$KEY:" -o back.mp4 "$BASE/uploads/$UPLOAD"',
+  },
+  'DELETE /uploads/{number}': {
+    id: 'deleteUpload',
+    summary: 'Delete an upload',
+    description: 'Removes the file. An upload that is still in progress is stopped.',
+    auth: 'upload',
+    headers: tus,
+    status: 204,
+    answers: null,
+    errors: ['not_found', 'gone', 'unsupported_version'],
+    curl: 'curl -u "$KEY:" -X DELETE "$BASE/uploads/$UPLOAD"',
+  },
+}
