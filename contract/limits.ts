@@ -107,22 +107,6 @@ export const UPLOAD_TOKENS = {
   name_pattern: `${PRINTABLE_CHARACTER}{0,100}`,
 } as const
 
-/** `out/<account>/<job_id>/`, with the longest possible account name. */
-const OWN_STORE_PREFIX_BYTES = 'out/'.length + 40 + 1 + 36 + 1
-
-/**
- * Bytes that an output's path may have below its destination, so that the store accepts the object key (1,024 bytes:
- * Amazon, Google, Oracle, R2). In a customer's store nothing is put in front of the path. Outputs for an http server
- * are staged under digests of fixed length.
- */
-export const OUTPUT_PATH_BYTES = {
-  aws: MAX_LENGTH.path_bytes,
-  gcloud: MAX_LENGTH.path_bytes,
-  http: MAX_LENGTH.path_bytes,
-  oracle: MAX_LENGTH.path_bytes,
-  'vendor-store': MAX_LENGTH.path_bytes - OWN_STORE_PREFIX_BYTES,
-} as const
-
 /** Days after which the service deletes data. */
 export const RETENTION_DAYS = { unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 } as const
 

@@ -2,6 +2,7 @@
 // Not in charge of: the numbers (limits.ts, codecs.ts), quotas of an account (worker/env.ts).
 import { AUDIO_BITRATES, allowedAudioBitrates } from '../job/rules/audioBitrates.ts'
 import { FLOOR_KBPS, fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from '../job/rules/videoBitrates.ts'
+import { OUTPUT_PROVIDERS, rulesOf } from '../job/stores/registry.ts'
 import { AUDIO_CODECS, codecOf, videoCodecs, WIRE_VIDEO_CODECS, type WireVideoCodec } from '../codecs.ts'
 import {
   AUDIO_PROFILES,
@@ -22,7 +23,6 @@ import {
   MAX_SHARES,
   MAX_UPLOAD_BYTES,
   METADATA,
-  OUTPUT_PATH_BYTES,
   PRESETS,
   PROGRAM_NUMBER,
   RETENTION_DAYS,
@@ -84,7 +84,9 @@ export function publishedLimits(quotas: {
     scte35_pid_remap: { ...SCTE35_PID, also: [-1] },
     transport_stream: { pids: STREAM_PID, service_id: SERVICE_ID, transport_stream_id: TRANSPORT_STREAM_ID },
     string_lengths: MAX_LENGTH,
-    output_path_bytes: OUTPUT_PATH_BYTES,
+    output_path_bytes: Object.fromEntries(
+      OUTPUT_PROVIDERS.map((provider) => [provider, rulesOf(provider).outputPathBytes]),
+    ),
     video_bitrate_kbps: {
       floor: FLOOR_KBPS,
       minimum_formula: 'max(100, round50(2300 * (width*height/2073600)^0.75 * C * M)), a half rounded down',

@@ -1,22 +1,15 @@
 // In charge of: cloud_credentials (specification 2.3): reading both sides, and the default when the output is omitted.
 // Not in charge of: what a provider needs (stores/), paths (paths/inputAddress.ts, rules/outputPaths.ts), whether a key
 // is valid (only the store knows).
-import { PROVIDERS, type Provider } from './stores/registry.ts'
+import { OUTPUT_PROVIDERS, PROVIDERS, rulesOf, type Provider } from './stores/registry.ts'
 import { schemeOf } from './paths/inputAddress.ts'
 import type { Credentials } from './jobConfig.ts'
 import { suggestField } from './fieldHints.ts'
 import type { Findings } from './findings.ts'
 import { redactCredentials, printableValue } from './redact.ts'
 import { presentMember, isJsonObject, readFields, printableName, type JsonObject } from './fieldReader.ts'
-import {
-  credentialSchema,
-  OUTPUT_PROVIDERS,
-  outputCredential,
-  type CredentialFields,
-  type JobDraft,
-} from './requestSchema.ts'
+import { credentialSchema, outputCredential, type CredentialFields, type JobDraft } from './requestSchema.ts'
 import { credentialChecks } from './stores/credentialChecks.ts'
-import { rulesOf } from './stores/registry.ts'
 
 export interface ParsedCredentials {
   full: Partial<Credentials>

@@ -6,7 +6,7 @@ import { AUDIO_BITRATES } from './rules/audioBitrates.ts'
 import { AUDIO_CODECS, WIRE_VIDEO_CODECS } from '../codecs.ts'
 import { CONTAINERS } from '../containers.ts'
 import * as limits from '../limits.ts'
-import { PROVIDERS, type Provider } from './stores/registry.ts'
+import { OUTPUT_PROVIDERS, PROVIDERS, type Provider } from './stores/registry.ts'
 
 /** What messages say about a field; `expects` completes "<field> must be …". Its description: fieldDocs.ts. */
 export type FieldMeta = {
@@ -167,8 +167,6 @@ export const audioProfileSchema = z.object({
   downmix_lfe: optionalBoolean(),
   optional: optionalBoolean(),
 })
-
-export const OUTPUT_PROVIDERS = PROVIDERS.filter((provider) => provider !== 'file-upload')
 
 /** Null is accepted wherever a sample could send it, and means the same as omitting the member. */
 const credentialMember = (maximum: number = limits.MAX_LENGTH.credential) =>

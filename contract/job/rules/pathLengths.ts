@@ -2,7 +2,7 @@
 // what the service puts before it and what derived names add.
 // Not in charge of: allowed characters (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts,
 // allowedOutputs.ts).
-import type { Provider } from '../stores/registry.ts'
+import { rulesOf, type Provider } from '../stores/registry.ts'
 import { utf8ByteLength } from '../paths/inputAddress.ts'
 import { isSegmented, isSmooth } from '../../containers.ts'
 import {
@@ -12,7 +12,7 @@ import {
   jobRoot,
   parseOutputLocation,
 } from '../paths/outputLocation.ts'
-import { MAX_LENGTH, OUTPUT_PATH_BYTES } from '../../limits.ts'
+import { MAX_LENGTH } from '../../limits.ts'
 import { joinPath, normalisePath } from '../paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
@@ -48,9 +48,9 @@ interface LongestKey {
 
 /** Refuses paths that are too long for the provider's stores, and reports the bytes that the field may have. */
 export function checkPathLengths(draft: JobDraft, provider: Provider, findings: Findings): void {
+  const { outputPathBytes: limit } = rulesOf(provider)
   // A provider that accepts no outputs is reported elsewhere.
-  if (provider === 'file-upload') return
-  const limit = OUTPUT_PATH_BYTES[provider]
+  if (limit === null) return
   const reported = new Map<string, number>()
   const directory = utf8ByteLength(directoryInJob(provider, draft.bucket_output_path ?? '', jobRoot(provider, draft)))
   for (const { field, key, times, own } of longestKeys(draft, provider)) {

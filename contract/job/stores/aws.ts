@@ -1,5 +1,6 @@
 // In charge of: the contract's rules for Amazon S3 and for S3-compatible stores at an `endpoint`.
 // Not in charge of: checking credentials (awsCredentials.ts), reading and writing (worker/storage/s3).
+import { MAX_LENGTH } from '../../limits.ts'
 import { parseBucketAndKey } from './objectKey.ts'
 import { wrongForm, type StoreRules } from './storeRules.ts'
 
@@ -19,6 +20,7 @@ export const aws: StoreRules<S3Address> = {
   root: { kind: 'bucket', elements: 1 },
   inputForm: FORM,
   outputForm: 's3://<bucket>/<directory>',
+  outputPathBytes: MAX_LENGTH.path_bytes,
   example: 's3://bucket/film.mp4',
   members: ['access_key', 'secret_key', 'region', 'session_token', 'endpoint'],
   parse(input) {

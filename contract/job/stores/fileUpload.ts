@@ -15,6 +15,7 @@ export const fileUpload: StoreRules<UploadAddress> = {
   root: { kind: 'bucket', elements: 1 },
   inputForm: FORM,
   outputForm: null,
+  outputPathBytes: null,
   example: '12',
   members: [],
   parse(input, baseUrl) {

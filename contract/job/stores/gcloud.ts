@@ -1,5 +1,6 @@
 // In charge of: the contract's rules for Google Cloud Storage.
 // Not in charge of: checking credentials (gcloudCredentials.ts), reading and writing (worker/storage/google).
+import { MAX_LENGTH } from '../../limits.ts'
 import { parseBucketAndKey } from './objectKey.ts'
 import { wrongForm, type StoreRules } from './storeRules.ts'
 
@@ -19,6 +20,7 @@ export const gcloud: StoreRules<GoogleAddress> = {
   root: { kind: 'bucket', elements: 1 },
   inputForm: FORM,
   outputForm: 'gs://<bucket>/<directory>',
+  outputPathBytes: MAX_LENGTH.path_bytes,
   example: 'gs://bucket/film.mp4',
   // A key file from Google also says who owns the key.
   members: ['access_key', 'secret_key', 'client_email', 'private_key', 'private_key_id', 'project_id', 'client_id'],

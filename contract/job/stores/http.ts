@@ -1,5 +1,6 @@
 // In charge of: the contract's rules for http servers: sources are read from them, outputs are PUT to them.
 // Not in charge of: whether an address may be fetched (worker/storage/addressPolicy.ts).
+import { MAX_LENGTH } from '../../limits.ts'
 import { isCleanText } from '../paths/inputAddress.ts'
 import { invalidAddress, wrongForm, type InvalidAddress, type StoreRules } from './storeRules.ts'
 
@@ -16,6 +17,8 @@ export const http: StoreRules<HttpAddress> = {
   root: { kind: 'host', elements: 1 },
   inputForm: FORM,
   outputForm: 'https://<host>/<directory>',
+  // They are staged in the service's store under digests of fixed length.
+  outputPathBytes: MAX_LENGTH.path_bytes,
   example: 'https://example.com/film.mp4',
   members: ['access_key', 'secret_key'],
   parse: (input) => parseHttp(input),

@@ -1,5 +1,6 @@
 // In charge of: the contract's rules for Oracle's Object Storage.
 // Not in charge of: checking credentials (oracleCredentials.ts), reading and writing (worker/storage/oracle).
+import { MAX_LENGTH } from '../../limits.ts'
 import { keyProblem } from './objectKey.ts'
 import { invalidAddress, wrongForm, type StoreRules } from './storeRules.ts'
 
@@ -18,6 +19,7 @@ export const oracle: StoreRules<OracleAddress> = {
   root: { kind: 'bucket', elements: 2 },
   inputForm: FORM,
   outputForm: 'oci://<namespace>/<bucket>/<directory>',
+  outputPathBytes: MAX_LENGTH.path_bytes,
   example: 'oci://namespace/bucket/film.mp4',
   members: ['region', 'access_key', 'secret_key', 'tenancy_ocid', 'user_ocid', 'oci_fingerprint', 'private_key'],
   parse(input) {

@@ -31,6 +31,11 @@ export function rulesOf(provider: Provider): StoreRules<AddressOf<Provider>> {
   return storeRules[provider]
 }
 
+/** The stores that accept outputs. */
+export const OUTPUT_PROVIDERS: readonly Provider[] = PROVIDERS.filter(
+  (provider) => rulesOf(provider).outputPathBytes !== null,
+)
+
 /** Parses `input` in the provider's form. Anything else is `invalid`, with a sentence that shows the form. */
 export function parseInput(provider: Provider, input: string, baseUrl: string | null): InputAddress {
   return rulesOf(provider).parse(input, baseUrl)

@@ -37,6 +37,11 @@ export interface StoreRules<Address extends { kind: string }> {
   inputForm: string
   /** Completes "bucket_output_path must name the bucket: …"; null if output paths are relative. */
   outputForm: string | null
+  /**
+   * Bytes that an output's path may have below its root, so that the store accepts the key of the object; null = the
+   * store accepts no outputs.
+   */
+  outputPathBytes: number | null
   /** An example of an input. */
   example: string
   /** Members of a credential that are read, in the order of a form. Others get a warning. */

@@ -3,7 +3,7 @@
 // Not in charge of: which paths are accepted (test/node/contract/job/rules/pathLengths.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
-import { OUTPUT_PATH_BYTES } from '#contract/limits.ts'
+import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { MAX_UPLOAD_HANDLE } from '#contract/task/protocol.ts'
 import { gcsStore } from '../../../worker/storage/google/gcsStore.ts'
@@ -78,7 +78,7 @@ test.each(['vendor-store', 'aws', 'http'] as const)(
       http: { cloud_provider: 'http' },
     }
     const root = { 'vendor-store': '', aws: 's3://films', http: `https://${HOST}` }
-    const limit = OUTPUT_PATH_BYTES[provider]
+    const limit = rulesOf(provider).outputPathBytes!
     const wish = (output: string) =>
       jobBody({
         bucket_output_path: root[provider],
@@ -126,7 +126,7 @@ function accessWith(pem: string): OracleApiKey {
   return key.key
 }
 
-const sinks: [string, keyof typeof OUTPUT_PATH_BYTES, () => Sink][] = [
+const sinks: [string, Provider, () => Sink][] = [
   [
     'the service’s own store, of the longest account',
     'vendor-store',
@@ -194,7 +194,7 @@ const BYTES = new TextEncoder().encode('a film')
 test.each(sinks)(
   '%s accepts the longest path in every operation, and rejects one more byte before it is sent',
   async (_, provider, make) => {
-    const limit = OUTPUT_PATH_BYTES[provider]
+    const limit = rulesOf(provider).outputPathBytes!
     const sink = make()
     for (const path of [awkward(limit), `${'ü'.repeat(Math.floor(limit / 2) - 3)}${'x'.repeat(limit % 2)}/x.mp4`]) {
       expect(new TextEncoder().encode(path).length).toBe(limit)
@@ -229,7 +229,7 @@ test.each(sinks)(
 )
 
 test('the service store’s prefix is subtracted from the limit', () => {
-  expect(ownPrefix(account, crypto.randomUUID()).length + OUTPUT_PATH_BYTES['vendor-store']).toBe(1024)
+  expect(ownPrefix(account, crypto.randomUUID()).length + rulesOf('vendor-store').outputPathBytes!).toBe(1024)
 })
 
 test('an upload id too long for a handle fails at once, and the upload is aborted', async () => {

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { OUTPUT_PATH_BYTES } from '#contract/limits.ts'
+import { OUTPUT_PROVIDERS, rulesOf, storeRules } from '#contract/job/stores/registry.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { dashObjects, hlsObjects } from '../../../../../transcoder/manifests/manifestObjects.ts'
@@ -23,7 +23,8 @@ import {
 import { audioStream, mediaInfo } from '../../../../support/transcoder/jobSpecs.ts'
 import { expectAccepted, expectRefused, request } from '../../requestFixture.ts'
 
-type Provider = keyof typeof OUTPUT_PATH_BYTES
+type Provider = Exclude<keyof typeof storeRules, 'file-upload'>
+const limitOf = (provider: Provider): number => rulesOf(provider).outputPathBytes!
 type Json = Record<string, unknown>
 
 const OWN = attemptDirectory('0'.repeat(36), 999_999_999)
@@ -163,7 +164,7 @@ describe('the longest path that is accepted', () => {
       },
     ])
     const keys = namesMade(config)
-    const limit = OUTPUT_PATH_BYTES[provider]
+    const limit = limitOf(provider)
     const bytes = keys.map((key) => Buffer.byteLength(key))
     expect(keys.filter((key) => Buffer.byteLength(key) > limit)).toEqual([])
     // The reserved length is used fully: otherwise names would be refused without need.
@@ -171,7 +172,7 @@ describe('the longest path that is accepted', () => {
     else expect(Math.max(...bytes)).toBeGreaterThan(limit - 8)
   })
 
-  test.each(Object.entries(OUTPUT_PATH_BYTES))(
+  test.each(OUTPUT_PROVIDERS.map((provider) => [provider, rulesOf(provider).outputPathBytes!] as const))(
     '%s: with what is in front of it, a key of 1,024 bytes',
     (provider, limit) => {
       const prefix = provider === 'vendor-store' ? `out/${'a'.repeat(40)}/${crypto.randomUUID()}/` : ''
@@ -191,8 +192,8 @@ test('where no name at all would fit, the directory is what is too long', () => 
 test('an output of the service store is accepted as an input with the same length limit', () => {
   const cloud_credentials = { input: { cloud_provider: 'vendor-store' } }
   const body = (bytes: number) => request({ cloud_credentials, input: `out/job-1/${one(bytes)}` })
-  expect(expectAccepted(body(OUTPUT_PATH_BYTES['vendor-store'])).warnings).toEqual([])
-  const told = expectRefused(body(OUTPUT_PATH_BYTES['vendor-store'] + 1))
+  expect(expectAccepted(body(limitOf('vendor-store'))).warnings).toEqual([])
+  const told = expectRefused(body(limitOf('vendor-store') + 1))
   expect(told).toMatchObject([
     { code: 'invalid_input_address', field: 'input', message: expect.stringContaining('942') },
   ])
