@@ -15,6 +15,7 @@ import { objectRoutes } from './delivery/objectRoutes.ts'
 import { posterRoutes } from './delivery/posterRoutes.ts'
 import { presetRoutes } from './jobs/presetRoutes.ts'
 import { serviceRoutes } from './service/serviceRoutes.ts'
+import { shareRoutes } from './shares/shareRoutes.ts'
 import { sharedPageRoutes } from './shares/sharedPageRoutes.ts'
 import { tusHeaders } from './uploads/tus/tusRoutes.ts'
 import { uploadTokenRoutes } from './uploads/uploadTokenRoutes.ts'
@@ -75,6 +76,8 @@ export const app = new Hono<AppEnv>({ getPath: routedPath })
   .use('/uploads/*', crossOrigin)
   .route('/', serviceRoutes)
   .route('/api/v0/job', jobRoutes)
+  // Behind jobRoutes, whose authentication covers this path. A second one would count the request twice.
+  .route('/api/v0/job', shareRoutes)
   .route('/api/v0/presets', presetRoutes)
   .route('/api/v0/uploads/tokens', uploadTokenRoutes)
   .route('/api/v0/keys', apiKeyRoutes)

@@ -1,8 +1,17 @@
 // In charge of: the built-in presets, for the API, the dashboard and the command line, and merging a preset into a job.
 // Pure. A test checks that the service accepts each preset.
 // Not in charge of: validating an account's own presets (validatePreset.ts), storing them (worker/db/presets.ts).
-import type { Preset } from '../api/answers.ts'
 import { presentMember, isJsonObject, type JsonObject } from './fieldReader.ts'
+
+/** A preset as the API answers with it (contract/api/answers.ts). */
+export interface BuiltInPreset {
+  preset_id: string
+  name: string
+  description: string
+  built_in: true
+  job: JsonObject
+  updated_at: null
+}
 
 const rung = (height: number, kbps: number, output: string): JsonObject => ({
   output,
@@ -30,7 +39,7 @@ const STREAMING = {
   ladder: 'auto',
 } as const
 
-const builtIn = (preset_id: string, name: string, description: string, job: JsonObject): Preset => ({
+const builtIn = (preset_id: string, name: string, description: string, job: JsonObject): BuiltInPreset => ({
   preset_id,
   name,
   description,
@@ -40,7 +49,7 @@ const builtIn = (preset_id: string, name: string, description: string, job: Json
 })
 
 /** A form starts with the first one. */
-export const builtInPresets: readonly Preset[] = [
+export const builtInPresets: readonly BuiltInPreset[] = [
   builtIn('mp4', 'MP4', 'One H.264 file, up to 720p, with stereo audio. Plays everywhere.', {
     output_container: 'mp4',
     allow_upscaling: false,
@@ -111,7 +120,7 @@ export const builtInPresets: readonly Preset[] = [
 ]
 
 /** Finds a preset by id, or by name as people write it, in any case. */
-export function builtInPreset(idOrName: string): Preset | undefined {
+export function builtInPreset(idOrName: string): BuiltInPreset | undefined {
   const name = normalizePresetName(idOrName)
   return builtInPresets.find((each) => each.preset_id === idOrName || normalizePresetName(each.name) === name)
 }

@@ -33,14 +33,13 @@ import { outputsExpireAt, buildStatus } from './jobStatus.ts'
 import { serveEvents } from './serveEvents.ts'
 import { serveLog } from './serveLog.ts'
 import { pageCursor, pageLimit, pageQuery, searchText } from '../http/pageQuery.ts'
-import { createShare, revokeShare, listSharesOfJob } from '../shares/shareRoutes.ts'
 import { replayDelivery, listDeliveries } from '../webhooks/webhookRoutes.ts'
 
 /** Pages of 1,000 objects that a deletion removes at once; the reconciler removes the rest. */
 const PURGE_PAGES = 5
 
 /** `_auto_generated_id_` in a path: no other form is valid. */
-const jobPath = '/:id{[1-9][0-9]{0,14}}'
+export const jobPath = '/:id{[1-9][0-9]{0,14}}'
 
 const stateNames = ['ready', 'queued', 'running', 'committing', 'completed', 'error', 'failed', 'cancelled'] as const
 const rowStates: Readonly<Record<(typeof stateNames)[number], JobState[]>> = {
@@ -208,10 +207,6 @@ export const jobRoutes = new Hono<AppEnv>()
     return createdResponse(c, made)
   })
 
-  .get(`${jobPath}/share`, async (c) => listSharesOfJob(c, await findOwnJob(c)))
-  .post(`${jobPath}/share`, async (c) => createShare(c, await findOwnJob(c)))
-  .delete(`${jobPath}/share/:share`, async (c) => revokeShare(c, await findOwnJob(c)))
-
   .get(`${jobPath}/events`, async (c) => serveEvents(c, await findOwnJob(c)))
 
   .get(`${jobPath}/log`, async (c) => serveLog(c, await findOwnJob(c)))
@@ -230,7 +225,7 @@ export const jobRoutes = new Hono<AppEnv>()
     return c.body(null, 204)
   })
 
-async function findOwnJob(c: Context<AppEnv>): Promise<Job & { position: number | null }> {
+export async function findOwnJob(c: Context<AppEnv>): Promise<Job & { position: number | null }> {
   const job = await findJob(c.env.DB, c.get('account'), Number(c.req.param('id')))
   if (!job) throw notFound()
   return job

@@ -1,7 +1,7 @@
 // In charge of: operations of a job's owner on its shares: create, list, revoke.
 // Not in charge of: what the holder of a share sees (sharedPageRoutes.ts).
 import { outputProvider } from '#contract/job/jobConfig.ts'
-import type { Context } from 'hono'
+import { Hono, type Context } from 'hono'
 import type { Share, ShareList } from '#contract/api/answers.ts'
 import { newShare } from '#contract/api/requestBodies.ts'
 import { MAX_SHARES, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
@@ -17,6 +17,7 @@ import { validationFailed, notFound, RequestError } from '../http/requestError.t
 import { problemsFromIssues } from '../http/validationErrors.ts'
 import { displayInputName } from '../db/searchText.ts'
 import { newShareId, createShareToken } from './shareAccess.ts'
+import { findOwnJob, jobPath } from '../jobs/jobRoutes.ts'
 import { outputsExpireAt } from '../jobs/jobStatus.ts'
 
 const MAX_SHARE_BYTES = 16 * 1024
@@ -29,7 +30,13 @@ const expectations = {
   },
 }
 
-export async function createShare(c: Context<AppEnv>, job: Job): Promise<Response> {
+/** app.ts mounts them behind the routes of jobs at the same path, which have authenticated the request. */
+export const shareRoutes = new Hono<AppEnv>()
+  .get(`${jobPath}/share`, async (c) => listSharesOfJob(c, await findOwnJob(c)))
+  .post(`${jobPath}/share`, async (c) => createShare(c, await findOwnJob(c)))
+  .delete(`${jobPath}/share/:share`, async (c) => revokeShare(c, await findOwnJob(c)))
+
+async function createShare(c: Context<AppEnv>, job: Job): Promise<Response> {
   const { value } = await readOptionalJson(c, MAX_SHARE_BYTES)
   const parsed = newShare.safeParse(value)
   if (!parsed.success) throw validationFailed(problemsFromIssues(parsed.error.issues, value, expectations))
@@ -49,12 +56,12 @@ export async function createShare(c: Context<AppEnv>, job: Job): Promise<Respons
   return c.json(await publicShare(c, job, row))
 }
 
-export async function listSharesOfJob(c: Context<AppEnv>, job: Job): Promise<Response> {
+async function listSharesOfJob(c: Context<AppEnv>, job: Job): Promise<Response> {
   const rows = await listShares(c.env.DB, job.id, Date.now(), MAX_SHARES)
   return c.json({ shares: await Promise.all(rows.map((row) => publicShare(c, job, row))) } satisfies ShareList)
 }
 
-export async function revokeShare(c: Context<AppEnv>, job: Job): Promise<Response> {
+async function revokeShare(c: Context<AppEnv>, job: Job): Promise<Response> {
   if (!(await deleteShare(c.env.DB, job.id, c.req.param('share') ?? ''))) throw notFound()
   return c.body(null, 204)
 }
