@@ -2,7 +2,6 @@
 // Not in charge of: the list of providers (registry.ts), their addresses and credentials in a request
 // (contract/job/stores/).
 import type { Credentials } from '#contract/job/jobConfig.ts'
-import type { StoreKeyResult } from '#contract/job/storeKeys/storeKey.ts'
 import type { Sink, Source } from './objectStore.ts'
 import { StoreError } from './objectStore.ts'
 
@@ -51,12 +50,9 @@ export function requireRoot<Address>({ root }: SinkRequest<Address>, provider: s
  * service may have checked less.
  * @throws StoreError `credentials_invalid`
  */
-export function keyOf<Signer>(
-  read: StoreKeyResult<Signer>,
-  provider: string,
-): Extract<StoreKeyResult<Signer>, { ok: true }>['key'] {
-  if (!read.ok) throw noKey(provider)
-  return read.key
+export function requireKey<Key>(key: Key | null, provider: string): Key {
+  if (key === null) throw noKey(provider)
+  return key
 }
 
 export function noKey(provider: string): StoreError {

@@ -4,9 +4,12 @@
 import { readDerElements, writeDerElement } from './der.ts'
 import { md5 } from './md5.ts'
 
-export interface RsaKey {
+export interface SigningKey {
   /** PrivateKeyInfo, the only form that WebCrypto imports. */
   pkcs8: Uint8Array<ArrayBuffer>
+}
+
+export interface RsaKey extends SigningKey {
   /** Bits of the modulus. */
   bits: number
   /** MD5 of the public key (SubjectPublicKeyInfo, DER), as Oracle shows it: `20:3b:…`. */
@@ -39,10 +42,23 @@ export function isPem(text: string | null | undefined): text is string {
   return text?.includes('-----BEGIN ') === true
 }
 
+const SECTION = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^-]*)-----END ([A-Z0-9 ]{1,40})-----/
+
+/** Keys copied from JSON files still have their escaped line breaks. */
+function unescapeLines(text: string): string {
+  return text.replace(/\\r|\r/g, '').replaceAll('\\n', '\n')
+}
+
+/** The key of a text that `readPem` accepted, without judging it again; null if it holds none. */
+export function decodePem(text: string): SigningKey | null {
+  const [, label, body] = SECTION.exec(unescapeLines(text)) ?? []
+  const der = fromBase64(body ?? '')
+  return der && { pkcs8: label === 'RSA PRIVATE KEY' ? wrapPkcs8(der) : der }
+}
+
 export function readPem(text: string): PemResult {
-  // Keys copied from JSON files still have their escaped line breaks.
-  const lines = text.replace(/\\r|\r/g, '').replaceAll('\\n', '\n')
-  const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^-]*)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines)
+  const lines = unescapeLines(text)
+  const found = SECTION.exec(lines)
   if (!found) {
     // RFC 1421 §4.6.1.1: an encrypted PKCS#1 key has a header that says so. The header contains hyphens, which the
     // pattern above excludes.
@@ -77,6 +93,10 @@ function unwrapPkcs8(der: Uint8Array): Uint8Array | 'another' | null {
   return oid && same(oid.whole, RSA.subarray(2, 13)) ? key.content : 'another'
 }
 
+function wrapPkcs8(key: Uint8Array): Uint8Array<ArrayBuffer> {
+  return writeDerElement(SEQUENCE, ZERO, RSA, writeDerElement(OCTET_STRING, key))
+}
+
 /** RFC 8017 §A.1.2: version, n, e, d, p, q, and three more values that speed up signing. */
 function keyOf(der: Uint8Array): RsaKey | null {
   const [sequence, ...more] = readDerElements(der) ?? []
@@ -87,7 +107,7 @@ function keyOf(der: Uint8Array): RsaKey | null {
   const publicKey = writeDerElement(SEQUENCE, n.whole, e.whole)
   const digest = md5(writeDerElement(SEQUENCE, RSA, writeDerElement(BIT_STRING, Uint8Array.of(0), publicKey)))
   return {
-    pkcs8: writeDerElement(SEQUENCE, ZERO, RSA, writeDerElement(OCTET_STRING, sequence!.whole)),
+    pkcs8: wrapPkcs8(sequence!.whole),
     bits: bitsOf(n.content),
     fingerprint: [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join(':'),
   }
@@ -105,7 +125,7 @@ function same(a: Uint8Array, b: Uint8Array): boolean {
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 /** RFC 4648 §4, white space allowed; null for anything else. */
-function fromBase64(text: string): Uint8Array | null {
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   const digits = text.replace(/\s+/g, '').replace(/={1,2}$/, '')
   if (digits === '' || digits.length % 4 === 1) return null
   const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4))

@@ -1,7 +1,7 @@
 // In charge of: which kind of key a credential holds (decision "Stores"): an access key with its secret, or a signing
-// key in PEM form; and its problems. Validation and the stores use the same reading.
+// key in PEM form; and its problems; opening the key of a credential that was accepted.
 // Not in charge of: what a provider requires of signing keys (stores/), whether the store accepts the key.
-import { isPem, readPem, type RsaKey } from './pem.ts'
+import { decodePem, isPem, readPem, type SigningKey } from './pem.ts'
 import type { CredentialMember, KnownCredential } from '../stores/storeRules.ts'
 
 /** An access key and its secret, for SigV4. */
@@ -33,15 +33,16 @@ export interface SignerForm<Signer> {
   either: string
   /** @param fingerprint of the given key; null if it cannot be read */
   check(known: KnownCredential, fingerprint: string | null, report: ReportMember): void
-  make(known: KnownCredential, key: RsaKey): Signer
+  /** @param known was accepted by `check` */
+  make(known: KnownCredential, key: SigningKey): Signer
 }
 type ReportMember = (member: CredentialMember, message: string) => void
 
 /** Google and Oracle generate keys of 2048 bits and more. Signing with much longer keys takes seconds. */
 const KEY_BITS = { minimum: 2048, maximum: 8192 }
 
-export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential): StoreKeyResult<Signer> {
-  const { members, either } = form
+/** The members that each of the two forms lacks, and those that hold a PEM key. */
+function missingMembers({ members }: SignerForm<unknown>, known: KnownCredential) {
   const pems = (['private_key', 'secret_key'] as const).filter((name) => isPem(known[name]))
   const lacksPair = (['access_key', 'secret_key'] as const).filter((name) => !known[name] || isPem(known[name]))
   const lacksSigner: CredentialMember[] = [
@@ -49,6 +50,23 @@ export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential
     // A private_key that is not PEM is treated as one, so that its problem is reported.
     ...(pems.length > 0 || known.private_key ? [] : (['private_key'] as const)),
   ]
+  return { pems, lacksPair, lacksSigner }
+}
+
+/**
+ * The key of a credential that `readKey` accepted, without judging it again; null if it holds none: an older version
+ * of the service may have accepted it.
+ */
+export function openKey<Signer>(form: SignerForm<Signer>, known: KnownCredential): KeyPair | Signer | null {
+  const { pems, lacksPair, lacksSigner } = missingMembers(form, known)
+  if (lacksPair.length === 0) return pairOf(known)
+  const key = lacksSigner.length > 0 ? null : decodePem(known[pems[0] ?? 'private_key'] ?? '')
+  return key && form.make(known, key)
+}
+
+export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential): StoreKeyResult<Signer> {
+  const { members, either } = form
+  const { pems, lacksPair, lacksSigner } = missingMembers(form, known)
   const hasPair = lacksPair.length === 0
   const hasSigner = lacksSigner.length === 0
   if (!hasPair && !hasSigner) {
@@ -62,14 +80,20 @@ export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential
   return hasPair ? readPair(known, [...members, ...form.optional]) : readSigner(form, known, pems)
 }
 
+const pairOf = ({ access_key: accessKey, secret_key: secretKey }: KnownCredential): KeyPair => ({
+  kind: 'pair',
+  accessKey: accessKey ?? '',
+  secretKey: secretKey ?? '',
+})
+
 function readPair(known: KnownCredential, members: readonly CredentialMember[]): StoreKeyResult<never> {
-  const [accessKey, secretKey] = [known.access_key ?? '', known.secret_key ?? '']
-  if (!/^[\x21-\x7e]+$/.test(accessKey)) {
+  const key = pairOf(known)
+  if (!/^[\x21-\x7e]+$/.test(key.accessKey)) {
     const message = ' contains characters that such a key cannot have'
     return { ok: false, problems: [{ code: 'invalid_value', member: 'access_key', message }] }
   }
   const unused = [...members, 'private_key' as const].filter((name) => known[name])
-  return { ok: true, key: { kind: 'pair', accessKey, secretKey }, unused }
+  return { ok: true, key, unused }
 }
 
 function readSigner<Signer>(

@@ -1,7 +1,7 @@
 // In charge of: the credentials of Google Cloud Storage: an HMAC key, or the key of a service account.
 // Not in charge of: telling the two apart (../storeKeys/storeKey.ts).
-import { readKey, type StoreKeyResult, type SignerForm } from '../storeKeys/storeKey.ts'
-import type { RsaKey } from '../storeKeys/pem.ts'
+import { openKey, readKey, type KeyPair, type StoreKeyResult, type SignerForm } from '../storeKeys/storeKey.ts'
+import type { SigningKey } from '../storeKeys/pem.ts'
 import { checkKey, type CheckCredentials } from './credentialReport.ts'
 import type { KnownCredential } from './storeRules.ts'
 
@@ -9,7 +9,7 @@ export interface ServiceAccount {
   kind: 'service-account'
   clientEmail: string
   keyId: string | null
-  key: RsaKey
+  key: SigningKey
 }
 
 const serviceAccount: SignerForm<ServiceAccount> = {
@@ -22,6 +22,10 @@ const serviceAccount: SignerForm<ServiceAccount> = {
   make({ client_email: clientEmail, private_key_id: keyId }, key) {
     return { kind: 'service-account', clientEmail: clientEmail ?? '', keyId: keyId || null, key }
   },
+}
+
+export function openGoogleKey(known: KnownCredential): KeyPair | ServiceAccount | null {
+  return openKey(serviceAccount, known)
 }
 
 export function readGoogleKey(known: KnownCredential): StoreKeyResult<ServiceAccount> {

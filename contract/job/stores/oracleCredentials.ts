@@ -1,7 +1,7 @@
 // In charge of: the credentials of Oracle's Object Storage: a customer secret key, or an API signing key of a user.
 // Not in charge of: telling the two apart (../storeKeys/storeKey.ts).
-import { readKey, type StoreKeyResult, type SignerForm } from '../storeKeys/storeKey.ts'
-import type { RsaKey } from '../storeKeys/pem.ts'
+import { openKey, readKey, type KeyPair, type StoreKeyResult, type SignerForm } from '../storeKeys/storeKey.ts'
+import type { SigningKey } from '../storeKeys/pem.ts'
 import { checkKey, checkRegion, type CheckCredentials } from './credentialReport.ts'
 import type { KnownCredential } from './storeRules.ts'
 
@@ -10,8 +10,10 @@ export interface OracleApiKey {
   tenancy: string
   user: string
   fingerprint: string
-  key: RsaKey
+  key: SigningKey
 }
+
+const fingerprintOf = ({ oci_fingerprint: given }: KnownCredential): string => (given ?? '').trim().toLowerCase()
 
 const apiKey: SignerForm<OracleApiKey> = {
   members: ['tenancy_ocid', 'user_ocid', 'oci_fingerprint'],
@@ -25,16 +27,21 @@ const apiKey: SignerForm<OracleApiKey> = {
         report(name, `must be the OCID of a ${type}: ocid1.${type}.oc1..…`)
       }
     }
-    const fingerprint = (known.oci_fingerprint ?? '').trim().toLowerCase()
+    const fingerprint = fingerprintOf(known)
     if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){15}$/.test(fingerprint)) {
       report('oci_fingerprint', 'must be 16 bytes in hexadecimal with colons: 20:3b:97:…')
     } else if (actual !== null && actual !== fingerprint) {
       report('oci_fingerprint', `is not that of the given key, which has ${actual}`)
     }
   },
-  make({ tenancy_ocid: tenancy, user_ocid: user }, key) {
-    return { kind: 'api-key', tenancy: tenancy ?? '', user: user ?? '', fingerprint: key.fingerprint, key }
+  make(known, key) {
+    const { tenancy_ocid: tenancy, user_ocid: user } = known
+    return { kind: 'api-key', tenancy: tenancy ?? '', user: user ?? '', fingerprint: fingerprintOf(known), key }
   },
+}
+
+export function openOracleKey(known: KnownCredential): KeyPair | OracleApiKey | null {
+  return openKey(apiKey, known)
 }
 
 export function readOracleKey(known: KnownCredential): StoreKeyResult<OracleApiKey> {

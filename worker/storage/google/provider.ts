@@ -2,10 +2,10 @@
 // Not in charge of: the requests (gcsStore.ts), tokens (accessToken.ts).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { GoogleAddress } from '#contract/job/stores/gcloud.ts'
-import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'
+import { openGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'
 import { cacheControlOf } from '../cacheControl.ts'
 import type { StoreProvider } from '../provider.ts'
-import { keyOf, requireRoot } from '../provider.ts'
+import { requireKey, requireRoot } from '../provider.ts'
 import type { S3Store } from '../s3/s3Client.ts'
 import { s3Sink } from '../s3/s3Sink.ts'
 import { s3Source } from '../s3/s3Source.ts'
@@ -21,5 +21,5 @@ export const googleProvider: StoreProvider<GoogleAddress> = {
 }
 
 function storeOf(env: Env, { bucket }: GoogleAddress, credentials: Partial<Credentials>): S3Store {
-  return gcsStore(bucket, keyOf(readGoogleKey(credentials), 'gcloud'), storeTransport(env, 'gcloud'))
+  return gcsStore(bucket, requireKey(openGoogleKey(credentials), 'gcloud'), storeTransport(env, 'gcloud'))
 }

@@ -3,10 +3,10 @@
 // Not in charge of: the requests of either (ociS3Store.ts, ociClient.ts).
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { OracleAddress } from '#contract/job/stores/oracle.ts'
-import { readOracleKey } from '#contract/job/stores/oracleCredentials.ts'
+import { openOracleKey } from '#contract/job/stores/oracleCredentials.ts'
 import { cacheControlOf } from '../cacheControl.ts'
 import type { StoreProvider } from '../provider.ts'
-import { keyOf, noKey, requireRoot } from '../provider.ts'
+import { requireKey, noKey, requireRoot } from '../provider.ts'
 import { s3Sink } from '../s3/s3Sink.ts'
 import { s3Source } from '../s3/s3Source.ts'
 import { storeTransport } from '../guardedFetch.ts'
@@ -35,7 +35,7 @@ export const oracleProvider: StoreProvider<OracleAddress> = {
 }
 
 function accessOf({ namespace, bucket }: OracleAddress, credentials: Partial<Credentials>) {
-  const key = keyOf(readOracleKey(credentials), 'oracle')
+  const key = requireKey(openOracleKey(credentials), 'oracle')
   const { region } = credentials
   if (!region) throw noKey('oracle')
   return { place: { namespace, bucket, region } satisfies OciBucketAddress, key }
