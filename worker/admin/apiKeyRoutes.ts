@@ -18,8 +18,8 @@ import { transferUploads } from '../db/uploads.ts'
 import { validationFailed, notFound } from '../http/requestError.ts'
 import type { FieldExpectations } from '../http/validationErrors.ts'
 import { problemsFromIssues } from '../http/validationErrors.ts'
-import { toBase64Url } from '../secrets/hmac.ts'
 import { byteLimitExpectation } from './accountRoutes.ts'
+import { randomName } from '../util/encoding.ts'
 
 const MAX_BODY = 16 * 1024
 
@@ -117,8 +117,8 @@ async function findActiveKey(env: Env, id: string): Promise<ApiKeyRow> {
 
 /** 9 and 32 random bytes. This answer is the only one that contains the key. */
 async function issueKey(env: Env, wish: NewKeyRequest) {
-  const id = `sp_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`
-  const key = `${id}.${toBase64Url(crypto.getRandomValues(new Uint8Array(32)))}`
+  const id = `sp_${randomName(9)}`
+  const key = `${id}.${randomName(32)}`
   const row = {
     id,
     account: wish.account,

@@ -6,6 +6,7 @@ import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import type { ByteSpan } from '../util/byteRange.ts'
 import { ownPrefix } from '../storage/keyBelow.ts'
 import { r2Source } from '../storage/r2/r2Store.ts'
+import { toHex } from '../util/encoding.ts'
 
 /** As in serveObject.ts: a local R2 GET has no backpressure. */
 const WINDOW_BYTES = 32 * 1024 * 1024
@@ -73,8 +74,7 @@ export async function measureArchive(env: Env, archived: ArchivedJob): Promise<A
     }
   }
   await writer.close()
-  const hex = [...new Uint8Array(await digest.digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  return objects === 0 ? null : { size, etag: `"${hex.slice(0, 32)}"` }
+  return objects === 0 ? null : { size, etag: `"${toHex(await digest.digest).slice(0, 32)}"` }
 }
 
 /** If an object is deleted or replaced meanwhile, the body is cut off, which its length reveals. */

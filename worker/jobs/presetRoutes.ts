@@ -20,7 +20,7 @@ import {
   listPresets,
 } from '../db/presets.ts'
 import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
-import { toBase64Url } from '../secrets/hmac.ts'
+import { randomName } from '../util/encoding.ts'
 
 const publicPreset = (row: StoredPreset): Preset => ({
   preset_id: row.id,
@@ -40,7 +40,7 @@ export const presetRoutes = new Hono<AppEnv>()
   .post('/', async (c) => {
     const [account, now] = [c.get('account'), Date.now()]
     const wish = read((await readJson(c, MAX_BODY_BYTES)).value, publicBaseUrl(c))
-    const id = `pre_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`
+    const id = `pre_${randomName(9)}`
     const row = { ...wish, id, account, created_at: now, updated_at: now }
     if (!(await insertPreset(c.env.DB, row, PRESETS.per_account))) {
       const other = await findPresetByIdOrName(c.env.DB, account, '', wish.folded)

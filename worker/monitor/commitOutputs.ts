@@ -16,6 +16,7 @@ import type { TaskRow } from '../db/tasks.ts'
 import { openJobSink } from '../storage/jobStores.ts'
 import type { Sink } from '../storage/objectStore.ts'
 import { isTransient, StoreError } from '../storage/objectStore.ts'
+import { sha256Hex } from '../util/encoding.ts'
 
 interface CommitRecord extends Omit<FinishPost, 'written'> {
   attempt: number
@@ -207,7 +208,7 @@ async function putManifest(sink: Sink, object: WrittenObject): Promise<StoredOut
     path: object.path,
     location: sink.location(object.path),
     size: bytes.byteLength,
-    sha256: toHex(await crypto.subtle.digest('SHA-256', bytes)),
+    sha256: await sha256Hex(bytes),
     etag,
     content_type: object.content_type,
     profile: object.profile,
@@ -215,8 +216,4 @@ async function putManifest(sink: Sink, object: WrittenObject): Promise<StoredOut
     ...(object.segments ? { segments: object.segments } : {}),
     ...(object.media ? { media: object.media } : {}),
   }
-}
-
-function toHex(digest: ArrayBuffer): string {
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,5 +1,6 @@
 // In charge of: keyed hashes of the service (attempt tokens, object addresses, API keys), each with its own label.
 // Not in charge of: encryption (vault.ts).
+import { fromBase64Url, toBase64Url } from '../util/encoding.ts'
 
 const encoder = new TextEncoder()
 const keys = new Map<string, Promise<CryptoKey>>()
@@ -33,7 +34,7 @@ function serviceSecret(env: Env): string {
 /** HMAC-SHA-256 as base64url without padding: 43 characters. */
 export async function hmacSign(env: Env, label: string, text: string): Promise<string> {
   const mac = await crypto.subtle.sign('HMAC', await hmacKey(serviceSecret(env), label), encoder.encode(text))
-  return toBase64Url(new Uint8Array(mac))
+  return toBase64Url(mac)
 }
 
 /** Verifies a signature of `hmacSign` in constant time. */
@@ -42,24 +43,4 @@ export async function hmacVerify(env: Env, label: string, text: string, signatur
   return (
     mac !== null && crypto.subtle.verify('HMAC', await hmacKey(serviceSecret(env), label), mac, encoder.encode(text))
   )
-}
-
-export function toBase64Url(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-}
-
-/**
- * Accepts only the form that `toBase64Url` writes: other values of the unused bits of the last character are refused.
- */
-export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | null {
-  if (!/^[A-Za-z0-9_-]*$/.test(text)) return null
-  try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-    const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0))
-    return toBase64Url(bytes) === text ? bytes : null
-  } catch {
-    return null
-  }
 }

@@ -1,5 +1,6 @@
 // In charge of: envelope encryption of clients' secrets (credentials, addresses with signatures).
 // Not in charge of: which values are secret (contract/job/redact.ts), where an envelope is stored (db/).
+import { fromBase64, toBase64 } from '../util/encoding.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -127,14 +128,4 @@ async function decrypt(key: CryptoKey, text: string, additionalData: BufferSourc
   return crypto.subtle.decrypt(algorithm, key, both.slice(12)).catch((error: unknown) => {
     throw new WrongBindingError('this was sealed for something else, or changed', { cause: error })
   })
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
-}
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
 }

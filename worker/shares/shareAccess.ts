@@ -6,8 +6,9 @@ import { sharedMedia } from '#contract/api/sharedMedia.ts'
 import type { Job } from '../db/jobs.ts'
 import type { ShareRow } from '../db/shares.ts'
 import { findSharedJobRow } from '../db/shares.ts'
-import { hmacSign, toBase64Url, hmacVerify } from '../secrets/hmac.ts'
+import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
 import { buildStatus } from '../jobs/jobStatus.ts'
+import { randomName } from '../util/encoding.ts'
 
 /**
  * Addresses of media do not name the share, so that a segment needs no database query. They stay valid after the share
@@ -18,7 +19,7 @@ const MEDIA_URL_TTL_MS = 12 * 3600_000
 const EXPIRY_ROUNDING_MS = 3600_000
 
 export function newShareId(): string {
-  return `sh_${toBase64Url(crypto.getRandomValues(new Uint8Array(12)))}`
+  return `sh_${randomName(12)}`
 }
 
 /** `<share id>.<signature>`: a token with a wrong signature is refused without a database query. */

@@ -1,13 +1,13 @@
 // In charge of: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 §8.2), the request signature of Oracle and Google.
 // Not in charge of: what is signed, reading keys (contract/job/storeKeys/pem.ts).
-import type { RsaKey } from '#contract/job/storeKeys/pem.ts'
+import type { SigningKey } from '#contract/job/storeKeys/pem.ts'
 import { StoreError } from './objectStore.ts'
 
 /**
  * → the signature of a UTF-8 text. The key is imported once, at the first signature.
  * @throws StoreError `credentials_invalid` if the numbers are not a valid key: earlier checks cover only the key's form
  */
-export function rsaSha256Signer(provider: string, key: Pick<RsaKey, 'pkcs8'>): (text: string) => Promise<Uint8Array> {
+export function rsaSha256Signer(provider: string, key: SigningKey): (text: string) => Promise<Uint8Array> {
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
   let imported: Promise<CryptoKey> | null = null
   return async (text) => {
@@ -24,10 +24,4 @@ export function rsaSha256Signer(provider: string, key: Pick<RsaKey, 'pkcs8'>): (
       )
     }
   }
-}
-
-export function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
 }

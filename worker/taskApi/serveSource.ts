@@ -7,11 +7,11 @@ import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../s
 import { TtlCache } from '../util/ttlCache.ts'
 import { findJobByJobId } from '../db/jobs.ts'
 import { staleAttempt } from '../http/requestError.ts'
-import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
 import { openJobSource } from '../storage/jobStores.ts'
 import type { ByteRange, Source, SourceStat } from '../storage/objectStore.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import type { TaskEnv } from './taskContext.ts'
+import { fromBase64Url, toBase64Url } from '../util/encoding.ts'
 
 const sources = new TtlCache<Source>()
 
@@ -65,7 +65,7 @@ function sourceHeaders(stat: SourceStat, length: number | null): Headers {
     'cache-control': 'no-store',
   })
   // A provider's ETag may be weak or combine several headers. It is wrapped in a strong one.
-  if (stat.etag !== null) headers.set('etag', `"${toBase64Url(new TextEncoder().encode(stat.etag))}"`)
+  if (stat.etag !== null) headers.set('etag', `"${toBase64Url(stat.etag)}"`)
   if (length !== null) headers.set('content-length', String(length))
   return headers
 }

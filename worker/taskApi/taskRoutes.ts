@@ -34,7 +34,6 @@ import { findJobByJobId, updateWarnings } from '../db/jobs.ts'
 import { findTask, savePlan } from '../db/tasks.ts'
 import { handleError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { decodePlan } from '../db/tasks.ts'
-import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { verifyAttemptToken } from '../secrets/attemptToken.ts'
 import { finishDryRun } from './finishDryRun.ts'
@@ -52,6 +51,7 @@ import {
 } from './putOutput.ts'
 import { serveSource } from './serveSource.ts'
 import type { TaskEnv } from './taskContext.ts'
+import { fromBase64Url, toBase64Url } from '../util/encoding.ts'
 
 /** An attempt that takes longer is given up. Its token is valid for an hour more. */
 const MAX_ATTEMPT_MS = 12 * 3600_000
@@ -156,7 +156,7 @@ export const taskApi = new Hono<TaskEnv>()
       await sink.abortUpload(path, upload)
       throw staleAttempt()
     }
-    const handle = toBase64Url(new TextEncoder().encode(JSON.stringify([path, upload])))
+    const handle = toBase64Url(JSON.stringify([path, upload]))
     if (handle.length > MAX_UPLOAD_HANDLE) {
       await sink.abortUpload(path, upload)
       throw new StoreError('invalid', 'door', 'beginUpload', 'The store names its uploads by more than can be kept.')

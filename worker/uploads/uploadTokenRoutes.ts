@@ -12,8 +12,8 @@ import { findApiKey } from '../db/apiKeys.ts'
 import { deleteUploadToken, insertUploadToken } from '../db/uploadTokens.ts'
 import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
 import { problemsFromIssues } from '../http/validationErrors.ts'
-import { toBase64Url } from '../secrets/hmac.ts'
 import { configuredKeyHash, createUploadToken } from './authenticateUpload.ts'
+import { randomName } from '../util/encoding.ts'
 
 const MAX_BODY = 16 * 1024
 const { max_files: files, expires_in_seconds: life, name_characters: NAME } = UPLOAD_TOKENS
@@ -39,7 +39,7 @@ export const uploadTokenRoutes = new Hono<AppEnv>()
     const { max_bytes, max_files, expires_in_seconds, name } = parsed.data
     const [now, keyId] = [Date.now(), c.get('keyId')]
     const row = {
-      id: `ut_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`,
+      id: `ut_${randomName(9)}`,
       account: c.get('account'),
       key_id: keyId,
       key_hash: keyId === 'configured' ? await configuredKeyHash(c.env) : null,

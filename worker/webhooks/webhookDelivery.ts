@@ -8,10 +8,11 @@ import type { Job } from '../db/jobs.ts'
 import { findJobByJobId } from '../db/jobs.ts'
 import type { DeliveryAttempt, WebhookRow } from '../db/webhooks.ts'
 import { listWebhooks, recordDeliveryAttempt } from '../db/webhooks.ts'
-import { fromBase64Url, hmacSign } from '../secrets/hmac.ts'
+import { hmacSign } from '../secrets/hmac.ts'
 import { openJobSecrets } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
+import { fromBase64, fromBase64Url, toBase64 } from '../util/encoding.ts'
 
 /** From the request to the status line; the rest of the answer is not read. */
 const TIMEOUT_MS = 15_000
@@ -25,7 +26,7 @@ const MAX_LOGGED_TRIES = 20
  */
 export async function webhookSecret(env: Env, account: string, generation: number): Promise<string> {
   const bytes = fromBase64Url(await hmacSign(env, 'webhook secret', `${account} ${generation}`)) ?? new Uint8Array(0)
-  return `whsec_${btoa(String.fromCharCode(...bytes))}`
+  return `whsec_${toBase64(bytes)}`
 }
 
 /** Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, one per valid secret, the current one first. */
@@ -34,10 +35,10 @@ async function signatures(env: Env, owner: AccountRow, id: string, seconds: numb
   const overlaps = rotatedAt !== null && Date.now() < rotatedAt + SECRET_OVERLAP_MS
   const attempt = (overlaps ? [current, current - 1] : [current]).map(async (generation) => {
     const secret = (await webhookSecret(env, owner.account, generation)).slice('whsec_'.length)
-    const raw = Uint8Array.from(atob(secret), (char) => char.charCodeAt(0))
+    const raw = fromBase64(secret)
     const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
     const mac = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(`${id}.${seconds}.${body}`))
-    return `v1,${btoa(String.fromCharCode(...new Uint8Array(mac)))}`
+    return `v1,${toBase64(mac)}`
   })
   return (await Promise.all(attempt)).join(' ')
 }

@@ -16,7 +16,7 @@ import { ociSigner, ociSigningString } from '../../../worker/storage/oracle/ociS
 import { ociS3Store } from '../../../worker/storage/oracle/ociS3Store.ts'
 import { s3Sink } from '../../../worker/storage/s3/s3Sink.ts'
 import { s3Source } from '../../../worker/storage/s3/s3Source.ts'
-import { rsaSha256Signer, toBase64 } from '../../../worker/storage/rsaSignature.ts'
+import { rsaSha256Signer } from '../../../worker/storage/rsaSignature.ts'
 import type { Sink, Source, StoreError } from '../../../worker/storage/objectStore.ts'
 import {
   caching,
@@ -29,6 +29,7 @@ import {
   sourceConformance,
 } from './conformance.ts'
 import { PLANTED_SINK_FAULTS } from './plantedSinkFaults.ts'
+import { toBase64 } from '../../../worker/util/encoding.ts'
 
 const place = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
 const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='

@@ -1,9 +1,9 @@
 // In charge of: the R2 binding against the conformance suite.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { toBase64Url } from '../../../worker/secrets/hmac.ts'
 import { r2Sink, r2Source } from '../../../worker/storage/r2/r2Store.ts'
 import { caching, describeSinkConformance, describeSourceConformance, SAMPLE_BYTES } from './conformance.ts'
+import { toBase64Url } from '../../../worker/util/encoding.ts'
 
 let key = ''
 describeSourceConformance('vendor-store', {

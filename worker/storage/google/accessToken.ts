@@ -2,10 +2,10 @@
 // cached until shortly before they expire.
 // Not in charge of: using them (gcsStore.ts).
 import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
-import { toBase64Url } from '../../secrets/hmac.ts'
 import { rsaSha256Signer } from '../rsaSignature.ts'
 import { StoreError } from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
+import { toBase64Url } from '../../util/encoding.ts'
 
 const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write'
@@ -81,7 +81,7 @@ function headerOf(token: Token): string {
 
 async function nameOf({ clientEmail, keyId, key }: Omit<ServiceAccount, 'kind'>): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', key.pkcs8)
-  return JSON.stringify([clientEmail, keyId, toBase64Url(new Uint8Array(digest))])
+  return JSON.stringify([clientEmail, keyId, toBase64Url(digest)])
 }
 
 /** RFC 7519, RFC 7515 §3: the assertion, which Google calls a JWT. Times in seconds. */
@@ -90,7 +90,7 @@ export async function jwtAssertion(
   sign: (text: string) => Promise<Uint8Array>,
   issuedAt: number,
 ): Promise<string> {
-  const part = (value: object): string => toBase64Url(new TextEncoder().encode(JSON.stringify(value)))
+  const part = (value: object): string => toBase64Url(JSON.stringify(value))
   const header = part({ alg: 'RS256', typ: 'JWT', ...(keyId === null ? {} : { kid: keyId }) })
   const claims = { iss: clientEmail, scope: SCOPE, aud: TOKEN_URL, iat: issuedAt, exp: issuedAt + ASSERTION_SECONDS }
   const text = `${header}.${part(claims)}`

@@ -3,7 +3,6 @@
 // server.
 // Not in charge of: which addresses may be reached (guardedFetch.ts), the staging store (r2/r2Store.ts).
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
-import { fromBase64Url, toBase64Url } from '../../secrets/hmac.ts'
 import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import type { HttpCredentials } from './httpSource.ts'
 import { basicAuthorization } from './httpSource.ts'
@@ -11,6 +10,7 @@ import { keyBelow } from '../keyBelow.ts'
 import type { Sink, Source, StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
+import { fromBase64Url, toBase64Url } from '../../util/encoding.ts'
 
 const PROVIDER = 'http'
 /** Reads of a staged object: a local R2 GET of a multipart object has no backpressure, so each must fit into memory. */
@@ -221,7 +221,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
     async beginUpload(path, contentType) {
       keyBelow('', path, PROVIDER, 'beginUpload')
       const id = await staging.sink.beginUpload(await receiptKey('put', path), contentType)
-      return `${id}.${toBase64Url(new TextEncoder().encode(contentType))}`
+      return `${id}.${toBase64Url(contentType)}`
     },
 
     async uploadPart(path, upload, n, body, size) {
@@ -269,7 +269,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
 /** A digest, because a path of the maximum length would not fit after the prefix. */
 async function receiptKey(kind: 'put' | 'sent', path: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(path))
-  return `${kind}/${toBase64Url(new Uint8Array(digest))}`
+  return `${kind}/${toBase64Url(digest)}`
 }
 
 function contentTypeOfUpload(upload: string): string {

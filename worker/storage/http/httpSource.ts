@@ -1,11 +1,11 @@
 // In charge of: a file at an http or https address as a source: Range, Basic credentials, and an ETag that detects a
 // change of the file between two reads.
 // Not in charge of: which addresses may be reached, redirects (guardedFetch.ts); playlists (taskApi/hlsSource/).
-import { toBase64Url, fromBase64Url } from '../../secrets/hmac.ts'
 import { parseContentRange, sizeFromUnsatisfiedRange } from '../../util/byteRange.ts'
 import type { ByteRange, Source, SourceBody, SourceStat, StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
+import { fromBase64Url, toBase64, toBase64Url } from '../../util/encoding.ts'
 
 export interface HttpCredentials {
   username?: string | null
@@ -199,7 +199,7 @@ const VERSION_ETAG = /^"pin-([A-Za-z0-9_-]+)"$/
 function versionEtag(version: FileVersion): string | null {
   if (version.size === null && version.lastModified === null && version.etag === null) return null
   const fields = [version.size, version.lastModified, version.etag]
-  return `"pin-${toBase64Url(new TextEncoder().encode(JSON.stringify(fields)))}"`
+  return `"pin-${toBase64Url(JSON.stringify(fields))}"`
 }
 
 function parseVersionEtag(etag: string): FileVersion {
@@ -222,7 +222,5 @@ function rangeHeader({ offset, length }: ByteRange): string {
 
 /** RFC 7617 §2.1: user-id and password in UTF-8. */
 export function basicAuthorization(username: string, password: string): string {
-  let binary = ''
-  for (const byte of new TextEncoder().encode(`${username}:${password}`)) binary += String.fromCharCode(byte)
-  return `Basic ${btoa(binary)}`
+  return `Basic ${toBase64(`${username}:${password}`)}`
 }

@@ -1,7 +1,8 @@
 // In charge of: Oracle's request signatures, version 1 (draft-cavage-http-signatures-08 with RSA-SHA256).
 // Not in charge of: which requests are made (ociClient.ts).
 import type { OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
-import { rsaSha256Signer, toBase64 } from '../rsaSignature.ts'
+import { rsaSha256Signer } from '../rsaSignature.ts'
+import { toBase64 } from '../../util/encoding.ts'
 
 export interface OciUnsignedRequest {
   method: string
@@ -29,7 +30,7 @@ export function ociSigner(access: Omit<OracleApiKey, 'kind'>, now: () => Date = 
       ['host', host],
     ]
     if (body) {
-      headers.set('x-content-sha256', toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', body))))
+      headers.set('x-content-sha256', toBase64(await crypto.subtle.digest('SHA-256', body)))
       covered.push(
         // The runtime sends it for a body of known length.
         ['content-length', String(body.byteLength)],

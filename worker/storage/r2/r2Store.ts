@@ -1,10 +1,10 @@
 // In charge of: the service's own R2 bucket as a source and as a sink.
 // Not in charge of: who may read or write which prefix (provider.ts), answering clients (delivery/serveObject.ts).
-import { fromBase64Url } from '../../secrets/hmac.ts'
 import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
 import type { ByteRange, Sink, Source, SourceStat, StoredPart, StoreErrorCode } from '../objectStore.ts'
 import { StoreError } from '../objectStore.ts'
+import { fromBase64Url } from '../../util/encoding.ts'
 
 const PROVIDER = 'vendor-store'
 

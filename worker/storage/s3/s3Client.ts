@@ -10,6 +10,7 @@ import type { UrlPresigner, RequestSigner } from './sigV4.ts'
 import { mapS3Error } from './s3Errors.ts'
 import type { XmlElement } from './s3Xml.ts'
 import { parseXml, elementText } from './s3Xml.ts'
+import { sha256Hex } from '../../util/encoding.ts'
 
 /** One store, one bucket, one key: all that differs between providers. */
 export interface S3Store {
@@ -60,7 +61,7 @@ export async function sendS3Request(store: S3Store, request: S3Request): Promise
     method,
     url,
     headers: new Headers(request.signed),
-    bodyHash: streams ? null : hex(await crypto.subtle.digest('SHA-256', body ?? new Uint8Array(0))),
+    bodyHash: streams ? null : await sha256Hex(body ?? ''),
   })
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value)
   headers.set('accept-encoding', 'identity')
@@ -160,8 +161,4 @@ export function bodyLengthError(
   code: 'invalid' | 'body_broken' = 'invalid',
 ): StoreError {
   return new StoreError(code, store.provider, operation, `The body does not have the announced ${size} bytes.`)
-}
-
-function hex(digest: ArrayBuffer): string {
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

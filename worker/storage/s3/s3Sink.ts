@@ -9,6 +9,7 @@ import type { S3Store } from './s3Client.ts'
 import { sendS3Request, readXmlResponse, entryError, bodyLengthError } from './s3Client.ts'
 import { objectUrl } from './bucketAddress.ts'
 import { childElements, escapeXml, elementText } from './s3Xml.ts'
+import { toBase64 } from '../../util/encoding.ts'
 
 /** Concurrent requests when objects are deleted one by one. */
 const DELETE_CONCURRENCY = 6
@@ -121,7 +122,7 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
         key: '',
         query: { delete: '' },
         headers: { 'content-type': 'application/xml' },
-        signed: { 'content-md5': base64(await crypto.subtle.digest('MD5', body)) },
+        signed: { 'content-md5': toBase64(await crypto.subtle.digest('MD5', body)) },
         body,
       })
       for (const error of childElements(await readXmlResponse(store, operation, response), 'Error')) {
@@ -182,8 +183,4 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
     location: (path) => `${store.place.name}/${prefix}${path}`,
   }
   return sink
-}
-
-function base64(digest: ArrayBuffer): string {
-  return btoa(String.fromCharCode(...new Uint8Array(digest)))
 }

@@ -11,6 +11,7 @@ import type { FetchFunction } from '../../storage/guardedFetch.ts'
 import type { HlsByteRange, HlsInitSection, MediaPlaylist, MultivariantPlaylist, HlsVariant } from './hlsPlaylist.ts'
 import { readPlaylist } from './hlsPlaylist.ts'
 import { PlaylistError } from './playlistError.ts'
+import { sha256Hex } from '../../util/encoding.ts'
 
 /** For one playlist: 43,200 segments with an address of 150 characters each. */
 const MAX_PLAYLIST_BYTES = 8 * 1024 * 1024
@@ -191,6 +192,5 @@ async function playlistDigest(value: unknown): Promise<string> {
   const text = JSON.stringify(value, (name, each: unknown) =>
     name === 'url' && typeof each === 'string' ? each.replace(/\?.*$/s, '') : each,
   )
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return [...bytes.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return (await sha256Hex(text)).slice(0, 32)
 }

@@ -3,8 +3,8 @@
 // Not in charge of: which request may write, and when (resumableUpload.ts).
 import { RequestError } from '../../http/requestError.ts'
 import type { Checksum } from './tusHeaders.ts'
-import { toHex } from './tusHeaders.ts'
 import type { UploadedPart, UploadStore } from './uploadStore.ts'
+import { toHex } from '../../util/encoding.ts'
 
 export interface UploadChunk {
   body: ReadableStream<Uint8Array>
@@ -70,7 +70,7 @@ export class ChunkReceiver {
         throw truncatedChunk('None of it was kept, because its checksum could not be verified.')
       }
       await this.#hashing?.close()
-      if (toHex(new Uint8Array(await this.#hash.digest)) !== this.#chunk.checksum?.digest) {
+      if (toHex(await this.#hash.digest) !== this.#chunk.checksum?.digest) {
         throw new RequestError('checksum_mismatch', 'The chunk does not match its checksum. None of it was kept.')
       }
     }

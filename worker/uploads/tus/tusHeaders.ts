@@ -3,6 +3,7 @@
 import { MAX_RESUMABLE_BYTES } from '#contract/limits.ts'
 import { sanitizeFileName, safeContentType } from '../../http/fileNames.ts'
 import { RequestError } from '../../http/requestError.ts'
+import { fromBase64, toHex } from '../../util/encoding.ts'
 
 export const TUS_VERSION = '1.0.0'
 export const TUS_CHUNK_TYPE = 'application/offset+octet-stream'
@@ -96,10 +97,6 @@ export function uploadChecksum(headers: Headers): Checksum | null {
   return { algorithm, digest: toHex(bytes) }
 }
 
-export function toHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
 export interface UploadMetadata {
   /** As sent by the client; HEAD returns it. Null if the client sent none. */
   raw: string | null
@@ -135,5 +132,5 @@ export function uploadMetadata(headers: Headers): UploadMetadata {
 
 function base64(text: string): Uint8Array | null {
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return null
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+  return fromBase64(text)
 }
