@@ -16,7 +16,7 @@ import {
 import { requestErrorStatus } from '#contract/errorCodes.ts'
 import { RUNG_LINES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
 import { requestSchemas } from './openapi/requestSchemas.ts'
-import { typeDeclaration } from './package/schemaTypes.ts'
+import { derivedDeclaration, typeDeclaration } from './package/schemaTypes.ts'
 
 interface Shaped {
   shape: Record<string, object>
@@ -199,9 +199,12 @@ ${Object.entries(jobErrorPolicies)
 
 /** The types of a request for programs, with the names of the OpenAPI document. */
 function requestTypes(): string {
-  const declarations = Object.entries(requestSchemas).map(([name, schema]) =>
-    typeDeclaration(name === 'Job' ? 'JobRequest' : name, schema),
-  )
+  const { Job: job, PresetJob: presetJob, ...others } = requestSchemas
+  const declarations = [
+    typeDeclaration('JobRequest', job!),
+    derivedDeclaration('PresetJob', presetJob!, 'JobRequest', job!),
+    ...Object.entries(others).map(([name, schema]) => typeDeclaration(name, schema)),
+  ]
   return `// In charge of: the types of a job's request, as the package of the client has them: without the library that validates.
 // Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run docs).
 

@@ -21,18 +21,36 @@ export function typeDeclaration(name: string, schema: Schema, nameOf: (ref: stri
   return `export interface ${name} ${bodyOf(schema, '', nameOf)}\n`
 }
 
+/** The same for an object that has most members of `base`: only what differs is written. */
+export function derivedDeclaration(name: string, schema: Schema, baseName: string, base: Schema): string {
+  const [own, known] = [membersOf(schema, '', lastElement), membersOf(base, '', lastElement)]
+  const changed = [...own].filter(([member, text]) => known.get(member) !== text)
+  const left = [...known].flatMap(([member, text]) => (own.get(member) === text ? [] : [`'${member}'`]))
+  const lines = changed.map(([, text]) => text)
+  return `export interface ${name} extends Omit<${baseName}, ${left.join(' | ')}> {\n${lines.join('')}}\n`
+}
+
 const lastElement = (ref: string): string => ref.split('/').at(-1) ?? ref
 
+function bodyOf(schema: Node, indent: string, nameOf: (ref: string) => string): string {
+  return `{\n${[...membersOf(schema, indent, nameOf).values()].join('')}${indent}}`
+}
+
 /** Optional members may also be undefined, so that an object can be built member by member. */
-function bodyOf({ properties = {}, required = [] }: Node, indent: string, nameOf: (ref: string) => string): string {
+function membersOf(
+  { properties = {}, required = [] }: Node,
+  indent: string,
+  nameOf: (ref: string) => string,
+): Map<string, string> {
   const inner = `${indent}  `
-  const lines = Object.entries(properties).map(([name, member]) => {
+  const lines = Object.entries(properties).map(([name, member]): [string, string] => {
     const optional = required.includes(name) ? '' : '?'
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : `'${name}'`
     const type = typeOf(member, inner, nameOf)
-    return `${commentOf(member, inner)}${inner}${key}${optional}: ${type}${optional && type !== 'unknown' ? ' | undefined' : ''}\n`
+    const text = `${commentOf(member, inner)}${inner}${key}${optional}: ${type}${optional && type !== 'unknown' ? ' | undefined' : ''}\n`
+    return [name, text]
   })
-  return `{\n${lines.join('')}${indent}}`
+  return new Map(lines)
 }
 
 function commentOf({ description, default: fallback }: Node, indent: string): string {
