@@ -13,9 +13,9 @@ import type {
   ShareList,
   UploadList,
   UploadToken,
+  PublicEvent,
 } from '#contract/api/answers.ts'
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
-import type { PublicEvent } from '#contract/api/answers.ts'
 import type { publishedLimits } from '#contract/api/publishedLimits.ts'
 import { isTransient } from './clientErrors.ts'
 import { follow, type FollowOptions } from './followJob.ts'

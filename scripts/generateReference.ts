@@ -6,14 +6,13 @@ import { fieldDocs } from '#contract/job/fieldDocs.ts'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { AUDIO_CODECS, VIDEO_CODECS, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
-import { jobErrorPolicies } from '#contract/errorCodes.ts'
+import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import {
   audioProfileSchema,
   credentialSchema,
   jobFieldsSchema,
   videoProfileSchema,
 } from '#contract/job/requestSchema.ts'
-import { requestErrorStatus } from '#contract/errorCodes.ts'
 import { RUNG_LINES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
 import { requestSchemas } from './openapi/requestSchemas.ts'
 import { derivedDeclaration, typeDeclaration } from './package/schemaTypes.ts'

@@ -1,9 +1,8 @@
 // In charge of: the state machine of a task: which event leads from which state to which, and the side effects that
 // follow.
 // Not in charge of: SQL (worker/db), clocks, running the side effects (worker/scheduler/transitionTask.ts).
-import type { JobErrorCode } from '../errorCodes.ts'
 import type { JobError } from '../errors.ts'
-import { jobErrorPolicies } from '../errorCodes.ts'
+import { jobErrorPolicies, type JobErrorCode } from '../errorCodes.ts'
 
 export type TaskState = 'queued' | 'starting' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'
 export type JobState = 'queued' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'

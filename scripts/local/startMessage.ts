@@ -1,8 +1,7 @@
 // In charge of: the output of `npm start`: addresses, keys, data directory, and a first step with dashboard, command
 // and curl.
 import { relative } from 'node:path'
-import type { LocalSettings } from './localSettings.ts'
-import { STARTED_FROM } from './localSettings.ts'
+import { STARTED_FROM, type LocalSettings } from './localSettings.ts'
 import type { RunningService } from './localService.ts'
 
 export function startMessage(service: RunningService, settings: LocalSettings): string {

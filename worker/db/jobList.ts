@@ -1,8 +1,7 @@
 // In charge of: selecting and reading one page of an account's jobs.
 // Not in charge of: which text of a job is searched (searchText.ts), single jobs (jobs.ts).
 import type { JobState } from '#contract/task/lifecycle.ts'
-import type { Job, JobWithTaskRow } from './jobs.ts'
-import { decodeJob, selectJobWithTask } from './jobs.ts'
+import { decodeJob, selectJobWithTask, type Job, type JobWithTaskRow } from './jobs.ts'
 
 /** A shorter prefix of a job_id is not searched: it occurs in too many names and ids. */
 const MIN_JOB_ID_PREFIX = 8

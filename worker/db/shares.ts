@@ -1,7 +1,6 @@
 // In charge of: the SQL of shares. One statement per function.
 // Not in charge of: tokens (shares/shareAccess.ts), the public form (shares/shareRoutes.ts).
-import type { Job, JobWithTaskRow } from './jobs.ts'
-import { decodeJob, selectJobWithTask } from './jobs.ts'
+import { decodeJob, selectJobWithTask, type Job, type JobWithTaskRow } from './jobs.ts'
 
 export interface ShareRow {
   id: string

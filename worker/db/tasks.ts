@@ -1,8 +1,7 @@
 // In charge of: the SQL of tasks and slots, one statement per function. Every change of state is one guarded UPDATE: it
 // names the state and attempt that were read, so that a second writer changes nothing.
 // Not in charge of: which change is right (contract/task/lifecycle.ts).
-import type { TaskLifecycle } from '#contract/task/lifecycle.ts'
-import { jobState, terminal } from '#contract/task/lifecycle.ts'
+import { jobState, terminal, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
 
 export interface TaskRow extends TaskLifecycle {

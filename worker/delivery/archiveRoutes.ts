@@ -1,14 +1,12 @@
 // In charge of: all outputs of a job in the service's own store as one tar file, at a signed address:
 // /a/<expiry>.<signature>/<account>/<job_id>/<name>.tar.
 // Not in charge of: its content (tarArchive.ts).
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { Hono, type Context } from 'hono'
 import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import { measureArchive, streamArchive } from './tarArchive.ts'
 import type { AppEnv } from '../http/context.ts'
-import type { Job } from '../db/jobs.ts'
-import { findJobByJobId } from '../db/jobs.ts'
+import { findJobByJobId, type Job } from '../db/jobs.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { contentRange, parseRange } from '../util/byteRange.ts'
 import { displayInputName } from '../db/searchText.ts'

@@ -2,8 +2,7 @@
 // /o/<expiry>.<signature>/<account>/<job_id>/<path…>; for a share: /o/<expiry>s.<signature>/….
 // The signature is in the path, so that relative URIs in a playlist keep it.
 // Not in charge of: Range and conditional requests (serveObject.ts).
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { Hono, type Context } from 'hono'
 import { decodePathSegments } from '../util/pathSegments.ts'
 import type { AppEnv } from '../http/context.ts'
 import { notFound, RequestError } from '../http/requestError.ts'

@@ -3,8 +3,7 @@
 // Not in charge of: access control, headers of single routes.
 import type { Context } from 'hono'
 import type { AppEnv } from '../http/context.ts'
-import type { ByteSpan } from '../util/byteRange.ts'
-import { contentRange, parseRange } from '../util/byteRange.ts'
+import { contentRange, parseRange, type ByteSpan } from '../util/byteRange.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { r2Source } from '../storage/r2/r2Store.ts'
 

@@ -3,8 +3,7 @@
 import type { Check } from '#contract/api/diagnosis.ts'
 import type { Settings } from '../env.ts'
 import { unseal, keyIds, seal } from '../secrets/vault.ts'
-import type { CheckOutcome } from './runCheck.ts'
-import { runCheck, fault, ok, warning } from './runCheck.ts'
+import { runCheck, fault, ok, warning, type CheckOutcome } from './runCheck.ts'
 
 const SECRET_CHARACTERS = 32
 /** The length of `openssl rand -base64 24`. */

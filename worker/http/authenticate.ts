@@ -2,9 +2,8 @@
 // Not in charge of: issuing keys (admin/apiKeyRoutes.ts), attempt tokens (secrets/attemptToken.ts).
 import { createMiddleware } from 'hono/factory'
 import { settings } from '../env.ts'
-import type { KeyWebhook } from '../db/apiKeys.ts'
 import type { AppEnv } from './context.ts'
-import { findApiKey, markKeyUsed } from '../db/apiKeys.ts'
+import { findApiKey, markKeyUsed, type KeyWebhook } from '../db/apiKeys.ts'
 import { RequestError } from './requestError.ts'
 import { checkPlatformRateLimit, takeToken } from './rateLimit.ts'
 import { hmacSign, hmacVerify } from '../secrets/hmac.ts'

@@ -2,9 +2,8 @@
 // Not in charge of: which codes exist (contract/errorCodes.ts).
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import type { Problem } from '#contract/errors.ts'
-import { requestErrorStatus } from '#contract/errorCodes.ts'
+import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
 
 export interface RequestErrorOptions {
   field?: string

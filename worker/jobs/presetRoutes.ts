@@ -8,9 +8,7 @@ import { validatePreset } from '#contract/job/validatePreset.ts'
 import { builtInPresets, normalizePresetName } from '#contract/job/builtInPresets.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
-import type { AppEnv } from '../http/context.ts'
-import { publicBaseUrl } from '../http/context.ts'
-import type { StoredPreset } from '../db/presets.ts'
+import { publicBaseUrl, type AppEnv } from '../http/context.ts'
 import {
   updatePreset,
   deletePreset,
@@ -18,6 +16,7 @@ import {
   findPresetByIdOrName,
   insertPreset,
   listPresets,
+  type StoredPreset,
 } from '../db/presets.ts'
 import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
 import { randomName } from '../util/encoding.ts'

@@ -2,8 +2,7 @@
 // Not in charge of: the rules (contract/job/validateJob.ts), preset operations (presetRoutes.ts), creating the job
 // (createJob.ts).
 import type { Preset } from '#contract/api/answers.ts'
-import type { ValidationResult } from '#contract/job/validateJob.ts'
-import { validateJob } from '#contract/job/validateJob.ts'
+import { validateJob, type ValidationResult } from '#contract/job/validateJob.ts'
 import { builtInPreset, normalizePresetName, presetNameOf, mergePreset } from '#contract/job/builtInPresets.ts'
 import type { ProblemCode } from '#contract/job/findings.ts'
 import { isJsonObject } from '#contract/job/fieldReader.ts'

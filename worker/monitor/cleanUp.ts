@@ -2,8 +2,7 @@
 // again after a failure.
 // Not in charge of: which objects there are (writeJournal.ts), setting the alarm (jobMonitor.ts).
 import type { WriteJournal, CleanUpPass } from './writeJournal.ts'
-import type { Sink } from '../storage/objectStore.ts'
-import { isTransient } from '../storage/objectStore.ts'
+import { isTransient, type Sink } from '../storage/objectStore.ts'
 
 /** When the job ended, and how far the removal has come. */
 export interface CleanUpState {

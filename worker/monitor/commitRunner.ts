@@ -3,11 +3,9 @@
 // Not in charge of: what a commit does (commitOutputs.ts), the alarm that starts the next try (jobMonitor.ts).
 import type { FinishPost } from '#contract/task/protocol.ts'
 import { commitOutputs, deleteCommitRecords, storeCommitRecord } from './commitOutputs.ts'
-import type { MonitorHandle } from '../scheduler/applyEvent.ts'
-import { applyEvent } from '../scheduler/applyEvent.ts'
+import { applyEvent, type MonitorHandle } from '../scheduler/applyEvent.ts'
 import { findJobByJobId } from '../db/jobs.ts'
-import type { TaskRow } from '../db/tasks.ts'
-import { findTask } from '../db/tasks.ts'
+import { findTask, type TaskRow } from '../db/tasks.ts'
 import { retryBackoffMs } from './cleanUp.ts'
 
 /** Time after the deadline in which the commit is still tried. */

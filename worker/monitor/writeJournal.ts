@@ -1,8 +1,7 @@
 // In charge of: a durable list of the uploads and objects that the attempts of a job write. Each entry is stored before
 // the write begins, so that all of them can be removed when an attempt ends (I8).
 // Not in charge of: when they are removed (jobMonitor.ts), how a store deletes (storage/).
-import type { Sink } from '../storage/objectStore.ts'
-import { MAX_DELETE_BATCH } from '../storage/objectStore.ts'
+import { MAX_DELETE_BATCH, type Sink } from '../storage/objectStore.ts'
 
 interface JournaledUpload {
   attempt: number

@@ -2,10 +2,8 @@
 // the task again, and the reconciler (cron) finds tasks that no monitor watches.
 // Not in charge of: deciding (contract/task/lifecycle.ts), writing (transitionTask.ts).
 import { waitUntil } from 'cloudflare:workers'
-import type { TaskEvent } from '#contract/task/lifecycle.ts'
-import { terminal } from '#contract/task/lifecycle.ts'
-import type { TransitionResult, TransitionOptions } from './transitionTask.ts'
-import { transitionTask } from './transitionTask.ts'
+import { terminal, type TaskEvent } from '#contract/task/lifecycle.ts'
+import { transitionTask, type TransitionResult, type TransitionOptions } from './transitionTask.ts'
 import { cancelAttempt } from './dispatch.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
 import { assignSlots } from './assignSlots.ts'

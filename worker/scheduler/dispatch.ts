@@ -1,7 +1,6 @@
 // In charge of: handing an attempt to a transcoder: a container in production, one of TRANSCODER_URLS locally.
 // Not in charge of: when (assignSlots.ts), containers (containerInstance.ts), what a transcoder does (transcoder/).
-import type { RunRequest } from '#contract/task/protocol.ts'
-import { requiredProtocol } from '#contract/task/protocol.ts'
+import { requiredProtocol, type RunRequest } from '#contract/task/protocol.ts'
 import { settings } from '../env.ts'
 import type { StartRefusal } from './containerInstance.ts'
 import { findJobByJobId } from '../db/jobs.ts'

@@ -1,10 +1,15 @@
 // In charge of: applying an event to a task: read it, decide (contract/task/lifecycle.ts), write one guarded batch.
 // Not in charge of: side effects outside D1 (applyEvent.ts).
 import { storedEventOf } from '#contract/api/events.ts'
-import type { SideEffect, TaskEvent, TaskLifecycle } from '#contract/task/lifecycle.ts'
-import { jobState, terminal, transition } from '#contract/task/lifecycle.ts'
+import {
+  jobState,
+  terminal,
+  transition,
+  type SideEffect,
+  type TaskEvent,
+  type TaskLifecycle,
+} from '#contract/task/lifecycle.ts'
 import { webhookEvent } from '#contract/api/webhookMessage.ts'
-import type { JobResult, TaskRow } from '../db/tasks.ts'
 import { insertWebhook } from '../db/webhooks.ts'
 import {
   updateTask,
@@ -14,6 +19,8 @@ import {
   releaseSlot,
   coolDownSlot,
   occupySlot,
+  type JobResult,
+  type TaskRow,
 } from '../db/tasks.ts'
 
 /**

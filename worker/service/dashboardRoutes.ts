@@ -1,8 +1,7 @@
 // In charge of: addresses of the dashboard's pages (web/src/router.tsx). All of them serve the same document, so that a
 // page can be reloaded and its address shared.
 // Not in charge of: "/" and static files, which are served without the Worker; their headers (web/public/_headers).
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { Hono, type Context } from 'hono'
 import type { AppEnv } from '../http/context.ts'
 
 const page = (c: Context<AppEnv>): Promise<Response> =>

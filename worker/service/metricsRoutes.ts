@@ -4,8 +4,7 @@ import { Hono } from 'hono'
 import { authenticate } from '../http/authenticate.ts'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
-import type { MetricValues } from '../db/metrics.ts'
-import { readMetrics } from '../db/metrics.ts'
+import { readMetrics, type MetricValues } from '../db/metrics.ts'
 
 const HOUR_MS = 3600_000
 

@@ -1,13 +1,11 @@
 // In charge of: what the holder of a share sees: the page, the embedded player, their media, and the same 404 for every
 // invalid share.
 // Not in charge of: creating shares (shareRoutes.ts), the content of the page (web/share.html, web/src/share/).
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { Hono, type Context } from 'hono'
 import type { SharedMedia } from '#contract/api/answers.ts'
 import { escapeHtml } from '#contract/api/sharedMedia.ts'
 import { settings } from '../env.ts'
-import type { AppEnv } from '../http/context.ts'
-import { publicBaseUrl } from '../http/context.ts'
+import { publicBaseUrl, type AppEnv } from '../http/context.ts'
 import { RequestError } from '../http/requestError.ts'
 import { sharedMediaOf, findSharedJob } from './shareAccess.ts'
 import { crossOriginHeaders } from '../delivery/objectRoutes.ts'

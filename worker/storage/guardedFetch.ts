@@ -2,8 +2,7 @@
 // credentials on cross-origin redirects, and limits the wait for an answer.
 // Not in charge of: DNS and pinning the IP address (scripts/local/egressProxy.ts locally, the platform on Cloudflare);
 // the time that a body takes.
-import type { ConnectionError } from '#contract/errorCodes.ts'
-import { isConnectionError } from '#contract/errorCodes.ts'
+import { isConnectionError, type ConnectionError } from '#contract/errorCodes.ts'
 import { settings } from '../env.ts'
 import { AddressRefusedError, requireAllowedAddress } from './addressPolicy.ts'
 import { readBoundedText } from './boundedText.ts'

@@ -1,8 +1,7 @@
 // In charge of: turning a store's error into a job error: its code, the HTTP status at the task API, and its details.
 // Not in charge of: detecting it (storage/), what a job error leads to (contract/errors.ts,
 // contract/task/lifecycle.ts).
-import type { JobErrorCode } from '#contract/errorCodes.ts'
-import { isConnectionError } from '#contract/errorCodes.ts'
+import { isConnectionError, type JobErrorCode } from '#contract/errorCodes.ts'
 import type { StoreError, StoreErrorCode } from './objectStore.ts'
 
 export type JobSide = 'input' | 'output'

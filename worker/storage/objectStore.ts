@@ -1,8 +1,7 @@
 // In charge of: the interfaces that every provider implements (Source, Sink), and their errors.
 // Not in charge of: which provider a job uses (registry.ts).
 
-import type { ConnectionError } from '#contract/errorCodes.ts'
-import { CONNECTION_ERRORS } from '#contract/errorCodes.ts'
+import { CONNECTION_ERRORS, type ConnectionError } from '#contract/errorCodes.ts'
 import type { ObjectKind } from './cacheControl.ts'
 
 /** A byte range. Without `length`: to the end. */

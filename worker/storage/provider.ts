@@ -2,8 +2,7 @@
 // Not in charge of: the list of providers (registry.ts), their addresses and credentials in a request
 // (contract/job/stores/).
 import type { Credentials } from '#contract/job/jobConfig.ts'
-import type { Sink, Source } from './objectStore.ts'
-import { StoreError } from './objectStore.ts'
+import { StoreError, type Sink, type Source } from './objectStore.ts'
 
 /** What a job's source is opened with. */
 export interface SourceRequest<Address> {

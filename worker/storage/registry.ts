@@ -7,8 +7,7 @@ import { oracleProvider } from './oracle/provider.ts'
 import type { SinkRequest, SourceRequest, StoreProvider } from './provider.ts'
 import { ownProvider, uploadProvider } from './r2/provider.ts'
 import { s3Provider } from './s3/provider.ts'
-import type { Sink, Source } from './objectStore.ts'
-import { StoreError } from './objectStore.ts'
+import { StoreError, type Sink, type Source } from './objectStore.ts'
 
 const providers: { readonly [P in Provider]: StoreProvider<AddressOf<P>> } = {
   aws: s3Provider,

@@ -1,8 +1,7 @@
 // In charge of: the task API (`/task/…`), the only address that a transcoder calls. Authenticated by tokens of
 // attempts, never by API keys.
 // Not in charge of: state transitions (contract/task/lifecycle.ts), providers (storage/).
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { Hono, type Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import type { JobError, Warning } from '#contract/errors.ts'
@@ -11,7 +10,6 @@ import { mergeWarnings } from '#contract/job/findings.ts'
 import { outputDirectories } from '#contract/job/paths/outputLocation.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import type { TaskDescription, UploadReply } from '#contract/task/protocol.ts'
 import {
   failPostSchema,
   finishPostSchema,
@@ -24,6 +22,8 @@ import {
   progressPostSchema,
   requiredProtocol,
   uploadRequestSchema,
+  type TaskDescription,
+  type UploadReply,
 } from '#contract/task/protocol.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { readJson } from '../http/jsonBody.ts'
@@ -31,9 +31,8 @@ import { deleteCommitRecord } from '../monitor/commitOutputs.ts'
 import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../storage/jobErrorMapping.ts'
 import { applyEvent, jobMonitor } from '../scheduler/applyEvent.ts'
 import { findJobByJobId, updateWarnings } from '../db/jobs.ts'
-import { findTask, savePlan } from '../db/tasks.ts'
+import { findTask, savePlan, decodePlan } from '../db/tasks.ts'
 import { handleError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
-import { decodePlan } from '../db/tasks.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { verifyAttemptToken } from '../secrets/attemptToken.ts'
 import { finishDryRun } from './finishDryRun.ts'

@@ -4,8 +4,7 @@ import type { Context } from 'hono'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findUploadToken } from '../db/uploadTokens.ts'
-import type { NewUpload } from '../db/uploads.ts'
-import { sumStoredBytes, insertUpload } from '../db/uploads.ts'
+import { sumStoredBytes, insertUpload, type NewUpload } from '../db/uploads.ts'
 import { RequestError, expiredToken } from '../http/requestError.ts'
 
 /** @throws RequestError 413 for a file that is larger than the upload token allows */

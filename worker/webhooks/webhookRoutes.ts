@@ -1,7 +1,6 @@
 // In charge of: an account's webhooks: its secret (shown once), the deliveries of a job, and repeating one.
 // Not in charge of: sending (webhookDelivery.ts).
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { Hono, type Context } from 'hono'
 import type { NewWebhookSecret, WebhookSecret } from '#contract/api/administration.ts'
 import type { Delivery, DeliveryList } from '#contract/api/answers.ts'
 import { authenticate } from '../http/authenticate.ts'
@@ -9,8 +8,7 @@ import { webhookScheduler } from '../scheduler/applyEvent.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findAccount, rotateWebhookSecret } from '../db/accounts.ts'
 import type { Job } from '../db/jobs.ts'
-import type { WebhookRow } from '../db/webhooks.ts'
-import { listWebhooks, replayWebhook } from '../db/webhooks.ts'
+import { listWebhooks, replayWebhook, type WebhookRow } from '../db/webhooks.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { webhookAddress, SECRET_OVERLAP_MS, webhookSecret } from './webhookDelivery.ts'
 

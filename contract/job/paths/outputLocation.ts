@@ -1,12 +1,11 @@
 // In charge of: the location of a job's outputs: its root (a bucket, or nothing) and paths below it. Paths in another
 // root of the same provider begin with a prefix: `@films/2026/a.mp4` is in the bucket films.
 // Not in charge of: whether paths are allowed (outputPaths.ts), file names (outputNames.ts).
-import type { Provider } from '../stores/registry.ts'
 import type { JobConfig } from '../jobConfig.ts'
 import { schemeOf } from './inputAddress.ts'
 import { isSegmented } from '../../containers.ts'
 import { joinPath, normaliseDirectory, normalisePath } from './outputNames.ts'
-import { rulesOf } from '../stores/registry.ts'
+import { rulesOf, type Provider } from '../stores/registry.ts'
 
 export interface OutputLocation {
   /** `s3://bucket`, `gs://bucket`, `oci://namespace/bucket`, `https://host`; null = the path is relative. */

@@ -1,6 +1,6 @@
 // In charge of: the output paths of a request (output, bucket_output_path, audio_output_path), checked together.
 // Not in charge of: derived names (outputNames.ts), maximum lengths (pathLengths.ts), the store.
-import { type Provider } from '../stores/registry.ts'
+import { parseRoot, rulesOf, type Provider } from '../stores/registry.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import { isSegmented } from '../../containers.ts'
 import { directoryInJob, hasBucketPrefix, pathInJob, jobRoot, parseOutputLocation } from '../paths/outputLocation.ts'
@@ -10,7 +10,6 @@ import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
 import { redactAddress, printableValue } from '../redact.ts'
 import { type JobDraft } from '../requestSchema.ts'
-import { parseRoot, rulesOf } from '../stores/registry.ts'
 
 /**
  * Decision "output": an invalid path, the scheme of another provider, two outputs with the same key, or output = input

@@ -13,11 +13,10 @@ import {
   parseOutputLocation,
 } from '../paths/outputLocation.ts'
 import { MAX_LENGTH } from '../../limits.ts'
-import { joinPath, normalisePath } from '../paths/outputNames.ts'
+import { joinPath, normalisePath, attemptDirectory } from '../paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
 import { type JobDraft } from '../requestSchema.ts'
-import { attemptDirectory } from '../paths/outputNames.ts'
 
 /** The longest name of each kind that the service generates. */
 const NAME = 'n'.repeat(MAX_LENGTH.file_name)

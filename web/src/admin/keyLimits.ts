@@ -1,10 +1,9 @@
 // In charge of: the limits of a key and of an account, as form fields and as the API's members. Pure.
 // Not in charge of: validating them (worker/admin/apiKeyRoutes.ts, worker/admin/accountRoutes.ts).
-import type { Key, KeyTerms } from '#contract/api/administration.ts'
+import type { Key, KeyTerms, Account } from '#contract/api/administration.ts'
 import type { Problem } from '#contract/errors.ts'
 import type { FieldInfo } from '../form/model/schema.ts'
 import { formatBytes } from '../text/format.ts'
-import type { Account } from '#contract/api/administration.ts'
 
 /** Absent = the field is empty. */
 export type FormValues = Record<string, unknown>

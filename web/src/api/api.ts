@@ -1,9 +1,17 @@
 // In charge of: calling the public API: requests with the key, answers as values, error answers as ApiError.
 // Not in charge of: following a job (jobWatch.ts), sending files (../transfers/upload.ts).
 import type { IssuedKey, Key } from '#contract/api/administration.ts'
-import type { Created, JobList, JobRead, ListedUpload, Preset, PresetList, UploadList } from '#contract/api/answers.ts'
+import type {
+  Created,
+  JobList,
+  JobRead,
+  ListedUpload,
+  Preset,
+  PresetList,
+  UploadList,
+  PublicEvent,
+} from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
-import type { PublicEvent } from '#contract/api/answers.ts'
 import type { ListQuery } from '../jobs/jobFilters.ts'
 import { currentKey, signOut } from './session.ts'
 

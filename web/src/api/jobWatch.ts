@@ -1,8 +1,7 @@
 // In charge of: following one job until it ends: by the event stream with an occasional full read, or, without a
 // stream, by polling. No other file knows how updates arrive.
 // Not in charge of: showing them.
-import type { JobRead } from '#contract/api/answers.ts'
-import type { PublicEvent } from '#contract/api/answers.ts'
+import type { JobRead, PublicEvent } from '#contract/api/answers.ts'
 import { ApiError, isFinal, openEvents, readEvents, readJob } from './api.ts'
 import { isOlder, withProgressEvents } from './staleUpdates.ts'
 import { eventReader } from './sse.ts'

@@ -1,8 +1,7 @@
 // In charge of: the fields that a store needs for reading or writing.
 // Not in charge of: choosing its kind (source.tsx, settings.tsx).
-import { PROVIDERS, type Provider } from '#contract/job/stores/registry.ts'
+import { PROVIDERS, rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import type { Problem } from '#contract/errors.ts'
-import { rulesOf } from '#contract/job/stores/registry.ts'
 import { problemAt, withMember, type JobFields } from './model/formBody.ts'
 import { Fields } from './field.tsx'
 import { httpLabels } from './model/labels.ts'

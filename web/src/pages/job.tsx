@@ -1,8 +1,7 @@
 // In charge of: one job's page: its live state and its result.
 // Not in charge of: how updates arrive (../api/jobWatch.ts), its parts (../job/).
 import { useEffect, useState } from 'preact/hooks'
-import type { JobRead } from '#contract/api/answers.ts'
-import type { PublicEvent } from '#contract/api/answers.ts'
+import type { JobRead, PublicEvent } from '#contract/api/answers.ts'
 import type { Warning } from '#contract/errors.ts'
 import { JobActions } from '../job/actions.tsx'
 import { Deliveries } from '../job/deliveries.tsx'

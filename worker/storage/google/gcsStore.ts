@@ -3,12 +3,10 @@
 import type { KeyPair } from '#contract/job/storeKeys/storeKey.ts'
 import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
 import type { S3Store } from '../s3/s3Client.ts'
-import type { RequestSigner } from '../s3/sigV4.ts'
-import { sigV4Presigner, sigV4Signer } from '../s3/sigV4.ts'
+import { sigV4Presigner, sigV4Signer, type RequestSigner } from '../s3/sigV4.ts'
 import { StoreError } from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
-import type { AccessTokenSource } from './accessToken.ts'
-import { accessTokenSource } from './accessToken.ts'
+import { accessTokenSource, type AccessTokenSource } from './accessToken.ts'
 
 export type GoogleKey = KeyPair | ServiceAccount
 

@@ -4,11 +4,9 @@
 // Not in charge of: which addresses may be reached (guardedFetch.ts), the staging store (r2/r2Store.ts).
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
 import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
-import type { HttpCredentials } from './httpSource.ts'
-import { basicAuthorization } from './httpSource.ts'
+import { basicAuthorization, type HttpCredentials } from './httpSource.ts'
 import { keyBelow } from '../keyBelow.ts'
-import type { Sink, Source, StoreErrorCode } from '../objectStore.ts'
-import { StoreError } from '../objectStore.ts'
+import { StoreError, type Sink, type Source, type StoreErrorCode } from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 import { fromBase64Url, toBase64Url } from '../../util/encoding.ts'
 

@@ -2,8 +2,14 @@
 // change of the file between two reads.
 // Not in charge of: which addresses may be reached, redirects (guardedFetch.ts); playlists (taskApi/hlsSource/).
 import { parseContentRange, sizeFromUnsatisfiedRange } from '../../util/byteRange.ts'
-import type { ByteRange, Source, SourceBody, SourceStat, StoreErrorCode } from '../objectStore.ts'
-import { StoreError } from '../objectStore.ts'
+import {
+  StoreError,
+  type ByteRange,
+  type Source,
+  type SourceBody,
+  type SourceStat,
+  type StoreErrorCode,
+} from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 import { fromBase64Url, toBase64, toBase64Url } from '../../util/encoding.ts'
 

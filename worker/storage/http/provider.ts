@@ -3,11 +3,9 @@
 import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { HttpAddress } from '#contract/job/stores/http.ts'
 import { cacheControlOf } from '../cacheControl.ts'
-import type { HttpCredentials } from './httpSource.ts'
-import { httpSource } from './httpSource.ts'
+import { httpSource, type HttpCredentials } from './httpSource.ts'
 import { httpSink } from './httpSink.ts'
-import type { StoreProvider } from '../provider.ts'
-import { requireRoot } from '../provider.ts'
+import { requireRoot, type StoreProvider } from '../provider.ts'
 import { guardedTransport } from '../guardedFetch.ts'
 import { r2Sink, r2Source } from '../r2/r2Store.ts'
 

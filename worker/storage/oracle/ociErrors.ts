@@ -1,8 +1,7 @@
 // In charge of: turning an error of Oracle's native API into a StoreError with a readable message. Of Oracle's answer
 // only the code is kept: its message may repeat what was signed.
 // Not in charge of: reading the answer (ociClient.ts).
-import type { StoreErrorCode } from '../objectStore.ts'
-import { StoreError } from '../objectStore.ts'
+import { StoreError, type StoreErrorCode } from '../objectStore.ts'
 
 export interface OciErrorResponse {
   operation: string

@@ -4,8 +4,7 @@ import type { KeyPair } from '#contract/job/storeKeys/storeKey.ts'
 import type { S3Store } from '../s3/s3Client.ts'
 import { sigV4Presigner, sigV4Signer } from '../s3/sigV4.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
-import type { OciBucketAddress } from './ociAddress.ts'
-import { ociS3Endpoint, ociBucketName } from './ociAddress.ts'
+import { ociS3Endpoint, ociBucketName, type OciBucketAddress } from './ociAddress.ts'
 
 export function ociS3Store(place: OciBucketAddress, key: KeyPair, transport: FetchFunction): S3Store {
   const { region } = place

@@ -3,8 +3,7 @@
 // (http/httpSource.ts).
 import { httpSource } from '../http/httpSource.ts'
 import type { Source } from '../objectStore.ts'
-import type { OciStore } from './ociClient.ts'
-import { sendOciRequest } from './ociClient.ts'
+import { sendOciRequest, type OciStore } from './ociClient.ts'
 import { ociBucketName } from './ociAddress.ts'
 
 /** Oracle sends ETags without the quotes that RFC 9110 §8.8.3 requires. */

@@ -2,8 +2,15 @@
 // Not in charge of: who may read or write which prefix (provider.ts), answering clients (delivery/serveObject.ts).
 import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
-import type { ByteRange, Sink, Source, SourceStat, StoredPart, StoreErrorCode } from '../objectStore.ts'
-import { StoreError } from '../objectStore.ts'
+import {
+  StoreError,
+  type ByteRange,
+  type Sink,
+  type Source,
+  type SourceStat,
+  type StoredPart,
+  type StoreErrorCode,
+} from '../objectStore.ts'
 import { fromBase64Url } from '../../util/encoding.ts'
 
 const PROVIDER = 'vendor-store'

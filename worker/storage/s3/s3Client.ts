@@ -4,12 +4,10 @@
 import { StoreError } from '../objectStore.ts'
 import { readBoundedText } from '../boundedText.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
-import type { BucketAddress } from './bucketAddress.ts'
-import { objectUrl } from './bucketAddress.ts'
+import { objectUrl, type BucketAddress } from './bucketAddress.ts'
 import type { UrlPresigner, RequestSigner } from './sigV4.ts'
 import { mapS3Error } from './s3Errors.ts'
-import type { XmlElement } from './s3Xml.ts'
-import { parseXml, elementText } from './s3Xml.ts'
+import { parseXml, elementText, type XmlElement } from './s3Xml.ts'
 import { sha256Hex } from '../../util/encoding.ts'
 
 /** One store, one bucket, one key: all that differs between providers. */

@@ -1,8 +1,7 @@
 // In charge of: turning an error of an S3-compatible store into a StoreError with a readable message. Of the store's
 // answer only the code is kept: its message may repeat what was signed.
 // Not in charge of: reading the answer (s3Client.ts), the job error that follows (jobErrorMapping.ts).
-import type { StoreErrorCode } from '../objectStore.ts'
-import { StoreError } from '../objectStore.ts'
+import { StoreError, type StoreErrorCode } from '../objectStore.ts'
 
 /** Error codes of S3, R2, GCS, Swift, Ceph and MinIO. */
 const codeOfS3Error: Readonly<Record<string, StoreErrorCode>> = {

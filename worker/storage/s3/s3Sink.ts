@@ -2,11 +2,9 @@
 // Not in charge of: differences between providers (S3Store), retries.
 import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
-import type { Sink, StoredPart } from '../objectStore.ts'
-import { StoreError } from '../objectStore.ts'
+import { StoreError, type Sink, type StoredPart } from '../objectStore.ts'
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
-import type { S3Store } from './s3Client.ts'
-import { sendS3Request, readXmlResponse, entryError, bodyLengthError } from './s3Client.ts'
+import { sendS3Request, readXmlResponse, entryError, bodyLengthError, type S3Store } from './s3Client.ts'
 import { objectUrl } from './bucketAddress.ts'
 import { childElements, escapeXml, elementText } from './s3Xml.ts'
 import { toBase64 } from '../../util/encoding.ts'

@@ -2,8 +2,7 @@
 // Not in charge of: ranges and version checks: S3 follows RFC 9110 there (http/httpSource.ts).
 import { httpSource } from '../http/httpSource.ts'
 import type { Source } from '../objectStore.ts'
-import type { S3Store } from './s3Client.ts'
-import { sendS3Request } from './s3Client.ts'
+import { sendS3Request, type S3Store } from './s3Client.ts'
 
 export function s3Source(store: S3Store, key: string): Source {
   const named = { provider: store.provider, name: `${store.place.name}/…` }

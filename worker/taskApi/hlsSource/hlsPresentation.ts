@@ -1,15 +1,18 @@
 // In charge of: the resources of an HLS presentation: the variant with the highest bandwidth, its audio renditions, and
 // the address of every segment, each fetched through guardedFetch.ts.
 // Not in charge of: parsing a playlist (hlsPlaylist.ts), serving resources (serveHlsSource.ts).
-import type { HlsDescription } from '#contract/task/protocol.ts'
-import { MAX_HLS_AUDIO } from '#contract/task/protocol.ts'
-import type { HttpCredentials } from '../../storage/http/httpSource.ts'
-import { basicAuthorization, httpSource } from '../../storage/http/httpSource.ts'
-import type { Source } from '../../storage/objectStore.ts'
-import { StoreError } from '../../storage/objectStore.ts'
+import { MAX_HLS_AUDIO, type HlsDescription } from '#contract/task/protocol.ts'
+import { basicAuthorization, httpSource, type HttpCredentials } from '../../storage/http/httpSource.ts'
+import { StoreError, type Source } from '../../storage/objectStore.ts'
 import type { FetchFunction } from '../../storage/guardedFetch.ts'
-import type { HlsByteRange, HlsInitSection, MediaPlaylist, MultivariantPlaylist, HlsVariant } from './hlsPlaylist.ts'
-import { readPlaylist } from './hlsPlaylist.ts'
+import {
+  readPlaylist,
+  type HlsByteRange,
+  type HlsInitSection,
+  type MediaPlaylist,
+  type MultivariantPlaylist,
+  type HlsVariant,
+} from './hlsPlaylist.ts'
 import { PlaylistError } from './playlistError.ts'
 import { sha256Hex } from '../../util/encoding.ts'
 

@@ -7,10 +7,8 @@ import { deleteUpload, findUpload, markUploadReady } from '../../db/uploads.ts'
 import { errorResponse, RequestError } from '../../http/requestError.ts'
 import { StoreError } from '../../storage/objectStore.ts'
 import { uploadChecksum } from './tusHeaders.ts'
-import type { UploadChunk } from './chunkReceiver.ts'
-import { ChunkReceiver } from './chunkReceiver.ts'
-import type { UploadRecord } from './uploadStore.ts'
-import { UploadStore } from './uploadStore.ts'
+import { ChunkReceiver, type UploadChunk } from './chunkReceiver.ts'
+import { UploadStore, type UploadRecord } from './uploadStore.ts'
 
 const DAY_MS = 86_400_000
 /** A request that has sent nothing for this long is replaced by a new one: its connection is probably dead. */
