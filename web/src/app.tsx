@@ -10,7 +10,7 @@ import { NotFound } from './pages/notFound.tsx'
 import { SignIn } from './pages/signIn.tsx'
 import { Uploads } from './pages/uploads.tsx'
 import { Icon } from './parts/icon.tsx'
-import { Link, PATHS, useRoute, type Route } from './router.tsx'
+import { Link, PATHS, useRoute, type Route } from './parts/router.tsx'
 import { useSession } from './api/session.ts'
 import { Tray } from './transfers/tray.tsx'
 

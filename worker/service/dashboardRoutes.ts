@@ -1,4 +1,4 @@
-// In charge of: addresses of the dashboard's pages (web/src/router.tsx). All of them serve the same document, so that a
+// In charge of: addresses of the dashboard's pages (web/src/parts/router.tsx). All of them serve the same document, so that a
 // page can be reloaded and its address shared.
 // Not in charge of: "/" and static files, which are served without the Worker; their headers (web/public/_headers).
 import { Hono, type Context } from 'hono'

@@ -111,6 +111,7 @@ const ORDER: Record<string, readonly string[]> = {
     'server',
   ],
   contract: ['job', 'task', 'api'],
+  'web/src': ['text', 'api', 'parts', 'player', 'transfers', 'job', 'jobs', 'form', 'admin', 'pages', 'share'],
 }
 
 describe('no arrow climbs', () => {

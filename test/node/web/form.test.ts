@@ -16,7 +16,7 @@ import { displaySize, presetFit } from '../../../web/src/form/model/presetFit.ts
 import { fieldsOutsideGroups, FIELD_GROUPS } from '../../../web/src/form/model/groups.ts'
 import { messageOf, fieldTitle } from '../../../web/src/form/model/messages.ts'
 import { renameForHeight } from '../../../web/src/form/model/renditionNames.ts'
-import { addressOf, filtersOf, isFiltered, queryOf } from '../../../web/src/jobs/jobFilters.ts'
+import { addressOf, filtersOf, isFiltered, queryOf } from '../../../web/src/api/jobFilters.ts'
 import { runningTime } from '../../../web/src/text/mediaTerms.ts'
 import {
   keyChanges,

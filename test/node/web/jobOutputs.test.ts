@@ -5,7 +5,7 @@ import type { PublicOutput } from '#contract/api/status.ts'
 import { downloadUrlOf, notDownloadable } from '../../../client/download/downloadFile.ts'
 import { sharedMedia } from '#contract/api/sharedMedia.ts'
 import { isOpen, isPlayable, kindOf, sortOutputs } from '../../../web/src/job/outputKinds.ts'
-import { audioDetails, bitrate, heightName, sourceVideo, videoDetails } from '../../../web/src/job/mediaDetails.ts'
+import { audioDetails, bitrate, heightName, sourceVideo, videoDetails } from '../../../web/src/text/mediaDetails.ts'
 import { jobsFor } from '../../../web/src/jobs/bulkSelection.ts'
 import { playableSources } from '../../../web/src/job/playable.ts'
 

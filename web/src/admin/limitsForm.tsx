@@ -3,11 +3,11 @@
 // Not in charge of: which fields there are (keyLimits.ts).
 import { useRef, useState } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
-import { ApiError } from '../api/api.ts'
+import { ApiError, asError, type Failure } from '../api/api.ts'
 import { problemAt, withMember } from '../form/model/formBody.ts'
 import { Fields } from '../form/field.tsx'
 import type { FieldInfo } from '../form/model/schema.ts'
-import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { ConnectionNotice } from '../parts/notice.tsx'
 import { SCOPES, labelledProblem, type FormValues } from './keyLimits.ts'
 
 const OFFERED = { scopes: SCOPES }

@@ -12,7 +12,6 @@ import type {
   PublicEvent,
 } from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
-import type { ListQuery } from '../jobs/jobFilters.ts'
 import { currentKey, signOut } from './session.ts'
 
 /** An answer other than success; `code` "offline" = no answer arrived. */
@@ -27,6 +26,18 @@ export class ApiError extends Error {
     this.code = code
     this.problems = problems
   }
+}
+
+/** What a page shows of an error. */
+export interface Failure {
+  code: string
+  message: string
+}
+
+export function asError(error: unknown): Failure {
+  return error instanceof ApiError
+    ? { code: error.code, message: error.message }
+    : { code: 'internal', message: error instanceof Error ? error.message : String(error) }
 }
 
 /** RFC 7617: the user name is the key, in UTF-8; the password is ignored. */
@@ -97,6 +108,21 @@ export function toApiError(status: number, text: string, ofSession: boolean): Ap
   const message = error?.message ?? `The service responded with status ${status} and no message.`
   const problems = Array.isArray(error?.details) ? (error.details as Problem[]) : []
   return new ApiError(status, error?.code ?? 'internal', message, problems)
+}
+
+/** The parameters of GET /api/v0/job, in camel case. */
+export interface ListQuery {
+  cursor?: string | null
+  /** A number, the start of a job_id, or a part of the source's name or address. */
+  search?: string
+  /** Comma-separated, with the API's names. */
+  state?: string
+  /** "name:value" of a job's own metadata. */
+  metadata?: string
+  /** ISO 8601. */
+  createdFrom?: string
+  createdTo?: string
+  limit?: number
 }
 
 export function listJobs(query: ListQuery, signal?: AbortSignal): Promise<JobList> {

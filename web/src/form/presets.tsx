@@ -3,10 +3,10 @@
 import { useState } from 'preact/hooks'
 import type { Preset } from '#contract/api/answers.ts'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
-import { changePreset, createPreset, deletePreset } from '../api/api.ts'
+import { changePreset, createPreset, deletePreset, asError, type Failure } from '../api/api.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { ConnectionNotice } from '../parts/notice.tsx'
 import { jobOfPreset, type FormBody } from './model/formBody.ts'
 import { presetFit } from './model/presetFit.ts'
 

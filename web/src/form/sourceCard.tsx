@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { errorAdvice } from '../text/errorAdvice.ts'
-import { bitrate, containerName } from '../job/mediaDetails.ts'
+import { bitrate, containerName } from '../text/mediaDetails.ts'
 import { channelsName, codecName, dimensions, framesPerSecond, languageName, runningTime } from '../text/mediaTerms.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton, TransferButtons, TransferProgress } from '../transfers/progress.tsx'

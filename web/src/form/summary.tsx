@@ -1,9 +1,10 @@
 // In charge of: the summary of outputs, costs and problems, and the button that creates the job.
 import type { Problem, Warning } from '#contract/errors.ts'
 import type { Estimate, PlannedFile } from '#contract/task/dryRunEstimate.ts'
-import { bitrate } from '../job/mediaDetails.ts'
+import { bitrate } from '../text/mediaDetails.ts'
 import { channelsName, codecName, dimensions, framesPerSecond } from '../text/mediaTerms.ts'
-import { Notice, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import type { Failure } from '../api/api.ts'
+import { Notice, ConnectionNotice } from '../parts/notice.tsx'
 import { formatBytes, formatDollars, formatDuration } from '../text/format.ts'
 import type { Analysis } from './model/sourceAnalysis.ts'
 import { renditionsOf, totalOf, type Total } from './model/estimate.ts'

@@ -2,12 +2,12 @@
 // again, deleting.
 import { useMemo, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/api/answers.ts'
-import { cancelJob, deleteJob, retryJob } from '../api/api.ts'
-import { Link, navigate } from '../router.tsx'
+import { cancelJob, deleteJob, retryJob, asError, type Failure } from '../api/api.ts'
+import { Link, navigate } from '../parts/router.tsx'
 import { jobStateOf } from '../text/format.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { ConnectionNotice } from '../parts/notice.tsx'
 import { ShareDialog } from './share.tsx'
 
 interface JobActionsProps {

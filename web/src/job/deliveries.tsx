@@ -1,8 +1,8 @@
 // In charge of: the webhook deliveries of a job: what was sent, how the receiver responded, and sending it again.
 import { useEffect, useState } from 'preact/hooks'
-import { isFinal } from '../api/api.ts'
+import { isFinal, asError, type Failure } from '../api/api.ts'
 import { sleep, whenVisible } from '../api/jobWatch.ts'
-import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { ConnectionNotice } from '../parts/notice.tsx'
 import { formatDateTime } from '../text/format.ts'
 import type { Delivery } from '#contract/api/answers.ts'
 import { listDeliveries, replayDelivery } from './resultApi.ts'

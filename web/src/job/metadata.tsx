@@ -1,6 +1,6 @@
 // In charge of: a job's metadata; each value links to the jobs with the same value.
-import { addressOf, ALL } from '../jobs/jobFilters.ts'
-import { Link } from '../router.tsx'
+import { addressOf, ALL } from '../api/jobFilters.ts'
+import { Link } from '../parts/router.tsx'
 
 export function Metadata({ metadata }: { metadata: Readonly<Record<string, string>> }) {
   const members = Object.entries(metadata)

@@ -9,7 +9,7 @@ import { Copy } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { formatBytes } from '../text/format.ts'
 import { isOpen, kindOf, nameOf, sortOutputs } from './outputKinds.ts'
-import { audioDetails, bitrate, captionDetails, heightName, videoDetails } from './mediaDetails.ts'
+import { audioDetails, bitrate, captionDetails, heightName, videoDetails } from '../text/mediaDetails.ts'
 
 export function Outputs({ outputs }: { outputs: readonly PublicOutput[] }) {
   const [hashes, setHashes] = useState(false)

@@ -3,7 +3,7 @@ import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { Copy } from '../parts/copy.tsx'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'
-import { bitrate } from './mediaDetails.ts'
+import { bitrate } from '../text/mediaDetails.ts'
 
 /** "1280 × 720", "720p", "1280 px wide", "source size". */
 function sizeOf({ width, height }: { width: number; height: number }): string {

@@ -3,7 +3,7 @@ import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { runningTime } from '../text/mediaTerms.ts'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'
 import { formatBytes } from '../text/format.ts'
-import { bitrate, containerName, sourceAudio, sourceVideo } from './mediaDetails.ts'
+import { bitrate, containerName, sourceAudio, sourceVideo } from '../text/mediaDetails.ts'
 
 export function Source({ source }: { source: SourceReport }) {
   const { video, audio, duration_seconds: seconds, size_bytes: size, bitrate_kbps: rate } = source

@@ -1,8 +1,7 @@
 // In charge of: applying one action to several jobs, one after the other, and its result.
 // Not in charge of: asking for confirmation, and showing the result (selection.tsx).
 import type { ListedJob } from '#contract/api/answers.ts'
-import { cancelJob, deleteJob, retryJob } from '../api/api.ts'
-import { asError } from '../parts/notice.tsx'
+import { cancelJob, deleteJob, retryJob, asError } from '../api/api.ts'
 import { idOf, type BulkAction } from './bulkSelection.ts'
 
 export interface BulkResult {

@@ -2,12 +2,11 @@
 // Not in charge of: the filters (jobFilters.ts), the rows (row.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ListedJob } from '#contract/api/answers.ts'
-import { isFinal, listJobs } from '../api/api.ts'
+import { isFinal, listJobs, asError, type Failure } from '../api/api.ts'
 import { sleep, whenVisible } from '../api/jobWatch.ts'
 import { appended, refreshed, type Paged } from '../api/pagedList.ts'
-import { asError, type Failure } from '../parts/notice.tsx'
 import { idOf } from './bulkSelection.ts'
-import { queryOf, type Filters } from './jobFilters.ts'
+import { queryOf, type Filters } from '../api/jobFilters.ts'
 
 const LIVE_MS = 2000
 /** Less often: a search reads every job of the account. */

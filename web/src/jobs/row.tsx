@@ -1,9 +1,9 @@
 // In charge of: one job in the list.
 import type { ListedJob } from '#contract/api/answers.ts'
 import { dimensions, runningTime } from '../text/mediaTerms.ts'
-import { uprightSize } from '../job/mediaDetails.ts'
+import { uprightSize } from '../text/mediaDetails.ts'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
-import { Link } from '../router.tsx'
+import { Link } from '../parts/router.tsx'
 import { formatAge, formatBytes, formatDuration, formatDateTime, jobStateOf } from '../text/format.ts'
 import { Poster } from './poster.tsx'
 

@@ -1,6 +1,6 @@
 // In charge of: the filter form of the job list: text, state, time.
 import type { ComponentChildren } from 'preact'
-import { STATES, TIMES, type Filters } from './jobFilters.ts'
+import { STATES, TIMES, type Filters } from '../api/jobFilters.ts'
 
 interface SearchProps {
   filters: Filters

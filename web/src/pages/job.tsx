@@ -16,9 +16,10 @@ import { Timeline } from '../job/timeline.tsx'
 import { watchJob } from '../api/jobWatch.ts'
 import { EstimateView } from '../parts/estimate.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { asError, type Failure } from '../api/api.ts'
+import { ConnectionNotice } from '../parts/notice.tsx'
 import { Badge } from '../parts/progress.tsx'
-import { Link } from '../router.tsx'
+import { Link } from '../parts/router.tsx'
 import { formatAge, formatDateTime, jobStateOf } from '../text/format.ts'
 
 export function Job({ id }: { id: number }) {

@@ -2,9 +2,9 @@
 // readers.
 // Not in charge of: loading the list (../jobs/list.ts), actions on a selection (../jobs/selection.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { readJob } from '../api/api.ts'
+import { readJob, asError, type Failure } from '../api/api.ts'
 import { idOf, type BulkAction } from '../jobs/bulkSelection.ts'
-import { addressOf, ALL, isFiltered, type Filters } from '../jobs/jobFilters.ts'
+import { addressOf, ALL, isFiltered, type Filters } from '../api/jobFilters.ts'
 import { useJobs } from '../jobs/list.ts'
 import { Row } from '../jobs/row.tsx'
 import { Search } from '../jobs/search.tsx'
@@ -12,8 +12,8 @@ import { selectedOf, Selection } from '../jobs/selection.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
-import { Link, navigate } from '../router.tsx'
+import { ConnectionNotice } from '../parts/notice.tsx'
+import { Link, navigate } from '../parts/router.tsx'
 
 export function Jobs({ initial }: { initial: Filters }) {
   const [filters, setFilters] = useState(initial)

@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { codecOf, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import type { publishedLimits } from '#contract/api/publishedLimits.ts'
-import { readLimits } from '../api/api.ts'
+import { readLimits, asError, type Failure } from '../api/api.ts'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { ConnectionNotice } from '../parts/notice.tsx'
 import { formatBytes } from '../text/format.ts'
 
 type Published = ReturnType<typeof publishedLimits>

@@ -2,12 +2,12 @@
 // Not in charge of: the form (../form/form.tsx).
 import { useEffect, useState } from 'preact/hooks'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
-import { listUploads, readJob } from '../api/api.ts'
+import { listUploads, readJob, asError, type Failure } from '../api/api.ts'
 import { bodyOf, bodyWith, withInput, type FormBody } from '../form/model/formBody.ts'
 import { Form } from '../form/form.tsx'
 import { isUpload, type Chosen } from '../form/model/sources.ts'
 import { Loading } from '../parts/loading.tsx'
-import { asError, ConnectionNotice, type Failure } from '../parts/notice.tsx'
+import { ConnectionNotice } from '../parts/notice.tsx'
 
 interface Beginning {
   body: FormBody

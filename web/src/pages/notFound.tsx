@@ -1,6 +1,6 @@
 // In charge of: the page for unknown addresses.
 import { Empty } from '../parts/empty.tsx'
-import { Link, PATHS } from '../router.tsx'
+import { Link, PATHS } from '../parts/router.tsx'
 
 export function NotFound() {
   return (

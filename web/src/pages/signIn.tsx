@@ -1,8 +1,8 @@
 // In charge of: asking for an API key and checking it.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { checkKey } from '../api/api.ts'
-import { Notice, asError, type Failure } from '../parts/notice.tsx'
-import { navigate } from '../router.tsx'
+import { checkKey, asError, type Failure } from '../api/api.ts'
+import { Notice } from '../parts/notice.tsx'
+import { navigate } from '../parts/router.tsx'
 import { signIn } from '../api/session.ts'
 
 export function SignIn({ notice }: { notice: string | null }) {

@@ -2,7 +2,7 @@
 // on a click elsewhere and when a page is chosen.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
-import { Link, PATHS, type Route } from '../router.tsx'
+import { Link, PATHS, type Route } from './router.tsx'
 import { signOut, type Scope } from '../api/session.ts'
 
 interface MenuProps {

@@ -2,7 +2,8 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Loading } from './loading.tsx'
-import { ConnectionNotice, type Failure } from './notice.tsx'
+import type { Failure } from '../api/api.ts'
+import { ConnectionNotice } from './notice.tsx'
 
 /** `load` is called again on each visit until it succeeds; a loaded page is shown at once. */
 export function lazyPage<Props extends object>(

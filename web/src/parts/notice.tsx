@@ -1,18 +1,7 @@
-// In charge of: message boxes: errors with advice, warnings, and turning an error into a message.
+// In charge of: message boxes: errors with advice, and warnings.
 import type { ComponentChildren } from 'preact'
 import { errorAdvice } from '../text/errorAdvice.ts'
-import { ApiError } from '../api/api.ts'
-
-export interface Failure {
-  code: string
-  message: string
-}
-
-export function asError(error: unknown): Failure {
-  return error instanceof ApiError
-    ? { code: error.code, message: error.message }
-    : { code: 'internal', message: error instanceof Error ? error.message : String(error) }
-}
+import type { Failure } from '../api/api.ts'
 
 const marks = { error: '✕', warning: '!', good: '✓' } as const
 

@@ -2,9 +2,7 @@
 // complete. They continue whatever page is shown.
 // Not in charge of: how a file is sent (upload.ts).
 import { useEffect, useState } from 'preact/hooks'
-import { createJob } from '../api/api.ts'
-import type { JobFields } from '../form/model/formBody.ts'
-import { asError, type Failure } from '../parts/notice.tsx'
+import { createJob, asError, type Failure } from '../api/api.ts'
 import { onSession } from '../api/session.ts'
 import { discardUpload, isResumable, uploadFile } from './upload.ts'
 import { DISCARD, type Uploaded } from './uploadResult.ts'
@@ -13,7 +11,7 @@ import { rateOf, addSample, type Sample } from './rate.ts'
 
 /** A job that is created when its file is stored. */
 export interface PlannedJob {
-  body: JobFields
+  body: Record<string, unknown>
   /** Idempotency key: one request makes one job, however often it is sent. */
   once: string
   state: 'waiting' | 'creating' | 'created' | 'refused'
@@ -148,7 +146,7 @@ function stopAll(): void {
 }
 
 /** Creates the job of this body when the upload is complete; the upload becomes its `input`. */
-export function planJob(id: number, body: JobFields): void {
+export function planJob(id: number, body: Record<string, unknown>): void {
   change(id, { order: { body, once: crypto.randomUUID(), state: 'waiting', id: null, failure: null } })
   void create(id)
 }

@@ -2,7 +2,7 @@
 // complete.
 import { errorAdvice } from '../text/errorAdvice.ts'
 import { Icon } from '../parts/icon.tsx'
-import { Link, type Route } from '../router.tsx'
+import { Link, type Route } from '../parts/router.tsx'
 import { TransferButtons, TransferProgress } from './progress.tsx'
 import { create, useTransfers, type Transfer } from './store.ts'
 

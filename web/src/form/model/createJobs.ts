@@ -2,7 +2,7 @@
 // when its upload is complete.
 // Not in charge of: validating the body (validate.ts).
 import { createJob } from '../../api/api.ts'
-import { navigate } from '../../router.tsx'
+import { navigate } from '../../parts/router.tsx'
 import { planJob, remove } from '../../transfers/store.ts'
 import { withInput, type FormBody } from './formBody.ts'
 import type { Source } from './sources.ts'

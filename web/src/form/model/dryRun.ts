@@ -3,9 +3,8 @@
 // Not in charge of: when to start one (sourceAnalysis.ts).
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { ApiError, createJob, deleteJob, isFinal } from '../../api/api.ts'
+import { ApiError, createJob, deleteJob, isFinal, type Failure } from '../../api/api.ts'
 import { watchJob } from '../../api/jobWatch.ts'
-import type { Failure } from '../../parts/notice.tsx'
 import { onSession } from '../../api/session.ts'
 import type { FormBody } from './formBody.ts'
 

@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { sleep } from '../../api/jobWatch.ts'
-import { asError, type Failure } from '../../parts/notice.tsx'
+import { asError, type Failure } from '../../api/api.ts'
 import { describeProgress } from '../../text/format.ts'
 import { withInput, type FormBody } from './formBody.ts'
 import { dryRun } from './dryRun.ts'

@@ -2,7 +2,7 @@
 // the same addresses on a reload.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { filtersOf, type Filters } from './jobs/jobFilters.ts'
+import { filtersOf, type Filters } from '../api/jobFilters.ts'
 
 export type Route =
   | { page: 'jobs'; filters: Filters }

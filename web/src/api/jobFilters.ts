@@ -1,19 +1,6 @@
 // In charge of: the filters of the job list: as form values, as an address that can be saved or shared, and as a query.
 // Pure.
-/** The parameters of GET /api/v0/job, in camel case. */
-export interface ListQuery {
-  cursor?: string | null
-  /** A number, the start of a job_id, or a part of the source's name or address. */
-  search?: string
-  /** Comma-separated, with the API's names. */
-  state?: string
-  /** "name:value" of a job's own metadata. */
-  metadata?: string
-  /** ISO 8601. */
-  createdFrom?: string
-  createdTo?: string
-  limit?: number
-}
+import type { ListQuery } from './api.ts'
 
 export const STATES = [
   ['', 'All'],

@@ -1,7 +1,7 @@
 // In charge of: formatting measured values for engineers: bitrates, frame sizes, codecs, audio. Pure.
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/task/mediaFacts.ts'
-import { channelsName, codecName, dimensions, framesPerSecond, languageName } from '../text/mediaTerms.ts'
+import { channelsName, codecName, dimensions, framesPerSecond, languageName } from './mediaTerms.ts'
 
 /** No line break between a number and its unit. */
 const FIXED = '\u{a0}'
