@@ -6,7 +6,12 @@ import { outputBaseName } from './paths/inputAddress.ts'
 import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
 import { toEven } from './rules/videoBitrates.ts'
 import { inputProvider, outputProvider, type JobConfig } from './jobConfig.ts'
-import { directoryInJob, relativeRenditionPath, jobRoot, profileOutputPath } from './paths/outputLocation.ts'
+import {
+  outputLocations,
+  profileOutputPath,
+  relativeRenditionPath,
+  type OutputLocation,
+} from './paths/outputLocation.ts'
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
 import { packagingOf } from './packagingSpec.ts'
 import type { VideoProfileFields } from './requestSchema.ts'
@@ -39,9 +44,12 @@ function isSeparateFile(config: JobConfig): boolean {
 
 /** Translates the stored job. `sourceName` is the source's file name if `input` does not contain it (an upload). */
 export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
-  const provider = outputProvider(config)
-  const root = jobRoot(provider, config)
+  const locations = outputLocations(outputProvider(config), config)
   const packaging = packagingOf(config)
+  const outputOf = (location: OutputLocation | undefined): string => {
+    if (location === undefined) return ''
+    return packaging === null ? profileOutputPath(location) : (relativeRenditionPath(location, locations) ?? '')
+  }
   return {
     container: config.output_container,
     packaging,
@@ -68,23 +76,20 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     loudnessLufs: config.loudness_lufs ?? null,
     closedCaptions: config.closed_captions ?? null,
     inputName: outputBaseName(sourceName),
-    outputDirectory: directoryInJob(provider, config.bucket_output_path ?? '', root),
+    outputDirectory: locations.directory.key,
     // Decision "HDR, colour": hevc stays HDR, the others cannot.
     dynamicRange: videoCodecs[codecOf(config.video_codec)].hasHdr ? (config.dynamic_range ?? 'source') : 'sdr',
     program: config.program_number ?? null,
     maxSourceErrors: config.max_source_errors ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     allowHlsSource: inputProvider(config) === 'http',
-    audioDirectory: config.audio_output_path ? directoryInJob(provider, config.audio_output_path, root) : null,
+    audioDirectory: locations.audioDirectory?.key ?? null,
     allowUpscaling: config.allow_upscaling ?? null,
     ladder: config.ladder ?? null,
     video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
       index,
       rung: null,
-      output:
-        packaging === null
-          ? profileOutputPath(provider, profile.output ?? '', root)
-          : (relativeRenditionPath(provider, profile.output ?? '', config) ?? ''),
+      output: outputOf(config.ladder === undefined ? locations.profiles[index] : undefined),
       width: toEven(profile.width),
       height: toEven(profile.height),
       // Decision "video_bitrate_mode": absent = vbr.

@@ -1,7 +1,7 @@
 // In charge of: opening a job's source and destination from its stored configuration and its sealed credentials.
 // Not in charge of: providers (registry.ts).
 import { inputProvider, outputProvider, type JobConfig, type JobSecrets } from '#contract/job/jobConfig.ts'
-import { listOutputPaths, bucketPrefix, outputRoots } from '#contract/job/paths/outputLocation.ts'
+import { bucketPrefix, listOutputPaths, outputLocations } from '#contract/job/paths/outputLocation.ts'
 import { parseInput, parseRoot, rulesOf, type AddressOf, type Provider } from '#contract/job/stores/registry.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
 import type { HttpCredentials } from './http/httpSource.ts'
@@ -95,7 +95,7 @@ export async function openJobSink(env: Env, jobId: string, known?: Job): Promise
   // Nothing is unsealed for a store that needs no credentials.
   if (rulesOf(provider).members.length === 0) return openSink(env, provider, { ...common, root: null, credentials: {} })
   const { output: credentials } = await openJobSecrets(env, job)
-  const [first, ...others] = outputRoots(provider, config).map((text, index) => {
+  const [first, ...others] = outputLocations(provider, config).roots.map((text, index) => {
     const root = { text, index, address: rootAddress(provider, text) }
     return [bucketPrefix(text), openSink(env, provider, { ...common, root, credentials })] as const
   })

@@ -1,26 +1,22 @@
 // In charge of: the location of a job's outputs: its root (a bucket, or nothing) and paths below it. Paths in another
 // root of the same provider begin with a prefix: `@films/2026/a.mp4` is in the bucket films.
 // Not in charge of: whether paths are allowed (outputPaths.ts), file names (outputNames.ts).
-import type { JobConfig } from '../jobConfig.ts'
+import { outputProvider, type JobConfig } from '../jobConfig.ts'
 import { schemeOf } from './inputAddress.ts'
 import { isSegmented } from '../../containers.ts'
 import { joinPath, normaliseDirectory, normalisePath } from './outputNames.ts'
 import { rulesOf, type Provider } from '../stores/registry.ts'
 
-export interface OutputLocation {
+interface ParsedLocation {
   /** `s3://bucket`, `gs://bucket`, `oci://namespace/bucket`, `https://host`; null = the path is relative. */
   root: string | null
   /** Below the root; '' = the root itself. */
   path: string
 }
 
-/** The scheme of `location` must be one of the provider's. */
-export function parseOutputLocation(provider: Provider, location: string): OutputLocation {
-  const scheme = schemeOf(location)
-  if (scheme === null) return { root: null, path: location }
-  const elements = location.slice(scheme.length + 3).split('/')
-  const depth = rulesOf(provider).root.elements
-  return { root: `${scheme}://${elements.slice(0, depth).join('/')}`, path: elements.slice(depth).join('/') }
+export interface OutputLocation extends ParsedLocation {
+  /** The path in the job, without `.` elements; with a prefix if its root is not the job's own. */
+  key: string
 }
 
 interface OutputPathFields {
@@ -29,35 +25,57 @@ interface OutputPathFields {
   videoProfiles: readonly { output?: string | null | undefined }[]
 }
 
-/** Every output path that is given, in the order in which the root is determined. */
-export function listOutputPaths(paths: OutputPathFields): { field: string; path: string; isDirectory: boolean }[] {
+/** Every output path that is given. */
+export function listOutputPaths(paths: OutputPathFields): { field: string; path: string }[] {
   return [
-    { field: 'bucket_output_path', path: paths.bucket_output_path ?? '', isDirectory: true },
-    { field: 'audio_output_path', path: paths.audio_output_path ?? '', isDirectory: true },
+    { field: 'bucket_output_path', path: paths.bucket_output_path ?? '' },
+    { field: 'audio_output_path', path: paths.audio_output_path ?? '' },
     ...paths.videoProfiles.map(({ output }, index) => ({
       field: `videoProfiles[${index}].output`,
       path: output ?? '',
-      isDirectory: false,
     })),
   ].filter(({ path }) => path !== '')
 }
 
-/**
- * Every root that is named, the job's own first: the root of bucket_output_path, else of the first output that names
- * one.
- */
-export function outputRoots(provider: Provider, paths: OutputPathFields): string[] {
-  const [audio, others] = [
-    listOutputPaths(paths).filter(({ field }) => field === 'audio_output_path'),
-    listOutputPaths(paths).filter(({ field }) => field !== 'audio_output_path'),
-  ]
-  const named = [...others, ...audio].flatMap(({ path }) => parseOutputLocation(provider, path).root ?? [])
-  return [...new Set(named)]
+export interface OutputLocations {
+  /**
+   * Every root that is named, the job's own first: the root of bucket_output_path, else of the first output that names
+   * one. Relative paths are below it.
+   */
+  roots: readonly string[]
+  /** bucket_output_path */
+  directory: OutputLocation
+  /** audio_output_path; null = not given */
+  audioDirectory: OutputLocation | null
+  profiles: readonly OutputLocation[]
 }
 
-/** The root of relative paths. */
-export function jobRoot(provider: Provider, paths: OutputPathFields): string | null {
-  return outputRoots(provider, paths)[0] ?? null
+/** Parses the output paths of a job. A path that is not given is '' in the job's own root. */
+export function outputLocations(provider: Provider, paths: OutputPathFields): OutputLocations {
+  const directory = parseLocation(provider, (paths.bucket_output_path ?? '').replace(/\/$/, ''))
+  const audio = parseLocation(provider, (paths.audio_output_path ?? '').replace(/\/$/, ''))
+  const profiles = paths.videoProfiles.map(({ output }) => parseLocation(provider, output ?? ''))
+  const roots = [...new Set([directory, ...profiles, audio].flatMap(({ root }) => root ?? []))]
+  const [own = null] = roots
+  // Decision "output": outputs may name several buckets.
+  const keyOf = ({ root, path }: ParsedLocation): string =>
+    root === null || root === own ? path : joinPath(bucketPrefix(root), path)
+  const directoryAt = (at: ParsedLocation): OutputLocation => ({ ...at, key: normaliseDirectory(keyOf(at)) })
+  return {
+    roots,
+    directory: directoryAt(directory),
+    audioDirectory: paths.audio_output_path ? directoryAt(audio) : null,
+    profiles: profiles.map((at) => ({ ...at, key: normalisePath(keyOf(at)) })),
+  }
+}
+
+/** The scheme of `location` must be one of the provider's. */
+function parseLocation(provider: Provider, location: string): ParsedLocation {
+  const scheme = schemeOf(location)
+  if (scheme === null) return { root: null, path: location }
+  const elements = location.slice(scheme.length + 3).split('/')
+  const depth = rulesOf(provider).root.elements
+  return { root: `${scheme}://${elements.slice(0, depth).join('/')}`, path: elements.slice(depth).join('/') }
 }
 
 /**
@@ -71,58 +89,33 @@ export function bucketPrefix(root: string): string {
     .replaceAll(':', '_')}`
 }
 
-/**
- * Decision "output": outputs may name several buckets. Returns a location as a path of the job, with a prefix if its
- * root is not `own`.
- */
-export function pathInJob(provider: Provider, location: string, own: string | null): string {
-  const { root, path } = parseOutputLocation(provider, location)
-  return root === null || root === own ? path : joinPath(bucketPrefix(root), path)
-}
-
-/** The same for a directory, without leading and trailing slash. */
-export function directoryInJob(provider: Provider, location: string, own: string | null): string {
-  return normaliseDirectory(pathInJob(provider, location, own))
-}
-
 /** A profile's `output` in a JobSpec: '' = derived, `/path` = below the root, `path` = below bucket_output_path. */
-export function profileOutputPath(provider: Provider, output: string, own: string | null): string {
-  const path = pathInJob(provider, output, own)
-  return parseOutputLocation(provider, output).root === null ? path : `/${normalisePath(path)}`
+export function profileOutputPath({ root, path, key }: OutputLocation): string {
+  return root === null ? path : `/${key}`
 }
 
 /**
  * For segmented output: the path relative to bucket_output_path, as playlists name it; null = an address elsewhere.
  */
-export function relativeRenditionPath(provider: Provider, output: string, paths: OutputPathFields): string | null {
-  if (parseOutputLocation(provider, output).root === null) return output
-  const own = jobRoot(provider, paths)
-  const directory = directoryInJob(provider, paths.bucket_output_path ?? '', own)
-  const path = normalisePath(pathInJob(provider, output, own))
-  const base = directory === '' ? '' : `${directory}/`
-  return path.startsWith(base) && !hasBucketPrefix(path, provider, paths) && path !== base
-    ? path.slice(base.length)
-    : null
+export function relativeRenditionPath({ root, path, key }: OutputLocation, locations: OutputLocations): string | null {
+  if (root === null) return path
+  const base = locations.directory.key === '' ? '' : `${locations.directory.key}/`
+  return key.startsWith(base) && !hasBucketPrefix(key, locations) && key !== base ? key.slice(base.length) : null
 }
 
 /** Whether the path begins with the prefix of one of the job's other roots. */
-export function hasBucketPrefix(path: string, provider: Provider, paths: OutputPathFields): boolean {
-  const [, ...others] = outputRoots(provider, paths)
-  return others.some((root) => path === bucketPrefix(root) || path.startsWith(`${bucketPrefix(root)}/`))
+export function hasBucketPrefix(path: string, { roots }: OutputLocations): boolean {
+  const [, ...others] = roots.map(bucketPrefix)
+  return others.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))
 }
 
 /** The directories below the root into which a job writes files, without duplicates. */
 export function outputDirectories(config: JobConfig): string[] {
-  const provider = config.cloud_credentials.output.cloud_provider
-  const own = jobRoot(provider, config)
-  const directory = directoryInJob(provider, config.bucket_output_path ?? '', own)
+  const { directory, audioDirectory, profiles } = outputLocations(outputProvider(config), config)
   // The rungs of a ladder have derived names.
-  const found = new Set(config.ladder === undefined ? [] : [directory])
-  for (const { output } of config.videoProfiles) {
-    const isRelative = parseOutputLocation(provider, output ?? '').root === null
-    const path = normalisePath(pathInJob(provider, output ?? '', own))
-    found.add(isRelative || isSegmented(config) ? directory : path.split('/').slice(0, -1).join('/'))
-  }
-  if (config.audio_output_path) found.add(directoryInJob(provider, config.audio_output_path, own))
+  const found = new Set(config.ladder === undefined ? [] : [directory.key])
+  for (const { root, key } of profiles)
+    found.add(root === null || isSegmented(config) ? directory.key : key.split('/').slice(0, -1).join('/'))
+  if (audioDirectory) found.add(audioDirectory.key)
   return [...found]
 }

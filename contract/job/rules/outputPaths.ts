@@ -3,7 +3,7 @@
 import { parseRoot, rulesOf, type Provider } from '../stores/registry.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import { isSegmented } from '../../containers.ts'
-import { directoryInJob, hasBucketPrefix, pathInJob, jobRoot, parseOutputLocation } from '../paths/outputLocation.ts'
+import { hasBucketPrefix, outputLocations, type OutputLocation, type OutputLocations } from '../paths/outputLocation.ts'
 import { audioCodecs } from '../../codecs.ts'
 import { outputPathProblem, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
@@ -18,28 +18,29 @@ import { type JobDraft } from '../requestSchema.ts'
 export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
   const provider = draft.outputProviderOf
   const before = findings.problems.length
+  const locations = provider === undefined ? null : outputLocations(provider, draft)
   const bucket = (draft.bucket_output_path ?? '').replace(/\/$/, '')
   const audio = (draft.audio_output_path ?? '').replace(/\/$/, '')
-  const fine = checkLocation('bucket_output_path', bucket, provider, findings)
-  checkLocation('audio_output_path', audio, provider, findings)
-  if (provider === undefined) return
-  if (fine) checkOutputRoot(draft, provider, findings)
-  const own = jobRoot(provider, draft)
-  const directory = directoryInJob(provider, bucket, own)
-  checkBucketPrefixes('bucket_output_path', bucket, directory, provider, draft, findings)
-  checkBucketPrefixes('audio_output_path', audio, directoryInJob(provider, audio, own), provider, draft, findings)
+  const fine = checkLocation('bucket_output_path', bucket, locations?.directory, provider, findings)
+  checkLocation('audio_output_path', audio, locations?.audioDirectory, provider, findings)
+  if (provider === undefined || locations === null) return
+  const { directory, audioDirectory } = locations
+  const own = locations.roots[0] ?? null
+  if (fine) checkOutputRoot(draft, provider, own, findings)
+  checkBucketPrefixes('bucket_output_path', directory, directory.key, locations, findings)
+  if (audioDirectory) checkBucketPrefixes('audio_output_path', audioDirectory, audioDirectory.key, locations, findings)
   const seen = new Map<string, string>()
   for (const [index, profile] of draft.videoProfiles.entries()) {
     const output = profile.output ?? ''
     const field = `videoProfiles[${index}].output`
-    if (output === '' || !checkLocation(field, output, provider, findings)) continue
-    const { root } = parseOutputLocation(provider, output)
-    const path = normalisePath(pathInJob(provider, output, own))
-    const key = root === null ? joinPath(directory, path) : path
-    checkBucketPrefixes(field, output, key, provider, draft, findings)
+    const location = locations.profiles[index]!
+    if (output === '' || !checkLocation(field, output, location, provider, findings)) continue
+    const { root } = location
+    const key = root === null ? joinPath(directory.key, location.key) : location.key
+    checkBucketPrefixes(field, location, key, locations, findings)
     // The input's name may not be known yet (an upload has only a number), so every name that an audio file could get
     // is reserved.
-    const audio = conflictingAudioPath(key, provider, draft)
+    const audio = conflictingAudioPath(key, audioDirectory, draft)
     if (audio !== null) {
       const message = `${field} has a name that is reserved for ${audio} in audio_output_path; use another`
       findings.problem('output_path_conflict', field, message)
@@ -54,20 +55,19 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
     }
     seen.set(key, earlier ?? field)
     const place = root ?? own
-    const below = root === null ? key : normalisePath(parseOutputLocation(provider, output).path)
+    const below = root === null ? key : normalisePath(location.path)
     if ((place === null ? key : `${place}/${below}`) === draft.input) {
       findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
     }
   }
   // The length is checked only for paths that are valid otherwise.
-  if (findings.problems.length === before) checkPathLengths(draft, provider, findings)
+  if (findings.problems.length === before) checkPathLengths(draft, provider, locations, findings)
 }
 
 /** The audio profile whose file in audio_output_path could have that path; null = none. */
-function conflictingAudioPath(key: string, provider: Provider, draft: JobDraft): string | null {
-  if (!draft.audio_output_path) return null
-  const directory = directoryInJob(provider, draft.audio_output_path, jobRoot(provider, draft))
-  const place = directory === '' ? '' : `${directory}/`
+function conflictingAudioPath(key: string, directory: OutputLocation | null, draft: JobDraft): string | null {
+  if (!directory) return null
+  const place = directory.key === '' ? '' : `${directory.key}/`
   const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
   const profile = draft.audioProfiles[Number(match?.[1])]
   if (profile?.audio_codec === undefined || match?.[2] !== audioCodecs[profile.audio_codec].file.container) return null
@@ -75,7 +75,13 @@ function conflictingAudioPath(key: string, provider: Provider, draft: JobDraft):
 }
 
 /** Whether a location is usable. Reports the problem if it is not. Empty = not given. */
-function checkLocation(field: string, path: string, provider: Provider | undefined, findings: Findings): boolean {
+function checkLocation(
+  field: string,
+  path: string,
+  location: OutputLocation | null | undefined,
+  provider: Provider | undefined,
+  findings: Findings,
+): boolean {
   if (path === '') return true
   const scheme = schemeOf(path)
   if (scheme !== null && provider === undefined) return false
@@ -87,7 +93,7 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
     findings.problem('invalid_output_path', field, `${message} (${printableValue(path)} was given)`)
     return false
   }
-  const { root, path: below } = provider === undefined ? { root: null, path } : parseOutputLocation(provider, path)
+  const { root, path: below } = location ?? { root: null, path }
   const isServer = provider !== undefined && rulesOf(provider).root.kind === 'host'
   if (isServer && scheme !== null && /[?#%]/.test(path)) {
     // A path cannot be appended after a query, and double encoding would name another file.
@@ -110,24 +116,21 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
 /** A directory whose name looks like the prefix of another bucket would be taken for that bucket. */
 function checkBucketPrefixes(
   field: string,
-  location: string,
+  { root }: OutputLocation,
   path: string,
-  provider: Provider,
-  draft: JobDraft,
+  locations: OutputLocations,
   findings: Findings,
 ): void {
-  const { root } = parseOutputLocation(provider, location)
-  if (root !== null && root !== jobRoot(provider, draft)) return
-  if (!hasBucketPrefix(path, provider, draft)) return
+  if (root !== null && root !== locations.roots[0]) return
+  if (!hasBucketPrefix(path, locations)) return
   const message = `${field} begins with ${path.split('/')[0]}, which stands for another bucket of this job; use another name`
   findings.problem('output_path_conflict', field, message)
 }
 
 /** Decision "Stores": relative paths need a named bucket. */
-function checkOutputRoot(draft: JobDraft, provider: Provider, findings: Findings): void {
+function checkOutputRoot(draft: JobDraft, provider: Provider, root: string | null, findings: Findings): void {
   const { outputForm: form, root: named } = rulesOf(provider)
   if (form === null) return
-  const root = jobRoot(provider, draft)
   if (root === null || (isSegmented(draft) && !draft.bucket_output_path)) {
     const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the ${named.kind}: ${form}`
     findings.problem('required', 'bucket_output_path', message)

@@ -5,13 +5,7 @@
 import { rulesOf, type Provider } from '../stores/registry.ts'
 import { utf8ByteLength } from '../paths/inputAddress.ts'
 import { isSegmented, isSmooth } from '../../containers.ts'
-import {
-  directoryInJob,
-  pathInJob,
-  relativeRenditionPath,
-  jobRoot,
-  parseOutputLocation,
-} from '../paths/outputLocation.ts'
+import { relativeRenditionPath, type OutputLocations } from '../paths/outputLocation.ts'
 import { MAX_LENGTH } from '../../limits.ts'
 import { joinPath, normalisePath, attemptDirectory } from '../paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from './segmentedOutput.ts'
@@ -46,13 +40,18 @@ interface LongestKey {
 }
 
 /** Refuses paths that are too long for the provider's stores, and reports the bytes that the field may have. */
-export function checkPathLengths(draft: JobDraft, provider: Provider, findings: Findings): void {
+export function checkPathLengths(
+  draft: JobDraft,
+  provider: Provider,
+  locations: OutputLocations,
+  findings: Findings,
+): void {
   const { outputPathBytes: limit } = rulesOf(provider)
   // A provider that accepts no outputs is reported elsewhere.
   if (limit === null) return
   const reported = new Map<string, number>()
-  const directory = utf8ByteLength(directoryInJob(provider, draft.bucket_output_path ?? '', jobRoot(provider, draft)))
-  for (const { field, key, times, own } of longestKeys(draft, provider)) {
+  const directory = utf8ByteLength(locations.directory.key)
+  for (const { field, key, times, own } of longestKeys(draft, locations)) {
     const excess = utf8ByteLength(key) - limit
     if (excess <= 0) continue
     const maxBytes = utf8ByteLength(own) - Math.ceil(excess / times)
@@ -67,16 +66,16 @@ export function checkPathLengths(draft: JobDraft, provider: Provider, findings: 
   }
 }
 
-function longestKeys(draft: JobDraft, provider: Provider): LongestKey[] {
-  const directory = directoryInJob(provider, draft.bucket_output_path ?? '', jobRoot(provider, draft))
+function longestKeys(draft: JobDraft, locations: OutputLocations): LongestKey[] {
+  const directory = locations.directory.key
   const below = (name: string): LongestKey => {
     return { field: 'bucket_output_path', key: joinPath(directory, name), times: 1, own: directory }
   }
   const found = isSegmented(draft)
-    ? longestSegmentKeys(draft, provider, directory, below)
-    : longestFileKeys(draft, provider, directory, below)
-  if (!draft.audio_output_path) return found
-  const audio = directoryInJob(provider, draft.audio_output_path, jobRoot(provider, draft))
+    ? longestSegmentKeys(draft, locations, below)
+    : longestFileKeys(draft, locations, below)
+  if (!locations.audioDirectory) return found
+  const audio = locations.audioDirectory.key
   const file = { field: 'audio_output_path', key: joinPath(audio, LONGEST.audio), times: 1 as const, own: audio }
   return [...found, file]
 }
@@ -88,14 +87,13 @@ function profilesOf({ ladder, videoProfiles }: JobDraft): JobDraft['videoProfile
 
 function longestFileKeys(
   draft: JobDraft,
-  provider: Provider,
-  directory: string,
+  { directory, profiles }: OutputLocations,
   below: (name: string) => LongestKey,
 ): LongestKey[] {
   return profilesOf(draft).flatMap(({ output = '' }, index) => {
     if (output === '') return [below(LONGEST.file)]
-    const own = normalisePath(pathInJob(provider, output, jobRoot(provider, draft)))
-    const key = parseOutputLocation(provider, output).root === null ? joinPath(directory, own) : own
+    const { root, key: own } = profiles[index]!
+    const key = root === null ? joinPath(directory.key, own) : own
     const directories = key.split('/').slice(0, -1).join('/')
     const wanted: LongestKey = { field: `videoProfiles[${index}].output`, key, times: 1, own }
     // The test object's name can be longer than a short name in the same directory.
@@ -106,12 +104,12 @@ function longestFileKeys(
 
 function longestSegmentKeys(
   draft: JobDraft,
-  provider: Provider,
-  directory: string,
+  locations: OutputLocations,
   below: (name: string) => LongestKey,
 ): LongestKey[] {
+  const directory = locations.directory.key
   const renditions = profilesOf(draft).map(({ output: given = '' }, index): LongestKey => {
-    const output = relativeRenditionPath(provider, given, draft) ?? ''
+    const output = given === '' ? '' : (relativeRenditionPath(locations.profiles[index]!, locations) ?? '')
     const own = renditionDirectory(output, draft.ladder === undefined ? `video_${index}` : LONGEST.rung)
     const wanted = below(`${own}/${LONGEST.segment}`)
     return output === '' ? wanted : { ...wanted, field: `videoProfiles[${index}].output`, own: normalisePath(output) }

@@ -4,7 +4,7 @@
 import { schemeOf } from '../paths/inputAddress.ts'
 import { codecOf, videoRules } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, prefersTransportStreams } from '../../containers.ts'
-import { relativeRenditionPath } from '../paths/outputLocation.ts'
+import { outputLocations, relativeRenditionPath } from '../paths/outputLocation.ts'
 import { normalisePath } from '../paths/outputNames.ts'
 import type { Findings } from '../findings.ts'
 import { type JobDraft } from '../requestSchema.ts'
@@ -54,10 +54,11 @@ function checkDirectories(draft: JobDraft, findings: Findings): void {
   // outputPaths.ts reports an address that its provider does not have.
   const isForeign = (output: string): boolean =>
     schemeOf(output) !== null && (provider === undefined || !rulesOf(provider).schemes.includes(schemeOf(output) ?? ''))
+  const locations = provider === undefined ? null : outputLocations(provider, draft)
   const video = draft.videoProfiles.flatMap(({ output = '' }, index) =>
     isForeign(output)
       ? []
-      : [{ output: provider === undefined ? output : relativeRenditionPath(provider, output, draft), index }],
+      : [{ output: locations === null ? output : relativeRenditionPath(locations.profiles[index]!, locations), index }],
   )
   // Derived names first: they cannot change, so the message belongs to the name that the client chose.
   for (const { output, index } of video.toSorted((a, b) => Number(a.output !== '') - Number(b.output !== ''))) {

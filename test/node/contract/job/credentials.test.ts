@@ -1,6 +1,6 @@
 // In charge of: the stores of a request: credentials, buckets, and where each output goes.
 import { describe, expect, it } from 'vitest'
-import { bucketPrefix, outputDirectories, jobRoot, outputRoots } from '#contract/job/paths/outputLocation.ts'
+import { bucketPrefix, outputDirectories, outputLocations } from '#contract/job/paths/outputLocation.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { audioFilePath, outputFilePath } from '#contract/job/paths/outputNames.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
@@ -24,7 +24,7 @@ describe('outputs in a bucket', () => {
   ])('bucket_output_path %j, output %j → %s', (bucket_output_path, output, key, directories) => {
     const { config } = expectAccepted(toS3({ bucket_output_path }, { output }))
     const spec = toSpec(config, '12.mp4')
-    expect(jobRoot('aws', config)).toBe('s3://films')
+    expect(outputLocations('aws', config).roots[0]).toBe('s3://films')
     expect(outputFilePath(spec, spec.video[0]!, 1080)).toBe(key)
     expect(outputDirectories(config)).toEqual(directories)
   })
@@ -32,7 +32,7 @@ describe('outputs in a bucket', () => {
   it('the files of a ladder go into the directory of derived names', () => {
     const { config } = expectAccepted(toS3({ bucket_output_path: 's3://films/v', ladder: 'auto', videoProfiles: [] }))
     expect(outputDirectories(config)).toEqual(['v'])
-    expect(jobRoot('aws', config)).toBe('s3://films')
+    expect(outputLocations('aws', config).roots[0]).toBe('s3://films')
   })
 
   it('audio files go where audio_output_path says, in the same bucket', () => {
@@ -112,7 +112,7 @@ describe('outputs in several places', () => {
       }),
     )
     const spec = toSpec(config, 'film.mp4')
-    expect(outputRoots('aws', config)).toEqual(['s3://zero', 's3://one', 's3://two', 's3://sound'])
+    expect(outputLocations('aws', config).roots).toEqual(['s3://zero', 's3://one', 's3://two', 's3://sound'])
     expect(spec.video.map((each) => outputFilePath(spec, each, 360))).toEqual([
       '@one/a/x.mp4',
       '@two/a/x.mp4',
@@ -131,7 +131,7 @@ describe('outputs in several places', () => {
 
   it('relative paths are in the bucket of bucket_output_path, else of the first output, else of audio_output_path', () => {
     const root = (changes: object, video: object = {}) =>
-      jobRoot('aws', expectAccepted(toS3({ ...changes }, { ...video })).config)
+      outputLocations('aws', expectAccepted(toS3({ ...changes }, { ...video })).config).roots[0]
     expect(root({ audio_output_path: 's3://sound' }, { output: 's3://two/x.mp4' })).toBe('s3://two')
     expect(root({ audio_output_path: 's3://sound' })).toBe('s3://sound')
     expect(
@@ -271,7 +271,7 @@ describe('outputs by http', () => {
   ])('bucket_output_path %j, output %j → %s and %s', (bucket_output_path, output, root, key) => {
     const { config } = expectAccepted(toHttp({ bucket_output_path }, { output }))
     const spec = toSpec(config, '12.mp4')
-    expect(jobRoot('http', config)).toBe(root)
+    expect(outputLocations('http', config).roots[0]).toBe(root)
     expect(outputFilePath(spec, spec.video[0]!, 1080)).toBe(key)
   })
 
