@@ -11,8 +11,8 @@ import {
   clearExpiredSecrets,
   listDeletedJobs,
   listExpiredOutputs,
-  listOverdueJobs,
-} from './db/jobs.ts'
+} from './db/jobRetention.ts'
+import { listOverdueJobs } from './db/jobs.ts'
 import { deleteExpiredShares } from './db/shares.ts'
 import { listUnattendedTasks } from './db/tasks.ts'
 import { listOverdueWebhooks } from './db/webhooks.ts'

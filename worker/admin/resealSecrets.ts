@@ -4,7 +4,8 @@
 // Not in charge of: encryption (secrets/vault.ts).
 import type { VaultRotation } from '#contract/api/administration.ts'
 import { openKeyWebhook, sealKeyWebhook } from '../webhooks/webhookAddress.ts'
-import { decodeConfig, listJobsSealedWithOtherKeys, replaceSealedJob } from '../db/jobs.ts'
+import { listJobsSealedWithOtherKeys, replaceSealedJob } from '../db/jobRetention.ts'
+import { decodeConfig } from '../db/jobs.ts'
 import { listApiKeysSealedWithOtherKeys, replaceSealedApiKey } from '../db/apiKeys.ts'
 import { boundAddresses, SECRETS_FIELD } from '../storage/jobStores.ts'
 import { newestKeyId, unseal, seal } from '../secrets/vault.ts'

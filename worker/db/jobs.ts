@@ -279,44 +279,6 @@ export async function listOverdueJobs(db: D1Database, now: number, limit: number
   return results
 }
 
-/** Deletes the sealed credentials of jobs that ended before the given time. */
-export async function clearExpiredSecrets(db: D1Database, endedBefore: number): Promise<void> {
-  await db
-    .prepare(`UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`)
-    .bind(endedBefore)
-    .run()
-}
-
-export async function deleteExpiredIdempotencyKeys(db: D1Database, createdBefore: number): Promise<void> {
-  await db.prepare(`DELETE FROM idempotency WHERE created_at < ?1`).bind(createdBefore).run()
-}
-
-/** Jobs whose outputs in the service's own store have expired. */
-export async function listExpiredOutputs(
-  db: D1Database,
-  endedBefore: number,
-  limit: number,
-): Promise<Pick<JobRow, 'id' | 'account' | 'job_id'>[]> {
-  const { results } = await db
-    .prepare(`SELECT id, account, job_id FROM jobs WHERE finished_at < ?1 AND outputs IS NOT NULL LIMIT ?2`)
-    .bind(endedBefore, limit)
-    .all<Pick<JobRow, 'id' | 'account' | 'job_id'>>()
-  return results
-}
-
-/** Called after the objects were deleted, so that no more URLs are created for them. */
-export async function clearOutputs(db: D1Database, id: number): Promise<void> {
-  await db.prepare(`UPDATE jobs SET outputs = NULL, poster = NULL WHERE id = ?1`).bind(id).run()
-}
-
-/** Deletes the rows of jobs that ended long ago, with their tasks. Their outputs were removed before. */
-export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: number): Promise<void> {
-  await db
-    .prepare(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at < ?1 AND outputs IS NULL LIMIT ?2)`)
-    .bind(endedBefore, limit)
-    .run()
-}
-
 /** Hides the job from all clients. Only for a job that has ended. @returns true if there was one */
 export async function markJobDeleted(db: D1Database, account: string, id: number, now: number): Promise<boolean> {
   const row = await db
@@ -328,55 +290,4 @@ export async function markJobDeleted(db: D1Database, account: string, id: number
     .bind(id, account, now)
     .first()
   return row !== null
-}
-
-export async function listDeletedJobs(
-  db: D1Database,
-  limit: number,
-): Promise<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT id, account, job_id, finished_at FROM jobs WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ?1`,
-    )
-    .bind(limit)
-    .all<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>>()
-  return results
-}
-
-/** Deletes the job's row with its tasks and secrets. */
-export async function deleteJob(db: D1Database, id: number): Promise<void> {
-  await db.prepare(`DELETE FROM jobs WHERE id = ?1 AND deleted_at IS NOT NULL`).bind(id).run()
-}
-
-interface SealedJob {
-  id: number
-  account: string
-  job_id: string
-  sealed: string
-  config: string
-}
-
-/** Secrets that are not sealed with the given key, or that an older version sealed, in the order of ids. */
-export async function listJobsSealedWithOtherKeys(
-  db: D1Database,
-  keyId: string,
-  after: number,
-  limit: number,
-): Promise<SealedJob[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT id, account, job_id, sealed, config FROM jobs
-       WHERE id > ?2 AND sealed IS NOT NULL
-         AND (json_extract(sealed, '$.kid') <> ?1 OR json_extract(sealed, '$.v') = 1) ORDER BY id LIMIT ?3`,
-    )
-    .bind(keyId, after, limit)
-    .all<SealedJob>()
-  return results
-}
-
-export async function replaceSealedJob(db: D1Database, before: SealedJob, sealed: string): Promise<void> {
-  await db
-    .prepare(`UPDATE jobs SET sealed = ?3 WHERE id = ?1 AND sealed = ?2`)
-    .bind(before.id, before.sealed, sealed)
-    .run()
 }

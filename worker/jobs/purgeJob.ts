@@ -3,7 +3,7 @@
 // Not in charge of: objects in a customer's store, which are never deleted here.
 import { jobFilesPrefix } from '../storage/objectKeys.ts'
 import { jobMonitor } from '../scheduler/applyEvent.ts'
-import { deleteJob } from '../db/jobs.ts'
+import { deleteJob } from '../db/jobRetention.ts'
 import { ownPrefix } from '../storage/keyBelow.ts'
 
 /** How long the credentials are kept for a monitor that still aborts uploads in a customer's store. */

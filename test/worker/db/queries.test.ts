@@ -4,14 +4,16 @@ import { expect, test } from 'vitest'
 import { applyEvent } from '../../../worker/scheduler/applyEvent.ts'
 import {
   deleteOldJobs,
-  findJob,
-  findJobByJobId,
   deleteExpiredIdempotencyKeys,
   clearExpiredSecrets,
-  insertJob,
-  insertTask,
   listDeletedJobs,
   listExpiredOutputs,
+} from '../../../worker/db/jobRetention.ts'
+import {
+  findJob,
+  findJobByJobId,
+  insertJob,
+  insertTask,
   listOverdueJobs,
   type NewJobRow,
   updateWarnings,

@@ -3,7 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { listJobs } from '../../../worker/db/jobList.ts'
-import { deleteJob } from '../../../worker/db/jobs.ts'
+import { deleteJob } from '../../../worker/db/jobRetention.ts'
 import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
 
 beforeEach(async () => {

@@ -1,7 +1,6 @@
 // In charge of: the player of the job page and the share page: a poster, and after a press on play, the media with its
 // controls: seeking with previews, quality, captions, speed, volume, picture in picture, full screen.
-// Not in charge of: HLS and DASH (stream.ts), which of several sources is played (the page).
-import type { RefObject } from 'preact'
+// Not in charge of: the state of the video element (videoHooks.ts), HLS and DASH (stream.ts), which of several sources is played (the page).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Glyph } from './glyph.tsx'
 import type { CaptionFile, PlayerMedia, PlayerSource } from './playerMedia.ts'
@@ -9,6 +8,7 @@ import { Menu, type Group } from './menu.tsx'
 import { Seek } from './seek.tsx'
 import type { Stream } from './stream.ts'
 import { timecode } from './time.ts'
+import { useFullscreen, useIdle, useVideo } from './videoHooks.ts'
 
 interface PlayerProps {
   media: PlayerMedia
@@ -25,8 +25,6 @@ interface PlayerProps {
   onFailure?: (message: string, at: number) => Promise<boolean>
 }
 
-/** The controls disappear that long after the last movement, during playback. */
-const IDLE_MS = 2500
 const AUTO = 'auto'
 const OFF = 'off'
 const SPEEDS = ['0.5', '0.75', '1', '1.25', '1.5', '2']
@@ -347,103 +345,4 @@ function mute(video: HTMLVideoElement | null): void {
 async function floating(video: HTMLVideoElement | null): Promise<void> {
   const leave = document.pictureInPictureElement !== null
   await (leave ? document.exitPictureInPicture() : video?.requestPictureInPicture())?.catch(() => undefined)
-}
-
-const NOTHING = {
-  at: 0,
-  duration: 0,
-  loaded: 0,
-  playing: false,
-  ended: false,
-  waiting: false,
-  muted: false,
-  volume: 1,
-}
-const CHANGES = [
-  'timeupdate',
-  'seeking',
-  'seeked',
-  'durationchange',
-  'progress',
-  'play',
-  'pause',
-  'playing',
-  'waiting',
-  'canplay',
-  'ended',
-  'volumechange',
-  'loadeddata',
-]
-
-/** The element's own state, read again at each of its events. */
-function useVideo(video: RefObject<HTMLVideoElement | null>) {
-  const [state, setState] = useState(NOTHING)
-  useEffect(() => {
-    const element = video.current
-    if (!element) return
-    const read = (event: Event): void => {
-      const { buffered, currentTime: at, duration, paused, ended, muted, volume, readyState } = element
-      const near = Array.from({ length: buffered.length }, (_, index) => index).find(
-        (index) => buffered.start(index) <= at + 0.5 && buffered.end(index) >= at,
-      )
-      setState({
-        at,
-        duration: Number.isFinite(duration) ? duration : 0,
-        loaded: near === undefined ? 0 : buffered.end(near),
-        playing: !paused && !ended,
-        ended,
-        waiting: event.type === 'waiting' || (event.type === 'seeking' && readyState < 3),
-        muted: muted || volume === 0,
-        volume,
-      })
-    }
-    for (const change of CHANGES) element.addEventListener(change, read)
-    return () => {
-      for (const change of CHANGES) element.removeEventListener(change, read)
-    }
-  }, [video])
-  return state
-}
-
-/** Whether there was no movement for a while, so that the controls can be hidden. */
-function useIdle(frame: RefObject<HTMLDivElement | null>, playing: boolean): boolean {
-  const [idle, setIdle] = useState(false)
-  useEffect(() => {
-    const element = frame.current
-    if (!element) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const stir = (): void => {
-      setIdle(false)
-      clearTimeout(timer)
-      if (playing) timer = setTimeout(() => setIdle(true), IDLE_MS)
-    }
-    stir()
-    const signs = ['pointermove', 'pointerdown', 'keydown', 'focusin'] as const
-    for (const sign of signs) element.addEventListener(sign, stir)
-    return () => {
-      clearTimeout(timer)
-      for (const sign of signs) element.removeEventListener(sign, stir)
-    }
-  }, [frame, playing])
-  return idle
-}
-
-/** iPhones allow only a video element in full screen. */
-type OldVideo = HTMLVideoElement & { webkitEnterFullscreen?: () => void }
-
-function useFullscreen(frame: RefObject<HTMLDivElement | null>): { on: boolean; toggle: () => void } {
-  const [on, setOn] = useState(false)
-  useEffect(() => {
-    const look = (): void => setOn(document.fullscreenElement !== null && document.fullscreenElement === frame.current)
-    document.addEventListener('fullscreenchange', look)
-    return () => document.removeEventListener('fullscreenchange', look)
-  }, [frame])
-  const toggle = (): void => {
-    const element = frame.current
-    if (!element) return
-    if (document.fullscreenElement) void document.exitFullscreen()
-    else if (document.fullscreenEnabled) void element.requestFullscreen().catch(() => undefined)
-    else element.querySelector<OldVideo>('video')?.webkitEnterFullscreen?.()
-  }
-  return { on, toggle }
 }
