@@ -68,7 +68,7 @@ function refuseAddress(message: string): never {
  */
 export function requireAllowedAddress(address: string | URL, policy: EgressPolicy): URL {
   // Two parsers could read a URL differently: callers must fetch the returned URL, not the text.
-  const url = URL.parse(String(address))
+  const url = address instanceof URL ? address : URL.parse(address)
   if (!url) refuseAddress('This is not a complete address of the form https://host/path.')
   if (!(url.protocol in defaultPorts)) refuseAddress(`Only http and https addresses are allowed, not ${url.protocol}`)
   if (url.username !== '' || url.password !== '') {

@@ -33,8 +33,8 @@ const fields: Record<string, (address: string, transport: FetchFunction) => Prom
     httpSource(address, {}, transport).read({ offset: 0, length: 1 }),
   ],
   'input, a playlist and what it names': (address, transport) => [
-    openHlsPresentation(address, {}, transport),
-    (async () => openResource(address, START, {}, transport).read(null))(),
+    (async () => openHlsPresentation(new URL(address), {}, transport))(),
+    (async () => openResource(new URL(address), new URL(START), {}, transport).read(null))(),
   ],
   logo_url: (address, transport) => [transport(address)],
   // As the webhook scheduler sends it; a job that names such an address is refused at creation (below).

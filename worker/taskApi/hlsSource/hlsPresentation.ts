@@ -44,12 +44,12 @@ interface FetchedPlaylist<T> {
  * @throws StoreError for addresses that are refused or cannot be read
  */
 export async function openHlsPresentation(
-  address: string,
+  source: URL,
   access: HttpCredentials,
   transport: FetchFunction,
 ): Promise<HlsPresentation> {
-  const origin = new URL(address).origin
-  const top = await fetchPlaylist(address, access, origin, transport)
+  const fetchFrom = (url: URL | string) => fetchPlaylist(url, accessFor(url, source, access), transport)
+  const top = await fetchFrom(source)
   const { playlist } = top
   if (playlist.kind === 'media') return describePresentation([{ url: top.url, playlist, language: null }])
   const variant = highestVariant(playlist)
@@ -64,16 +64,21 @@ export async function openHlsPresentation(
   ]
   const tracks = []
   for (const { uri, language } of wanted) {
-    const { url, playlist: media } = await fetchPlaylist(resolve(uri, top.url), access, origin, transport)
+    const { url, playlist: media } = await fetchFrom(resolve(uri, top.url))
     if (media.kind !== 'media') throw damagedPlaylist('A variant of the playlist is again a multivariant playlist.')
     tracks.push({ url, playlist: media, language })
   }
   return describePresentation(tracks)
 }
 
-/** A segment, map or key as a source. The playlist's credentials are sent to its own origin only. */
-export function openResource(url: string, address: string, access: HttpCredentials, transport: FetchFunction): Source {
-  return httpSource(url, new URL(url).origin === new URL(address).origin ? access : {}, transport)
+/** A segment, map or key as a source. */
+export function openResource(url: URL, source: URL, access: HttpCredentials, transport: FetchFunction): Source {
+  return httpSource(url, accessFor(url, source, access), transport)
+}
+
+/** The playlist's credentials are sent to its own origin only. */
+function accessFor(url: URL | string, source: URL, access: HttpCredentials): HttpCredentials {
+  return url instanceof URL && url.origin === source.origin ? access : {}
 }
 
 function damagedPlaylist(message: string): PlaylistError {
@@ -87,16 +92,15 @@ function highestVariant({ variants }: MultivariantPlaylist): HlsVariant {
 }
 
 async function fetchPlaylist(
-  address: string,
+  address: URL | string,
   access: HttpCredentials,
-  origin: string,
   transport: FetchFunction,
 ): Promise<FetchedPlaylist<MediaPlaylist | MultivariantPlaylist>> {
-  const host = URL.parse(address)?.host ?? 'The server'
+  const host = address instanceof URL ? address.host : 'The server'
   const problem = (code: StoreError['code'], why: string, status: number | null = null): StoreError =>
     new StoreError(code, 'http', 'playlist', `${host} ${why}${status === null ? '' : ` (${status})`}.`, status)
   const headers = new Headers({ accept: '*/*', 'accept-encoding': 'identity' })
-  if ((access.username || access.password) && URL.parse(address)?.origin === origin) {
+  if (access.username || access.password) {
     headers.set('authorization', basicAuthorization(access.username ?? '', access.password ?? ''))
   }
   const late = AbortSignal.timeout(PLAYLIST_MS)
@@ -132,8 +136,8 @@ async function fetchPlaylist(
 }
 
 /** An invalid address stays unchanged: guardedFetch.ts refuses it with its own message. */
-function resolve(uri: string, base: URL): string {
-  return URL.parse(uri, base)?.href ?? uri
+function resolve(uri: string, base: URL): URL | string {
+  return URL.parse(uri, base) ?? uri
 }
 
 async function describePresentation(
@@ -142,13 +146,13 @@ async function describePresentation(
   const keys = new Map<string, number>()
   const keyOf = (piece: HlsInitSection, base: URL): { key: number | null; iv: string | null } => {
     if (piece.key === null) return { key: null, iv: null }
-    const url = resolve(piece.key.uri, base)
+    const url = String(resolve(piece.key.uri, base))
     const index = keys.get(url) ?? keys.set(url, keys.size).size - 1
     if (keys.size > MAX_KEYS) throw new PlaylistError('source_too_large', `There are more than ${MAX_KEYS} keys.`)
     return { key: index, iv: piece.key.iv }
   }
   const pieceOf = (piece: HlsInitSection, base: URL): HlsResource => ({
-    url: resolve(piece.uri, base),
+    url: String(resolve(piece.uri, base)),
     range: piece.range,
   })
   const made = tracks.map(({ url, playlist, language }) => {

@@ -21,7 +21,7 @@ const KEY_BYTES = 16
 
 interface OpenedPresentation {
   presentation: HlsPresentation
-  url: string
+  source: URL
   access: HttpCredentials
   transport: FetchFunction
 }
@@ -38,7 +38,9 @@ async function openForAttempt(c: Context<TaskEnv>): Promise<OpenedPresentation> 
   const input = await httpSourceOf(c.env, job)
   if (input === null) throw notFound()
   const transport = guardedTransport(c.env)
-  return { ...input, transport, presentation: await openHlsPresentation(input.url, input.access, transport) }
+  const { access } = input
+  const source = new URL(input.url)
+  return { source, access, transport, presentation: await openHlsPresentation(source, access, transport) }
 }
 
 /** Always read again: an EVENT playlist grows. */
@@ -96,23 +98,23 @@ async function openUnchanged(c: Context<TaskEnv>): Promise<OpenedPresentation> {
 }
 
 async function readResource(
-  { url: address, access, transport }: OpenedPresentation,
+  { source, access, transport }: OpenedPresentation,
   piece: HlsResource,
 ): Promise<SourceBody> {
-  if (URL.parse(piece.url) === null) {
+  const url = URL.parse(piece.url)
+  if (url === null) {
     throw new StoreError('address_refused', 'http', 'read', 'The playlist names a piece by what is not an address.')
   }
-  const read = await openResource(piece.url, address, access, transport).read(piece.range)
+  const read = await openResource(url, source, access, transport).read(piece.range)
   const { range } = piece
   // A server that ignores Range would send the whole file up to the range, for each of thousands of segments.
   if (range !== null && !(read.partial && read.length === range.length)) {
     await read.body.cancel()
-    const host = new URL(piece.url).host
     throw new StoreError(
       'range_not_satisfiable',
       'http',
       'read',
-      `${host} does not serve the byte ranges of the playlist.`,
+      `${url.host} does not serve the byte ranges of the playlist.`,
     )
   }
   return read

@@ -48,7 +48,11 @@ const files = {
 describe('a presentation', () => {
   test('is the highest variant with video and its audio group; addresses are relative to their own playlist', async () => {
     const { transport } = web(files)
-    const { description, tracks, keys } = await openHlsPresentation('https://a.example/x/m.m3u8', access, transport)
+    const { description, tracks, keys } = await openHlsPresentation(
+      new URL('https://a.example/x/m.m3u8'),
+      access,
+      transport,
+    )
     expect(tracks[0]!.segments).toEqual([{ url: 'https://a.example/y/0.ts?t=1', range: null }])
     expect(tracks[1]!.maps).toEqual([{ url: 'https://b.example/i.mp4', range: null }])
     expect(keys).toEqual(['https://a.example/k'])
@@ -60,7 +64,7 @@ describe('a presentation', () => {
 
   test('sends credentials to the origin of its own address and to no other', async () => {
     const { seen, transport } = web(files)
-    await openHlsPresentation('https://a.example/x/m.m3u8', access, transport)
+    await openHlsPresentation(new URL('https://a.example/x/m.m3u8'), access, transport)
     expect(seen.map(({ url, authorization }) => [new URL(url).host, authorization !== null])).toEqual([
       ['a.example', true],
       ['a.example', true],
@@ -68,7 +72,7 @@ describe('a presentation', () => {
     ])
     seen.length = 0
     for (const url of ['https://a.example/1.ts', 'http://a.example/1.ts', 'https://b.example/1.ts']) {
-      await openResource(url, 'https://a.example/x/m.m3u8', access, transport)
+      await openResource(new URL(url), new URL('https://a.example/x/m.m3u8'), access, transport)
         .read(null)
         .catch(() => undefined)
     }
@@ -77,7 +81,7 @@ describe('a presentation', () => {
 
   test('has one digest while only the queries of its addresses change', async () => {
     const pinOf = async (changed: Record<string, string>) =>
-      (await openHlsPresentation('https://a.example/y/high.m3u8', {}, web({ ...files, ...changed }).transport))
+      (await openHlsPresentation(new URL('https://a.example/y/high.m3u8'), {}, web({ ...files, ...changed }).transport))
         .description.pin
     const high = files['https://a.example/y/high.m3u8']
     const playlistDigest = await pinOf({})
@@ -101,6 +105,8 @@ describe('a presentation', () => {
   ]
   test.each(refused)('%s: %s', async (_title, code, changed) => {
     const { transport } = web({ ...files, ...changed })
-    await expect(openHlsPresentation('https://a.example/x/m.m3u8', {}, transport)).rejects.toMatchObject({ code })
+    await expect(openHlsPresentation(new URL('https://a.example/x/m.m3u8'), {}, transport)).rejects.toMatchObject({
+      code,
+    })
   })
 })
