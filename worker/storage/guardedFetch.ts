@@ -5,7 +5,7 @@
 import { isConnectionError, type ConnectionError } from '#contract/errorCodes.ts'
 import { settings } from '../env.ts'
 import { AddressRefusedError, requireAllowedAddress } from './addressPolicy.ts'
-import { readBoundedText } from './boundedText.ts'
+import { readBoundedText } from './boundedBody.ts'
 import { StoreError } from './objectStore.ts'
 
 /** The part of `fetch` that providers use; tests replace it with a server of their own. */

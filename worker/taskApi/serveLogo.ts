@@ -12,6 +12,7 @@ import { logoUrlOf } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
 import type { TaskEnv } from './taskContext.ts'
+import { readBoundedBytes } from '../storage/boundedBody.ts'
 
 /** A server that stops sending must not block the attempt. */
 const DOWNLOAD_TIMEOUT_MS = 30_000
@@ -34,7 +35,7 @@ export async function serveLogo(c: Context<TaskEnv>): Promise<Response> {
     if (response.status >= 500 || response.status === 429)
       return logoUnavailable(`Its server answered ${response.status}.`)
     if (response.status !== 200) return logoRefused(`Its server answered ${response.status}.`)
-    const bytes = await readBounded(response, MAX_LOGO_BYTES)
+    const bytes = await readBoundedBytes(response, MAX_LOGO_BYTES)
     if (bytes === null) return logoRefused(`It is larger than ${MAX_LOGO_BYTES} bytes.`)
     const type = imageType(bytes)
     if (type === null) return logoRefused('It is neither PNG nor JPEG nor WebP.')
@@ -45,30 +46,6 @@ export async function serveLogo(c: Context<TaskEnv>): Promise<Response> {
     if (error instanceof RequestError) throw error
     return logoUnavailable('The connection to its server dropped.')
   }
-}
-
-/** The whole body; null if it is longer than `limit`. The declared length is not trusted. */
-async function readBounded(response: Response, limit: number): Promise<Uint8Array<ArrayBuffer> | null> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const reader = response.body?.getReader()
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
-    if (done || value === undefined) break
-    size += value.length
-    if (size > limit) {
-      await reader?.cancel()
-      return null
-    }
-    chunks.push(value)
-  }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
 
 /** 422: the transcoder retries a 5xx and takes every other status as final. */

@@ -3,6 +3,7 @@
 // Not in charge of: using them (gcsStore.ts).
 import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
 import { rsaSha256Signer } from '../rsaSignature.ts'
+import { readBoundedJson } from '../boundedBody.ts'
 import { StoreError } from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 import { toBase64Url } from '../../util/encoding.ts'
@@ -113,23 +114,13 @@ async function requestToken(
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: form.toString(),
   })
-  const answer = await readJson(response)
+  const answer = await readBoundedJson(response, MAX_ANSWER_BYTES)
   const { access_token: value, expires_in: seconds } = answer
   // RFC 6750 §2.1: only these characters, so that it is valid in a header.
   if (response.status === 200 && typeof value === 'string' && /^[\w.~+/-]+=*$/.test(value)) {
     return { value, until: asked + (typeof seconds === 'number' ? seconds : 0) * 1000, proven: false }
   }
   throw tokenError(response.status, answer)
-}
-
-async function readJson(response: Response): Promise<Record<string, unknown>> {
-  const text = await response.text().catch(() => '')
-  try {
-    const value: unknown = text.length > MAX_ANSWER_BYTES ? null : JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
 }
 
 /** RFC 6749 §5.2. Google's description repeats what was sent, so it is examined but never shown. */

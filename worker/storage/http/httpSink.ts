@@ -9,6 +9,8 @@ import { keyBelow } from '../keyBelow.ts'
 import { StoreError, type Sink, type Source, type StoreErrorCode } from '../objectStore.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 import { fromBase64Url, toBase64Url } from '../../util/encoding.ts'
+import { encodeKey } from '../s3/bucketAddress.ts'
+import { bodyLengthError, isLengthError, retryAfterMs } from '../storeResponses.ts'
 
 const PROVIDER = 'http'
 /** Reads of a staged object: a local R2 GET of a multipart object has no backpressure, so each must fit into memory. */
@@ -54,7 +56,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
   const host = URL.parse(root)?.host ?? 'The server'
 
   function addressOf(path: string, operation: string): string {
-    return `${root}/${encodePath(keyBelow('', path, PROVIDER, operation))}`
+    return `${root}/${encodeKey(keyBelow('', path, PROVIDER, operation))}`
   }
 
   async function ask(
@@ -81,8 +83,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
           (status >= 500
             ? (['unreachable', 'cannot accept the file at the moment'] as const)
             : (['forbidden', 'refuses the file'] as const)))
-    const seconds = /^\d{1,6}$/.exec(response.headers.get('retry-after')?.trim() ?? '')?.[0]
-    const more = seconds === undefined ? {} : { retryAfterMs: Number(seconds) * 1000 }
+    const more = { retryAfterMs: retryAfterMs(response) }
     throw new StoreError(code, PROVIDER, operation, `${host} ${why} (${status}).`, status, more)
   }
 
@@ -117,7 +118,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
     body: Uint8Array,
     size: number,
   ): Promise<Response> {
-    if (body.byteLength !== size) throw bodyLengthError(operation, size)
+    if (body.byteLength !== size) throw bodyLengthError(PROVIDER, operation, size)
     return ask('PUT', url, headers, { body })
   }
 
@@ -158,7 +159,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
       const stalled = stop.signal.aborted
       stop.abort()
       await piped
-      if (wrong || isLengthError(error)) throw bodyLengthError(operation, size, 'body_broken')
+      if (wrong || isLengthError(error)) throw bodyLengthError(PROVIDER, operation, size, 'body_broken')
       if (broken instanceof StoreError) throw broken
       if (!stalled) throw error
       const why = `${host} accepted no data for ${STALL_MS / 1000} seconds.`
@@ -259,7 +260,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
       await response?.body?.cancel()
     },
 
-    location: (path) => `${root}/${encodePath(path)}`,
+    location: (path) => `${root}/${encodeKey(path)}`,
   }
   return sink
 }
@@ -302,19 +303,4 @@ function streamInRanges(source: Source, size: number): ReadableStream<Uint8Array
     },
     { highWaterMark: 0 },
   )
-}
-
-/** Encodes all but RFC 3986 unreserved characters. Dot segments cannot occur (keyBelow). */
-function encodePath(path: string): string {
-  return encodeURIComponent(path)
-    .replaceAll('%2F', '/')
-    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-}
-
-function isLengthError(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('FixedLengthStream')
-}
-
-function bodyLengthError(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
-  return new StoreError(code, PROVIDER, operation, `The body ended early or does not have the announced ${size} bytes.`)
 }

@@ -4,7 +4,8 @@
 import { putStream } from '../s3/s3Client.ts'
 import { encodeKey } from '../s3/bucketAddress.ts'
 import type { StoreError } from '../objectStore.ts'
-import { readBoundedText } from '../boundedText.ts'
+import { readBoundedJson } from '../boundedBody.ts'
+import { retryAfterMs } from '../storeResponses.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 import { ociEndpoint, ociBucketName, type OciBucketAddress } from './ociAddress.ts'
 import type { OciSigner } from './ociSignature.ts'
@@ -73,25 +74,18 @@ function encodePathSegment(text: string): string {
 }
 
 /** The members of a JSON answer; none if it is not a JSON object. */
-export async function readOciJson(response: Response): Promise<Record<string, unknown>> {
-  const text = await readBoundedText(response, MAX_ANSWER_BYTES).catch(() => null)
-  try {
-    const value: unknown = JSON.parse(text ?? '')
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
+export function readOciJson(response: Response): Promise<Record<string, unknown>> {
+  return readBoundedJson(response, MAX_ANSWER_BYTES)
 }
 
 async function responseError(store: OciStore, operation: string, response: Response): Promise<StoreError> {
   const { code } = await readOciJson(response)
   const date = Date.parse(response.headers.get('date') ?? '')
-  const wait = response.headers.get('retry-after') ?? ''
   return mapOciError(ociBucketName(store.place), {
     operation,
     status: response.status,
     code: typeof code === 'string' ? code : null,
     aheadMs: Number.isNaN(date) ? null : date - Date.now(),
-    retryAfterMs: /^\d{1,6}$/.test(wait) ? Number(wait) * 1000 : null,
+    retryAfterMs: retryAfterMs(response),
   })
 }

@@ -2,6 +2,7 @@
 // only the code is kept: its message may repeat what was signed.
 // Not in charge of: reading the answer (ociClient.ts).
 import { StoreError, type StoreErrorCode } from '../objectStore.ts'
+import { codeOfStatus, safeErrorCode, storeErrorMessages } from '../storeResponses.ts'
 
 export interface OciErrorResponse {
   operation: string
@@ -37,31 +38,12 @@ const codeOfOciError: Readonly<Record<string, StoreErrorCode>> = {
   RequestTimeout: 'unreachable',
 }
 
-const statuses: Readonly<Record<number, StoreErrorCode>> = {
-  401: 'credentials_invalid',
-  403: 'forbidden',
-  404: 'not_found',
-  408: 'unreachable',
-  409: 'unreachable',
-  412: 'source_changed',
-  413: 'too_large',
-  416: 'range_not_satisfiable',
-  429: 'unreachable',
-}
-
 const errorMessages: Partial<Record<StoreErrorCode, string>> = {
-  not_found: 'has no such object',
+  ...storeErrorMessages,
   no_such_bucket: 'does not exist or is not visible to the given user',
-  no_such_upload: 'has no such upload: it was completed or aborted before',
   forbidden: 'does not allow this to the given user',
   credentials_invalid: 'does not accept the given private_key for tenancy_ocid, user_ocid and oci_fingerprint',
-  clock_skew: 'says that the clock of the service is wrong',
-  source_changed: 'has replaced the object while it was being read',
-  range_not_satisfiable: 'has fewer bytes than requested',
-  too_large: 'says that the object is too large',
   quota_exceeded: 'has no space left for this tenancy',
-  invalid: 'rejects this request',
-  unreachable: 'cannot process this request at the moment',
 }
 
 /** Oracle, "Maximum Allowed Client Clock Skew". */
@@ -71,7 +53,7 @@ const uploadOperations = new Set(['uploadPart', 'completeUpload', 'abortUpload']
 /** `place`: `oci://namespace/bucket`. */
 export function mapOciError(place: string, refusal: OciErrorResponse): StoreError {
   const { operation, status } = refusal
-  const own = refusal.code !== null && /^[A-Za-z]{3,48}$/.test(refusal.code) ? refusal.code : null
+  const own = safeErrorCode(refusal.code)
   const code = ociErrorCode(refusal, own)
   const text = `${place} ${errorMessages[code] ?? 'rejects this request'} (${status}${own === null ? '' : ` ${own}`}).`
   return new StoreError(code, 'oracle', operation, text, status, {
@@ -81,7 +63,7 @@ export function mapOciError(place: string, refusal: OciErrorResponse): StoreErro
 }
 
 function ociErrorCode({ operation, status, aheadMs }: OciErrorResponse, own: string | null): StoreErrorCode {
-  const code = codeOfOciError[own ?? ''] ?? statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
+  const code = codeOfOciError[own ?? ''] ?? codeOfStatus[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
   // Oracle answers a date that is too far off like a wrong key. The date of the answer tells the cases apart.
   if (code === 'credentials_invalid' && Math.abs(aheadMs ?? 0) > MAX_SKEW_MS) return 'clock_skew'
   return code === 'not_found' && uploadOperations.has(operation) ? 'no_such_upload' : code

@@ -3,7 +3,7 @@
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
 import type { CacheControlByKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
-import { bodyLengthError } from '../s3/s3Client.ts'
+import { bodyLengthError } from '../storeResponses.ts'
 import { StoreError, type Sink } from '../objectStore.ts'
 import { sendOciRequest, readOciJson, type OciStore } from './ociClient.ts'
 import { ociBucketName } from './ociAddress.ts'
@@ -34,8 +34,7 @@ export function ociSink(store: OciStore, prefix: string, caching: CacheControlBy
     contentType: string,
     headers: Record<string, string> = {},
   ): Promise<string> {
-    if (body instanceof Uint8Array && body.byteLength !== size)
-      throw bodyLengthError({ provider: PROVIDER }, operation, size)
+    if (body instanceof Uint8Array && body.byteLength !== size) throw bodyLengthError(PROVIDER, operation, size)
     const put = { body, size, contentType }
     const response = await sendOciRequest(store, { operation, method: 'PUT', path, query, headers, put })
     await response.body?.cancel()

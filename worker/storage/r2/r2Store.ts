@@ -12,6 +12,7 @@ import {
   type StoreErrorCode,
 } from '../objectStore.ts'
 import { fromBase64Url } from '../../util/encoding.ts'
+import { bodyLengthError, isLengthError } from '../storeResponses.ts'
 
 const PROVIDER = 'vendor-store'
 
@@ -105,7 +106,7 @@ async function storeWithLength<T>(
   store: (value: ReadableStream | Uint8Array) => Promise<T>,
 ): Promise<T> {
   if (body instanceof Uint8Array) {
-    if (body.byteLength !== size) throw bodyLengthError(operation, size)
+    if (body.byteLength !== size) throw bodyLengthError(PROVIDER, operation, size)
     return mapR2Errors(operation, () => store(body))
   }
   const fixed = new FixedLengthStream(size)
@@ -122,17 +123,8 @@ async function storeWithLength<T>(
     storeFailed = true
     stop.abort()
     await piped
-    throw bodyFailed || isLengthError(error) ? bodyLengthError(operation, size, 'body_broken') : error
+    throw bodyFailed || isLengthError(error) ? bodyLengthError(PROVIDER, operation, size, 'body_broken') : error
   }
-}
-
-/** The runtime reports a wrong length to the reader of the stream, which is the call to the store. */
-function isLengthError(error: unknown): boolean {
-  return error instanceof StoreError && error.message.includes('FixedLengthStream')
-}
-
-function bodyLengthError(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
-  return new StoreError(code, PROVIDER, operation, `The body ended early or does not have the announced ${size} bytes.`)
 }
 
 export function r2Sink(bucket: R2Bucket, prefix: string, caching: CacheControlByKind | null = null): Sink {

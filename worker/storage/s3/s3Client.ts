@@ -2,7 +2,8 @@
 // StoreError.
 // Not in charge of: which requests make up a read or an upload (s3Source.ts, s3Sink.ts), retries (the caller).
 import { StoreError } from '../objectStore.ts'
-import { readBoundedText } from '../boundedText.ts'
+import { readBoundedText } from '../boundedBody.ts'
+import { bodyLengthError, isLengthError, retryAfterMs } from '../storeResponses.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 import { objectUrl, type BucketAddress } from './bucketAddress.ts'
 import type { UrlPresigner, RequestSigner } from './sigV4.ts'
@@ -104,7 +105,7 @@ function errorFromResponse(
     status: response.status,
     code: elementText(error, 'Code'),
     region: elementText(error, 'Region') ?? response.headers.get('x-amz-bucket-region'),
-    retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
+    retryAfterMs: retryAfterMs(response),
     members: store.members,
   })
 }
@@ -117,10 +118,6 @@ export function entryError(store: S3Store, operation: string, code: string | nul
     region: null,
     retryAfterMs: null,
   })
-}
-
-function retryAfterMs(header: string | null): number | null {
-  return header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) * 1000 : null
 }
 
 /** Sends a body of exactly `size` bytes, with its length. */
@@ -144,19 +141,6 @@ export async function putStream(
     // A store that refuses early does not read the rest of the body, so the pipe must be ended here.
     stop.abort()
     await piped
-    throw wrong || isLengthError(error) ? bodyLengthError(store, operation, size, 'body_broken') : error
+    throw wrong || isLengthError(error) ? bodyLengthError(store.provider, operation, size, 'body_broken') : error
   }
-}
-
-function isLengthError(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('FixedLengthStream')
-}
-
-export function bodyLengthError(
-  store: Pick<S3Store, 'provider'>,
-  operation: string,
-  size: number,
-  code: 'invalid' | 'body_broken' = 'invalid',
-): StoreError {
-  return new StoreError(code, store.provider, operation, `The body does not have the announced ${size} bytes.`)
 }

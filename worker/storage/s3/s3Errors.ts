@@ -2,6 +2,7 @@
 // answer only the code is kept: its message may repeat what was signed.
 // Not in charge of: reading the answer (s3Client.ts), the job error that follows (jobErrorMapping.ts).
 import { StoreError, type StoreErrorCode } from '../objectStore.ts'
+import { codeOfStatus, safeErrorCode, storeErrorMessages } from '../storeResponses.ts'
 
 /** Error codes of S3, R2, GCS, Swift, Ceph and MinIO. */
 const codeOfS3Error: Readonly<Record<string, StoreErrorCode>> = {
@@ -54,39 +55,24 @@ const codeOfS3Error: Readonly<Record<string, StoreErrorCode>> = {
   TooManyRequests: 'unreachable',
 }
 
-const codeOfStatus: Readonly<Record<number, StoreErrorCode>> = {
+const codeOfS3Status: Readonly<Record<number, StoreErrorCode>> = {
+  ...codeOfStatus,
   301: 'wrong_region',
   307: 'unreachable',
-  401: 'credentials_invalid',
-  403: 'forbidden',
-  404: 'not_found',
-  408: 'unreachable',
-  409: 'unreachable',
-  412: 'source_changed',
-  413: 'too_large',
-  416: 'range_not_satisfiable',
   425: 'unreachable',
-  429: 'unreachable',
   507: 'quota_exceeded',
 }
 
 const errorMessages: Readonly<Record<StoreErrorCode, string>> = {
-  not_found: 'has no such object',
+  ...storeErrorMessages,
   no_such_bucket: 'does not exist',
-  no_such_upload: 'has no such upload: it was completed or aborted before',
   forbidden: 'does not allow this to the given key',
   credentials_invalid: 'does not accept the given access_key and secret_key (or session_token)',
   credentials_expired: 'says that the given session_token has expired',
-  clock_skew: 'says that the clock of the service is wrong',
   wrong_region: 'is in another region',
-  source_changed: 'has replaced the object while it was being read',
-  range_not_satisfiable: 'has fewer bytes than requested',
-  too_large: 'says that the object is too large',
   quota_exceeded: 'has no space left for this account',
   address_refused: 'is at an address that is not allowed',
-  invalid: 'rejects this request',
   body_broken: 'was not sent the whole body',
-  unreachable: 'cannot process this request at the moment',
   host_not_found: 'is at a host that does not exist',
   connection_refused: 'refuses connections',
   tls_failed: 'cannot be reached by TLS',
@@ -106,11 +92,10 @@ export interface S3ErrorResponse {
 /** `place`: `s3://bucket`. */
 export function mapS3Error(provider: string, place: string, operation: string, refusal: S3ErrorResponse): StoreError {
   const { status } = refusal
-  // A hostile endpoint may send anything here, including what it received. Codes have only letters, keys do not.
-  const own = refusal.code !== null && /^[A-Za-z]{3,48}$/.test(refusal.code) ? refusal.code : null
+  const own = safeErrorCode(refusal.code)
   const region =
     refusal.region !== null && /^[a-z]{2,10}(-[a-z]{2,12}){1,3}-\d{1,2}$/.test(refusal.region) ? refusal.region : null
-  const code = codeOfS3Error[own ?? ''] ?? codeOfStatus[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
+  const code = codeOfS3Error[own ?? ''] ?? codeOfS3Status[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
   const hint = code === 'wrong_region' && region !== null ? `: set region to "${region}"` : ''
   const sentence =
     code === 'credentials_invalid' && refusal.members !== undefined

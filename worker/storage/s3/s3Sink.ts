@@ -4,7 +4,8 @@ import type { CacheControlByKind, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
 import { StoreError, type Sink, type StoredPart } from '../objectStore.ts'
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
-import { sendS3Request, readXmlResponse, entryError, bodyLengthError, type S3Store } from './s3Client.ts'
+import { sendS3Request, readXmlResponse, entryError, type S3Store } from './s3Client.ts'
+import { bodyLengthError } from '../storeResponses.ts'
 import { objectUrl } from './bucketAddress.ts'
 import { childElements, escapeXml, elementText } from './s3Xml.ts'
 import { toBase64 } from '../../util/encoding.ts'
@@ -34,7 +35,7 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
     size: number,
   ): Promise<string> {
     const inMemory = body instanceof Uint8Array
-    if (inMemory && body.byteLength !== size) throw bodyLengthError(store, operation, size)
+    if (inMemory && body.byteLength !== size) throw bodyLengthError(provider, operation, size)
     const response = await sendS3Request(store, {
       operation,
       method: 'PUT',

@@ -13,6 +13,7 @@ import {
   type MultivariantPlaylist,
   type HlsVariant,
 } from './hlsPlaylist.ts'
+import { readBoundedBytes } from '../../storage/boundedBody.ts'
 import { PlaylistError } from './playlistError.ts'
 import { sha256Hex } from '../../util/encoding.ts'
 
@@ -112,27 +113,19 @@ async function fetchPlaylist(
     if (status === 404 || status === 410) throw problem('not_found', 'has no such playlist', status)
     throw problem('unreachable', 'cannot deliver a playlist now', status)
   }
-  const chunks: Uint8Array[] = []
-  let size = 0
   const announced = Number(response.headers.get('content-length') ?? 'NaN')
-  try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.byteLength
-      if (size > MAX_PLAYLIST_BYTES) break
-      chunks.push(chunk)
-    }
-  } catch {
+  const bytes = await readBoundedBytes(response, MAX_PLAYLIST_BYTES).catch(() => {
     throw problem('unreachable', 'broke off in the middle of a playlist')
-  }
-  if (size > MAX_PLAYLIST_BYTES) {
+  })
+  if (bytes === null) {
     throw new PlaylistError('source_too_large', `A playlist has more than ${MAX_PLAYLIST_BYTES / 2 ** 20} MiB.`)
   }
-  if (size < announced && !response.headers.has('content-encoding')) {
+  if (bytes.length < announced && !response.headers.has('content-encoding')) {
     throw problem('unreachable', 'broke off in the middle of a playlist')
   }
   // RFC 8216, 4.1: relative URIs are resolved against the playlist's address after redirects.
   const url = new URL(response.url || address)
-  return { url, playlist: readPlaylist(await new Blob(chunks).text()) }
+  return { url, playlist: readPlaylist(new TextDecoder().decode(bytes)) }
 }
 
 /** An invalid address stays unchanged: guardedFetch.ts refuses it with its own message. */
