@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import type { TestContext } from 'vitest'
 import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { sandboxEnvironment } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { skipTest } from '../requirement.ts'
 
 const run = promisify(execFile)
 const MAX_OUTPUT = 256 * 1024 * 1024
@@ -232,7 +233,5 @@ export function sharedClip(context: TestContext, name: string): string {
   const directory = process.env['TEST_MEDIA_DIR'] ?? resolve(import.meta.dirname, '../../../../shared/media')
   const path = join(directory, name)
   if (existsSync(path)) return path
-  const message = `${name} is not in ${directory}; set TEST_MEDIA_DIR`
-  if (process.env['REQUIRE_ALL'] === '1') throw new Error(message)
-  return context.skip(message)
+  return skipTest(context, `${name} is not in ${directory}; set TEST_MEDIA_DIR`)
 }

@@ -5,12 +5,10 @@ import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
 import { testFfmpeg, tempDirectory } from '../../../support/media/media.ts'
+import { skipTest } from '../../../support/requirement.ts'
 
 test('ffmpeg dies with a transcoder that is killed by SIGKILL', async (context) => {
-  if ((await findOnPath('setpriv')) === null) {
-    if (process.env['REQUIRE_ALL'] === '1') throw new Error('setpriv (util-linux) is not installed')
-    context.skip('setpriv (util-linux) is not installed')
-  }
+  if ((await findOnPath('setpriv')) === null) skipTest(context, 'setpriv (util-linux) is not installed')
   await using tempDir = await tempDirectory()
   const programs = await testFfmpeg()
   const source = `

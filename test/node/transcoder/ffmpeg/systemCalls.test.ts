@@ -10,6 +10,7 @@ import type { Engine } from '../../../../transcoder/ffmpeg/locate.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { mutateBytes, seededRandom, inflatedHeaderInputs, textInputs } from '../../../support/media/hostileInputs.ts'
 import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
+import { skipTest } from '../../../support/requirement.ts'
 import {
   describeTask,
   makeSourceClip,
@@ -97,11 +98,8 @@ async function traced(bytes: Buffer): Promise<Traced & { door: FakeTaskApi }> {
 test(
   'only files of the attempt are opened, and only the loopback server is connected to',
   { timeout: 900_000 },
-  async ({ skip }) => {
-    if (strace === null) {
-      if (process.env['REQUIRE_ALL'] === '1') throw new Error('strace is not installed')
-      return skip('strace is not installed')
-    }
+  async (context) => {
+    if (strace === null) return skipTest(context, 'strace is not installed')
     const canary = join(fixtures.directory, 'canary')
     await writeFile(canary, 'CANARY')
     const next = seededRandom(7)
