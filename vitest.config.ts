@@ -68,6 +68,7 @@ export default defineConfig({
         test: {
           name: 'node',
           env: ownBase,
+          globalSetup: ['test/support/sharedFiles.ts'],
           include: ['test/node/**/*.test.ts'],
           exclude,
           testTimeout: TEST_TIMEOUT_MS,

@@ -15,7 +15,7 @@ const rows = Object.values(GROUPS)
   .flat()
   .filter((row) => row.quick === true)
 
-test.each(sampled(rows, 80).map((row) => [row.path, showValue(row.value), row.expected, row] as const))(
+test.each(sampled(rows, 48).map((row) => [row.path, showValue(row.value), row.expected, row] as const))(
   '%s %s: %s',
   async (_path, _value, _expected, row) => {
     const { measured, ok } = await runner.run(row)

@@ -4,11 +4,16 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
+import { LONG_FORM } from '../longForm.ts'
 import { testFfmpeg } from './media.ts'
 
-/** One or two, by version. The npm package is an optional dependency for one platform. */
+/**
+ * One or two, by version; in the short form only this machine's. The npm package is an optional dependency for one
+ * platform.
+ */
 export async function ffmpegVersions(): Promise<[version: string, engine: Engine][]> {
   const own = await testFfmpeg()
+  if (!LONG_FORM) return [[own.version, own]]
   const packaged = await locateEngine({ ...process.env, FFMPEG_PATH: packagedFfmpeg() }).catch(() => own)
   return [...new Map([own, packaged].map((each) => [each.version, each])).entries()]
 }

@@ -3,23 +3,32 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { extname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestContext } from 'vitest'
 import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { sandboxEnvironment } from '../../../transcoder/ffmpeg/sandbox.ts'
 import { skipTest } from '../requirement.ts'
+import { sharedFile } from '../sharedFiles.ts'
 
 const run = promisify(execFile)
 const MAX_OUTPUT = 256 * 1024 * 1024
 
 let located: Promise<Engine> | undefined
-/** The ffmpeg of this machine, located once per test file. */
+/** The ffmpeg of this machine, located once per run. */
 export function testFfmpeg(): Promise<Engine> {
-  located ??= locateEngine(process.env)
+  located ??= locateShared()
   return located
+}
+
+async function locateShared(): Promise<Engine> {
+  const { FFMPEG_PATH, FFPROBE_PATH, PATH } = process.env
+  const record = await sharedFile(['engine', FFMPEG_PATH, FFPROBE_PATH, PATH], 'json', async (path) =>
+    writeFile(path, JSON.stringify(await locateEngine(process.env))),
+  )
+  return record === null ? locateEngine(process.env) : (JSON.parse(await readFile(record, 'utf8')) as Engine)
 }
 
 /** A new temporary directory; `await using` removes it. */
@@ -60,8 +69,16 @@ export interface ClipOptions {
 
 const layouts = { 1: 'mono', 2: 'stereo', 6: '5.1' } as const
 
-/** Makes a small clip with moving video and tones. The container follows the file name. */
+/** A small clip with moving video and tones, made once per run. The container follows the file name. */
 export async function makeClip(path: string, options: ClipOptions = {}): Promise<string> {
+  const { ffmpeg: program } = await testFfmpeg()
+  const shared = await sharedFile([program, options], extname(path).slice(1), (made) => encodeClip(made, options))
+  if (shared === null) await encodeClip(path, options)
+  else await copyFile(shared, path)
+  return path
+}
+
+async function encodeClip(path: string, options: ClipOptions): Promise<void> {
   const {
     width = 320,
     height = 180,
@@ -85,7 +102,6 @@ export async function makeClip(path: string, options: ClipOptions = {}): Promise
     ...flags,
     path,
   ])
-  return path
 }
 
 export interface ProbedStream {

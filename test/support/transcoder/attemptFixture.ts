@@ -1,24 +1,22 @@
 // In charge of: real clips, real tasks and a real ffmpeg for tests of whole runs.
 // Not in charge of: expectations.
-import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/task/protocol.ts'
-import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
+import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { createLog } from '../../../transcoder/log.ts'
 import type { RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import { readSettings } from '../../../transcoder/settings.ts'
+import { makeClip, testFfmpeg } from '../media/media.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
-
-const run = promisify(execFile)
 
 export interface AttemptFixture {
   engine: Engine
   directory: string
   workDir: string
+  /** The log. */
   lines: string[]
   context(): RunContext
   /** Names of the files that the runs left in their work directory. */
@@ -27,7 +25,7 @@ export interface AttemptFixture {
 }
 
 export async function openAttemptFixture(): Promise<AttemptFixture> {
-  const engine = await locateEngine(process.env)
+  const engine = await testFfmpeg()
   const directory = await mkdtemp(join(tmpdir(), 'run-test-'))
   const workDir = join(directory, 'work')
   const lines: string[] = []
@@ -48,18 +46,14 @@ export async function openAttemptFixture(): Promise<AttemptFixture> {
   }
 }
 
-/** A test video with a tone. `format` is the name of an ffmpeg muxer. */
+/** Bytes of a test video of 320 × 180 at 25 frames per second with a tone. */
 export async function makeSourceClip(
-  fixture: AttemptFixture,
+  fixture: Pick<AttemptFixture, 'directory'>,
   seconds: number,
-  format: 'mp4' | 'mpegts' = 'mp4',
+  container: 'mp4' | 'ts' = 'mp4',
 ): Promise<Buffer> {
-  const file = join(fixture.directory, `clip-${seconds}.${format}`)
-  const picture = `-f lavfi -i testsrc2=s=320x180:r=25:d=${seconds}`
-  const tone = `-f lavfi -i sine=frequency=440:sample_rate=48000:duration=${seconds}`
-  const coding = `-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p -c:a aac -shortest -f ${format}`
-  await run(fixture.engine.ffmpeg, [...`-nostdin -y -v error ${picture} ${tone} ${coding}`.split(' '), file])
-  return readFile(file)
+  const path = join(fixture.directory, `clip-${seconds}.${container}`)
+  return readFile(await makeClip(path, { seconds, audio: [1], flags: ['-g', '25', '-shortest'] }))
 }
 
 export interface TaskOptions {

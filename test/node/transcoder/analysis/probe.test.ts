@@ -3,21 +3,20 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { fileInputFlags, httpInputFlags } from '../../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { runFfmpeg } from '../../../../transcoder/ffmpeg/run.ts'
 import { commonFrameRate } from '../../../../transcoder/analysis/commonFrameRate.ts'
 import { toNumber } from '../../../../transcoder/formats/rational.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
-import { testFfmpeg, ffmpeg, makeClip, sharedClip, tempDirectory } from '../../../support/media/media.ts'
+import { testFfmpeg, ffmpeg, makeClip, sharedClip } from '../../../support/media/media.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 let clip = ''
 beforeAll(async () => {
-  tempDir = await tempDirectory()
   clip = await makeClip(tempDir.file('a.mp4'), { seconds: 1, audio: [2, 6] })
 })
-afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const look = async (path: string) => probe(await testFfmpeg(), `file:${path}`, { cwd: tempDir.path })
 

@@ -4,30 +4,23 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
 import { readSections } from '../../../support/mpegts/psiSections.ts'
 import { insertTeletext } from '../../../support/mpegts/teletextStream.ts'
-import {
-  ffmpeg,
-  decodeFrames,
-  readPackets,
-  probeFile,
-  sharedClip,
-  tempDirectory,
-} from '../../../support/media/media.ts'
+import { ffmpeg, decodeFrames, readPackets, probeFile, sharedClip } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { skipTest } from '../../../support/requirement.ts'
 import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const run = promisify(execFile)
 const SECONDS = 5
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 /** PAL: 576 lines, interlaced, 16:9, tagged as BT.470BG, with AC-3 5.1 and teletext. */
 let pal = ''
 
 beforeAll(async () => {
-  tempDir = await tempDirectory()
   const plain = tempDir.file('plain.ts')
   pal = tempDir.file('pal.ts')
   await ffmpeg([
@@ -40,7 +33,6 @@ beforeAll(async () => {
   ])
   await writeFile(pal, insertTeletext(await readFile(plain), 0x200))
 })
-afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const service = {
   ...{ name: 'Erstes Programm', provider: 'Anstalt', id: 28_106, transportStreamId: 1101 },

@@ -1,22 +1,20 @@
 // Text and times of captions, read from the video that one run copies in addition to its encodes.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { CaptionDecoder, type CaptionChannelCues } from '../../../../transcoder/formats/cea/captionDecoder.ts'
 import { CaptionExtractor } from '../../../../transcoder/formats/cea/captionExtractor.ts'
 import { TS_ORIGIN_TICKS } from '../../../../transcoder/plan/forms.ts'
 import { characterPairs, withOddParity, ccDataTriplet } from '../../../support/captions/cea608Bytes.ts'
 import { withScte20 } from '../../../support/captions/scte20Video.ts'
-import { ffmpeg, sharedClip, tempDirectory } from '../../../support/media/media.ts'
+import { ffmpeg, sharedClip } from '../../../support/media/media.ts'
 import { jobSpec, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { carriedCaptionChannels } from '../../../support/captions/decodedCaptions.ts'
 import { encodeSegmentStreams } from '../../../support/media/encodeSegmented.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
+import { sampled } from '../../../support/longForm.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-beforeAll(async () => {
-  tempDir = await tempDirectory()
-})
-afterAll(() => tempDir[Symbol.asyncDispose]())
+const tempDir = useTempDirectory()
 
 const FRAME = 1001 / 30000
 const wanted = jobSpec({
@@ -173,17 +171,22 @@ describe('wherever the source begins, in whatever it is coded', () => {
   // Audio that starts 0.3 s before the video.
   const audioTrack = ['-f', 'lavfi', '-i', 'sine=d=7', '-c:a', 'aac']
 
-  test.for([
-    ['mpeg2 with B-pictures, an hour in', 'mpeg2.ts', [], [...mpeg2, '-output_ts_offset', '3600']],
-    ['h264 with a pyramid of B-pictures, in mp4', 'h264.mp4', [], h264],
-    ['h264, about to wrap the clock', 'wrap.ts', [], [...h264, '-output_ts_offset', '95441.7']],
-    [
-      'sound that begins before the pictures',
-      'late.mp4',
-      audioTrack,
-      [...h264, '-fps_mode', 'passthrough', '-map', '0:a', '-map', '1:v'],
-    ],
-  ] as const)('%s', async ([_title, name, front, flags], context) => {
+  test.for(
+    sampled(
+      [
+        ['mpeg2 with B-pictures, an hour in', 'mpeg2.ts', [], [...mpeg2, '-output_ts_offset', '3600']],
+        ['h264 with a pyramid of B-pictures, in mp4', 'h264.mp4', [], h264],
+        ['h264, about to wrap the clock', 'wrap.ts', [], [...h264, '-output_ts_offset', '95441.7']],
+        [
+          'sound that begins before the pictures',
+          'late.mp4',
+          audioTrack,
+          [...h264, '-fps_mode', 'passthrough', '-map', '0:a', '-map', '1:v'],
+        ],
+      ] as const,
+      2,
+    ),
+  )('%s', async ([_title, name, front, flags], context) => {
     const clip = tempDir.file(name)
     const shift = front.length > 0 ? ['-itsoffset', '0.3'] : []
     await ffmpeg([

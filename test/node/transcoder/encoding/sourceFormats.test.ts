@@ -1,7 +1,7 @@
 // Supported sources: containers and codecs, and their peculiarities. Each is probed, planned, encoded and decoded.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { rename, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { requireExpectedDuration } from '../../../../transcoder/analysis/durationCheck.ts'
 import { plannedFiles } from '../../../../transcoder/plan/model/plannedFiles.ts'
@@ -13,18 +13,15 @@ import {
   makeClip,
   probeFile,
   probeStream,
-  tempDirectory,
   type ClipOptions,
 } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../support/media/encodeJob.ts'
 import { audioSamples } from '../../../support/media/audioSamples.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
+import { sampled } from '../../../support/longForm.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-beforeAll(async () => {
-  tempDir = await tempDirectory()
-})
-afterAll(() => tempDir[Symbol.asyncDispose]())
+const tempDir = useTempDirectory()
 
 const small = { width: 160, height: 90, seconds: 2 }
 const movie = jobSpec({ video: [videoProfile({ width: 160, height: 90, bitrateKbps: 200 })] })
@@ -81,7 +78,7 @@ const kinds: [title: string, extension: string, flags: string, options?: Partial
 ]
 
 describe('containers and codecs', () => {
-  test.each(kinds)('%s', async (_title, extension, flags, options = {}) => {
+  test.each(sampled(kinds, 5))('%s', async (_title, extension, flags, options = {}) => {
     const path = tempDir.file(`kind_${kinds.findIndex((kind) => kind[0] === _title)}.${extension}`)
     const clip = await makeClip(path, { ...small, ...options, flags: flags === '' ? [] : words(flags) })
     const { outputs } = await make(movie, clip)
@@ -92,11 +89,16 @@ describe('containers and codecs', () => {
     expect(Math.abs((await sounding(outputs[0])) - 2)).toBeLessThan(0.08)
   })
 
-  test.each([
-    ['an h264 stream', 'h264', '-an'],
-    ['an hevc stream', 'hevc', '-an -c:v libx265 -x265-params log-level=none'],
-    ['an mpeg2 stream', 'm2v', '-an -c:v mpeg2video'],
-  ])('%s without a container or a duration', async (_title, extension, flags) => {
+  test.each(
+    sampled(
+      [
+        ['an h264 stream', 'h264', '-an'],
+        ['an hevc stream', 'hevc', '-an -c:v libx265 -x265-params log-level=none'],
+        ['an mpeg2 stream', 'm2v', '-an -c:v mpeg2video'],
+      ],
+      1,
+    ),
+  )('%s without a container or a duration', async (_title, extension, flags) => {
     const clip = await makeClip(tempDir.file(`raw.${extension}`), { ...small, audio: [], flags: words(flags) })
     const { outputs } = await make({ ...movie, audio: [] }, clip)
     // Without timestamps the position of the first frame is a guess.
@@ -106,19 +108,24 @@ describe('containers and codecs', () => {
 
 describe('sources without video', () => {
   const files = jobSpec({ ...movie, audioDirectory: 'a', video: [movie.video[0]!, { ...movie.video[0]!, index: 1 }] })
-  test.each([
-    ['mp3', '-c:a libmp3lame'],
-    ['wav', '-c:a pcm_s16le'],
-    ['flac', '-c:a flac'],
-    ['m4a', '-c:a aac'],
-    ['aac', '-c:a aac'],
-    ['ogg', '-c:a libvorbis'],
-    ['opus', '-c:a libopus'],
-    ['ac3', '-c:a ac3'],
-    ['mka', '-c:a ac3'],
-    ['ts', '-c:a mp2'],
-    ['aiff', '-c:a pcm_s16be'],
-  ])('%s: only its audio is made, as a file', async (extension, flags) => {
+  test.each(
+    sampled(
+      [
+        ['mp3', '-c:a libmp3lame'],
+        ['wav', '-c:a pcm_s16le'],
+        ['flac', '-c:a flac'],
+        ['m4a', '-c:a aac'],
+        ['aac', '-c:a aac'],
+        ['ogg', '-c:a libvorbis'],
+        ['opus', '-c:a libopus'],
+        ['ac3', '-c:a ac3'],
+        ['mka', '-c:a ac3'],
+        ['ts', '-c:a mp2'],
+        ['aiff', '-c:a pcm_s16be'],
+      ],
+      3,
+    ),
+  )('%s: only its audio is made, as a file', async (extension, flags) => {
     const clip = tempDir.file(`sound.${extension}`)
     await ffmpeg([...words('-f lavfi -i sine=d=3:r=48000,aformat=channel_layouts=stereo'), ...words(flags), clip])
     const { outputs, plan } = await make(files, clip)
@@ -137,12 +144,17 @@ describe('sources without video', () => {
     })
   })
 
-  test.each([
-    ['mp3', '-c:a libmp3lame'],
-    ['m4a', '-c:a aac'],
-    ['flac', '-c:a flac'],
-    ['mka', '-c:a flac'],
-  ])('%s with cover art only is not video', async (extension, flags) => {
+  test.each(
+    sampled(
+      [
+        ['mp3', '-c:a libmp3lame'],
+        ['m4a', '-c:a aac'],
+        ['flac', '-c:a flac'],
+        ['mka', '-c:a flac'],
+      ],
+      2,
+    ),
+  )('%s with cover art only is not video', async (extension, flags) => {
     const cover = tempDir.file('cover.png')
     await ffmpeg(words(`-f lavfi -i color=red:s=64x64 -frames:v 1 ${cover}`))
     const clip = tempDir.file(`covered.${extension}`)
@@ -177,22 +189,28 @@ describe('streams that the job does not select', () => {
   const codecs = words('-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -c:a mp2')
   const second = { ...movie, audio: [audioProfile({ sourceStream: 2 })] }
 
-  test.each([0.4, 0.41, 1, 1.01])('do not hold up a transport stream by beginning %s s earlier', async (early) => {
-    const clip = tempDir.file(`early_${early}.ts`)
-    const late = ['-itsoffset', `${early}`]
-    await ffmpeg([...late, ...film, ...tone(300, 3), ...late, ...tone(600, 2), ...codecs, clip])
-    const { outputs } = await make(second, clip)
-    expect(Math.abs((await pictures(outputs[0])) - 50)).toBeLessThanOrEqual(1)
-    expect(Math.abs((await sounding(outputs[0])) - 2)).toBeLessThan(0.08)
-  })
+  test.each(sampled([0.4, 0.41, 1, 1.01], 2))(
+    'do not hold up a transport stream by beginning %s s earlier',
+    async (early) => {
+      const clip = tempDir.file(`early_${early}.ts`)
+      const late = ['-itsoffset', `${early}`]
+      await ffmpeg([...late, ...film, ...tone(300, 3), ...late, ...tone(600, 2), ...codecs, clip])
+      const { outputs } = await make(second, clip)
+      expect(Math.abs((await pictures(outputs[0])) - 50)).toBeLessThanOrEqual(1)
+      expect(Math.abs((await sounding(outputs[0])) - 2)).toBeLessThan(0.08)
+    },
+  )
 
-  test.each(['ts', 'mp4', 'mkv', 'mov'])('do not make a whole %s look cut off by being longer', async (extension) => {
-    const clip = tempDir.file(`longer.${extension}`)
-    await ffmpeg([...film, ...tone(300, 4), ...tone(600, 2), ...codecs, clip])
-    const { outputs, plan } = await make(second, clip)
-    expect(Math.abs(plan.durationSeconds! - 2)).toBeLessThan(0.1)
-    expect(await pictures(outputs[0])).toBe(50)
-  })
+  test.each(sampled(['ts', 'mp4', 'mkv', 'mov'], 2))(
+    'do not make a whole %s look cut off by being longer',
+    async (extension) => {
+      const clip = tempDir.file(`longer.${extension}`)
+      await ffmpeg([...film, ...tone(300, 4), ...tone(600, 2), ...codecs, clip])
+      const { outputs, plan } = await make(second, clip)
+      expect(Math.abs(plan.durationSeconds! - 2)).toBeLessThan(0.1)
+      expect(await pictures(outputs[0])).toBe(50)
+    },
+  )
 
   test('of two outputs, the one without the longer audio track is complete too', async () => {
     const clip = tempDir.file('longer_sound.mp4')
@@ -292,7 +310,7 @@ describe('the clock of a source', () => {
     expect(Math.abs(Number(video.duration) - Number(audio.duration))).toBeLessThan(0.1)
   })
 
-  test.each(['mkv', 'webm', 'flv', 'ts'] as const)(
+  test.each(sampled(['mkv', 'webm', 'flv', 'ts'] as const, 2))(
     '%s that was written to a pipe, without a duration',
     async (kind) => {
       const flags = kind === 'webm' ? '-c:v libvpx -deadline realtime -c:a libopus' : '-bf 2'

@@ -1,18 +1,15 @@
 // One process: its environment, limits, watchdogs and end.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { explainExit } from '../../../../transcoder/ffmpeg/exit.ts'
 import { locateEngine, parseVersion } from '../../../../transcoder/ffmpeg/locate.ts'
 import { progressReader, type FfmpegProgress } from '../../../../transcoder/ffmpeg/progressReader.ts'
 import { FfprobeError, printableCommand, runFfmpeg, runFfprobe } from '../../../../transcoder/ffmpeg/run.ts'
-import { testFfmpeg, tempDirectory } from '../../../support/media/media.ts'
+import { testFfmpeg } from '../../../support/media/media.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-beforeAll(async () => {
-  tempDir = await tempDirectory()
-})
-afterAll(() => tempDir[Symbol.asyncDispose]())
+const tempDir = useTempDirectory()
 
 /** An executable in place of ffmpeg. */
 async function script(name: string, body: string): Promise<string> {

@@ -10,26 +10,23 @@ import { explainExit } from '../../../../transcoder/ffmpeg/exit.ts'
 import { probeSandbox, type SandboxReport } from '../../../../transcoder/ffmpeg/sandboxProbe.ts'
 import { runFfmpeg, runFfprobe, type FfmpegPrograms, type RunOptions } from '../../../../transcoder/ffmpeg/run.ts'
 import { openWorkspace, type Workspace } from '../../../../transcoder/workspace.ts'
-import { testFfmpeg, tempDirectory } from '../../../support/media/media.ts'
+import { testFfmpeg } from '../../../support/media/media.ts'
 import { skipTest } from '../../../support/requirement.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const isRoot = process.getuid?.() === 0
 const shell: FfmpegPrograms = { ffmpeg: '/bin/sh', ffprobe: '/bin/sh' }
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 let sandbox: Sandbox
 let report: SandboxReport
 let own: Workspace
 beforeAll(async () => {
-  tempDir = await tempDirectory()
   const opened = await probeSandbox(await testFfmpeg(), tempDir.path)
   sandbox = opened.cell
   report = opened.report
   own = await openWorkspace(tempDir.path, sandbox.user)
 })
-afterAll(async () => {
-  await own.remove()
-  await tempDir[Symbol.asyncDispose]()
-})
+afterAll(async () => await own.remove())
 
 /** A malicious program. */
 const attack = (script: string, options: Partial<RunOptions> = {}) =>

@@ -3,7 +3,7 @@
 // Not in charge of: how such jobs end (test/node/service/security/hostileSources.test.ts).
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
 import { probeSandbox } from '../../../../transcoder/ffmpeg/sandboxProbe.ts'
 import type { Engine } from '../../../../transcoder/ffmpeg/locate.ts'
@@ -11,30 +11,23 @@ import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { mutateBytes, seededRandom, inflatedHeaderInputs, textInputs } from '../../../support/media/hostileInputs.ts'
 import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import { skipTest } from '../../../support/requirement.ts'
-import {
-  describeTask,
-  makeSourceClip,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../support/transcoder/attemptFixture.ts'
+import { describeTask, makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
 const LONG = process.env['HOSTILE'] === 'long'
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let engine: Engine
 let clip: Buffer
 let strace: string | null
 let runs = 0
 
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   clip = await makeSourceClip(fixtures, 1)
   strace = await findOnPath('strace')
   const { cell: sandbox } = await probeSandbox(fixtures.engine, fixtures.workDir)
   // strace writes a file too, so there is no file size limit, and no separate user.
   engine = { ...fixtures.engine, cell: { ...sandbox, user: null, privileges: [], prlimit: null } }
 })
-afterAll(() => fixtures.remove())
 
 /** Programs that log the system calls with a file or an address. */
 async function watched(log: string): Promise<Engine> {

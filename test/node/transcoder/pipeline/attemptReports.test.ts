@@ -1,7 +1,7 @@
 // What an attempt reports in addition to its outputs, against the strict task API: the source, its poster, its log.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { attemptLogSchema, MAX_LOG_BYTES } from '#contract/task/reportSchemas.ts'
 import { requiredProtocol, type TaskDescription } from '#contract/task/protocol.ts'
 import type { FfmpegPrograms } from '../../../../transcoder/ffmpeg/run.ts'
@@ -11,38 +11,25 @@ import { createLog } from '../../../../transcoder/log.ts'
 import { stillScore, capturePreview } from '../../../../transcoder/analysis/sourcePreview.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { ffmpeg, meanColor, probeStream, tempDirectory } from '../../../support/media/media.ts'
-import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  makeSourceClip,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../support/transcoder/attemptFixture.ts'
+import { ffmpeg, meanColor, probeStream } from '../../../support/media/media.ts'
+import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
+import { describeTask, makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
+import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
-let fixtures: AttemptFixture
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const fixtures = await useAttemptFixture()
+const tempDir = useTempDirectory()
 let clip: Buffer
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi(() => clip)
 
 const EVERYTHING = { source: true, preview: true, log: true }
 
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
-  tempDir = await tempDirectory()
   clip = await makeSourceClip(fixtures, 2)
 })
-afterAll(async () => {
-  await tempDir[Symbol.asyncDispose]()
-  await fixtures.remove()
-})
-beforeEach(async () => {
-  fixtures.lines.length = 0
-  taskApi = await new FakeTaskApi({ bytes: clip }).start()
+beforeEach(() => {
   taskApi.task = { ...describeTask({ container: 'mp4' }), takes: EVERYTHING }
 })
-afterEach(() => taskApi.stop())
 
 function dryRun(change: Partial<TaskDescription> = {}): void {
   taskApi.task = { ...taskApi.task!, kind: 'plan', protocol: requiredProtocol('plan'), ...change }

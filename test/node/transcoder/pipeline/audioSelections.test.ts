@@ -2,40 +2,29 @@
 // Not in charge of: the text of playlists and manifests (../manifests).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { dominantFrequency, audioSamples } from '../../../support/media/audioSamples.ts'
 import { makeClip, probeFile } from '../../../support/media/media.ts'
 import { parseAttributes, readTags } from '../../../support/manifests/hlsRules.ts'
-import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
 import { storedObjects, joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../support/transcoder/attemptFixture.ts'
+import { describeTask, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 /** Of the source's two audio streams. */
 const TONES = [440, 880] as const
 const selections = ['0', '1', 'none'] as const
 const heard = [[440], [880], []]
 
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let clip: Buffer
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi(() => clip)
 let made = 0
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   const path = join(fixtures.directory, 'two.mp4')
   clip = await readFile(await makeClip(path, { seconds: 3, width: 160, height: 90, audio: [2, 2] }))
 })
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  taskApi = await new FakeTaskApi({ bytes: clip }).start()
-})
-afterEach(() => taskApi.stop())
 
 const audioProfiles = [1, 2].map((source_stream) => ({
   audio_codec: 'aac' as const,

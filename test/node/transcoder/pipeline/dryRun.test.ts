@@ -2,40 +2,34 @@
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
 import { requiredProtocol } from '#contract/task/protocol.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
+import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
   makeSourceClip,
-  openAttemptFixture,
   findFfmpegProcesses,
   runRequest,
-  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let clip: Buffer
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi(() => clip)
 
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   clip = await makeSourceClip(fixtures, 2)
 })
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  fixtures.lines.length = 0
-  taskApi = await new FakeTaskApi({ bytes: clip }).start()
+beforeEach(() => {
   taskApi.task = {
     ...describeTask({ container: 'mp4', bitrates: [400, 200] }),
     kind: 'plan',
     protocol: requiredProtocol('plan'),
   }
 })
-afterEach(() => taskApi.stop())
 
 /** Nothing is written or encoded, however the run ends. */
 async function expectNothing(): Promise<void> {

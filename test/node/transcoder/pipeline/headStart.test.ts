@@ -2,35 +2,26 @@
 // if the service answers that the attempt is over.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Attempt } from '../../../../transcoder/attempt.ts'
 import { TaskClient } from '../../../../transcoder/taskApi/taskClient.ts'
 import { LoopbackServer } from '../../../../transcoder/source/loopbackServer.ts'
 import { HeadStart } from '../../../../transcoder/pipeline/headStart.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  makeSourceClip,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../support/transcoder/attemptFixture.ts'
+import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
+import { describeTask, makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
-let bench: AttemptFixture
+const bench = await useAttemptFixture()
 let clip: Buffer
-let door: FakeTaskApi
+const door = useTaskApi(() => clip)
 
 beforeAll(async () => {
-  bench = await openAttemptFixture()
   clip = await makeSourceClip(bench, 2)
 })
-afterAll(() => bench.remove())
-beforeEach(async () => {
-  door = await new FakeTaskApi({ bytes: clip }).start()
+beforeEach(() => {
   door.task = describeTask({ container: 'mp4' })
 })
-afterEach(() => door.stop())
 
 test('the source is opened and ffprobe starts while the task is asked for', async () => {
   // Reports its start to a separate address of the fake task API, then runs ffprobe.

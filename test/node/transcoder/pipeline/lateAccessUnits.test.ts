@@ -8,24 +8,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lateWarnings } from '../../../../transcoder/pipeline/multiplexOutput.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../support/transcoder/attemptFixture.ts'
+import { describeTask, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
 const run = promisify(execFile)
-let bench: AttemptFixture
+const bench = await useAttemptFixture()
 let door: FakeTaskApi
 
 beforeAll(async () => {
-  bench = await openAttemptFixture()
   door = await new FakeTaskApi({ bytes: Buffer.alloc(0) }).start()
 })
 afterAll(async () => {
   await door.stop()
-  await bench.remove()
 })
 
 test('noise in MPEG-2 far below the rate that it needs', async () => {

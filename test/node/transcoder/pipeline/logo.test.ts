@@ -3,38 +3,29 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  makeSourceClip,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../support/transcoder/attemptFixture.ts'
+import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
+import { describeTask, makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 const run = promisify(execFile)
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let clip: Buffer
 let blue: Buffer
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi(() => clip)
 
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   clip = await makeSourceClip(fixtures, 1)
   const file = join(fixtures.directory, 'blue.png')
   const flags = '-nostdin -v error -y -f lavfi -i color=blue:s=64x64 -frames:v 1'
   await run(fixtures.engine.ffmpeg, [...flags.split(' '), file])
   blue = await readFile(file)
 })
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  taskApi = await new FakeTaskApi({ bytes: clip }).start()
+beforeEach(() => {
   const task = describeTask({ container: 'mp4' })
   taskApi.task = { ...task, config: { ...task.config, logo_url: 'https://example.com/logo.png' } }
 })
-afterEach(() => taskApi.stop())
 
 test('it is fetched once and drawn over the video', async () => {
   taskApi.logo = blue

@@ -1,7 +1,8 @@
 // The reported properties of outputs, compared with ffprobe's packets and streams of what was stored.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { existsSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import { analyzeFiles } from '../../../../transcoder/pipeline/attemptReports.ts'
@@ -17,29 +18,17 @@ import {
   sharedClip,
   probeStream,
   transportRates,
-  tempDirectory,
 } from '../../../support/media/media.ts'
 import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
 import { storedObjects, joinedSegments } from '../../../support/transcoder/segmentedTask.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../support/transcoder/attemptFixture.ts'
+import { describeTask, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
+import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
-let fixtures: AttemptFixture
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const fixtures = await useAttemptFixture()
+const tempDir = useTempDirectory()
 let taskApi: FakeTaskApi | null = null
 
-beforeAll(async () => {
-  fixtures = await openAttemptFixture()
-  tempDir = await tempDirectory()
-})
-afterAll(async () => {
-  await tempDir[Symbol.asyncDispose]()
-  await fixtures.remove()
-})
 afterEach(async () => {
   await taskApi?.stop()
   taskApi = null
@@ -162,6 +151,7 @@ const TWO_SOUNDS = [
 /** Two seconds without motion, two of noise, two without motion; two languages. */
 async function burst(): Promise<string> {
   const path = tempDir.file('burst.mp4')
+  if (existsSync(path)) return path
   await ffmpeg([
     ...['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=25:d=6'],
     ...['-f', 'lavfi', '-i', 'sine=f=440:r=48000:d=6', '-f', 'lavfi', '-i', 'sine=f=880:r=48000:d=6'],

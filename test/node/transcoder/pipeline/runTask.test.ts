@@ -4,43 +4,35 @@ import { execFile } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { runTask, type RunContext } from '../../../../transcoder/pipeline/runTask.ts'
 import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
-import { FakeTaskApi, sendJson, type FaultInjector } from '../../../support/transcoder/fakeTaskApi.ts'
+import { sendJson, type FaultInjector } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
   makeSourceClip,
-  openAttemptFixture,
   findFfmpegProcesses,
   runRequest,
-  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 const run = promisify(execFile)
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let clip: Buffer
 let medium: Buffer
 let long: Buffer
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi(() => clip)
 
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   ;[clip, medium, long] = await Promise.all([
     makeSourceClip(fixtures, 4),
-    makeSourceClip(fixtures, 20),
+    makeSourceClip(fixtures, 8),
     makeSourceClip(fixtures, 120),
   ])
 })
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  fixtures.lines.length = 0
-  taskApi = await new FakeTaskApi({ bytes: clip }).start()
-})
-afterEach(() => taskApi.stop())
 
 /** After any end: no files, no ffmpeg process, no secret in the log, no violation of the protocol. */
 async function expectClean(): Promise<void> {
@@ -220,7 +212,7 @@ describe('failure is reported once, by its code', () => {
   })
 
   test('a source that breaks off permanently half way never succeeds, whatever ffmpeg’s exit code', async () => {
-    const ts = await makeSourceClip(fixtures, 4, 'mpegts')
+    const ts = await makeSourceClip(fixtures, 4, 'ts')
     taskApi.source = { bytes: ts }
     taskApi.task = describeTask({ container: 'ts' })
     const context = fixtures.context()

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { FakeTaskApi, sendJson, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
@@ -17,28 +17,17 @@ import {
   segmentedTask,
   countAudioSamples,
 } from '../../../support/transcoder/segmentedTask.ts'
-import {
-  makeSourceClip,
-  openAttemptFixture,
-  findFfmpegProcesses,
-  runRequest,
-  type AttemptFixture,
-} from '../../../support/transcoder/attemptFixture.ts'
+import { makeSourceClip, findFfmpegProcesses, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
+import { ffmpeg } from '../../../support/media/media.ts'
 
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let clip: Buffer
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi(() => clip)
 
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   clip = await makeSourceClip(fixtures, 5)
 })
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  fixtures.lines.length = 0
-  taskApi = await new FakeTaskApi({ bytes: clip }).start()
-})
-afterEach(() => taskApi.stop())
 
 async function finish(): Promise<Map<string, Buffer>> {
   await runTask(runRequest(taskApi), fixtures.context())
@@ -194,7 +183,7 @@ describe('what arrives', () => {
 
 describe('a store that is slower than the encoder', () => {
   test('holds the encoder back after a few segments, and none is missing in the end', async () => {
-    taskApi.source = { bytes: await makeSourceClip(fixtures, 60, 'mpegts') }
+    taskApi.source = { bytes: await makeSourceClip(fixtures, 60, 'ts') }
     taskApi.task = segmentedTask({ ...CMAF, create_tar_file: true }, [300, 150])
     let held = 0
     taskApi.faults.output = async () => {
@@ -215,6 +204,12 @@ describe('a store that is slower than the encoder', () => {
 /** Three equal values of an encode that has started. */
 const still = (bytes: readonly number[]): boolean =>
   bytes.length === 3 && bytes[0]! > 0 && bytes.every((value) => value === bytes[0])
+
+/** A transport stream that many times in succession, on one clock. */
+async function repeated(bytes: Buffer, times: number): Promise<Buffer> {
+  const once = await file('once.ts', bytes)
+  return ffmpeg(['-stream_loop', `${times - 1}`, '-i', once, '-map', '0', '-c', 'copy', '-f', 'mpegts', '-'])
+}
 
 describe('what goes wrong', () => {
   test('segments that were refused for a while are sent again', async () => {
@@ -245,7 +240,7 @@ describe('what goes wrong', () => {
 
   test('a truncated source never yields a shorter manifest', async () => {
     // Far more than is read ahead before the first segment exists.
-    taskApi.source = { bytes: await makeSourceClip(fixtures, 480, 'mpegts') }
+    taskApi.source = { bytes: await repeated(await makeSourceClip(fixtures, 60, 'ts'), 8) }
     taskApi.task = segmentedTask(CMAF)
     const open = new Set<ServerResponse>()
     let gone = false

@@ -1,22 +1,16 @@
 // Whole attempts with caption files: everything that manifests name exists and matches the source.
 import { readFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, type TestContext } from 'vitest'
+import { afterEach, describe, expect, test, type TestContext } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { sharedClip } from '../../../support/media/media.ts'
 import { FakeTaskApi, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
 import { storedObjects, joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
-import { openAttemptFixture, runRequest, type AttemptFixture } from '../../../support/transcoder/attemptFixture.ts'
+import { runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let taskApi: FakeTaskApi | null = null
 
-beforeAll(async () => {
-  fixtures = await openAttemptFixture()
-})
-afterAll(() => fixtures.remove())
-beforeEach(() => {
-  fixtures.lines.length = 0
-})
 afterEach(async () => {
   await taskApi?.stop()
   taskApi = null

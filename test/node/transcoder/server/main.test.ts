@@ -5,33 +5,35 @@ import { once } from 'node:events'
 import { readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { requiredProtocol } from '#contract/task/protocol.ts'
 import { writeEngineCache } from '../../../../transcoder/ffmpeg/engineCache.ts'
 import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,
   makeSourceClip,
-  openAttemptFixture,
   findFfmpegProcesses,
   runRequest,
-  type AttemptFixture,
 } from '../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
+import { sampled } from '../../../support/longForm.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../../../transcoder/main.ts')
 /** The machine may be busy. */
 const PATIENT = { timeout: 30_000 }
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let long: Buffer
 let short: Buffer
 let taskApi: FakeTaskApi
+/** What ffmpeg can do: with it a transcoder is ready sooner. */
+let record: string
 const children: ChildProcess[] = []
 
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   ;[long, short] = [await makeSourceClip(fixtures, 120), await makeSourceClip(fixtures, 30)]
+  record = join(fixtures.directory, 'engine.json')
+  await writeEngineCache(record, fixtures.engine)
 })
-afterAll(() => fixtures.remove())
 beforeEach(async () => {
   taskApi = await new FakeTaskApi({ bytes: long }).start()
 })
@@ -50,7 +52,7 @@ interface Running {
 /** Resolves at the first line that contains its address, or that says that it is ready. */
 async function start(env: Record<string, string> = {}, until: 'listening' | 'ready' = 'ready'): Promise<Running> {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env['PATH'], WORK_DIR: fixtures.workDir, PORT: '0', ...env },
+    env: { PATH: process.env['PATH'], WORK_DIR: fixtures.workDir, PORT: '0', FFMPEG_RECORD: record, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A separate process group, for signals to the whole group, as a terminal sends them.
     detached: true,
@@ -119,11 +121,16 @@ async function expectDraining(running: Running): Promise<void> {
 }
 
 describe('an attempt that can finish in time finishes, and no further task is accepted', () => {
-  test.each([
-    ['SIGTERM to the process', (pid: number) => process.kill(pid, 'SIGTERM')],
-    // ffmpeg has a separate process group, so it receives neither signal.
-    ['SIGINT to its group', (pid: number) => process.kill(-pid, 'SIGINT')],
-  ])('%s', async (_name, signal) => {
+  test.each(
+    sampled(
+      [
+        ['SIGTERM to the process', (pid: number) => process.kill(pid, 'SIGTERM')],
+        // ffmpeg has a separate process group, so it receives neither signal.
+        ['SIGINT to its group', (pid: number) => process.kill(-pid, 'SIGINT')],
+      ],
+      3,
+    ),
+  )('%s', async (_name, signal) => {
     const running = await start({ DRAIN_SECONDS: '6000' })
     const end = hold('finish')
     taskApi.source = { bytes: short }
@@ -257,7 +264,7 @@ describe('before ffmpeg has said what it can do', () => {
 describe('a record of what ffmpeg can do', () => {
   const asked = ({ lines }: Running) => lines.find((line) => String(line['msg']).startsWith('ffmpeg is asked'))?.['why']
   /** A recorded probe of an ffmpeg that never answers: a transcoder that gets ready did not run it. */
-  async function record() {
+  async function makeRecord() {
     const ffmpeg = await slowFfmpeg(`exec ${fixtures.engine.ffmpeg} "$@"`)
     const path = `${ffmpeg.path}.json`
     await writeEngineCache(path, { ...fixtures.engine, ffmpeg: ffmpeg.path })
@@ -266,7 +273,7 @@ describe('a record of what ffmpeg can do', () => {
   }
 
   test('is believed while it fits', async () => {
-    const { env } = await record()
+    const { env } = await makeRecord()
     const running = await start(env)
     expect(asked(running)).toBeUndefined()
     expect(await (await fetch(`${running.url}/health`)).json()).toMatchObject({
@@ -277,7 +284,7 @@ describe('a record of what ffmpeg can do', () => {
     })
   })
 
-  type Recorded = Awaited<ReturnType<typeof record>>
+  type Recorded = Awaited<ReturnType<typeof makeRecord>>
   test.each<[string, (recorded: Recorded) => Promise<Record<string, string> | void>, RegExp]>([
     ['another ffmpeg is in its place', ({ path }) => utimes(path, 1, 1), /has changed since$/],
     ['another ffprobe is to be used', otherFfprobe, /^it is about /],
@@ -286,7 +293,7 @@ describe('a record of what ffmpeg can do', () => {
     ['it is damaged', ({ record: path }) => writeFile(path, '{'), /JSON/],
     ['a library is gone', ({ record: path }) => forge(path, { witnesses: [{ path: '/nonexistent' }] }), /has changed/],
   ])('is not when %s: ffmpeg is asked', async (_name, change, why) => {
-    const recorded = await record()
+    const recorded = await makeRecord()
     const env = { ...recorded.env, ...(await change(recorded)) }
     const running = await start(env, 'listening')
     await expect.poll(() => asked(running), PATIENT).toMatch(why)

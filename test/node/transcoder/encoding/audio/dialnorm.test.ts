@@ -1,19 +1,18 @@
 // The dialogue level of AC-3, read from the header of the output.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readDialnorm } from '../../../../../transcoder/formats/ac3.ts'
-import { ffmpeg, makeClip, tempDirectory } from '../../../../support/media/media.ts'
+import { ffmpeg, makeClip } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { streamDialnorm } from '../../../../support/media/audioSamples.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 let plain = ''
 
 beforeAll(async () => {
-  tempDir = await tempDirectory()
   plain = await makeClip(tempDir.file('plain.mp4'), { width: 64, height: 64, seconds: 1 })
 })
-afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })]
 

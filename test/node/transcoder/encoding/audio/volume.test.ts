@@ -1,11 +1,12 @@
 // audio_volume by decoding: −6 dB, +6 dB, after a limiter, and silence as an existing track.
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ffmpeg, probeFile, tempDirectory } from '../../../../support/media/media.ts'
+import { expect, test } from 'vitest'
+import { ffmpeg, probeFile } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { levelDb, peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 
 async function tone(amplitude: number): Promise<string> {
   const path = tempDir.file(`tone_${amplitude}.mkv`)
@@ -14,11 +15,6 @@ async function tone(amplitude: number): Promise<string> {
   await ffmpeg([...picture, '-f', 'lavfi', '-i', wave, '-c:v', 'libx264', '-c:a', 'pcm_s16le', path])
   return path
 }
-
-beforeAll(async () => {
-  tempDir = await tempDirectory()
-})
-afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const codecs = [
   audioProfile({ codec: 'aac', bitrateKbps: 256 }),

@@ -1,14 +1,14 @@
 // A constant rate is constant: half of the clip is black, half is noise.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, kbpsBySecond, transportRates, tempDirectory } from '../../../../support/media/media.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ffmpeg, kbpsBySecond, transportRates } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 let clip = ''
 
 beforeAll(async () => {
-  tempDir = await tempDirectory()
   clip = tempDir.file('half.mkv')
   const picture = "color=black:s=320x180:r=25:d=8,noise=alls=100:allf=t:enable='gte(t,4)'"
   const args = ['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', 'sine=d=8:r=48000']
@@ -27,7 +27,6 @@ beforeAll(async () => {
     clip,
   ])
 })
-afterAll(() => tempDir[Symbol.asyncDispose]())
 
 describe.each([
   ['h264', 800],

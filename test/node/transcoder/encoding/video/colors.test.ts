@@ -1,24 +1,22 @@
 // One complete and correct colour description per output: colour bars are decoded and converted to light by the
 // output's own tags.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { fileInputFlags } from '../../../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { runFfmpeg } from '../../../../../transcoder/ffmpeg/run.ts'
 import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
-import { testFfmpeg, ffmpeg, probeStream, tempDirectory } from '../../../../support/media/media.ts'
+import { testFfmpeg, ffmpeg, probeStream } from '../../../../support/media/media.ts'
 import { jobSpec, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { colorBarsError, makeColorBars, type ColorSystem } from '../../../../support/media/colorBars.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { encodeSegmentStreams } from '../../../../support/media/encodeSegmented.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
+import { sampled } from '../../../../support/longForm.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-beforeAll(async () => {
-  tempDir = await tempDirectory()
-})
-afterAll(() => tempDir[Symbol.asyncDispose]())
+const tempDir = useTempDirectory()
 
 const tagged = (matrix: string, primaries: string, transfer: string, range = 'tv') => [
   ...['-colorspace', matrix, '-color_primaries', primaries],
@@ -97,7 +95,7 @@ const rows: Row[] = [
   },
 ]
 
-describe.each(rows)('$name', ({ name, system, clip, sd, set }) => {
+describe.each(sampled(rows, 3))('$name', ({ name, system, clip, sd, set }) => {
   let source = ''
   beforeAll(async () => {
     source = await makeColorBars(tempDir.file(`${name.replaceAll(/\W/g, '_')}.mkv`), system, clip)
@@ -154,7 +152,7 @@ combined.push(
 )
 
 describe('every name that ffprobe prints', () => {
-  test.each(combined)('$primaries.0, $transfer.0, $matrix.0, $range: every codec', async (name) => {
+  test.each(sampled(combined, 4))('$primaries.0, $transfer.0, $matrix.0, $range: every codec', async (name) => {
     const [transfer, code] = name.transfer
     const clip = tempDir.file(`${Object.values(name).flat().join('_')}.mkv`)
     const [first, second] = [name.primaries[1], name.matrix[1]]

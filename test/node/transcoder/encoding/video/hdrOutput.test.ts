@@ -1,12 +1,13 @@
 // HDR in hevc: the pixel format, the tags, the metadata and the decoded values of the output.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readHdrMetadata } from '../../../../../transcoder/analysis/hdrMetadata.ts'
-import { testFfmpeg, ffmpeg, probeStream, tempDirectory } from '../../../../support/media/media.ts'
+import { testFfmpeg, ffmpeg, probeStream } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 
 const transfers = ['smpte2084', 'arib-std-b67'] as const
 const DISPLAY = 'G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)'
@@ -16,7 +17,6 @@ const COLOR = [600, 480, 540] as const
 const WHITE = { smpte2084: 64 + 0.58 * 876, 'arib-std-b67': 64 + 0.75 * 876 }
 
 beforeAll(async () => {
-  tempDir = await tempDirectory()
   const [y, u, v] = COLOR
   for (const transfer of transfers)
     await ffmpeg([
@@ -31,7 +31,6 @@ beforeAll(async () => {
     ])
   await ffmpeg(['-f', 'lavfi', '-i', 'color=white:s=64x64,format=rgba', '-frames:v', '1', tempDir.file('logo.png')])
 })
-afterAll(() => tempDir[Symbol.asyncDispose]())
 
 const hdr = (change: Parameters<typeof jobSpec>[0] = {}, shape: Parameters<typeof videoProfile>[0] = {}) =>
   jobSpec({

@@ -1,28 +1,18 @@
 // Interlaced, telecined and wrongly flagged sources, checked by decoding: what idet detects, and how content moves from
 // field to field.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { measureSource } from '../../../../../transcoder/analysis/measureSource.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
-import {
-  testFfmpeg,
-  ffmpeg,
-  decodeFrames,
-  makeClip,
-  sharedClip,
-  probeStream,
-  tempDirectory,
-} from '../../../../support/media/media.ts'
+import { testFfmpeg, ffmpeg, decodeFrames, makeClip, sharedClip, probeStream } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { barPositions, makeMovingBar } from '../../../../support/media/interlacedClip.ts'
 import { frameSimilarities } from '../../../../support/media/frameSimilarity.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
+import { sampled } from '../../../../support/longForm.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-beforeAll(async () => {
-  tempDir = await tempDirectory()
-})
-afterAll(() => tempDir[Symbol.asyncDispose]())
+const tempDir = useTempDirectory()
 
 /** The scan type that the transcoder itself measures in a file, whatever its flags are. */
 async function scanOf(path: string) {
@@ -47,22 +37,25 @@ describe('interlaced sources stay interlaced', () => {
     ['mpeg2', 'top', { width: 352, height: 576 }],
     ['mpeg2', 'bottom', { width: 0, height: 0 }],
   ]
-  test.each(cases)('%s, %s field first, %j: every field is later than the one before', async (codec, order, size) => {
-    const clip = await makeMovingBar(tempDir.file(`${codec}_${order}_${size.width}.ts`), order)
-    const { file, codes, plan } = await make({ videoCodec: codec, allowUpscaling: true }, size, clip)
-    // Broadcast rasters of half the width have a sample aspect ratio of almost 2:1.
-    expect(codes.filter((code) => code !== 'extreme_pixel_aspect')).toEqual([])
-    expect(plan?.scan).toBe(order === 'top' ? 'tff' : 'bff')
-    const decoded = await decodeFrames(file)
-    expect(decoded).toHaveLength(50)
-    expect(decoded.every((frame) => frame.interlaced_frame === 1)).toBe(true)
-    const places = await barPositions(file)
-    expect(places).toHaveLength(100)
-    // 2 of 320 pixels per field. In the wrong field order, every second step would go back.
-    const steps = places.slice(1).map((place, index) => place - (places[index] ?? 0))
-    expect(Math.min(...steps)).toBeGreaterThan(2)
-    expect(Math.max(...steps)).toBeLessThan(11)
-  })
+  test.each(sampled(cases, 3))(
+    '%s, %s field first, %j: every field is later than the one before',
+    async (codec, order, size) => {
+      const clip = await makeMovingBar(tempDir.file(`${codec}_${order}_${size.width}.ts`), order)
+      const { file, codes, plan } = await make({ videoCodec: codec, allowUpscaling: true }, size, clip)
+      // Broadcast rasters of half the width have a sample aspect ratio of almost 2:1.
+      expect(codes.filter((code) => code !== 'extreme_pixel_aspect')).toEqual([])
+      expect(plan?.scan).toBe(order === 'top' ? 'tff' : 'bff')
+      const decoded = await decodeFrames(file)
+      expect(decoded).toHaveLength(50)
+      expect(decoded.every((frame) => frame.interlaced_frame === 1)).toBe(true)
+      const places = await barPositions(file)
+      expect(places).toHaveLength(100)
+      // 2 of 320 pixels per field. In the wrong field order, every second step would go back.
+      const steps = places.slice(1).map((place, index) => place - (places[index] ?? 0))
+      expect(Math.min(...steps)).toBeGreaterThan(2)
+      expect(Math.max(...steps)).toBeLessThan(11)
+    },
+  )
 })
 
 describe('deinterlacing', () => {
@@ -84,15 +77,18 @@ describe('deinterlacing', () => {
     expect(kept.toString().match(/[0-9a-f]{32}/g)).toHaveLength(count)
   })
 
-  test.each(['top', 'bottom'] as const)('%s field first without a flag is found by looking', async (order) => {
-    const clip = tempDir.file(`unflagged_${order}.mp4`)
-    const picture = `testsrc2=s=320x180:r=50:d=3,tinterlace=mode=interleave_${order},setfield=prog`
-    await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'libx264', '-qp', '10', '-pix_fmt', 'yuv420p', clip])
-    expect((await probeStream(clip, 'video')).field_order).toBe('progressive')
-    const { file, codes } = await make({}, { progressive: true, frameRateFactor: '2x' }, clip)
-    expect(codes).toEqual(['deinterlaced'])
-    expect((await scanOf(file))?.progressive).toBeGreaterThan(130)
-  })
+  test.each(sampled(['top', 'bottom'] as const, 1))(
+    '%s field first without a flag is found by looking',
+    async (order) => {
+      const clip = tempDir.file(`unflagged_${order}.mp4`)
+      const picture = `testsrc2=s=320x180:r=50:d=3,tinterlace=mode=interleave_${order},setfield=prog`
+      await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'libx264', '-qp', '10', '-pix_fmt', 'yuv420p', clip])
+      expect((await probeStream(clip, 'video')).field_order).toBe('progressive')
+      const { file, codes } = await make({}, { progressive: true, frameRateFactor: '2x' }, clip)
+      expect(codes).toEqual(['deinterlaced'])
+      expect((await scanOf(file))?.progressive).toBeGreaterThan(130)
+    },
+  )
 
   test('progressive frames are not changed, whatever was requested or flagged', async () => {
     const plain = await makeClip(tempDir.file('plain.mp4'), { seconds: 4, audio: [] })
@@ -108,10 +104,15 @@ describe('deinterlacing', () => {
     }
   })
 
-  test.for([
-    ['1x', 25],
-    ['2x', 50],
-  ] as const)('a broadcast is progressive at %s, without combing', async ([frameRateFactor, rate], context) => {
+  test.for(
+    sampled(
+      [
+        ['1x', 25],
+        ['2x', 50],
+      ] as const,
+      1,
+    ),
+  )('a broadcast is progressive at %s, without combing', async ([frameRateFactor, rate], context) => {
     const clip = sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
     const profile = { width: 704, height: 576, bitrateKbps: 4000, progressive: true, frameRateFactor }
     const { file } = await make({}, profile, clip)

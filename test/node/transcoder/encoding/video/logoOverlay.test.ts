@@ -1,24 +1,24 @@
 // A logo over the video: its position, its colours in either matrix, its transparency, and files that are not images.
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { logoPath, convertLogo } from '../../../../../transcoder/source/logoImage.ts'
 import { openWorkspace, type Workspace } from '../../../../../transcoder/workspace.ts'
-import { testFfmpeg, ffmpeg, decodeFrames, makeClip, tempDirectory } from '../../../../support/media/media.ts'
+import { testFfmpeg, ffmpeg, decodeFrames, makeClip } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { makeTestCard } from '../../../../support/media/testCard.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { makeLogoImage, readYuvAt } from '../../../../support/media/testLogo.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
+import { sampled } from '../../../../support/longForm.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 let room: Workspace
 let grey: string
 beforeAll(async () => {
-  tempDir = await tempDirectory()
   room = await openWorkspace(tempDir.file('work'))
   grey = await makeClip(tempDir.file('grey.mp4'), { picture: 'color=c=gray', seconds: 0.6, audio: [] })
 })
-afterAll(() => tempDir[Symbol.asyncDispose]())
 
 async function draw(bytes: Uint8Array, change: Partial<JobSpec>, input = grey) {
   const prepared = await convertLogo(await testFfmpeg(), bytes, room)
@@ -52,12 +52,17 @@ test('on every rendition, top right, 15 % wide, in the color matrix of the rendi
 })
 
 describe('position and opacity', () => {
-  test.each([
-    ['top_left', 20, 18],
-    ['top_right', 272, 18],
-    ['bottom_left', 20, 162],
-    ['bottom_right', 272, 162],
-  ] as const)('%s', async (position, x, y) => {
+  test.each(
+    sampled(
+      [
+        ['top_left', 20, 18],
+        ['top_right', 272, 18],
+        ['bottom_left', 20, 162],
+        ['bottom_right', 272, 162],
+      ] as const,
+      2,
+    ),
+  )('%s', async (position, x, y) => {
     const { outputs } = await draw(await makeLogoImage(tempDir.file('corner.png')), {
       logo: { position, opacityPercent: 100 },
       video: [silent()],

@@ -1,21 +1,20 @@
 // qvbr: constant quality if the cap allows it, and never above the cap.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, kbpsBySecond, tempDirectory } from '../../../../support/media/media.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ffmpeg, kbpsBySecond } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const tempDir = useTempDirectory()
 let clip = ''
 
 /** Seconds 0 to 4 are easy (a slow pattern), 4 to 8 are noise, which cannot reach that quality under the cap. */
 beforeAll(async () => {
-  tempDir = await tempDirectory()
   clip = tempDir.file('half.mkv')
   const picture = "testsrc=s=320x180:r=25:d=8,noise=alls=100:allf=t:enable='gte(t,4)'"
   const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '4', '-pix_fmt', 'yuv420p']
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, clip])
 })
-afterAll(() => tempDir[Symbol.asyncDispose]())
 
 describe.each(['h264', 'hevc', 'mpeg2'] as const)('%s', (videoCodec) => {
   test('the easy half is the same under two caps and below both; the hard half keeps to each', async () => {

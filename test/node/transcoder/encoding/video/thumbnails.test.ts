@@ -2,20 +2,17 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
 import { planThumbnails } from '../../../../../transcoder/plan/video/thumbnailPlan.ts'
 import { readJpegs } from '../../../../../transcoder/ffmpeg/jpegReader.ts'
 import { buildThumbnailFiles } from '../../../../../transcoder/segmenter/sidecarFiles.ts'
-import { testFfmpeg, ffmpeg, probeFile, tempDirectory } from '../../../../support/media/media.ts'
+import { testFfmpeg, ffmpeg, probeFile } from '../../../../support/media/media.ts'
 import { jobSpec, packagingSpec, videoProfile, mediaInfo } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeSegmentStreams } from '../../../../support/media/encodeSegmented.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
-let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-beforeAll(async () => {
-  tempDir = await tempDirectory()
-})
-afterAll(() => tempDir[Symbol.asyncDispose]())
+const tempDir = useTempDirectory()
 
 const spec = (change: Parameters<typeof videoProfile>[0] = {}, more: Parameters<typeof jobSpec>[0] = {}) =>
   jobSpec({

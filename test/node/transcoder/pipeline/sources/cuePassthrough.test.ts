@@ -1,7 +1,7 @@
 // Cues from a source in its outputs: whole attempts with the real ffmpeg against the strict task API.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { AttemptAbort } from '../../../../../transcoder/errors.ts'
 import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
@@ -16,16 +16,11 @@ import {
   sharedClip,
   transportRates,
 } from '../../../../support/media/media.ts'
-import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  findFfmpegProcesses,
-  runRequest,
-  type AttemptFixture,
-} from '../../../../support/transcoder/attemptFixture.ts'
+import { describeTask, findFfmpegProcesses, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
 import { cueAtSeconds, makeCueClip, scanCues, readCues } from '../../../../support/mpegts/cueClips.ts'
 import { segmentation, spliceInsert, spliceSection, timeSignal } from '../../../../support/mpegts/spliceSections.ts'
+import { useAttemptFixture, useTaskApi } from '../../../../support/transcoder/useAttempts.ts'
+import { sampled } from '../../../../support/longForm.ts'
 
 const S = 90_000
 const FRAME = 1 / 25
@@ -33,8 +28,8 @@ const FRAME = 1 / 25
 const CBR_KBPS = 646
 /** The video is inverted from 3.04 s on, which represents the spliced content. */
 const FLASH = "negate=enable='gte(n,76)'"
-let fixtures: AttemptFixture
-let taskApi: FakeTaskApi
+const fixtures = await useAttemptFixture()
+const taskApi = useTaskApi(() => clip)
 let clip: Buffer
 
 /**
@@ -50,16 +45,10 @@ const cues = [
 ]
 
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   // The source's clock wraps 2 s after its first frame.
   const flags = ['-output_ts_offset', `${2 ** 33 / S - 3.4}`, '-g', '50', '-bf', '2', '-f', 'mpegts']
   clip = await makeCueClip(join(fixtures.directory, 'cues.ts'), { seconds: 6, filters: FLASH, flags }, cues)
 })
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  taskApi = await new FakeTaskApi({ bytes: clip }).start()
-})
-afterEach(() => taskApi.stop())
 
 async function transcode(change: Partial<JobConfig>, modes: readonly ('cbr' | 'vbr')[] = ['vbr']): Promise<string[]> {
   const task = describeTask({ container: 'ts', bitrates: modes.map(() => 400) })
@@ -106,7 +95,7 @@ test('the clip is what it should be: cues where they were put, on a clock that w
   expect(seen[4]?.arrives).toBeCloseTo(4.24, 6)
 })
 
-describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
+describe.each(sampled(['h.264', 'hevc', 'mpeg2'] as const, 1))('%s', (codec) => {
   test('cues in are cues out, vbr and cbr, with an IDR at each splice point and the grid where it was', async () => {
     const files = await transcode({ video_codec: codec }, ['vbr', 'cbr'])
     expect(taskApi.fails).toEqual([])

@@ -2,41 +2,31 @@
 // reports about the damage.
 // Not in charge of: sources that break off while they are read (../runTask.test.ts), mutated files
 // (node/service/security/hostileSources.test.ts).
-import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { extname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../../support/transcoder/attemptFixture.ts'
+import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../../support/transcoder/useAttempts.ts'
+import { sampled } from '../../../../support/longForm.ts'
+import { ffmpeg } from '../../../../support/media/media.ts'
 
-const run = promisify(execFile)
-let fixtures: AttemptFixture
-let taskApi: FakeTaskApi
+const fixtures = await useAttemptFixture()
+const taskApi = useTaskApi()
 
-beforeAll(async () => {
-  fixtures = await openAttemptFixture()
-})
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  fixtures.lines.length = 0
-  taskApi = await new FakeTaskApi({ bytes: Buffer.alloc(0) }).start()
-})
-afterEach(() => taskApi.stop())
+const encoded = new Map<string, Buffer>()
 
 /** ffmpeg's output for these arguments; the container follows the name. */
 async function made(name: string, args: string): Promise<Buffer> {
+  const key = `${extname(name)} ${args}`
   const file = join(fixtures.directory, name)
-  await run(fixtures.engine.ffmpeg, [...`-nostdin -y -v error ${args}`.split(' '), file])
-  return readFile(file)
+  if (!encoded.has(key)) {
+    await ffmpeg([...args.split(' '), file])
+    encoded.set(key, await readFile(file))
+  }
+  return Buffer.from(encoded.get(key)!)
 }
 
 const picture = (seconds: number) => `-f lavfi -i testsrc2=s=320x180:r=25:d=${seconds}`
@@ -96,12 +86,17 @@ describe('damage in the middle of a source', () => {
   const codes = () => taskApi.finished?.warnings.map(({ code }) => code) ?? []
   const said = (code: string) => taskApi.finished?.warnings.find((warning) => warning.code === code)?.message ?? ''
 
-  test.each([
-    ['mp4', AV, 'frames_concealed'],
-    ['mkv', AV, 'frames_concealed'],
-    ['ts', AV, 'decode_errors'],
-    ['ts', `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -c:a ac3`, 'frames_concealed'],
-  ])('is counted, with times: %s', async (extension, args, code) => {
+  test.each(
+    sampled(
+      [
+        ['mp4', AV, 'frames_concealed'],
+        ['mkv', AV, 'frames_concealed'],
+        ['ts', AV, 'decode_errors'],
+        ['ts', `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -c:a ac3`, 'frames_concealed'],
+      ],
+      3,
+    ),
+  )('is counted, with times: %s', async (extension, args, code) => {
     await attempt(spoiled(await made(`spoiled.${extension}`, args)))
     expect(taskApi.fails).toEqual([])
     expect(codes()).toContain(code)
@@ -200,13 +195,18 @@ describe('damage in the middle of a source', () => {
     )
   })
 
-  test.each([
-    ['mp4', AV],
-    ['ts', AV],
-    ['ts', `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -c:a mp2`],
-    ['mkv', `${picture(6)} -itsoffset 1.5 ${tone(4)} -map 0 -map 1 ${H264} -c:a libopus`],
-    ['flv', AV],
-  ])('a whole source is not called damaged: %s', async (extension, args) => {
+  test.each(
+    sampled(
+      [
+        ['mp4', AV],
+        ['ts', AV],
+        ['ts', `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -c:a mp2`],
+        ['mkv', `${picture(6)} -itsoffset 1.5 ${tone(4)} -map 0 -map 1 ${H264} -c:a libopus`],
+        ['flv', AV],
+      ],
+      3,
+    ),
+  )('a whole source is not called damaged: %s', async (extension, args) => {
     await attempt(await made(`whole.${extension}`, args))
     expect(taskApi.fails).toEqual([])
     expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
@@ -223,15 +223,20 @@ describe('damage in the middle of a source', () => {
   describe('a recording that begins anywhere', () => {
     const MPEG2 = `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -g 15 -bf 2`
 
-    test.each([
-      ['a program stream with MPEG audio', 'mpg', `${MPEG2} -c:a mp2 -f vob`],
-      ['a program stream with AC-3', 'mpg', `${MPEG2} -c:a ac3 -f vob`],
-      [
-        'H.264 with open groups of pictures',
-        'h264',
-        `${picture(6)} -c:v libx264 -preset fast -x264-params open-gop=1:keyint=25:bframes=3`,
-      ],
-    ])('is not called damaged, and max_source_errors 0 does not end it: %s', async (_, extension, args) => {
+    test.each(
+      sampled(
+        [
+          ['a program stream with MPEG audio', 'mpg', `${MPEG2} -c:a mp2 -f vob`],
+          ['a program stream with AC-3', 'mpg', `${MPEG2} -c:a ac3 -f vob`],
+          [
+            'H.264 with open groups of pictures',
+            'h264',
+            `${picture(6)} -c:v libx264 -preset fast -x264-params open-gop=1:keyint=25:bframes=3`,
+          ],
+        ],
+        2,
+      ),
+    )('is not called damaged, and max_source_errors 0 does not end it: %s', async (_, extension, args) => {
       const whole = await made(`begins.${extension}`, args)
       const audioProfiles = extension === 'h264' ? { audioProfiles: [] } : {}
       await attempt(whole.subarray(Math.floor(whole.length * 0.31)), { max_source_errors: 0, ...audioProfiles })

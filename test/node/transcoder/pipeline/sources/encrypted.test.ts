@@ -4,28 +4,14 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../../support/transcoder/attemptFixture.ts'
+import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../../support/transcoder/useAttempts.ts'
 
 const run = promisify(execFile)
-let fixtures: AttemptFixture
-let taskApi: FakeTaskApi
-
-beforeAll(async () => {
-  fixtures = await openAttemptFixture()
-})
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  taskApi = await new FakeTaskApi({ bytes: Buffer.alloc(0) }).start()
-})
-afterEach(() => taskApi.stop())
+const fixtures = await useAttemptFixture()
+const taskApi = useTaskApi()
 
 const H264 = '-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p -c:a aac'
 const KEYS =

@@ -1,24 +1,16 @@
 // Sources without an end, or that are very slow (I13): limits for disk, memory and time.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MinimumRate } from '../../../../../transcoder/source/minimumRate.ts'
 import { DiskQuota } from '../../../../../transcoder/source/diskQuota.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../../support/transcoder/attemptFixture.ts'
+import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture } from '../../../../support/transcoder/useAttempts.ts'
 
 const MIB = 1024 * 1024
-let fixtures: AttemptFixture
-beforeAll(async () => {
-  fixtures = await openAttemptFixture()
-})
-afterAll(() => fixtures.remove())
+const fixtures = await useAttemptFixture()
 
 /** Packets without a payload: they may be media. Counts the bytes that were read. */
 async function forever(response: ServerResponse, sent: { bytes: number }): Promise<void> {

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { sealSection } from '../../../../../transcoder/formats/mpegts/crc.ts'
 import { pidOf } from '../../../../../transcoder/formats/mpegts/packet.ts'
@@ -11,18 +11,14 @@ import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { audioSamples } from '../../../../support/media/audioSamples.ts'
 import { makeClip, meanColor, readPackets, probeStream } from '../../../../support/media/media.ts'
 import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../../support/transcoder/attemptFixture.ts'
+import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
 import { cueAtSeconds, splitPackets, readCues, insertCues } from '../../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../../support/mpegts/spliceSections.ts'
+import { useAttemptFixture } from '../../../../support/transcoder/useAttempts.ts'
 
 const S = 90_000
 const PAT_PID = 0
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let taskApi: FakeTaskApi
 let first: { bare: Buffer; cued: Buffer }
 let second: { bare: Buffer; cued: Buffer }
@@ -31,11 +27,9 @@ let second: { bare: Buffer; cued: Buffer }
  * Red with 440 Hz, 3 s, a cue at 1.2 s; and blue with 440 and 880 Hz, 2 s, a cue at 0.8 s, on a clock two hours ahead.
  */
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   first = await makeProgram(3, 'red', [2], { number: 3, map: 0x1000, start: 0x100, clock: 0 }, [1001, 1.2], 600)
   second = await makeProgram(2, 'blue', [2, 2], { number: 7, map: 0x1100, start: 0x300, clock: 7200 }, [2002, 0.8], 700)
 })
-afterAll(() => fixtures.remove())
 beforeEach(async () => {
   taskApi = new FakeTaskApi({ bytes: Buffer.alloc(0) })
 })

@@ -4,7 +4,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../../../../transcoder/ffmpeg/locate.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { ffmpegVersions } from '../../../../support/media/ffmpegVersions.ts'
@@ -12,20 +12,13 @@ import { peakLevel, audioSamples } from '../../../../support/media/audioSamples.
 import { ffmpeg } from '../../../../support/media/media.ts'
 import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
 import { storedObjects, joinedSegments, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
-import {
-  describeTask,
-  openAttemptFixture,
-  runRequest,
-  type AttemptFixture,
-} from '../../../../support/transcoder/attemptFixture.ts'
+import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture } from '../../../../support/transcoder/useAttempts.ts'
+import { sampled } from '../../../../support/longForm.ts'
 
 const VIDEO_SECONDS = 5
-let fixtures: AttemptFixture
+const fixtures = await useAttemptFixture()
 let taskApi: FakeTaskApi | undefined
-beforeAll(async () => {
-  fixtures = await openAttemptFixture()
-})
-afterAll(() => fixtures.remove())
 afterEach(() => taskApi?.stop())
 
 /** A tone from 0 on, and video that starts later. */
@@ -74,7 +67,7 @@ async function transcode(engine: Engine, form: keyof typeof forms, bytes: Buffer
 
 describe.each(await ffmpegVersions())('ffmpeg %s', (_version, engine) => {
   describe.each(names)('%s', (form) => {
-    test.each(['mkv', 'ts'])(
+    test.each(sampled(['mkv', 'ts'], 1))(
       'audio that ends before the first frame is a silent track, with a warning (%s)',
       async (type) => {
         const { sound: audio, warnings } = await transcode(engine, form, await clip(`early.${type}`, 0.3, 0.4))

@@ -3,21 +3,20 @@
 // (node/players).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { parseWebvtt } from '../../../../../transcoder/manifests/webvtt/webvttParser.ts'
 import { ffmpeg, makeClip } from '../../../../support/media/media.ts'
 import { parseAttributes, hlsRuleViolations, readTags } from '../../../../support/manifests/hlsRules.ts'
-import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
 import { storedObjects, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
-import { openAttemptFixture, runRequest, type AttemptFixture } from '../../../../support/transcoder/attemptFixture.ts'
+import { runRequest } from '../../../../support/transcoder/attemptFixture.ts'
+import { useAttemptFixture, useTaskApi } from '../../../../support/transcoder/useAttempts.ts'
 
-let fixtures: AttemptFixture
-let taskApi: FakeTaskApi
+const fixtures = await useAttemptFixture()
+const taskApi = useTaskApi()
 let path: (name: string) => string
 beforeAll(async () => {
-  fixtures = await openAttemptFixture()
   path = (name) => join(fixtures.directory, name)
   await makeClip(path('clip.mp4'), { seconds: 5, width: 160, height: 90 })
   await writeFile(
@@ -32,11 +31,6 @@ beforeAll(async () => {
   ]
   await writeFile(path('de.ass'), `${ass.join('\n')}\n`)
 })
-afterAll(() => fixtures.remove())
-beforeEach(async () => {
-  taskApi = await new FakeTaskApi().start()
-})
-afterEach(() => taskApi.stop())
 
 async function run(source: string, change: Partial<JobConfig>): Promise<Map<string, Buffer>> {
   taskApi.source = { bytes: await readFile(source) }
