@@ -29,10 +29,8 @@ beforeAll(async () => {
 
 describe('audio', () => {
   const profiles: [string, 'mp4' | 'ts', Parameters<typeof audioProfile>[0], string, number, string][] = [
-    ['aac stereo', 'mp4', {}, 'aac', 2, 'stereo'],
     ['aac 5.1', 'mp4', { channels: 6, sourceStream: 2, bitrateKbps: 256 }, 'aac', 6, '5.1'],
     ['aac 5.1 of stereo', 'mp4', { channels: 6, bitrateKbps: 256 }, 'aac', 6, '5.1'],
-    ['ac3 5.1', 'ts', { codec: 'ac3', channels: 6, sourceStream: 2, bitrateKbps: 384 }, 'ac3', 6, '5.1(side)'],
     ['ac3 stereo of 5.1', 'mp4', { codec: 'ac3', sourceStream: 2, bitrateKbps: 192 }, 'ac3', 2, 'stereo'],
     ['mp2 of mono', 'ts', { codec: 'mp2', sourceStream: 3, bitrateKbps: 192 }, 'mp2', 2, 'stereo'],
   ]
@@ -66,22 +64,6 @@ describe('audio', () => {
     expect(streams[1]?.tags?.['language']).toBe('deu')
     expect(JSON.stringify({ streams, format })).not.toMatch(/private|Lavf/)
     expect((await probeFile(outputs[1] ?? '')).streams).toHaveLength(2)
-  })
-
-  test.each([
-    [0, -Infinity, -60],
-    [50, -6.3, -5.7],
-    [200, 5.7, 6.3],
-  ])('volume %i moves the level by %f to %f dB', async (audioVolume, least, most) => {
-    const level = async (path: string) => {
-      const raw = await ffmpeg(['-i', path, '-map', '0:a:0', '-ss', '1', '-t', '2', '-ac', '1', '-f', 'f32le', '-'])
-      const samples = new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length))
-      return 10 * Math.log10(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length)
-    }
-    const { outputs } = await encodeJob(jobSpec({ audioVolume }), clip, tempDir.path)
-    const change = (await level(outputs[0])) - (await level(clip))
-    expect(change).toBeGreaterThanOrEqual(least)
-    expect(change).toBeLessThanOrEqual(most)
   })
 
   test('real 5.1 becomes stereo', async (context) => {

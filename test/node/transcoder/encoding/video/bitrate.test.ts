@@ -4,6 +4,7 @@ import { ffmpeg, kbpsBySecond, transportRates } from '../../../../support/media/
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
+import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
 let clip = ''
@@ -28,11 +29,16 @@ beforeAll(async () => {
   ])
 })
 
-describe.each([
-  ['h264', 800],
-  ['hevc', 800],
-  ['mpeg2', 3000],
-] as const)('%s cbr at %i kbps', (videoCodec, bitrateKbps) => {
+describe.each(
+  sampled(
+    [
+      ['h264', 800],
+      ['hevc', 800],
+      ['mpeg2', 3000],
+    ] as const,
+    2,
+  ),
+)('%s cbr at %i kbps', (videoCodec, bitrateKbps) => {
   const profile = videoProfile({ mode: 'cbr', bitrateKbps })
 
   test('mp4: every second carries the rate, black or not', async () => {
@@ -84,14 +90,4 @@ test.each(['h264', 'mpeg2'] as const)('vbr of a short %s clip averages what was 
   const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [profile] }), moving, tempDir.path)
   const mean = (await kbpsBySecond(outputs[0])).reduce((sum, kbps) => sum + kbps, 0) / 5
   expect(Math.abs(mean / bitrateKbps - 1), `${mean.toFixed(0)} kbps`).toBeLessThan(0.04)
-})
-
-test('qvbr stays below its cap', async () => {
-  const { outputs } = await encodeJob(
-    jobSpec({ video: [videoProfile({ mode: 'qvbr', bitrateKbps: 600 })] }),
-    clip,
-    tempDir.path,
-  )
-  const seconds = await kbpsBySecond(outputs[0])
-  expect(seconds.slice(0, 8).reduce((sum, kbps) => sum + kbps, 0) / 8).toBeLessThan(620)
 })

@@ -68,8 +68,6 @@ test('ip_distance 1 has no B-frames, a GOP of one frame has key frames only', as
 test.each(
   sampled(
     [
-      ['h264', '1/2x', 50, '25/2'],
-      ['h264', '2x', 200, '50/1'],
       ['hevc', '1/2x', 50, '25/2'],
       ['mpeg2', '2x', 200, '50/1'],
       ['mpeg2', '1/2x', 100, '25/1'],

@@ -10,7 +10,6 @@ import { makeTestCard } from '../../../../support/media/testCard.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { makeLogoImage, readYuvAt } from '../../../../support/media/testLogo.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
-import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
 let room: Workspace
@@ -51,37 +50,7 @@ test('on every rendition, top right, 15 % wide, in the color matrix of the rendi
   }
 })
 
-describe('position and opacity', () => {
-  test.each(
-    sampled(
-      [
-        ['top_left', 20, 18],
-        ['top_right', 272, 18],
-        ['bottom_left', 20, 162],
-        ['bottom_right', 272, 162],
-      ] as const,
-      2,
-    ),
-  )('%s', async (position, x, y) => {
-    const { outputs } = await draw(await makeLogoImage(tempDir.file('corner.png')), {
-      logo: { position, opacityPercent: 100 },
-      video: [silent()],
-    })
-    expect(off(await readYuvAt(outputs[0], x, y), RED.sd)).toBeLessThanOrEqual(4)
-    expect(off(await readYuvAt(outputs[0], 320 - x, y), GREY)).toBeLessThanOrEqual(4)
-  })
-
-  test('opacity 50 mixes half of it in, 0 nothing', async () => {
-    for (const [opacityPercent, wanted] of [
-      [50, RED.sd.map((value, index) => (value + (GREY[index] ?? 0)) / 2)],
-      [0, GREY],
-    ] as const) {
-      const logo = { position: 'top_right', opacityPercent } as const
-      const { outputs } = await draw(await makeLogoImage(tempDir.file('opacity.png')), { logo, video: [silent()] })
-      expect(off(await readYuvAt(outputs[0], 272, 18), wanted)).toBeLessThanOrEqual(4)
-    }
-  })
-
+describe('shapes and codecs', () => {
   test('anamorphic output: the logo keeps its shape on the screen', async () => {
     const card = await makeTestCard(tempDir.file('anamorphic.mp4'), { width: 180, height: 144, sar: '64/45' })
     const { plan } = await draw(

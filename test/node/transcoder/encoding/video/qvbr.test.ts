@@ -4,6 +4,7 @@ import { ffmpeg, kbpsBySecond } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
+import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
 let clip = ''
@@ -16,7 +17,7 @@ beforeAll(async () => {
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, clip])
 })
 
-describe.each(['h264', 'hevc', 'mpeg2'] as const)('%s', (videoCodec) => {
+describe.each(sampled(['h264', 'hevc', 'mpeg2'] as const, 1))('%s', (videoCodec) => {
   test('the easy half is the same under two caps and below both; the hard half keeps to each', async () => {
     const video = [1500, 3000].map((bitrateKbps, index) =>
       videoProfile({ index, mode: 'qvbr', bitrateKbps, audioProfiles: [] }),
