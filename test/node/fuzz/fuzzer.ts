@@ -51,7 +51,7 @@ function weightOf({ name, body, parameters }: OperationSpec): number {
 
 interface Lane {
   name: string
-  arbitrary: Arbitrary<Request>
+  arbitrary: () => Arbitrary<Request>
   weight: number
 }
 
@@ -82,12 +82,12 @@ export class Fuzzer {
     return [
       ...document.operations.map((one) => ({
         name: one.name,
-        arbitrary: requestFor(document, one),
+        arbitrary: () => requestFor(document, one),
         weight: weightOf(one),
       })),
-      { name: 'the task API', arbitrary: taskApiRequest(document), weight: 6 },
-      { name: 'other addresses', arbitrary: requestElsewhere, weight: 3 },
-      { name: 'the runtime', arbitrary: requestOfRuntime, weight: 1 },
+      { name: 'the task API', arbitrary: () => taskApiRequest(document), weight: 6 },
+      { name: 'other addresses', arbitrary: () => requestElsewhere, weight: 3 },
+      { name: 'the runtime', arbitrary: () => requestOfRuntime, weight: 1 },
     ]
   }
 
@@ -97,10 +97,10 @@ export class Fuzzer {
 
   /** Spreads the requests over all operations and other addresses. @param only names of operations; none = all */
   async run(requests: number, seed: number, only: readonly string[] = []): Promise<void> {
-    const limiter = this.#lanes().filter(({ name }) => only.length === 0 || only.includes(name))
-    const parts = limiter.reduce((sum, { weight }) => sum + weight, 0)
-    for (const { arbitrary, weight } of limiter)
-      await this.explore(arbitrary, Math.ceil((requests * weight) / parts), seed)
+    const lanes = this.#lanes().filter(({ name }) => only.length === 0 || only.includes(name))
+    const parts = lanes.reduce((sum, { weight }) => sum + weight, 0)
+    for (const { arbitrary, weight } of lanes)
+      await this.explore(arbitrary(), Math.ceil((requests * weight) / parts), seed)
   }
 
   /** Generates that many requests; continues after each fault. */

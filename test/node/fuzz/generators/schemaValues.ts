@@ -34,9 +34,18 @@ export const oddValue: Arbitrary<unknown> = fc.oneof(
   { arbitrary: fc.constantFrom(100, 1001, 20_001).map((n) => Array.from({ length: n }, () => 0)), weight: 1 },
 )
 
+/** By schema, because a job's schema takes seconds to build and stands in several places of the document. */
+const known = new WeakMap<JsonSchema, Arbitrary<unknown>>()
+
 /** A value that matches the schema, often at its bounds. */
 export function valueOf(document: OpenapiDocument, given: JsonSchema): Arbitrary<unknown> {
   const schema = document.resolve(given)
+  const values = known.get(schema) ?? newValueOf(document, schema)
+  known.set(schema, values)
+  return values
+}
+
+function newValueOf(document: OpenapiDocument, schema: JsonSchema): Arbitrary<unknown> {
   if ('const' in schema) return fc.constant(schema['const'])
   if (Array.isArray(schema['enum'])) return fc.constantFrom(...schema['enum'])
   if (Array.isArray(schema['anyOf'])) return fc.oneof(...schema['anyOf'].map((each) => valueOf(document, each)))
@@ -83,7 +92,7 @@ function textOf(schema: JsonSchema, mayBeNumber: boolean): Arbitrary<string> {
     return fc
       .date({ min: new Date('1970-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
       .map((date) => date.toISOString())
-  if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern, 'u'), { maxLength: most })
+  if (typeof pattern === 'string') return textMatching(pattern, most)
   if (mayBeNumber) return numberOf(schema, false).map(String)
   const words = ['a', 'film.mp4', 'out/film.ts', 's3://bucket/a.mp4', 'https://example.com/a.mp4', 'é😀', 'a b', '1']
   return fc.oneof(
@@ -91,6 +100,16 @@ function textOf(schema: JsonSchema, mayBeNumber: boolean): Arbitrary<string> {
     { arbitrary: fc.string({ minLength: least, maxLength: Math.min(most, 40), unit: 'grapheme' }), weight: 2 },
     { arbitrary: fc.constantFrom(least, most).map((length) => 'a'.repeat(length)), weight: 1 },
   )
+}
+
+/** By pattern and length: fast-check enumerates the characters of a negated class, a million of them. */
+const matching = new Map<string, Arbitrary<string>>()
+
+function textMatching(pattern: string, maxLength: number): Arbitrary<string> {
+  const key = `${maxLength} ${pattern}`
+  const texts = matching.get(key) ?? fc.stringMatching(new RegExp(pattern, 'u'), { maxLength })
+  matching.set(key, texts)
+  return texts
 }
 
 function numberOf(schema: JsonSchema, whole: boolean): Arbitrary<number> {
