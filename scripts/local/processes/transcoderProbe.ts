@@ -11,9 +11,8 @@ export interface ProbedTranscoder {
   kill: () => void
 }
 
-const ASK_EVERY_MS = 2_000
-/** The timeout is long because ffmpeg may use every core. The answer itself needs no I/O. */
-const ANSWER_MS = 10_000
+/** The timeout for the answer is long because ffmpeg may use every core. The answer itself needs no I/O. */
+const INTERVALS = { askEveryMs: 2_000, answerMs: 10_000 }
 /** More than half a minute without an answer. */
 const MAX_MISSED_ANSWERS = 3
 
@@ -22,23 +21,24 @@ export async function probeTranscoder(
   one: () => ProbedTranscoder,
   report: (line: string) => void,
   signal: AbortSignal,
+  { askEveryMs, answerMs } = INTERVALS,
 ): Promise<void> {
   let silent = 0
   let asked: number | null = null
   try {
     while (!signal.aborted) {
-      await pause(ASK_EVERY_MS, undefined, { signal })
+      await pause(askEveryMs, undefined, { signal })
       const { name, pid, url, kill } = one()
       // A new process starts with a new count.
       if (pid === null || pid !== asked) silent = 0
       asked = pid
-      if (pid === null || (await answers(url))) {
+      if (pid === null || (await answers(url, answerMs))) {
         silent = 0
         continue
       }
       silent++
       if (silent < MAX_MISSED_ANSWERS || one().pid !== pid || signal.aborted) continue
-      report(`Restarting the ${name}: it has not responded for ${(MAX_MISSED_ANSWERS * ANSWER_MS) / 1000} s.`)
+      report(`Restarting the ${name}: it has not responded for ${(MAX_MISSED_ANSWERS * answerMs) / 1000} s.`)
       silent = 0
       kill()
     }
@@ -48,9 +48,9 @@ export async function probeTranscoder(
 }
 
 /** Any answer is sufficient. */
-async function answers(url: string): Promise<boolean> {
+async function answers(url: string, timeoutMs: number): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(ANSWER_MS) })
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(timeoutMs) })
     await response.body?.cancel()
     return true
   } catch {

@@ -5,10 +5,8 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { selfSignedCertificate } from '../../../fakes/selfSignedCertificate.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
@@ -24,7 +22,6 @@ let source: Server
 let answer: RequestListener
 /** A port without a server, until a test starts one. */
 let closed: number
-let secure: Server
 
 const serveFilm: RequestListener = (_, response) => void response.end(film)
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
@@ -43,11 +40,10 @@ beforeAll(async () => {
   const path = await makeClip(tempDir.file('clip.mp4'), { seconds: 2, flags: ['-movflags', '+faststart'] })
   film = await readFile(path)
   source = await listen(createServer((request, response) => answer(request, response)))
-  secure = await listen(createSecureServer(selfSignedCertificate('127.0.0.1'), serveFilm))
   const gone = await listen(createServer())
   closed = portOf(gone)
   await close(gone)
-  const ports = [portOf(source), portOf(secure), closed]
+  const ports = [portOf(source), closed]
   service = await Service.start({
     TRANSCODERS: '2',
     ALLOW_PRIVATE_HOSTS: ports.map((port) => `127.0.0.1:${port}`).join(','),
@@ -56,7 +52,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
-  await Promise.all([source, secure].map((server) => server && close(server)))
+  if (source) await close(source)
   await tempDir?.[Symbol.asyncDispose]()
 })
 
@@ -99,35 +95,4 @@ test(
     expect(await lost(id)()).toBe(undefined)
   },
   LONG_MS,
-)
-
-test(
-  'an untrusted certificate and a closed port fail the job at its first attempt, with a clear message',
-  async () => {
-    const store = { cloud_provider: 'aws', access_key: 'A', secret_key: 'B', endpoint: `http://127.0.0.1:${closed}` }
-    const toStore = {
-      bucket_output_path: 's3://films/x',
-      cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: store },
-    }
-    const expected = [
-      [
-        jobRequest(`https://127.0.0.1:${portOf(secure)}/a.mp4`, 'http'),
-        { code: 'tls_failed', field: 'input', message: expect.stringMatching(/certificate that is not accepted/) },
-      ],
-      [
-        jobRequest(upload, 'file-upload', toStore),
-        {
-          code: 'connection_refused',
-          field: 'cloud_credentials.output',
-          message: expect.stringContaining(`127.0.0.1:${closed} refuses connections`),
-        },
-      ],
-    ] as const
-    const ids = await Promise.all(expected.map(([job]) => service.create(job)))
-    for (const [n, id] of ids.entries()) {
-      expect(await service.waitForEnd(id, LONG_MS)).toMatchObject({ state: 'error', error: expected[n]![1] })
-      expect(await lost(id)()).toBe(undefined)
-    }
-  },
-  2 * LONG_MS,
 )

@@ -1,0 +1,65 @@
+// In charge of: which transcoders the local service's probe ends.
+// Not in charge of: the whole service with a frozen transcoder (recovery/frozenTranscoder.long.test.ts).
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { probeTranscoder } from '../../../../scripts/local/processes/transcoderProbe.ts'
+import { waitFor } from '../../../support/service.ts'
+
+let server: Server
+let requests: number
+let isFrozen: boolean
+const stopped: AbortController[] = []
+beforeEach(async () => {
+  requests = 0
+  isFrozen = false
+  server = createServer((_, response) => {
+    requests++
+    if (!isFrozen) response.writeHead(500).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterEach(() => {
+  for (const one of stopped) one.abort()
+  server.closeAllConnections()
+  server.close()
+})
+
+/** @param next the pid before each request */
+function probe(next: () => number | null, answerMs: number) {
+  const reports: string[] = []
+  const stop = new AbortController()
+  stopped.push(stop)
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const one = () => ({ name: 'transcoder', pid: next(), url, kill: () => reports.push('killed') })
+  void probeTranscoder(one, (line) => reports.push(line), stop.signal, { askEveryMs: 1, answerMs })
+  return reports
+}
+
+test('one that accepts connections and never answers is ended, once for every three missed answers', async () => {
+  isFrozen = true
+  const reports = probe(() => 1, 20)
+  await waitFor('the second end', () => reports.length >= 4)
+  expect(reports.slice(0, 2)).toEqual(['Restarting the transcoder: it has not responded for 0.06 s.', 'killed'])
+  expect(requests).toBeGreaterThanOrEqual(6)
+})
+
+test('one that answers with an error is left alone, and so is one that is being restarted', async () => {
+  const reports = probe(() => 1, 60_000)
+  await waitFor('several answers', () => requests >= 10)
+  expect(reports).toEqual([])
+  const absent = probe(() => null, 1)
+  const before = requests
+  await waitFor('the other probe to go on', () => requests >= before + 10)
+  expect(absent).toEqual([])
+})
+
+test('a new process starts with a new count', async () => {
+  isFrozen = true
+  let asked = 0
+  // Each one misses two answers; it is looked at once before each request.
+  const reports = probe(() => Math.floor(asked++ / 2), 20)
+  await waitFor('many requests', () => requests >= 8)
+  expect(reports).toEqual([])
+})
