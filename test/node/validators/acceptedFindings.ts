@@ -4,7 +4,7 @@ import type { Finding } from './validator.ts'
 import type { JobName } from './validatedJobs.ts'
 
 export interface AcceptedFinding {
-  judge: string
+  validator: string
   /** Absent: every job that the validator checks. */
   jobs?: readonly JobName[]
   /** Matched against the finding as "rule: sentence". */
@@ -29,47 +29,47 @@ const NEGATIVE_OFFSETS = {
 
 export const ACCEPTED_FINDINGS: readonly AcceptedFinding[] = [
   {
-    judge: 'tsreport',
+    validator: 'tsreport',
     finding: /PID\(600\): Error looking for PTS|PES packet start code prefix is 00 fc 30/,
     paragraph: 'ANSI/SCTE 35, 8.1: cues are sections, of stream_type 0x86; they have no PES packets',
     reason: 'tstools looks for PES packets on every PID of the program map',
   },
   {
-    judge: 'mp4ff',
+    validator: 'mp4ff',
     jobs: ['mp4-hevc', 'cmaf-hevc'],
     finding: /unknown box: .*fiel/,
     paragraph: 'ISO/IEC 14496-12, 4.2: unknown boxes are ignored',
     reason: "ffmpeg writes QuickTime's box for the order of fields beside hvc1; mp4ff does not know it",
   },
-  { judge: 'gstreamer', finding: /CEA_708_PROCESS_EM_DATA_FLAG|em data does not equal 0xFF/, ...EM_DATA },
+  { validator: 'gstreamer', finding: /CEA_708_PROCESS_EM_DATA_FLAG|em data does not equal 0xFF/, ...EM_DATA },
   {
-    judge: 'gstreamer',
+    validator: 'gstreamer',
     finding: /qtdemux: +unknown QuickTime node type/,
     paragraph: 'ISO/IEC 14496-12, 4.2, 8.9; ISO/IEC 14496-12 8.11: sgpd, sbgp, ac-3 and uuid are registered',
     reason: 'its table of names is for its log only; the boxes are read where it needs them',
   },
   {
-    judge: 'gstreamer',
+    validator: 'gstreamer',
     finding: /qtdemux: failed to find fragment defaults/,
     paragraph: 'ISO/IEC 14496-12, 8.8.1: mvex is for movies with fragments',
     reason: 'it looks for defaults of fragments in whole files and Smooth Streaming too',
   },
   {
-    judge: 'gstreamer',
+    validator: 'gstreamer',
     finding: /EXT-X-MEDIA description is missing required attributes/,
     paragraph: 'RFC 8216bis, 4.4.6.1: closed captions have TYPE, GROUP-ID, NAME and INSTREAM-ID, and no URI',
     reason: 'version 1.22 leaves closed captions out of its renditions',
   },
   {
-    judge: 'gstreamer',
+    validator: 'gstreamer',
     jobs: ['cmaf'],
     finding: /Unknown mime type in the representation/,
     paragraph: 'DASH-IF IOP 4.3, 6.2.6: thumbnails are an adaptation set of images',
     reason: 'version 1.22 has no thumbnails, and plays the rest',
   },
-  { judge: 'gstreamer', jobs: ['cmaf', 'cmaf-hevc'], finding: /frame 7[56] comes/, ...NEGATIVE_OFFSETS },
+  { validator: 'gstreamer', jobs: ['cmaf', 'cmaf-hevc'], finding: /frame 7[56] comes/, ...NEGATIVE_OFFSETS },
   {
-    judge: 'gstreamer',
+    validator: 'gstreamer',
     jobs: ['hls-ts-separate'],
     finding: /audio until 5\.93/,
     paragraph: 'RFC 8216bis, 3.1.1, 6.2.4: renditions share one timeline of time stamps',
@@ -78,15 +78,15 @@ export const ACCEPTED_FINDINGS: readonly AcceptedFinding[] = [
       'begins with the decoding time of its first frame',
   },
   {
-    judge: 'vlc',
+    validator: 'vlc',
     jobs: ['cmaf'],
     finding: /adaptive demux: Failed to create demuxer/,
     paragraph: 'DASH-IF IOP 4.3, 6.2.6: thumbnails are an adaptation set of images',
     reason: 'version 3 has no thumbnails, and plays the rest',
   },
-  { judge: 'webkit', jobs: ['cmaf', 'cmaf-hevc', 'smooth'], finding: /duration: .* 6\.04 s/, ...NEGATIVE_OFFSETS },
-  ...['firefox', 'webkit'].map((judge): AcceptedFinding => ({
-    judge,
+  { validator: 'webkit', jobs: ['cmaf', 'cmaf-hevc', 'smooth'], finding: /duration: .* 6\.04 s/, ...NEGATIVE_OFFSETS },
+  ...['firefox', 'webkit'].map((validator): AcceptedFinding => ({
+    validator,
     jobs: ['hls-ts', 'hls-ts-separate'],
     finding: /duration: hls, .* 6\.08 s/,
     paragraph: 'RFC 8216bis, 3.1.1: presentation begins with the first frame',
@@ -94,21 +94,21 @@ export const ACCEPTED_FINDINGS: readonly AcceptedFinding[] = [
   })),
 ]
 
-const covers = (exception: AcceptedFinding, judge: string, job: JobName, { rule, says }: Finding): boolean =>
-  exception.judge === judge &&
+const covers = (exception: AcceptedFinding, validator: string, job: JobName, { rule, says }: Finding): boolean =>
+  exception.validator === validator &&
   (exception.jobs === undefined || exception.jobs.includes(job)) &&
   exception.finding.test(`${rule}: ${says}`)
 
 /** Findings without an exception; exceptions that matched are added to `needed`. */
 export function unacceptedFindings(
   exceptions: readonly AcceptedFinding[],
-  judge: string,
+  validator: string,
   job: JobName,
   findings: readonly Finding[],
   needed: Set<AcceptedFinding>,
 ): Finding[] {
   return findings.filter((finding) => {
-    const found = exceptions.filter((exception) => covers(exception, judge, job, finding))
+    const found = exceptions.filter((exception) => covers(exception, validator, job, finding))
     for (const one of found) needed.add(one)
     return found.length === 0
   })
@@ -120,5 +120,5 @@ export function unusedAcceptances(
   asked: ReadonlySet<string>,
   needed: ReadonlySet<AcceptedFinding>,
 ): AcceptedFinding[] {
-  return exceptions.filter((exception) => asked.has(exception.judge) && !needed.has(exception))
+  return exceptions.filter((exception) => asked.has(exception.validator) && !needed.has(exception))
 }

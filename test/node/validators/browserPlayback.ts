@@ -58,7 +58,7 @@ export const PLAYBACKS: Partial<Record<JobName, readonly Play[]>> = {
 /** hls.js reports with each error whether it is fatal. */
 export const isFatal = (error: string): boolean => !/^\w+ false /.test(error)
 
-function judged(play: Play, shown: PlaybackReport): Finding[] {
+function findingsOf(play: Play, shown: PlaybackReport): Finding[] {
   const findings: Finding[] = []
   const says = (rule: string, sentence: unknown): void =>
     void findings.push({ rule, says: `${play.player}, ${play.path}: ${String(sentence)}` })
@@ -90,7 +90,7 @@ export async function playInBrowser(
   if (atOnce) shown.push(...(await Promise.all(plays.map(({ player, path }) => play(player, output.url(path))))))
   else for (const { player, path } of plays) shown.push(await play(player, output.url(path)))
   return {
-    findings: plays.flatMap((each, index) => judged(each, shown[index]!)),
+    findings: plays.flatMap((each, index) => findingsOf(each, shown[index]!)),
     report: plays
       .map(({ player, path }, index) => `${player} ${path}\n${JSON.stringify(shown[index], null, 1)}`)
       .join('\n'),

@@ -33,7 +33,7 @@ export interface Validator {
   /** A sentence about what is not installed; null if everything is. */
   missing: string | null
   jobs: readonly JobName[]
-  judge: (output: Output) => Promise<ValidationReport>
+  validate: (output: Output) => Promise<ValidationReport>
   faults: readonly PlantedFault[]
   /** Releases what all its runs share. */
   close?: () => Promise<void>

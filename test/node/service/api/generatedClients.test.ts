@@ -13,12 +13,12 @@ import { openapi } from '../../../../scripts/openapi/openapiDocument.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { ROOT, Service } from '../../../support/service.ts'
 
-const JUDGES = join(ROOT, 'test/clients')
+const TOOLS = join(ROOT, 'test/clients')
 const MISSING =
-  'the tools that judge the OpenAPI document are not installed: npm ci --prefix test/clients; ' +
+  'the tools that check the OpenAPI document are not installed: npm ci --prefix test/clients; ' +
   'python3 -m venv test/clients/python; test/clients/python/bin/pip install -r test/clients/requirements.txt'
 const installed = ['node_modules/.bin/orval', 'python/bin/openapi-python-client'].every((path) =>
-  existsSync(join(JUDGES, path)),
+  existsSync(join(TOOLS, path)),
 )
 if (!installed && process.env['REQUIRE_ALL'] === '1') throw new Error(MISSING)
 
@@ -31,7 +31,7 @@ async function tool(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: number; said: string; stdout: string }> {
-  const bin = name.startsWith('python/') ? join(JUDGES, name) : join(JUDGES, 'node_modules/.bin', name)
+  const bin = name.startsWith('python/') ? join(TOOLS, name) : join(TOOLS, 'node_modules/.bin', name)
   const options = { cwd: tempDir.path, env: { ...process.env, ...env }, maxBuffer: 64 << 20 }
   return execute(bin, args, options).then(
     ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr, stdout }),
@@ -76,14 +76,14 @@ describe.skipIf(!installed)(`tools of others (${installed ? 'test/clients' : MIS
   })
 
   test('spectral finds nothing in the document', async () => {
-    const options = ['--ruleset', join(JUDGES, 'spectral.yaml'), '--fail-severity', 'hint', '--output', 'spectral.json']
+    const options = ['--ruleset', join(TOOLS, 'spectral.yaml'), '--fail-severity', 'hint', '--output', 'spectral.json']
     const { code, said } = await tool('spectral', ['lint', ...options, '--format', 'json', 'openapi.json'])
     expect(JSON.parse(await readFile(tempDir.file('spectral.json'), 'utf8')), said).toEqual([])
     expect(code, said).toBe(0)
   })
 
   test('redocly finds nothing in the document but what redocly.yaml excepts with a reason', async () => {
-    const options = ['--config', join(JUDGES, 'redocly.yaml'), '--format', 'json']
+    const options = ['--config', join(TOOLS, 'redocly.yaml'), '--format', 'json']
     const { code, said, stdout } = await tool('redocly', ['lint', ...options, 'openapi.json'], {
       REDOCLY_TELEMETRY: 'off',
       REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
@@ -158,11 +158,11 @@ describe.skipIf(!installed)(`tools of others (${installed ? 'test/clients' : MIS
   })
 
   test('openapi-python-client makes a client without a warning, and a job is made with it', async () => {
-    const options = ['--config', join(JUDGES, 'python.yaml'), '--path', 'openapi.json', '--output-path', 'python']
+    const options = ['--config', join(TOOLS, 'python.yaml'), '--path', 'openapi.json', '--output-path', 'python']
     const { code, said } = await tool('python/bin/openapi-python-client', ['generate', ...options])
     expect(said.trim()).toBe('Generating python')
     expect(code).toBe(0)
-    await cp(join(JUDGES, 'use.py'), tempDir.file('use.py'))
+    await cp(join(TOOLS, 'use.py'), tempDir.file('use.py'))
     await symlink(tempDir.file('python/splicepoint_client'), tempDir.file('splicepoint_client'))
     const used = await tool('python/bin/python', ['use.py'], {
       BASE: service.base,

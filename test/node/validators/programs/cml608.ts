@@ -77,7 +77,7 @@ export const cml608: Validator = {
       finds: 'CEA-608',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const reports: string[] = []
     const movies = (await mp4Files(output)).filter(([name]) => !name.includes('audio'))

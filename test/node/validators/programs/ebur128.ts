@@ -22,7 +22,7 @@ export const ebur128: Validator = {
       finds: 'EBU R 128',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const reports: string[] = []
     for (const path of filesEndingWith(output, '.mp4', '.m4a', '.ac3')) {

@@ -170,7 +170,7 @@ export const firefox: Validator = {
   missing: missingPrograms('firefox-esr'),
   jobs: Object.keys(PLAYBACKS) as JobName[],
   faults: FAULTS,
-  async judge(output) {
+  async validate(output) {
     running ??= Firefox.start()
     const one = await running
     return playInBrowser(

@@ -83,7 +83,7 @@ export const gstreamer: Validator = {
       finds: '',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const reports: string[] = []
     for (const path of PATHS[output.job] ?? []) {

@@ -101,7 +101,7 @@ export const playlists: Validator = {
       finds: 'hls-parser',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const paths = filesEndingWith(output, '.m3u8')
     const { code, stdout, stderr } = await runProgram(PYTHON, [

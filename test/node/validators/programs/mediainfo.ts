@@ -62,7 +62,7 @@ export const mediaconch: Validator = {
       finds: 'policy',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const reports: string[] = []
     // It keeps a locked database in the home directory.
@@ -111,7 +111,7 @@ export const mediainfo: Validator = {
       finds: 'no tracks',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const files = await filesOf(output)
     const { code, stdout, stderr } = await runProgram(PYTHON, [
       scriptPath('mediainfo.py'),

@@ -97,7 +97,7 @@ export const mp4ff: Validator = {
       finds: 'every frame',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const validation = []
     for (const [name, file] of await mp4Files(output))
       validation.push(await readMovie(name, file, output.job.includes('hevc')))
@@ -147,7 +147,7 @@ export const dashMpd: Validator = {
       finds: 'movie fragments',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const { code, stdout, stderr } = await runProgram(goProgram('dash'), [absolutePath(output, 'show/manifest.mpd')])
     if (code !== 0) return { findings: [{ rule: 'readable', says: stderr }], report: stderr }
     return { findings: JSON.parse(stdout) as Finding[], report: stdout }

@@ -85,7 +85,7 @@ export const threefive: Validator = {
       finds: RULE,
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const reports: string[] = []
     const streams = (await transportStreams(output)).filter(([name]) => !name.startsWith('audio'))

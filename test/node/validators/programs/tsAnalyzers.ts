@@ -49,7 +49,7 @@ export const tsreport: Validator = {
   missing: missingPrograms('tsreport'),
   jobs: JOBS,
   faults: [lostPackets],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const reports: string[] = []
     for (const [name, file] of await transportStreams(output)) {
@@ -140,7 +140,7 @@ export const tr101290: Validator = {
       finds: 'PCR_accuracy_error',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const reports: string[] = []
     for (const [name, file] of await transportStreams(output)) {

@@ -104,7 +104,7 @@ export const vlc: Validator = {
       finds: 'discontinuities',
     },
   ],
-  async judge(output) {
+  async validate(output) {
     const findings: Finding[] = []
     const reports: string[] = []
     for (const path of PATHS[output.job] ?? []) {

@@ -129,6 +129,6 @@ export const webkit: Validator = {
   faults: FAULTS,
   // One window plays at a time. Its MediaSource reports support for AC-3, which hls.js then prefers, and fails with an
   // error.
-  judge: (output) =>
+  validate: (output) =>
     withWebKit((play) => playInBrowser(output, play, ({ player }) => output.job !== 'cmaf' || player !== 'hls', false)),
 }
