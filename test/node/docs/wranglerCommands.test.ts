@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { sampled } from '../../support/longForm.ts'
 import { ROOT } from '../../support/service.ts'
 
 const run = promisify(execFile)
@@ -24,7 +25,7 @@ it('has commands', () => {
   expect(commands.size).toBeGreaterThan(8)
 })
 
-it.each([...commands])('wrangler %s', async (name, flags) => {
+it.each(sampled([...commands], 5))('wrangler %s', async (name, flags) => {
   const cli = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
   const env = { ...process.env, NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false', CI: '1' }
   const { stdout } = await run(process.execPath, [cli, ...name.split(' '), '--help'], { cwd: ROOT, env })

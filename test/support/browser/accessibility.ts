@@ -1,8 +1,9 @@
 // In charge of: what holds for every page in every appearance: axe-core finds nothing, nothing overflows the screen;
 // with SCREENSHOTS=directory, it saves a screenshot for review by a person.
 import axe from 'axe-core'
-import type { Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { sampled } from '../longForm.ts'
 import { saveScreenshot } from './dashboardPage.ts'
 import { expectInPage } from './pageAssertions.ts'
 
@@ -27,9 +28,11 @@ export async function checkAccessibility(page: Page, name: string, fullPage = tr
   await expectInPage<number>(page, 'document.documentElement.scrollWidth - innerWidth').toBeLessThanOrEqual(0)
 }
 
-/** The appearances in which each page is tested. */
-export const APPEARANCES = [
+const ALL_APPEARANCES: readonly [name: string, options: BrowserContextOptions][] = [
+  ['phone', { viewport: { width: 390, height: 844 } }],
   ['light', {}],
   ['dark', { colorScheme: 'dark' }],
-  ['phone', { viewport: { width: 390, height: 844 } }],
-] as const
+]
+
+/** The appearances in which each page is tested; in the short form only the narrowest. */
+export const APPEARANCES = sampled(ALL_APPEARANCES, 1)

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandTable } from '../../../../cli/commandTable.ts'
 import { Client } from '../../../../client/nodeClient.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { sampled } from '../../../support/longForm.ts'
 import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { jobRequest, ROOT, Service } from '../../../support/service.ts'
@@ -394,7 +395,7 @@ test('limits are those of the service', async () => {
   expect(JSON.parse(stdout)).toEqual(await (await service.call('/api/v0/limits')).json())
 })
 
-test.each([
+const WRONG_USAGE: [string[], RegExp][] = [
   [['nonsense'], /is not a command/],
   [['status'], /splicepoint status ID/],
   [['status', 'x'], /is not a job id/],
@@ -410,13 +411,16 @@ test.each([
   [['keys', 'rotate'], /Which key/],
   [['completion', 'tcsh'], /bash, zsh, fish/],
   [['list', '--url', 'http://key:@localhost'], /the key apart from it/],
-])('%j is wrong usage: exit code 2', async (args, message) => {
+]
+
+// In one process: test/node/cli/arguments.test.ts.
+test.each(sampled(WRONG_USAGE, 4))('%j is wrong usage: exit code 2', async (args, message) => {
   const ran = await splicepoint(args)
   expect(ran).toMatchObject({ code: 2, stdout: '' })
   expect(ran.stderr).toMatch(message)
 })
 
-test.each(['bash', 'zsh', 'fish'])('completion for %s names every command and option', async (shell) => {
+test.each(sampled(['bash', 'zsh', 'fish'], 1))('completion for %s names every command and option', async (shell) => {
   const { stdout, code } = await splicepoint(['completion', shell], { env: { SPLICEPOINT_URL: '' } })
   expect(code).toBe(0)
   for (const [name, { options }] of Object.entries(commandTable)) {

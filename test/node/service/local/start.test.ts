@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { childrenOf, isAlive } from '../../../../scripts/local/processes/processGroup.ts'
+import { sampled } from '../../../support/longForm.ts'
 import { tempDirectory } from '../../../support/media/media.ts'
 import { ROOT, Service, waitFor } from '../../../support/service.ts'
 
@@ -80,7 +81,7 @@ test('what it started ends when the supervisor is killed', async () => {
   expect(await closed(`${service.base}/health`)).toBe(true)
 })
 
-test.each(['secrets.json', 'logs/wrangler', 'migrated', 'logs/worker.log'])(
+test.each(sampled(['secrets.json', 'logs/wrangler', 'migrated', 'logs/worker.log'], 2))(
   'a signal during the start, when there is %s, leaves nothing either',
   async (sign) => {
     await using tempDir = await tempDirectory()

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isJobErrorCode } from '#contract/errorCodes.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { childrenOf } from '../../../../scripts/local/processes/processGroup.ts'
+import { LONG_FORM, sampled } from '../../../support/longForm.ts'
 import { ffmpeg, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import {
   makeHugeFrameImage,
@@ -23,7 +24,7 @@ import { decode, detectDamage } from './decodedComparison.ts'
 import { WebSite } from '../../../support/http/webSite.ts'
 
 const CANARY = 'HOSTILE-CANARY-CONTENT-7f3a'
-const runs = Number(process.env['FUZZ_RUNS'] ?? '6')
+const runs = Number(process.env['FUZZ_RUNS'] ?? (LONG_FORM ? '6' : '1'))
 const seed = Number(process.env['FUZZ_SEED'] ?? '20261')
 /** Of one ffmpeg or ffprobe; a job of 320 × 180 takes about 100 MiB. */
 const MOST_RESIDENT_KIB = 1536 * 1024
@@ -149,7 +150,7 @@ test('headers that ask for the world, and codecs that are not on the list', { ti
 
 test(`files of every container, cut in the middle and mutated (seed ${seed})`, { timeout: 3_600_000 }, async () => {
   const next = seededRandom(seed)
-  const kinds = [...clips]
+  const kinds = sampled([...clips], 4)
   const files: [string, Buffer][] = kinds.map(([extension, bytes]) => [
     `half of a ${extension}`,
     bytes.subarray(0, bytes.length >> 1),
@@ -191,11 +192,11 @@ test(
   async () => {
     const input = await service.upload(tempDir.file('clip.mp4'))
     const names = [
+      '[v]movie=x[o].mp4',
       '-i /etc/passwd',
       '../../x.mp4',
       '%n%s%05d.mp4',
       ';id;.mp4',
-      '[v]movie=x[o].mp4',
       'a\nb.mp4',
       'x,drawtext=textfile=x.mp4',
       'pipe:1',
@@ -217,7 +218,7 @@ test(
       ...(name.startsWith('[v]') ? enums.map((field): [string, object] => [field, { [field]: name }]) : []),
     ]
     const started = new Map<string, number>()
-    for (const [field, change] of names.flatMap(fields)) {
+    for (const [field, change] of sampled(names, 4).flatMap(fields)) {
       const body = jobRequest(input, 'file-upload', { audioProfiles: [], ...change })
       const headers = { 'content-type': 'application/json' }
       const response = await service.call('/api/v0/job', { method: 'POST', headers, body: JSON.stringify(body) })

@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { FaultProxy, type Call, type Fault } from '../../../support/http/faultProxy.ts'
+import { sampled } from '../../../support/longForm.ts'
 import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 import { WebSite } from '../../../support/http/webSite.ts'
@@ -71,7 +72,7 @@ describe('a source with faults', () => {
     ['sends less than it announced', { kind: 'short', afterBytes: 100_000, announced: 1_048_576 }],
     ['loses its answer', { kind: 'lost answer' }],
   ]
-  test.each(passing)('once, and %s: every frame is in the output', async (_title, fault) => {
+  test.each(sampled(passing, 3))('once, and %s: every frame is in the output', async (_title, fault) => {
     choose('GET', [1], fault)
     const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
     expect(status.error).toBeNull()
@@ -96,7 +97,7 @@ describe('a source with faults', () => {
     ['is forbidden in the middle', { kind: 'status', status: 403 }, 'source_forbidden'],
     ['is gone in the middle', { kind: 'status', status: 404 }, 'source_not_found'],
   ]
-  test.each(lasting)('for good: %s: an error with a name', async (_title, fault, code) => {
+  test.each(sampled(lasting, 2))('for good: %s: an error with a name', async (_title, fault, code) => {
     // From the second answer on; the first one fixes the version of the source.
     const first: Fault = { kind: 'headers', set: { etag: '"one"' } }
     let n = 0
@@ -174,7 +175,7 @@ describe('a destination by http', () => {
     ['answers 429 and asks to come again', { kind: 'status', status: 429, headers: { 'retry-after': '1' } }],
     ['loses its answer', { kind: 'lost answer' }],
   ]
-  test.each(passing)('that %s once, at the commit: equal bytes', async (_title, fault) => {
+  test.each(sampled(passing, 2))('that %s once, at the commit: equal bytes', async (_title, fault) => {
     site.files.delete('/out/v.ts')
     // The first PUT is the test write before the encode.
     choose('PUT', [2], fault)
@@ -191,7 +192,7 @@ describe('a destination by http', () => {
     ['507', { kind: 'status', status: 507 }, 'store_quota_exceeded'],
     ['a redirect', { kind: 'status', status: 307, headers: { location: '/elsewhere' } }, 'output_forbidden'],
   ]
-  test.each(lasting)(
+  test.each(sampled(lasting, 2))(
     'that answers %s, before the encode and at the commit: an error with a name',
     async (_title, fault, code) => {
       for (const n of [1, 2]) {
