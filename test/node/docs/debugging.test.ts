@@ -12,6 +12,7 @@ import { expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { skipTest } from '../../support/requirement.ts'
 import { decodeFrames, tempDirectory } from '../../support/media/media.ts'
 import { FakeTaskApi } from '../../support/transcoder/fakeTaskApi.ts'
 import {
@@ -27,7 +28,7 @@ const [encodeAgain = '', jobAgain = ''] = [...page.matchAll(/^```sh\n([\s\S]*?)^
 const curl = await findOnPath('curl')
 
 test('the commands that repeat an encode and a job', async (context) => {
-  if (curl === null && process.env['REQUIRE_ALL'] !== '1') return context.skip('curl is not installed')
+  if (curl === null) skipTest(context, 'curl is not installed')
   await using tempDir = await tempDirectory()
   const fixture = await openAttemptFixture()
   const clip = await makeSourceClip(fixture, 2)

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { skipTest } from '../../support/requirement.ts'
 import { ffmpeg, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service, waitFor } from '../../support/service.ts'
 import { WebSite } from '../../support/http/webSite.ts'
@@ -36,9 +37,7 @@ afterAll(async () => {
   await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context: TestContext) => {
-  if (curl !== null) return
-  if (process.env['REQUIRE_ALL'] === '1') throw new Error('curl is not installed')
-  context.skip('curl is not installed')
+  if (curl === null) skipTest(context, 'curl is not installed')
 })
 
 /** The blocks of a page that start with this text, with the example host replaced by the loopback address. */

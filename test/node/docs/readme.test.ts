@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { skipTest } from '../../support/requirement.ts'
 import { makeClip, tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service } from '../../support/service.ts'
 import { WebSite } from '../../support/http/webSite.ts'
@@ -38,8 +39,7 @@ function blocks(heading: string, language: string): string[] {
 
 async function run(context: TestContext, program: string, args: string[]): Promise<string> {
   if (!program.startsWith('/') && (await findOnPath(program)) === null) {
-    if (process.env['REQUIRE_ALL'] === '1') throw new Error(`${program} is not installed`)
-    context.skip(`${program} is not installed`)
+    skipTest(context, `${program} is not installed`)
   }
   const env = { ...process.env, BASE: service.base, KEY: service.ready.api_key }
   return new Promise((resolve, reject) => {

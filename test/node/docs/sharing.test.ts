@@ -6,6 +6,7 @@ import { readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { skipTest } from '../../support/requirement.ts'
 import { ffmpeg, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
 import { jobRequest, ROOT, Service } from '../../support/service.ts'
 
@@ -50,9 +51,7 @@ afterAll(async () => {
   await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context: TestContext) => {
-  if (missing.length === 0) return
-  if (process.env['REQUIRE_ALL'] === '1') throw new Error(`${missing.join(', ')} not installed`)
-  context.skip(`${missing.join(', ')} not installed`)
+  if (missing.length > 0) skipTest(context, `${missing.join(', ')} not installed`)
 })
 
 function shell(script: string, names: Record<string, string> = {}): Promise<string> {

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { skipTest } from '../../support/requirement.ts'
 import { tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service, waitFor } from '../../support/service.ts'
 
@@ -119,10 +120,7 @@ test('the page has three receivers', () => {
 
 describe.for(programs)('$title', ({ title, program, language }) => {
   test('accepts a real delivery and refuses a forged one', async (context) => {
-    if (language === 'Python' && python === null) {
-      if (process.env['REQUIRE_ALL'] === '1') throw new Error('python3 is not installed')
-      context.skip('python3 is not installed')
-    }
+    if (language === 'Python' && python === null) skipTest(context, 'python3 is not installed')
     const printed = await start(title, program, language)
     const id = await delivered('42')
     const line = await waitFor('the event to be printed', () =>

@@ -1,8 +1,10 @@
 // hls.js, Shaka Player and dash.js in headless Chromium play the outputs of a real job from the service, to the end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { NO_CHROMIUM } from '../../support/browser/dashboardPage.ts'
 import { sampled } from '../../support/longForm.ts'
 import { tempDirectory } from '../../support/media/media.ts'
+import { skipSuite } from '../../support/requirement.ts'
 import { jobRequest, Service } from '../../support/service.ts'
 import { analyzeAppendedMedia } from './appendedMedia.ts'
 import {
@@ -14,10 +16,6 @@ import {
 import { PLAYER_CLIP, makePlayerClip } from '../../support/media/playerClip.ts'
 
 const chromium = await findChromium()
-if (chromium === null) {
-  if (process.env['REQUIRE_ALL'] === '1') throw new Error('no Chromium here: apt-get install chromium')
-  console.log('players: skipped, there is no Chromium here (apt-get install chromium)')
-}
 
 const HEIGHTS = [90, 180]
 /** Seconds by which two B-frames delay a frame. */
@@ -34,7 +32,7 @@ const common = {
   ],
 }
 
-describe.skipIf(chromium === null)('players', () => {
+describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', () => {
   let service: Service
   let browser: PlayerBrowser
   let tempDir: Awaited<ReturnType<typeof tempDirectory>>

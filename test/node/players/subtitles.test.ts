@@ -2,21 +2,19 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { NO_CHROMIUM } from '../../support/browser/dashboardPage.ts'
 import { sampled } from '../../support/longForm.ts'
 import { ffmpeg, makeClip, tempDirectory } from '../../support/media/media.ts'
+import { skipSuite } from '../../support/requirement.ts'
 import { jobRequest, Service } from '../../support/service.ts'
 import { findChromium, PlayerBrowser, type PlayerName } from '../../support/browser/playerBrowser.ts'
 
 const chromium = await findChromium()
-if (chromium === null) {
-  if (process.env['REQUIRE_ALL'] === '1') throw new Error('no Chromium here: apt-get install chromium')
-  console.log('players: skipped, there is no Chromium here (apt-get install chromium)')
-}
 
 const SECONDS = 6
 const LINE = { start: 1.2, text: 'Guten Tag & 1 < 2' }
 
-describe.skipIf(chromium === null)('players', () => {
+describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', () => {
   let service: Service
   let browser: PlayerBrowser
   let tempDir: Awaited<ReturnType<typeof tempDirectory>>

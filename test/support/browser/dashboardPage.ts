@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import type { TestContext } from 'vitest'
 import { STEP_TIMEOUT_MS } from '../timeouts.ts'
+import { skipTest } from '../requirement.ts'
 import { CHROMIUM_FLAGS } from './playerBrowser.ts'
 import { waitFor } from '../service.ts'
 
+export const NO_CHROMIUM = 'Chromium is not installed (apt install chromium, or CHROMIUM_PATH)'
+
 /** Skips the test with a message if there is no Chromium; fails it if REQUIRE_ALL is set. */
 export function requireChromium(context: TestContext, path: string | null): void {
-  if (path !== null) return
-  const sentence = 'Chromium is not installed (apt install chromium, or CHROMIUM_PATH)'
-  if (process.env['REQUIRE_ALL'] === '1') throw new Error(sentence)
-  context.skip(sentence)
+  if (path === null) skipTest(context, NO_CHROMIUM)
 }
 
 export function launchChromium(executablePath: string): Promise<Browser> {

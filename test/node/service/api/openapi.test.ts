@@ -16,6 +16,7 @@ import { complaintsOf } from '../../../../scripts/openapi/strictAnswers.ts'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { skipTest } from '../../../support/requirement.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let service: Service
@@ -47,9 +48,7 @@ afterAll(async () => {
 const hookHost = (): string => `127.0.0.1:${(webhook.address() as AddressInfo).port}`
 
 function needsCurl(context: TestContext): void {
-  if (curl !== null) return
-  if (process.env['REQUIRE_ALL'] === '1') throw new Error('curl is not installed')
-  context.skip('curl is not installed')
+  if (curl === null) skipTest(context, 'curl is not installed')
 }
 
 /** Violations of the schema at a position of the document. */

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
 import { widthOf } from '../../../../cli/text/terminal.ts'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { skipTest } from '../../../support/requirement.ts'
 import { ROOT, Service } from '../../../support/service.ts'
 
 const COLUMNS = 80
@@ -53,10 +54,7 @@ interface Shown {
 }
 
 async function show(context: TestContext, args: string[], env: Record<string, string> = {}): Promise<Shown> {
-  if ((await findOnPath('python3')) === null) {
-    if (process.env['REQUIRE_ALL'] === '1') throw new Error('python3 is not installed')
-    context.skip('python3 is not installed')
-  }
+  if ((await findOnPath('python3')) === null) skipTest(context, 'python3 is not installed')
   const command = [process.execPath, join(ROOT, 'cli/splicepoint.js'), ...args]
   const known = { SPLICEPOINT_URL: service.base, SPLICEPOINT_KEY: service.ready.api_key, LC_ALL: 'C.UTF-8', ...env }
   return new Promise((resolve) => {
