@@ -1,38 +1,16 @@
-// In charge of: `npm test`: runs all tests and prints the number of passed ones in the last line. REQUIRE_ALL=1 makes a
-// skipped test a failure. LONG_TESTS=1 (`npm run test:long`) adds the long forms (test/support/longForm.ts).
+// In charge of: `npm test`: runs all tests and prints the ten slowest files, the wall time, and in the last line the
+// number of passed tests. REQUIRE_ALL=1 makes a skipped test a failure. LONG_TESTS=1 (`npm run test:long`) adds the long forms (test/support/longForm.ts).
 // EVERY_ENGINE=1 repeats the tests that depend on ffmpeg with the npm package's ffmpeg.
 // Arguments are passed to vitest: `npm test -- test/node/plan`.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
-import { stripVTControlCharacters } from 'node:util'
+import { dirname, join } from 'node:path'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
 import { ROOT } from './local/localSettings.ts'
-
-/** The part of vitest's JSON report that is used here. */
-interface Report {
-  testResults: {
-    name: string
-    status: string
-    message?: string
-    assertionResults: { status: string; fullName: string; failureMessages?: string[] | null }[]
-  }[]
-}
-
-interface Count {
-  passed: number
-  failed: number
-  skipped: string[]
-  /**
-   * One entry for each failure: the place and the first lines of the message. They are printed at the end, because a
-   * long log may be cut at its beginning.
-   */
-  failures: string[]
-}
-
-const FAILURE_LINES = 12
+import { slowestFiles, tally, type Count, type Report } from './test/report.ts'
 
 /** Tests of what ffmpeg produces. Leases, restarts and the like do not depend on the engine. */
 const ENGINE_TESTS = [
@@ -49,6 +27,7 @@ const ENGINE_TESTS = [
   'test/node/service/jobs/inputs.test.ts',
   'test/node/service/jobs/demo.test.ts',
 ]
+const SLOWEST = 10
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
 
 async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Count> {
@@ -74,35 +53,13 @@ async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   }
 }
 
-function tally(report: Report): Count {
-  const count: Count = { passed: 0, failed: 0, skipped: [], failures: [] }
-  for (const file of report.testResults) {
-    const before = count.failed
-    const path = relative(ROOT, file.name)
-    for (const { status, fullName, failureMessages } of file.assertionResults) {
-      if (status === 'passed') count.passed++
-      else if (status === 'failed') {
-        count.failed++
-        count.failures.push(`${path}: ${fullName}\n${firstLines(failureMessages?.join('\n') ?? '')}`)
-      } else count.skipped.push(`${path}: ${fullName}`)
-    }
-    // A file that could not be loaded, or whose hooks failed, has no failed test of its own.
-    if (file.status === 'failed' && count.failed === before) {
-      count.failed++
-      count.failures.push(`${path}\n${firstLines(file.message ?? '')}`)
-    }
-  }
-  return count
-}
-
-function firstLines(text: string): string {
-  const lines = stripVTControlCharacters(text).split('\n').slice(0, FAILURE_LINES)
-  return lines.map((line) => `    ${line}`).join('\n')
-}
-
 const requireAll = process.env['REQUIRE_ALL'] === '1'
+const began = performance.now()
 const counts: Count[] = []
 try {
+  // vitest takes a path that does not exist for a filter, and runs fewer tests without a word.
+  const missing = ENGINE_TESTS.filter((path) => !existsSync(join(ROOT, path)))
+  if (missing.length > 0) throw new Error(`ENGINE_TESTS in scripts/test.ts lists missing paths: ${missing.join(', ')}`)
   const engine = await locateEngine(process.env)
   console.log(`ffmpeg ${engine.version} (${engine.ffmpeg})`)
   const chosen = process.argv.slice(2)
@@ -117,7 +74,7 @@ try {
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
-  counts.push({ passed: 0, failed: 1, skipped: [], failures: [] })
+  counts.push({ passed: 0, failed: 1, skipped: [], failures: [], files: [] })
 }
 
 const passed = counts.reduce((sum, count) => sum + count.passed, 0)
@@ -128,5 +85,7 @@ if (failures.length > 0) console.error(`\nFailed:\n${failures.map((failure) => `
 if (requireAll && skipped.length > 0) {
   console.error(`REQUIRE_ALL is set, but these were skipped:\n${skipped.map((name) => `  ${name}`).join('\n')}`)
 }
+console.log(`\nSlowest files:\n${slowestFiles(counts, SLOWEST).join('\n')}`)
+console.log(`\n${((performance.now() - began) / 60_000).toFixed(1)} minutes`)
 process.exitCode = failed > 0 || passed === 0 || (requireAll && skipped.length > 0) ? 1 : 0
 console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`)
