@@ -50,6 +50,7 @@ export default defineConfig({
                 SIMULATE_SEEDS: process.env['SIMULATE_SEEDS'] ?? '',
                 REPEAT_JOBS: process.env['REPEAT_JOBS'] ?? '',
                 IDEMPOTENCY_KEYS: process.env['IDEMPOTENCY_KEYS'] ?? '',
+                LONG_TESTS: LONG_FORM ? '1' : '',
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },
             },

@@ -10,6 +10,7 @@ declare global {
       TAPES: Fetcher
       REPEAT_JOBS: string
       IDEMPOTENCY_KEYS: string
+      LONG_TESTS: string
       TEST_RATE_LIMIT: RateLimit
     }
   }

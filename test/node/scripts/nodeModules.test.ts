@@ -1,15 +1,15 @@
 // In charge of: the first step of every npm script: node_modules is compared with the lockfile, without the registry if
 // it matches.
+// Not in charge of: an installation from the registry (nodeModules.long.test.ts).
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, test } from 'vitest'
 import { comparePackages, findMissingPackages, type Entry } from '../../../scripts/npm/missingPackages.mjs'
 import { tempDirectory } from '../../support/media/media.ts'
-import { ROOT, type ReadyLine } from '../../support/service.ts'
+import { ROOT } from '../../support/service.ts'
 
 const toClose: (() => PromiseLike<unknown>)[] = []
 afterEach(async () => {
@@ -167,55 +167,5 @@ describe('npm start', () => {
     changed.packages['node_modules/absent'] = { version: '1.0.0' }
     await writeFile(made.file('package-lock.json'), JSON.stringify(changed))
     expect(findMissingPackages(made.path)).toEqual(['node_modules/absent'])
-  })
-})
-
-describe('a clone', () => {
-  test('is installed by npm start from the registry and is as clean as before; so it is after it served', async (context) => {
-    const from = await new Promise<string>((resolve) =>
-      execFile('npm', ['config', 'get', 'registry'], (_error, stdout) => resolve(stdout.trim())),
-    )
-    const reached = await fetch(from, { method: 'HEAD', signal: AbortSignal.timeout(10_000) }).then(
-      () => true,
-      () => false,
-    )
-    if (!reached) {
-      if (process.env['REQUIRE_ALL'] === '1') throw new Error(`the registry ${from} cannot be reached`)
-      context.skip(`the registry ${from} cannot be reached`)
-    }
-    const made = await space()
-    const git = (...args: string[]): Promise<string> =>
-      new Promise((resolve, reject) => {
-        execFile('git', args, { cwd: made.path, maxBuffer: 2 ** 26 }, (error, stdout) =>
-          error === null ? resolve(stdout) : reject(error),
-        )
-      })
-    await cp(ROOT, made.path, {
-      recursive: true,
-      filter: (path) => !/\/(?:node_modules|\.git|\.wrangler|\.tsbuild|dist|out)$/.test(path),
-    })
-    await git('init', '-q')
-    await git('add', '-A')
-    await git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-qm', 'all')
-    const env = { ...process.env, PORT: '0', INIT_CWD: made.path, STATE_DIR: '' }
-    const child = spawn('npm', ['start', '--silent', '--', '--json'], {
-      cwd: made.path,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const exited = once(child, 'exit')
-    let told = ''
-    child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()))
-    const first = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>
-    const line = await Promise.race([first.then(([text]) => text), exited.then(() => null)])
-    if (line === null) throw new Error(`it did not start:\n${told}`)
-    const ready = JSON.parse(line) as ReadyLine
-    expect((await fetch(`${ready.base_url}/health`)).status).toBe(200)
-    process.kill(ready.pids.start, 'SIGTERM')
-    await exited
-    expect(told).toMatch(/^Installing the packages of package-lock\.json …$/m)
-    expect(told).toMatch(/^Installed in \d+ s\.$/m)
-    expect(findMissingPackages(made.path)).toEqual([])
-    expect(await git('status', '--porcelain')).toBe('')
   })
 })

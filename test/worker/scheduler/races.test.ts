@@ -11,12 +11,13 @@ import { reconcile } from '../../../worker/reconciler.ts'
 import { jobBody, postJson } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
+import { LONG_FORM } from '../support/longForm.ts'
 import { taskPlan } from '../support/taskPlan.ts'
 import { createJob, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
 
-/** The long form is `npm run repeat`; docs/reliability.md has its results. */
-const JOBS = Number(env.REPEAT_JOBS || 20)
-const KEYS = Number(env.IDEMPOTENCY_KEYS || 20)
+/** `npm run repeat` repeats them more often; docs/reliability.md has its results. */
+const JOBS = Number(env.REPEAT_JOBS || (LONG_FORM ? 20 : 4))
+const KEYS = Number(env.IDEMPOTENCY_KEYS || (LONG_FORM ? 20 : 3))
 const TRIES = 50
 
 function monitor(attempt: FakeAttempt) {
