@@ -1,17 +1,13 @@
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
-import { apiRequest, postJson } from '../support/apiClient.ts'
-
-const ADMIN = 'test-only-admin-key'
+import { apiRequest, postJson, ADMIN_KEY, createKey } from '../support/apiClient.ts'
 
 test('a key is issued once, works, and is stored only as a keyed hash', async () => {
-  const made = await postJson('/api/v0/keys', { account: 'films', label: 'ingest' }, { key: ADMIN })
-  expect(made.status).toBe(201)
-  const { id, key, scopes } = await made.json<any>()
+  const { id, key, scopes } = await createKey({ account: 'films', label: 'ingest' })
   expect(key).toMatch(/^sp_[\w-]{12}\.[\w-]{43}$/)
   expect(scopes).toEqual(['jobs'])
   expect((await apiRequest('/api/v0/job', { key })).status).toBe(200)
-  const listed = await (await apiRequest('/api/v0/keys', { key: ADMIN })).text()
+  const listed = await (await apiRequest('/api/v0/keys', { key: ADMIN_KEY })).text()
   expect(listed).toContain(id)
   const secret = key.split('.')[1]
   expect(listed).not.toContain(secret)
@@ -19,26 +15,26 @@ test('a key is issued once, works, and is stored only as a keyed hash', async ()
 })
 
 test('a right id with a wrong secret is refused like an unknown key', async () => {
-  const { id } = await (await postJson('/api/v0/keys', {}, { key: ADMIN })).json<any>()
+  const { id } = await createKey()
   for (const key of [`${id}.${'A'.repeat(43)}`, `sp_AAAAAAAAAAAA.${'A'.repeat(43)}`, id]) {
     expect((await apiRequest('/api/v0/job', { key })).status, key).toBe(401)
   }
 })
 
 test('a rotated key is replaced by one of the same account', async () => {
-  const { id } = await (await postJson('/api/v0/keys', { account: 'films', label: 'x' }, { key: ADMIN })).json<any>()
-  const rotated = await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })
+  const { id } = await createKey({ account: 'films' })
+  const rotated = await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN_KEY })
   expect(rotated.status).toBe(201)
   const { account, key, id: next } = await rotated.json<any>()
   expect(account).toBe('films')
   expect(next).not.toBe(id)
   expect((await apiRequest('/api/v0/job', { key })).status).toBe(200)
-  expect((await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })).status).toBe(404)
+  expect((await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN_KEY })).status).toBe(404)
 })
 
 test('a revoked key that was never looked up before does not work', async () => {
-  const { id, key } = await (await postJson('/api/v0/keys', {}, { key: ADMIN })).json<any>()
-  expect((await apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })).status).toBe(204)
+  const { id, key } = await createKey()
+  expect((await apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN_KEY })).status).toBe(204)
   expect((await apiRequest('/api/v0/job', { key })).status).toBe(401)
 })
 
@@ -46,11 +42,11 @@ test('a revoked key and a rotated one stop within a minute, also where they were
   const clock = vi.spyOn(Date, 'now')
   const now = Date.now()
   for (const end of [
-    (id: string) => apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN }),
-    (id: string) => postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN }),
+    (id: string) => apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN_KEY }),
+    (id: string) => postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN_KEY }),
   ]) {
     clock.mockReturnValue(now)
-    const { id, key } = await (await postJson('/api/v0/keys', {}, { key: ADMIN })).json<any>()
+    const { id, key } = await createKey()
     expect((await apiRequest('/api/v0/job', { key })).status).toBe(200)
     await end(id)
     clock.mockReturnValue(now + 60_001)
@@ -61,8 +57,8 @@ test('a revoked key and a rotated one stop within a minute, also where they were
 
 test('keys are for admins, jobs are not', async () => {
   expect((await apiRequest('/api/v0/keys')).status).toBe(403)
-  expect((await apiRequest('/api/v0/job', { key: ADMIN })).status).toBe(403)
+  expect((await apiRequest('/api/v0/job', { key: ADMIN_KEY })).status).toBe(403)
   for (const body of [{ account: 'Not A Name' }, { scopes: [] }, { scopes: ['root'] }, { extra: 1 }]) {
-    expect((await postJson('/api/v0/keys', body, { key: ADMIN })).status, JSON.stringify(body)).toBe(400)
+    expect((await postJson('/api/v0/keys', body, { key: ADMIN_KEY })).status, JSON.stringify(body)).toBe(400)
   }
 })

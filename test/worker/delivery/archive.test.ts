@@ -6,7 +6,7 @@ import { measureArchive, streamArchive } from '../../../worker/delivery/tarArchi
 import { hmacSign } from '../../../worker/secrets/hmac.ts'
 import { BASE_URL, apiRequest } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
-import { createJob, advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
+import { createJob, advanceClock, readStatus, startJob } from '../support/jobFixture.ts'
 
 const DAY_MS = 86_400_000
 const film = new Uint8Array(1000).map((_, n) => n % 251)
@@ -14,8 +14,7 @@ const film = new Uint8Array(1000).map((_, n) => n % 251)
 async function completed(
   change: Record<string, unknown> = {},
 ): Promise<{ id: number; attempt: FakeAttempt; url: string }> {
-  const id = await createJob(change)
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob(change)
   await attempt.finish([await attempt.storeObject('film.mp4', film)])
   return { id, attempt, url: (await readStatus(id)).archive_url }
 }

@@ -7,10 +7,19 @@ import { app } from '../../../worker/app.ts'
 import { hmacSign } from '../../../worker/secrets/hmac.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
 import { requestWithEnv } from '../support/appRequest.ts'
-import { BASE_URL, basicAuth, apiRequest, API_KEY, postJson } from '../support/apiClient.ts'
+import {
+  BASE_URL,
+  basicAuth,
+  apiRequest,
+  API_KEY,
+  postJson,
+  readJson,
+  errorCode,
+  createKey,
+} from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { runBefore } from '../support/raceBefore.ts'
-import { createJob, advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
+import { createJob, advanceClock, readStatus, startJob } from '../support/jobFixture.ts'
 
 const DAY = 86_400
 const film = new Uint8Array(600).fill(7)
@@ -18,8 +27,7 @@ const film = new Uint8Array(600).fill(7)
 const JPEG = Uint8Array.from([0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 36, 0, 64, 1, 1, 0x11, 0, 0xff, 0xd9])
 
 async function completed(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: FakeAttempt }> {
-  const id = await createJob(change)
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob(change)
   expect((await attempt.finish([await attempt.storeObject('film.mp4', film)])).status).toBe(200)
   return { id, attempt }
 }
@@ -34,8 +42,7 @@ const pathOf = (address: string): string => address.slice(BASE_URL.length)
 /** Without a key, as a visitor. */
 const visit = (address: string, init: RequestInit = {}) =>
   apiRequest(pathOf(address), { ...init, headers: { ...(init.headers as object), authorization: '' } })
-const list = async (id: number) => (await (await apiRequest(`/api/v0/job/${id}/share`)).json<any>()).shares
-const code = async (answer: Response) => [answer.status, (await answer.json<any>()).error.code]
+const list = async (id: number) => (await readJson(`/api/v0/job/${id}/share`)).shares
 
 test('a share gives a page, a player and the addresses that they play, without a key', async () => {
   const { id } = await completed()
@@ -79,14 +86,13 @@ test('a share opens what it plays, and not the report with the owner’s setting
   const report = (address: string) => address.replace(/film\.mp4$/, 'job.json')
   const [source] = (await (await visit(`${(await share(id)).url}/data`)).json<any>()).sources
   expect((await visit(report(output.url))).status).toBe(200)
-  expect(await code(await visit(report(source.url)))).toEqual([403, 'forbidden'])
+  expect(await errorCode(await visit(report(source.url)))).toBe('403 forbidden')
   // Removing the marker of a share from the signature does not help either.
   expect((await visit(report(source.url).replace(/(\/o\/\d+)s\./, '$1.'))).status).toBe(403)
 })
 
 test('no address that a share gives outlives it', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   expect((await attempt.taskApi('PUT', '/preview', JPEG)).status).toBe(200)
   expect((await attempt.finish([await attempt.storeObject('film.mp4', film)])).status).toBe(200)
   const made = await share(id, { expires_in_seconds: 60 })
@@ -165,22 +171,18 @@ test('forged, unknown, expired, revoked, and of a deleted job: one and the same 
 })
 
 test('another account can neither share, nor list, nor revoke; and no share opens another job’s files', async () => {
-  const [, { key }] = await requestWithEnv(env, 'POST', '/api/v0/keys', { account: 'stranger' })
+  const { key } = await createKey()
   const { id } = await completed()
   const made = await share(id)
   const path = `/api/v0/job/${id}/share`
-  expect(await code(await postJson(path, {}, { key }))).toEqual([404, 'not_found'])
-  expect(await code(await apiRequest(path, { key }))).toEqual([404, 'not_found'])
-  expect(await code(await apiRequest(`${path}/${made.share_id}`, { key, method: 'DELETE' }))).toEqual([
-    404,
-    'not_found',
-  ])
+  expect(await errorCode(await postJson(path, {}, { key }))).toBe('404 not_found')
+  expect(await errorCode(await apiRequest(path, { key }))).toBe('404 not_found')
+  expect(await errorCode(await apiRequest(`${path}/${made.share_id}`, { key, method: 'DELETE' }))).toBe('404 not_found')
   const other = await completed()
-  expect(await code(await apiRequest(`/api/v0/job/${other.id}/share/${made.share_id}`, { method: 'DELETE' }))).toEqual([
-    404,
-    'not_found',
-  ])
-  expect(await code(await visit(BASE_URL + path))).toEqual([401, 'unauthorized'])
+  expect(
+    await errorCode(await apiRequest(`/api/v0/job/${other.id}/share/${made.share_id}`, { method: 'DELETE' })),
+  ).toBe('404 not_found')
+  expect(await errorCode(await visit(BASE_URL + path))).toBe('401 unauthorized')
   const [source] = (await (await visit(`${made.url}/data`)).json<any>()).sources
   const { attempt } = other
   expect((await visit(source.url.replace(/[0-9a-f-]{36}/, attempt.job))).status).toBe(403)
@@ -254,9 +256,9 @@ test.each<[string, unknown, string]>([
 
 test('only a completed job with outputs in the service store can be shared, and the error says so', async () => {
   const running = await createJob()
-  expect(await code(await postJson(`/api/v0/job/${running}/share`, {}))).toEqual([409, 'not_shareable'])
+  expect(await errorCode(await postJson(`/api/v0/job/${running}/share`, {}))).toBe('409 not_shareable')
   await apiRequest(`/api/v0/job/${running}/cancel`, { method: 'POST' })
-  expect(await code(await postJson(`/api/v0/job/${running}/share`, {}))).toEqual([409, 'not_shareable'])
+  expect(await errorCode(await postJson(`/api/v0/job/${running}/share`, {}))).toBe('409 not_shareable')
 
   const { id } = await completed()
   await env.DB.prepare(
@@ -279,11 +281,11 @@ test('a share never outlives the outputs, and is gone with them', async () => {
   const made = await share(id)
   expect((Date.parse(made.expires_at) - Date.now()) / 1000).toBeLessThanOrEqual(DAY)
   advanceClock((DAY - 30) * 1000)
-  expect(await code(await postJson(`/api/v0/job/${id}/share`, {}))).toEqual([409, 'not_shareable'])
+  expect(await errorCode(await postJson(`/api/v0/job/${id}/share`, {}))).toBe('409 not_shareable')
   advanceClock(60_000)
   expect((await visit(made.url)).status).toBe(404)
   await reconcile(env)
-  expect(await code(await postJson(`/api/v0/job/${id}/share`, {}))).toEqual([409, 'not_shareable'])
+  expect(await errorCode(await postJson(`/api/v0/job/${id}/share`, {}))).toBe('409 not_shareable')
   const left = await env.DB.prepare('SELECT COUNT(*) AS n FROM shares WHERE job = ?1').bind(id).first<{ n: number }>()
   expect(left?.n).toBe(0)
 })
@@ -294,7 +296,7 @@ test('a job that is deleted while it is shared is not there', async () => {
   const bindings = { ...env, DB: runBefore(env.DB, 'INSERT INTO shares', remove) }
   const init = { method: 'POST', headers: { authorization: basicAuth(API_KEY) } }
   const answer = await app.request(`${BASE_URL}/api/v0/job/${id}/share`, init, bindings)
-  expect(await code(answer)).toEqual([404, 'not_found'])
+  expect(await errorCode(answer)).toBe('404 not_found')
 })
 
 test('the rows of a deleted job’s shares are removed with it', async () => {

@@ -1,8 +1,6 @@
 // In charge of: the error messages for typical mistakes of new users: each answer says what would be correct.
 import { expect, test } from 'vitest'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
-
-const ADMIN = 'test-only-admin-key'
+import { apiRequest, jobBody, postJson, ADMIN_KEY, readJson } from '../support/apiClient.ts'
 
 test.each([
   ['limit=1000', 'limit', 'In the query: limit must be a whole number from 1 to 100; "1000" was given.'],
@@ -36,7 +34,7 @@ test.each([
   ['/api/v0/vault/rotate?after=x', 'POST', {}, 'after must be the next of the last answer'],
 ])('%s by %s with %j', async (path, method, body, message) => {
   const headers = { 'content-type': 'application/json' }
-  const answer = await apiRequest(path, { method, key: ADMIN, headers, body: JSON.stringify(body) })
+  const answer = await apiRequest(path, { method, key: ADMIN_KEY, headers, body: JSON.stringify(body) })
   expect(answer.status).toBe(400)
   expect((await answer.json<any>()).error.message).toContain(message)
 })
@@ -59,7 +57,7 @@ test.each([
 })
 
 test('an unknown route and a missing object have different messages', async () => {
-  const absent = async (path: string) => (await (await apiRequest(path)).json<any>()).error
+  const absent = async (path: string) => (await readJson(path)).error
   expect(await absent('/api/v1/job')).toEqual({
     code: 'not_found',
     message: 'There is no such route in this version. /docs lists all of them.',

@@ -2,7 +2,7 @@
 // limits.
 import { expect, test } from 'vitest'
 import { routedPath } from '../../../worker/http/routedPath.ts'
-import { apiRequest, jobBody, API_KEY, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, API_KEY, postJson, readJson } from '../support/apiClient.ts'
 
 const anonymous = { headers: { authorization: 'Basic bm9ib2R5Og==' } }
 
@@ -15,7 +15,7 @@ test('a slash at the end and doubled slashes are tolerated, also with a query', 
     expect([path, read.status]).toEqual([path, 200])
     expect((await read.json<any>()).status.job_completed).toBe(false)
   }
-  expect((await (await apiRequest('/api/v0/job/?limit=1')).json<any>()).jobs).toHaveLength(1)
+  expect((await readJson('/api/v0/job/?limit=1')).jobs).toHaveLength(1)
   for (const path of ['/api/v0/limits/', '//api/v0/limits', '/health/', '/uploads/', '//uploads?limit=1'])
     expect([path, (await apiRequest(path)).status]).toEqual([path, 200])
   expect((await postJson(`/api/v0//job/${id}/cancel/`, {})).status).toBe(200)

@@ -1,10 +1,9 @@
 import { env } from 'cloudflare:workers'
-import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
 import { applyEvent } from '../../../worker/scheduler/applyEvent.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, readJson } from '../support/apiClient.ts'
 import { estimate as found } from '../support/taskPlan.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
@@ -62,7 +61,7 @@ test('a dry run ends with its estimate, and nothing is in the store', async () =
     estimate: found,
     warnings: [{ code: 'deinterlaced' }],
   })
-  const { jobs } = await (await apiRequest('/api/v0/job?limit=1')).json<any>()
+  const { jobs } = await readJson('/api/v0/job?limit=1')
   expect(jobs[0]).toMatchObject({ _auto_generated_id_: id, status: { dry_run: true, estimate: found } })
   expect(await objects()).toEqual(before)
   // Repeated after a lost answer, it is accepted again. With another content, it is refused.
@@ -98,7 +97,7 @@ test('an attempt that lost its lease estimates nothing; the next one does', asyn
   const { _auto_generated_id_: id } = await create()
   const first = await startNextAttempt()
   advanceClock(10 * 60_000)
-  await runDurableObjectAlarm(env.MONITOR.get(env.MONITOR.idFromName(first.run.task_id.slice(0, -2))))
+  await first.alarm()
   advanceClock(2 * 60_000)
   await reconcile(env)
   const second = await startNextAttempt()
@@ -134,7 +133,7 @@ test('cancelling a dry run informs its transcoder and stores no estimate', async
 test('what would end the job ends its dry run, with the same error', async () => {
   const { _auto_generated_id_: id } = await create()
   const attempt = await startNextAttempt()
-  await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'no_video', message: 'none' } })
+  await attempt.fail('no_video')
   const end = await readStatus(id)
   expect(end).toMatchObject({ state: 'error', job_completed: true, error: { code: 'no_video' }, estimate: null })
   expect(end.tcode_progress).not.toBe('100')

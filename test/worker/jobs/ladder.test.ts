@@ -2,9 +2,9 @@
 // they may have.
 // Not in charge of: the renditions (test/node/transcoder/plan/ladder.test.ts).
 import { expect, test } from 'vitest'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { jobBody, postJson, readJson } from '../support/apiClient.ts'
 import { taskPlan } from '../support/taskPlan.ts'
-import { createJob, startNextAttempt } from '../support/jobFixture.ts'
+import { createJob, startNextAttempt, startJob } from '../support/jobFixture.ts'
 
 const auto = { ladder: 'auto', videoProfiles: [] }
 const optional = { audioProfiles: [{ source_stream: 1, optional: true }] }
@@ -16,8 +16,7 @@ test.each<[string, Record<string, unknown>, number]>([
   ['upscaling, as it always was', { allow_upscaling: true }, 1],
   ['none of it', {}, 1],
 ])('a job with %s is given to transcoders that know it', async (_what, change, protocol) => {
-  await createJob(change)
-  const attempt = await startNextAttempt()
+  const { attempt } = await startJob(change)
   expect(attempt.run.protocol).toBe(protocol)
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ protocol })
 })
@@ -29,13 +28,12 @@ test('so is its dry run', async () => {
 
 test('the job is read as it was sent, with the GOP that it has', async () => {
   const id = await createJob({ ...auto, videoProfiles: undefined })
-  const { config } = await (await apiRequest(`/api/v0/job/${id}`)).json<any>()
+  const { config } = await readJson(`/api/v0/job/${id}`)
   expect(config).toMatchObject({ ladder: 'auto', videoProfiles: [], gop_length: 2 })
 })
 
 test('its plan has the files of rungs that were not known before, and no others', async () => {
-  await createJob(auto)
-  const attempt = await startNextAttempt()
+  const { attempt } = await startJob(auto)
   const planned = (...paths: string[]) => {
     const outputs = paths.map((path, profile) => ({ ...taskPlan(path).outputs[0]!, profile }))
     return attempt.taskApi('POST', '/plan', { plan: taskPlan('', { outputs }), warnings: [] })
@@ -46,8 +44,7 @@ test('its plan has the files of rungs that were not known before, and no others'
 })
 
 test('segments go into the directories of rungs, and into no others', async () => {
-  await createJob({ ...auto, output_container: 'hls', bucket_output_path: 'show' })
-  const attempt = await startNextAttempt()
+  const { attempt } = await startJob({ ...auto, output_container: 'hls', bucket_output_path: 'show' })
   const put = async (path: string) => (await attempt.putObject(path, 'abc')).status
   expect(await put(`show/video_720p/${attempt.attemptDirectory}/00001.m4s`)).toBe(200)
   expect(await put(`show/video_0/${attempt.attemptDirectory}/00001.m4s`)).toBe(403)

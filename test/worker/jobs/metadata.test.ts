@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { listJobs } from '../../../worker/db/jobList.ts'
 import { deleteJob } from '../../../worker/db/jobRetention.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, readJson, createKey } from '../support/apiClient.ts'
 
 beforeEach(async () => {
   await env.DB.batch(['slots', 'jobs'].map((table) => env.DB.prepare(`DELETE FROM ${table}`)))
@@ -24,17 +24,12 @@ async function found(query: Record<string, string> | [string, string][], key?: s
   return (await response.json<any>()).jobs.map((entry: any) => entry._auto_generated_id_)
 }
 
-async function otherKey(): Promise<string> {
-  const made = await postJson('/api/v0/keys', { account: 'other' }, { key: 'test-only-admin-key' })
-  return (await made.json<any>()).key
-}
-
 test('it is returned as sent: in the configuration, in lists and in a retry; without it lists have {}', async () => {
   const metadata = { customer: '42', 'ticket.id': 'ABC-7', note: '', constructor: 'x' }
   const id = await create(metadata)
   const plain = await (await postJson('/api/v0/job', jobBody())).json<any>()
-  expect((await (await apiRequest(`/api/v0/job/${id}`)).json<any>()).config.metadata).toEqual(metadata)
-  const { jobs } = await (await apiRequest('/api/v0/job')).json<any>()
+  expect((await readJson(`/api/v0/job/${id}`)).config.metadata).toEqual(metadata)
+  const { jobs } = await readJson('/api/v0/job')
   expect(jobs.map((each: any) => [each._auto_generated_id_, each.metadata])).toEqual([
     [plain._auto_generated_id_, {}],
     [id, metadata],
@@ -64,7 +59,7 @@ test('every mistake is named, with its path', async () => {
   ])
   const text = JSON.stringify(jobBody()).replace(/^\{/, '{"metadata":{"__proto__":"polluted"},')
   const headers = { 'content-type': 'application/json' }
-  const polluting = await (await apiRequest('/api/v0/job', { method: 'POST', body: text, headers })).json<any>()
+  const polluting = await readJson('/api/v0/job', { method: 'POST', body: text, headers })
   expect(polluting.error.details).toMatchObject([{ code: 'invalid_value', field: 'metadata.__proto__' }])
   expect(({} as any).polluted).toBeUndefined()
 })
@@ -80,7 +75,7 @@ test('the filter is exact, accepts several values, and is limited to the account
   const first = await create({ customer: '42', batch: 'a:b' })
   const second = await create({ customer: '42', batch: 'c' })
   await create({ customer: '421' })
-  const key = await otherKey()
+  const { key } = await createKey()
   const foreign = await create({ customer: '42' }, key)
   expect(await found({ metadata: 'customer:42' })).toEqual([second, first])
   expect(await found({ metadata: 'customer:42', limit: '1' })).toEqual([second])

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, readJson, createKey } from '../support/apiClient.ts'
 
 beforeEach(async () => {
   await env.DB.batch(['slots', 'jobs', 'presets'].map((table) => env.DB.prepare(`DELETE FROM ${table}`)))
@@ -26,13 +26,9 @@ const bare = (change: Record<string, unknown> = {}) => {
   return { ...rest, ...change }
 }
 
-async function otherKey(): Promise<string> {
-  const made = await postJson('/api/v0/keys', { account: 'other' }, { key: 'test-only-admin-key' })
-  return (await made.json<any>()).key
-}
 async function configOf(answer: Response): Promise<any> {
   const { _auto_generated_id_: id } = await answer.json<any>()
-  return (await (await apiRequest(`/api/v0/job/${id}`)).json<any>()).config
+  return (await readJson(`/api/v0/job/${id}`)).config
 }
 async function problems(answer: Response): Promise<string[]> {
   expect(answer.status).toBe(400)
@@ -52,10 +48,10 @@ test('it is saved, listed after the built-in ones, read, replaced and deleted', 
     updated_at: expect.any(String),
   })
   expect(answer.headers.get('location')).toBe(`https://service.test/api/v0/presets/${made.preset_id}`)
-  const { presets } = await (await apiRequest('/api/v0/presets')).json<any>()
+  const { presets } = await readJson('/api/v0/presets')
   expect(presets).toEqual([...builtInPresets, made])
-  expect(await (await apiRequest(`/api/v0/presets/${made.preset_id}`)).json()).toEqual(made)
-  expect(await (await apiRequest('/api/v0/presets/hls')).json()).toMatchObject({ preset_id: 'hls', built_in: true })
+  expect(await readJson(`/api/v0/presets/${made.preset_id}`)).toEqual(made)
+  expect(await readJson('/api/v0/presets/hls')).toMatchObject({ preset_id: 'hls', built_in: true })
   const replaced = await put(made.preset_id, { name: 'SMALL', description: null, job: { ...small, gop_length: 2 } })
   expect(await replaced.json()).toMatchObject({ name: 'SMALL', description: '', job: { gop_length: 2 } })
   expect((await apiRequest(`/api/v0/presets/${made.preset_id}`, { method: 'DELETE' })).status).toBe(204)
@@ -177,8 +173,8 @@ test('the same idempotency key answers the same job after its preset was deleted
 
 test('another account sees, changes, deletes and uses none of them', async () => {
   const { preset_id: id } = await saved()
-  const key = await otherKey()
-  expect((await (await apiRequest('/api/v0/presets', { key })).json<any>()).presets).toEqual(builtInPresets)
+  const { key } = await createKey()
+  expect((await readJson('/api/v0/presets', { key })).presets).toEqual(builtInPresets)
   expect((await apiRequest(`/api/v0/presets/${id}`, { key })).status).toBe(404)
   expect((await put(id, { name: 'Stolen', job: small }, key)).status).toBe(404)
   expect((await apiRequest(`/api/v0/presets/${id}`, { method: 'DELETE', key })).status).toBe(404)

@@ -1,22 +1,20 @@
 import { env } from 'cloudflare:workers'
-import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { openJobSource, openJobSecrets } from '../../../worker/storage/jobStores.ts'
 import { findJobByJobId } from '../../../worker/db/jobs.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
-import { createJob, advanceClock, resetTranscoders, startNextAttempt } from '../support/jobFixture.ts'
+import { apiRequest, jobBody, postJson, ADMIN_KEY, readJson, errorCode, createKey } from '../support/apiClient.ts'
+import { createJob, advanceClock, resetTranscoders, startNextAttempt, startJob } from '../support/jobFixture.ts'
 
 const HOUR = 3600_000
 
-const read = async (id: number) => (await apiRequest(`/api/v0/job/${id}`)).json<any>()
+const read = async (id: number) => readJson(`/api/v0/job/${id}`)
 const rowOf = (id: number) => env.DB.prepare('SELECT * FROM jobs WHERE id = ?').bind(id).first<any>()
 
 async function failed(change: Record<string, unknown> = {}): Promise<number> {
-  const id = await createJob(change)
-  const attempt = await startNextAttempt()
-  await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+  const { id, attempt } = await startJob(change)
+  await attempt.fail('source_not_media')
   return id
 }
 
@@ -43,18 +41,18 @@ test('a retry is a new job with the same request, whose secrets are sealed under
   const repeated = (await findJobByJobId(env.DB, made.job_id))!
   await expect(openJobSource(env, repeated)).resolves.toBeDefined()
   await expect(openJobSource(env, { ...repeated, sealed: before.sealed })).rejects.toThrow()
-  const [listed] = (await (await apiRequest('/api/v0/job?limit=1')).json<any>()).jobs
+  const [listed] = (await readJson('/api/v0/job?limit=1')).jobs
   expect(listed.status.retry_of).toBe(id)
   const attempt = await startNextAttempt()
   expect(attempt.job).toBe(made.job_id)
-  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  await attempt.complete()
   expect((await read(next)).status).toMatchObject({ job_completed: true, error: null, retry_of: id })
 })
 
 test('only what failed or was cancelled is repeated, and one Idempotency-Key repeats it once', async () => {
   const waiting = await createJob()
   const early = await postJson(`/api/v0/job/${waiting}/retry`, {})
-  expect([early.status, (await early.json<any>()).error.code]).toEqual([409, 'job_active'])
+  expect(await errorCode(early)).toBe('409 job_active')
   await postJson(`/api/v0/job/${waiting}/cancel`, {})
   const headers = { 'idempotency-key': 'again-1' }
   const answers = await Promise.all(
@@ -66,15 +64,14 @@ test('only what failed or was cancelled is repeated, and one Idempotency-Key rep
   expect(await count.first('n')).toBe(1)
   // The same key for another request of the account is refused.
   const other = await postJson('/api/v0/job', jobBody(), { headers })
-  expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
+  expect(await errorCode(other)).toBe('409 idempotency_conflict')
 
   await postJson(`/api/v0/job/${JSON.parse([...texts][0]!)._auto_generated_id_}/cancel`, {})
   resetTranscoders()
-  const done = await createJob()
-  const attempt = await startNextAttempt()
-  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  const { id: done, attempt } = await startJob()
+  await attempt.complete()
   const late = await postJson(`/api/v0/job/${done}/retry`, {})
-  expect([late.status, (await late.json<any>()).error.code]).toEqual([409, 'job_finished'])
+  expect(await errorCode(late)).toBe('409 job_finished')
 })
 
 test('a retry without a body, or with an empty one of unknown length, repeats the job as it was', async () => {
@@ -111,9 +108,8 @@ test('72 hours after the end a retry needs its credentials anew', async () => {
 
 test('72 hours after the end a retry uses the webhook address of the key again, if the first job did', async () => {
   const HOOK = 'https://hooks.test/in?token=HOOKSECRET'
-  const admin = { key: 'test-only-admin-key' }
-  const issued = await postJson('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
-  const { id: keyId, key } = await issued.json<{ id: string; key: string }>()
+  const admin = { key: ADMIN_KEY }
+  const { id: keyId, key } = await createKey({ account: 'default', webhook_url: HOOK })
   const ended = async (change: Record<string, unknown>): Promise<number> => {
     const made = await postJson('/api/v0/job', jobBody(change), { key })
     const { _auto_generated_id_: id } = await made.json<any>()
@@ -171,7 +167,7 @@ test('a retry that is sent again after its credentials were deleted gets its fir
   expect([again.status, await again.text()]).toEqual([200, await first.text()])
   // Another request with that key, and the same one without it, are validated against the current state.
   const other = await postJson(`/api/v0/job/${id}/retry`, { webhook_url: '' }, { headers })
-  expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
+  expect(await errorCode(other)).toBe('409 idempotency_conflict')
   expect((await postJson(`/api/v0/job/${id}/retry`, {})).status).toBe(409)
 })
 
@@ -194,9 +190,9 @@ test('a job that is sent again after its upload was deleted gets its first answe
 test('deleting a job removes record, secrets and objects of the service store; an active job is not deleted', async () => {
   const id = await createJob()
   const early = await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })
-  expect([early.status, (await early.json<any>()).error.code]).toEqual([409, 'job_active'])
+  expect(await errorCode(early)).toBe('409 job_active')
   const attempt = await startNextAttempt()
-  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  await attempt.complete()
   const keep = `out/default/${attempt.job}0/film.mp4`
   await env.BUCKET.put(keep, 'of another job')
   expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
@@ -234,8 +230,7 @@ test('an interrupted deletion is completed by the reconciler', async () => {
 
 test('another account can neither retry, delete nor follow a job (I16)', async () => {
   const id = await failed()
-  const made = await postJson('/api/v0/keys', { account: 'strangers' }, { key: 'test-only-admin-key' })
-  const { key } = await made.json<any>()
+  const { key } = await createKey()
   for (const [path, method] of [
     ['', 'DELETE'],
     ['/retry', 'POST'],
@@ -249,13 +244,12 @@ test('another account can neither retry, delete nor follow a job (I16)', async (
 })
 
 test('a commit that can never be carried out ends the job after its deadline, not never (I1)', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
   vi.spyOn(env.BUCKET, 'get').mockRejectedValue(new Error('not today'))
   await attempt.finish([object])
   expect((await read(id)).status).toMatchObject({ phase: 'committing', job_completed: false })
   advanceClock(26 * HOUR)
-  await runDurableObjectAlarm(env.MONITOR.get(env.MONITOR.idFromName(attempt.job)))
+  await attempt.alarm()
   expect((await read(id)).status).toMatchObject({ state: 'error', error: { code: 'deadline_exceeded' } })
 })

@@ -2,9 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { listJobs } from '../../../worker/db/jobList.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
-
-const ADMIN = 'test-only-admin-key'
+import { apiRequest, jobBody, postJson, readJson, createKey } from '../support/apiClient.ts'
 
 beforeEach(async () => {
   await env.DB.batch(['slots', 'jobs', 'uploads'].map((table) => env.DB.prepare(`DELETE FROM ${table}`)))
@@ -17,7 +15,7 @@ async function create(change: Record<string, unknown> = {}): Promise<{ id: numbe
 
 async function upload(name: string): Promise<number> {
   const init = { method: 'POST', body: 'abc', headers: { 'content-length': '3' } }
-  return (await (await apiRequest(`/uploads?name=${encodeURIComponent(name)}`, init)).json<any>()).uploaded_file_number
+  return (await readJson(`/uploads?name=${encodeURIComponent(name)}`, init)).uploaded_file_number
 }
 
 async function found(query: string, key?: string): Promise<number[]> {
@@ -26,11 +24,6 @@ async function found(query: string, key?: string): Promise<number[]> {
   return (await response.json<any>()).jobs.map((entry: any) => entry._auto_generated_id_)
 }
 const search = (text: string) => found(new URLSearchParams({ search: text }).toString())
-
-async function otherKey(): Promise<string> {
-  const made = await postJson('/api/v0/keys', { account: 'other', label: '', scopes: ['jobs'] }, { key: ADMIN })
-  return (await made.json<any>()).key
-}
 
 test('a job is found by its number, its job_id, and by any part of the name and the address of its source', async () => {
   const number = await upload('Große Übung (2).mov')
@@ -49,7 +42,7 @@ test('a job is found by its number, its job_id, and by any part of the name and 
   expect(await search(fromWeb.jobId.slice(0, 7))).toEqual([])
   expect(await search('%')).toEqual([fromWeb.id])
   for (const odd of ['SECRET', '_', '*', "' OR 1=1 --", 'film.mp4https']) expect(await search(odd), odd).toEqual([])
-  const { jobs } = await (await apiRequest('/api/v0/job')).json<any>()
+  const { jobs } = await readJson('/api/v0/job')
   expect(jobs.map((each: any) => each.status.input_name)).toEqual(['a.mp4', 'Holiday Film.mp4', 'Große Übung (2).mov'])
 })
 
@@ -57,7 +50,7 @@ test('the name of an upload outlives the upload, and a repetition has it too', a
   const number = await upload('film.mp4')
   const { id } = await create({ input: `${number}`, cloud_credentials: { input: { cloud_provider: 'file-upload' } } })
   expect((await apiRequest(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
-  expect((await (await apiRequest(`/api/v0/job/${id}`)).json<any>()).status.input_name).toBe('film.mp4')
+  expect((await readJson(`/api/v0/job/${id}`)).status.input_name).toBe('film.mp4')
   expect(await search('film.mp4')).toEqual([id])
 })
 
@@ -65,14 +58,14 @@ test('a search goes on page by page, with the other conditions, and never leaves
   const ids: number[] = []
   for (let n = 0; n < 5; n++) ids.push((await create({ input: `https://x.test/part-${n % 2}.mp4` })).id)
   await postJson(`/api/v0/job/${ids[4]}/cancel`, {})
-  const first = await (await apiRequest('/api/v0/job?search=part-0&limit=2')).json<any>()
+  const first = await readJson('/api/v0/job?search=part-0&limit=2')
   expect(first.jobs.map((entry: any) => entry._auto_generated_id_)).toEqual([ids[4], ids[2]])
   // Created between two pages, at the other end of the list.
   await create({ input: 'https://x.test/part-0.mp4' })
   expect(await found(`search=part-0&limit=2&cursor=${first.next_cursor}`)).toEqual([ids[0]])
   expect(await found('search=part-0&state=cancelled')).toEqual([ids[4]])
   expect(await found('search=part-0&created_to=2020-01-01T00:00:00Z')).toEqual([])
-  const key = await otherKey()
+  const { key } = await createKey()
   expect(await found('search=part', key)).toEqual([])
   expect(await found(`search=${ids[0]}`, key)).toEqual([])
   await postJson(`/api/v0/job/${ids[3]}/cancel`, {})
@@ -101,7 +94,7 @@ test('jobs of before have a name too, and are found by their address', async () 
     /UPDATE jobs SET sought/.test(query),
   )
   await env.DB.prepare(migration!).run()
-  const { jobs } = await (await apiRequest('/api/v0/job?search=OLD%2520FILM')).json<any>()
+  const { jobs } = await readJson('/api/v0/job?search=OLD%2520FILM')
   expect(jobs).toMatchObject([{ status: { input_name: 'Old film.mp4' } }])
 })
 
@@ -118,8 +111,7 @@ test('uploads are listed newest first, in pages, with what is stored of unfinish
   const expired = await upload('gone.mp4')
   await env.DB.prepare('UPDATE uploads SET expires_at = 1 WHERE number = ?').bind(expired).run()
 
-  const list = async (query: string, key?: string) =>
-    (await apiRequest(`/uploads?${query}`, key === undefined ? {} : { key })).json<any>()
+  const list = async (query: string, key?: string) => readJson(`/uploads?${query}`, key === undefined ? {} : { key })
   const first = await list('limit=1')
   expect(first).toEqual({
     uploads: [
@@ -144,7 +136,7 @@ test('uploads are listed newest first, in pages, with what is stored of unfinish
     next_cursor: null,
   })
   expect((await list('state=ready')).uploads).toHaveLength(1)
-  expect((await list('', await otherKey())).uploads).toEqual([])
+  expect((await list('', (await createKey()).key)).uploads).toEqual([])
   expect((await apiRequest('/uploads?state=odd')).status).toBe(400)
   expect((await apiRequest('/uploads', { key: 'wrong' })).status).toBe(401)
 

@@ -5,10 +5,10 @@ import { publicEvent } from '#contract/api/answers.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import type { JobMonitor } from '../../../worker/monitor/jobMonitor.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, readJson } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { taskPlan } from '../support/taskPlan.ts'
-import { createJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
+import { createJob, startNextAttempt, transcoders, startJob } from '../support/jobFixture.ts'
 
 function follow(id: number, lastEventId?: number): Promise<Response> {
   return apiRequest(`/api/v0/job/${id}/events`, {
@@ -59,13 +59,10 @@ class Stream {
 }
 
 const listenersOf = (attempt: FakeAttempt) =>
-  runInDurableObject(env.MONITOR.get(env.MONITOR.idFromName(attempt.job)), (monitor: JobMonitor) =>
-    Promise.resolve(monitor.listeners.count),
-  )
+  runInDurableObject(attempt.monitor, (monitor: JobMonitor) => Promise.resolve(monitor.listeners.count))
 
 test('an event stream sends past events, new events and the end, then closes', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const stream = new Stream(await follow(id))
   expect(await stream.next()).toMatchObject({ id: '1', event: 'job.created' })
   expect(await stream.next()).toMatchObject({ id: '2', event: 'attempt.started', data: { attempt: 1 } })
@@ -86,7 +83,7 @@ test('an event stream sends past events, new events and the end, then closes', a
       xfer_speed: '-1.0',
     },
   })
-  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  await attempt.complete()
   expect(await stream.until('job.committing')).toMatchObject({ id: '4' })
   expect(await stream.until('job.completed')).toMatchObject({ id: '5', data: { type: 'job.completed', attempt: 1 } })
   expect(await stream.next()).toBeNull()
@@ -94,16 +91,15 @@ test('an event stream sends past events, new events and the end, then closes', a
 })
 
 test('the timeline of a finished job is there as JSON, in its published shape, with every lost attempt', async () => {
-  const id = await createJob()
-  const first = await startNextAttempt()
-  await first.taskApi('POST', '/fail', { reason: 'interrupted' })
+  const { id, attempt: first } = await startJob()
+  await first.giveBack()
   await env.DB.prepare('UPDATE tasks SET not_before = 0').run()
   await postJson('/api/v0/job', jobBody())
   await startNextAttempt()
-  const timeline = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
+  const timeline = await readJson(`/api/v0/job/${id}/events`)
   expect(timeline.job_completed).toBe(false)
   await postJson(`/api/v0/job/${id}/cancel`, {})
-  const { events, job_completed } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
+  const { events, job_completed } = await readJson(`/api/v0/job/${id}/events`)
   expect(job_completed).toBe(true)
   const types = events.map((event: any) => event.type)
   expect(types.slice(0, 3)).toEqual(['job.created', 'attempt.started', 'attempt.evicted'])
@@ -115,8 +111,7 @@ test('the timeline of a finished job is there as JSON, in its published shape, w
 })
 
 test('a reconnect with Last-Event-ID gets later events only, also of a finished job, and 204 when there are none', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const stream = new Stream(await follow(id, 1))
   expect(await stream.next()).toMatchObject({ id: '2', event: 'attempt.started' })
   await stream.reader.cancel()
@@ -135,8 +130,7 @@ test('a reconnect with Last-Event-ID gets later events only, also of a finished 
 })
 
 test('a disconnected client is detected, and the number of streams per job is limited', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const streams = await Promise.all(Array.from({ length: MAX_FOLLOWERS }, async () => new Stream(await follow(id))))
   expect(await listenersOf(attempt)).toBe(MAX_FOLLOWERS)
   const refused = await follow(id)
@@ -150,6 +144,6 @@ test('a start that fails again and again adds nothing to the timeline', async ()
   transcoders.answer = () => 503
   const id = await createJob()
   await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
-  const { events } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
+  const { events } = await readJson(`/api/v0/job/${id}/events`)
   expect(events).toMatchObject([{ id: 1, type: 'job.created', attempt: null, error: null }])
 })

@@ -4,11 +4,11 @@ import { expect, test, vi } from 'vitest'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, postJson } from '../support/apiClient.ts'
+import { apiRequest, postJson, readJson } from '../support/apiClient.ts'
 import { createJob, advanceClock, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
 
 const admin = { headers: { authorization: `Basic ${btoa('test-only-admin-key:')}` } }
-const health = async () => (await apiRequest('/health')).json<any>()
+const health = async () => readJson('/health')
 const failing = async () =>
   /splicepoint_starts_failing (\d+)/.exec(await (await apiRequest('/metrics', admin)).text())?.[1]
 const task = (id: number) => env.DB.prepare('SELECT * FROM tasks WHERE job = ?1').bind(id).first<any>()
@@ -35,7 +35,7 @@ test('starts that go on failing show in events, status, metrics and health, and 
   expect(await health()).toMatchObject({ status: 'degraded', starts_failing: 1 })
   expect((await apiRequest('/health')).status).toBe(200)
   expect(await failing()).toBe('1')
-  const { events } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
+  const { events } = await readJson(`/api/v0/job/${id}/events`)
   expect(events.map((event: any) => event.type)).toEqual([
     'job.created',
     'attempt.start_failed',

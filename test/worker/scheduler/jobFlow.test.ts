@@ -1,25 +1,20 @@
 import { env } from 'cloudflare:workers'
-import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, postJson } from '../support/apiClient.ts'
+import { apiRequest, postJson, readJson, errorCode } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { LONG_FORM } from '../support/longForm.ts'
 import { taskPlan } from '../support/taskPlan.ts'
-import { createJob, advanceClock, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
-
-function monitor(attempt: FakeAttempt) {
-  return env.MONITOR.get(env.MONITOR.idFromName(attempt.run.task_id.slice(0, -2)))
-}
+import { createJob, advanceClock, startNextAttempt, readStatus, transcoders, startJob } from '../support/jobFixture.ts'
 
 /** Lets more time pass than the attempt's lease. */
 async function expireLease(attempt: FakeAttempt): Promise<void> {
   advanceClock(10 * 60_000)
-  await runDurableObjectAlarm(monitor(attempt))
+  await attempt.alarm()
 }
 
 /** The cron's reconciler, late enough for every back-off to be over. */
@@ -91,11 +86,10 @@ test('a job costs at most 12 writing statements, one more per task, attempt and 
   const costs: number[] = []
   for (const posts of [10, LONG_FORM ? 7200 : 300]) {
     writes = 0
-    await createJob()
-    const attempt = await startNextAttempt()
+    const { attempt } = await startJob()
     await attempt.taskApi('POST', '/plan', { plan: taskPlan(), warnings: [{ code: 'x', message: 'y' }] })
     for (let n = 0; n < posts; n++) await attempt.heartbeat({ transcoded: n / posts })
-    await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(10))])
+    await attempt.complete(10)
     costs.push(writes)
   }
   expect(costs[0]).toBeLessThanOrEqual(12 + 1 + 1 + 1)
@@ -103,8 +97,7 @@ test('a job costs at most 12 writing statements, one more per task, attempt and 
 }, 120_000)
 
 test('an attempt whose lease expires is given back, and its late writes change nothing (I3)', async () => {
-  const id = await createJob()
-  const first = await startNextAttempt()
+  const { id, attempt: first } = await startJob()
   await first.heartbeat({ transcoded: 0.4 })
   const orphan = await first.storeObject('film.mp4', new Uint8Array(5))
   await expireLease(first)
@@ -125,7 +118,7 @@ test('an attempt whose lease expires is given back, and its late writes change n
   // I4: shown progress does not go back, although the second attempt starts from zero.
   await second.heartbeat({ transcoded: 0.1 })
   expect((await readStatus(id)).tcode_progress).toBe('40')
-  await second.finish([await second.storeObject('film.mp4', new Uint8Array(6))])
+  await second.complete()
   expect(await readStatus(id)).toMatchObject({ job_completed: true, error: null, outputs: [{ size: 6 }] })
 })
 
@@ -144,22 +137,20 @@ test('a job whose attempts are lost too often fails with a sentence, not in a lo
 })
 
 test('an unreachable source is waited for in the queue: another job gets the slot, and the status says why', async () => {
-  const id = await createJob()
-  const first = await startNextAttempt()
+  const { id, attempt: first } = await startJob()
   const away = { code: 'source_unreachable', message: 'media.test cannot deliver the file at the moment (500).' }
   await first.taskApi('POST', '/fail', { reason: 'failed', error: { ...away, details: { status: 500 } } })
   // Other jobs are started meanwhile: no slot is reserved for the waiting one.
   for (let n = 0; n < 3; n++) {
-    const other = await createJob()
-    const attempt = await startNextAttempt()
+    const { id: other, attempt } = await startJob()
     expect(attempt.job).not.toBe(first.job)
-    await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(1))])
+    await attempt.complete(1)
     expect(await readStatus(other)).toMatchObject({ job_completed: true, error: null })
   }
   const waiting = await readStatus(id)
   expect(waiting).toMatchObject({ state: 'ready', phase: 'queued', error: null, waiting_for: away })
   expect(Date.parse(waiting.waiting_for.next_try_at)).toBeGreaterThan(Date.now())
-  const { events } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
+  const { events } = await readJson(`/api/v0/job/${id}/events`)
   expect(events.at(-1)).toMatchObject({
     type: 'attempt.lost',
     error: away,
@@ -170,7 +161,7 @@ test('an unreachable source is waited for in the queue: another job gets the slo
   expect([second.job, second.run.attempt]).toEqual([first.job, 2])
   expect((await readStatus(id)).waiting_for).toBe(null)
   // The store is available again.
-  await second.finish([await second.storeObject('film.mp4', new Uint8Array(1))])
+  await second.complete(1)
   expect(await readStatus(id)).toMatchObject({ job_completed: true, error: null })
 })
 
@@ -192,8 +183,7 @@ test('a source that stays away ends the job with its sentence after four attempt
 test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
   '%s ends the job with its first attempt',
   async (code) => {
-    const id = await createJob()
-    const attempt = await startNextAttempt()
+    const { id, attempt } = await startJob()
     await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code, message: 'It is so.', field: 'input' } })
     expect(await readStatus(id)).toMatchObject({
       state: 'error',
@@ -203,18 +193,16 @@ test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
 )
 
 test('a transcoder that returns its task on SIGTERM frees its slot for another attempt immediately', async () => {
-  const id = await createJob()
-  const first = await startNextAttempt()
-  expect(await (await first.taskApi('POST', '/fail', { reason: 'interrupted' })).json()).toEqual({ state: 'queued' })
+  const { id, attempt: first } = await startJob()
+  expect(await (await first.giveBack()).json()).toEqual({ state: 'queued' })
   await sweepLater()
   const second = await startNextAttempt()
-  await second.finish([await second.storeObject('film.mp4', new Uint8Array(6))])
+  await second.complete()
   expect((await readStatus(id)).job_completed).toBe(true)
 })
 
 test('a permanent error ends the job at once, with code, sentence and field', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const error = {
     code: 'audio_stream_missing',
     message: 'The source has 1 audio stream.',
@@ -233,13 +221,12 @@ test('a transcoder that refuses or is away costs a start, never the job', async 
   await sweepLater()
   const attempt = await startNextAttempt()
   expect(attempt.run.attempt).toBeGreaterThan(1)
-  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  await attempt.complete()
   expect((await readStatus(id)).error).toBeNull()
 })
 
 test('cancel ends a waiting job, stops a running one, and cannot be followed by success (I9)', async () => {
-  const running = await createJob()
-  const attempt = await startNextAttempt()
+  const { id: running, attempt } = await startJob()
   const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
   const answer = await postJson(`/api/v0/job/${running}/cancel`, {})
   expect(answer.status).toBe(200)
@@ -250,17 +237,14 @@ test('cancel ends a waiting job, stops a running one, and cannot be followed by 
   expect((await readStatus(running)).state).toBe('cancelled')
   // Repeated: the same answer. After another kind of end: 409.
   expect((await postJson(`/api/v0/job/${running}/cancel`, {})).status).toBe(200)
-  const done = await createJob()
-  const second = await startNextAttempt()
-  await second.finish([await second.storeObject('film.mp4', new Uint8Array(6))])
+  const { id: done, attempt: second } = await startJob()
+  await second.complete()
   const refused = await postJson(`/api/v0/job/${done}/cancel`, {})
-  expect(refused.status).toBe(409)
-  expect((await refused.json<any>()).error.code).toBe('job_finished')
+  expect(await errorCode(refused)).toBe('409 job_finished')
 })
 
 test('a cancelled job leaves no object and no open upload behind (I8)', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
   const prefix = `out/default/${attempt.run.task_id.slice(0, -2)}/`
   await postJson(`/api/v0/job/${id}/cancel`, {})
@@ -287,7 +271,7 @@ test('a commit that broke off is resumed without the transcoder, from its record
   expect(await readStatus(id)).toMatchObject({ phase: 'committing', job_completed: false, xfer_progress: '99' })
   expect((await postJson(`/api/v0/job/${id}/cancel`, {})).status).toBe(409)
   broken.mockRestore()
-  await runDurableObjectAlarm(monitor(attempt))
+  await attempt.alarm()
   const end = await readStatus(id)
   expect(end).toMatchObject({ job_completed: true, error: null })
   expect(end.outputs.map((output: any) => output.path)).toEqual(['a.mp4', 'b.mp4'])
@@ -318,15 +302,14 @@ test('two transcoders run two jobs; a third waits, shows its queue position, and
   await startNextAttempt()
   expect(await readStatus(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
   expect((await readStatus(second)).queue_position).toBeNull()
-  await a.finish([await a.storeObject('film.mp4', new Uint8Array(6))])
+  await a.complete()
   await startNextAttempt()
   expect((await readStatus(third)).phase).toBe('starting')
 })
 
 test('what is over is removed in its time: outputs after 30 days, credentials after 3, records after 90', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
-  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  const { id, attempt } = await startJob()
+  await attempt.complete()
   const prefix = `out/default/${attempt.run.task_id.slice(0, -2)}/`
   const sealed = () => env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(id).first('sealed')
   const day = 86_400_000
@@ -361,8 +344,7 @@ test('a job that no transcoder accepts ends at its deadline (I1)', async () => {
 })
 
 test('the first plan stays: a later attempt is given it', async () => {
-  await createJob()
-  const first = await startNextAttempt()
+  const { attempt: first } = await startJob()
   // Members that a newer transcoder adds are kept.
   const stored = { ...taskPlan(), newer: 'member' }
   expect(await (await first.taskApi('POST', '/plan', { plan: stored, warnings: [] })).json()).toEqual({ plan: stored })
@@ -381,8 +363,7 @@ function equivalent(last: string): string {
 }
 
 test('the task API accepts tokens of that task only, never API keys', async () => {
-  await createJob()
-  const attempt = await startNextAttempt()
+  const { attempt } = await startJob()
   const [n, expiry, mac] = attempt.run.token.split('.')
   for (const token of [
     '',
@@ -398,8 +379,7 @@ test('the task API accepts tokens of that task only, never API keys', async () =
     expect((await forged.taskApi('GET', '')).status, token).toBe(401)
   }
   expect((await apiRequest(`/task/${attempt.run.task_id}`)).status).toBe(401)
-  await createJob()
-  const other = await startNextAttempt()
+  const { attempt: other } = await startJob()
   const crossed = Object.assign(Object.create(attempt), {
     run: { ...attempt.run, task_id: other.run.task_id },
   }) as FakeAttempt
@@ -413,8 +393,7 @@ test.each([
   ['Too large. (100100)', 413, 'output_too_large'],
   ['The name is not valid. (10020)', 400, 'output_refused'],
 ])('a store’s error for a part is returned to the transcoder: %s', async (message, httpStatus, code) => {
-  await createJob()
-  const attempt = await startNextAttempt()
+  const { attempt } = await startJob()
   vi.spyOn(env.BUCKET, 'createMultipartUpload').mockRejectedValue(new Error(message))
   const asked = { path: 'film.mp4', content_type: 'video/mp4', expected_size: 5 }
   const answer = await attempt.taskApi('POST', '/uploads', asked)

@@ -10,10 +10,8 @@ import { listWaitingTasks } from '../../../worker/db/tasks.ts'
 import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
 import { boundAddresses } from '../../../worker/storage/jobStores.ts'
 import { unseal, seal } from '../../../worker/secrets/vault.ts'
-import { BASE_URL, basicAuth, apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { BASE_URL, basicAuth, apiRequest, jobBody, postJson, ADMIN_KEY, createKey } from '../support/apiClient.ts'
 import { FakeTranscoders } from '../support/fakeTranscoder.ts'
-
-const ADMIN = 'test-only-admin-key'
 
 beforeEach(async () => {
   const transcoders = new FakeTranscoders()
@@ -33,17 +31,13 @@ afterEach(() => {
 function put(account: string, body: unknown): Promise<Response> {
   return apiRequest(`/api/v0/accounts/${account}`, {
     method: 'PUT',
-    key: ADMIN,
+    key: ADMIN_KEY,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
 }
 
-async function issue(change: Record<string, unknown>): Promise<string> {
-  const made = await postJson('/api/v0/keys', change, { key: ADMIN })
-  expect(made.status).toBe(201)
-  return (await made.json<any>()).key
-}
+const issue = async (terms: Record<string, unknown>): Promise<string> => (await createKey(terms)).key
 
 let made = 0
 /** Only rows, as job creation inserts them. */
@@ -213,10 +207,8 @@ test('a key may send its requests per minute, then gets 429 with Retry-After', a
 })
 
 test('stored upload bytes of an account and of a key are limited by one statement, also in a race; a deletion frees bytes', async () => {
-  const admin = { key: ADMIN }
-  const first = await (
-    await postJson('/api/v0/keys', { account: 'films', max_stored_upload_bytes: 30 }, admin)
-  ).json<any>()
+  const admin = { key: ADMIN_KEY }
+  const first = await createKey({ account: 'films', max_stored_upload_bytes: 30 })
   const second = await issue({ account: 'films' })
   await put('films', { max_stored_upload_bytes: 100 })
   const send = (key: string, bytes: number) =>
@@ -297,9 +289,8 @@ test('where the platform’s rate limit is bound, it is asked for each key', asy
 })
 
 test('the priority of a key is that of its jobs, and survives its rotation', async () => {
-  const made = await postJson('/api/v0/keys', { account: 'urgent', priority: 7 }, { key: ADMIN })
-  const { id } = await made.json<any>()
-  const { key, priority } = await (await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })).json<any>()
+  const { id } = await createKey({ account: 'urgent', priority: 7 })
+  const { key, priority } = await (await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN_KEY })).json<any>()
   expect(priority).toBe(7)
   await postJson('/api/v0/job', jobBody(), { key })
   const row = env.DB.prepare(`SELECT priority FROM tasks WHERE account = 'urgent'`)
@@ -323,7 +314,7 @@ test('accounts need the admin scope, and only known quotas are accepted', async 
 test('metrics are for admins, in the text format of Prometheus', async () => {
   expect((await apiRequest('/metrics')).status).toBe(403)
   await insert('m', 2)
-  const response = await apiRequest('/metrics', { key: ADMIN })
+  const response = await apiRequest('/metrics', { key: ADMIN_KEY })
   expect(response.headers.get('content-type')).toContain('version=0.0.4')
   const text = await response.text()
   expect(text).toContain('splicepoint_jobs_active{state="queued"} 2\n')
@@ -371,5 +362,5 @@ test('what an older key sealed is sealed again by the newest, in batches, and op
     expect(await unseal(alone, 'v', row.job_id, 'secrets', sealed!, addresses)).toEqual({ of: row.job_id })
   }
   expect((await postJson('/api/v0/vault/rotate', {})).status).toBe(403)
-  expect(await (await postJson('/api/v0/vault/rotate', {}, { key: ADMIN })).json()).toMatchObject({ key_id: 'k1' })
+  expect(await (await postJson('/api/v0/vault/rotate', {}, { key: ADMIN_KEY })).json()).toMatchObject({ key_id: 'k1' })
 })

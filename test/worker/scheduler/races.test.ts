@@ -1,6 +1,6 @@
 // Repetition and races in the real Worker: messages, posts, idempotency keys; and each bug that the simulation found.
 import { env } from 'cloudflare:workers'
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
@@ -9,20 +9,15 @@ import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
 import { assignSlots } from '../../../worker/scheduler/assignSlots.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
 import { jobBody, postJson } from '../support/apiClient.ts'
-import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
 import { LONG_FORM } from '../support/longForm.ts'
 import { taskPlan } from '../support/taskPlan.ts'
-import { createJob, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
+import { createJob, startNextAttempt, readStatus, transcoders, startJob } from '../support/jobFixture.ts'
 
 /** `npm run repeat` repeats them more often; docs/reliability.md has its results. */
 const JOBS = Number(env.REPEAT_JOBS || (LONG_FORM ? 20 : 4))
 const KEYS = Number(env.IDEMPOTENCY_KEYS || (LONG_FORM ? 20 : 3))
 const TRIES = 50
-
-function monitor(attempt: FakeAttempt) {
-  return env.MONITOR.get(env.MONITOR.idFromName(attempt.job))
-}
 
 function deliver(body: { task: string; attempt: number }, times: number): Promise<void> {
   const messages = Array.from({ length: times }, (_, n) => ({
@@ -110,19 +105,17 @@ test('a batch that lost its race does not free the slot of the attempt that runs
 })
 
 test('progress that was shown survives the eviction of the monitor (I4)', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   await attempt.heartbeat({ transcoded: 0.1 })
   await attempt.heartbeat({ transcoded: 0.6 })
   expect((await readStatus(id)).tcode_progress).toBe('60')
-  await runInDurableObject(monitor(attempt), async (_instance, state) => {
+  await runInDurableObject(attempt.monitor, async (_instance, state) => {
     expect(await state.storage.get('mark')).toMatchObject({ transcoded: 0.6 })
   })
 })
 
 test('a commit that fails permanently shows the last progress, not zero (I4)', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   await attempt.heartbeat({ transcoded: 0.9, bytes_produced: 100, bytes_stored: 90 })
   const before = await readStatus(id)
   const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
@@ -134,8 +127,7 @@ test('a commit that fails permanently shows the last progress, not zero (I4)', a
 })
 
 test('while a job is ending, no status shows more progress than its final one (I4)', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   await attempt.heartbeat({ transcoded: 0.2 })
   const batch = env.DB.batch.bind(env.DB)
   let shown = ''
@@ -150,53 +142,49 @@ test('while a job is ending, no status shows more progress than its final one (I
 })
 
 test('a late request of an older attempt does not lower the monitor’s current attempt (I3)', async () => {
-  await createJob()
-  const first = await startNextAttempt()
-  await first.taskApi('POST', '/fail', { reason: 'interrupted' })
+  const { attempt: first } = await startJob()
+  await first.giveBack()
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000)
   await reconcile(env)
   const second = await startNextAttempt()
   const { job: jobId, run } = first
-  await monitor(first).attemptRunning({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
+  await first.monitor.attemptRunning({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
   expect(await second.heartbeat()).toBe('continue')
   expect(await first.heartbeat()).toBe('stop')
 })
 
 test('a request for the task that arrives after the end does not bring the job back to life (I8)', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   await postJson(`/api/v0/job/${id}/cancel`, {})
   const { job: jobId, run } = attempt
   // As after an eviction: the memory is empty.
-  await runInDurableObject(monitor(attempt), (instance) =>
+  await runInDurableObject(attempt.monitor, (instance) =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- private at compile time only
     Object.assign((instance as unknown as { fence: object }).fence, { life: null, ended: null }),
   )
-  await monitor(attempt).attemptRunning({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
-  expect(await monitor(attempt).attemptState(1)).toBe('stale')
+  await attempt.monitor.attemptRunning({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
+  expect(await attempt.monitor.attemptState(1)).toBe('stale')
 })
 
 test('a task that waits for its next attempt is still monitored: its end is not missed (I8)', async () => {
-  await createJob()
-  const attempt = await startNextAttempt()
+  const { attempt } = await startJob()
   await attempt.storeObject('film.mp4', new Uint8Array(6))
-  await attempt.taskApi('POST', '/fail', { reason: 'interrupted' })
+  await attempt.giveBack()
   transcoders.answer = () => 503
   await env.DB.prepare('UPDATE tasks SET not_before = 0').run()
   // There is no free slot, so the alarm changes nothing; then a Worker ends the job and crashes before it tells the
   // monitor.
   await env.DB.prepare(`INSERT INTO slots (k, free_at) VALUES (0, 9e15), (1, 9e15)`).run()
-  await runDurableObjectAlarm(monitor(attempt))
+  await attempt.alarm()
   expect(await transitionTask(env, attempt.run.task_id, { type: 'cancel' })).toMatchObject({ ok: true })
-  expect(await runDurableObjectAlarm(monitor(attempt))).toBe(true)
-  await runInDurableObject(monitor(attempt), async (_instance, state) => {
+  expect(await attempt.alarm()).toBe(true)
+  await runInDurableObject(attempt.monitor, async (_instance, state) => {
     expect((await state.storage.list({ prefix: 'upload/' })).size).toBe(0)
   })
 })
 
 test('a commit record of a request that died is removed at the end (I8)', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   await storeCommitRecord(env, attempt.job, 1, { objects: [], written: [], warnings: [], progress: noProgress })
   await postJson(`/api/v0/job/${id}/cancel`, {})
   expect((await env.BUCKET.list({ prefix: `work/${attempt.job}/` })).objects).toEqual([])
@@ -204,8 +192,7 @@ test('a commit record of a request that died is removed at the end (I8)', async 
 })
 
 test('of two finish posts at once, the later one leaves no record behind the end, also where it dies there (I8)', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
   const answered = { done: false }
   const ended = async () => {

@@ -8,7 +8,7 @@ import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
 import { boundAddresses, openJobSecrets } from '../../../worker/storage/jobStores.ts'
 import { unseal } from '../../../worker/secrets/vault.ts'
 import { webhookAddress } from '../../../worker/webhooks/webhookDelivery.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { jobBody, postJson, readJson } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
 
@@ -120,7 +120,7 @@ describe('an address that was changed in the row of a job', () => {
     advanceClock(60_000)
     await runDurableObjectAlarm(webhookScheduler)
     expect(asked).toEqual([])
-    const { deliveries } = await (await apiRequest(`/api/v0/job/${id}/webhooks`)).json<any>()
+    const { deliveries } = await readJson(`/api/v0/job/${id}/webhooks`)
     expect(deliveries[0].attempts[0].error).toContain('differ from those that its credentials were given for')
   })
 
@@ -130,7 +130,7 @@ describe('an address that was changed in the row of a job', () => {
       input,
       cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
     })
-    await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+    await attempt.fail('source_not_media')
     await change(id, NAMED, THIEF)
     const answer = await postJson(`/api/v0/job/${id}/retry`, {})
     expect([answer.status, (await answer.json<any>()).error]).toEqual([

@@ -6,7 +6,7 @@ import type { Check, Diagnosis } from '#contract/api/diagnosis.ts'
 import { checkQueue } from '../../../worker/diagnosis/bindingChecks.ts'
 import worker from '../../../worker/index.ts'
 import { requestWithEnv } from '../support/appRequest.ts'
-import { basicAuth, BASE_URL, apiRequest, API_KEY } from '../support/apiClient.ts'
+import { basicAuth, BASE_URL, apiRequest, API_KEY, ADMIN_KEY } from '../support/apiClient.ts'
 
 const health = { state: 'idle', version: '1.2.3', ffmpeg: '7.1' }
 const answering = vi.spyOn(globalThis, 'fetch')
@@ -68,7 +68,7 @@ test('needs the admin scope: a jobs key and a request without key are refused; G
     headers: { authorization: basicAuth('wrong') },
   })
   expect(nobody.status).toBe(401)
-  const read = await apiRequest('/api/v0/diagnosis', { key: 'test-only-admin-key' })
+  const read = await apiRequest('/api/v0/diagnosis', { key: ADMIN_KEY })
   expect([read.status, read.headers.get('allow')]).toEqual([405, 'POST'])
   expect(await kept()).toEqual({ marks: [], objects: [] })
 })

@@ -3,6 +3,7 @@ import { exports } from 'cloudflare:workers'
 import { expectDescribed } from '../../../scripts/openapi/strictAnswers.ts'
 
 export const API_KEY = 'test-only-api-key'
+export const ADMIN_KEY = 'test-only-admin-key'
 export const BASE_URL = 'https://service.test'
 
 export function basicAuth(user: string, password = ''): string {
@@ -22,6 +23,23 @@ export function postJson(path: string, body: unknown, init: RequestInit & { key?
   const headers = new Headers(init.headers)
   headers.set('content-type', 'application/json')
   return apiRequest(path, { ...init, method: 'POST', body: JSON.stringify(body), headers })
+}
+
+/** The JSON of the answer to a GET, or to what `init` says. */
+export async function readJson(path: string, init?: RequestInit & { key?: string }): Promise<any> {
+  return (await apiRequest(path, init)).json()
+}
+
+/** Status and error code, as in `409 job_active`. */
+export async function errorCode(answer: Response): Promise<string> {
+  return `${answer.status} ${(await answer.json<any>()).error.code}`
+}
+
+/** A new API key, of another account unless `terms` names one. */
+export async function createKey(terms: Record<string, unknown> = {}): Promise<any> {
+  const answer = await postJson('/api/v0/keys', { account: 'other', ...terms }, { key: ADMIN_KEY })
+  if (answer.status !== 201) throw new Error(`a key: ${answer.status} ${await answer.text()}`)
+  return answer.json()
 }
 
 /** A small valid job with an existing input. */

@@ -1,7 +1,7 @@
 // In charge of: sending requests to the real app with another environment than the configured one.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { app } from '../../../worker/app.ts'
-import { BASE_URL, basicAuth } from './apiClient.ts'
+import { ADMIN_KEY, BASE_URL, basicAuth } from './apiClient.ts'
 
 /** With the admin key, unless another is given. Returns the status and the JSON of the answer. */
 export async function requestWithEnv(
@@ -9,7 +9,7 @@ export async function requestWithEnv(
   method: string,
   path: string,
   body?: unknown,
-  key = 'test-only-admin-key',
+  key = ADMIN_KEY,
 ): Promise<[number, any]> {
   const context = createExecutionContext()
   const headers = new Headers({ authorization: basicAuth(key), 'content-type': 'application/json' })

@@ -1,6 +1,7 @@
 // In charge of: fake transcoders, called through the dispatch binding: they accept /run and /cancel, and call the task
 // API as real ones do.
-import { exports } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { env, exports } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
@@ -105,6 +106,16 @@ export class FakeAttempt {
     return attemptDirectory(this.job, this.run.attempt)
   }
 
+  /** The Durable Object of its job. */
+  get monitor() {
+    return env.MONITOR.get(env.MONITOR.idFromName(this.job))
+  }
+
+  /** Runs the monitor's alarm, if one is set. */
+  alarm(): Promise<boolean> {
+    return runDurableObjectAlarm(this.monitor)
+  }
+
   async heartbeat(change: Partial<ProgressPost> = {}): Promise<string> {
     return (await (await this.taskApi('POST', '/progress', { ...noProgress, ...change })).json<{ verdict: string }>())
       .verdict
@@ -133,6 +144,21 @@ export class FakeAttempt {
       profile: 0,
       role: 'media',
     }
+  }
+
+  /** Ends the job with one file of `bytes` bytes. */
+  async complete(bytes = 6): Promise<Response> {
+    return this.finish([await this.storeObject('film.mp4', new Uint8Array(bytes))])
+  }
+
+  /** Reports an error that ends the attempt, and the job unless its code is one of those that are tried again. */
+  fail(code: string, error: Record<string, unknown> = {}): Promise<Response> {
+    return this.taskApi('POST', '/fail', { reason: 'failed', error: { code, message: 'x', ...error } })
+  }
+
+  /** Gives its task back, as on SIGTERM. */
+  giveBack(): Promise<Response> {
+    return this.taskApi('POST', '/fail', { reason: 'interrupted' })
   }
 
   finish(objects: FinishPost['objects'], change: Partial<FinishPost> = {}): Promise<Response> {

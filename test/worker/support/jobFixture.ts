@@ -3,7 +3,7 @@
 // Not in charge of: what a transcoder does (fakeTranscoder.ts), requests (apiClient.ts).
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
-import { apiRequest, jobBody, postJson } from './apiClient.ts'
+import { jobBody, postJson, readJson } from './apiClient.ts'
 import type { FakeAttempt } from './fakeTranscoder.ts'
 import { FakeTranscoders } from './fakeTranscoder.ts'
 
@@ -41,7 +41,7 @@ export async function createJob(change: Record<string, unknown> = {}): Promise<n
 }
 
 export async function readStatus(id: number): Promise<any> {
-  return (await (await apiRequest(`/api/v0/job/${id}`)).json<any>()).status
+  return (await readJson(`/api/v0/job/${id}`)).status
 }
 
 /** The next attempt, after it has asked for its task. */
@@ -49,4 +49,15 @@ export async function startNextAttempt(): Promise<FakeAttempt> {
   const attempt = await transcoders.nextAttempt()
   expect((await attempt.taskApi('GET', '')).status).toBe(200)
   return attempt
+}
+
+export interface StartedJob {
+  id: number
+  attempt: FakeAttempt
+}
+
+/** A new job, and its first attempt. */
+export async function startJob(change: Record<string, unknown> = {}): Promise<StartedJob> {
+  const id = await createJob(change)
+  return { id, attempt: await startNextAttempt() }
 }

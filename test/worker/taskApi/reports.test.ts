@@ -5,11 +5,11 @@ import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 import { MAX_LOG_BYTES, MAX_LOGS, MAX_PREVIEW_BYTES } from '#contract/task/reportSchemas.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import { estimate } from '../support/taskPlan.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, readJson, createKey } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { createJob, advanceClock, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
+import { advanceClock, startNextAttempt, readStatus, transcoders, startJob } from '../support/jobFixture.ts'
 
 const DAY_MS = 86_400_000
 const source = {
@@ -80,15 +80,14 @@ const fail = (attempt: FakeAttempt, code = 'source_damaged'): Promise<Response> 
   attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code, message: 'no' } })
 
 test('the source is in the status as soon as it was probed, in lists as well, and stays when the job fails', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   expect(await readStatus(id)).toMatchObject({ source: null })
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({
     takes: { source: true, preview: true, log: true },
   })
   expect((await tellSource(attempt)).status).toBe(200)
   expect((await readStatus(id)).source).toEqual(source)
-  const { jobs } = await (await apiRequest('/api/v0/job?limit=1')).json<any>()
+  const { jobs } = await readJson('/api/v0/job?limit=1')
   expect(jobs[0].status.source).toEqual(source)
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ takes: { source: false } })
   await fail(attempt)
@@ -99,8 +98,7 @@ test('the source is in the status as soon as it was probed, in lists as well, an
 })
 
 test('a report of a source has the form of one, and a size', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const many = Array.from({ length: 64 }, () => ({ type: 'x'.repeat(200), codec: 'x'.repeat(200), language: null }))
   for (const [change, code] of [
     [{ formats: 'mp4' }, 400],
@@ -119,16 +117,15 @@ test('the poster has its own signed address, whatever store the outputs use', as
     secret_key: 'canary-secret',
     region: 'us-east-1',
   }
-  const id = await createJob({
+  const { id, attempt } = await startJob({
     videoProfiles: [{ output: 's3://bucket/film.mp4', width: 640, height: 360, video_bitrate: 600 }],
     cloud_credentials: { input: { cloud_provider: 'http' }, output: aws },
   })
-  const attempt = await startNextAttempt()
   expect(await readStatus(id)).toMatchObject({ poster: null })
   expect((await tellPreview(attempt, jpeg(360, 640))).status).toBe(200)
   const { poster } = await readStatus(id)
   expect(poster).toMatchObject({ width: 360, height: 640 })
-  const { jobs } = await (await apiRequest('/api/v0/job?limit=1')).json<any>()
+  const { jobs } = await readJson('/api/v0/job?limit=1')
   expect(jobs[0].status.poster).toEqual(poster)
 
   const read = (path: string, init = {}) => apiRequest(path, { ...init, headers: { authorization: '', ...init } })
@@ -161,8 +158,7 @@ test('the poster has its own signed address, whatever store the outputs use', as
 })
 
 test('a poster is one whole JPEG of 1 MiB at most, of the current attempt', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const whole = jpeg()
   for (const [bytes, code] of [
     [new TextEncoder().encode('<script>alert(1)</script>'), 400],
@@ -181,14 +177,13 @@ test('a poster is one whole JPEG of 1 MiB at most, of the current attempt', asyn
 })
 
 test('a job that says preview: false asks for none', async () => {
-  await createJob({ preview: false })
-  const attempt = await startNextAttempt()
+  const { attempt } = await startJob({ preview: false })
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ takes: { preview: false, source: true } })
 })
 
 test('logs, posters and reports are deleted with the job: completed, failed, cancelled and dry run', async () => {
   const endings: Record<string, (attempt: FakeAttempt, id: number) => Promise<unknown>> = {
-    completed: async (attempt) => attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(10))]),
+    completed: async (attempt) => attempt.complete(10),
     failed: (attempt) => fail(attempt),
     cancelled: (_attempt, id) => apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' }),
     planned: (attempt) => attempt.taskApi('POST', '/estimate', { estimate, warnings: [], progress: noProgress }),
@@ -214,20 +209,18 @@ test('logs, posters and reports are deleted with the job: completed, failed, can
 })
 
 test('and with the outputs, when their retention ends', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   await everything(attempt)
   await fail(attempt)
   advanceClock(RETENTION_DAYS.outputs * DAY_MS + 60_000)
   await reconcile(env)
   expect(await about(attempt.job)).toEqual([])
   expect(await readStatus(id)).toMatchObject({ poster: null, source })
-  expect(await (await apiRequest(`/api/v0/job/${id}/log`)).json()).toEqual({ attempts: [] })
+  expect(await readJson(`/api/v0/job/${id}/log`)).toEqual({ attempts: [] })
 })
 
 test('the log is read as JSON and as text, by its owner alone', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const read = (init = {}) => apiRequest(`/api/v0/job/${id}/log`, init)
   expect(await (await read()).json()).toEqual({ attempts: [] })
   expect((await tellLog(attempt, { commands: [] })).status).toBe(200)
@@ -246,13 +239,11 @@ ffmpeg -i http://loopback/*** out/0.mp4
 `,
   )
   expect((await read({ headers: { authorization: '' } })).status).toBe(401)
-  const other = await postJson('/api/v0/keys', { account: 'other', label: 'test' }, { key: 'test-only-admin-key' })
-  expect((await read({ key: (await other.json<{ key: string }>()).key })).status).toBe(404)
+  expect((await read({ key: (await createKey()).key })).status).toBe(404)
 })
 
 test('the log has a size limit, and the newest attempts are kept', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   const line = { ...log.lines[0]!, message: 'x'.repeat(8000) }
   const lines = Array.from({ length: Math.ceil(MAX_LOG_BYTES / 8000) }, () => line)
   expect((await tellLog(attempt, { lines })).status).toBe(413)
@@ -264,16 +255,15 @@ test('the log has a size limit, and the newest attempts are kept', async () => {
       JSON.stringify({ attempt: n, ...log }),
     )
   expect((await tellLog(attempt)).status).toBe(200)
-  const { attempts } = await (await apiRequest(`/api/v0/job/${id}/log`)).json<any>()
+  const { attempts } = await readJson(`/api/v0/job/${id}/log`)
   expect(attempts.map((each: any) => each.attempt)).toEqual([3, 4, 5, 6, 7])
 })
 
 test('an attempt that was cancelled still says what it did; one that is to come says nothing', async () => {
-  const id = await createJob()
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob()
   await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })
   expect((await tellLog(attempt)).status).toBe(200)
-  expect((await (await apiRequest(`/api/v0/job/${id}/log`)).json<any>()).attempts).toHaveLength(1)
+  expect((await readJson(`/api/v0/job/${id}/log`)).attempts).toHaveLength(1)
   await env.DB.prepare('UPDATE tasks SET attempt = 0 WHERE id = ?1').bind(attempt.run.task_id).run()
   expect((await tellLog(attempt)).status).toBe(409)
 })
@@ -285,7 +275,7 @@ test('no secret of the job is in its log, nor where its source lies', async () =
     session_token: 'canary-session-token',
   }
   const input = 'https://canary-host.test:8443/canary-path/film.mp4?token=canary-query'
-  const id = await createJob({
+  const { id, attempt } = await startJob({
     input,
     webhook_url: 'https://hooks.test/canary-hook?key=canary-hook-key',
     videoProfiles: [{ output: 's3://bucket/film.mp4', width: 640, height: 360, video_bitrate: 600 }],
@@ -294,7 +284,6 @@ test('no secret of the job is in its log, nor where its source lies', async () =
       output: { cloud_provider: 'aws', region: 'us-east-1', ...canaries },
     },
   })
-  const attempt = await startNextAttempt()
   const secrets = [
     ...Object.values(canaries),
     encodeURIComponent(canaries.secret_key),
@@ -321,8 +310,9 @@ test('no secret of the job is in its log, nor where its source lies', async () =
 })
 
 test('what was measured in an output is with it; an older transcoder says nothing of it', async () => {
-  const id = await createJob({ videoProfiles: [{ output: 'a.mp4', width: 640, height: 360, video_bitrate: 600 }] })
-  const attempt = await startNextAttempt()
+  const { id, attempt } = await startJob({
+    videoProfiles: [{ output: 'a.mp4', width: 640, height: 360, video_bitrate: 600 }],
+  })
   const object = await attempt.storeObject('a.mp4', new Uint8Array(10))
   for (const wrong of [
     { ...media, duration_seconds: -1 },
@@ -333,17 +323,15 @@ test('what was measured in an output is with it; an older transcoder says nothin
   expect((await attempt.finish([{ ...object, media }])).status).toBe(200)
   expect((await readStatus(id)).outputs).toMatchObject([{ path: 'a.mp4', media }])
 
-  const old = await createJob()
-  const former = await startNextAttempt()
-  await former.finish([await former.storeObject('film.mp4', new Uint8Array(10))])
+  const { id: old, attempt: former } = await startJob()
+  await former.complete(10)
   expect((await readStatus(old)).outputs).toMatchObject([{ path: 'film.mp4', media: null }])
   expect(await readStatus(old)).toMatchObject({ source: null, poster: null })
 })
 
 test('the messages of another attempt, or without a token, are refused', async () => {
-  await createJob()
-  const attempt = await startNextAttempt()
-  await attempt.taskApi('POST', '/fail', { reason: 'interrupted' })
+  const { attempt } = await startJob()
+  await attempt.giveBack()
   const next = await transcoders.nextAttempt()
   await next.taskApi('GET', '')
   expect((await tellSource(attempt)).status).toBe(409)

@@ -1,14 +1,14 @@
 // In charge of: the Worker's part of segmented output: objects of an attempt in a separate directory, the commit of
 // playlists and manifests, and removing what an unsuccessful attempt left.
 import { env } from 'cloudflare:workers'
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import type { FinishPost, WrittenObject } from '#contract/task/protocol.ts'
 import { MAX_TASK_BODY_BYTES } from '#contract/task/protocol.ts'
 import type { JobMonitor } from '../../../worker/monitor/jobMonitor.ts'
 import { mapConcurrent } from '../../../worker/util/mapConcurrent.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, errorCode } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { LONG_FORM } from '../support/longForm.ts'
 import { advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
@@ -32,17 +32,11 @@ async function start(change: Record<string, unknown> = {}): Promise<{ id: number
 /** The attempt falls silent, and the job's next attempt starts. */
 async function lose(attempt: FakeAttempt): Promise<FakeAttempt> {
   advanceClock(10 * 60_000)
-  await alarm(attempt)
+  await attempt.alarm()
   advanceClock(2 * 60_000)
   await reconcile(env)
   return startNextAttempt()
 }
-
-function monitor(attempt: FakeAttempt) {
-  return env.MONITOR.get(env.MONITOR.idFromName(attempt.job))
-}
-
-const alarm = (attempt: FakeAttempt) => runDurableObjectAlarm(monitor(attempt))
 
 /** Paths of the job's objects in the service's own store, sorted. */
 async function stored(attempt: FakeAttempt): Promise<string[]> {
@@ -91,10 +85,6 @@ async function segments(attempt: FakeAttempt, count = 2): Promise<string[]> {
     expect((await attempt.putObject(path, 'abc', 'video/mp4')).status).toBe(200)
   })
   return paths
-}
-
-async function code(response: Response): Promise<string> {
-  return (await response.json<any>()).error.code
 }
 
 test('segments go to the attemptâ€™s directory, manifests to their fixed names, and a player can resolve all of them', async () => {
@@ -167,13 +157,13 @@ test('an attempt can write only below its own directory: no fixed name, no other
 test('an object needs its type and its exact length, and has 32 MiB at most', async () => {
   const { attempt } = await start()
   const path = `hls/video_0/${attempt.attemptDirectory}/00001.m4s`
-  expect(await code(await attempt.putObject(path, '', 'video/mp4'))).toBe('length_required')
+  expect(await errorCode(await attempt.putObject(path, '', 'video/mp4'))).toBe('411 length_required')
   expect((await attempt.putObject(path, 'abc', '')).status).toBe(400)
   expect(
-    await code(
+    await errorCode(
       await attempt.putObject(path, 'abc', 'video/mp4', { 'content-length': String(MAX_TASK_BODY_BYTES + 1) }),
     ),
-  ).toBe('too_large')
+  ).toBe('413 too_large')
   expect((await attempt.putObject(path, 'abc', 'video/mp4', { 'content-length': '4' })).status).toBeGreaterThanOrEqual(
     400,
   )
@@ -212,7 +202,7 @@ test('what a lost attempt stored is deleted while the next one runs, and again f
   const old = await segments(first)
   const second = await lose(first)
   expect(second.attemptDirectory).toBe(`${first.job}-2`)
-  await alarm(second)
+  await second.alarm()
   expect(await stored(second)).toEqual([])
   expect((await first.putObject(old[0] ?? '', 'abc')).status).toBe(409)
   expect((await first.putObject(`hls/video_0/${second.attemptDirectory}/00001.m4s`, 'abc')).status).toBe(403)
@@ -226,14 +216,14 @@ test('what a lost attempt stored is deleted while the next one runs, and again f
   // Another one arrives after the end.
   await env.BUCKET.put(`out/default/${first.job}/${old[0]}`, 'late')
   advanceClock(3 * 60_000)
-  expect(await alarm(second)).toBe(true)
-  while (await alarm(second));
+  expect(await second.alarm()).toBe(true)
+  while (await second.alarm());
   expect(await stored(second)).toEqual(expected)
   expect(await remembered(second)).toEqual([])
 })
 
 async function remembered(attempt: FakeAttempt): Promise<string[]> {
-  return runInDurableObject(monitor(attempt), async (_, state) => [...(await state.storage.list()).keys()])
+  return runInDurableObject(attempt.monitor, async (_, state) => [...(await state.storage.list()).keys()])
 }
 
 test('a PUT that arrives after its attempt was replaced is deleted, whatever the upload journal says', async () => {
@@ -276,7 +266,7 @@ test('cancel between the segments and finish leaves nothing (I7, I8, I9)', async
   expect((await attempt.finish([], { written: manifests(attempt) })).status).toBe(409)
   await env.BUCKET.put(`out/default/${attempt.job}/${path}`, 'late')
   advanceClock(3 * 60_000)
-  while (await alarm(attempt));
+  while (await attempt.alarm());
   expect(await stored(attempt)).toEqual([])
   expect(await remembered(attempt)).toEqual([])
   expect((await env.BUCKET.list({ prefix: `work/${attempt.job}/` })).objects).toEqual([])
@@ -289,7 +279,7 @@ test('2,500 objects of a failed attempt are deleted in batches, resumed by the a
     (_, n) => `hls/video_0/${attempt.attemptDirectory}/${String(n).padStart(5, '0')}.m4s`,
   )
   // The journal as 2,500 PUTs leave it; only the objects at the ends of the journal and of its batches exist.
-  await runInDurableObject(monitor(attempt), async (instance: JobMonitor) => {
+  await runInDurableObject(attempt.monitor, async (instance: JobMonitor) => {
     for (const path of paths) await instance.journalObject(1, path)
   })
   const some = [0, 999, 1000, 1999, 2000, 2499].map((n) => paths[n] ?? '')
@@ -308,15 +298,15 @@ test('2,500 objects of a failed attempt are deleted in batches, resumed by the a
   expect(sizes[0]).toBe(1000)
   expect(await attempt.heartbeat()).toBe('stop')
   away = true
-  await alarm(attempt)
+  await attempt.alarm()
   away = false
   advanceClock(60_000)
-  while (sizes.reduce((sum, size) => sum + size) < 2500) expect(await alarm(attempt)).toBe(true)
+  while (sizes.reduce((sum, size) => sum + size) < 2500) expect(await attempt.alarm()).toBe(true)
   expect(sizes).toEqual([1000, 1000, 500])
   expect(await stored(attempt)).toEqual([])
   // Cleans up again for PUTs that were in flight, when those are over.
   advanceClock(180_000)
-  while (await alarm(attempt));
+  while (await attempt.alarm());
   expect(sizes).toEqual([1000, 1000, 500, 1000, 1000, 500])
   expect(await remembered(attempt)).toEqual([])
 }, 60_000)
@@ -363,7 +353,7 @@ test.each<[string, Failing, boolean]>([
   expect(await (await attempt.finish([film], { written: manifests(attempt) })).json()).toEqual({ state: 'committing' })
   planted.mockRestore()
   expect(await readStatus(id)).toMatchObject({ phase: 'committing', job_completed: false, outputs: [] })
-  expect(await alarm(attempt)).toBe(true)
+  expect(await attempt.alarm()).toBe(true)
   const end = await readStatus(id)
   expect(end).toMatchObject({ job_completed: true, error: null })
   expect(end.outputs).toHaveLength(5)
@@ -408,7 +398,7 @@ test('a final write that fails permanently: new objects are deleted, replaced on
   await attempt.finish([film], { written: manifests(attempt) })
   dying.mockRestore()
   const failing = plant({ method: 'put', key: /hls\/(master|manifest)/, message: 'Invalid name. (10020)' }, 9)
-  await alarm(attempt)
+  await attempt.alarm()
   failing.mockRestore()
   expect(await readStatus(id)).toMatchObject({
     state: 'error',
@@ -432,14 +422,14 @@ test('a store that stays away is asked again with growing pauses, until the jobâ
   await attempt.finish([], { written: manifests(attempt) })
   const pauses: number[] = []
   for (let n = 0; n < 8; n++) {
-    const at = await runInDurableObject(monitor(attempt), (_, state) => state.storage.getAlarm())
+    const at = await runInDurableObject(attempt.monitor, (_, state) => state.storage.getAlarm())
     pauses.push(Math.round(((at ?? 0) - Date.now()) / 1000))
-    await alarm(attempt)
+    await attempt.alarm()
   }
   expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 300, 300])
   expect(await readStatus(id)).toMatchObject({ phase: 'committing', job_completed: false })
   advanceClock(25 * 3600_000)
-  await alarm(attempt)
+  await attempt.alarm()
   expect(await readStatus(id)).toMatchObject({
     state: 'error',
     job_completed: true,
@@ -549,7 +539,7 @@ test('segments and records of jobs are swept with their outputs, also of jobs th
   await good.attempt.finish([], { written: manifests(good.attempt) })
   const bad = await start()
   const [path = ''] = await segments(bad.attempt, 1)
-  await bad.attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'encoder_failed', message: 'x' } })
+  await bad.attempt.fail('encoder_failed')
   expect((await readStatus(bad.id)).outputs).toEqual([])
   // An object that was left in spite of all that.
   await env.BUCKET.put(`out/default/${bad.attempt.job}/${path}`, 'late')

@@ -4,9 +4,8 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { hmacSign } from '../../../worker/secrets/hmac.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, ADMIN_KEY, readJson, createKey, errorCode } from '../support/apiClient.ts'
 
-const ADMIN = 'test-only-admin-key'
 const BYTES = 'visitor’s bytes'
 const LENGTH = new TextEncoder().encode(BYTES).length
 
@@ -21,15 +20,15 @@ afterEach(async () => {
   await env.BUCKET.delete(left.map(({ key }) => key))
 })
 
-const issue = (wish: Record<string, unknown> = {}, key?: string) =>
-  postJson('/api/v0/uploads/tokens', wish, key === undefined ? {} : { key })
-async function issued(wish: Record<string, unknown> = {}, key?: string): Promise<{ token: string; token_id: string }> {
-  const answer = await issue(wish, key)
+const issue = (limits: Record<string, unknown> = {}, key?: string) =>
+  postJson('/api/v0/uploads/tokens', limits, key === undefined ? {} : { key })
+async function issued(
+  limits: Record<string, unknown> = {},
+  key?: string,
+): Promise<{ token: string; token_id: string }> {
+  const answer = await issue(limits, key)
   expect(answer.status).toBe(201)
   return answer.json()
-}
-async function newKey(terms: Record<string, unknown> = {}): Promise<{ key: string; id: string }> {
-  return (await postJson('/api/v0/keys', { account: 'other', ...terms }, { key: ADMIN })).json()
 }
 
 const as = (token: string, headers: Record<string, string> = {}) => ({ authorization: `Bearer ${token}`, ...headers })
@@ -59,8 +58,7 @@ function form(token: string, bytes: string, padding = ''): Promise<Response> {
   return apiRequest('/uploads', { method: 'POST', body, headers })
 }
 const numberOf = async (answer: Response): Promise<number> => (await answer.json<any>()).uploaded_file_number
-const codeOf = async (answer: Response): Promise<string> => `${answer.status} ${(await answer.json<any>()).error.code}`
-const uploads = async (query = '') => (await (await apiRequest(`/uploads?${query}`)).json<any>()).uploads
+const uploads = async (query = '') => (await readJson(`/uploads?${query}`)).uploads
 const objects = async () => (await env.BUCKET.list({ prefix: 'uploads/' })).objects.length
 const filesOf = (id: string) => env.DB.prepare('SELECT files FROM upload_tokens WHERE id = ?').bind(id).first('files')
 
@@ -82,7 +80,7 @@ test('a token is issued with its limits, and is not stored', async () => {
   expect(left).toBeLessThanOrEqual(600_000)
   const rows = JSON.stringify((await env.DB.prepare('SELECT * FROM upload_tokens').all()).results)
   expect(rows).not.toContain(made.token.split('.')[2])
-  const plain = await (await apiRequest('/api/v0/uploads/tokens', { method: 'POST' })).json<any>()
+  const plain = await readJson('/api/v0/uploads/tokens', { method: 'POST' })
   expect(plain).toMatchObject({ max_bytes: 100_000_000_000, max_files: 1, name: '' })
 })
 
@@ -98,7 +96,7 @@ test('limits that are none are refused, all at once', async () => {
     'other',
   ])
   expect((await issue([] as any)).status).toBe(400)
-  expect(await codeOf(await issue({}, ADMIN))).toBe('403 forbidden')
+  expect(await errorCode(await issue({}, ADMIN_KEY))).toBe('403 forbidden')
 })
 
 test('it uploads from any origin: raw, as a form and by tus; the files are the account’s, listed by their token', async () => {
@@ -131,8 +129,8 @@ test('it uploads from any origin: raw, as a form and by tus; the files are the a
   const input = { input: String(third), cloud_credentials: { input: { cloud_provider: 'file-upload' } } }
   expect((await postJson('/api/v0/job', jobBody(input))).status).toBe(200)
   // Only within the account.
-  const { key } = await newKey()
-  expect((await (await apiRequest(`/uploads?token=${token_id}`, { key })).json<any>()).uploads).toEqual([])
+  const { key } = await createKey()
+  expect((await readJson(`/uploads?token=${token_id}`, { key })).uploads).toEqual([])
 })
 
 test('nothing else: no reading, no lists, no jobs, no tokens, by no method and no override', async () => {
@@ -168,9 +166,9 @@ test('nothing else: no reading, no lists, no jobs, no tokens, by no method and n
     `/api/v0/job/1`,
   ]
   for (const path of others)
-    expect(await codeOf(await apiRequest(path, { headers: as(token) })), path).toBe('401 unauthorized')
+    expect(await errorCode(await apiRequest(path, { headers: as(token) })), path).toBe('401 unauthorized')
   for (const path of ['/api/v0/job', '/api/v0/uploads/tokens', '/api/v0/presets'])
-    expect(await codeOf(await postJson(path, jobBody(), { headers: as(token) })), path).toBe('401 unauthorized')
+    expect(await errorCode(await postJson(path, jobBody(), { headers: as(token) })), path).toBe('401 unauthorized')
   expect(
     (await apiRequest(`/api/v0/uploads/tokens/${token_id}`, { method: 'DELETE', headers: as(token) })).status,
   ).toBe(401)
@@ -181,7 +179,7 @@ test('nothing else: no reading, no lists, no jobs, no tokens, by no method and n
 test('uploads of others are not there: of a key, of another token, of another account', async () => {
   const { token } = await issued({ max_files: 5 })
   const { token: second } = await issued({ max_files: 5 })
-  const { key } = await newKey()
+  const { key } = await createKey()
   const { token: foreign } = await issued({ max_files: 5 }, key)
   const byKey = await apiRequest('/uploads', { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
   const numbers = [await numberOf(byKey)]
@@ -222,11 +220,11 @@ test('forged and altered tokens are refused', async () => {
     'x'.repeat(5000),
     '',
   ]
-  for (const each of forged) expect(await codeOf(await raw(each)), each.slice(0, 80)).toBe('401 unauthorized')
+  for (const each of forged) expect(await errorCode(await raw(each)), each.slice(0, 80)).toBe('401 unauthorized')
   // Correctly signed, but for a token that was never issued.
   const none = `ut_AAAAAAAAAAAA|${expiry}`
   const ghost = `ut_AAAAAAAAAAAA.${expiry}.${await hmacSign(env, 'upload token', none)}`
-  expect(await codeOf(await raw(ghost))).toBe('401 unauthorized')
+  expect(await errorCode(await raw(ghost))).toBe('401 unauthorized')
   expect(await objects()).toBe(0)
   expect((await raw(token)).status).toBe(201)
 })
@@ -236,8 +234,8 @@ test('after its expiry it does nothing, not even for uploads it began; the recon
   const done = await numberOf(await raw(token))
   const open = await numberOf(await begin(token, 9))
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
-  expect(await codeOf(await raw(token))).toBe('401 unauthorized')
-  expect(await codeOf(await chunk(token, open, 'x'))).toBe('401 unauthorized')
+  expect(await errorCode(await raw(token))).toBe('401 unauthorized')
+  expect(await errorCode(await chunk(token, open, 'x'))).toBe('401 unauthorized')
   expect((await apiRequest(`/uploads/${open}`, { method: 'DELETE', headers: as(token, tus) })).status).toBe(401)
   await reconcile(env)
   expect(await filesOf(token_id)).toBeNull()
@@ -250,10 +248,10 @@ test('after its expiry it does nothing, not even for uploads it began; the recon
 test('no file is larger than max_bytes, whatever its length says', async () => {
   const { token, token_id } = await issued({ max_bytes: LENGTH, max_files: 100 })
   const more = `${BYTES}!`
-  expect(await codeOf(await raw(token, more))).toBe('413 too_large')
-  expect(await codeOf(await begin(token, LENGTH + 1))).toBe('413 too_large')
-  expect(await codeOf(await form(token, more))).toBe('413 too_large')
-  expect(await codeOf(await form(token, BYTES, 'x'.repeat(200_000)))).toBe('413 too_large')
+  expect(await errorCode(await raw(token, more))).toBe('413 too_large')
+  expect(await errorCode(await begin(token, LENGTH + 1))).toBe('413 too_large')
+  expect(await errorCode(await form(token, more))).toBe('413 too_large')
+  expect(await errorCode(await form(token, BYTES, 'x'.repeat(200_000)))).toBe('413 too_large')
   // A wrong length: shorter than the body, missing, and by tus.
   const short = await apiRequest('/uploads', {
     method: 'POST',
@@ -269,11 +267,11 @@ test('no file is larger than max_bytes, whatever its length says', async () => {
     },
   })
   const chunked = await apiRequest('/uploads', { method: 'POST', body: stream, headers: as(token) })
-  expect(await codeOf(chunked)).toBe('411 length_required')
+  expect(await errorCode(chunked)).toBe('411 length_required')
   const open = await numberOf(await begin(token, LENGTH))
-  expect(await codeOf(await chunk(token, open, more))).toBe('413 too_large')
+  expect(await errorCode(await chunk(token, open, more))).toBe('413 too_large')
   expect((await chunk(token, open, BYTES)).status).toBe(204)
-  expect(await codeOf(await chunk(token, open, '!', LENGTH))).toBe('413 too_large')
+  expect(await errorCode(await chunk(token, open, '!', LENGTH))).toBe('413 too_large')
   expect((await form(token, BYTES, 'x'.repeat(1000))).status).toBe(201)
   const sizes = (await uploads(`token=${token_id}`)).map((each: any) => each.size)
   expect(sizes).toEqual([LENGTH, LENGTH])
@@ -285,7 +283,8 @@ test('of many that race for the last file one gets it; what failed or was given 
   const { token, token_id } = await issued({ max_files: 2 })
   const raced = await Promise.all(Array.from({ length: 12 }, (_, n) => (n % 2 ? raw(token) : begin(token, 9))))
   expect(raced.filter(({ status }) => status === 201)).toHaveLength(2)
-  for (const each of raced.filter(({ status }) => status !== 201)) expect(await codeOf(each)).toBe('429 quota_exceeded')
+  for (const each of raced.filter(({ status }) => status !== 201))
+    expect(await errorCode(each)).toBe('429 quota_exceeded')
   expect(await filesOf(token_id)).toBe(2)
   // From here on with another token: one file is begun, aborted, begun again, stored, deleted.
   const one = await issued()
@@ -293,7 +292,7 @@ test('of many that race for the last file one gets it; what failed or was given 
   expect((await raw(one.token)).status).toBe(429)
   await apiRequest(`/uploads/${first}`, { method: 'DELETE', headers: as(one.token, tus) })
   expect(await filesOf(one.token_id)).toBe(0)
-  expect(await codeOf(await form(one.token, ''))).toBe('400 invalid_request')
+  expect(await errorCode(await form(one.token, ''))).toBe('400 invalid_request')
   expect(await filesOf(one.token_id)).toBe(0)
   const stored = await numberOf(await raw(one.token))
   expect((await apiRequest(`/uploads/${stored}`, { method: 'DELETE', headers: as(one.token) })).status).toBe(204)
@@ -302,7 +301,7 @@ test('of many that race for the last file one gets it; what failed or was given 
 })
 
 test('it counts against the quotas of its account and its key', async () => {
-  const { key } = await newKey({ max_stored_upload_bytes: LENGTH + 5 })
+  const { key } = await createKey({ max_stored_upload_bytes: LENGTH + 5 })
   const { token } = await issued({ max_files: 9 }, key)
   expect((await raw(token)).status).toBe(201)
   const answer = await raw(token)
@@ -311,7 +310,7 @@ test('it counts against the quotas of its account and its key', async () => {
 })
 
 test('has its own rate limit, equal to that of its key', async () => {
-  const { key } = await newKey({ requests_per_minute: 3 })
+  const { key } = await createKey({ requests_per_minute: 3 })
   const { token } = await issued({ max_files: 9 }, key)
   const answers = [await raw(token), await raw(token), await raw(token), await raw(token)]
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429])
@@ -321,27 +320,27 @@ test('has its own rate limit, equal to that of its key', async () => {
 
 test('it ends with its key, at once: revoked or replaced; a revoked key issues none', async () => {
   for (const end of ['revoke', 'rotate'] as const) {
-    const { key, id } = await newKey()
+    const { key, id } = await createKey()
     const { token } = await issued({ max_files: 9 }, key)
     const open = await numberOf(await begin(token, 9))
-    if (end === 'revoke') await apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })
-    else await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })
-    expect(await codeOf(await raw(token)), end).toBe('401 unauthorized')
-    expect(await codeOf(await chunk(token, open, 'x')), end).toBe('401 unauthorized')
+    if (end === 'revoke') await apiRequest(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN_KEY })
+    else await postJson(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN_KEY })
+    expect(await errorCode(await raw(token)), end).toBe('401 unauthorized')
+    expect(await errorCode(await chunk(token, open, 'x')), end).toBe('401 unauthorized')
     // This isolate still caches the key as valid; the SQL statement checks it.
-    expect(await codeOf(await issue({}, key)), end).toBe('401 unauthorized')
+    expect(await errorCode(await issue({}, key)), end).toBe('401 unauthorized')
   }
 })
 
 test('a token of the configured key ends when another key is configured', async () => {
   const { token } = await issued({ max_files: 9 })
   await env.DB.prepare(`UPDATE upload_tokens SET key_hash = ?`).bind('A'.repeat(43)).run()
-  expect(await codeOf(await raw(token))).toBe('401 unauthorized')
+  expect(await errorCode(await raw(token))).toBe('401 unauthorized')
 })
 
 test('it is revoked by its id, by its account alone', async () => {
   const { token, token_id } = await issued()
-  const { key } = await newKey()
+  const { key } = await createKey()
   const revoke = (asker?: string) =>
     apiRequest(`/api/v0/uploads/tokens/${token_id}`, {
       method: 'DELETE',
@@ -350,7 +349,7 @@ test('it is revoked by its id, by its account alone', async () => {
   expect((await revoke(key)).status).toBe(404)
   expect((await revoke()).status).toBe(204)
   expect((await revoke()).status).toBe(404)
-  expect(await codeOf(await raw(token))).toBe('401 unauthorized')
+  expect(await errorCode(await raw(token))).toBe('401 unauthorized')
 })
 
 test('an account has only so many at a time, also of those that are asked for at once', async () => {
@@ -360,5 +359,5 @@ test('an account has only so many at a time, also of those that are asked for at
   await env.DB.prepare(fill).bind(9998).run()
   const answers = await Promise.all(Array.from({ length: 5 }, () => issue()))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(2)
-  expect(await codeOf(answers.find(({ status }) => status === 429)!)).toBe('429 quota_exceeded')
+  expect(await errorCode(answers.find(({ status }) => status === 429)!)).toBe('429 quota_exceeded')
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { retryDelayMs } from '#contract/api/webhookMessage.ts'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, ADMIN_KEY, readJson, createKey } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { clockOffsetMs, createJob, advanceClock, startNextAttempt } from '../support/jobFixture.ts'
 
@@ -44,11 +44,11 @@ const create = (change: Record<string, unknown> = { webhook_url: HOOK }) => crea
 async function finished(change?: Record<string, unknown>): Promise<[number, FakeAttempt]> {
   const id = await create(change)
   const attempt = await startNextAttempt()
-  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  await attempt.complete()
   return [id, attempt]
 }
 
-const deliveries = async (id: number) => (await (await apiRequest(`/api/v0/job/${id}/webhooks`)).json<any>()).deliveries
+const deliveries = async (id: number) => (await readJson(`/api/v0/job/${id}/webhooks`)).deliveries
 const webhookScheduler = (attempt: FakeAttempt) => env.COURIER.get(env.COURIER.idFromName(attempt.job))
 const settled = (id: number, tries: number) =>
   vi.waitUntil(async () => (await deliveries(id))[0]?.attempts.length === tries, {
@@ -182,10 +182,8 @@ test('an address that is not public is refused when the job is created, behind a
 })
 
 test('a job without webhook_url uses the key’s; null means none given; an empty one disables it; the address is sealed, changed by admins, and deleted with its key', async () => {
-  const admin = { key: 'test-only-admin-key' }
-  const made = await postJson('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
-  expect(made.status).toBe(201)
-  const { id: keyId, key, webhook_url } = await made.json<any>()
+  const admin = { key: ADMIN_KEY }
+  const { id: keyId, key, webhook_url } = await createKey({ account: 'default', webhook_url: HOOK })
   expect(webhook_url).toBe('https://hooks.test/in?…')
   expect(JSON.stringify((await env.DB.prepare('SELECT * FROM api_keys').all()).results)).not.toContain('TOPSECRET')
   const cancelled = async (change: Record<string, unknown>, by = key): Promise<number> => {
@@ -196,7 +194,7 @@ test('a job without webhook_url uses the key’s; null means none given; an empt
   const told = await cancelled({})
   await settled(told, 1)
   expect(received.map(({ url }) => url)).toEqual([HOOK])
-  const { config } = await (await apiRequest(`/api/v0/job/${told}`)).json<any>()
+  const { config } = await readJson(`/api/v0/job/${told}`)
   expect(config.webhook_url).toBe('https://hooks.test/in?…')
   expect(await deliveries(await cancelled({ webhook_url: null }))).toHaveLength(1)
   expect(await deliveries(await cancelled({ webhook_url: '' }))).toEqual([])
@@ -256,7 +254,7 @@ test('a webhook scheduler that could not be woken is woken by the reconciler', a
   vi.spyOn(env.COURIER, 'get').mockImplementation(() => {
     throw new Error('lost')
   })
-  await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+  await attempt.fail('source_not_media')
   vi.restoreAllMocks()
   expect(await deliveries(id)).toMatchObject([{ event: 'job.failed', state: 'pending', tries: 0 }])
   advanceClock(3 * 60_000)
@@ -302,7 +300,7 @@ test('a webhook scheduler that is woken while it finishes still sends the delive
     const { results } = await env.DB.prepare('SELECT id FROM webhooks WHERE job = ?').bind(id).all<{ id: string }>()
     expect((await postJson(`/api/v0/job/${id}/webhooks/${results[0]!.id}/replay`, {})).status).toBe(202)
   }
-  await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(6))])
+  await attempt.complete()
   // No other read may happen until then.
   await vi.waitUntil(() => afterLast === null, { timeout: STEP_TIMEOUT_MS, interval: 5 })
   await settled(id, 2)

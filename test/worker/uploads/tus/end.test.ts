@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { STEP_TIMEOUT_MS } from '../../../support/timeouts.ts'
 import { reconcile } from '../../../../worker/reconciler.ts'
-import { apiRequest } from '../../support/apiClient.ts'
+import { apiRequest, createKey } from '../../support/apiClient.ts'
 import {
   createUpload,
   CHUNK,
@@ -110,13 +110,7 @@ describe('the end', () => {
 
   test('another account’s upload is the same 404 as a missing one', async () => {
     const path = await createUpload(6)
-    const made = await apiRequest('/api/v0/keys', {
-      key: 'test-only-admin-key',
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ account: 'bob', label: 'x' }),
-    })
-    const { key } = await made.json<{ key: string }>()
+    const { key } = await createKey()
     const missing = await tus('/uploads/999999', 'PATCH', { ...CHUNK, 'upload-offset': '0' }, 'x', key)
     const body = await missing.text()
     expect(missing.status).toBe(404)
