@@ -23,10 +23,13 @@ export type AbortKind = 'cancelled' | 'interrupted' | 'stopped' | 'unheard'
  */
 export class AttemptAbort extends Error {
   readonly kind: AbortKind
-  constructor(kind: AbortKind) {
+  /** For the owner of the job: why an interrupted run could not finish. */
+  readonly why: string | undefined
+  constructor(kind: AbortKind, why?: string) {
     super(`The run was ${kind}.`)
     this.name = 'Halt'
     this.kind = kind
+    this.why = why
   }
 }
 

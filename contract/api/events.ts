@@ -17,6 +17,8 @@ export interface StoredEvent {
   /** Container `slot-k`, or the k-th local transcoder. */
   slot?: number
   error?: JobError
+  /** For an evicted attempt: why it could not finish. */
+  why?: string
   /** For a lost attempt: seconds until the next one. */
   retrySeconds?: number
   /** For failed starts: how many in a row, the reason of the last one, and seconds until the next. */
@@ -57,7 +59,8 @@ export function storedEventOf(
       return { type: 'attempt.started', at, ...attempt, ...(from.slot === null ? {} : { slot: from.slot }) }
     case 'queued':
       if (event.type === 'lost') return { type: 'attempt.lost', at, ...attempt, ...retry }
-      if (event.type === 'evicted') return { type: 'attempt.evicted', at, ...attempt }
+      if (event.type === 'evicted')
+        return { type: 'attempt.evicted', at, ...attempt, ...(event.why ? { why: event.why } : {}) }
       if (event.type === 'start_failed' && isPublished(next.starts_failed)) {
         const starts = { failed: next.starts_failed, reason: event.reason, retrySeconds: Math.round(delayMs / 1000) }
         return { type: 'attempt.start_failed', at, ...attempt, starts }
@@ -86,7 +89,7 @@ const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>>
       ? 'A transcoder could not be started.'
       : `A transcoder could not be started ${starts.failed} times in a row (most recently because ${startFailureMessages[starts.reason]}); retrying in ${starts.retrySeconds} s.`,
   'attempt.evicted': (event) =>
-    `Attempt ${event.attempt} was interrupted because its transcoder is shutting down; another attempt follows. This does not count as a lost attempt.`,
+    `Attempt ${event.attempt} was interrupted because its transcoder is shutting down${event.why === undefined ? '' : ` (${event.why})`}; another attempt follows. This does not count as a lost attempt.`,
   'attempt.lost': (event) =>
     `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another attempt follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.`,
   'job.committing': () => 'All outputs are uploaded and are being published.',

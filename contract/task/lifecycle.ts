@@ -54,7 +54,7 @@ export type TaskEvent =
    * Given back by a transcoder that is shutting down (a rollout, a restarting host). Not caused by the job, so not
    * counted.
    */
-  | { type: 'evicted'; attempt: number }
+  | { type: 'evicted'; attempt: number; why?: string | undefined }
   | { type: 'attempt_failed'; attempt: number; error: JobError }
   | { type: 'finish'; attempt: number }
   /** A dry run has delivered its estimate. */

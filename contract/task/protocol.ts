@@ -221,6 +221,8 @@ export const failPostSchema = z.object({
    * the answer to a heartbeat.
    */
   reason: z.enum(['failed', 'interrupted', 'cancelled']),
+  /** Of an interrupted attempt, for people: why it could not finish. Older transcoders send none. */
+  why: z.optional(z.string().check(z.maxLength(300))),
   error: z.optional(
     z.object({
       code: z.string().check(z.maxLength(64)),

@@ -35,7 +35,10 @@ export interface RunningService {
  * the packages because both contain executed code, so both need the same write protection.
  */
 const COMPILED = join(ROOT, 'node_modules', '.cache', 'splicepoint')
-/** A cancelled encode needs 2 s, and giving back a task needs a request. After this time the process is killed. */
+/**
+ * From the end of a drain until the process is killed: a cancelled encode needs 2 s, and giving back a task needs a
+ * request.
+ */
 const TRANSCODER_GRACE_MS = 8_000
 const WORKER_GRACE_MS = 6_000
 
@@ -132,8 +135,9 @@ export class LocalService {
    */
   stop(): Promise<void> {
     this.#stopped.abort()
+    const graceMs = this.#settings.drainSeconds * 1000 + TRANSCODER_GRACE_MS
     this.#stopping ??= (async () => {
-      await Promise.all(this.#transcoders.map((child) => child.stop(TRANSCODER_GRACE_MS)))
+      await Promise.all(this.#transcoders.map((child) => child.stop(graceMs)))
       await this.#worker?.stop(WORKER_GRACE_MS)
       await this.#migrating
       await this.#front?.close()
@@ -170,7 +174,7 @@ export class LocalService {
   }
 
   async #startTranscoders(state: StateDirectory, run: RunSecrets): Promise<string[]> {
-    const { transcoders, inherited, engine, workDir } = this.#settings
+    const { transcoders, inherited, engine, workDir, drainSeconds } = this.#settings
     // Any free port at first, then always the same: the Worker knows the transcoder by its address.
     const ports = Array.from({ length: transcoders }, () => '0')
     this.#transcoders = ports.map(
@@ -185,6 +189,7 @@ export class LocalService {
             HOST: '127.0.0.1',
             PORT: ports[index] ?? '0',
             WORK_DIR: workDir,
+            DRAIN_SECONDS: String(drainSeconds),
             NODE_COMPILE_CACHE: COMPILED,
             MALLOC_ARENA_MAX: '2',
           }),

@@ -44,6 +44,8 @@ export interface LocalSettings {
   trustProxy: boolean
   /** Passed on if set. */
   leaseSeconds: string | null
+  /** How long a running attempt may continue when the service stops, if that is enough to finish it. */
+  drainSeconds: number
   /** Environment variables that every child process gets: paths of programs and language settings only. */
   inherited: Record<string, string>
   /** Environment variables for the transcoders only. */
@@ -77,6 +79,7 @@ export function readSettings(
     baseUrl: publicAddress(env),
     trustProxy: whole(env, 'TRUST_PROXY', 0, 0, 1) === 1,
     leaseSeconds,
+    drainSeconds: whole(env, 'DRAIN_SECONDS', 5, 0, 86_400),
     inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
     engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH', 'MAX_UNSIZED_BYTES', 'ESTIMATE_PRICES', 'KEEP_WORK']),
   }

@@ -447,10 +447,10 @@ async function reportFailure(
   const post: FailPost =
     kind === 'failed' || kind === 'unheard'
       ? { reason: 'failed', error: toJobError(kind === 'unheard' ? HEARTBEAT_LOST : cause, secrets) }
-      : { reason: kind }
+      : { reason: kind, ...(cause instanceof AttemptAbort && cause.why !== undefined ? { why: cause.why } : {}) }
   if (post.error?.code === 'internal' && cause instanceof Error)
     log.error('unexpected', { stack: redactText(cause.stack ?? '', secrets) })
-  log.info('ended', { reason: post.reason, code: post.error?.code, error: post.error?.message })
+  log.info('ended', { reason: post.reason, why: post.why, code: post.error?.code, error: post.error?.message })
   // The next attempt waits for the report of an interrupted one; otherwise the log is complete before the job ends.
   if (kind !== 'interrupted') await logs.send(LOG_MS)
   await door.postFailure(post, REPORT_MS[kind], new AbortController().signal).catch((error: unknown) => {

@@ -55,21 +55,21 @@ const UNKNOWN_SHARE = 8
 /** Pure. `why` is a sentence for the log. */
 export function decideDrain(view: DrainState): { verdict: 'finish' | 'wait' | 'give_back'; why: string } {
   const { ending, restSeconds, leftSeconds, unknownSeconds, patienceSeconds, promised } = view
-  if (leftSeconds <= 0) return { verdict: 'give_back', why: 'the time to finish is over' }
-  if (ending) return { verdict: 'finish', why: 'only the answer of the Worker is waited for' }
+  if (leftSeconds <= 0) return { verdict: 'give_back', why: 'the time is up' }
+  if (ending) return { verdict: 'finish', why: 'only the answer of the Worker is missing' }
   if (restSeconds === null) {
     return unknownSeconds < patienceSeconds
-      ? { verdict: 'wait', why: 'how long it will take is not known yet' }
-      : { verdict: 'give_back', why: 'how long it will take cannot be told' }
+      ? { verdict: 'wait', why: 'the remaining time is not known yet' }
+      : { verdict: 'give_back', why: 'the remaining time cannot be predicted' }
   }
   if (promised) {
     return restSeconds > leftSeconds * OVERRUN_FACTOR + OVERRUN_SECONDS
-      ? { verdict: 'give_back', why: 'it became slower, and its rest does not fit any more' }
-      : { verdict: 'finish', why: 'its rest fits' }
+      ? { verdict: 'give_back', why: 'it became slower, and the rest no longer fits' }
+      : { verdict: 'finish', why: 'the rest fits' }
   }
   return restSeconds * MARGIN + END_SECONDS <= leftSeconds
-    ? { verdict: 'finish', why: 'its rest fits' }
-    : { verdict: 'give_back', why: 'its rest does not fit' }
+    ? { verdict: 'finish', why: 'the rest fits' }
+    : { verdict: 'give_back', why: 'the rest does not fit' }
 }
 
 /** Resolves when the attempt has ended, by itself or given back. */
@@ -86,7 +86,7 @@ export async function drain(attempt: DrainableAttempt, options: DrainOptions): P
     if (restSeconds !== null || attempt.ending) knownAt = now()
     const leftSeconds = seconds - (now() - began) / 1000
     const { verdict, why } = hurry.aborted
-      ? { verdict: 'give_back', why: 'told a second time to stop' }
+      ? { verdict: 'give_back', why: 'a second signal was received' }
       : decideDrain({
           ending: attempt.ending,
           restSeconds,
@@ -105,13 +105,19 @@ export async function drain(attempt: DrainableAttempt, options: DrainOptions): P
     said = verdict
     if (verdict === 'finish') promised = true
     if (verdict === 'give_back') {
-      attempt.halt.abort(new AttemptAbort('interrupted'))
+      attempt.halt.abort(new AttemptAbort('interrupted', explain(why, restSeconds, leftSeconds)))
       await over
       return
     }
     const next = pause(everyMs, false, { signal: hurry, ref: false }).catch(() => false)
     isOver = await Promise.race([over, next])
   }
+}
+
+/** For the events of the job. */
+function explain(why: string, restSeconds: number | null, leftSeconds: number): string {
+  const left = `${Math.max(0, Math.round(leftSeconds))} s until it has to end`
+  return restSeconds === null ? `${why}; ${left}` : `${why}: about ${Math.ceil(restSeconds)} s of work, ${left}`
 }
 
 function rounded(seconds: number | null): number | null {

@@ -217,7 +217,7 @@ export const taskApi = new Hono<TaskEnv>()
 
   .post('/task/:id/fail', async (c) => {
     const { attempt, task: id, jobId } = c.var
-    const { reason, error, warnings } = await parseBody(c, failPostSchema)
+    const { reason, why, error, warnings } = await parseBody(c, failPostSchema)
     const before = await findTask(c.env.DB, id)
     if (before?.attempt !== attempt) throw staleAttempt()
     // A final state never changes (I2).
@@ -225,7 +225,7 @@ export const taskApi = new Hono<TaskEnv>()
     if (reason === 'cancelled') return c.json({ state: 'cancelled' })
     const result =
       reason === 'interrupted'
-        ? await applyEvent(c.env, { id, jobId }, { type: 'evicted', attempt })
+        ? await applyEvent(c.env, { id, jobId }, { type: 'evicted', attempt, why })
         : await applyEvent(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: toJobError(error) })
     if (!result.ok && result.refusal === 'stale') throw staleAttempt()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })

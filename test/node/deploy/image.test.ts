@@ -237,7 +237,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('the image (skipped unless CONTAINERS names
         await terminate()
         await docker('kill', '--signal=TERM', transcoder.id)
         expect(await exited()).toMatchObject({ ExitCode: 0 })
-        expect(await transcoder.logs()).toContain('told a second time to stop')
+        expect(await transcoder.logs()).toContain('a second signal was received')
         const waiting = await waitFor('the task to wait again', async () => {
           const status = await service.status(id)
           return status?.phase === 'queued' ? status : null

@@ -194,7 +194,14 @@ test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
 
 test('a transcoder that returns its task on SIGTERM frees its slot for another attempt immediately', async () => {
   const { id, attempt: first } = await startJob()
-  expect(await (await first.giveBack()).json()).toEqual({ state: 'queued' })
+  const why = 'the rest does not fit: about 5000 s of work, 840 s until it has to end'
+  const returned = await first.taskApi('POST', '/fail', { reason: 'interrupted', why })
+  expect(await returned.json()).toEqual({ state: 'queued' })
+  const { events } = await readJson(`/api/v0/job/${id}/events`)
+  expect(events.at(-1)).toMatchObject({
+    type: 'attempt.evicted',
+    message: `Attempt 1 was interrupted because its transcoder is shutting down (${why}); another attempt follows. This does not count as a lost attempt.`,
+  })
   await sweepLater()
   const second = await startNextAttempt()
   await second.complete()

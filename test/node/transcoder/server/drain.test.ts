@@ -60,20 +60,22 @@ async function play(rest: (second: number) => number | null, endsAt = Infinity) 
   const log = createLog((line) => void lines.push(JSON.parse(line) as Record<string, unknown>))
   const hurry = new AbortController().signal
   await drain(attempt, { seconds: 840, hurry, log, everyMs: 0, now: () => second * 1000 })
-  return { haltedAt, reason: (attempt.halt.signal.reason as AttemptAbort | undefined)?.kind, lines }
+  const abort = attempt.halt.signal.reason as AttemptAbort | undefined
+  return { haltedAt, reason: abort?.kind, why: abort?.why, lines }
 }
 
 test('an attempt that goes on as predicted ends by itself, which is logged once', async () => {
   const { haltedAt, lines } = await play((second) => 300 - second, 300)
   expect(haltedAt).toBeNull()
   expect(lines).toMatchObject([
-    { msg: 'draining', decision: 'finish', why: 'its rest fits', rest_seconds: 299, left_seconds: 839 },
+    { msg: 'draining', decision: 'finish', why: 'the rest fits', rest_seconds: 299, left_seconds: 839 },
   ])
 })
 
 test('one that becomes too slow is given back long before the end of the time', async () => {
-  const { haltedAt, reason, lines } = await play((second) => (second < 100 ? 500 : 2000))
+  const { haltedAt, reason, why, lines } = await play((second) => (second < 100 ? 500 : 2000))
   expect([haltedAt, reason]).toEqual([100, 'interrupted'])
+  expect(why).toBe('it became slower, and the rest no longer fits: about 2000 s of work, 740 s until it has to end')
   expect(lines.map((line) => line['decision'])).toEqual(['finish', 'give_back'])
 })
 

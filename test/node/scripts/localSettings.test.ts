@@ -1,0 +1,13 @@
+// In charge of: settings of `npm start` that are numbers: defaults, limits, and the error that names the setting.
+import { expect, test } from 'vitest'
+import { readSettings } from '../../../scripts/local/localSettings.ts'
+
+test('DRAIN_SECONDS is 5 unless set, and a wrong value is refused by name', () => {
+  expect(readSettings({}).drainSeconds).toBe(5)
+  expect(readSettings({ DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)
+  expect(readSettings({ DRAIN_SECONDS: '900' }).drainSeconds).toBe(900)
+  for (const wrong of ['-1', '1.5', '86401', 'long'])
+    expect(() => readSettings({ DRAIN_SECONDS: wrong })).toThrow(
+      `DRAIN_SECONDS must be a whole number from 0 to 86400, not "${wrong}".`,
+    )
+})
