@@ -2,6 +2,7 @@
 // Not in charge of: what a setting does.
 
 /** The host name that leads from a container to the task API; the only one that it reaches. */
+/** The name is older than the term "task API". It stays, because running containers are connected to it. */
 export const TASK_API_HOST = 'door.splicepoint.internal'
 
 declare global {
@@ -29,7 +30,7 @@ export interface Settings {
   transcoderUrls: readonly string[]
   maxSlots: number
   /** Address of the task API for transcoders. */
-  doorUrl: string
+  taskApiUrl: string
   leaseMs: number
   /** Maximum number of unfinished jobs of an account. */
   maxActiveJobs: number
@@ -105,7 +106,7 @@ export function settings(env: Env): Settings {
     transcoderUrls,
     maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : whole('MAX_SLOTS', 1, 1),
     // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
-    doorUrl: (env.DOOR_URL || `http://${TASK_API_HOST}`).replace(/\/+$/, ''),
+    taskApiUrl: (env.TASK_API_URL || `http://${TASK_API_HOST}`).replace(/\/+$/, ''),
     leaseMs: positive('LEASE_SECONDS', 30) * 1000,
     maxActiveJobs: whole('MAX_ACTIVE_JOBS', 10_000, 0),
     maxStoredUploadBytes: whole('MAX_STORED_UPLOAD_BYTES', null, 0),

@@ -101,9 +101,9 @@ async function untilReady([command = '', ...args]: string[]): Promise<Start> {
 }
 
 /** @returns the duration of the answer */
-async function accept(url: string, door: string): Promise<number> {
+async function accept(url: string, taskApiUrl: string): Promise<number> {
   const began = performance.now()
-  const body = { protocol: TASK_PROTOCOL, task_id: 'bench', attempt: 1, token: 'none', door }
+  const body = { protocol: TASK_PROTOCOL, task_id: 'bench', attempt: 1, token: 'none', task_api_url: taskApiUrl }
   const { status } = await fetch(`${url}/run`, { method: 'POST', body: JSON.stringify(body) })
   if (status !== 202) throw new Error(`/run was answered ${status}.`)
   return performance.now() - began

@@ -278,7 +278,7 @@ function variables(config: Table): Check {
   if (!['', 'platform'].includes(value('EGRESS'))) {
     return warning('variables', `EGRESS is "${value('EGRESS')}".`, 'On Cloudflare: EGRESS = "platform".')
   }
-  const filled = ['ALLOW_PRIVATE_HOSTS', 'API_KEY', 'DOOR_URL'].filter((name) => value(name) !== '')
+  const filled = ['ALLOW_PRIVATE_HOSTS', 'API_KEY', 'TASK_API_URL'].filter((name) => value(name) !== '')
   if (filled.length > 0 && transcoderUrls(config) === '') {
     return warning(
       'variables',

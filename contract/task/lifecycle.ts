@@ -69,13 +69,13 @@ export type SideEffect =
   | 'take_slot'
   | 'release_slot'
   /** Free the slot, but do not offer it again at once: its transcoder did not answer. */
-  | 'rest_slot'
+  | 'cool_down_slot'
   /** Assign work: a slot is free or a task is waiting. */
   | 'schedule'
   /** Stop the transcoder now, without waiting for its next heartbeat. */
   | 'stop_transcoder'
   /** Abort uploads and delete the live progress. */
-  | 'settle'
+  | 'clean_up'
 
 export type Transition =
   | { ok: true; next: TaskLifecycle; effects: SideEffect[]; error: JobError | null; delayMs: number }
@@ -129,7 +129,7 @@ function refuseTransition(refusal: 'same' | 'stale' | 'terminal' | 'impossible')
 function loseAttempt(lifecycle: TaskLifecycle, error: JobError): Transition {
   const lost = lifecycle.lost + 1
   if (lost >= MAX_LOST_ATTEMPTS) {
-    return acceptTransition(lifecycle, { state: 'failed', lost }, ['release_slot', 'settle', 'schedule'], error)
+    return acceptTransition(lifecycle, { state: 'failed', lost }, ['release_slot', 'clean_up', 'schedule'], error)
   }
   return acceptTransition(
     lifecycle,
@@ -174,7 +174,7 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
       if (lifecycle.state !== 'starting') return refuseTransition('impossible')
       const failed = lifecycle.starts_failed + 1
       const change = { state: 'queued', starts_failed: failed } as const
-      return acceptTransition(lifecycle, change, ['rest_slot', 'schedule'], null, startRetryMs(failed))
+      return acceptTransition(lifecycle, change, ['cool_down_slot', 'schedule'], null, startRetryMs(failed))
     }
     case 'started':
       if (lifecycle.state === 'running') return refuseTransition('same')
@@ -192,7 +192,7 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
     case 'attempt_failed':
       if (lifecycle.state !== 'starting' && lifecycle.state !== 'running') return refuseTransition('impossible')
       return jobErrorPolicies[event.error.code].permanent
-        ? acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', 'settle', 'schedule'], event.error)
+        ? acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', 'clean_up', 'schedule'], event.error)
         : loseAttempt(lifecycle, event.error)
     case 'finish':
       if (lifecycle.state === 'committing') return refuseTransition('same')
@@ -201,15 +201,15 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
         : refuseTransition('impossible')
     case 'planned':
       return lifecycle.state === 'running' && lifecycle.kind === 'plan'
-        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'settle', 'schedule'])
+        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'clean_up', 'schedule'])
         : refuseTransition('impossible')
     case 'committed':
       return lifecycle.state === 'committing'
-        ? acceptTransition(lifecycle, { state: 'completed' }, ['settle'])
+        ? acceptTransition(lifecycle, { state: 'completed' }, ['clean_up'])
         : refuseTransition('impossible')
     case 'commit_failed':
       return lifecycle.state === 'committing'
-        ? acceptTransition(lifecycle, { state: 'failed' }, ['settle'], event.error)
+        ? acceptTransition(lifecycle, { state: 'failed' }, ['clean_up'], event.error)
         : refuseTransition('impossible')
     case 'cancel':
       // Cancel or commit: the first of the two writes wins (I9).
@@ -217,14 +217,14 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
       return acceptTransition(
         lifecycle,
         { state: 'cancelled' },
-        lifecycle.state === 'queued' ? ['settle'] : ['release_slot', 'stop_transcoder', 'settle', 'schedule'],
+        lifecycle.state === 'queued' ? ['clean_up'] : ['release_slot', 'stop_transcoder', 'clean_up', 'schedule'],
       )
     case 'deadline':
       if (lifecycle.state === 'committing') return refuseTransition('impossible')
       return acceptTransition(
         lifecycle,
         { state: 'failed' },
-        lifecycle.state === 'queued' ? ['settle'] : ['release_slot', 'stop_transcoder', 'settle', 'schedule'],
+        lifecycle.state === 'queued' ? ['clean_up'] : ['release_slot', 'stop_transcoder', 'clean_up', 'schedule'],
         { code: 'deadline_exceeded', message: 'The job did not finish before its deadline.' },
       )
   }

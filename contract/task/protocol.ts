@@ -10,30 +10,11 @@ import type { JobSpec } from '../job/jobSpec.ts'
 import { warningCode } from '../warningCodes.ts'
 
 /**
- * Raised when a message changes shape. Old and new versions meet during a rollout, so the task API accepts every
- * version in `SUPPORTED_PROTOCOLS`.
+ * Number of the messages below. It is raised when a member is renamed or gets another meaning, and when a task needs a
+ * transcoder that knows something new. A transcoder refuses `POST /run` with another number (400 `protocol_mismatch`),
+ * and the task waits until a newer transcoder is available.
  */
-export const TASK_PROTOCOL = 1
-/**
- * For dry runs only. An older transcoder would treat such a task as a transcode and write outputs. It refuses this
- * number instead (`/run` answers 400), and the task waits until a newer transcoder is available.
- */
-const DRY_RUN_PROTOCOL = 2
-/** For jobs whose renditions depend on the source. An older transcoder would plan them without rungs, or fail them. */
-const SOURCE_DEPENDENT_PROTOCOL = 3
-export const SUPPORTED_PROTOCOLS: readonly number[] = [TASK_PROTOCOL, DRY_RUN_PROTOCOL, SOURCE_DEPENDENT_PROTOCOL]
-
-type SourceDependentFields = Partial<Pick<JobConfig, 'ladder' | 'allow_upscaling'>> & {
-  audioProfiles?: { optional?: boolean | undefined }[]
-}
-
-/** @param config the fields that may need a newer transcoder */
-export function requiredProtocol(kind: TaskKind, config: SourceDependentFields = {}): number {
-  const { ladder, allow_upscaling: upscaling, audioProfiles = [] } = config
-  if (ladder !== undefined || upscaling === false || audioProfiles.some(({ optional }) => optional === true))
-    return SOURCE_DEPENDENT_PROTOCOL
-  return kind === 'plan' ? DRY_RUN_PROTOCOL : TASK_PROTOCOL
-}
+export const TASK_PROTOCOL = 4
 
 /** Largest body of one request to the task API, in bytes (a Worker accepts 100 MB on the lowest plan). */
 export const MAX_TASK_BODY_BYTES = 32 * 1024 * 1024
@@ -43,16 +24,14 @@ export const MIN_PART_BYTES = 8 * 1024 * 1024
 export const MAX_PARTS = 10_000
 export const HEARTBEAT_MS = 1000
 
-/**
- * The body of `POST /run` on a transcoder. `door` is the base address of the Worker's task API, without a trailing
- * slash.
- */
+/** The body of `POST /run` on a transcoder. */
 export const runRequestSchema = z.object({
   protocol: z.number(),
   task_id: z.string().check(z.regex(/^[a-z0-9-]{1,80}$/)),
   attempt: z.number().check(z.int(), z.positive()),
   token: z.string().check(z.minLength(1), z.maxLength(1000)),
-  taskApi: z.url(),
+  /** Base address of the Worker's task API, without a trailing slash. */
+  task_api_url: z.url(),
 })
 export type RunRequest = z.infer<typeof runRequestSchema>
 
@@ -64,9 +43,9 @@ export interface TaskDescription {
   attempt: number
   /** plan = a dry run: it ends with `/estimate`, and the task API accepts no uploads for it. */
   kind: TaskKind
-  /** As stored; used for `job.json` only. Transcoders that are older than `spec` translate it themselves. */
+  /** As stored; used for `job.json` only. */
   config: JobConfig
-  /** The work of the attempt. Absent, like its version, in answers of older Workers. */
+  /** The work of the attempt. If its version is older than the transcoder's, the transcoder derives it from `config`. */
   spec?: JobSpec
   spec_version?: number
   /** The plan that an earlier attempt stored. A later attempt follows it. */
@@ -75,8 +54,8 @@ export interface TaskDescription {
   input_name: string
   /** Milliseconds that this attempt may take before the service gives it up. */
   max_attempt_ms: number
-  /** Reports that the service accepts in addition to the outputs. Older services omit it: they accept none. */
-  takes?: {
+  /** Reports that the service accepts in addition to the outputs. Absent = none. */
+  accepts?: {
     /** `POST /task/:id/source` → `SourcePost`. */
     source: boolean
     /** `PUT /task/:id/preview`: one JPEG frame of the source. */
@@ -104,8 +83,8 @@ export const progressPostSchema = z.object({
 })
 export type ProgressPost = z.infer<typeof progressPostSchema>
 
-/** continue; cancel = the job was cancelled; stop = this is no longer the current attempt. */
-export type ProgressReply = { verdict: 'continue' | 'cancel' | 'stop' }
+/** cancel = the job was cancelled; stop = this is no longer the current attempt. */
+export type ProgressReply = { instruction: 'continue' | 'cancel' | 'stop' }
 
 const outputPath = z.string().check(z.minLength(1), z.maxLength(1024))
 /**
@@ -246,15 +225,16 @@ export const SOURCE_ERROR_HEADER = 'x-source-error'
  * separate resources. The Worker reads the playlists and does not reveal any address:
  *
  * - `GET /task/:id/input/hls` → `HlsDescription`; repeated while `ended` is false
- * - `GET /task/:id/input/hls/<pin>/<track>/segments/<n>` and `…/maps/<n>` → the complete bytes of one resource, as the
- *   server has them (encrypted if `key` is a number)
- * - `GET /task/:id/input/hls/<pin>/keys/<n>` → 16 bytes, the key of AES-128 in CBC mode with PKCS#7 padding
+ * - `GET /task/:id/input/hls/<digest>/<track>/segments/<n>` and `…/maps/<n>` → the complete bytes of one resource, as
+ *   the server has them (encrypted if `key` is a number)
+ * - `GET /task/:id/input/hls/<digest>/keys/<n>` → 16 bytes, the key of AES-128 in CBC mode with PKCS#7 padding
  *
- * `pin` is a digest of the playlists. A `pin` other than the description's, or playlists that have changed:
- * `source_changed`.
+ * `<digest>` is `playlist_digest` of the description. If the playlists have another digest meanwhile, the answer is the
+ * error `source_changed`.
  */
 export interface HlsDescription {
-  pin: string
+  /** Digest of the playlists: changes with any change of their content. */
+  playlist_digest: string
   /** False: a live event that is still running; segments will be added. */
   ended: boolean
   /** The longest segment, in seconds. */
@@ -268,8 +248,8 @@ export interface HlsTrack {
   /** Initialisation sections, numbered as in `HlsSegment.map`. */
   maps: HlsEncryption[]
   segments: HlsSegment[]
-  /** All durations are whole numbers, as before version 3 (RFC 8216, 4.3.2.1). Absent in older answers. */
-  rounds?: boolean
+  /** All durations are whole numbers, as before version 3 (RFC 8216, 4.3.2.1). */
+  integer_durations?: boolean
 }
 interface HlsEncryption {
   /** Number of the key; null = not encrypted. */

@@ -223,7 +223,7 @@ export class LocalService {
         ...run,
         EGRESS: 'pinned',
         TRANSCODER_URLS: transcoderUrls.join(','),
-        DOOR_URL: remote?.doorUrl ?? baseUrl,
+        TASK_API_URL: remote?.taskApiUrl ?? baseUrl,
         ALLOW_PRIVATE_HOSTS: allowPrivateHosts,
         ...(publicUrl === null ? {} : { BASE_URL: publicUrl }),
         ...(trustProxy ? { TRUST_PROXY: '1' } : {}),

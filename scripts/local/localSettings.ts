@@ -19,7 +19,7 @@ export interface RemoteTranscoders {
   /** The TRANSCODER_SECRET of those transcoders. */
   secret: string
   /** The Worker's address as seen by the transcoders; null = the address that it listens on. */
-  doorUrl: string | null
+  taskApiUrl: string | null
 }
 
 export interface LocalSettings {
@@ -116,7 +116,7 @@ function remoteTranscoders(env: Environment): RemoteTranscoders | null {
   return {
     urls: urls.map((url) => origin(url, 'TRANSCODER_URLS')),
     secret,
-    doorUrl: env['DOOR_URL'] ? origin(env['DOOR_URL'], 'DOOR_URL') : null,
+    taskApiUrl: env['TASK_API_URL'] ? origin(env['TASK_API_URL'], 'TASK_API_URL') : null,
   }
 }
 

@@ -56,8 +56,8 @@ async function segments(body: object, source: string, directory: string): Promis
   if (!validation.ok) throw new Error(validation.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
   const taskApi = await new FakeTaskApi({ bytes: await readFile(source) }).start()
   try {
-    const takes = { source: false, preview: validation.config.preview !== false, log: false }
-    taskApi.task = { ...describeTask({ container: 'mp4' }), config: validation.config, takes }
+    const accepts = { source: false, preview: validation.config.preview !== false, log: false }
+    taskApi.task = { ...describeTask({ container: 'mp4' }), config: validation.config, accepts }
     await runTask(runRequest(taskApi), {
       engine: await testFfmpeg(),
       settings: { ...readSettings({}), workDir: join(directory, 'attempts') },

@@ -102,7 +102,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a dry run commits',
     file: lifecycle,
     find: `return lifecycle.state === 'running' && lifecycle.kind === 'plan'
-        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'settle', 'schedule'])`,
+        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'clean_up', 'schedule'])`,
     put: `return lifecycle.state === 'running' && lifecycle.kind === 'plan'
         ? acceptTransition(lifecycle, { state: 'committing' }, ['release_slot', 'schedule'])`,
     seeds: 200,
@@ -111,7 +111,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a permanent error is tried again',
     file: lifecycle,
-    find: `? acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', 'settle', 'schedule'], event.error)`,
+    find: `? acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', 'clean_up', 'schedule'], event.error)`,
     put: `? acceptTransition(lifecycle, { state: 'queued' }, ['release_slot', 'schedule'], null)`,
     seeds: 500,
     finds: /I13/,
@@ -299,8 +299,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'nothing is removed at the end of a first attempt',
     file: 'worker/scheduler/applyEvent.ts',
-    find: `result.effects.includes('settle') && result.next.attempt > 0`,
-    put: `result.effects.includes('settle') && result.next.attempt > 1`,
+    find: `result.effects.includes('clean_up') && result.next.attempt > 0`,
+    put: `result.effects.includes('clean_up') && result.next.attempt > 1`,
     seeds: 300,
     finds: /I8 /,
   },

@@ -1,6 +1,7 @@
 // In charge of: what a seed stands for: the number and kinds of jobs, and the probabilities of faults.
 // Not in charge of: the exact time of each fault.
 import type { TaskKind } from '#contract/task/lifecycle.ts'
+import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { Random } from '../support/seededRandom.ts'
 
 export interface JobShape {
@@ -25,7 +26,7 @@ export interface JobShape {
 /** Probabilities, unless a name says otherwise. */
 export interface Scenario {
   jobs: JobShape[]
-  /** The newest protocol that each transcoder speaks: 1 knows no dry run. */
+  /** The protocol that each transcoder supports; an older one refuses every task. */
   protocols: number[]
   faultsUntil: number
   loss: number
@@ -49,9 +50,11 @@ const MINUTE = 60_000
 export function scenarioOf(random: Random): Scenario {
   const level = (...choices: number[]): number => choices[random.whole(0, choices.length - 1)]!
   const faultsUntil = random.whole(1, 12) * MINUTE
-  const protocols = Array.from({ length: random.whole(1, 3) }, () => (random.chance(0.25) ? 1 : 2))
-  // A rollout ends with a transcoder that supports everything.
-  if (!protocols.includes(2)) protocols.push(2)
+  const protocols = Array.from({ length: random.whole(1, 3) }, () =>
+    random.chance(0.25) ? TASK_PROTOCOL - 1 : TASK_PROTOCOL,
+  )
+  // A rollout ends with at least one new transcoder.
+  if (!protocols.includes(TASK_PROTOCOL)) protocols.push(TASK_PROTOCOL)
   return {
     protocols,
     faultsUntil,
@@ -102,5 +105,5 @@ export function repeated(random: Random): Scenario {
     cancelAt: null,
     verdict: 'well',
   }))
-  return { ...calm, jobs, protocols: [2, 2], faultsUntil: 0, duplicates: 5, posts: 3 }
+  return { ...calm, jobs, protocols: [TASK_PROTOCOL, TASK_PROTOCOL], faultsUntil: 0, duplicates: 5, posts: 3 }
 }

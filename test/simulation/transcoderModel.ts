@@ -48,7 +48,7 @@ export class Transcoder {
 
   /** `POST /run`. @returns false for a refusal or a missing answer */
   async run(id: string, attempt: number, protocol: number): Promise<boolean> {
-    if (this.#away || this.#service.clock.now < this.#frozenUntil || protocol > this.#protocol) return false
+    if (this.#away || this.#service.clock.now < this.#frozenUntil || protocol !== this.#protocol) return false
     const key = `${id} ${attempt}`
     const known = (): boolean => this.#isCurrent(id, attempt) || this.#ended.includes(key)
     if (known()) return true
@@ -250,13 +250,13 @@ export class Transcoder {
     while (!run.over && life === this.#life) {
       try {
         if (!this.#service.fault(this.#service.scenario.loss)) {
-          const verdict = yield* settled(
+          const instruction = yield* settled(
             this.#service.request((program) => this.#service.progress(program, run.id, run.attempt, run.post)),
           )
           heard = this.#service.clock.now
-          if (verdict !== 'continue') {
+          if (instruction !== 'continue') {
             this.#service.checker.refused(run.id, run.attempt)
-            run.halted ??= verdict
+            run.halted ??= instruction
           }
         } else if (this.#service.clock.now - heard > UNHEARD_MS) run.halted ??= 'unheard'
         yield* this.#wait(life, BEAT_MS)

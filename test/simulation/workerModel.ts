@@ -6,7 +6,7 @@ import type { JobError } from '#contract/errors.ts'
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
-import { requiredProtocol } from '#contract/task/protocol.ts'
+import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { JobMonitor } from '../../worker/monitor/jobMonitor.ts'
 import type { Checker } from './invariants.ts'
 import type { Clock, Process } from './virtualClock.ts'
@@ -243,7 +243,7 @@ export class Service {
     await this.#monitor(program, id).attemptStarting(this.#watched(id, attempt), this.code.startLeaseMs)
     const transcoder = this.transcoders[task.slot!]!
     const isAccepted = await program.effect(
-      () => !this.fault(this.scenario.loss) && transcoder.run(id, attempt, requiredProtocol(task.kind)),
+      () => !this.fault(this.scenario.loss) && transcoder.run(id, attempt, TASK_PROTOCOL),
       this.soon(),
     )
     // The answer may be lost although the attempt was started.
@@ -315,10 +315,15 @@ export class Service {
     return 'ok'
   }
 
-  async progress(program: Program, id: string, attempt: number, post: ProgressPost): Promise<ProgressReply['verdict']> {
-    const verdict = await this.#monitor(program, id).heartbeat(attempt, post)
+  async progress(
+    program: Program,
+    id: string,
+    attempt: number,
+    post: ProgressPost,
+  ): Promise<ProgressReply['instruction']> {
+    const instruction = await this.#monitor(program, id).heartbeat(attempt, post)
     this.checker.heard(id, attempt)
-    return verdict
+    return instruction
   }
 
   async beginUpload(program: Program, id: string, attempt: number, path: string): Promise<string | null> {

@@ -26,7 +26,7 @@ const POST_TIMEOUT_MS = 15_000
 
 /** Only if the service accepts source reports. Throws only errors that end the attempt. */
 export async function postSource(attempt: Attempt, task: TaskDescription, report: () => SourceReport): Promise<void> {
-  if (task.takes?.source !== true) return
+  if (task.accepts?.source !== true) return
   await bestEffort(attempt, 'the source could not be told', () =>
     attempt.door.postSource(
       { source: report() },
@@ -37,7 +37,7 @@ export async function postSource(attempt: Attempt, task: TaskDescription, report
 
 /** Only if the service accepts previews and the source has video. Throws only errors that end the attempt. */
 export async function postPreview(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<void> {
-  if (task.takes?.preview !== true) return
+  if (task.accepts?.preview !== true) return
   const { engine, gateway, workspace, settings, door, halt } = attempt
   await bestEffort(attempt, 'no poster could be made', async () => {
     const { ranges: seekable } = await gateway.open()

@@ -106,7 +106,7 @@ export class ProgressTracker {
 }
 
 export interface HeartbeatHandlers {
-  onInstruction(verdict: 'cancel' | 'stop'): void
+  onInstruction(instruction: 'cancel' | 'stop'): void
   /** No heartbeat was answered for `unheardMs`: the lease has expired by now, and another attempt may be running. */
   onTimeout(): void
 }
@@ -126,9 +126,9 @@ export function startHeartbeat(
   const beat = async (): Promise<void> => {
     const began = now()
     try {
-      const { verdict } = await post(progress.snapshot())
+      const { instruction } = await post(progress.snapshot())
       lastHeard = now()
-      if (!stopped && verdict !== 'continue') ends.onInstruction(verdict)
+      if (!stopped && instruction !== 'continue') ends.onInstruction(instruction)
     } catch (error) {
       if (stopped) return
       if (error instanceof StaleAttempt) ends.onInstruction('stop')

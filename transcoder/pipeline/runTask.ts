@@ -5,7 +5,7 @@ import type { Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
 import {
-  SUPPORTED_PROTOCOLS,
+  TASK_PROTOCOL,
   type EstimatePost,
   type FailPost,
   type FinishPost,
@@ -86,7 +86,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   const told = new JobLog(secrets)
   const log = told.tee(context.log.with({ task: request.task_id, attempt: request.attempt }))
   const door = new TaskClient({
-    base: request.taskApi,
+    base: request.task_api_url,
     taskId: request.task_id,
     token: request.token,
     giveUpMs: context.source?.giveUpMs,
@@ -100,7 +100,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     (post) => door.postProgress(post, beating.signal),
     progress,
     {
-      onInstruction: (verdict) => halt.abort(new AttemptAbort(verdict === 'cancel' ? 'cancelled' : 'stopped')),
+      onInstruction: (instruction) => halt.abort(new AttemptAbort(instruction === 'cancel' ? 'cancelled' : 'stopped')),
       onTimeout: () => halt.abort(new AttemptAbort('unheard')),
     },
     context.unheardMs === undefined ? {} : { unheardMs: context.unheardMs },
@@ -192,7 +192,7 @@ async function runPipeline(
   const { door, gateway, engine, settings, workspace, progress, log, halt } = attempt
   const task = await asked
   requireMatchingTask(task, request)
-  logs.wanted = task.takes?.log === true
+  logs.wanted = task.accepts?.log === true
   log.info('task accepted', { job: task.job_id })
   const deadline = setTimeout(
     () =>
@@ -375,10 +375,10 @@ async function requireOutputSpace({ workspace }: Attempt, plan: Plan): Promise<v
 }
 
 function requireMatchingTask(task: TaskDescription, request: RunRequest): void {
-  if (!SUPPORTED_PROTOCOLS.includes(task.protocol))
+  if (task.protocol !== TASK_PROTOCOL)
     throw new TaskError(
       'protocol_mismatch',
-      `The service speaks protocol ${task.protocol}, which this transcoder does not.`,
+      `The service uses protocol ${task.protocol}; this transcoder supports ${TASK_PROTOCOL}.`,
     )
   if (task.attempt !== request.attempt) throw new StaleAttempt()
 }

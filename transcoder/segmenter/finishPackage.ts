@@ -63,7 +63,7 @@ export async function finalizePackage(
     segments.renditions,
     plan.cues === null ? [] : facts.cues,
   )
-  const { sets, files, vtt } = addSidecars(packaging, media, segments, facts.task.takes)
+  const { sets, files, vtt } = addSidecars(packaging, media, segments, facts.task.accepts)
   segments.enqueueFiles(files)
   const inDirectory = [...manifestObjects(packaging, sets), ...vtt]
   const { tar } = segments
@@ -120,7 +120,7 @@ function addSidecars(
   packaging: PackagingPlan,
   { hls, dash, smooth }: PresentationSets,
   segments: Segmenter,
-  takes: TaskDescription['takes'],
+  accepts: TaskDescription['accepts'],
 ): { sets: PresentationSets; files: SidecarFile[]; vtt: WrittenObject[] } {
   const leading = hls ?? dash ?? smooth
   const video = leading?.video[0]
@@ -133,14 +133,14 @@ function addSidecars(
   const text = buildTextTracks(
     [
       ...captionTracks(channels, packaging.captionLanguages),
-      ...(takes?.subtitles === true ? subtitleTracks(packaging.subtitles ?? [], subtitles, duration) : []),
+      ...(accepts?.subtitles === true ? subtitleTracks(packaging.subtitles ?? [], subtitles, duration) : []),
     ],
     { own, video, origin },
   )
   const small =
     packaging.thumbnails === null
       ? null
-      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration, lists: takes !== undefined })
+      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration, lists: accepts !== undefined })
   const add = (presentation: Presentation | null) =>
     presentation && { ...presentation, text: text.tracks, thumbnails: small?.track ?? null }
   return {

@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { runRequestSchema, SUPPORTED_PROTOCOLS, type RunRequest } from '#contract/task/protocol.ts'
+import { runRequestSchema, TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
 import { drain, type DrainableAttempt } from './drain.ts'
 import { AttemptAbort } from '../errors.ts'
 import type { SandboxReport } from '../ffmpeg/sandboxProbe.ts'
@@ -116,8 +116,8 @@ export class ControlServer {
 
   async #run(body: unknown, response: ServerResponse): Promise<void> {
     const protocol = (body as { protocol?: unknown } | null)?.protocol
-    if (typeof protocol === 'number' && !SUPPORTED_PROTOCOLS.includes(protocol)) {
-      const message = `Protocol ${protocol} is not supported; this transcoder speaks ${SUPPORTED_PROTOCOLS.join(', ')}.`
+    if (typeof protocol === 'number' && protocol !== TASK_PROTOCOL) {
+      const message = `Protocol ${protocol} is not supported; this transcoder supports ${TASK_PROTOCOL}.`
       return sendJson(response, 400, errorBody('protocol_mismatch', message))
     }
     const parsed = runRequestSchema.safeParse(body)
@@ -213,7 +213,7 @@ export class ControlServer {
       ...(current ? { task_id: current.task_id, attempt: current.attempt } : {}),
       version: this.#options.version,
       ffmpeg: this.#engine?.version ?? null,
-      ...(this.#engine?.cell === undefined ? {} : { cell: this.#engine.cell }),
+      ...(this.#engine?.cell === undefined ? {} : { sandbox: this.#engine.cell }),
       ...(this.#unusable === null ? {} : { error: this.#unusable }),
     }
   }

@@ -35,7 +35,7 @@ export class CurrentAttempt {
   readonly #db: D1Database
   life: MonitorState | null = null
   /** The reply to an attempt that still reports. In memory only: a monitor that was evicted replies "stop". */
-  ended: ProgressReply['verdict'] | null = null
+  ended: ProgressReply['instruction'] | null = null
 
   constructor(storage: DurableObjectStorage, db: D1Database) {
     this.#storage = storage

@@ -69,7 +69,7 @@ export class JobMonitor extends DurableObject<Env> {
     await this.scheduleAlarm(Date.now() + settings(this.env).leaseMs)
   }
 
-  async heartbeat(attempt: number, post: ProgressPost): Promise<ProgressReply['verdict']> {
+  async heartbeat(attempt: number, post: ProgressPost): Promise<ProgressReply['instruction']> {
     const attemptState = this.fence.stateOf(attempt)
     if (attemptState === 'over') return this.fence.ended ?? 'stop'
     if (attemptState === 'stale') return 'stop'

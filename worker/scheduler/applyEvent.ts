@@ -46,7 +46,7 @@ export async function applyEvent(
     waitUntil(logFailure(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt)))
   }
   if (result.dueAt !== null) await logFailure(monitor.wakeAt(result.dueAt))
-  if (result.effects.includes('settle') && result.next.attempt > 0) await logFailure(monitor.cleanUp())
+  if (result.effects.includes('clean_up') && result.next.attempt > 0) await logFailure(monitor.cleanUp())
   if (result.task.webhook !== 0 && terminal[result.next.state]) {
     await logFailure(webhookScheduler(env, task.jobId).schedule(task.jobId))
   }

@@ -1,6 +1,6 @@
 // In charge of: handing an attempt to a transcoder: a container in production, one of TRANSCODER_URLS locally.
 // Not in charge of: when (assignSlots.ts), containers (containerInstance.ts), what a transcoder does (transcoder/).
-import { requiredProtocol, type RunRequest } from '#contract/task/protocol.ts'
+import { TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
 import { settings } from '../env.ts'
 import type { StartRefusal } from './containerInstance.ts'
 import { findJobByJobId } from '../db/jobs.ts'
@@ -22,11 +22,11 @@ export async function dispatchAttempt(env: Env, task: TaskRow): Promise<StartRef
   const job = await findJobByJobId(env.DB, task.job_id)
   if (!job) return { reason: 'refused', detail: 'its job is gone' }
   const request: RunRequest = {
-    protocol: requiredProtocol(task.kind, job.config),
+    protocol: TASK_PROTOCOL,
     task_id: task.id,
     attempt: task.attempt,
     token: await createAttemptToken(env, task.id, task.attempt),
-    taskApi: settings(env).doorUrl,
+    task_api_url: settings(env).taskApiUrl,
   }
   try {
     if (usesContainers(env)) {

@@ -85,7 +85,8 @@ export async function transitionTask(
     } else {
       statements.push(updateTask(env.DB, id, change))
       if (effects.includes('release_slot')) statements.push(releaseSlot(env.DB, id, task.attempt))
-      if (effects.includes('rest_slot')) statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS))
+      if (effects.includes('cool_down_slot'))
+        statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS))
     }
     if (jobState(next.state) !== jobState(task.state)) {
       statements.push(

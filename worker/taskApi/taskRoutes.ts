@@ -20,7 +20,7 @@ import {
   MIN_PART_BYTES,
   planPostSchema,
   progressPostSchema,
-  requiredProtocol,
+  TASK_PROTOCOL,
   uploadRequestSchema,
   type TaskDescription,
   type UploadReply,
@@ -38,6 +38,7 @@ import { verifyAttemptToken } from '../secrets/attemptToken.ts'
 import { finishDryRun } from './finishDryRun.ts'
 import { receiveLog, receivePoster, receiveSourceReport } from './receiveReports.ts'
 import { describeHls, serveDecryptionKey, serveResource } from './hlsSource/serveHlsSource.ts'
+import { withOlderReply } from './olderTranscoders.ts'
 import { serveLogo } from './serveLogo.ts'
 import { parseMessage } from './parseMessage.ts'
 import {
@@ -99,7 +100,7 @@ export const taskApi = new Hono<TaskEnv>()
     const { config } = job
     const name = sourceBaseName(job)
     return c.json({
-      protocol: requiredProtocol(task.kind, config),
+      protocol: TASK_PROTOCOL,
       task_id: id,
       job_id: jobId,
       attempt,
@@ -110,7 +111,7 @@ export const taskApi = new Hono<TaskEnv>()
       plan: decodePlan(task.plan),
       input_name: name,
       max_attempt_ms: MAX_ATTEMPT_MS,
-      takes: {
+      accepts: {
         source: job.source === null,
         preview: config.preview !== false && job.poster === null,
         log: true,
@@ -138,8 +139,8 @@ export const taskApi = new Hono<TaskEnv>()
 
   .on(['GET', 'HEAD'], '/task/:id/input', serveSource)
   .get('/task/:id/input/hls', describeHls)
-  .get('/task/:id/input/hls/:pin/keys/:n{[0-9]{1,6}}', serveDecryptionKey)
-  .get('/task/:id/input/hls/:pin/:track{[0-9]{1,2}}/:kind{segments|maps}/:n{[0-9]{1,6}}', serveResource)
+  .get('/task/:id/input/hls/:digest/keys/:n{[0-9]{1,6}}', serveDecryptionKey)
+  .get('/task/:id/input/hls/:digest/:track{[0-9]{1,2}}/:kind{segments|maps}/:n{[0-9]{1,6}}', serveResource)
 
   .get('/task/:id/logo', serveLogo)
 
@@ -177,8 +178,8 @@ export const taskApi = new Hono<TaskEnv>()
 
   .post('/task/:id/progress', async (c) => {
     const post = await parseBody(c, progressPostSchema)
-    const verdict = await jobMonitor(c.env, c.get('jobId')).heartbeat(c.get('attempt'), post)
-    return c.json({ verdict })
+    const instruction = await jobMonitor(c.env, c.get('jobId')).heartbeat(c.get('attempt'), post)
+    return c.json(withOlderReply({ instruction }))
   })
 
   .post('/task/:id/finish', async (c) => {

@@ -151,7 +151,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('the image (skipped unless CONTAINERS names
         ALLOW_PRIVATE_HOSTS: media.host,
         TRANSCODER_URLS: transcoder.url,
         TRANSCODER_SECRET: SECRET,
-        DOOR_URL: enclosure.taskApiUrl,
+        TASK_API_URL: enclosure.taskApiUrl,
       })
       enclosure.worker = service.base
     }, 5 * MINUTE_MS)
@@ -184,7 +184,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('the image (skipped unless CONTAINERS names
     const losses = async (id: number): Promise<string> => (await service.call(`/api/v0/job/${id}/events`)).text()
 
     it('says what it is, and has no right left', async () => {
-      const { cell: sandbox, ...health } = await answering()
+      const { sandbox, ...health } = await answering()
       expect(health).toMatchObject({ state: 'idle', ffmpeg: expect.stringMatching(/^7\./) })
       // The others need a transcoder that runs as root, or namespaces, which Docker refuses.
       const missing = ['network', 'no_network_for_local_files', 'own_user', 'processes', 'read_only_files']

@@ -101,7 +101,7 @@ export class TranscoderContainer {
   }
 
   /** Rejects while it does not answer. */
-  async health(): Promise<{ state: string; ffmpeg: string; cell: SandboxReport }> {
+  async health(): Promise<{ state: string; ffmpeg: string; sandbox: SandboxReport }> {
     const response = await fetch(`${this.url}/health`)
     return (await response.json()) as Awaited<ReturnType<TranscoderContainer['health']>>
   }

@@ -34,7 +34,7 @@ test('the commands that repeat an encode and a job', async (context) => {
   const clip = await makeSourceClip(fixture, 2)
   const taskApi = await new FakeTaskApi({ bytes: clip }).start()
   const task = describeTask({ container: 'mp4' })
-  taskApi.task = { ...task, takes: { source: true, preview: true, log: true } }
+  taskApi.task = { ...task, accepts: { source: true, preview: true, log: true } }
   await runTask(runRequest(taskApi), fixture.context())
   await taskApi.stop()
   await fixture.remove()

@@ -74,7 +74,7 @@ export class StubTranscoder {
 }
 
 async function door(run: RunRequest, method: string, path: string, body?: object | Buffer): Promise<any> {
-  const response = await fetch(`${run.taskApi}/task/${run.task_id}${path}`, {
+  const response = await fetch(`${run.task_api_url}/task/${run.task_id}${path}`, {
     method,
     headers: {
       authorization: `Bearer ${run.token}`,

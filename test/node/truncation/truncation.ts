@@ -168,7 +168,7 @@ export class TruncationTest {
     const described = segments.map(() => ({ seconds: SEGMENT_SECONDS, discontinuity: false, map, key: null, iv: null }))
     const maps = init === undefined ? [] : [{ key: null, iv: null }]
     const tracks = [{ language: null, maps, segments: described }]
-    const description = { pin: 'p', ended: true, target_seconds: SEGMENT_SECONDS, tracks }
+    const description = { playlist_digest: 'p', ended: true, target_seconds: SEGMENT_SECONDS, tracks }
     door.hls = { description, segments, ...(init === undefined ? {} : { init }) }
     if (way === 'stored') return
     door.faults.piece = ({ request, response }) => {

@@ -93,12 +93,12 @@ export function describeTask(options: TaskOptions): TaskDescription {
     plan: null,
     input_name: 'clip.mp4',
     max_attempt_ms: 600_000,
-    takes: { source: false, preview: false, log: false, subtitles: true },
+    accepts: { source: false, preview: false, log: false, subtitles: true },
   }
 }
 
 export function runRequest(taskApi: FakeTaskApi, attempt = 1): RunRequest {
-  return { protocol: TASK_PROTOCOL, task_id: 't-1', attempt, token: taskApi.token, taskApi: taskApi.url }
+  return { protocol: TASK_PROTOCOL, task_id: 't-1', attempt, token: taskApi.token, task_api_url: taskApi.url }
 }
 
 /** Processes whose command line contains a text: an ffmpeg that outlived its run. */

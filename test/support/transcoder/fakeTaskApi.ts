@@ -97,7 +97,7 @@ export class FakeTaskApi {
   task: TaskDescription | null = null
   storedPlan: unknown = null
   partSize = 8 * 1024 * 1024
-  verdict: 'continue' | 'cancel' | 'stop' = 'continue'
+  instruction: 'continue' | 'cancel' | 'stop' = 'continue'
   url = ''
   readonly #server: Server
   readonly #waiters: { test: () => boolean; resolve: () => void }[] = []
@@ -239,7 +239,7 @@ export class FakeTaskApi {
       case 'progress': {
         const post = this.#parse(progressPostSchema, await readBody(request))
         if (post) this.beats.push(post)
-        return sendJson(response, 200, { verdict: this.verdict })
+        return sendJson(response, 200, { instruction: this.instruction })
       }
       case 'finish': {
         this.finished = this.#parse(finishPostSchema, await readBody(request)) as FinishPost

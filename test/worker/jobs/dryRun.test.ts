@@ -32,9 +32,7 @@ test('a dry run ends with its estimate, and nothing is in the store', async () =
   expect(created).toMatchObject({ http: 200, dry_run: true, status: { dry_run: true, estimate: null, state: 'ready' } })
   const id = created._auto_generated_id_
   const attempt = await transcoders.nextAttempt()
-  // An older transcoder knows only protocol 1, and refuses instead of encoding.
-  expect(attempt.run.protocol).toBe(2)
-  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ kind: 'plan', protocol: 2, plan: null })
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ kind: 'plan', plan: null })
   await attempt.heartbeat({ phase: 'probing' })
   expect(await readStatus(id)).toMatchObject({
     phase: 'probing',
@@ -101,7 +99,7 @@ test('an attempt that lost its lease estimates nothing; the next one does', asyn
   advanceClock(2 * 60_000)
   await reconcile(env)
   const second = await startNextAttempt()
-  expect(second.run).toMatchObject({ attempt: 2, protocol: 2 })
+  expect(second.run).toMatchObject({ attempt: 2 })
   expect((await estimate(first, { estimate: { version: 0 } })).status).toBe(409)
   expect(await readStatus(id)).toMatchObject({ job_completed: false, estimate: null })
   expect((await estimate(second)).status).toBe(200)

@@ -1,5 +1,4 @@
-// Jobs whose ladder depends on their source, in the Worker: which transcoders accept them, and which plan and paths
-// they may have.
+// Jobs whose ladder depends on their source, in the Worker: which plan and paths they may have.
 // Not in charge of: the renditions (test/node/transcoder/plan/ladder.test.ts).
 import { expect, test } from 'vitest'
 import { jobBody, postJson, readJson } from '../support/apiClient.ts'
@@ -7,24 +6,6 @@ import { taskPlan } from '../support/taskPlan.ts'
 import { createJob, startNextAttempt, startJob } from '../support/jobFixture.ts'
 
 const auto = { ladder: 'auto', videoProfiles: [] }
-const optional = { audioProfiles: [{ source_stream: 1, optional: true }] }
-
-test.each<[string, Record<string, unknown>, number]>([
-  ['a ladder', auto, 3],
-  ['no upscaling', { allow_upscaling: false }, 3],
-  ['optional audio', optional, 3],
-  ['upscaling, as it always was', { allow_upscaling: true }, 1],
-  ['none of it', {}, 1],
-])('a job with %s is given to transcoders that know it', async (_what, change, protocol) => {
-  const { attempt } = await startJob(change)
-  expect(attempt.run.protocol).toBe(protocol)
-  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ protocol })
-})
-
-test('so is its dry run', async () => {
-  expect((await postJson('/api/v0/job?dry_run=true', jobBody(auto))).status).toBe(200)
-  expect((await startNextAttempt()).run.protocol).toBe(3)
-})
 
 test('the job is read as it was sent, with the GOP that it has', async () => {
   const id = await createJob({ ...auto, videoProfiles: undefined })

@@ -1,7 +1,7 @@
 // One container of the production transcoder, with a fake container API: which calls are made, in which order, and what
 // follows when the container ends, hangs or never listens. test/containers runs the same with a real engine.
 import { beforeEach, expect, test } from 'vitest'
-import type { RunRequest } from '#contract/task/protocol.ts'
+import { TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
 import type { ContainerAttempt } from '../../../worker/scheduler/containerInstance.ts'
 import { ContainerInstance } from '../../../worker/scheduler/containerInstance.ts'
 
@@ -96,11 +96,11 @@ const serving = (job: string, attempt = 1): ContainerAttempt => ({ jobId: job, t
 
 function run(of: ContainerAttempt) {
   const request: RunRequest = {
-    protocol: 1,
+    protocol: TASK_PROTOCOL,
     task_id: of.task,
     attempt: of.attempt,
     token: 'token',
-    taskApi: 'http://door.splicepoint.internal',
+    task_api_url: 'http://door.splicepoint.internal',
   }
   current = of
   return instance.startAttempt(of, request)

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
+import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
@@ -29,9 +30,8 @@ test('a job goes from the queue to a file at a signed address', async () => {
   const attempt = await transcoders.nextAttempt()
   expect(attempt.run.attempt).toBe(1)
   const task = await (await attempt.taskApi('GET', '')).json<any>()
-  // Older transcoders also need the configuration; neither contains a secret.
   expect(task).toMatchObject({ spec: toSpec(task.config, task.input_name), spec_version: SPEC_VERSION })
-  expect(task).toMatchObject({ protocol: 1, attempt: 1, kind: 'transcode', plan: null, input_name: 'a' })
+  expect(task).toMatchObject({ protocol: TASK_PROTOCOL, attempt: 1, kind: 'transcode', plan: null, input_name: 'a' })
   expect(await readStatus(id)).toMatchObject({
     state: 'running',
     phase: 'starting',

@@ -117,8 +117,9 @@ export class FakeAttempt {
   }
 
   async heartbeat(change: Partial<ProgressPost> = {}): Promise<string> {
-    return (await (await this.taskApi('POST', '/progress', { ...noProgress, ...change })).json<{ verdict: string }>())
-      .verdict
+    return (
+      await (await this.taskApi('POST', '/progress', { ...noProgress, ...change })).json<{ instruction: string }>()
+    ).instruction
   }
 
   /** Stores one small object in one part; returns its entry for `finish`. */

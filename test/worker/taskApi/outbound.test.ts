@@ -5,15 +5,15 @@ import { expect, it } from 'vitest'
 import { settings } from '../../../worker/env.ts'
 import { TASK_API_HOST } from '../../../worker/env.ts'
 
-const DOOR = `http://${TASK_API_HOST}`
+const TASK_API_URL = `http://${TASK_API_HOST}`
 const outbound = (): Fetcher => (exports as unknown as { Outbound: (options: object) => Fetcher }).Outbound({})
 
 it('is defined in one place only, and is the address that the Worker gives to attempts', () => {
-  expect(settings({ ...env, DOOR_URL: '', TRANSCODER_URLS: '' }).doorUrl).toBe(DOOR)
+  expect(settings({ ...env, TASK_API_URL: '', TRANSCODER_URLS: '' }).taskApiUrl).toBe(TASK_API_URL)
 })
 
 it('leads to the task API, which wants the token of the attempt', async () => {
-  const response = await outbound().fetch(`${DOOR}/task/1`)
+  const response = await outbound().fetch(`${TASK_API_URL}/task/1`)
   expect(response.status).toBe(401)
 })
 
@@ -21,7 +21,7 @@ it.each(['/', '/health', '/api/v0/job', '/metrics', '/uploads', '/o/1/x', '/task
   'leads to nothing else of the Worker: %s',
   async (path) => {
     const admin = { authorization: `Basic ${btoa('test-only-admin-key:')}` }
-    const response = await outbound().fetch(DOOR + path, { headers: admin })
+    const response = await outbound().fetch(TASK_API_URL + path, { headers: admin })
     expect(response.status).toBe(404)
     expect(response.headers.get('content-type') ?? '').not.toContain('html')
   },

@@ -83,13 +83,13 @@ test('the source is in the status as soon as it was probed, in lists as well, an
   const { id, attempt } = await startJob()
   expect(await readStatus(id)).toMatchObject({ source: null })
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({
-    takes: { source: true, preview: true, log: true },
+    accepts: { source: true, preview: true, log: true },
   })
   expect((await tellSource(attempt)).status).toBe(200)
   expect((await readStatus(id)).source).toEqual(source)
   const { jobs } = await readJson('/api/v0/job?limit=1')
   expect(jobs[0].status.source).toEqual(source)
-  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ takes: { source: false } })
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ accepts: { source: false } })
   await fail(attempt)
   expect(await readStatus(id)).toMatchObject({ state: 'error', source })
   // A job that has ended does not change.
@@ -178,7 +178,7 @@ test('a poster is one whole JPEG of 1 MiB at most, of the current attempt', asyn
 
 test('a job that says preview: false asks for none', async () => {
   const { attempt } = await startJob({ preview: false })
-  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ takes: { preview: false, source: true } })
+  expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ accepts: { preview: false, source: true } })
 })
 
 test('logs, posters and reports are deleted with the job: completed, failed, cancelled and dry run', async () => {

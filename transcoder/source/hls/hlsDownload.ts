@@ -79,7 +79,7 @@ export async function downloadTracks(
   const keys = new Map<number, Promise<Uint8Array>>()
   const share = isSinglePeriod(description) ? DISK_SHARE : DISK_SHARE_JOINED
   const room = await DiskQuota.open(options.directory, { share, mostBytes: Number.POSITIVE_INFINITY })
-  const shared = { door, pin: description.pin, keys, room, ...options, signal }
+  const shared = { door, digest: description.playlist_digest, keys, room, ...options, signal }
   const work = description.tracks.map((track, index) =>
     downloadTrack({ ...shared, rate: new MinimumRate(options.slow) }, track, index).catch((error: unknown) => {
       failed.abort(error)
@@ -101,7 +101,7 @@ function isSinglePeriod({ tracks }: HlsDescription): boolean {
 
 interface DownloadContext extends HlsDownloadOptions {
   door: Pick<TaskClient, 'fetchHlsResource'>
-  pin: string
+  digest: string
   keys: Map<number, Promise<Uint8Array>>
   room: DiskQuota
   /** The rate check of this track. */
@@ -113,13 +113,13 @@ async function downloadTrack(context: DownloadContext, track: HlsTrack, index: n
   let file: FileHandle | null = null
   let end = 0
   let before: HlsSegment | null = null
-  let continuity = new ContinuityCheck(track.rounds)
+  let continuity = new ContinuityCheck(track.integer_durations)
   let tracks: Tracks = new Map()
   try {
     for (const [n, segment] of track.segments.entries()) {
       if (before === null || segment.discontinuity || segment.map !== before.map) {
         continuity.end()
-        continuity = new ContinuityCheck(track.rounds)
+        continuity = new ContinuityCheck(track.integer_durations)
         await file?.close()
         const path = join(context.directory, `track-${index}-${made.length}`)
         file = await open(path, 'w')
@@ -169,12 +169,12 @@ async function downloadResource(
   piece: { name: string; key: number | null; iv: string | null; seconds?: number },
   media: SegmentState | null,
 ): Promise<number> {
-  const { door, pin, signal, room, rate } = context
+  const { door, digest, signal, room, rate } = context
   const mostBytes = RESOURCE_BYTES + (piece.seconds ?? 0) * MAX_BYTES_PER_SECOND
   let written = 0
   const key = piece.key === null ? null : await keyOf(context, piece.key)
   let asked = performance.now()
-  return door.fetchHlsResource(`${pin}/${piece.name}`, signal, async (body) => {
+  return door.fetchHlsResource(`${digest}/${piece.name}`, signal, async (body) => {
     await file.truncate(from)
     room.release(written)
     written = 0
@@ -249,7 +249,7 @@ async function* detectKind(
 function keyOf(context: DownloadContext, n: number): Promise<Uint8Array> {
   const known = context.keys.get(n)
   if (known) return known
-  const made = context.door.fetchHlsResource(`${context.pin}/keys/${n}`, context.signal, async (body) => {
+  const made = context.door.fetchHlsResource(`${context.digest}/keys/${n}`, context.signal, async (body) => {
     const chunks: Uint8Array[] = []
     for await (const chunk of body) chunks.push(chunk)
     const key = Buffer.concat(chunks)

@@ -196,7 +196,8 @@ function isStrong(etag: string): boolean {
   return /^"[^"]*"$/.test(etag)
 }
 
-const VERSION_ETAG = /^"pin-([A-Za-z0-9_-]+)"$/
+/** `pin-`: from older Workers; attempts that are still running send it back. */
+const VERSION_ETAG = /^"(?:version|pin)-([A-Za-z0-9_-]+)"$/
 
 /**
  * An ETag made here, for a file without a strong one: its size, date and weak ETag, compared with every answer.
@@ -205,7 +206,7 @@ const VERSION_ETAG = /^"pin-([A-Za-z0-9_-]+)"$/
 function versionEtag(version: FileVersion): string | null {
   if (version.size === null && version.lastModified === null && version.etag === null) return null
   const fields = [version.size, version.lastModified, version.etag]
-  return `"pin-${toBase64Url(JSON.stringify(fields))}"`
+  return `"version-${toBase64Url(JSON.stringify(fields))}"`
 }
 
 function parseVersionEtag(etag: string): FileVersion {

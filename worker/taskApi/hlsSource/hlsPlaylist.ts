@@ -41,7 +41,7 @@ export interface MediaPlaylist {
   targetSeconds: number
   segments: HlsSourceSegment[]
   /** No duration has a decimal point: the playlist may have rounded them. */
-  rounds: boolean
+  hasIntegerDurations: boolean
 }
 
 export interface HlsVariant {
@@ -138,7 +138,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
   const segments: HlsSourceSegment[] = []
   let sequence = wholeNumber(valueOf(lines, '#EXT-X-MEDIA-SEQUENCE')) ?? 0
   let seconds: number | null = null
-  let rounds = true
+  let hasIntegerDurations = true
   let range: string | null = null
   let discontinuity = false
   let map: HlsInitSection | null = null
@@ -150,7 +150,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
       case '#EXTINF':
         seconds = decimal(value.split(',')[0])
         if (seconds === null) throw damagedPlaylist('has a segment without a duration')
-        rounds &&= !value.split(',')[0]!.includes('.')
+        hasIntegerDurations &&= !value.split(',')[0]!.includes('.')
         break
       case '#EXT-X-BYTERANGE':
         range = value
@@ -208,7 +208,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
     ended,
     targetSeconds: target ?? Math.max(1, ...segments.slice(0, 100).map((segment) => segment.seconds)),
     segments,
-    rounds,
+    hasIntegerDurations,
   }
 }
 

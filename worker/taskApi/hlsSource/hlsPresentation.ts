@@ -178,10 +178,13 @@ async function describePresentation(
     maps: maps.map(({ piece }) => piece),
     segments: segments.map(({ piece }) => piece),
   }))
-  // Added after the digest: descriptions by older versions of the Worker keep the same digest.
-  const told = description.tracks.map((track, n) => ({ ...track, rounds: tracks[n]!.playlist.rounds }))
+  // Not part of the digest, which stays the same as in older versions of the Worker.
+  const described = description.tracks.map((track, n) => ({
+    ...track,
+    integer_durations: tracks[n]!.playlist.hasIntegerDurations,
+  }))
   return {
-    description: { pin: await playlistDigest([description, pieces]), ...description, tracks: told },
+    description: { playlist_digest: await playlistDigest([description, pieces]), ...description, tracks: described },
     tracks: pieces,
     keys: [...keys.keys()],
   }

@@ -15,6 +15,7 @@ import type { HttpCredentials } from '../../storage/http/httpSource.ts'
 import { StoreError, type SourceBody } from '../../storage/objectStore.ts'
 import { guardedTransport, type FetchFunction } from '../../storage/guardedFetch.ts'
 import type { TaskEnv } from '../taskContext.ts'
+import { withOlderDescription } from '../olderTranscoders.ts'
 import { sourceErrorResponse } from '../serveSource.ts'
 
 const KEY_BYTES = 16
@@ -48,8 +49,8 @@ export async function describeHls(c: Context<TaskEnv>): Promise<Response> {
   return withErrorResponse(async () => {
     const opened = await openForAttempt(c)
     const { description } = opened.presentation
-    if (description.ended) presentations.set(cacheKey(c, description.pin), opened)
-    return c.json(description)
+    if (description.ended) presentations.set(cacheKey(c, description.playlist_digest), opened)
+    return c.json(withOlderDescription(description))
   })
 }
 
@@ -89,9 +90,9 @@ function cacheKey(c: Context<TaskEnv>, playlistDigest: string): string {
 }
 
 async function openUnchanged(c: Context<TaskEnv>): Promise<OpenedPresentation> {
-  const playlistDigest = c.req.param('pin') ?? ''
+  const playlistDigest = c.req.param('digest') ?? ''
   const opened = await presentations.get(cacheKey(c, playlistDigest), () => openForAttempt(c))
-  if (opened.presentation.description.pin !== playlistDigest) {
+  if (opened.presentation.description.playlist_digest !== playlistDigest) {
     throw new PlaylistError('source_changed', 'The playlists of the source changed while it was read.')
   }
   return opened

@@ -70,7 +70,7 @@ test('a dry run ends with its plan, in one step, and has nothing to commit', () 
   expect(got('lost').join(' ')).toBe('- queued queued - - - -')
   expect(got('cancel').join(' ')).toBe('cancelled cancelled cancelled - - - -')
   expect(transition(plan('running'), { type: 'planned', attempt: 3 })).toMatchObject({
-    effects: ['release_slot', 'settle', 'schedule'],
+    effects: ['release_slot', 'clean_up', 'schedule'],
   })
   expect(transition(plan('running'), { type: 'planned', attempt: 2 })).toEqual({ ok: false, refusal: 'stale' })
   expect(transition(plan('completed'), { type: 'planned', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
@@ -181,9 +181,9 @@ test('every transition that ends an attempt frees its slot, and one that ends th
       if (!decided.ok) continue
       const held = state === 'starting' || state === 'running'
       const holds = decided.next.state === 'starting' || decided.next.state === 'running'
-      const released = decided.effects.some((effect) => effect === 'release_slot' || effect === 'rest_slot')
+      const released = decided.effects.some((effect) => effect === 'release_slot' || effect === 'cool_down_slot')
       expect(released, `${state} ${event.type}`).toBe(held && !holds)
-      expect(decided.effects.includes('settle'), `${state} ${event.type}`).toBe(terminal[decided.next.state])
+      expect(decided.effects.includes('clean_up'), `${state} ${event.type}`).toBe(terminal[decided.next.state])
     }
   }
 })

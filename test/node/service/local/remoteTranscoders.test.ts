@@ -57,13 +57,16 @@ test.each([
   [{ TRANSCODER_URLS: 'http://127.0.0.1:8788', TRANSCODER_SECRET: 'short' }, /TRANSCODER_SECRET must have 32/],
   [{ TRANSCODER_URLS: '127.0.0.1:8788', TRANSCODER_SECRET: SECRET }, /TRANSCODER_URLS must be http addresses/],
   [{ TRANSCODER_URLS: 'http://127.0.0.1:8788/run', TRANSCODER_SECRET: SECRET }, /TRANSCODER_URLS must be http/],
-  [{ TRANSCODER_URLS: 'http://t:1', TRANSCODER_SECRET: SECRET, DOOR_URL: 'door' }, /DOOR_URL must be http addresses/],
+  [
+    { TRANSCODER_URLS: 'http://t:1', TRANSCODER_SECRET: SECRET, TASK_API_URL: 'door' },
+    /TASK_API_URL must be http addresses/,
+  ],
 ])('refuses %o', (env, message) => {
   expect(() => readSettings(env)).toThrow(message)
 })
 
 test('accepts several addresses, without a trailing slash', () => {
-  const env = { TRANSCODER_URLS: 'http://a:1/, http://b:2', TRANSCODER_SECRET: SECRET, DOOR_URL: 'http://door:3/' }
+  const env = { TRANSCODER_URLS: 'http://a:1/, http://b:2', TRANSCODER_SECRET: SECRET, TASK_API_URL: 'http://door:3/' }
   expect(readSettings(env).remote).toEqual({
     urls: ['http://a:1', 'http://b:2'],
     secret: SECRET,

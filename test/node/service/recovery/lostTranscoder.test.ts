@@ -89,7 +89,7 @@ test('a transcoder that is killed, frozen or disconnected is detected without cl
     LEASE_SECONDS: `${LEASE_SECONDS}`,
     TRANSCODER_URLS: [killed.url, frozen.url, lonely.url].join(','),
     TRANSCODER_SECRET: SECRET,
-    DOOR_URL: await relay.listen(),
+    TASK_API_URL: await relay.listen(),
   })
   relay.port = Number(new URL(service.base).port)
   media.pauseAt(0.6)

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { attemptLogSchema, MAX_LOG_BYTES } from '#contract/task/reportSchemas.ts'
-import { requiredProtocol, type TaskDescription } from '#contract/task/protocol.ts'
+import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { FfmpegPrograms } from '../../../../transcoder/ffmpeg/run.ts'
 import { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { JobLog } from '../../../../transcoder/pipeline/jobLog.ts'
@@ -28,11 +28,11 @@ beforeAll(async () => {
   clip = await makeSourceClip(fixtures, 2)
 })
 beforeEach(() => {
-  taskApi.task = { ...describeTask({ container: 'mp4' }), takes: EVERYTHING }
+  taskApi.task = { ...describeTask({ container: 'mp4' }), accepts: EVERYTHING }
 })
 
 function dryRun(change: Partial<TaskDescription> = {}): void {
-  taskApi.task = { ...taskApi.task!, kind: 'plan', protocol: requiredProtocol('plan'), ...change }
+  taskApi.task = { ...taskApi.task!, kind: 'plan', ...change }
 }
 
 async function run(): Promise<void> {
@@ -76,14 +76,14 @@ describe('the source', () => {
 
   test('is reported by an attempt that follows a stored plan, if no earlier attempt did', async () => {
     await run()
-    taskApi.task = { ...taskApi.task!, plan: taskApi.storedPlan, takes: { ...EVERYTHING, preview: false } }
+    taskApi.task = { ...taskApi.task!, plan: taskApi.storedPlan, accepts: { ...EVERYTHING, preview: false } }
     await run()
     expect(taskApi.sources).toHaveLength(2)
   })
 })
 
 test('an older service accepts no reports and is sent none', async () => {
-  delete taskApi.task!.takes
+  delete taskApi.task!.accepts
   await run()
   expect(taskApi.finished?.objects).toHaveLength(1)
   for (const operation of ['source', 'preview', 'log'] as const) expect(taskApi.counts.get(operation)).toBeUndefined()
@@ -267,7 +267,7 @@ describe('the poster', () => {
     taskApi.source = { bytes: await readFile(path) }
     await run()
     taskApi.source = { bytes: clip }
-    taskApi.task!.takes = { ...EVERYTHING, preview: false }
+    taskApi.task!.accepts = { ...EVERYTHING, preview: false }
     await run()
     expect(taskApi.previews).toEqual([])
     expect(taskApi.counts.get('preview')).toBeUndefined()
@@ -342,11 +342,11 @@ describe('the log', () => {
   })
 
   test.each([
-    ['cancelled', () => void (taskApi.verdict = 'cancel')],
+    ['cancelled', () => void (taskApi.instruction = 'cancel')],
     ['interrupted', (halt: AbortController) => halt.abort(new AttemptAbort('interrupted'))],
   ] as const)('of an attempt that was %s in the middle of its encode', async (reason, act) => {
     taskApi.source = { bytes: await makeSourceClip(fixtures, 60) }
-    taskApi.task = { ...describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300] }), takes: EVERYTHING }
+    taskApi.task = { ...describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300] }), accepts: EVERYTHING }
     const context = fixtures.context()
     const ended = runTask(runRequest(taskApi), context)
     await taskApi.waitFor(() => taskApi.beats.some(({ transcoded }) => transcoded > 0))

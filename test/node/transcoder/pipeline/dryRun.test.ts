@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
-import { requiredProtocol } from '#contract/task/protocol.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
@@ -27,7 +26,6 @@ beforeEach(() => {
   taskApi.task = {
     ...describeTask({ container: 'mp4', bitrates: [400, 200] }),
     kind: 'plan',
-    protocol: requiredProtocol('plan'),
   }
 })
 
@@ -88,7 +86,7 @@ test('a plan that cannot be made ends it in the error of the job', async () => {
 })
 
 test('cancelled during the probe, it reports so and sends no estimate', async () => {
-  taskApi.verdict = 'cancel'
+  taskApi.instruction = 'cancel'
   // The source stalls until the cancellation has arrived.
   taskApi.faults.input = ({ request }) => new Promise<boolean>((done) => request.socket.once('close', () => done(true)))
   await runTask(runRequest(taskApi), fixtures.context())

@@ -53,7 +53,7 @@ async function run(source: string, body: Record<string, unknown>, isOlder = fals
   if (!validation.ok) throw new Error(JSON.stringify(validation.problems))
   taskApi = await new FakeTaskApi({ bytes: await readFile(source) }).start()
   taskApi.task = { ...describeTask({ container: 'mp4' }), config: validation.config }
-  if (isOlder) delete taskApi.task.takes
+  if (isOlder) delete taskApi.task.accepts
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([])
   expect(taskApi.breaches).toEqual([])

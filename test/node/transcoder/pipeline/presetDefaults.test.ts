@@ -5,7 +5,6 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { requiredProtocol } from '#contract/task/protocol.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { makeClip, probeFile, type ClipOptions } from '../../../support/media/media.ts'
 import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
@@ -73,7 +72,7 @@ async function run(name: string, changes: Json, dryRun = false): Promise<FakeTas
   taskApi = await new FakeTaskApi({ bytes: await clip(name) }).start()
   taskApi.task = {
     ...describeTask({ container: 'mp4' }),
-    ...(dryRun ? { kind: 'plan' as const, protocol: requiredProtocol('plan') } : {}),
+    ...(dryRun ? { kind: 'plan' as const } : {}),
     config: validation.config,
   }
   await runTask(runRequest(taskApi), fixtures.context())

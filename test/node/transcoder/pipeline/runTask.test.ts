@@ -352,7 +352,7 @@ describe('being ended from outside, in the middle of an encode', () => {
       alive = await findFfmpegProcesses(fixtures.workDir)
       return false
     }
-    taskApi.verdict = 'cancel'
+    taskApi.instruction = 'cancel'
     await ended
     expect(alive).toEqual([])
     expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
@@ -361,7 +361,7 @@ describe('being ended from outside, in the middle of an encode', () => {
   })
 
   test.each([
-    ['a heartbeat says stop', () => void (taskApi.verdict = 'stop')],
+    ['a heartbeat says stop', () => void (taskApi.instruction = 'stop')],
     [
       'a heartbeat is answered 409',
       () =>

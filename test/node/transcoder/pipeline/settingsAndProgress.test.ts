@@ -166,7 +166,7 @@ describe('the heartbeat', () => {
         post,
         progress,
         {
-          onInstruction: (verdict) => (stop(), resolve(verdict)),
+          onInstruction: (instruction) => (stop(), resolve(instruction)),
           onTimeout: () => (stop(), resolve('unheard')),
         },
         { everyMs: 0, now },
@@ -176,7 +176,7 @@ describe('the heartbeat', () => {
 
   test('passes on what the answer says', async () => {
     let posts = 0
-    expect(await beat(async () => ({ verdict: ++posts < 3 ? 'continue' : 'cancel' }))).toBe('cancel')
+    expect(await beat(async () => ({ instruction: ++posts < 3 ? 'continue' : 'cancel' }))).toBe('cancel')
     expect(posts).toBe(3)
   })
 
@@ -186,11 +186,11 @@ describe('the heartbeat', () => {
 
   test('60 s without an answer end the run, one answer in between does not', async () => {
     let posts = 0
-    const verdict = await beat(
-      () => (++posts === 50 ? Promise.resolve({ verdict: 'continue' }) : Promise.reject(new Error('away'))),
+    const instruction = await beat(
+      () => (++posts === 50 ? Promise.resolve({ instruction: 'continue' }) : Promise.reject(new Error('away'))),
       () => posts * 1000,
     )
-    expect(verdict).toBe('unheard')
+    expect(instruction).toBe('unheard')
     expect(posts).toBe(111)
   })
 })

@@ -1,5 +1,6 @@
 // In charge of: one attempt at a time, each started once, and every refusal with its reason.
 import type { AttemptOutlook } from '../../../../transcoder/attempt.ts'
+import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ControlServer, type EngineInfo } from '../../../../transcoder/server/controlServer.ts'
 import type { AttemptAbort } from '../../../../transcoder/errors.ts'
@@ -39,11 +40,11 @@ afterEach(async () => {
 })
 
 const request = (task: string, attempt = 1) => ({
-  protocol: 1,
+  protocol: TASK_PROTOCOL,
   task_id: task,
   attempt,
   token: 'secret-token',
-  taskApi: 'http://127.0.0.1:1',
+  task_api_url: 'http://127.0.0.1:1',
 })
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
   fetch(`${url}${path}`, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers })
@@ -116,7 +117,8 @@ describe('POST /run', () => {
     ['no JSON', '{', 'invalid_request'],
     ['no token', { ...request('a'), token: '' }, 'invalid_request'],
     ['a bad task id', request('../a'), 'invalid_request'],
-    ['another protocol', { ...request('a'), protocol: 99 }, 'protocol_mismatch'],
+    ['a newer protocol', { ...request('a'), protocol: TASK_PROTOCOL + 1 }, 'protocol_mismatch'],
+    ['an older protocol', { ...request('a'), protocol: TASK_PROTOCOL - 1 }, 'protocol_mismatch'],
     ['far too much', 'x'.repeat(100_000), 'invalid_request'],
   ])('%s is 400', async (_name, body, code) => {
     const answer = await post('/run', body)
@@ -195,7 +197,7 @@ describe('before it is known what ffmpeg can do', () => {
     expect(await health()).toMatchObject({ state: 'busy', ffmpeg: null })
     engine.resolve({ version: 'n7.0', cell: { in_force: ['environment'], missing: {} } })
     await engine.promise
-    expect(await health()).toMatchObject({ state: 'busy', ffmpeg: 'n7.0', cell: { in_force: ['environment'] } })
+    expect(await health()).toMatchObject({ state: 'busy', ffmpeg: 'n7.0', sandbox: { in_force: ['environment'] } })
   })
 
   test('when ffmpeg is unusable, that is reported and no task is accepted', async () => {

@@ -6,7 +6,6 @@ import { readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { requiredProtocol } from '#contract/task/protocol.ts'
 import { writeEngineCache } from '../../../../transcoder/ffmpeg/engineCache.ts'
 import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
@@ -151,8 +150,8 @@ describe('an attempt that can finish in time finishes, and no further task is ac
   test('a dry run', async () => {
     const running = await start({ DRAIN_SECONDS: '6000' })
     const source = hold('input')
-    taskApi.task = { ...describeTask({ container: 'ts' }), kind: 'plan', protocol: requiredProtocol('plan') }
-    expect((await run(running.url, 1, { protocol: requiredProtocol('plan') })).status).toBe(202)
+    taskApi.task = { ...describeTask({ container: 'ts' }), kind: 'plan' }
+    expect((await run(running.url)).status).toBe(202)
     await source.held
     running.child.kill('SIGTERM')
     await expectDraining(running)
@@ -225,7 +224,7 @@ describe('before ffmpeg has said what it can do', () => {
     await ffmpeg.release()
     await taskApi.waitFor(() => taskApi.finished !== null)
     expect(taskApi.fails).toEqual([])
-    expect(await health()).toMatchObject({ ffmpeg: fixtures.engine.version, cell: { in_force: expect.anything() } })
+    expect(await health()).toMatchObject({ ffmpeg: fixtures.engine.version, sandbox: { in_force: expect.anything() } })
   })
 
   test('a task that waits is cancelled at once', async () => {
@@ -280,7 +279,7 @@ describe('a record of what ffmpeg can do', () => {
       state: 'idle',
       ffmpeg: fixtures.engine.version,
       // Never read from the record: the machine may be another one.
-      cell: { in_force: expect.arrayContaining(['environment']) },
+      sandbox: { in_force: expect.arrayContaining(['environment']) },
     })
   })
 

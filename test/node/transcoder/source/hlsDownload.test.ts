@@ -18,7 +18,7 @@ const segment = (change: Partial<HlsSegment> = {}): HlsSegment => ({
   ...change,
 })
 const described = (segments: HlsSegment[], ended = true): HlsDescription => ({
-  pin: 'p',
+  playlist_digest: 'p',
   ended,
   target_seconds: 0.01,
   tracks: [{ language: null, maps: [{ key: null, iv: null }], segments }],

@@ -80,14 +80,14 @@ describe('a presentation', () => {
   })
 
   test('has one digest while only the queries of its addresses change', async () => {
-    const pinOf = async (changed: Record<string, string>) =>
+    const digestOf = async (changed: Record<string, string>) =>
       (await openHlsPresentation(new URL('https://a.example/y/high.m3u8'), {}, web({ ...files, ...changed }).transport))
-        .description.pin
+        .description.playlist_digest
     const high = files['https://a.example/y/high.m3u8']
-    const playlistDigest = await pinOf({})
-    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace('t=1', 't=2') })).toBe(playlistDigest)
-    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace('0.ts', '1.ts') })).not.toBe(playlistDigest)
-    expect(await pinOf({ 'https://a.example/y/high.m3u8': high.replace(':2,', ':3,') })).not.toBe(playlistDigest)
+    const playlistDigest = await digestOf({})
+    expect(await digestOf({ 'https://a.example/y/high.m3u8': high.replace('t=1', 't=2') })).toBe(playlistDigest)
+    expect(await digestOf({ 'https://a.example/y/high.m3u8': high.replace('0.ts', '1.ts') })).not.toBe(playlistDigest)
+    expect(await digestOf({ 'https://a.example/y/high.m3u8': high.replace(':2,', ':3,') })).not.toBe(playlistDigest)
   })
 
   const refused: [string, string, Record<string, string>][] = [

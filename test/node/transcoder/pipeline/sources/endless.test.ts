@@ -47,7 +47,7 @@ describe('a body without an end', () => {
     door.task = { ...door.task!, input_name: 'film.m3u8' }
     const segments = [{ seconds: 0.1, discontinuity: false, map: null, key: null, iv: null }]
     const tracks = [{ language: null, maps: [], segments }]
-    door.hls = { description: { pin: 'p', ended: true, target_seconds: 1, tracks }, segments: [] }
+    door.hls = { description: { playlist_digest: 'p', ended: true, target_seconds: 1, tracks }, segments: [] }
     const sent = { bytes: 0 }
     door.faults.piece = ({ response }) => {
       response.writeHead(200)
