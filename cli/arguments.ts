@@ -15,7 +15,7 @@ export type OptionValues = Record<string, string | boolean | string[] | undefine
 export interface ParsedCommand {
   name: CommandName
   values: OptionValues
-  words: string[]
+  positionals: string[]
 }
 
 function configOf(options: Readonly<Record<string, CommandOption>>): ParseArgsOptionsConfig {
@@ -61,18 +61,21 @@ export function parse(argv: readonly string[]): ParsedCommand {
   }
   const { name } = found
   const rest = argv.toSpliced(found.index, 1)
-  const { options, count, takes }: CommandSpec = commandTable[name]
+  const { options, positionalCount, usage }: CommandSpec = commandTable[name]
   try {
     const { values, positionals } = parseArgs({
       args: rest,
       options: configOf({ ...options, ...commonOptions }),
       allowPositionals: true,
     })
-    if (values['help'] !== true && (positionals.length < count[0] || positionals.length > count[1])) {
-      throw new UsageError(takes === '' ? `${name} takes no arguments.` : `Write: splicepoint ${name} ${takes}`)
+    if (
+      values['help'] !== true &&
+      (positionals.length < positionalCount[0] || positionals.length > positionalCount[1])
+    ) {
+      throw new UsageError(usage === '' ? `${name} takes no arguments.` : `Write: splicepoint ${name} ${usage}`)
     }
     if (values['help'] !== true) refuseUnused(name, values as OptionValues)
-    return { name, values: values as OptionValues, words: positionals }
+    return { name, values: values as OptionValues, positionals }
   } catch (error) {
     if (error instanceof UsageError) throw error
     throw new UsageError(`${(error as Error).message.split('. ')[0]}. (splicepoint ${name} --help)`)
@@ -94,16 +97,18 @@ function refuseUnused(
 }
 
 /** A request for help or the version: "--version", "--help" without a command, "help submit". */
-export function helpRequest(argv: readonly string[]): { what: 'version' | 'help'; of: CommandName | null } | null {
+export function helpRequest(argv: readonly string[]): { kind: 'version' | 'help'; command: CommandName | null } | null {
   const found = commandIn(argv)
   const flags = argv.filter((word) => word.startsWith('-'))
   if (found?.name === 'version' || (found === null && flags.some((flag) => flag === '--version' || flag === '-V')))
-    return { what: 'version', of: null }
+    return { kind: 'version', command: null }
   if (found?.name === 'help') {
     const [of = ''] = argv.slice(found.index + 1)
-    return { what: 'help', of: isCommand(of) ? of : null }
+    return { kind: 'help', command: isCommand(of) ? of : null }
   }
-  return found === null && flags.some((flag) => flag === '--help' || flag === '-h') ? { what: 'help', of: null } : null
+  return found === null && flags.some((flag) => flag === '--help' || flag === '-h')
+    ? { kind: 'help', command: null }
+    : null
 }
 
 /** @throws UsageError if the text is not a job id */

@@ -19,9 +19,9 @@ const table = (): [string, CommandSpec][] => Object.entries(commandTable)
 
 function bash(first: string): string {
   const all = [...table().map(([name]) => name), 'help'].join(' ')
-  const cases = table().map(([name, { options, words }]) => {
+  const cases = table().map(([name, { options, subcommands }]) => {
     const flags = [...Object.keys(options), ...Object.keys(commonOptions)].map((flag) => `--${flag}`)
-    return `    ${name}) words='${[...(words ?? []), ...flags].join(' ')}' ;;`
+    return `    ${name}) words='${[...(subcommands ?? []), ...flags].join(' ')}' ;;`
   })
   const values = table().flatMap(([name, { options }]) =>
     Object.entries(options).flatMap(([flag, option]) =>
@@ -55,15 +55,15 @@ complete -o default -F _splicepoint splicepoint
 
 function fish(): string {
   const quote = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`
-  const lines = table().flatMap(([name, { about, options, words }]) => {
+  const lines = table().flatMap(([name, { description, options, subcommands }]) => {
     const here = `complete -c splicepoint -n '__fish_seen_subcommand_from ${name}'`
     return [
-      `complete -c splicepoint -n __fish_use_subcommand -f -a ${name} -d ${quote(about)}`,
-      ...(words ? [`${here} -f -a '${words.join(' ')}'`] : []),
+      `complete -c splicepoint -n __fish_use_subcommand -f -a ${name} -d ${quote(description)}`,
+      ...(subcommands ? [`${here} -f -a '${subcommands.join(' ')}'`] : []),
       ...Object.entries({ ...options, ...commonOptions }).map(
         ([flag, option]) =>
           `${here} -l ${flag}${option.short === undefined ? '' : ` -s ${option.short}`}` +
-          `${option.type === 'string' ? ' -r' : ''}${option.values ? ` -a '${option.values.join(' ')}'` : ''} -d ${quote(option.about)}`,
+          `${option.type === 'string' ? ' -r' : ''}${option.values ? ` -a '${option.values.join(' ')}'` : ''} -d ${quote(option.description)}`,
       ),
     ]
   })

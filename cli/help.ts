@@ -10,26 +10,26 @@ function column(rows: readonly (readonly [left: string, right: string])[], width
   const left = Math.min(LEFT, Math.max(...rows.map(([each]) => each.length)))
   const indent = ' '.repeat(left + 4)
   return rows
-    .map(([name, about]) => {
-      const text = wrap(about, width - indent.length, indent)
+    .map(([name, description]) => {
+      const text = wrap(description, width - indent.length, indent)
       return name.length > left ? `  ${name}\n${indent}${text}` : `  ${name.padEnd(left)}  ${text}`
     })
     .join('\n')
 }
 
 function options(table: Readonly<Record<string, CommandOption>>, width: number): string {
-  const rows = Object.entries(table).map(([name, { short, value, about, values }]): [string, string] => [
+  const rows = Object.entries(table).map(([name, { short, value, description, values }]): [string, string] => [
     `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
-    values ? `${about} (${values.join(', ')})` : about,
+    values ? `${description} (${values.join(', ')})` : description,
   ])
   return column(rows, width)
 }
 
 export function help(columns: number | null): string {
   const width = columns ?? WIDTH
-  const rows = Object.entries(commandTable).map(([name, { takes, about }]): [string, string] => [
-    `${name} ${takes}`.trim(),
-    about,
+  const rows = Object.entries(commandTable).map(([name, { usage, description }]): [string, string] => [
+    `${name} ${usage}`.trim(),
+    description,
   ])
   const codes =
     'Exit codes: 0 done, 1 the job failed or was cancelled, 2 wrong usage, 3 refused by the service, 4 network, 130 interrupted.'
@@ -54,9 +54,9 @@ export function helpOf(name: CommandName, columns: number | null): string {
   const width = columns ?? WIDTH
   const command: CommandSpec = commandTable[name]
   const own = Object.keys(command.options).length > 0 ? `\n${options(command.options, width)}\n` : ''
-  return `Usage: splicepoint ${`${name} ${command.takes}`.trim()} [OPTIONS]
+  return `Usage: splicepoint ${`${name} ${command.usage}`.trim()} [OPTIONS]
 
-${wrap(`${command.about.charAt(0).toUpperCase()}${command.about.slice(1)}.`, width)}
+${wrap(`${command.description.charAt(0).toUpperCase()}${command.description.slice(1)}.`, width)}
 ${own}
 ${options(commonOptions, width)}
 `

@@ -54,15 +54,15 @@ const print = ({ document, text, next }: CommandResult): number => {
   return EXIT_CODES.ok
 }
 
-async function run({ name, values, words }: ParsedCommand): Promise<number> {
+async function run({ name, values, positionals }: ParsedCommand): Promise<number> {
   if (name === 'completion') {
-    const shell = SHELLS.find((one) => one === words[0])
+    const shell = SHELLS.find((one) => one === positionals[0])
     if (!shell) throw new UsageError(`There is completion for ${SHELLS.join(', ')}.`)
     process.stdout.write(completion(shell))
     return EXIT_CODES.ok
   }
   if (name === 'doctor') {
-    const { answer: report, text } = await doctorCommand(words, values, process.env, signal, note)
+    const { answer: report, text } = await doctorCommand(positionals, values, process.env, signal, note)
     print({ document: report, text })
     return report.ok ? EXIT_CODES.ok : EXIT_CODES.job
   }
@@ -71,15 +71,15 @@ async function run({ name, values, words }: ParsedCommand): Promise<number> {
 
   switch (name) {
     case 'submit': {
-      const created = await submitCommand(client, words[0], values, { say: note, line })
+      const created = await submitCommand(client, positionals[0], values, { say: note, line })
       return finish(client, created._auto_generated_id_, created, values)
     }
     case 'retry': {
-      const created = await client.retry(jobId(words[0]))
+      const created = await client.retry(jobId(positionals[0]))
       return finish(client, created._auto_generated_id_, created, values)
     }
     case 'status': {
-      const id = jobId(words[0])
+      const id = jobId(positionals[0])
       const isWatched = values['watch'] === true
       return show(id, isWatched ? await watchJob(client, id, line, signal) : await client.read(id))
     }
@@ -91,14 +91,17 @@ async function run({ name, values, words }: ParsedCommand): Promise<number> {
       return print({ document, text, next: document.next_cursor })
     }
     case 'cancel':
-      return print({ document: await client.cancel(jobId(words[0])), text: `Job ${words[0]} is cancelled.` })
+      return print({
+        document: await client.cancel(jobId(positionals[0])),
+        text: `Job ${positionals[0]} is cancelled.`,
+      })
     case 'delete': {
-      const id = jobId(words[0])
+      const id = jobId(positionals[0])
       await client.delete(id)
       return print({ document: { deleted: id }, text: `Job ${id} is deleted.` })
     }
     case 'download': {
-      const id = jobId(words[0])
+      const id = jobId(positionals[0])
       const job = await client.read(id)
       requireEnded(id, job)
       if (exitCodeOfJob(job) !== EXIT_CODES.ok) return show(id, job, { files: [] })
@@ -106,27 +109,27 @@ async function run({ name, values, words }: ParsedCommand): Promise<number> {
       return print({ document: { files }, text: files.map(({ file }) => stripControlCharacters(file)).join('\n') })
     }
     case 'archive': {
-      const id = jobId(words[0])
+      const id = jobId(positionals[0])
       return print(await archiveCommand(id, await client.read(id), values['to'] as string | undefined, line, signal))
     }
     case 'share':
-      return print(await shareCommand(client, jobId(words[0]), values, width))
+      return print(await shareCommand(client, jobId(positionals[0]), values, width))
     case 'log': {
-      const document = await client.log(jobId(words[0]))
+      const document = await client.log(jobId(positionals[0]))
       return print({ document, text: logText(document) })
     }
     case 'presets':
-      return print(await presetsCommand(client, words, values, width))
+      return print(await presetsCommand(client, positionals, values, width))
     case 'uploads':
-      return print(await uploadsCommand(client, words, values, width))
+      return print(await uploadsCommand(client, positionals, values, width))
     case 'limits': {
       const document = await client.limits()
       return print({ document, text: limitsText(document, width) })
     }
     case 'vault':
-      return print(await vaultCommand(client, words, note))
+      return print(await vaultCommand(client, positionals, note))
     case 'keys':
-      return print(await keysCommand(client, words, values, width))
+      return print(await keysCommand(client, positionals, values, width))
   }
 }
 
@@ -167,9 +170,9 @@ function pick(values: OptionValues, names: readonly string[]): Record<string, ne
 
 async function main(): Promise<number> {
   const wish = helpRequest(argv)
-  if (wish?.what === 'version') return print({ document: { version: version() }, text: version() })
+  if (wish?.kind === 'version') return print({ document: { version: version() }, text: version() })
   if (argv.length === 0 || wish) {
-    process.stdout.write(wish?.of ? helpOf(wish.of, width) : help(width))
+    process.stdout.write(wish?.command ? helpOf(wish.command, width) : help(width))
     return wish ? EXIT_CODES.ok : EXIT_CODES.usage
   }
   const parsed = parse(argv)

@@ -19,7 +19,7 @@ export interface Level {
 
 interface VideoCodecRules {
   /** The name in requests. */
-  wire: string
+  requestName: string
   /** The name for people. */
   title: string
   /** Bitrate for the same quality, relative to h.264. */
@@ -51,7 +51,7 @@ interface AudioCodecRules {
 /** In the order in which documentation and messages list them. */
 export const videoCodecs = {
   h264: {
-    wire: 'h.264',
+    requestName: 'h.264',
     title: 'H.264',
     bitrateFactor: 1,
     // Rec. ITU-T H.264 table A-1, levels 5.2 and 6.2, MaxFS × 256 luma samples, MaxBR × 1250 bit/s (High profile).
@@ -64,7 +64,7 @@ export const videoCodecs = {
     hasHdr: false,
   },
   mpeg2: {
-    wire: 'mpeg2',
+    requestName: 'mpeg2',
     title: 'MPEG-2',
     bitrateFactor: 1.5,
     // Rec. ITU-T H.262 tables 8-11 and 8-13, Main profile at Main level and at High level.
@@ -77,7 +77,7 @@ export const videoCodecs = {
     hasHdr: false,
   },
   hevc: {
-    wire: 'hevc',
+    requestName: 'hevc',
     title: 'HEVC',
     bitrateFactor: 0.6,
     // Rec. ITU-T H.265 tables A.8 and A.9, levels 5.2 and 6.2, Main tier, MaxBR × 1000 bit/s.
@@ -124,18 +124,18 @@ export const audioCodecs = {
 
 export type VideoCodec = keyof typeof videoCodecs
 export type AudioCodec = keyof typeof audioCodecs
-export type WireVideoCodec = (typeof videoCodecs)[VideoCodec]['wire']
+export type WireVideoCodec = (typeof videoCodecs)[VideoCodec]['requestName']
 export type AudioContainer = (typeof audioCodecs)[AudioCodec]['file']['container']
 
 export const VIDEO_CODECS = Object.keys(videoCodecs) as VideoCodec[]
 export const AUDIO_CODECS = Object.keys(audioCodecs) as AudioCodec[]
-export const WIRE_VIDEO_CODECS: readonly WireVideoCodec[] = VIDEO_CODECS.map((codec) => videoCodecs[codec].wire)
+export const WIRE_VIDEO_CODECS: readonly WireVideoCodec[] = VIDEO_CODECS.map((codec) => videoCodecs[codec].requestName)
 export const AUDIO_CONTAINERS: readonly AudioContainer[] = AUDIO_CODECS.map(
   (codec) => audioCodecs[codec].file.container,
 )
 
 export function codecOf(wire: WireVideoCodec): VideoCodec {
-  return VIDEO_CODECS.find((codec) => videoCodecs[codec].wire === wire)!
+  return VIDEO_CODECS.find((codec) => videoCodecs[codec].requestName === wire)!
 }
 
 export function videoRules(codec: VideoCodec): VideoCodecRules {

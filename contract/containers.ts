@@ -14,17 +14,17 @@ interface ContainerRules {
   /** The file type when no flag asks for segmented output; null = always segmented. */
   file: FileContainer | null
   /** The segmented output that the container implies without any flag. */
-  implies: 'hls' | 'smooth' | null
+  impliedSegmentation: 'hls' | 'smooth' | null
   /** When HLS segments are transport streams, if the codecs allow it: always, or unless DASH shares the segments. */
   transportStreams: 'always' | 'without_dash' | 'never'
 }
 
 /** By output_container, in the order in which documentation and messages list them. */
 export const containers = {
-  ts: { file: 'ts', implies: null, transportStreams: 'always' },
-  mp4: { file: 'mp4', implies: null, transportStreams: 'never' },
-  hls: { file: null, implies: 'hls', transportStreams: 'without_dash' },
-  silverlight: { file: null, implies: 'smooth', transportStreams: 'never' },
+  ts: { file: 'ts', impliedSegmentation: null, transportStreams: 'always' },
+  mp4: { file: 'mp4', impliedSegmentation: null, transportStreams: 'never' },
+  hls: { file: null, impliedSegmentation: 'hls', transportStreams: 'without_dash' },
+  silverlight: { file: null, impliedSegmentation: 'smooth', transportStreams: 'never' },
 } as const satisfies Record<string, ContainerRules>
 
 export type Container = keyof typeof containers
@@ -47,12 +47,12 @@ export function isSegmented(job: Segmentation): boolean {
 }
 
 export function hasHls(job: Segmentation): boolean {
-  return containerRules(job.output_container)?.implies === 'hls' || job.segmented_output_hls === true
+  return containerRules(job.output_container)?.impliedSegmentation === 'hls' || job.segmented_output_hls === true
 }
 
 /** [MS-SSTR] */
 export function isSmooth(job: Segmentation): boolean {
-  return containerRules(job.output_container)?.implies === 'smooth'
+  return containerRules(job.output_container)?.impliedSegmentation === 'smooth'
 }
 
 /** Whether HLS segments should be transport streams. The codecs may require another format. */

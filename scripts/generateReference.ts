@@ -80,7 +80,7 @@ function ladder(): string {
     columns.map(({ codec, framesPerSecond }) =>
       fitsCodec(codec, width, height) ? rungBitrateKbps(codec, { width, height }, framesPerSecond) : 'no level',
     )
-  const heads = columns.map(({ codec, framesPerSecond }) => `${videoCodecs[codec].wire}, ${framesPerSecond} fps`)
+  const heads = columns.map(({ codec, framesPerSecond }) => `${videoCodecs[codec].requestName}, ${framesPerSecond} fps`)
   return [
     `| rung | 16:9 | ${heads.join(' | ')} |`,
     `|---|---|${heads.map(() => '---|').join('')}`,

@@ -13,7 +13,7 @@ export class CreatedResources {
   readonly #jobs = new Set<number>()
   readonly #uploads = new Set<number>()
   /** Other resources: each function removes one. */
-  readonly #others: (() => Promise<void>)[] = []
+  readonly #cleanups: (() => Promise<void>)[] = []
 
   addJob(id: number): void {
     this.#jobs.add(id)
@@ -24,7 +24,7 @@ export class CreatedResources {
   }
 
   addCleanup(remove: () => Promise<void>): void {
-    this.#others.push(remove)
+    this.#cleanups.push(remove)
   }
 
   /** @param client without an abort signal, so that the removal is not interrupted */
@@ -35,8 +35,8 @@ export class CreatedResources {
     }
     for (const id of this.#jobs) await attempt(`job ${id}`, () => removeJob(client, id))
     for (const number of this.#uploads) await attempt(`upload ${number}`, () => removeUpload(client, number))
-    for (const remove of this.#others) await attempt('an object', remove)
-    const total = this.#jobs.size + this.#uploads.size + this.#others.length
+    for (const remove of this.#cleanups) await attempt('an object', remove)
+    const total = this.#jobs.size + this.#uploads.size + this.#cleanups.length
     return left.length > 0
       ? fault(
           'removed',

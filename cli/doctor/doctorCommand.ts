@@ -33,7 +33,7 @@ interface DoctorOptions {
   configuration: string | null
   runJobs: boolean
   waitIdle: boolean
-  patienceMs: number
+  timeoutMs: number
   input: string | null
   stores: TestJobOptions['stores']
 }
@@ -69,7 +69,7 @@ async function readOptions(
     configuration: isMeant ? path : null,
     runJobs: named !== undefined && values['no-jobs'] !== true,
     waitIdle: values['idle'] === true,
-    patienceMs: seconds * 1000,
+    timeoutMs: seconds * 1000,
     input: (values['input'] as string | undefined) ?? null,
     stores: ((values['store'] as string[] | undefined) ?? []).map((store) => parseTargetStore(store, run, env)),
   }
@@ -115,7 +115,7 @@ async function checkService(
   const outside = await checkEndpoint(address, options, signal)
   sections['Address'] = outside.checks
   Object.assign(figures, outside.figures)
-  const admin = outside.mayDiagnose ? new Client(address, options.admin ?? options.jobs ?? '', signal) : null
+  const admin = outside.canDiagnose ? new Client(address, options.admin ?? options.jobs ?? '', signal) : null
   let inside: ServiceReport | null = null
   if (admin) {
     note('asking the service about itself …')
@@ -134,11 +134,11 @@ async function checkService(
     inside.checks = sections['Service']
   }
   let jobs: Report['jobs'] = []
-  if (options.runJobs && outside.mayRun) {
-    const traces = new CreatedResources()
+  if (options.runJobs && outside.canRunJobs) {
+    const created = new CreatedResources()
     const key = options.jobs ?? ''
     try {
-      const bench = { client: new Client(address, key, signal), traces, signal, patienceMs: options.patienceMs, note }
+      const bench = { client: new Client(address, key, signal), created, signal, timeoutMs: options.timeoutMs, note }
       const { input, stores } = options
       const made = await runTestJobs(bench, { input, stores, before: inside?.diagnosis ?? null })
       sections['Jobs'] = made.checks
@@ -146,7 +146,7 @@ async function checkService(
       ;({ jobs } = made)
     } finally {
       // Also runs after Ctrl-C.
-      const removed = await traces.removeAll(new Client(address, key))
+      const removed = await created.removeAll(new Client(address, key))
       sections['Jobs'] = [...(sections['Jobs'] ?? []), removed]
       if (removed.verdict === 'fault') note(removed.message)
     }

@@ -28,10 +28,10 @@ const count = (checks: readonly Check[], verdict: CheckStatus): number =>
 
 /** A warning for each figure above its threshold. */
 export function checkThresholds(figures: Readonly<Record<string, number>>): Check[] {
-  return THRESHOLDS.flatMap(({ figure, above, about, remedy }): Check[] => {
+  return THRESHOLDS.flatMap(({ figure, maximum, description, remedy }): Check[] => {
     const value = figures[figure]
-    if (value === undefined || value <= above) return []
-    const message = `${about}: ${figure} is ${round(value)}, above ${above}.`
+    if (value === undefined || value <= maximum) return []
+    const message = `${description}: ${figure} is ${round(value)}, above ${maximum}.`
     return [{ name: figure, verdict: 'warning', message, remedy, milliseconds: null }]
   })
 }

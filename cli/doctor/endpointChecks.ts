@@ -38,10 +38,10 @@ export interface EndpointReport {
   checks: CheckList
   figures: Record<string, number>
   /** Whether the service is reachable. If not, no further checks are possible. */
-  isThere: boolean
+  isReachable: boolean
   /** Whether the keys permit test jobs and the diagnosis. */
-  mayRun: boolean
-  mayDiagnose: boolean
+  canRunJobs: boolean
+  canDiagnose: boolean
 }
 
 interface Health {
@@ -55,7 +55,7 @@ interface Health {
 }
 
 export async function checkEndpoint(address: string, keys: DoctorKeys, signal: AbortSignal): Promise<EndpointReport> {
-  const made: EndpointReport = { checks: [], figures: {}, isThere: false, mayRun: false, mayDiagnose: false }
+  const made: EndpointReport = { checks: [], figures: {}, isReachable: false, canRunJobs: false, canDiagnose: false }
   const base = new URL(address)
   const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetchOrFail(new URL(path, base), {
@@ -97,7 +97,7 @@ export async function checkEndpoint(address: string, keys: DoctorKeys, signal: A
     )
     return made
   }
-  made.isThere = true
+  made.isReachable = true
   const ray = response.headers.get('cf-ray')
   made.checks.push(ok('reached', `It answers${ray === null ? '' : ` (Cloudflare, ${ray.split('-').at(-1)})`}.`, took))
   made.checks.push(...checkHealth(health, response.status))
@@ -286,7 +286,7 @@ async function checkKeys(address: string, keys: DoctorKeys, made: EndpointReport
         ISSUE,
         async () => {
           await new Client(address, jobs, signal).list({ limit: '1' })
-          made.mayRun = true
+          made.canRunJobs = true
           return ok('key', 'It may run jobs.')
         },
         signal,
@@ -309,7 +309,7 @@ async function checkKeys(address: string, keys: DoctorKeys, made: EndpointReport
           }
           throw error
         }
-        made.mayDiagnose = true
+        made.canDiagnose = true
         return ok('admin_key', 'It may administer; /metrics answers.')
       },
       signal,

@@ -56,10 +56,10 @@ export interface TestJob {
 
 export interface TestContext {
   client: Client
-  traces: CreatedResources
+  created: CreatedResources
   signal: AbortSignal
   /** Time limit of one job. */
-  patienceMs: number
+  timeoutMs: number
   note: (text: string) => void
 }
 
@@ -69,7 +69,7 @@ export interface TestJobResult {
 }
 
 export async function runTestJob(bench: TestContext, trial: TestJob): Promise<TestJobResult> {
-  const { client, traces, note } = bench
+  const { client, created: traces, note } = bench
   const { name } = trial
   note(`job "${name}" …`)
   const created = await client.create(trial.body, { dryRun: trial.dryRun === true })
@@ -81,7 +81,7 @@ export async function runTestJob(bench: TestContext, trial: TestJob): Promise<Te
   const remedy = `See docs/troubleshooting.md and the job’s events; it was number ${id}.`
   const wrong = (message: string, what = remedy): TestJobResult => ({ check: fault(name, message, what), figures })
   if (job === null)
-    return wrong(`It did not end within ${bench.patienceMs / 1000} s; the last event is ${events.at(-1)?.type}.`)
+    return wrong(`It did not end within ${bench.timeoutMs / 1000} s; the last event is ${events.at(-1)?.type}.`)
   const { error, outputs } = job.status
   if (error) return wrong(`It failed: ${error.message} (${error.code})`)
   if (job.status.state !== 'ready') return wrong(`It ended as ${job.status.state}.`)
@@ -101,9 +101,9 @@ export async function runTestJob(bench: TestContext, trial: TestJob): Promise<Te
 }
 
 /** null = the job did not end within the time limit. */
-export async function waitForEnd({ client, signal, patienceMs }: TestContext, id: number): Promise<JobRead | null> {
+export async function waitForEnd({ client, signal, timeoutMs }: TestContext, id: number): Promise<JobRead | null> {
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), patienceMs)
+  const timer = setTimeout(() => over.abort(), timeoutMs)
   const stop = (): void => over.abort()
   signal.addEventListener('abort', stop, { once: true })
   try {

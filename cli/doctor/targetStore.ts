@@ -12,7 +12,7 @@ export interface TargetStore {
   /** As it was given; for the report. */
   name: string
   /** `s3://bucket/prefix/<name of this run>`. */
-  place: string
+  outputPath: string
   /** The credentials in the job. */
   credentials: Credential
   /** @returns what is wrong, or null */
@@ -61,7 +61,7 @@ export function parseTargetStore(address: string, run: string, env: NodeJS.Proce
   }
   return {
     name: `store s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`,
-    place: ['s3:/', bucket, ...(prefix === '' ? [] : [prefix]), run].join('/'),
+    outputPath: ['s3:/', bucket, ...(prefix === '' ? [] : [prefix]), run].join('/'),
     credentials: {
       cloud_provider: 'aws',
       access_key: accessKeyId,

@@ -127,12 +127,12 @@ const hlsOf = (input: string): JobRequest =>
 
 function targetStoreJob(bench: TestContext, input: string, store: TargetStore): TestJob {
   let written: readonly PublicOutput[] = []
-  bench.traces.addCleanup(() => store.remove(written))
+  bench.created.addCleanup(() => store.remove(written))
   return {
     name: store.name,
     outputs: 1,
     body: jobOf(input, {
-      bucket_output_path: store.place,
+      bucket_output_path: store.outputPath,
       cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: store.credentials },
     }),
     verify: (outputs) => {
@@ -156,7 +156,7 @@ async function uploadClip(
     await writeFile(file, bytes)
     const from = performance.now()
     const upload = await bench.client.upload(file, `doctor-${name}.avi`)
-    bench.traces.addUpload(upload.uploaded_file_number)
+    bench.created.addUpload(upload.uploaded_file_number)
     const seconds = (performance.now() - from) / 1000
     made.figures[`upload_${name}_megabytes_per_second`] = bytes.length / 1e6 / seconds
     return upload.input
@@ -173,14 +173,14 @@ async function uploadClip(
 
 /** Runs a job of some seconds and cancels it while it runs. */
 async function checkCancel(bench: TestContext, input: string, made: TestJobReport): Promise<Check> {
-  const { client, traces, note, signal } = bench
+  const { client, created: traces, note, signal } = bench
   const remedy = 'See docs/troubleshooting.md.'
   note('job "cancel" …')
   const videoProfiles = [rendition(1080, 4000, 'a.mp4'), rendition(720, 2500, 'b.mp4'), rendition(360, 800, 'c.mp4')]
   const created = await client.create(jobOf(input, { videoProfiles, audioProfiles: [] }))
   const id = created._auto_generated_id_
   traces.addJob(id)
-  const patience = performance.now() + bench.patienceMs
+  const patience = performance.now() + bench.timeoutMs
   for (;;) {
     const { job_completed: over, phase } = (await client.read(id)).status
     if (over)
@@ -233,7 +233,7 @@ async function checkPrivateAddress(bench: TestContext): Promise<Check> {
     if (error instanceof ServiceError && error.status === 400) return ok('egress', 'A private address is refused.')
     throw error
   }
-  bench.traces.addJob(id)
+  bench.created.addJob(id)
   const job = await waitForEnd(bench, id)
   const code = job?.status.error?.code ?? null
   return job === null || (code !== null && EXPECTED_REFUSALS.includes(code))

@@ -24,7 +24,7 @@ export interface Downloaded {
   /** Path of the downloaded file. */
   file: string
   /** The file existed already, with the same content. */
-  already: boolean
+  existed: boolean
 }
 
 /**
@@ -39,7 +39,7 @@ export async function download(
   received?: (bytes: number) => void,
 ): Promise<Downloaded> {
   const file = localPathOf(output.path, directory)
-  if (await matchesFile(file, output)) return { file, already: true }
+  if (await matchesFile(file, output)) return { file, existed: true }
   // URL.parse does not exist in Node 20.
   const address = downloadUrlOf(output)
   const url = address !== null && URL.canParse(address) ? new URL(address) : null
@@ -57,7 +57,7 @@ export async function download(
     await rm(partial, { force: true })
     throw error
   }
-  return { file, already: false }
+  return { file, existed: false }
 }
 
 /** An address that needs no key; null if there is none. */

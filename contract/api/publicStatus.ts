@@ -29,7 +29,7 @@ export interface StatusFacts {
   startsFailed: number
   notBefore: number
   /** The error that ended the last attempt, while the task waits because of it. */
-  lostTo: JobError | null
+  lastLostError: JobError | null
   /** Milliseconds since 1970. */
   createdAt: number
   startedAt: number | null
@@ -97,9 +97,9 @@ function failedStarts({ task, startsFailed: count, notBefore }: StatusFacts): Pu
   return { count, next_try_at: new Date(notBefore).toISOString() }
 }
 
-function waitingFor({ task, lostTo, notBefore }: StatusFacts): PublicStatus['waiting_for'] {
-  if (task !== 'queued' || lostTo === null) return null
-  return { code: lostTo.code, message: lostTo.message, next_try_at: new Date(notBefore).toISOString() }
+function waitingFor({ task, lastLostError, notBefore }: StatusFacts): PublicStatus['waiting_for'] {
+  if (task !== 'queued' || lastLostError === null) return null
+  return { code: lastLostError.code, message: lastLostError.message, next_try_at: new Date(notBefore).toISOString() }
 }
 
 /**

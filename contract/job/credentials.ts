@@ -14,7 +14,7 @@ import { credentialChecks } from './stores/credentialChecks.ts'
 export interface ParsedCredentials {
   full: Partial<Credentials>
   /** The part that `config` shows. */
-  shown: Partial<CredentialFields>
+  redacted: Partial<CredentialFields>
 }
 
 export interface JobCredentials {
@@ -32,7 +32,7 @@ const isSafeToShow = (value: unknown) => typeof value === 'string' && /^[a-z-]{1
  */
 export function readCredentials(body: JsonObject, draft: JobDraft, findings: Findings): JobCredentials {
   const value = presentMember(body, 'cloud_credentials')
-  const nothing = { full: {}, shown: {} }
+  const nothing = { full: {}, redacted: {} }
   if (!isJsonObject(value)) {
     const code = value === undefined ? 'required' : 'invalid_type'
     findings.problem(code, 'cloud_credentials', 'cloud_credentials must be an object with the members input and output')
@@ -57,7 +57,7 @@ function readCredential(side: Side, value: unknown, findings: Findings): ParsedC
     const code = value === undefined ? 'required' : 'invalid_type'
     const bounds = { allowed: side === 'input' ? PROVIDERS : OUTPUT_PROVIDERS }
     findings.problem(code, path, `${path} must be an object with cloud_provider and its keys`, bounds)
-    return { full: {}, shown: {} }
+    return { full: {}, redacted: {} }
   }
   const mayShow = (name: string) => name === 'cloud_provider' && isSafeToShow(value[name])
   const { shape } = side === 'input' ? credentialSchema : outputCredential
@@ -81,7 +81,7 @@ function readCredential(side: Side, value: unknown, findings: Findings): ParsedC
   if (presentMember(value, 'cloud_provider') === undefined)
     for (const problem of findings.problems.slice(before))
       problem.message += ' (cloud_provider is missing, so oracle is assumed)'
-  return { full: { ...unknown, ...known }, shown: redactCredentials(known) }
+  return { full: { ...unknown, ...known }, redacted: redactCredentials(known) }
 }
 
 /** `fate` is called only for names that are reported: a body may have any number of names. */
@@ -100,7 +100,7 @@ function defaultOutputCredentials(input: ParsedCredentials, draft: JobDraft): Pa
   const paths = [draft.bucket_output_path, draft.audio_output_path, ...draft.videoProfiles.map((each) => each.output)]
   const schemes = provider === undefined ? [] : rulesOf(provider).schemes
   if (paths.some((path) => path !== undefined && schemes.includes(schemeOf(path) ?? ''))) return input
-  return { full: { cloud_provider: 'vendor-store' }, shown: { cloud_provider: 'vendor-store' } }
+  return { full: { cloud_provider: 'vendor-store' }, redacted: { cloud_provider: 'vendor-store' } }
 }
 
 /** 2.3: file-upload is a provider for input only, for a file that was uploaded earlier. */
@@ -122,7 +122,7 @@ function warnUnusedMembers(known: Known, path: string, findings: Findings): void
   const rules = rulesOf(provider)
   for (const name of membersOf(members)) {
     if (!members[name] || rules.members.includes(name)) continue
-    const why = rules.whyUnused?.[name] ?? `${provider} does not use it`
+    const why = rules.unusedReasons?.[name] ?? `${provider} does not use it`
     findings.warn('no_effect', `${path}.${name}`, `${path}.${name} has no effect: ${why}`)
   }
 }

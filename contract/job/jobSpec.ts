@@ -8,7 +8,7 @@ import type { Container } from '../containers.ts'
  * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
  * translates the stored configuration itself. Removing a member, or changing its meaning, needs a new task protocol.
  */
-export const SPEC_VERSION = 1
+export const SPEC_VERSION = 2
 
 export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
@@ -78,7 +78,7 @@ export interface PackagingSpec {
   /** Seconds. Decision "gop_length": rounded to whole GOPs. */
   segmentSeconds: number
   /** The job has a segment_length; otherwise `segmentSeconds` is the default. */
-  isSegmentLengthGiven: boolean
+  hasExplicitSegmentLength: boolean
   /** Separate audio renditions, where the format leaves the choice (`master_variant_mode`). */
   separateAudio: boolean
   /** HLS segments are transport streams if nothing requires CMAF. */
@@ -113,9 +113,9 @@ export interface JobSpec {
   ipDistance: number
   keepFps: boolean
   /** Whether SCTE-35 cues of the source go into the outputs. */
-  passCues: boolean
+  scte35Passthrough: boolean
   /** PID of the cues in the outputs; null = same as the source. */
-  cuePid: number | null
+  scte35Pid: number | null
   /** Signalling of ts files. */
   service: TsServiceSpec
   /** true = wanted, false = removed, null = kept if the source has some. */

@@ -14,7 +14,7 @@ export function packagingOf(config: JobConfig): PackagingSpec | null {
     dash: config.segmented_output_dash,
     smooth: isSmooth(config),
     segmentSeconds: config.segment_length ?? DEFAULT_SEGMENT_SECONDS,
-    isSegmentLengthGiven: config.segment_length !== undefined,
+    hasExplicitSegmentLength: config.segment_length !== undefined,
     separateAudio: config.master_variant_mode,
     // Same decision: `hls` with DASH shares one set of segments; `ts` with DASH has both forms.
     preferTransportStream: prefersTransportStreams(config),

@@ -59,9 +59,9 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     // Decision "ip_distance": absent = 3.
     ipDistance: config.ip_distance ?? 3,
     keepFps: config.keep_fps,
-    passCues: config.scte35_passthough,
+    scte35Passthrough: config.scte35_passthough,
     // 2.1 scte35_pid_remap: −1 and absent mean the source's PID.
-    cuePid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
+    scte35Pid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
     service: serviceOf(config, outputBaseName(sourceName)),
     aspect: config.video_aspect_ratio,
     transform: config.picture_transform,

@@ -92,7 +92,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     audioProfiles: known.audioProfiles.map((each, i) =>
       withUnknownFields(each, audioProfileSchema.shape, audio[i], `audioProfiles[${i}]`),
     ),
-    cloud_credentials: { input: credentials.input.shown, output: credentials.output.shown },
+    cloud_credentials: { input: credentials.input.redacted, output: credentials.output.redacted },
     ...unknown,
   }
   if (findings.problems.length > 0) return { ok: false, problems: findings.problems }

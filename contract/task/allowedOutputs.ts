@@ -20,7 +20,7 @@ export type UploadMethod = 'put' | 'parts' | 'written'
 interface OutputRule {
   path: RegExp
   types: readonly string[]
-  sent: readonly UploadMethod[]
+  methods: readonly UploadMethod[]
 }
 
 export interface AllowedOutputs {
@@ -55,7 +55,7 @@ export function allowedOutputsOf(config: JobConfig, sourceName: string, attemptD
   ]
   return {
     violation(sent, path, contentType) {
-      const named = places.filter((place) => place.sent.includes(sent) && place.path.test(path))
+      const named = places.filter((place) => place.methods.includes(sent) && place.path.test(path))
       if (named.length === 0) return 'path'
       return contentType === undefined || named.some(({ types }) => types.includes(contentType)) ? null : 'type'
     },
@@ -164,7 +164,7 @@ function renditions(spec: JobSpec): string[] {
 }
 
 function firstForeignPath(plan: PostedPlan, spec: JobSpec, places: readonly OutputRule[]): string | null {
-  const inParts = (path: string) => places.some((place) => place.sent.includes('parts') && place.path.test(path))
+  const inParts = (path: string) => places.some((place) => place.methods.includes('parts') && place.path.test(path))
   const found = [...plan.outputs, ...plan.audioFiles].find(({ path }) => !inParts(path))?.path
   const { packaging } = plan
   if (found !== undefined || packaging === null) return found ?? null
@@ -182,7 +182,7 @@ function firstForeignPath(plan: PostedPlan, spec: JobSpec, places: readonly Outp
 }
 
 function outputRule(path: string, types: readonly string[], sent: readonly UploadMethod[]): OutputRule {
-  return { path: new RegExp(`^${path}$`, 'u'), types, sent }
+  return { path: new RegExp(`^${path}$`, 'u'), types, methods: sent }
 }
 
 /** A pattern that matches exactly this text. */

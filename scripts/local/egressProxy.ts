@@ -65,20 +65,20 @@ const REFUSED_RESPONSE = { status: 470, header: 'x-egress-refused' }
 const FAILED_RESPONSE = { status: 471, header: 'x-egress-failed' }
 
 /** Errors that a retry does not fix, reported to the Worker by error code (contract/errorCodes.ts). */
-const connectionErrorPatterns: readonly { cause: ConnectionError; why: string; test: RegExp }[] = [
-  { cause: 'host_not_found', why: 'does not exist or has no address', test: /^(ENOTFOUND|ENODATA)$/ },
+const connectionErrorPatterns: readonly { cause: ConnectionError; reason: string; test: RegExp }[] = [
+  { cause: 'host_not_found', reason: 'does not exist or has no address', test: /^(ENOTFOUND|ENODATA)$/ },
   // OpenSSL's codes for invalid certificates, and Node's code for a certificate of another host.
   {
     cause: 'tls_failed',
-    why: 'has a certificate that is not accepted',
+    reason: 'has a certificate that is not accepted',
     test: /CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/,
   },
   {
     cause: 'tls_failed',
-    why: 'does not support TLS at that port, or only versions that are not accepted',
+    reason: 'does not support TLS at that port, or only versions that are not accepted',
     test: /^(EPROTO|ERR_SSL_\w+)$/,
   },
-  { cause: 'connection_refused', why: 'refuses connections', test: /^ECONNREFUSED$/ },
+  { cause: 'connection_refused', reason: 'refuses connections', test: /^ECONNREFUSED$/ },
 ]
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -199,8 +199,8 @@ function egressErrorResponse(error: unknown, host: string): Incoming {
   const known = connectionErrorPatterns.flatMap(({ test, ...cause }) =>
     codes.filter((code) => test.test(code)).map((code) => ({ ...cause, code })),
   )
-  const { cause, why, code } = known[0] ?? { cause: '1', why: 'cannot be reached', code: codes[0] }
-  const sentence = refused ? refused.message : `${host} ${why}${code ? ` (${code})` : ''}.`
+  const { cause, reason, code } = known[0] ?? { cause: '1', reason: 'cannot be reached', code: codes[0] }
+  const sentence = refused ? refused.message : `${host} ${reason}${code ? ` (${code})` : ''}.`
   return {
     status,
     headers: [

@@ -45,7 +45,7 @@ const facts: StatusFacts = {
   position: null,
   startsFailed: 0,
   notBefore: 0,
-  lostTo: null,
+  lastLostError: null,
   createdAt: later(0),
   startedAt: null,
   finishedAt: null,

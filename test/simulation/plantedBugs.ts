@@ -143,8 +143,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an overtaken request makes an earlier attempt current again',
     file: 'worker/monitor/currentAttempt.ts',
-    find: 'if (this.life) return !this.life.over && attempt >= this.life.attempt',
-    put: 'if (this.life) return !this.life.over',
+    find: 'if (this.state) return !this.state.over && attempt >= this.state.attempt',
+    put: 'if (this.state) return !this.state.over',
     seeds: 1500,
     finds: /I3 /,
   },
@@ -160,7 +160,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an attempt can write after the end of its job',
     file: 'worker/monitor/currentAttempt.ts',
-    find: `if (this.ended || this.life?.over) return 'over'`,
+    find: `if (this.finalReply || this.state?.over) return 'over'`,
     put: '',
     seeds: 100,
     finds: /I8 /,
@@ -168,8 +168,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'progress goes on while a job is about to end',
     file: 'worker/monitor/currentAttempt.ts',
-    find: 'await this.save({ ...this.life, heldUntil: now + PROGRESS_HOLD_MS })',
-    put: 'await this.save({ ...this.life, heldUntil: now })',
+    find: 'await this.save({ ...this.state, heldUntil: now + PROGRESS_HOLD_MS })',
+    put: 'await this.save({ ...this.state, heldUntil: now })',
     from: 700,
     seeds: 1500,
     finds: /I4/,
@@ -206,7 +206,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'commit records are dropped while one is being stored',
     file: 'worker/monitor/commitRunner.ts',
-    find: 'await Promise.allSettled(this.#storing)',
+    find: 'await Promise.allSettled(this.#pendingRecords)',
     put: '',
     seeds: 500,
     finds: /I8/,
@@ -256,7 +256,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'progress that was shown is not stored',
     file: 'worker/monitor/progressSnapshot.ts',
-    find: 'if (this.#live && this.#live !== this.#mark && !isOver) await this.#save(this.#live)',
+    find: 'if (this.#latest && this.#latest !== this.#saved && !isOver) await this.#save(this.#latest)',
     put: '',
     seeds: 100,
     finds: /I4/,
@@ -273,7 +273,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a follower is sent events again',
     file: 'worker/monitor/eventStream.ts',
-    find: 'if (event.id <= listener.sent) continue',
+    find: 'if (event.id <= listener.lastSentId) continue',
     put: '',
     seeds: 50,
     finds: /I11 .*event/,
@@ -281,9 +281,9 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a stale attempt stores a commit record',
     file: 'worker/monitor/jobMonitor.ts',
-    find: `if (standing === 'current' && this.fence.life)
-      await this.committing.storeRecord(`,
-    put: `if (this.fence.life) await this.committing.storeRecord(`,
+    find: `if (attemptState === 'current' && this.currentAttempt.state)
+      await this.commitRunner.storeRecord(`,
+    put: `if (this.currentAttempt.state) await this.commitRunner.storeRecord(`,
     seeds: 300,
     finds: /I8/,
   },

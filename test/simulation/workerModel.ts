@@ -297,7 +297,7 @@ export class Service {
       position: null,
       startsFailed: job.starts_failed,
       notBefore: job.not_before,
-      lostTo: null,
+      lastLostError: null,
       createdAt: job.created_at,
       startedAt: job.started_at,
       finishedAt: job.finished_at,

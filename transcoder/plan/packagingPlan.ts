@@ -150,7 +150,7 @@ function hlsForm(
   const alone = profiles.flatMap(({ audio }) => audio.filter(({ codec }) => !audioRules(codec).isSegmentedAlone))
   const codec = context.spec.videoCodec
   const reason = !videoRules(codec).segments.includes('ts')
-    ? `HLS carries ${videoRules(codec).wire} in these only`
+    ? `HLS carries ${videoRules(codec).requestName} in these only`
     : separate && alone[0] !== undefined
       ? `separate ${alone[0].codec} is carried in these`
       : null
@@ -170,7 +170,7 @@ function gopsPerSegment(context: PlanContext, packaging: PackagingSpec, profiles
   const gop = ratio(video.gopFrames * video.frameRate.den, video.frameRate.num)
   const gops = Math.max(1, Math.round(packaging.segmentSeconds / toNumber(gop)))
   const used = gops * toNumber(gop)
-  const tolerance = packaging.isSegmentLengthGiven ? SAME_SECONDS : DEFAULT_TOLERANCE_SECONDS
+  const tolerance = packaging.hasExplicitSegmentLength ? SAME_SECONDS : DEFAULT_TOLERANCE_SECONDS
   if (Math.abs(used - packaging.segmentSeconds) > tolerance)
     context.warn({
       code: 'segment_length_snapped',

@@ -46,7 +46,7 @@ export function planWithoutVideo(context: PlanContext): Plan {
       message: `${isLadder ? 'The ladder' : `Video profile ${index}`} is left out: the source has no video. Only the files of audio_output_path are made.`,
     })
   }
-  if (spec.passCues)
+  if (spec.scte35Passthrough)
     context.warn({
       code: 'no_effect',
       field: 'scte35_passthough',

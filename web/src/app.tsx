@@ -33,15 +33,15 @@ const titles: Readonly<Record<Route['page'], string>> = {
 /** An admin key cannot use jobs: those pages would only show errors. */
 const navigation = { jobs: ['jobs', 'uploads'], admin: ['keys', 'accounts'] } as const
 
-function Page({ route, visit }: { route: Route; visit: number }) {
+function Page({ route, visitCount }: { route: Route; visitCount: number }) {
   switch (route.page) {
     case 'jobs':
       // Each visit starts with the filters of its address.
-      return <Jobs key={visit} initial={route.filters} />
+      return <Jobs key={visitCount} initial={route.filters} />
     case 'job':
       return <Job key={route.id} id={route.id} />
     case 'new':
-      return <NewJob key={visit} from={route.from} upload={route.upload} />
+      return <NewJob key={visitCount} from={route.from} upload={route.upload} />
     case 'uploads':
       return <Uploads />
     case 'keys':
@@ -57,15 +57,15 @@ function Page({ route, visit }: { route: Route; visit: number }) {
 
 export function App() {
   const { key, scope, notice } = useSession()
-  const { route, visit } = useRoute()
+  const { route, visitCount } = useRoute()
   const main = useRef<HTMLElement>(null)
   const signedIn = key !== null
   const title = signedIn ? `${titles[route.page]}${route.page === 'job' ? ` ${route.id}` : ''}` : 'Sign in'
   useEffect(() => void (document.title = `${title} · Splicepoint`), [title])
   // A screen reader announces the new page, and Tab continues at its top.
   useEffect(() => {
-    if (visit > 0) main.current?.focus()
-  }, [visit])
+    if (visitCount > 0) main.current?.focus()
+  }, [visitCount])
   if (!signedIn) return <SignIn notice={notice} />
   const skip = (event: MouseEvent) => {
     event.preventDefault()
@@ -97,10 +97,10 @@ export function App() {
             <Icon name="plus" /> <span class="word">Create job</span>
           </Link>
         )}
-        <Menu scope={scope} page={route.page} visit={visit} />
+        <Menu scope={scope} page={route.page} visitCount={visitCount} />
       </header>
       <main id="main" ref={main} tabIndex={-1} aria-label={title}>
-        <Page route={route} visit={visit} />
+        <Page route={route} visitCount={visitCount} />
       </main>
       <Tray page={route.page} />
     </>

@@ -74,9 +74,9 @@ export const apiKeyRoutes = new Hono<AppEnv>()
   })
   .post('/:id/rotate', named, async (c) => {
     const old = await findActiveKey(c.env, c.req.valid('param').id)
-    const { id, account, webhook_url: shown, webhook_sealed: sealed } = old
-    const webhook_url = shown === null ? null : await openKeyWebhook(c.env, account, { keyId: id, shown, sealed })
-    const lost = shown !== null && webhook_url === null
+    const { id, account, webhook_url: redacted, webhook_sealed: sealed } = old
+    const webhook_url = redacted === null ? null : await openKeyWebhook(c.env, account, { keyId: id, redacted, sealed })
+    const lost = redacted !== null && webhook_url === null
     const made = await issueKey(c.env, {
       ...old,
       scopes: old.scopes.split(',') as NewKeyRequest['scopes'],

@@ -4,7 +4,7 @@
 export interface KeyWebhook {
   keyId: string
   /** Without its query. */
-  shown: string
+  redacted: string
   /** The full address, sealed, if it has a query. */
   sealed: string | null
 }

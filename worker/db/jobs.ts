@@ -136,7 +136,7 @@ export interface NewJobRow {
   /** Display name of the source. */
   inputName: string
   /** The text that a search examines (searchText.ts). */
-  sought: string
+  searchText: string
   /** Maximum number of active jobs of the account, unless its row sets another. */
   maxActive: number
 }
@@ -174,7 +174,7 @@ export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string
       webhookCodes[job.webhook ?? 'none'],
       job.maxActive,
       job.inputName,
-      job.sought,
+      job.searchText,
     )
 }
 

@@ -26,7 +26,7 @@ export interface NewUpload extends Pick<
 > {
   keyId: string
   /** Number of bytes that the client announced. */
-  announced: number
+  announcedBytes: number
   /** Limit for the account's stored bytes, unless its row sets another; null = no limit. */
   maxStored: number | null
   /** Id of the upload token that is used. */
@@ -78,7 +78,7 @@ export async function insertUpload(db: D1Database, upload: NewUpload): Promise<n
       upload.account,
       upload.keyId,
       upload.maxStored,
-      upload.announced,
+      upload.announcedBytes,
       upload.key,
       upload.name,
       upload.content_type,

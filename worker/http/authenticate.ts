@@ -15,7 +15,7 @@ export interface Identity {
   priority: number
   /** Null = the deployment's default. */
   requestsPerMinute: number | null
-  hook: KeyWebhook | null
+  webhook: KeyWebhook | null
 }
 
 /** Cache lifetime of a key in an isolate: a revoked key may still be accepted for this long. */
@@ -23,7 +23,7 @@ const CACHE_TTL_MS = 60_000
 const MAX_CACHED = 10_000
 /** The time of last use is only informative, so it is written at most once per interval. */
 const LAST_USED_INTERVAL_MS = 3600_000
-const identityCache = new Map<string, { identity: Identity; until: number }>()
+const identityCache = new Map<string, { identity: Identity; expiresAt: number }>()
 
 /** Compared when no key has the given id, so that the answer takes as long as for a wrong secret. */
 const DUMMY_HASH = 'A'.repeat(43)
@@ -36,16 +36,16 @@ export const hashApiKey = (env: Env, key: string) => hmacSign(env, 'api-key', ke
 async function identify(env: Env, key: string): Promise<Identity | null> {
   const hash = await hashApiKey(env, key)
   const known = identityCache.get(hash)
-  if (known && known.until > Date.now()) return known.identity
+  if (known && known.expiresAt > Date.now()) return known.identity
   const identity = await findIdentity(env, key)
   if (identity) {
     if (identityCache.size >= MAX_CACHED) identityCache.clear()
-    identityCache.set(hash, { identity, until: Date.now() + CACHE_TTL_MS })
+    identityCache.set(hash, { identity, expiresAt: Date.now() + CACHE_TTL_MS })
   }
   return identity
 }
 
-const configuredKeyDefaults = { priority: 0, requestsPerMinute: null, hook: null } as const
+const configuredKeyDefaults = { priority: 0, requestsPerMinute: null, webhook: null } as const
 
 async function findIdentity(env: Env, key: string): Promise<Identity | null> {
   // Keys from the configuration: both sides are hashed, so the duration of the comparison reveals nothing.
@@ -67,7 +67,7 @@ async function findIdentity(env: Env, key: string): Promise<Identity | null> {
     scopes: row.scopes.split(','),
     priority: row.priority,
     requestsPerMinute: row.requests_per_minute,
-    hook: row.webhook_url === null ? null : { keyId: row.id, shown: row.webhook_url, sealed: row.webhook_sealed },
+    webhook: row.webhook_url === null ? null : { keyId: row.id, redacted: row.webhook_url, sealed: row.webhook_sealed },
   }
 }
 
@@ -119,7 +119,7 @@ export function authenticate(scope: 'jobs' | 'admin') {
     c.set('keyId', identity.keyId)
     c.set('scopes', identity.scopes)
     c.set('priority', identity.priority)
-    c.set('hook', identity.hook)
+    c.set('keyWebhook', identity.webhook)
     return next()
   })
 }

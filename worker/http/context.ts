@@ -15,7 +15,7 @@ export interface AppEnv {
     /** Priority of the key's jobs: higher starts first. */
     priority: number
     /** For jobs without a webhook_url of their own. */
-    hook: KeyWebhook | null
+    keyWebhook: KeyWebhook | null
     /** The token that sends a file; undefined = an API key does. */
     uploadToken: UploadTokenRow | undefined
   }

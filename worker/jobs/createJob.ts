@@ -31,7 +31,7 @@ export interface NewJobRequest {
   secrets: JobSecrets
   warnings: Warning[]
   /** Whether its webhook_url is that of its API key. */
-  hookOfKey: boolean
+  usesKeyWebhook: boolean
   /** Priority of its API key: higher starts first. */
   priority: number
   /** Public id of the job that is retried. */
@@ -50,7 +50,7 @@ export interface CreatedJobRecord {
   inputName: string
   retryOf: number | null
   /** The idempotency key was used before; no new job was created. */
-  repeated: boolean
+  isReplay: boolean
 }
 
 /**
@@ -85,9 +85,9 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     now,
     deadlineAt: now + DEADLINE_MS,
     retryOf,
-    webhook: config.webhook_url ? (request.hookOfKey ? ('key' as const) : ('job' as const)) : null,
+    webhook: config.webhook_url ? (request.usesKeyWebhook ? ('key' as const) : ('job' as const)) : null,
     inputName,
-    sought: searchTextOf(config, inputName),
+    searchText: searchTextOf(config, inputName),
     maxActive: settings(env).maxActiveJobs,
   }
   const key = request.idempotency?.key ?? null
@@ -99,7 +99,7 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
   const results = await env.DB.batch<{ id: number }>(statements)
   const inserted = results[key === null ? 0 : 1]?.results[0]
   if (inserted)
-    return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, repeated: false }
+    return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, isReplay: false }
   const first = await findReplayedJob(env, request)
   // Neither the key nor the job was inserted: both INSERTs have the same condition.
   if (!first) throw tooManyJobs()
@@ -150,7 +150,7 @@ export async function findReplayedJob(env: Env, request: IdempotentRequest): Pro
     createdAt: job.created_at,
     inputName: job.input_name ?? displayInputName(config, null),
     retryOf: job.retry_of,
-    repeated: true,
+    isReplay: true,
   }
 }
 

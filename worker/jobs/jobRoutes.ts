@@ -121,9 +121,14 @@ export const jobRoutes = new Hono<AppEnv>()
     const first = presetNameOf(value) === null ? null : await findReplayedJob(c.env, asked)
     if (first) return createdResponse(c, first)
     const checked = await validateJobRequest(c.env, asked.account, value, { baseUrl: publicBaseUrl(c) })
-    const { config, secrets, warnings, hookOfKey } = await withKeyWebhook(c.env, asked.account, c.get('hook'), checked)
+    const { config, secrets, warnings, usesKeyWebhook } = await withKeyWebhook(
+      c.env,
+      asked.account,
+      c.get('keyWebhook'),
+      checked,
+    )
     const priority = c.get('priority')
-    return createdResponse(c, await createJob(c.env, { ...asked, config, secrets, warnings, hookOfKey, priority }))
+    return createdResponse(c, await createJob(c.env, { ...asked, config, secrets, warnings, usesKeyWebhook, priority }))
   })
 
   // List: newest first
@@ -151,7 +156,7 @@ export const jobRoutes = new Hono<AppEnv>()
             cloud: outputProvider(config),
             updated_at: new Date(job.updated_at).toISOString(),
             status: await buildStatus(c.env, job, base, {
-              until: outputsExpireAt(job),
+              expiresAtMs: outputsExpireAt(job),
               isShared: false,
               isListed: true,
             }),
@@ -197,7 +202,7 @@ export const jobRoutes = new Hono<AppEnv>()
       (await findReplayedJob(c.env, asked)) ??
       (await createJob(c.env, {
         ...asked,
-        ...(await buildRetry(c.env, job, value, { baseUrl: publicBaseUrl(c), hook: c.get('hook') })),
+        ...(await buildRetry(c.env, job, value, { baseUrl: publicBaseUrl(c), hook: c.get('keyWebhook') })),
         priority: c.get('priority'),
       }))
     return createdResponse(c, made)
@@ -233,7 +238,7 @@ async function jobRead(env: Env, job: Job, base: string): Promise<JobRead> {
 
 /** 2.5. The contract shows 200 as its only success code. Built from the creation data, so that a repeat is equal. */
 function createdResponse(c: Context<AppEnv>, job: CreatedJobRecord): Response {
-  if (!job.repeated) c.executionCtx.waitUntil(assignSlotsSoon(c.env))
+  if (!job.isReplay) c.executionCtx.waitUntil(assignSlotsSoon(c.env))
   return c.json(
     {
       _auto_generated_id_: job.id,
@@ -260,7 +265,7 @@ function createdResponse(c: Context<AppEnv>, job: CreatedJobRecord): Response {
         position: null,
         startsFailed: 0,
         notBefore: 0,
-        lostTo: null,
+        lastLostError: null,
         createdAt: job.createdAt,
         startedAt: null,
         finishedAt: null,

@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000
 
 interface UrlOptions {
   /** Milliseconds since 1970. */
-  until: number
+  expiresAtMs: number
   /** For the holder of a share instead of the owner of the job. */
   isShared: boolean
   /** For an entry of a list: no credentials are unsealed for URLs in other stores. */
@@ -34,14 +34,14 @@ export async function buildStatus(
   env: Env,
   job: Job & { position?: number | null },
   base: string,
-  terms: UrlOptions = { until: outputsExpireAt(job), isShared: false },
+  terms: UrlOptions = { expiresAtMs: outputsExpireAt(job), isShared: false },
 ): Promise<PublicStatus> {
   const running = job.task_state === 'running' || job.task_state === 'committing'
   const [live, outputs, poster, archiveUrl] = await Promise.all([
     running || (job.attempt > 0 && job.finished_at === null) ? jobMonitor(env, job.job_id).progress() : null,
     outputUrls(env, job, base, terms),
-    posterLink(env, job, base, terms.until),
-    terms.isShared ? null : signedArchiveUrl(env, job, base, terms.until),
+    posterLink(env, job, base, terms.expiresAtMs),
+    terms.isShared ? null : signedArchiveUrl(env, job, base, terms.expiresAtMs),
   ])
   return publicStatus({
     jobId: job.job_id,
@@ -62,7 +62,7 @@ export async function buildStatus(
     startsFailed: job.starts_failed,
     notBefore: job.not_before,
     // Shown only during the retry delay. Afterwards the job waits for a transcoder like any other.
-    lostTo: job.not_before <= Date.now() ? null : job.lost_to,
+    lastLostError: job.not_before <= Date.now() ? null : job.lost_to,
     createdAt: job.created_at,
     startedAt: job.started_at,
     finishedAt: job.finished_at,
@@ -115,7 +115,10 @@ const UPLOAD_METHODS = ['put', 'parts', 'written'] as const
 async function outputUrls(env: Env, job: Job, base: string, terms: UrlOptions): Promise<PublicOutput[]> {
   if (job.outputs === null) return []
   const { account, job_id: jobId } = job
-  const grant = { expiresAt: terms.until / 1000, scope: terms.isShared ? ('shared' as const) : ('object' as const) }
+  const grant = {
+    expiresAt: terms.expiresAtMs / 1000,
+    scope: terms.isShared ? ('shared' as const) : ('object' as const),
+  }
   const stored = job.outputs
   const isOwn = outputProvider(job.config) === 'vendor-store'
   const none = isOwn || terms.isShared || terms.isListed === true

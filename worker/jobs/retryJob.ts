@@ -28,7 +28,7 @@ export interface RetriedJob {
   config: JobConfig
   secrets: JobSecrets
   warnings: Warning[]
-  hookOfKey: boolean
+  usesKeyWebhook: boolean
 }
 
 /** @throws RequestError 409 `job_active`, `job_finished` or `credentials_expired`; 400 for a body that is not valid */
@@ -57,13 +57,13 @@ export async function buildRetry(
   const storedSecrets = job.sealed === null ? null : await readStoredSecrets(env, job)
   // Addresses with a query are sealed together with the credentials.
   const full = { ...storedSecrets?.addresses, ...overrides }
-  const hookOfKey = job.webhook === 2 && overrides.webhook_url === undefined
+  const usesKeyWebhook = job.webhook === 2 && overrides.webhook_url === undefined
   const lost = ADDRESSES.filter((name) => isRedacted(config[name]) && full[name] === undefined)
   if (storedSecrets && lost.length === 0 && Object.keys(overrides).length === 0) {
-    return { config, secrets: storedSecrets, warnings: [], hookOfKey }
+    return { config, secrets: storedSecrets, warnings: [], usesKeyWebhook }
   }
   // A client never has the webhook address of its API key, so it is not asked to send it.
-  const takesKeyWebhook = hookOfKey && lost.includes('webhook_url')
+  const takesKeyWebhook = usesKeyWebhook && lost.includes('webhook_url')
   const asked = lost.find((name) => name !== 'webhook_url' || !takesKeyWebhook)
   const credentials =
     overrides.cloud_credentials ?? (storedSecrets ? { input: storedSecrets.input, output: storedSecrets.output } : null)
@@ -81,9 +81,9 @@ export async function buildRetry(
   const first = takesKeyWebhook ? rest : config
   const checked = validateJob({ ...first, ...addresses, cloud_credentials: credentials }, { baseUrl })
   if (!checked.ok) throw validationFailed(checked.problems)
-  if (!takesKeyWebhook) return { ...checked, hookOfKey }
+  if (!takesKeyWebhook) return { ...checked, usesKeyWebhook }
   return hook === null
-    ? { ...checked, warnings: [...checked.warnings, noWebhookWarning], hookOfKey: false }
+    ? { ...checked, warnings: [...checked.warnings, noWebhookWarning], usesKeyWebhook: false }
     : withKeyWebhook(env, job.account, hook, checked)
 }
 

@@ -58,7 +58,7 @@ export async function deleteCommitRecords(env: Env, jobId: string): Promise<void
  * and a put is repeated. A transient error is thrown, and the monitor tries again until the job's deadline. A permanent
  * error rolls back what it can and fails the job.
  */
-export async function commitOutputs(env: Env, task: TaskRow, watcher: MonitorHandle): Promise<void> {
+export async function commitOutputs(env: Env, task: TaskRow, monitor: MonitorHandle): Promise<void> {
   const ref = { id: task.id, jobId: task.job_id }
   const { attempt } = task
   const [stored, job] = await Promise.all([
@@ -93,7 +93,7 @@ export async function commitOutputs(env: Env, task: TaskRow, watcher: MonitorHan
     ref,
     { type: 'committed', attempt },
     {
-      watcher,
+      monitor,
       outputs: JSON.stringify(outputs),
       progress: JSON.stringify({ ...record.progress, attempt }),
       warnings: JSON.stringify(mergeWarnings(job.warnings, record.warnings)),
@@ -102,7 +102,7 @@ export async function commitOutputs(env: Env, task: TaskRow, watcher: MonitorHan
   await deleteCommitRecord(env, task.job_id, attempt)
 
   async function fail(error: JobError): Promise<void> {
-    await applyEvent(env, ref, { type: 'commit_failed', attempt, error }, { watcher })
+    await applyEvent(env, ref, { type: 'commit_failed', attempt, error }, { monitor })
     await deleteCommitRecord(env, task.job_id, attempt)
   }
 }

@@ -17,7 +17,7 @@ type ScheduleAlarm = (at: number) => Promise<void>
 export class CommitRunner {
   readonly #storage: DurableObjectStorage
   readonly #env: Env
-  readonly #storing = new Set<Promise<void>>()
+  readonly #pendingRecords = new Set<Promise<void>>()
   #running: Promise<void> | null = null
 
   constructor(storage: DurableObjectStorage, env: Env) {
@@ -27,23 +27,23 @@ export class CommitRunner {
 
   async storeRecord(jobId: string, attempt: number, finish: FinishPost): Promise<void> {
     const stored = storeCommitRecord(this.#env, jobId, attempt, finish)
-    this.#storing.add(stored)
-    await stored.finally(() => this.#storing.delete(stored))
+    this.#pendingRecords.add(stored)
+    await stored.finally(() => this.#pendingRecords.delete(stored))
   }
 
   /** Called after the job has ended. Waits for records that a repeated request is still storing. */
   async deleteRecords(jobId: string): Promise<void> {
-    await Promise.allSettled(this.#storing)
+    await Promise.allSettled(this.#pendingRecords)
     await deleteCommitRecords(this.#env, jobId)
   }
 
   /** Runs or resumes the commit of a task that is `committing`. Concurrent callers share one try. */
-  run(id: string, watcher: MonitorHandle, scheduleAlarm: ScheduleAlarm): Promise<void> {
-    this.#running ??= this.#tryCommit(id, watcher, scheduleAlarm).finally(() => (this.#running = null))
+  run(id: string, monitor: MonitorHandle, scheduleAlarm: ScheduleAlarm): Promise<void> {
+    this.#running ??= this.#tryCommit(id, monitor, scheduleAlarm).finally(() => (this.#running = null))
     return this.#running
   }
 
-  async #tryCommit(id: string, watcher: MonitorHandle, scheduleAlarm: ScheduleAlarm): Promise<void> {
+  async #tryCommit(id: string, monitor: MonitorHandle, scheduleAlarm: ScheduleAlarm): Promise<void> {
     const task = await findTask(this.#env.DB, id)
     if (task?.state !== 'committing') return
     const tries = ((await this.#storage.get<number>('commits')) ?? 0) + 1
@@ -51,23 +51,23 @@ export class CommitRunner {
     // Set before the try and once more after it: the alarm may fire while the try is still running.
     await scheduleAlarm(Date.now() + retryBackoffMs(tries))
     try {
-      await commitOutputs(this.#env, task, watcher)
+      await commitOutputs(this.#env, task, monitor)
     } catch (error) {
       console.error(
         JSON.stringify({ level: 'warn', msg: 'commit put off', task: task.id, tries, error: String(error) }),
       )
       await scheduleAlarm(Date.now() + retryBackoffMs(tries))
-      await this.#giveUp(task, watcher)
+      await this.#giveUp(task, monitor)
     }
   }
 
   /** Ends a commit that fails without a known cause (I1). Until the deadline, commitOutputs.ts handles errors. */
-  async #giveUp(task: TaskRow, watcher: MonitorHandle): Promise<void> {
+  async #giveUp(task: TaskRow, monitor: MonitorHandle): Promise<void> {
     const job = await findJobByJobId(this.#env.DB, task.job_id)
     if (!job || Date.now() < job.deadline_at + DEADLINE_GRACE_MS) return
     const message = 'The outputs could not be published before the job’s deadline.'
     const error = { code: 'deadline_exceeded', message } as const
     const ref = { id: task.id, jobId: task.job_id }
-    await applyEvent(this.#env, ref, { type: 'commit_failed', attempt: task.attempt, error }, { watcher })
+    await applyEvent(this.#env, ref, { type: 'commit_failed', attempt: task.attempt, error }, { monitor })
   }
 }

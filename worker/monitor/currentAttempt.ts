@@ -33,9 +33,9 @@ const PROGRESS_HOLD_MS = 60_000
 export class CurrentAttempt {
   readonly #storage: DurableObjectStorage
   readonly #db: D1Database
-  life: MonitorState | null = null
+  state: MonitorState | null = null
   /** The reply to an attempt that still reports. In memory only: a monitor that was evicted replies "stop". */
-  ended: ProgressReply['instruction'] | null = null
+  finalReply: ProgressReply['instruction'] | null = null
 
   constructor(storage: DurableObjectStorage, db: D1Database) {
     this.#storage = storage
@@ -43,19 +43,19 @@ export class CurrentAttempt {
   }
 
   async load(): Promise<void> {
-    this.life = (await this.#storage.get<MonitorState>('life')) ?? null
+    this.state = (await this.#storage.get<MonitorState>('life')) ?? null
   }
 
-  async save(life: MonitorState): Promise<void> {
-    this.life = life
-    await this.#storage.put('life', life)
+  async save(state: MonitorState): Promise<void> {
+    this.state = state
+    await this.#storage.put('life', state)
   }
 
   /** An attempt is about to start. @returns whether it is a new one; null = it must not start */
   async starting(watched: MonitoredAttempt): Promise<boolean | null> {
     if (!(await this.#accepts('starting', watched))) return null
-    if (this.life?.attempt === watched.attempt) return false
-    this.ended = null
+    if (this.state?.attempt === watched.attempt) return false
+    this.finalReply = null
     await this.save({ ...watched, runningSince: null, stale: watched.attempt > 1 })
     return true
   }
@@ -63,30 +63,30 @@ export class CurrentAttempt {
   /** The attempt fetched its task. An older, delayed request must not lower the attempt number. */
   async running(watched: MonitoredAttempt, now: number): Promise<boolean> {
     if (!(await this.#accepts('running', watched))) return false
-    this.ended = null
-    await this.save({ ...this.life, ...watched, runningSince: this.life?.runningSince ?? now })
+    this.finalReply = null
+    await this.save({ ...this.state, ...watched, runningSince: this.state?.runningSince ?? now })
     return true
   }
 
   /** Without state in memory the job may have ended: D1 decides, so that a late request does not revive it. */
   async #accepts(state: TaskState, { task: id, attempt }: MonitoredAttempt): Promise<boolean> {
-    if (this.life) return !this.life.over && attempt >= this.life.attempt
+    if (this.state) return !this.state.over && attempt >= this.state.attempt
     const task = await findTask(this.#db, id)
     return task?.state === state && task.attempt === attempt
   }
 
   /** Whether an attempt may still write. */
   stateOf(attempt: number): AttemptState {
-    if (this.ended || this.life?.over) return 'over'
-    return attempt === this.life?.attempt ? 'current' : 'stale'
+    if (this.finalReply || this.state?.over) return 'over'
+    return attempt === this.state?.attempt ? 'current' : 'stale'
   }
 
-  get live(): boolean {
-    return this.life !== null && !this.life.over
+  get isActive(): boolean {
+    return this.state !== null && !this.state.over
   }
 
   /** Freezes the reported progress while the job may be about to end with it (I4). */
   async holdProgress(now: number): Promise<void> {
-    if (this.life && !this.life.over) await this.save({ ...this.life, heldUntil: now + PROGRESS_HOLD_MS })
+    if (this.state && !this.state.over) await this.save({ ...this.state, heldUntil: now + PROGRESS_HOLD_MS })
   }
 }

@@ -7,12 +7,12 @@ import { publicFigures } from '#contract/api/publicStatus.ts'
 import type { JobProgress } from './jobProgress.ts'
 
 /** The events in D1; null = the job does not exist any more. */
-export type Timeline = { events: PublicEvent[]; over: boolean } | null
+export type Timeline = { events: PublicEvent[]; isOver: boolean } | null
 
 interface EventClient {
   controller: ReadableStreamDefaultController<Uint8Array>
   /** Id of the last event that was sent to this client. */
-  sent: number
+  lastSentId: number
   /** It was sent newer progress than the one that the stream would start with. */
   hasProgress: boolean
 }
@@ -31,24 +31,24 @@ export const sseHeaders = {
 }
 
 export class EventStream {
-  readonly #open = new Set<EventClient>()
+  readonly #clients = new Set<EventClient>()
   #read: (() => Promise<Timeline>) | null = null
   #timer: ReturnType<typeof setInterval> | null = null
-  #figures = ''
+  #lastProgress = ''
 
-  get count(): number {
-    return this.#open.size
+  get clientCount(): number {
+    return this.#clients.size
   }
 
   /** @returns null when too many clients follow the job */
   async connect(after: number, progress: JobProgress | null, read: () => Promise<Timeline>): Promise<Response | null> {
-    if (this.#open.size >= MAX_FOLLOWERS) return null
+    if (this.#clients.size >= MAX_FOLLOWERS) return null
     this.#read = read
     let listener: EventClient | undefined
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        listener = { controller, sent: after, hasProgress: false }
-        this.#open.add(listener)
+        listener = { controller, lastSentId: after, hasProgress: false }
+        this.#clients.add(listener)
       },
       cancel: () => {
         if (listener) this.#close(listener)
@@ -58,31 +58,31 @@ export class EventStream {
     if (listener) this.#send(listener, 'retry: 2000\n\n')
     await this.sendNewEvents()
     // The latest progress at once: the next report may come a second later.
-    if (progress && listener && !listener.hasProgress && this.#open.has(listener))
+    if (progress && listener && !listener.hasProgress && this.#clients.has(listener))
       this.#send(listener, sseProgressText(progress))
     return new Response(body, { headers: sseHeaders })
   }
 
   /** Called after an event was written to D1: each client is sent the events that it lacks. */
   async sendNewEvents(): Promise<void> {
-    if (this.#open.size === 0 || !this.#read) return
+    if (this.#clients.size === 0 || !this.#read) return
     const story = await this.#read()
-    for (const listener of this.#open) {
+    for (const listener of this.#clients) {
       for (const event of story?.events ?? []) {
-        if (event.id <= listener.sent) continue
-        listener.sent = event.id
+        if (event.id <= listener.lastSentId) continue
+        listener.lastSentId = event.id
         this.#send(listener, sseEventText(event))
       }
-      if (!story || story.over) this.#close(listener)
+      if (!story || story.isOver) this.#close(listener)
     }
   }
 
   sendProgress(progress: JobProgress): void {
-    if (this.#open.size === 0) return
+    if (this.#clients.size === 0) return
     const text = sseProgressText(progress)
-    if (text === this.#figures) return
-    this.#figures = text
-    for (const listener of this.#open) {
+    if (text === this.#lastProgress) return
+    this.#lastProgress = text
+    for (const listener of this.#clients) {
       listener.hasProgress = true
       this.#send(listener, text)
     }
@@ -90,7 +90,7 @@ export class EventStream {
 
   /** A comment line keeps the connection open and shows which clients have disconnected. */
   async ping(): Promise<void> {
-    for (const listener of this.#open) this.#send(listener, ': ping\n\n')
+    for (const listener of this.#clients) this.#send(listener, ': ping\n\n')
     await this.sendNewEvents().catch(() => undefined)
   }
 
@@ -104,8 +104,8 @@ export class EventStream {
   }
 
   #close(listener: EventClient): void {
-    this.#open.delete(listener)
-    if (this.#open.size === 0 && this.#timer !== null) {
+    this.#clients.delete(listener)
+    if (this.#clients.size === 0 && this.#timer !== null) {
       clearInterval(this.#timer)
       this.#timer = null
     }

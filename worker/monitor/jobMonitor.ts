@@ -26,29 +26,29 @@ const QUEUED_CHECK_MS = 2 * 60_000
 
 export class JobMonitor extends DurableObject<Env> {
   private readonly lease: Lease
-  private readonly fence: CurrentAttempt
+  private readonly currentAttempt: CurrentAttempt
   private readonly journal: WriteJournal
-  private readonly figures: ProgressSnapshot
-  private readonly committing: CommitRunner
+  private readonly progressSnapshot: ProgressSnapshot
+  private readonly commitRunner: CommitRunner
   readonly listeners = new EventStream()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.lease = new Lease(ctx.storage)
-    this.fence = new CurrentAttempt(ctx.storage, env.DB)
+    this.currentAttempt = new CurrentAttempt(ctx.storage, env.DB)
     this.journal = new WriteJournal(ctx.storage)
-    this.figures = new ProgressSnapshot(ctx.storage)
-    this.committing = new CommitRunner(ctx.storage, env)
+    this.progressSnapshot = new ProgressSnapshot(ctx.storage)
+    this.commitRunner = new CommitRunner(ctx.storage, env)
     void ctx.blockConcurrencyWhile(async () => {
       await this.lease.load()
-      await this.fence.load()
-      await this.figures.load()
+      await this.currentAttempt.load()
+      await this.progressSnapshot.load()
     })
   }
 
   /** A new attempt is about to start: what earlier ones stored is removed. No effect for an earlier attempt. */
   async attemptStarting(attempt: MonitoredAttempt, leaseMs: number): Promise<void> {
-    const isNew = await this.fence.starting(attempt)
+    const isNew = await this.currentAttempt.starting(attempt)
     if (isNew === null) return
     // Set before any request to the store, so that the start of an attempt does not depend on the store's answer.
     await this.scheduleAlarm(Date.now() + leaseMs)
@@ -64,43 +64,43 @@ export class JobMonitor extends DurableObject<Env> {
 
   /** The attempt fetched its task: from now on heartbeats renew its lease. */
   async attemptRunning(attempt: MonitoredAttempt): Promise<void> {
-    if (!(await this.fence.running(attempt, Date.now()))) return
+    if (!(await this.currentAttempt.running(attempt, Date.now()))) return
     await this.lease.restart(Date.now())
     await this.scheduleAlarm(Date.now() + settings(this.env).leaseMs)
   }
 
   async heartbeat(attempt: number, post: ProgressPost): Promise<ProgressReply['instruction']> {
-    const attemptState = this.fence.stateOf(attempt)
-    if (attemptState === 'over') return this.fence.ended ?? 'stop'
+    const attemptState = this.currentAttempt.stateOf(attempt)
+    if (attemptState === 'over') return this.currentAttempt.finalReply ?? 'stop'
     if (attemptState === 'stale') return 'stop'
     const now = Date.now()
     await this.lease.renew(now, settings(this.env).leaseMs)
-    if (now < (this.fence.life?.heldUntil ?? 0)) return 'continue'
-    this.listeners.sendProgress(await this.figures.update(attempt, post, now))
+    if (now < (this.currentAttempt.state?.heldUntil ?? 0)) return 'continue'
+    this.listeners.sendProgress(await this.progressSnapshot.update(attempt, post, now))
     return 'continue'
   }
 
   /** Whether an attempt may still write. */
   async attemptState(attempt: number): Promise<AttemptState> {
-    return this.fence.stateOf(attempt)
+    return this.currentAttempt.stateOf(attempt)
   }
 
   /** Called before the first part of an upload, so that the upload can be aborted when the attempt ends (I8). */
   async journalUpload(attempt: number, upload: string, path: string): Promise<AttemptState> {
-    const standing = await this.attemptState(attempt)
-    if (standing === 'current') await this.journal.addUpload(attempt, upload, path)
-    return standing
+    const attemptState = await this.attemptState(attempt)
+    if (attemptState === 'current') await this.journal.addUpload(attempt, upload, path)
+    return attemptState
   }
 
   /** Called before an object is written, so that the object can be deleted when the attempt ends (I8). */
   async journalObject(attempt: number, path: string): Promise<AttemptState> {
-    const standing = await this.attemptState(attempt)
-    if (standing === 'current') await this.journal.addObject(attempt, path)
-    return standing
+    const attemptState = await this.attemptState(attempt)
+    if (attemptState === 'current') await this.journal.addObject(attempt, path)
+    return attemptState
   }
 
   async progress(): Promise<JobProgress | null> {
-    return this.figures.read(!this.fence.live)
+    return this.progressSnapshot.read(!this.currentAttempt.isActive)
   }
 
   /**
@@ -111,7 +111,7 @@ export class JobMonitor extends DurableObject<Env> {
     const jobId = query.get('job') ?? ''
     const stream = await this.listeners.connect(Number(query.get('after')), await this.progress(), async () => {
       const found = await findTimeline(this.env.DB, jobId)
-      return found && { events: publicEvents(found.timeline), over: found.finished_at !== null }
+      return found && { events: publicEvents(found.timeline), isOver: found.finished_at !== null }
     })
     return stream ?? new Response(null, { status: 429 })
   }
@@ -128,13 +128,13 @@ export class JobMonitor extends DurableObject<Env> {
 
   /** The progress with which the job is about to end. Until it has ended, no higher values are shown (I4). */
   async lastProgress(): Promise<JobProgress | null> {
-    await this.fence.holdProgress(Date.now())
+    await this.currentAttempt.holdProgress(Date.now())
     return this.progress()
   }
 
   /** For how long the current attempt has been running, in milliseconds. */
   async attemptRunningMs(): Promise<number> {
-    const since = this.fence.life?.runningSince
+    const since = this.currentAttempt.state?.runningSince
     return since ? Date.now() - since : 0
   }
 
@@ -145,22 +145,22 @@ export class JobMonitor extends DurableObject<Env> {
 
   /** Called when the job has ended: aborts its uploads and removes its remaining objects. */
   async cleanUp(): Promise<void> {
-    const task = this.fence.life ? await findTask(this.env.DB, this.fence.life.task) : null
-    this.fence.ended = task?.state === 'cancelled' ? 'cancel' : 'stop'
-    if (!this.fence.life) return this.deleteState()
+    const task = this.currentAttempt.state ? await findTask(this.env.DB, this.currentAttempt.state.task) : null
+    this.currentAttempt.finalReply = task?.state === 'cancelled' ? 'cancel' : 'stop'
+    if (!this.currentAttempt.state) return this.deleteState()
     const state: MonitorState = {
-      ...this.fence.life,
-      over: this.fence.life.over ?? { since: Date.now(), pass: 'end', tries: 0 },
+      ...this.currentAttempt.state,
+      over: this.currentAttempt.state.over ?? { since: Date.now(), pass: 'end', tries: 0 },
     }
-    await this.fence.save(state)
+    await this.currentAttempt.save(state)
     // Set first: if a later step fails, the alarm repeats the cleanup.
     await this.ctx.storage.setAlarm(Date.now() + CLEANUP_RETRY_MS)
-    if (state.over?.tries === 0) await this.committing.deleteRecords(state.jobId)
+    if (state.over?.tries === 0) await this.commitRunner.deleteRecords(state.jobId)
     // The outputs of a successful job stay.
     const below = task?.state === 'completed' ? task.attempt : null
     const remaining = await cleanUpStep(this.journal, () => this.sink(), state, below)
     if (!remaining) return this.deleteState()
-    await this.fence.save({ ...state, over: remaining.over })
+    await this.currentAttempt.save({ ...state, over: remaining.over })
     await this.ctx.storage.setAlarm(remaining.at)
   }
 
@@ -171,10 +171,10 @@ export class JobMonitor extends DurableObject<Env> {
 
   /** Stored before the transition to `committing`. Only the current attempt may store one: none after the end (I8). */
   async storeCommitRecord(attempt: number, finish: FinishPost): Promise<AttemptState> {
-    const standing = await this.attemptState(attempt)
-    if (standing === 'current' && this.fence.life)
-      await this.committing.storeRecord(this.fence.life.jobId, attempt, finish)
-    return standing
+    const attemptState = await this.attemptState(attempt)
+    if (attemptState === 'current' && this.currentAttempt.state)
+      await this.commitRunner.storeRecord(this.currentAttempt.state.jobId, attempt, finish)
+    return attemptState
   }
 
   /**
@@ -182,8 +182,8 @@ export class JobMonitor extends DurableObject<Env> {
    * Does not reject because of the store: the alarm tries again.
    */
   async commit(): Promise<void> {
-    const { life } = this.fence
-    if (life) await this.committing.run(life.task, this, (at) => this.scheduleAlarm(at))
+    const { state } = this.currentAttempt
+    if (state) await this.commitRunner.run(state.task, this, (at) => this.scheduleAlarm(at))
   }
 
   /** Called by the reconciler: sets the alarm again if it was lost. */
@@ -193,14 +193,14 @@ export class JobMonitor extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     const { env } = this
-    const { life } = this.fence
-    if (!life) return assignSlots(env)
-    const task = await findTask(env.DB, life.task)
+    const { state } = this.currentAttempt
+    if (!state) return assignSlots(env)
+    const task = await findTask(env.DB, state.task)
     if (!task || terminal[task.state]) return this.cleanUp()
-    if (life.stale) await this.discardEarlierAttempts(life)
+    if (state.stale) await this.discardEarlierAttempts(state)
     const now = Date.now()
     const { leaseMs } = settings(env)
-    const ref = { id: task.id, jobId: life.jobId }
+    const ref = { id: task.id, jobId: state.jobId }
     switch (task.state) {
       case 'queued':
         await assignSlots(env)
@@ -212,7 +212,7 @@ export class JobMonitor extends DurableObject<Env> {
         const due = task.lease_until ?? now
         if (due > now) return this.scheduleAlarm(due)
         const failed = { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' } as const
-        await applyEvent(env, ref, failed, { watcher: this })
+        await applyEvent(env, ref, failed, { monitor: this })
         return
       }
       case 'running': {
@@ -221,7 +221,7 @@ export class JobMonitor extends DurableObject<Env> {
         const due = Math.max(this.lease.expiresAt(leaseMs), task.updated_at + leaseMs)
         if (due > now) return this.scheduleAlarm(due)
         const ranMs = await this.attemptRunningMs()
-        await applyEvent(env, ref, { type: 'lost', attempt: task.attempt, ranMs }, { watcher: this })
+        await applyEvent(env, ref, { type: 'lost', attempt: task.attempt, ranMs }, { monitor: this })
         return
       }
       case 'committing':
@@ -243,16 +243,16 @@ export class JobMonitor extends DurableObject<Env> {
         return true
       })
     // A request may have changed the state meanwhile: then it is not overwritten.
-    if (!done || this.fence.life?.attempt !== life.attempt) return
-    await this.fence.save({ ...this.fence.life, stale: false })
+    if (!done || this.currentAttempt.state?.attempt !== life.attempt) return
+    await this.currentAttempt.save({ ...this.currentAttempt.state, stale: false })
   }
 
   private sink(): Promise<Sink | null> {
-    return this.fence.life ? openJobSink(this.env, this.fence.life.jobId) : Promise.resolve(null)
+    return this.currentAttempt.state ? openJobSink(this.env, this.currentAttempt.state.jobId) : Promise.resolve(null)
   }
 
   /** Due at once while objects of earlier attempts remain to be removed: a Durable Object has only one alarm. */
   private async scheduleAlarm(at: number): Promise<void> {
-    await this.ctx.storage.setAlarm(this.fence.life?.stale ? Math.min(at, Date.now()) : at)
+    await this.ctx.storage.setAlarm(this.currentAttempt.state?.stale ? Math.min(at, Date.now()) : at)
   }
 }

@@ -27,33 +27,38 @@ export function leaseExpiry(memory: number | null, kept: number | null, leaseMs:
 
 export class Lease {
   readonly #storage: Storage
-  #memory: number | null = null
-  #kept: number | null = null
+  #lastHeartbeat: number | null = null
+  #savedHeartbeat: number | null = null
 
   constructor(storage: Storage) {
     this.#storage = storage
   }
 
   async load(): Promise<void> {
-    this.#kept = (await this.#storage.get<number>(LAST_HEARTBEAT_KEY)) ?? null
+    this.#savedHeartbeat = (await this.#storage.get<number>(LAST_HEARTBEAT_KEY)) ?? null
   }
 
   /** The attempt sent a heartbeat. */
   async renew(now: number, leaseMs: number): Promise<void> {
-    this.#memory = now
-    if (this.#kept !== null && now - this.#kept < saveIntervalMs(leaseMs) && now >= this.#kept) return
-    this.#kept = now
+    this.#lastHeartbeat = now
+    if (
+      this.#savedHeartbeat !== null &&
+      now - this.#savedHeartbeat < saveIntervalMs(leaseMs) &&
+      now >= this.#savedHeartbeat
+    )
+      return
+    this.#savedHeartbeat = now
     await this.#storage.put(LAST_HEARTBEAT_KEY, now)
   }
 
   /** A new attempt starts: heartbeats of earlier attempts do not count for it. */
   async restart(now: number): Promise<void> {
-    this.#memory = now
-    this.#kept = now
+    this.#lastHeartbeat = now
+    this.#savedHeartbeat = now
     await this.#storage.put(LAST_HEARTBEAT_KEY, now)
   }
 
   expiresAt(leaseMs: number): number {
-    return leaseExpiry(this.#memory, this.#kept, leaseMs)
+    return leaseExpiry(this.#lastHeartbeat, this.#savedHeartbeat, leaseMs)
   }
 }

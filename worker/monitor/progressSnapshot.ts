@@ -9,24 +9,24 @@ const SAVE_INTERVAL_MS = 10_000
 
 export class ProgressSnapshot {
   readonly #storage: DurableObjectStorage
-  #mark: JobProgress | null = null
-  #live: JobProgress | null = null
-  #markedAt = 0
+  #saved: JobProgress | null = null
+  #latest: JobProgress | null = null
+  #savedAt = 0
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
   }
 
   async load(): Promise<void> {
-    this.#mark = (await this.#storage.get<JobProgress>('mark')) ?? null
+    this.#saved = (await this.#storage.get<JobProgress>('mark')) ?? null
   }
 
   /** @returns the progress that clients see from now on */
   async update(attempt: number, post: ProgressPost, now: number): Promise<JobProgress> {
-    const live = mergeProgress(this.#live ?? this.#mark, { ...post, attempt })
-    this.#live = live
-    if (now - this.#markedAt >= SAVE_INTERVAL_MS) {
-      this.#markedAt = now
+    const live = mergeProgress(this.#latest ?? this.#saved, { ...post, attempt })
+    this.#latest = live
+    if (now - this.#savedAt >= SAVE_INTERVAL_MS) {
+      this.#savedAt = now
       await this.#save(live)
     }
     return live
@@ -34,12 +34,12 @@ export class ProgressSnapshot {
 
   /** Stored before a client sees it, except after the job's state was deleted (`isOver`). */
   async read(isOver: boolean): Promise<JobProgress | null> {
-    if (this.#live && this.#live !== this.#mark && !isOver) await this.#save(this.#live)
-    return this.#live ?? this.#mark
+    if (this.#latest && this.#latest !== this.#saved && !isOver) await this.#save(this.#latest)
+    return this.#latest ?? this.#saved
   }
 
   async #save(live: JobProgress): Promise<void> {
-    this.#mark = live
+    this.#saved = live
     await this.#storage.put('mark', live)
   }
 }

@@ -29,11 +29,11 @@ export async function applyEvent(
   env: Env,
   task: { id: string; jobId: string },
   event: TaskEvent,
-  options: TransitionOptions & { watcher?: MonitorHandle } = {},
+  options: TransitionOptions & { monitor?: MonitorHandle } = {},
 ): Promise<TransitionResult> {
-  const monitor = options.watcher ?? jobMonitor(env, task.jobId)
+  const monitor = options.monitor ?? jobMonitor(env, task.jobId)
   const result = await transitionTask(env, task.id, event, {
-    lastFigures: async () => {
+    lastProgress: async () => {
       const live = await monitor.lastProgress().catch(() => null)
       return live && JSON.stringify(live)
     },
@@ -50,7 +50,7 @@ export async function applyEvent(
   if (result.task.webhook !== 0 && terminal[result.next.state]) {
     await logFailure(webhookScheduler(env, task.jobId).schedule(task.jobId))
   }
-  if (result.told) await logFailure(monitor.notifyListeners())
+  if (result.timelineChanged) await logFailure(monitor.notifyListeners())
   if (result.effects.includes('schedule')) await logFailure(assignSlots(env))
   console.log(
     JSON.stringify({

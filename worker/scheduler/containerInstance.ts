@@ -35,16 +35,21 @@ export interface ContainerHost {
 
 export interface ContainerTimeouts {
   /** From the start until the attempt is accepted. Less than START_LEASE_MS (transitionTask.ts). */
-  startMs: number
+  startTimeoutMs: number
   /** One request to the container, and its destruction. */
-  callMs: number
+  callTimeoutMs: number
   /** Interval of the checks whether the container accepts connections. */
-  pollMs: number
+  pollIntervalMs: number
   /** Interval of the checks whether the container still runs and is still needed. */
-  checkMs: number
+  checkIntervalMs: number
 }
 
-const DEFAULTS: ContainerTimeouts = { startMs: 25_000, callMs: 5000, pollMs: 100, checkMs: 30_000 }
+const DEFAULTS: ContainerTimeouts = {
+  startTimeoutMs: 25_000,
+  callTimeoutMs: 5000,
+  pollIntervalMs: 100,
+  checkIntervalMs: 30_000,
+}
 
 /** The port of transcoder/main.ts in the image. */
 export const CONTAINER_PORT = 8788
@@ -62,7 +67,7 @@ interface PendingStart {
 export class ContainerInstance {
   readonly #host: ContainerHost
   readonly #limits: ContainerTimeouts
-  #start: PendingStart | null = null
+  #pendingStart: PendingStart | null = null
 
   constructor(host: ContainerHost, limits: Partial<ContainerTimeouts> = {}) {
     this.#host = host
@@ -82,29 +87,29 @@ export class ContainerInstance {
    * @returns null when the attempt was accepted
    */
   async startAttempt(serving: ContainerAttempt, request: RunRequest): Promise<StartRefusal | null> {
-    if (this.#start) {
-      if (isSame(this.#start.serving, serving)) return this.#start.done
+    if (this.#pendingStart) {
+      if (isSame(this.#pendingStart.serving, serving)) return this.#pendingStart.done
       // The slot was assigned to another attempt meanwhile.
-      this.#start.abort.abort(new Error('another attempt has this slot now'))
-      await this.#start.done
+      this.#pendingStart.abort.abort(new Error('another attempt has this slot now'))
+      await this.#pendingStart.done
     }
     const abort = new AbortController()
     const done = this.#begin(
       serving,
       request,
-      AbortSignal.any([abort.signal, AbortSignal.timeout(this.#limits.startMs)]),
+      AbortSignal.any([abort.signal, AbortSignal.timeout(this.#limits.startTimeoutMs)]),
     )
       .catch((error: unknown): StartRefusal => ({ reason: startFailureReason(error), detail: String(error) }))
-      .finally(() => (this.#start = null))
-    this.#start = { serving, abort, done }
+      .finally(() => (this.#pendingStart = null))
+    this.#pendingStart = { serving, abort, done }
     return done
   }
 
   /** Ends an attempt. A container that does not answer is destroyed, so that nothing of the attempt continues. */
   async cancel(task: string, attempt: number): Promise<void> {
     const matches = (serving: ContainerAttempt | null): boolean => serving?.task === task && serving.attempt === attempt
-    if (matches(this.#start?.serving ?? null)) {
-      this.#start?.abort.abort(new Error('the attempt was cancelled'))
+    if (matches(this.#pendingStart?.serving ?? null)) {
+      this.#pendingStart?.abort.abort(new Error('the attempt was cancelled'))
       return
     }
     if (!matches(await this.#currentAttempt()) || !this.#host.container.running) return
@@ -122,8 +127,8 @@ export class ContainerInstance {
     const { container } = this.#host
     const serving = await this.#currentAttempt()
     if (serving !== null && !container.running) return this.#onContainerEnded(serving)
-    if (!container.running && !this.#start) return
-    const needed = this.#start !== null || (serving !== null && (await this.#host.isCurrent(serving)))
+    if (!container.running && !this.#pendingStart) return
+    const needed = this.#pendingStart !== null || (serving !== null && (await this.#host.isCurrent(serving)))
     if (!needed) return this.#destroy()
     await this.#setCheckAlarm()
   }
@@ -132,7 +137,7 @@ export class ContainerInstance {
   async health(): Promise<ContainerHealth> {
     const { container } = this.#host
     if (!container.running) return { running: false, transcoder: null }
-    const response = await this.#get('/health', AbortSignal.timeout(this.#limits.callMs))
+    const response = await this.#get('/health', AbortSignal.timeout(this.#limits.callTimeoutMs))
     return { running: true, transcoder: await readTranscoderHealth(response) }
   }
 
@@ -175,7 +180,7 @@ export class ContainerInstance {
       if (answer === true) return
       if (answer instanceof Error) throw answer
       signal.throwIfAborted()
-      await Promise.race([ended, scheduler.wait(this.#limits.pollMs)])
+      await Promise.race([ended, scheduler.wait(this.#limits.pollIntervalMs)])
     }
   }
 
@@ -193,7 +198,7 @@ export class ContainerInstance {
 
   async #destroy(): Promise<void> {
     await this.#host.storage.delete(SERVING_KEY)
-    if (this.#host.container.running) await withTimeout(this.#host.container.destroy(), this.#limits.callMs)
+    if (this.#host.container.running) await withTimeout(this.#host.container.destroy(), this.#limits.callTimeoutMs)
   }
 
   async #currentAttempt(): Promise<ContainerAttempt | null> {
@@ -202,9 +207,9 @@ export class ContainerInstance {
 
   async #setCheckAlarm(): Promise<void> {
     const { container, storage } = this.#host
-    await storage.setAlarm(Date.now() + this.#limits.checkMs)
+    await storage.setAlarm(Date.now() + this.#limits.checkIntervalMs)
     if (container.running)
-      await withTimeout(container.setInactivityTimeout(INACTIVITY_MS), this.#limits.callMs).catch(logError)
+      await withTimeout(container.setInactivityTimeout(INACTIVITY_MS), this.#limits.callTimeoutMs).catch(logError)
   }
 
   #get(path: string, signal: AbortSignal): Promise<Response> {
@@ -217,13 +222,13 @@ export class ContainerInstance {
   }
 
   #fetch(path: string, init: RequestInit, signal?: AbortSignal): Promise<Response> {
-    const limit = AbortSignal.timeout(this.#limits.callMs)
+    const limit = AbortSignal.timeout(this.#limits.callTimeoutMs)
     const request = this.#host.container.getTcpPort(CONTAINER_PORT).fetch(`http://transcoder${path}`, {
       ...init,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
     // A request to a frozen container may ignore its abort signal.
-    return withTimeout(request, this.#limits.callMs)
+    return withTimeout(request, this.#limits.callTimeoutMs)
   }
 }
 

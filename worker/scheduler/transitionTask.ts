@@ -40,7 +40,7 @@ export type TransitionResult =
       next: TaskLifecycle
       effects: SideEffect[]
       dueAt: number | null
-      /** The timeline has one more event. */ told: boolean
+      /** The timeline has one more event. */ timelineChanged: boolean
     }
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' | 'missing'; task: TaskRow | null }
 
@@ -48,7 +48,7 @@ export interface TransitionOptions extends Partial<JobResult> {
   /** Only for a claim. */
   slot?: number
   /** Read when the job ends without progress of its own: progress reports are not written to D1. */
-  lastFigures?: () => Promise<string | null>
+  lastProgress?: () => Promise<string | null>
 }
 
 /** @returns what was decided and written, or why nothing was. Throws only when D1 fails. */
@@ -69,7 +69,7 @@ export async function transitionTask(
     const { next, effects } = transitionResult
     // Read after the task row that guards the write: if a new attempt starts meanwhile, the write fails and is
     // repeated.
-    const progress = options.progress ?? (terminal[next.state] ? await options.lastFigures?.() : null) ?? null
+    const progress = options.progress ?? (terminal[next.state] ? await options.lastProgress?.() : null) ?? null
     const change = {
       from: task,
       next,
@@ -110,7 +110,7 @@ export async function transitionTask(
         next,
         effects,
         dueAt: transitionResult.delayMs > 0 ? now + transitionResult.delayMs : null,
-        told: change.event !== null,
+        timelineChanged: change.event !== null,
       }
     }
     // A claim also fails when its slot was assigned to another task: the scheduler then chooses again.

@@ -41,7 +41,7 @@ export async function findSharedJob(env: Env, token: string): Promise<SharedJob 
 export async function sharedMediaOf(env: Env, { share, job }: SharedJob, base: string): Promise<SharedMedia> {
   const rounded = Math.ceil((Date.now() + MEDIA_URL_TTL_MS) / EXPIRY_ROUNDING_MS) * EXPIRY_ROUNDING_MS
   const until = Math.min(rounded, share.expires_at)
-  const status = await buildStatus(env, job, base, { until, isShared: true })
+  const status = await buildStatus(env, job, base, { expiresAtMs: until, isShared: true })
   return sharedMedia(status, {
     title: share.title,
     expires_at: new Date(share.expires_at).toISOString(),

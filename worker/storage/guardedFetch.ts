@@ -30,18 +30,18 @@ const egressErrorResponses = [
 ] as const
 
 /** Cloudflare's answers in place of an upstream (documentation, "5xx errors"). No other server uses these numbers. */
-const platformErrorStatuses: Readonly<Record<number, { cause: ConnectionError; why: string }>> = {
-  521: { cause: 'connection_refused', why: 'refuses connections' },
-  525: { cause: 'tls_failed', why: 'fails at the TLS handshake' },
-  526: { cause: 'tls_failed', why: 'has a certificate that is not accepted' },
-  530: { cause: 'host_not_found', why: 'does not exist or has no address' },
+const platformErrorStatuses: Readonly<Record<number, { cause: ConnectionError; reason: string }>> = {
+  521: { cause: 'connection_refused', reason: 'refuses connections' },
+  525: { cause: 'tls_failed', reason: 'fails at the TLS handshake' },
+  526: { cause: 'tls_failed', reason: 'has a certificate that is not accepted' },
+  530: { cause: 'host_not_found', reason: 'does not exist or has no address' },
 }
 /** 530 stands for all errors from 1000 on; 1016 means a name without an address. */
 const NO_ADDRESS = /\b1016\b/
 const MAX_PAGE_BYTES = 16 * 1024
 
 /** Null if the upstream itself has answered. Otherwise the body is consumed. */
-async function platformErrorOf(response: Response): Promise<{ cause: ConnectionError; why: string } | null> {
+async function platformErrorOf(response: Response): Promise<{ cause: ConnectionError; reason: string } | null> {
   const found = platformErrorStatuses[response.status]
   if (found === undefined) return null
   if (response.status !== 530) {
@@ -141,7 +141,7 @@ export async function guardedFetch(
     }
     const found = await platformErrorOf(response)
     if (found === null) return response
-    const sentence = `${target.host} ${found.why} (${response.status}).`
+    const sentence = `${target.host} ${found.reason} (${response.status}).`
     throw new StoreError(found.cause, provider, operation, sentence, response.status)
   }
 }

@@ -6,11 +6,13 @@ import type { Sink } from './objectStore.ts'
 /** @param sinksByPrefix by the first segment of a path; any other path goes to `defaultSink` */
 export function multiBucketSink(defaultSink: Sink, sinksByPrefix: ReadonlyMap<string, Sink>): Sink {
   if (sinksByPrefix.size === 0) return defaultSink
-  const at = (path: string): { sink: Sink; path: string; mark: string } => {
+  const at = (path: string): { sink: Sink; path: string; uploadPrefix: string } => {
     const slash = path.indexOf('/')
-    const mark = slash < 0 ? path : path.slice(0, slash)
-    const sink = sinksByPrefix.get(mark)
-    return sink ? { sink, path: slash < 0 ? '' : path.slice(slash + 1), mark } : { sink: defaultSink, path, mark: '' }
+    const uploadPrefix = slash < 0 ? path : path.slice(0, slash)
+    const sink = sinksByPrefix.get(uploadPrefix)
+    return sink
+      ? { sink, path: slash < 0 ? '' : path.slice(slash + 1), uploadPrefix }
+      : { sink: defaultSink, path, uploadPrefix: '' }
   }
   return {
     put(path, ...rest) {
@@ -52,7 +54,7 @@ export function multiBucketSink(defaultSink: Sink, sinksByPrefix: ReadonlyMap<st
           async probeWrite(directory, keep) {
             const to = at(directory)
             await to.sink.probeWrite?.(to.path, (upload, path) =>
-              keep(upload, to.mark === '' ? path : `${to.mark}/${path}`),
+              keep(upload, to.uploadPrefix === '' ? path : `${to.uploadPrefix}/${path}`),
             )
           },
         }),

@@ -22,7 +22,7 @@ export interface SourceStat {
 export interface SourceBody extends SourceStat {
   /** The requested bytes; the whole object if `partial` is false. */
   body: ReadableStream<Uint8Array>
-  partial: boolean
+  isPartial: boolean
   /** Offset of the first byte of `body` in the object. */
   offset: number
   /** Bytes in `body`; null if the server does not report it. */

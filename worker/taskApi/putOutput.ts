@@ -24,7 +24,7 @@ const MAX_PATH_BYTES = 256 * 1024
 /** Where an attempt writes, and which outputs it may write there. */
 export interface AttemptDestination {
   sink: Sink
-  places: AllowedOutputs
+  allowed: AllowedOutputs
 }
 
 const destinations = new TtlCache<AttemptDestination>()
@@ -35,7 +35,7 @@ export function attemptDestination(c: Context<TaskEnv>): Promise<AttemptDestinat
     const job = await findJobByJobId(c.env.DB, jobId)
     const sink = job && (await openJobSink(c.env, jobId, job))
     if (!job || !sink) throw staleAttempt()
-    return { sink, places: allowedOutputsOf(job.config, sourceBaseName(job), attemptDirectory(jobId, attempt)) }
+    return { sink, allowed: allowedOutputsOf(job.config, sourceBaseName(job), attemptDirectory(jobId, attempt)) }
   })
 }
 
@@ -83,7 +83,7 @@ export async function putOutput(c: Context<TaskEnv>): Promise<Response> {
   if (path === undefined) throw new RequestError('invalid_request', 'The path is not well encoded.')
   const type = c.req.header('content-type')
   if (!type) throw new RequestError('invalid_request', 'The body needs its Content-Type.')
-  const { sink, places: allowed } = await attemptDestination(c)
+  const { sink, allowed } = await attemptDestination(c)
   requireAllowedOutput(allowed, 'put', path, type)
   const monitor = jobMonitor(c.env, jobId)
   if ((await monitor.journalObject(attempt, path)) !== 'current') throw staleAttempt()

@@ -37,7 +37,7 @@ export async function serveSource(c: Context<TaskEnv>): Promise<Response> {
     const expectedEtag = decodeEtag(c.req.header('if-match'))
     const read = await source.read(range, expectedEtag)
     const headers = sourceHeaders(read, read.length)
-    if (!read.partial) return new Response(read.body, { headers })
+    if (!read.isPartial) return new Response(read.body, { headers })
     const last = read.length === null ? '' : String(read.offset + read.length - 1)
     headers.set('content-range', `bytes ${read.offset}-${last}/${read.size ?? '*'}`)
     return new Response(read.body, { status: 206, headers })

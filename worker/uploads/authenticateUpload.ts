@@ -75,7 +75,7 @@ export const authenticateUpload = createMiddleware<AppEnv>(async (c, next) => {
   c.set('keyId', row.key_id)
   c.set('scopes', [])
   c.set('priority', 0)
-  c.set('hook', null)
+  c.set('keyWebhook', null)
   c.set('uploadToken', row)
   return next()
 })

@@ -38,14 +38,14 @@ export async function reserveUpload(
   if (owner.token !== null) await rejectExhaustedToken(c.env, owner.token)
   const stored = await sumStoredBytes(c.env.DB, owner)
   if (stored.key_revoked !== null) throw new RequestError('unauthorized', 'This API key was revoked.')
-  const ofKey = stored.key_maximum !== null && stored.key + upload.announced > stored.key_maximum
+  const ofKey = stored.key_maximum !== null && stored.key + upload.announcedBytes > stored.key_maximum
   const [scope, bytes, maximum] = ofKey
     ? (['key', stored.key, stored.key_maximum] as const)
     : (['account', stored.account, stored.account_maximum] as const)
   throw new RequestError(
     'quota_exceeded',
-    `The uploads of this ${scope} take ${bytes} of at most ${maximum} bytes, and this one has ${upload.announced}. Delete some that are no longer needed, unfinished ones too (DELETE /uploads/<n>; GET /uploads lists them), or wait until they expire.`,
-    { details: { scope, stored_bytes: bytes, maximum, announced_bytes: upload.announced } },
+    `The uploads of this ${scope} take ${bytes} of at most ${maximum} bytes, and this one has ${upload.announcedBytes}. Delete some that are no longer needed, unfinished ones too (DELETE /uploads/<n>; GET /uploads lists them), or wait until they expire.`,
+    { details: { scope, stored_bytes: bytes, maximum, announced_bytes: upload.announcedBytes } },
   )
 }
 

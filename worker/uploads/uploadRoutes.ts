@@ -79,7 +79,7 @@ async function storeUpload(c: Context<AppEnv>, request: UploadRequest, now: numb
   const number = await reserveUpload(c, {
     key,
     // For a form slightly more than its file; corrected when the file is complete.
-    announced: request.length,
+    announcedBytes: request.length,
     name: request.name ?? 'upload',
     content_type: safeContentType(request.contentType),
     created_at: now,

@@ -10,19 +10,19 @@ const MAX_ENTRIES = 100
  * that request is cancelled.
  */
 export class TtlCache<T> {
-  readonly #kept = new Map<string, { value: T; until: number }>()
+  readonly #entries = new Map<string, { value: T; expiresAt: number }>()
 
   /** Errors are not cached. Concurrent callers each open a value, and the last one is cached. */
   async get(name: string, open: () => Promise<T>): Promise<T> {
-    const known = this.#kept.get(name)
-    if (known && known.until > Date.now()) return known.value
+    const known = this.#entries.get(name)
+    if (known && known.expiresAt > Date.now()) return known.value
     const value = await open()
     this.set(name, value)
     return value
   }
 
   set(name: string, value: T): void {
-    if (this.#kept.size >= MAX_ENTRIES) this.#kept.clear()
-    this.#kept.set(name, { value, until: Date.now() + TTL_MS })
+    if (this.#entries.size >= MAX_ENTRIES) this.#entries.clear()
+    this.#entries.set(name, { value, expiresAt: Date.now() + TTL_MS })
   }
 }

@@ -38,9 +38,9 @@ export function keyWebhookProblem(env: Env, address: string | null): Problem | n
 
 /** The columns of a key's row. A query may contain a secret, so the full address is sealed for this key only. */
 export async function sealKeyWebhook(env: Env, account: string, keyId: string, address: string | null) {
-  const shown = address === null ? null : redactAddress(address)
-  const sealed = address === null || shown === address ? null : await seal(env, account, keyId, FIELD, address)
-  return { webhook_url: shown, webhook_sealed: sealed }
+  const redacted = address === null ? null : redactAddress(address)
+  const sealed = address === null || redacted === address ? null : await seal(env, account, keyId, FIELD, address)
+  return { webhook_url: redacted, webhook_sealed: sealed }
 }
 
 /**
@@ -50,9 +50,9 @@ export async function sealKeyWebhook(env: Env, account: string, keyId: string, a
 export async function openKeyWebhook(
   env: Env,
   account: string,
-  { keyId, shown, sealed }: KeyWebhook,
+  { keyId, redacted, sealed }: KeyWebhook,
 ): Promise<string | null> {
-  if (sealed === null) return shown
+  if (sealed === null) return redacted
   await newestKeyId(env)
   return unseal<string>(env, account, keyId, FIELD, sealed).catch(() => null)
 }
@@ -72,15 +72,15 @@ export async function withKeyWebhook<Job extends { config: JobConfig; secrets: J
   account: string,
   keyWebhook: KeyWebhook | null,
   job: Job,
-): Promise<Job & { hookOfKey: boolean }> {
+): Promise<Job & { usesKeyWebhook: boolean }> {
   const own = job.config.webhook_url ?? undefined
-  if (keyWebhook === null || own !== undefined) return { ...job, hookOfKey: false }
+  if (keyWebhook === null || own !== undefined) return { ...job, usesKeyWebhook: false }
   const address = await openKeyWebhook(env, account, keyWebhook)
   if (address === null) {
     const warnings = [...job.warnings, webhookUnreadable('no webhook will be sent for this job')]
-    return { ...job, warnings, hookOfKey: false }
+    return { ...job, warnings, usesKeyWebhook: false }
   }
   const addresses = { ...job.secrets.addresses, ...(keyWebhook.sealed === null ? {} : { webhook_url: address }) }
-  const config = { ...job.config, webhook_url: keyWebhook.shown }
-  return { ...job, config, secrets: { ...job.secrets, addresses }, hookOfKey: true }
+  const config = { ...job.config, webhook_url: keyWebhook.redacted }
+  return { ...job, config, secrets: { ...job.secrets, addresses }, usesKeyWebhook: true }
 }

@@ -8,10 +8,10 @@ const CRASH_RETRY_MS = 60_000
 
 export class Courier extends DurableObject<Env> {
   /** In memory only: it matters only to a delivery that is running in the same memory. */
-  private wakes = 0
+  private scheduleCount = 0
 
   async schedule(jobId: string): Promise<void> {
-    this.wakes++
+    this.scheduleCount++
     await Promise.all([this.ctx.storage.put('job', jobId), this.ctx.storage.setAlarm(Date.now())])
   }
 
@@ -27,10 +27,10 @@ export class Courier extends DurableObject<Env> {
     let countBefore: number
     let next: number | null
     do {
-      countBefore = this.wakes
+      countBefore = this.scheduleCount
       next = await deliverDueWebhooks(this.env, jobId)
       // Repeated if `schedule` was called meanwhile: the rows that were read may be older than that call.
-    } while (countBefore !== this.wakes)
+    } while (countBefore !== this.scheduleCount)
     if (next !== null) return this.ctx.storage.setAlarm(next)
     // Started together: a call of `schedule` that comes now takes effect after both.
     await Promise.all([this.ctx.storage.deleteAlarm(), this.ctx.storage.deleteAll()])

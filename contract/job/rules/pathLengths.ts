@@ -36,7 +36,7 @@ interface LongestKey {
    */
   times: 1 | 2
   /** The field's value, below the root. */
-  own: string
+  clientPart: string
 }
 
 /** Refuses paths that are too long for the provider's stores, and reports the bytes that the field may have. */
@@ -51,10 +51,10 @@ export function checkPathLengths(
   if (limit === null) return
   const reported = new Map<string, number>()
   const directory = utf8ByteLength(locations.directory.key)
-  for (const { field, key, times, own } of longestKeys(draft, locations)) {
+  for (const { field, key, times, clientPart } of longestKeys(draft, locations)) {
     const excess = utf8ByteLength(key) - limit
     if (excess <= 0) continue
-    const maxBytes = utf8ByteLength(own) - Math.ceil(excess / times)
+    const maxBytes = utf8ByteLength(clientPart) - Math.ceil(excess / times)
     // If not even one byte is left for a name, the directory is too long.
     const [which, maximum] = maxBytes > 0 ? [field, maxBytes] : ['bucket_output_path', directory - 1 + maxBytes]
     reported.set(which, Math.min(maximum, reported.get(which) ?? maximum))
@@ -69,14 +69,14 @@ export function checkPathLengths(
 function longestKeys(draft: JobDraft, locations: OutputLocations): LongestKey[] {
   const directory = locations.directory.key
   const below = (name: string): LongestKey => {
-    return { field: 'bucket_output_path', key: joinPath(directory, name), times: 1, own: directory }
+    return { field: 'bucket_output_path', key: joinPath(directory, name), times: 1, clientPart: directory }
   }
   const found = isSegmented(draft)
     ? longestSegmentKeys(draft, locations, below)
     : longestFileKeys(draft, locations, below)
   if (!locations.audioDirectory) return found
   const audio = locations.audioDirectory.key
-  const file = { field: 'audio_output_path', key: joinPath(audio, LONGEST.audio), times: 1 as const, own: audio }
+  const file = { field: 'audio_output_path', key: joinPath(audio, LONGEST.audio), times: 1 as const, clientPart: audio }
   return [...found, file]
 }
 
@@ -92,13 +92,13 @@ function longestFileKeys(
 ): LongestKey[] {
   return profilesOf(draft).flatMap(({ output = '' }, index) => {
     if (output === '') return [below(LONGEST.file)]
-    const { root, key: own } = profiles[index]!
-    const key = root === null ? joinPath(directory.key, own) : own
+    const { root, key: clientPart } = profiles[index]!
+    const key = root === null ? joinPath(directory.key, clientPart) : clientPart
     const directories = key.split('/').slice(0, -1).join('/')
-    const wanted: LongestKey = { field: `videoProfiles[${index}].output`, key, times: 1, own }
+    const wanted: LongestKey = { field: `videoProfiles[${index}].output`, key, times: 1, clientPart }
     // The test object's name can be longer than a short name in the same directory.
     const trial = joinPath(directories, LONGEST.trial)
-    return [wanted, own.includes('/') ? { ...wanted, key: trial } : below(LONGEST.trial)]
+    return [wanted, clientPart.includes('/') ? { ...wanted, key: trial } : below(LONGEST.trial)]
   })
 }
 
@@ -110,9 +110,9 @@ function longestSegmentKeys(
   const directory = locations.directory.key
   const renditions = profilesOf(draft).map(({ output: given = '' }, index): LongestKey => {
     const output = given === '' ? '' : (relativeRenditionPath(locations.profiles[index]!, locations) ?? '')
-    const own = renditionDirectory(output, draft.ladder === undefined ? `video_${index}` : LONGEST.rung)
-    const wanted = below(`${own}/${LONGEST.segment}`)
-    return output === '' ? wanted : { ...wanted, field: `videoProfiles[${index}].output`, own: normalisePath(output) }
+    const clientPart = renditionDirectory(output, draft.ladder === undefined ? `video_${index}` : LONGEST.rung)
+    const wanted = below(`${clientPart}/${LONGEST.segment}`)
+    return output === '' ? wanted : { ...wanted, field: `videoProfiles[${index}].output`, clientPart: normalisePath(output) }
   })
   const audio = draft.audioProfiles.map((_profile, index) => below(`audio_${index}/${LONGEST.segment}`))
   // The input's name may not be known yet (an upload has only a number).

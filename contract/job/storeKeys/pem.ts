@@ -17,7 +17,7 @@ export interface RsaKey extends SigningKey {
 }
 
 /** `why` follows the name of the field: "is encrypted with a passphrase; …". It contains no part of the key. */
-export type PemResult = { ok: true; key: RsaKey } | { ok: false; why: string }
+export type PemResult = { ok: true; key: RsaKey } | { ok: false; reason: string }
 
 const SEQUENCE = 0x30
 const INTEGER = 0x02
@@ -78,8 +78,8 @@ export function readPem(text: string): PemResult {
   return key ? { ok: true, key } : refuse('is damaged: what it holds is not an RSA private key')
 }
 
-function refuse(why: string): PemResult {
-  return { ok: false, why }
+function refuse(reason: string): PemResult {
+  return { ok: false, reason }
 }
 
 /** RFC 5208 §5: version, algorithm, the key, and attributes, which are ignored. */

@@ -113,7 +113,7 @@ function readSigner<Signer>(
       message: ' is a different PEM key from private_key; send only one of them',
     })
   }
-  if (!read.ok) report(member, read.why)
+  if (!read.ok) report(member, read.reason)
   else if (read.key.bits < KEY_BITS.minimum || read.key.bits > KEY_BITS.maximum) {
     report(member, `is an RSA key of ${read.key.bits} bits; ${KEY_BITS.minimum} to ${KEY_BITS.maximum} are needed`)
   }

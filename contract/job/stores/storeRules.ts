@@ -47,7 +47,7 @@ export interface StoreRules<Address extends { kind: string }> {
   /** Members of a credential that are read, in the order of a form. Others get a warning. */
   members: readonly CredentialMember[]
   /** Why a member of other stores has no effect, if there is more to say than that it is unused. */
-  whyUnused?: Partial<Record<CredentialMember, string>>
+  unusedReasons?: Partial<Record<CredentialMember, string>>
   /**
    * Parses an input.
    * @param baseUrl of the service; null = the input was accepted earlier, and the service's address may have changed

@@ -14,8 +14,8 @@ describe('options', () => {
     ['-r 720 --hls submit film.mp4'],
     ['-r 720 submit --hls film.mp4'],
   ])('may stand before the command, behind it, and between: %s', (line) => {
-    const { name, values, words } = parse(line.split(' '))
-    expect({ name, values: { ...values }, words }).toEqual({
+    const { name, values, positionals } = parse(line.split(' '))
+    expect({ name, values: { ...values }, words: positionals }).toEqual({
       name: 'submit',
       values: { hls: true, rendition: ['720'] },
       words: ['film.mp4'],
@@ -48,7 +48,7 @@ describe('options', () => {
   it.each(['submit film.mp4 --title Film --share', 'share 5 --title Film --expires 12h', 'share 5 --list'])(
     'that belong together are taken: %s',
     (line) => {
-      expect(parse(line.split(' ')).words).toHaveLength(1)
+      expect(parse(line.split(' ')).positionals).toHaveLength(1)
     },
   )
 
@@ -56,7 +56,7 @@ describe('options', () => {
     const seen = new Map<string, string>()
     const all: CommandSpec[] = [
       ...Object.values(commandTable),
-      { takes: '', count: [0, 0], about: '', options: commonOptions },
+      { usage: '', positionalCount: [0, 0], description: '', options: commonOptions },
     ]
     for (const { options } of all) {
       for (const [name, { type, short, multiple }] of Object.entries(options)) {

@@ -306,7 +306,7 @@ describe('an address', () => {
     const gone = base
     server.closeAllConnections()
     await new Promise((done) => server.close(done))
-    const { checks, isThere } = await checkEndpoint(gone, keys, new AbortController().signal)
+    const { checks, isReachable: isThere } = await checkEndpoint(gone, keys, new AbortController().signal)
     expect(isThere).toBe(false)
     expect(checks).toMatchObject([
       { name: 'reached', verdict: 'fault', message: expect.stringContaining('ECONNREFUSED') },
@@ -317,7 +317,7 @@ describe('an address', () => {
 
   test('without an admin key: metrics that refuse the jobs key are skipped, not reported as a fault', async () => {
     serve({ '/metrics': refused(403, 'forbidden') })
-    const { checks, mayDiagnose } = await checkEndpoint(
+    const { checks, canDiagnose: mayDiagnose } = await checkEndpoint(
       base,
       { jobs: 'sp_jobs', admin: null },
       new AbortController().signal,

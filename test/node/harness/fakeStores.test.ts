@@ -24,7 +24,7 @@ describe("Oracle's SDK", () => {
 
   function fingerprintOf({ pem }: RsaTestKey): string {
     const read = readPem(pem)
-    if (!read.ok) throw new Error(read.why)
+    if (!read.ok) throw new Error(read.reason)
     return read.key.fingerprint
   }
 

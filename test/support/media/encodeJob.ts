@@ -38,7 +38,7 @@ export async function probeAndPlan(
     },
   }
   const cues =
-    spec.passCues && spec.container === 'ts'
+    spec.scte35Passthrough && spec.container === 'ts'
       ? await findCues(source, probed, outputStartSeconds(spec, probed), AbortSignal.timeout(60_000))
       : null
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })

@@ -33,7 +33,7 @@ const wish = (jobId: string, priority = 0): NewJobRow => ({
   webhook: null,
   maxActive: 1e6,
   inputName: 'x',
-  sought: '',
+  searchText: '',
 })
 
 test('the queue position counts priority first, then age, up to 1,000', async () => {

@@ -59,7 +59,7 @@ class Stream {
 }
 
 const listenersOf = (attempt: FakeAttempt) =>
-  runInDurableObject(attempt.monitor, (monitor: JobMonitor) => Promise.resolve(monitor.listeners.count))
+  runInDurableObject(attempt.monitor, (monitor: JobMonitor) => Promise.resolve(monitor.listeners.clientCount))
 
 test('an event stream sends past events, new events and the end, then closes', async () => {
   const { id, attempt } = await startJob()

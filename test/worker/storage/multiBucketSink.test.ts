@@ -17,11 +17,14 @@ beforeEach(() => {
   now = Date.UTC(2026, 10, 22, 9)
   fake = new FakeS3({ accounts: [keys], buckets: ['films', 'sound', 'more'], region: 'eu-west-1', now: () => now })
   const open = (bucket: string): Sink => {
-    const place = s3BucketAddress(bucket, 'eu-west-1', null)
+    const bucketAddress = s3BucketAddress(bucket, 'eu-west-1', null)
     const clock = () => now
-    const sign = sigV4Signer(keys, place.region, clock)
-    const presign = sigV4Presigner(keys, place.region, clock)
-    return s3Sink({ provider: 'aws', place, sign, presign, transport: fake.fetch, deletesMany: true }, '')
+    const sign = sigV4Signer(keys, bucketAddress.region, clock)
+    const presign = sigV4Presigner(keys, bucketAddress.region, clock)
+    return s3Sink(
+      { provider: 'aws', bucketAddress, sign, presign, transport: fake.fetch, supportsDeleteObjects: true },
+      '',
+    )
   }
   sink = multiBucketSink(
     open('films'),

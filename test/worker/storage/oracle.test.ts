@@ -31,7 +31,7 @@ import {
 import { PLANTED_SINK_FAULTS } from './plantedSinkFaults.ts'
 import { toBase64 } from '../../../worker/util/encoding.ts'
 
-const place = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
+const bucketAddress = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
 const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
 const tenancy = 'ocid1.tenancy.oc1..aaaaaaaaba3pv6wkcr4jqae5f15p2b2m2yt2j6rx32uzr4h25vqstifsfdsq'
 const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqedqw3rynjq'
@@ -41,7 +41,7 @@ const anothers = await generateRsaKey()
 
 function accessWith(pem: string): OracleApiKey {
   const read = readPem(pem)
-  if (!read.ok) throw new Error(read.why)
+  if (!read.ok) throw new Error(read.reason)
   const known = { tenancy_ocid: tenancy, user_ocid: user, oci_fingerprint: read.key.fingerprint, private_key: pem }
   const key = readOracleKey(known)
   if (!key.ok || key.key.kind !== 'api-key') throw new Error(JSON.stringify(key))
@@ -54,11 +54,11 @@ const keyId = `${tenancy}/${user}/${access.fingerprint}`
 function fakeOf(options: Partial<FakeOracleOptions> = {}): FakeOracle {
   const keys = new Map([[keyId, mine.publicKey]])
   const host = 'objectstorage.eu-frankfurt-1.oraclecloud.com'
-  return new FakeOracle({ namespace: place.namespace, bucket: place.bucket, host, keys, ...options })
+  return new FakeOracle({ namespace: bucketAddress.namespace, bucket: bucketAddress.bucket, host, keys, ...options })
 }
 
 function storeOf(fake: FakeOracle, change: Partial<OciStore> = {}): OciStore {
-  return { place, sign: ociSigner(access), transport: fetchFrom(fake.handle), ...change }
+  return { bucketAddress, sign: ociSigner(access), transport: fetchFrom(fake.handle), ...change }
 }
 
 for (const [name, noBatch] of [
@@ -97,16 +97,16 @@ describe("Oracle's S3-compatible API", () => {
     accessKey: 'a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2',
     secretKey: 'sEcReT+/key=',
   } as const
-  const fake = new FakeS3({ accounts: [pair], buckets: [place.bucket], region: place.region })
-  const store = ociS3Store(place, pair, fake.fetch)
+  const fake = new FakeS3({ accounts: [pair], buckets: [bucketAddress.bucket], region: bucketAddress.region })
+  const store = ociS3Store(bucketAddress, pair, fake.fetch)
   let key = ''
   describeSourceConformance('compatible', {
     async open(bytes) {
       key = `${NAMES}/${crypto.randomUUID()}`
-      fake.put(`${place.bucket}/${key}`, bytes)
+      fake.put(`${bucketAddress.bucket}/${key}`, bytes)
       return s3Source(store, key)
     },
-    replace: async (bytes) => fake.put(`${place.bucket}/${key}`, bytes),
+    replace: async (bytes) => fake.put(`${bucketAddress.bucket}/${key}`, bytes),
     missing: async () => s3Source(store, 'nothing'),
   })
   let prefix = ''
@@ -115,14 +115,14 @@ describe("Oracle's S3-compatible API", () => {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
       return s3Sink(store, prefix, caching)
     },
-    stored: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.bytes ?? null,
-    contentType: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.type ?? null,
-    cacheControl: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.cache ?? null,
+    stored: async (path) => fake.objects.get(`${bucketAddress.bucket}/${prefix}${path}`)?.bytes ?? null,
+    contentType: async (path) => fake.objects.get(`${bucketAddress.bucket}/${prefix}${path}`)?.type ?? null,
+    cacheControl: async (path) => fake.objects.get(`${bucketAddress.bucket}/${prefix}${path}`)?.cache ?? null,
     minPartBytes: 5 * 1024 * 1024,
   })
   test('names itself as the others do', () => {
     expect(s3Sink(store, 'x/').location('a.ts')).toBe('oci://axaxnpcrorw5/Films_1/x/a.ts')
-    expect(ociS3Endpoint(place)).toBe(
+    expect(ociS3Endpoint(bucketAddress)).toBe(
       'https://axaxnpcrorw5.compat.objectstorage.eu-frankfurt-1.oraclecloud.com/Films_1',
     )
   })
@@ -135,7 +135,7 @@ test.each([
   ['eu-frankfurt-2', 'https://objectstorage.eu-frankfurt-2.oraclecloud.eu'],
   ['us-future-9', 'https://objectstorage.us-future-9.oraclecloud.com'],
 ])('%s is at %s', (region, origin) => {
-  expect(ociEndpoint({ ...place, region })).toBe(`${origin}/n/axaxnpcrorw5/b/Films_1`)
+  expect(ociEndpoint({ ...bucketAddress, region })).toBe(`${origin}/n/axaxnpcrorw5/b/Films_1`)
 })
 
 describe('the examples in Oracle\'s documentation ("Request Signatures", Test Values)', () => {
@@ -160,7 +160,7 @@ G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
 7U1yQXnTAEFYM560yJlzUpOb1V4cScGd365tiSMvxLOvTA==
 -----END RSA PRIVATE KEY-----`
   const read = readPem(pem)
-  if (!read.ok) throw new Error(read.why)
+  if (!read.ok) throw new Error(read.reason)
   const { key } = read
   const sign = rsaSha256Signer('oracle', key)
 
@@ -235,8 +235,8 @@ describe('what Oracle refuses', () => {
     ['another private key', 'credentials_invalid', {}, { sign: ociSigner(wrong) }],
     ['another user', 'credentials_invalid', {}, { sign: ociSigner({ ...access, user: `${user}x` }) }],
     ['a clock of an hour ago', 'clock_skew', { now: () => Date.now() + 3_600_000 }, {}],
-    ['another bucket', 'no_such_bucket', {}, { place: { ...place, bucket: 'other' } }],
-    ['another namespace', 'no_such_bucket', {}, { place: { ...place, namespace: 'other' } }],
+    ['another bucket', 'no_such_bucket', {}, { bucketAddress: { ...bucketAddress, bucket: 'other' } }],
+    ['another namespace', 'no_such_bucket', {}, { bucketAddress: { ...bucketAddress, namespace: 'other' } }],
     ['another host', 'credentials_invalid', { host: 'objectstorage.us-ashburn-1.oraclecloud.com' }, {}],
     ['a user without permission', 'forbidden', { denied: ['GetObject', 'HeadObject'] }, {}],
     ['a missing object', 'not_found', {}, {}],

@@ -119,7 +119,7 @@ const access = accessWith(mine.pem)
 
 function accessWith(pem: string): OracleApiKey {
   const read = readPem(pem)
-  if (!read.ok) throw new Error(read.why)
+  if (!read.ok) throw new Error(read.reason)
   const known = { tenancy_ocid: tenancy, user_ocid: user, oci_fingerprint: read.key.fingerprint, private_key: pem }
   const key = readOracleKey(known)
   if (!key.ok || key.key.kind !== 'api-key') throw new Error(JSON.stringify(key))
@@ -139,7 +139,10 @@ const sinks: [string, Provider, () => Sink][] = [
       const fake = new FakeS3({ accounts: [keys], buckets: ['films'] })
       const where = s3BucketAddress('films', null, null)
       const sign = sigV4Signer(keys, where.region)
-      return s3Sink({ provider: 'aws', place: where, sign, transport: fake.fetch, deletesMany: true }, '')
+      return s3Sink(
+        { provider: 'aws', bucketAddress: where, sign, transport: fake.fetch, supportsDeleteObjects: true },
+        '',
+      )
     },
   ],
   [
@@ -158,7 +161,7 @@ const sinks: [string, Provider, () => Sink][] = [
       const host = 'objectstorage.eu-frankfurt-1.oraclecloud.com'
       const known = new Map([[`${tenancy}/${user}/${access.fingerprint}`, mine.publicKey]])
       const fake = new FakeOracle({ namespace: place.namespace, bucket: place.bucket, host, keys: known })
-      return ociSink({ place, sign: ociSigner(access), transport: fetchFrom(fake.handle) }, '')
+      return ociSink({ bucketAddress: place, sign: ociSigner(access), transport: fetchFrom(fake.handle) }, '')
     },
   ],
   [

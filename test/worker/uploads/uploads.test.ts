@@ -329,7 +329,7 @@ describe('reading back', () => {
       created_at: Date.now(),
       expires_at: Date.now() + 1000,
       keyId: 'k',
-      announced: 1,
+      announcedBytes: 1,
       maxStored: null,
       token: null,
     })
@@ -376,7 +376,7 @@ describe('one that is not whole', () => {
       name: 'cut',
       content_type: 'video/mp4',
       keyId: 'k',
-      announced: 5,
+      announcedBytes: 5,
       maxStored: null,
       token: null,
     }

@@ -62,7 +62,7 @@ export function describeOutput(
   const bars = video.pictureWidth < video.width || video.pictureHeight < video.height
   const sentences = [
     `${video.width} × ${video.height}, samples ${ratioText(video.sar)}, ${number(rate)} frames per second, ${SCAN_TEXT[video.scan]}.`,
-    `${videoCodecs[video.codec].wire}${preset}, ${rateText(video)}, in a buffer of ${number(video.bufferBits / 1e6)} Mbit.`,
+    `${videoCodecs[video.codec].requestName}${preset}, ${rateText(video)}, in a buffer of ${number(video.bufferBits / 1e6)} Mbit.`,
     `Closed GOPs of ${video.gopFrames} frames (${number(video.gopFrames / rate)} s), ${video.bFrames} B-frames between anchors.`,
   ]
   const fields = DEINTERLACE_TEXT[video.deinterlace]

@@ -36,7 +36,7 @@ export function sourceReport(
       dialnorm: stream.dialnorm,
       duration_seconds: stream.durationSeconds,
     })),
-    cues: spec.passCues
+    cues: spec.scte35Passthrough
       ? {
           pids: [...(found?.pids ?? [])].slice(0, MAX_SOURCE_STREAMS),
           splice_points: [...(found?.splicePoints ?? [])].length,

@@ -34,7 +34,7 @@ export function carriesCues(spec: JobSpec): boolean {
   const container = fileContainerOf(spec)
   const { packaging } = spec
   return (
-    spec.passCues &&
+    spec.scte35Passthrough &&
     (container === null ? packaging?.hls === true || packaging?.dash === true : fileRules[container].hasService)
   )
 }
@@ -54,7 +54,7 @@ export function planCues(context: PlanContext, cues: SourceCues | null): CuePlan
   if (cues.damaged > 0) warn('cues_damaged', `${cues.damaged} damaged SCTE-35 sections of the source are left out.`)
   if (cues.schedules > 0)
     warn('splice_schedule', 'The source has splice_schedule commands; they are kept, but get no key frames.')
-  const pid = spec.cuePid ?? cues.pids[0]!
+  const pid = spec.scte35Pid ?? cues.pids[0]!
   if (cues.pids.length > 1)
     warn(
       'cue_pids_merged',

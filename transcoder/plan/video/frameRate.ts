@@ -83,13 +83,13 @@ export function outputRate(
       context.warn({
         code: 'pictures_repeated',
         field,
-        message: `${videoCodecs[codec].wire} has no frame rate of ${describe(rate)}; the output has ${describe(whole)} frames per second, and each picture twice.`,
+        message: `${videoCodecs[codec].requestName} has no frame rate of ${describe(rate)}; the output has ${describe(whole)} frames per second, and each picture twice.`,
       })
       return { frameRate: whole, pictureRate: multiply(whole, factors[factor]) }
     }
     throw new TaskError(
       'frame_rate_unsupported',
-      `${videoCodecs[codec].wire} has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}`,
+      `${videoCodecs[codec].requestName} has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}`,
       { field, details: { rate: describe(rate), allowed: standardRates.map(describe) } },
     )
   }
@@ -121,7 +121,7 @@ export function gopOf(context: PlanContext, rate: Rational, grid: Rational): { g
     context.warn({
       code: 'gop_clamped',
       field: 'gop_length',
-      message: `${videoCodecs[spec.videoCodec].wire} has GOPs of at most ${longest} frames; ${wanted} were asked for.`,
+      message: `${videoCodecs[spec.videoCodec].requestName} has GOPs of at most ${longest} frames; ${wanted} were asked for.`,
     })
   const distanceFrames = Math.min(spec.ipDistance, gopFrames)
   if (distanceFrames < spec.ipDistance)

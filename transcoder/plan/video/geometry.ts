@@ -146,7 +146,7 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
     warnings.push({
       code: 'bars_added',
       field,
-      message: `${videoCodecs[spec.videoCodec].wire} cannot carry a display aspect of ${toNumber(oriented.frame).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
+      message: `${videoCodecs[spec.videoCodec].requestName} cannot carry a display aspect of ${toNumber(oriented.frame).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
     })
     const square = distance(frame, storage) <= SQUARE_TOLERANCE
     return inside(frame, square ? SQUARE : divide(frame, storage))

@@ -56,7 +56,7 @@ export function LimitsForm({ name, initial, first, more, action, send, onCancel 
       members={typed}
       problems={problems}
       onChange={(member, value) => setTyped((before) => withMember(before, member, value))}
-      offered={OFFERED}
+      options={OFFERED}
     />
   )
   return (

@@ -75,7 +75,7 @@ export function Signing() {
           question="Rotate the signing secret?"
           consequence="Webhooks are signed with both secrets for a while, so that you have time to change your server."
           action="Rotate"
-          keep="Keep the current one"
+          keepLabel="Keep the current one"
           onYes={() => void rotate()}
           onNo={() => setAsking(false)}
         />

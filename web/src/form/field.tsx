@@ -82,15 +82,15 @@ interface FieldsProps {
   problems: readonly Problem[]
   onChange: (name: string, value: unknown) => void
   /** Values to offer instead of those in the schema. */
-  offered?: Readonly<Record<string, FieldProps['values']>>
+  options?: Readonly<Record<string, FieldProps['values']>>
 }
 
-export function Fields({ infos, at = '', members, problems, onChange, offered = {} }: FieldsProps) {
+export function Fields({ infos, at = '', members, problems, onChange, options = {} }: FieldsProps) {
   return (
     <div class="fields">
       {infos.map((info) => {
         const path = at === '' ? info.name : `${at}.${info.name}`
-        const values = offered[info.name]
+        const values = options[info.name]
         return (
           <Field
             key={info.name}
@@ -147,12 +147,12 @@ function Control({
   }
   if (info.kind === 'choice') {
     const spell = (each: string) => valueLabel(info.name, each)
-    const offered = values ?? info.values.map((each) => ({ value: each, label: spell(each) }))
+    const options = values ?? info.values.map((each) => ({ value: each, label: spell(each) }))
     const absent = info.preset === undefined ? 'Default' : `${spell(asText(info.preset))} (default)`
     return (
       <select {...common} value={asText(value)} onChange={(event) => onChange(event.currentTarget.value)}>
         {values ? null : <option value="">{absent}</option>}
-        {offered.map(({ value: each, label }) => (
+        {options.map(({ value: each, label }) => (
           <option key={each} value={each}>
             {label}
           </option>

@@ -119,7 +119,7 @@ export function Form({ initial, chosen: before, from }: FormProps) {
           <Source
             body={body}
             onBody={change}
-            chosen={chosen}
+            selected={chosen}
             onChosen={(next) => {
               setChosen(next)
               setFailure(null)
@@ -128,7 +128,7 @@ export function Form({ initial, chosen: before, from }: FormProps) {
             analyses={analyses}
             problems={problems}
             onAddress={() => setConfirmed(first?.key ?? null)}
-            again={from !== null}
+            isRerun={from !== null}
           />
         </section>
         <section class="card area-presets" aria-labelledby="output-settings">

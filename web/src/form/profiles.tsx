@@ -14,7 +14,7 @@ interface ProfilesProps {
   value: readonly JobFields[]
   bounds: { minimum: number; maximum: number }
   /** Initial values of a new entry. */
-  fresh: JobFields
+  initialProfile: JobFields
   onChange: (value: JobFields[]) => void
   problems: readonly Problem[]
 }
@@ -26,7 +26,7 @@ function changed(profile: JobFields, name: string, value: unknown): JobFields {
 }
 
 export function Profiles(props: ProfilesProps) {
-  const { list, singular, infos, first, value, bounds, fresh, onChange, problems } = props
+  const { list, singular, infos, first, value, bounds, initialProfile, onChange, problems } = props
   const problem = problemAt(problems, list)
   // The descriptions are under "More"; rows would repeat them for each entry.
   const brief = [...infos.values()].map((info) => ({ ...info, description: '' }))
@@ -78,7 +78,10 @@ export function Profiles(props: ProfilesProps) {
         class="add"
         disabled={value.length >= bounds.maximum}
         onClick={() =>
-          onChange([...value, { ...(value.at(-1) ?? fresh), ...('output' in fresh ? { output: '' } : {}) }])
+          onChange([
+            ...value,
+            { ...(value.at(-1) ?? initialProfile), ...('output' in initialProfile ? { output: '' } : {}) },
+          ])
         }
       >
         Add {singular.toLowerCase()}

@@ -34,7 +34,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         id="renditions"
         title="Renditions"
         summary={renditionSummary(body)}
-        wrong={isWrong(problems, ['videoProfiles', ...renditionFields])}
+        hasProblem={isWrong(problems, ['videoProfiles', ...renditionFields])}
       >
         <Ladder body={body} onChange={onChange} planned={planned} />
         {body['ladder'] === 'auto' ? null : (
@@ -46,7 +46,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
               first={['output', 'width', 'height', 'video_bitrate', 'video_bitrate_mode']}
               value={body.videoProfiles}
               bounds={VIDEO_PROFILES}
-              fresh={FRESH}
+              initialProfile={FRESH}
               problems={problems}
               onChange={(videoProfiles) => onChange({ ...body, videoProfiles })}
             />
@@ -58,7 +58,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         id="audio"
         title="Audio"
         summary={audioSummary(body)}
-        wrong={isWrong(problems, ['audioProfiles', ...audioFields])}
+        hasProblem={isWrong(problems, ['audioProfiles', ...audioFields])}
       >
         {body.audioProfiles.length === 0 ? <p class="help">The outputs have no audio.</p> : null}
         <Profiles
@@ -68,7 +68,13 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
           first={['audio_codec', 'audio_channels', 'audio_bitrate', 'source_stream', 'optional']}
           value={body.audioProfiles}
           bounds={AUDIO_PROFILES}
-          fresh={{ audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1', optional: true }}
+          initialProfile={{
+            audio_codec: 'aac',
+            audio_channels: '2',
+            audio_bitrate: '128',
+            source_stream: '1',
+            optional: true,
+          }}
           problems={problems}
           onChange={(audioProfiles) => onChange({ ...body, audioProfiles })}
         />
@@ -77,7 +83,13 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
       {FIELD_GROUPS.map(({ id, title, fields }) => {
         const infos = infosOf(fields)
         return (
-          <Part key={id} id={id} title={title} summary={givenSummary(body, infos)} wrong={isWrong(problems, fields)}>
+          <Part
+            key={id}
+            id={id}
+            title={title}
+            summary={givenSummary(body, infos)}
+            hasProblem={isWrong(problems, fields)}
+          >
             {fieldsOf(infos)}
           </Part>
         )
@@ -86,7 +98,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         id="destination"
         title="Destination"
         summary={storeName('output', destination['cloud_provider'])}
-        wrong={isWrong(problems, ['cloud_credentials.output', ...destinationFields])}
+        hasProblem={isWrong(problems, ['cloud_credentials.output', ...destinationFields])}
       >
         <ChooseStore
           side="output"
@@ -109,7 +121,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         problems={problems}
         onChange={(value) => set('metadata', value)}
         wrap={(summary, children) => (
-          <Part id="metadata" title="Metadata" summary={summary} wrong={isWrong(problems, ['metadata'])}>
+          <Part id="metadata" title="Metadata" summary={summary} hasProblem={isWrong(problems, ['metadata'])}>
             {children}
           </Part>
         )}
@@ -130,16 +142,16 @@ interface PartProps {
   id: string
   title: string
   summary: string
-  wrong: boolean
+  hasProblem: boolean
   children: ComponentChildren
 }
 
-function Part({ id, title, summary, wrong, children }: PartProps) {
+function Part({ id, title, summary, hasProblem, children }: PartProps) {
   return (
-    <details class={wrong ? 'part wrong' : 'part'} id={id} open={wrong || undefined}>
+    <details class={hasProblem ? 'part wrong' : 'part'} id={id} open={hasProblem || undefined}>
       <summary>
         <span class="part-title">{title}</span>
-        <span class="part-now">{wrong ? 'Needs attention' : summary}</span>
+        <span class="part-now">{hasProblem ? 'Needs attention' : summary}</span>
         <Icon name="down" size={16} />
       </summary>
       <div class="part-body">{children}</div>

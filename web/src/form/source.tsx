@@ -19,19 +19,19 @@ import { ChooseStore, Credentials } from './storage.tsx'
 interface SourceProps {
   body: FormBody
   onBody: (body: FormBody) => void
-  chosen: readonly Chosen[]
-  onChosen: (change: (chosen: readonly Chosen[]) => readonly Chosen[]) => void
+  selected: readonly Chosen[]
+  onChosen: (change: (selected: readonly Chosen[]) => readonly Chosen[]) => void
   sources: readonly OneSource[]
   analyses: ReadonlyMap<string, Analysis>
   problems: readonly Problem[]
   /** Called when the address is complete and may be read. */
   onAddress: () => void
   /** Started from an earlier job, whose secrets are not known. */
-  again: boolean
+  isRerun: boolean
 }
 
 export function Source(props: SourceProps) {
-  const { body, onBody, chosen, onChosen, sources, analyses, problems, onAddress, again } = props
+  const { body, onBody, selected, onChosen, sources, analyses, problems, onAddress, isRerun } = props
   const { input: credentials } = body.cloud_credentials
   const uploads = isUpload(body)
   const problem = problemAt(problems, 'input')
@@ -49,7 +49,7 @@ export function Source(props: SourceProps) {
           onBody={onBody}
           problems={problems}
           onAddress={onAddress}
-          again={again}
+          isRerun={isRerun}
           analyses={analyses}
           sources={sources}
         />
@@ -81,7 +81,7 @@ export function Source(props: SourceProps) {
             }}
           />
           <EarlierUploads
-            chosen={chosen}
+            selected={selected}
             onChoose={(found) => onChosen((before) => [...before, { upload: found }])}
             empty={sources.length === 0}
           />
@@ -95,9 +95,9 @@ function chosenOf(all: readonly Chosen[], { key }: OneSource, _index: number): C
   return all.find((each) => ('upload' in each ? `upload:${each.upload.input}` : `transfer:${each.transfer}`) === key)
 }
 
-type AddressProps = Pick<SourceProps, 'body' | 'onBody' | 'problems' | 'onAddress' | 'again' | 'analyses' | 'sources'>
+type AddressProps = Pick<SourceProps, 'body' | 'onBody' | 'problems' | 'onAddress' | 'isRerun' | 'analyses' | 'sources'>
 
-function Address({ body, onBody, problems, onAddress, again, analyses, sources }: AddressProps) {
+function Address({ body, onBody, problems, onAddress, isRerun, analyses, sources }: AddressProps) {
   const { input: credentials } = body.cloud_credentials
   const provider = String(credentials['cloud_provider'])
   const info = jobInfos.get('input')
@@ -105,7 +105,7 @@ function Address({ body, onBody, problems, onAddress, again, analyses, sources }
   if (!info) return null
   return (
     <>
-      {again ? (
+      {isRerun ? (
         <p class="help">The service does not return secrets. Enter passwords, keys and signed addresses again.</p>
       ) : null}
       <div class="address-line">
@@ -137,14 +137,14 @@ function Address({ body, onBody, problems, onAddress, again, analyses, sources }
 }
 
 interface EarlierUploadsProps {
-  chosen: readonly Chosen[]
+  selected: readonly Chosen[]
   onChoose: (upload: ListedUpload) => void
   /** Nothing is chosen yet: earlier uploads are one of two ways to start. */
   empty: boolean
 }
 
 /** Optional: without an answer the form works without the list. */
-function EarlierUploads({ chosen, onChoose, empty }: EarlierUploadsProps) {
+function EarlierUploads({ selected, onChoose, empty }: EarlierUploadsProps) {
   const id = useId()
   const [uploads, setUploads] = useState<ListedUpload[]>([])
   useEffect(() => {
@@ -155,7 +155,7 @@ function EarlierUploads({ chosen, onChoose, empty }: EarlierUploadsProps) {
     )
     return () => stopped.abort()
   }, [])
-  const left = uploads.filter(({ input }) => !chosen.some((each) => 'upload' in each && each.upload.input === input))
+  const left = uploads.filter(({ input }) => !selected.some((each) => 'upload' in each && each.upload.input === input))
   if (!empty || left.length === 0) return null
   return (
     <div class="earlier">

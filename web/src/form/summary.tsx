@@ -59,7 +59,7 @@ export function Summary(props: SummaryProps) {
                 : null
           }
         />
-        {complete && estimates[0] ? <Planned estimate={estimates[0]} several={sources.length > 1} /> : null}
+        {complete && estimates[0] ? <Planned estimate={estimates[0]} isMultiple={sources.length > 1} /> : null}
         {notes.length === 0 ? null : (
           <ul class="plain notes">
             {[...new Set(notes.map(({ message }) => reworded(message)))].map((message) => (
@@ -134,7 +134,7 @@ interface FiguresProps {
 
 function Figures({ total, pending, empty }: FiguresProps) {
   if (total === null && !pending && empty !== null) return <p class="help">{empty}</p>
-  const spell = (name: string, range: Total['seconds'], words: (figure: number) => string) => (
+  const spell = (name: string, range: Total['seconds'], label: (figure: number) => string) => (
     <div>
       <dt>{name}</dt>
       <dd>
@@ -148,10 +148,10 @@ function Figures({ total, pending, empty }: FiguresProps) {
           'Unknown'
         ) : (
           <>
-            ~{words(range.likely)}
+            ~{label(range.likely)}
             {range.low === range.high ? null : (
               <span class="help">
-                {words(range.low)} to {words(range.high)}
+                {label(range.low)} to {label(range.high)}
               </span>
             )}
           </>
@@ -170,13 +170,13 @@ function Figures({ total, pending, empty }: FiguresProps) {
   )
 }
 
-function Planned({ estimate, several }: { estimate: Estimate; several: boolean }) {
+function Planned({ estimate, isMultiple }: { estimate: Estimate; isMultiple: boolean }) {
   const videos = renditionsOf(estimate).flatMap(({ path, video }) => (video ? [{ path, video }] : []))
   const lines = new Set(videos.map(({ video }) => `${codecName(video.codec)} · ${framesPerSecond(video.frame_rate)}`))
   const audio = audioOf(estimate.plan.outputs)
   return (
     <div class="planned-outputs">
-      <h3>{several ? 'Outputs of the first source' : 'Outputs'}</h3>
+      <h3>{isMultiple ? 'Outputs of the first source' : 'Outputs'}</h3>
       {[...lines].map((line) => (
         <p key={line} class="help">
           {line}
@@ -189,9 +189,9 @@ function Planned({ estimate, several }: { estimate: Estimate; several: boolean }
             <span>{bitrate(video.bitrate_kbps)}</span>
           </li>
         ))}
-        {audio.map(({ words, kbps }) => (
-          <li key={words + kbps}>
-            <strong>{words}</strong>
+        {audio.map(({ label, kbps }) => (
+          <li key={label + kbps}>
+            <strong>{label}</strong>
             <span>{bitrate(kbps)}</span>
           </li>
         ))}
@@ -213,12 +213,12 @@ function Planned({ estimate, several }: { estimate: Estimate; several: boolean }
 }
 
 /** Each kind of track once, whatever the number of outputs that carry it. */
-function audioOf(outputs: readonly PlannedFile[]): { words: string; kbps: number }[] {
+function audioOf(outputs: readonly PlannedFile[]): { label: string; kbps: number }[] {
   const tracks = outputs.flatMap(({ audio }) =>
     audio.map(({ codec, channels, bitrate_kbps: kbps }) => ({
-      words: `${codecName(codec)} ${channelsName(channels)}`,
+      label: `${codecName(codec)} ${channelsName(channels)}`,
       kbps,
     })),
   )
-  return [...new Map(tracks.map((track) => [track.words + track.kbps, track])).values()]
+  return [...new Map(tracks.map((track) => [track.label + track.kbps, track])).values()]
 }

@@ -74,7 +74,7 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
           question={`Cancel job ${id}?`}
           consequence="Work done so far is discarded. The source is not changed."
           action="Cancel the job"
-          keep="Keep it running"
+          keepLabel="Keep it running"
           onYes={() => void run(async () => onJob(await cancelJob(id)))}
           onNo={() => setAsking(null)}
         />

@@ -45,7 +45,7 @@ export function Outputs({ outputs }: { outputs: readonly PublicOutput[] }) {
           <ul class="made few">
             {others.map((output) => (
               <li key={output.path}>
-                <Head output={output} total={totalOf(output, outputs)} hashes={hashes} brief />
+                <Head output={output} total={totalOf(output, outputs)} hashes={hashes} showsSummary />
               </li>
             ))}
           </ul>
@@ -89,10 +89,10 @@ interface HeadProps {
   total: Total
   hashes: boolean
   /** Adds the most important measurements in one line. */
-  brief?: boolean
+  showsSummary?: boolean
 }
 
-function Head({ output, total, hashes, brief }: HeadProps) {
+function Head({ output, total, hashes, showsSummary }: HeadProps) {
   const { path, sha256, media } = output
   const url = isOpen(output) ? output.url : null
   return (
@@ -102,7 +102,7 @@ function Head({ output, total, hashes, brief }: HeadProps) {
         <div class="made-name">
           <strong>{path}</strong>
           {url !== null ? null : <code class="help">{output.location}</code>}
-          {brief === true && media ? <span class="help">{inBrief(media)}</span> : null}
+          {showsSummary === true && media ? <span class="help">{inBrief(media)}</span> : null}
         </div>
         <span class="figures made-size">
           {formatBytes(total.bytes)}

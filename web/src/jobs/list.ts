@@ -16,27 +16,27 @@ const PAGE = 25
 
 /** A late page belongs only to the filters that it was requested with. */
 interface Shown extends Paged<ListedJob> {
-  of: Filters
+  filters: Filters
 }
 
 export interface JobList {
   /** null = nothing is loaded yet. */
-  shown: Paged<ListedJob> | null
+  page: Paged<ListedJob> | null
   failure: Failure | null
   /** Counts the filter changes that were answered, so that each answer is announced once. */
-  answered: number
+  answeredCount: number
   loading: boolean
   /** Returns the number of the first job that it loaded. */
   loadMore: () => Promise<number | undefined>
   /** Removes deleted jobs from the list. */
-  drop: (ids: readonly number[]) => void
+  remove: (ids: readonly number[]) => void
   retry: () => void
 }
 
 export function useJobs(filters: Filters): JobList {
   const [shown, setShown] = useState<Shown | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
-  const [answered, setAnswered] = useState(0)
+  const [answeredCount, setAnswered] = useState(0)
   const [loading, setLoading] = useState(false)
   const [attempt, setAttempt] = useState(0)
   const more = useRef<AbortController | null>(null)
@@ -51,7 +51,7 @@ export function useJobs(filters: Filters): JobList {
       while (!signal.aborted) {
         try {
           const page = await read(filters, null, signal)
-          setShown((before) => ({ of: filters, ...refreshed(before?.of === filters ? before : null, page, idOf) }))
+          setShown((before) => ({ filters, ...refreshed(before?.filters === filters ? before : null, page, idOf) }))
           if (first) setAnswered((count) => count + 1)
           setFailure(null)
           first = false
@@ -76,13 +76,13 @@ export function useJobs(filters: Filters): JobList {
 
   const loadMore = async (): Promise<number | undefined> => {
     if (!shown?.next) return undefined
-    const { of, next } = shown
+    const { filters: of, next } = shown
     const stopped = new AbortController()
     more.current = stopped
     setLoading(true)
     try {
       const page = await read(of, next, stopped.signal)
-      setShown((before) => (before?.of === of ? { of, ...appended(before, next, page) } : before))
+      setShown((before) => (before?.filters === of ? { filters: of, ...appended(before, next, page) } : before))
       return page.items[0]?._auto_generated_id_
     } catch (error) {
       if (!stopped.signal.aborted) setFailure(asError(error))
@@ -91,9 +91,9 @@ export function useJobs(filters: Filters): JobList {
       if (more.current === stopped) setLoading(false)
     }
   }
-  const drop = (ids: readonly number[]): void =>
+  const remove = (ids: readonly number[]): void =>
     setShown((before) => before && { ...before, items: before.items.filter((job) => !ids.includes(idOf(job))) })
-  return { shown, failure, answered, loading, loadMore, drop, retry: () => setAttempt(attempt + 1) }
+  return { page: shown, failure, answeredCount, loading, loadMore, remove, retry: () => setAttempt(attempt + 1) }
 }
 
 async function read(filters: Filters, cursor: string | null, signal: AbortSignal): Promise<Paged<ListedJob>> {

@@ -36,20 +36,20 @@ const count = (jobs: number): string => `${jobs} ${jobs === 1 ? 'job' : 'jobs'}`
 export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
   const [asking, setAsking] = useState<BulkAction | null>(null)
   const [progress, setProgress] = useState<string | null>(null)
-  const [outcome, setOutcome] = useState<(BulkResult & { deed: BulkAction }) | null>(null)
+  const [outcome, setOutcome] = useState<(BulkResult & { action: BulkAction }) | null>(null)
 
-  const run = async (deed: BulkAction): Promise<void> => {
-    const meant = jobsFor(deed, jobs)
+  const run = async (action: BulkAction): Promise<void> => {
+    const meant = jobsFor(action, jobs)
     setAsking(null)
     setOutcome(null)
-    const say = (done: number): void => setProgress(`${deeds[deed].verb}: ${done} of ${meant.length} …`)
+    const say = (done: number): void => setProgress(`${deeds[action].verb}: ${done} of ${meant.length} …`)
     say(0)
-    const result = await applyToAll(deed, meant, say)
+    const result = await applyToAll(action, meant, say)
     setProgress(null)
-    setOutcome({ ...result, deed })
+    setOutcome({ ...result, action })
     // Jobs that failed stay selected.
     onSelect(result.failed.map(({ id }) => id))
-    onDone(deed, result.done)
+    onDone(action, result.done)
   }
   return (
     <div class="dock">
@@ -57,7 +57,7 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
         {outcome && outcome.done.length > 0 ? (
           <Notice kind="good">
             <p>
-              {count(outcome.done.length)} {deeds[outcome.deed].past}.
+              {count(outcome.done.length)} {deeds[outcome.action].past}.
             </p>
           </Notice>
         ) : null}
@@ -65,7 +65,7 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
           <Notice kind="error">
             <p>
               <strong>
-                {count(outcome.failed.length)} could not be {deeds[outcome.deed].past}.
+                {count(outcome.failed.length)} could not be {deeds[outcome.action].past}.
               </strong>
             </p>
             <ul class="plain">
@@ -87,17 +87,17 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
         <div class="selection" role="group" aria-label="Selected jobs">
           <strong class="figures">{progress ?? `${count(jobs.length)} selected`}</strong>
           <div class="actions">
-            {(['retry', 'cancel', 'delete'] as const).map((deed) => {
-              const meant = jobsFor(deed, jobs)
+            {(['retry', 'cancel', 'delete'] as const).map((action) => {
+              const meant = jobsFor(action, jobs)
               return meant.length === 0 ? null : (
                 <button
-                  key={deed}
+                  key={action}
                   type="button"
-                  class={deed === 'retry' ? '' : 'danger'}
+                  class={action === 'retry' ? '' : 'danger'}
                   disabled={progress !== null}
-                  onClick={() => (deed === 'retry' ? void run(deed) : setAsking(deed))}
+                  onClick={() => (action === 'retry' ? void run(action) : setAsking(action))}
                 >
-                  <Icon name={deeds[deed].icon} /> {deeds[deed].verb}
+                  <Icon name={deeds[action].icon} /> {deeds[action].verb}
                   {meant.length === jobs.length ? '' : ` ${meant.length}`}
                 </button>
               )
@@ -113,7 +113,7 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
           question={`${deeds[asking].verb} ${count(jobsFor(asking, jobs).length)}?`}
           consequence={deeds[asking].consequence}
           action={`${deeds[asking].verb} ${count(jobsFor(asking, jobs).length)}`}
-          keep={asking === 'cancel' ? 'Keep them running' : 'Keep them'}
+          keepLabel={asking === 'cancel' ? 'Keep them running' : 'Keep them'}
           onYes={() => void run(asking)}
           onNo={() => setAsking(null)}
         />

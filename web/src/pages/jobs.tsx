@@ -21,9 +21,9 @@ export function Jobs({ initial }: { initial: Filters }) {
   const [selected, setSelected] = useState<readonly number[]>([])
   const last = useRef<number | null>(null)
   const list = useRef<HTMLUListElement>(null)
-  const { shown, failure, answered, loading, loadMore, drop, retry } = useJobs(filters)
+  const { page, failure, answeredCount, loading, loadMore, remove, retry } = useJobs(filters)
   const filtered = isFiltered(filters)
-  const items = shown?.items ?? []
+  const items = page?.items ?? []
   const picked = selectedOf(items, selected)
 
   const change = (part: Partial<Filters>): void => {
@@ -55,7 +55,7 @@ export function Jobs({ initial }: { initial: Filters }) {
     setSelected((before) => [...before.filter((each) => !meant.includes(each)), ...(on ? meant : [])])
   }
   const done = (deed: BulkAction, ids: readonly number[]): void => {
-    if (deed === 'delete') drop(ids)
+    if (deed === 'delete') remove(ids)
     retry()
   }
   const trouble = refused ?? failure
@@ -74,9 +74,9 @@ export function Jobs({ initial }: { initial: Filters }) {
           </button>
         </p>
       )}
-      <Announced answered={answered} count={items.length} more={Boolean(shown?.next)} />
+      <Announced answeredCount={answeredCount} count={items.length} more={Boolean(page?.next)} />
       {trouble === null ? null : <ConnectionNotice failure={trouble} retry={retry} />}
-      {shown === null ? (
+      {page === null ? (
         trouble === null ? (
           <Loading label="Loading the jobs" lines={5} />
         ) : null
@@ -117,7 +117,7 @@ export function Jobs({ initial }: { initial: Filters }) {
           </Link>
         </Empty>
       )}
-      {shown?.next ? (
+      {page?.next ? (
         <button type="button" class="more" disabled={loading} onClick={() => void more()}>
           {loading ? 'Loading …' : 'Show more'}
         </button>
@@ -128,13 +128,13 @@ export function Jobs({ initial }: { initial: Filters }) {
 }
 
 /** Announced once for each filter change, not with every poll. */
-function Announced({ answered, count, more }: { answered: number; count: number; more: boolean }) {
+function Announced({ answeredCount, count, more }: { answeredCount: number; count: number; more: boolean }) {
   const [text, setText] = useState('')
   useEffect(() => {
-    if (answered > 0)
+    if (answeredCount > 0)
       setText(count === 0 ? 'No jobs.' : `${count}${more ? ' or more' : ''} ${count === 1 ? 'job' : 'jobs'}.`)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the others change with every reading
-  }, [answered])
+  }, [answeredCount])
   return (
     <p class="hidden" role="status">
       {text}

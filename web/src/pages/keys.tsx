@@ -23,7 +23,7 @@ const FRESH = { account: 'default', scopes: 'jobs' }
 
 const ADVICE = 'Give it to the program or person it is for, and to no one else.'
 
-type Open = { deed: 'create' } | { deed: KeyAction; key: Key }
+type Open = { action: 'create' } | { action: KeyAction; key: Key }
 
 export function Keys() {
   const [keys, setKeys] = useState<Key[] | null>(null)
@@ -55,7 +55,7 @@ export function Keys() {
   const list = (of: readonly Key[]) => (
     <ul class="rows keys">
       {of.map((key) => (
-        <KeyRow key={key.id} of={key} onDeed={(deed) => setOpen({ deed, key })} />
+        <KeyRow key={key.id} of={key} onDeed={(deed) => setOpen({ action: deed, key })} />
       ))}
     </ul>
   )
@@ -63,7 +63,7 @@ export function Keys() {
     <>
       <div class="head">
         <h1>API keys</h1>
-        <button type="button" class="primary" onClick={() => setOpen({ deed: 'create' })}>
+        <button type="button" class="primary" onClick={() => setOpen({ action: 'create' })}>
           <Icon name="plus" /> Create API key
         </button>
       </div>
@@ -94,7 +94,7 @@ export function Keys() {
           ) : null}
         </>
       )}
-      {open?.deed === 'create' ? (
+      {open?.action === 'create' ? (
         <Dialog title="Create API key" wide onClose={close}>
           <LimitsForm
             name="Create API key"
@@ -112,7 +112,7 @@ export function Keys() {
           />
         </Dialog>
       ) : null}
-      {open?.deed === 'edit' ? (
+      {open?.action === 'edit' ? (
         <Dialog title={`Edit ${nameOf(open.key)}`} wide onClose={close}>
           <LimitsForm
             name={`Edit ${nameOf(open.key)}`}
@@ -128,12 +128,12 @@ export function Keys() {
           />
         </Dialog>
       ) : null}
-      {open?.deed === 'rotate' ? (
+      {open?.action === 'rotate' ? (
         <Confirm
           question={`Rotate ${nameOf(open.key)}?`}
           consequence="You get a new key with the same permissions, limits and uploads. The current one stops working within a minute."
           action="Rotate"
-          keep="Keep the current key"
+          keepLabel="Keep the current key"
           onYes={() =>
             void run(async () => {
               const { key, warnings } = await rotateKey(open.key.id)
@@ -143,12 +143,12 @@ export function Keys() {
           onNo={close}
         />
       ) : null}
-      {open?.deed === 'revoke' ? (
+      {open?.action === 'revoke' ? (
         <Confirm
           question={`Revoke ${nameOf(open.key)}?`}
           consequence="Requests with this key are refused within a minute. This cannot be undone."
           action="Revoke"
-          keep="Keep the key"
+          keepLabel="Keep the key"
           onYes={() => void run(() => revokeKey(open.key.id))}
           onNo={close}
         />

@@ -9,14 +9,14 @@ interface MenuProps {
   scope: Scope
   page: Route['page']
   /** Changes with each visited page. */
-  visit: number
+  visitCount: number
 }
 
-export function Menu({ scope, page, visit }: MenuProps) {
+export function Menu({ scope, page, visitCount }: MenuProps) {
   const [open, setOpen] = useState(false)
   const menu = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
-  useEffect(() => setOpen(false), [visit])
+  useEffect(() => setOpen(false), [visitCount])
   // Before the menu is painted: a key pressed right after it opens must not be lost.
   useLayoutEffect(() => {
     if (!open) return

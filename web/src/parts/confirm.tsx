@@ -6,18 +6,18 @@ interface ConfirmProps {
   consequence: string
   action: string
   /** Label of the other button. */
-  keep?: string
+  keepLabel?: string
   onYes: () => void
   onNo: () => void
 }
 
-export function Confirm({ question, consequence, action, keep = 'Keep it', onYes, onNo }: ConfirmProps) {
+export function Confirm({ question, consequence, action, keepLabel = 'Keep it', onYes, onNo }: ConfirmProps) {
   return (
     <Dialog title={question} onClose={onNo}>
       <p>{consequence}</p>
       <div class="actions">
         <button type="button" onClick={onNo}>
-          {keep}
+          {keepLabel}
         </button>
         <button type="button" class="danger" onClick={onYes}>
           {action}

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx'
 
 interface CopyProps {
   text: string
-  /** For screen readers: "Copy the SHA-256 of film.mp4". */
+  /** What is copied, for screen readers: "the SHA-256 of film.mp4". */
   what: string
   /** Shown on the button, next to the icon: "Copy link". */
   label?: string

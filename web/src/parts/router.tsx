@@ -47,10 +47,10 @@ export function navigate(path: string): void {
   dispatchEvent(new PopStateEvent('popstate'))
 }
 
-export function useRoute(): { route: Route; visit: number } {
-  const [seen, setSeen] = useState(() => ({ route: routeOf(new URL(location.href)), visit: 0 }))
+export function useRoute(): { route: Route; visitCount: number } {
+  const [seen, setSeen] = useState(() => ({ route: routeOf(new URL(location.href)), visitCount: 0 }))
   useEffect(() => {
-    const listener = () => setSeen(({ visit }) => ({ route: routeOf(new URL(location.href)), visit: visit + 1 }))
+    const listener = () => setSeen(({ visitCount }) => ({ route: routeOf(new URL(location.href)), visitCount + 1 }))
     addEventListener('popstate', listener)
     return () => removeEventListener('popstate', listener)
   }, [])

@@ -5,20 +5,20 @@ import { Glyph, type GlyphName } from './glyph.tsx'
 export interface Group {
   /** Heading of its choices, for a menu with several groups. */
   label: string
-  chosen: string
-  of: readonly { id: string; label: string }[]
+  selected: string
+  items: readonly { id: string; label: string }[]
   onChoose: (id: string) => void
 }
 
 interface MenuProps {
   name: string
-  glyph: GlyphName
+  icon: GlyphName
   /** Marked on the button: a choice other than the default is active. */
   on?: boolean
   groups: readonly Group[]
 }
 
-export function Menu({ name, glyph, on, groups }: MenuProps) {
+export function Menu({ name, icon, on, groups }: MenuProps) {
   const [open, setOpen] = useState(false)
   const root = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
@@ -75,7 +75,7 @@ export function Menu({ name, glyph, on, groups }: MenuProps) {
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
       >
-        <Glyph name={glyph} />
+        <Glyph name={icon} />
       </button>
       {open ? (
         <div id={id} role="menu" tabIndex={-1} aria-label={name} class="player-choices">
@@ -86,19 +86,19 @@ export function Menu({ name, glyph, on, groups }: MenuProps) {
                   {group.label}
                 </div>
               ) : null}
-              {group.of.map((choice) => (
+              {group.items.map((choice) => (
                 <button
                   key={choice.id}
                   type="button"
                   role="menuitemradio"
                   tabIndex={-1}
-                  aria-checked={choice.id === group.chosen}
+                  aria-checked={choice.id === group.selected}
                   onClick={() => {
                     group.onChoose(choice.id)
                     close()
                   }}
                 >
-                  <span class="player-tick">{choice.id === group.chosen ? <Glyph name="check" /> : null}</span>
+                  <span class="player-tick">{choice.id === group.selected ? <Glyph name="check" /> : null}</span>
                   {choice.label}
                 </button>
               ))}

@@ -50,7 +50,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
   const stream = useRef<Stream | null>(null)
   const gone = useRef(false)
   const [choices, setChoices] = useState<Stream | null>(null)
-  const [chosen, setChosen] = useState({ rendition: AUTO, captions: OFF, speed: '1' })
+  const [selected, setChosen] = useState({ rendition: AUTO, captions: OFF, speed: '1' })
   const [automatic, setAutomatic] = useState<string | null>(null)
   const state = useVideo(video)
   const quiet = useIdle(frame, state.playing)
@@ -124,7 +124,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
     choices?.captions ?? (first.kind === 'file' ? files : []).map(({ label }, at) => ({ id: String(at), label }))
   const groups = settingsOf({
     renditions: choices?.renditions ?? [],
-    chosen,
+    selected,
     automatic,
     onRendition: (id) => {
       setChosen((before) => ({ ...before, rendition: id }))
@@ -143,7 +143,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
       ...(button ? {} : { ' ': toggle }),
       m: () => mute(video.current),
       f: full.toggle,
-      c: () => chooseCaptions(chosen.captions === OFF ? (tracks[0]?.id ?? OFF) : OFF),
+      c: () => chooseCaptions(selected.captions === OFF ? (tracks[0]?.id ?? OFF) : OFF),
       ArrowLeft: () => seek(Math.max(0, state.at - 5)),
       ArrowRight: () => seek(Math.min(state.duration, state.at + 5)),
     }
@@ -215,15 +215,15 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
           <div class="player-buttons">
             <Press
               name={state.playing ? 'Pause' : state.ended ? 'Play again' : 'Play'}
-              glyph={state.playing ? 'pause' : state.ended ? 'again' : 'play'}
+              icon={state.playing ? 'pause' : state.ended ? 'again' : 'play'}
               keys="k"
-              focus={!byItself}
+              takesFocus={!byItself}
               onPress={toggle}
             />
             <div class="player-volume">
               <Press
                 name={state.muted ? 'Unmute' : 'Mute'}
-                glyph={state.muted ? 'muted' : 'volume'}
+                icon={state.muted ? 'muted' : 'volume'}
                 keys="m"
                 onPress={() => mute(video.current)}
               />
@@ -250,26 +250,26 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
             {tracks.length > 0 ? (
               <Menu
                 name="Captions"
-                glyph="captions"
-                on={chosen.captions !== OFF}
+                icon="captions"
+                on={selected.captions !== OFF}
                 groups={[
                   {
                     label: 'Captions',
-                    chosen: chosen.captions,
-                    of: [{ id: OFF, label: 'Off' }, ...tracks],
+                    selected: selected.captions,
+                    items: [{ id: OFF, label: 'Off' }, ...tracks],
                     onChoose: chooseCaptions,
                   },
                 ]}
               />
             ) : null}
-            <Menu name="Settings" glyph="settings" groups={groups} />
+            <Menu name="Settings" icon="settings" groups={groups} />
             {document.pictureInPictureEnabled && !audioOnly ? (
-              <Press name="Picture in picture" glyph="pip" onPress={() => void floating(video.current)} />
+              <Press name="Picture in picture" icon="pip" onPress={() => void floating(video.current)} />
             ) : null}
             {audioOnly ? null : (
               <Press
                 name={full.on ? 'Leave full screen' : 'Full screen'}
-                glyph={full.on ? 'leave' : 'enter'}
+                icon={full.on ? 'leave' : 'enter'}
                 keys="f"
                 onPress={full.toggle}
               />
@@ -287,24 +287,24 @@ function Track({ file }: { file: CaptionFile }) {
 
 interface SettingsOf {
   renditions: readonly { id: string; label: string }[]
-  chosen: { rendition: string; speed: string }
+  selected: { rendition: string; speed: string }
   automatic: string | null
   onRendition: (id: string) => void
   onSpeed: (id: string) => void
 }
 
-function settingsOf({ renditions, chosen, automatic, onRendition, onSpeed }: SettingsOf): Group[] {
-  const auto = chosen.rendition === AUTO && automatic !== null ? `Auto (${automatic})` : 'Auto'
+function settingsOf({ renditions, selected, automatic, onRendition, onSpeed }: SettingsOf): Group[] {
+  const auto = selected.rendition === AUTO && automatic !== null ? `Auto (${automatic})` : 'Auto'
   const quality: Group = {
     label: 'Quality',
-    chosen: chosen.rendition,
-    of: [{ id: AUTO, label: auto }, ...renditions],
+    selected: selected.rendition,
+    items: [{ id: AUTO, label: auto }, ...renditions],
     onChoose: onRendition,
   }
   const speed: Group = {
     label: 'Speed',
-    chosen: chosen.speed,
-    of: SPEEDS.map((id) => ({ id, label: id === '1' ? 'Normal' : `${id}×` })),
+    selected: selected.speed,
+    items: SPEEDS.map((id) => ({ id, label: id === '1' ? 'Normal' : `${id}×` })),
     onChoose: onSpeed,
   }
   return renditions.length > 1 ? [quality, speed] : [speed]
@@ -312,18 +312,18 @@ function settingsOf({ renditions, chosen, automatic, onRendition, onSpeed }: Set
 
 interface PressProps {
   name: string
-  glyph: Parameters<typeof Glyph>[0]['name']
+  icon: Parameters<typeof Glyph>[0]['name']
   keys?: string
   /** Takes the focus when it appears: it replaces the focused start button. */
-  focus?: boolean
+  takesFocus?: boolean
   onPress: () => void
 }
 
-function Press({ name, glyph, keys, focus, onPress }: PressProps) {
+function Press({ name, icon, keys, takesFocus, onPress }: PressProps) {
   const button = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    if (focus === true) button.current?.focus({ preventScroll: true })
-  }, [focus])
+    if (takesFocus === true) button.current?.focus({ preventScroll: true })
+  }, [takesFocus])
   return (
     <button
       type="button"
@@ -333,7 +333,7 @@ function Press({ name, glyph, keys, focus, onPress }: PressProps) {
       aria-keyshortcuts={keys}
       onClick={onPress}
     >
-      <Glyph name={glyph} />
+      <Glyph name={icon} />
     </button>
   )
 }

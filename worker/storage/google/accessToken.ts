@@ -21,9 +21,9 @@ const MAX_ANSWER_BYTES = 16 * 1024
 
 interface Token {
   value: string
-  until: number
+  expiresAt: number
   /** The store has accepted it at least once. */
-  proven: boolean
+  wasAccepted: boolean
 }
 
 export interface AccessTokenSource {
@@ -56,7 +56,7 @@ export function accessTokenSource(
     async authorizationHeader() {
       const known = await (name ??= nameOf(account))
       const held = cachedTokens.get(known)
-      if (held && held.until - RENEW_BEFORE_MS > now()) return headerOf(held)
+      if (held && held.expiresAt - RENEW_BEFORE_MS > now()) return headerOf(held)
       const token = await requestToken(account, sign, transport, now)
       if (cachedTokens.size >= MAX_TOKENS) cachedTokens.clear()
       cachedTokens.set(known, token)
@@ -69,8 +69,8 @@ export function accessTokenSource(
       // Another token has replaced it already.
       if (!token || headerOf(token) !== header) return refused
       if (refused) cachedTokens.delete(known)
-      const before = token.proven
-      token.proven ||= !refused
+      const before = token.wasAccepted
+      token.wasAccepted ||= !refused
       return before
     },
   }
@@ -118,7 +118,7 @@ async function requestToken(
   const { access_token: value, expires_in: seconds } = answer
   // RFC 6750 §2.1: only these characters, so that it is valid in a header.
   if (response.status === 200 && typeof value === 'string' && /^[\w.~+/-]+=*$/.test(value)) {
-    return { value, until: asked + (typeof seconds === 'number' ? seconds : 0) * 1000, proven: false }
+    return { value, expiresAt: asked + (typeof seconds === 'number' ? seconds : 0) * 1000, wasAccepted: false }
   }
   throw tokenError(response.status, answer)
 }

@@ -23,9 +23,9 @@ export function gcsStore(
   const common = {
     provider: PROVIDER,
     // Path style: bucket names may have dots and underscores, which certificates or host names do not allow.
-    place: { name: `gs://${bucket}`, base: `https://storage.googleapis.com/${bucket}`, region: REGION },
+    bucketAddress: { name: `gs://${bucket}`, base: `https://storage.googleapis.com/${bucket}`, region: REGION },
     // Google documents DeleteObjects only in part.
-    deletesMany: false,
+    supportsDeleteObjects: false,
   }
   if (key.kind === 'pair') {
     return {
@@ -33,11 +33,11 @@ export function gcsStore(
       sign: sigV4Signer(key, REGION, now),
       presign: sigV4Presigner(key, REGION, now),
       transport,
-      members: 'access_key and secret_key',
+      credentialNames: 'access_key and secret_key',
     }
   }
   const token = accessTokenSource(key, transport, now)
-  return { ...common, ...bearerSigner(token, transport), members: 'client_email and private_key' }
+  return { ...common, ...bearerSigner(token, transport), credentialNames: 'client_email and private_key' }
 }
 
 function bearerSigner(

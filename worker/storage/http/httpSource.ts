@@ -128,14 +128,14 @@ export function httpSource(
       const wrong = mismatchOf(response, range, found, expected)
       if (wrong) {
         await response.body?.cancel()
-        throw problem('read', wrong.code, wrong.code === 'source_changed' ? null : response.status, wrong.why)
+        throw problem('read', wrong.code, wrong.code === 'source_changed' ? null : response.status, wrong.reason)
       }
       const body: ReadableStream<Uint8Array> = response.body ?? new Blob([]).stream()
       return {
         ...stat,
         // A connection that closes early would look like the end of the file.
         body: length === null ? body : body.pipeThrough(new FixedLengthStream(length)),
-        partial: found !== null,
+        isPartial: found !== null,
         offset: found ? found.offset : 0,
         length,
       }
@@ -148,13 +148,13 @@ function mismatchOf(
   range: ByteRange | null,
   found: { offset: number; length: number } | null,
   pin: FileVersion | null,
-): { code: StoreErrorCode; why?: string } | null {
+): { code: StoreErrorCode; reason?: string } | null {
   if (response.status === 206) {
-    if (!range) return { code: 'invalid', why: 'answers with part of the file although all of it was requested' }
+    if (!range) return { code: 'invalid', reason: 'answers with part of the file although all of it was requested' }
     const asked = range.length ?? Number.POSITIVE_INFINITY
     const said = contentLength(response)
     if (!found || found.offset !== range.offset || found.length > asked || (said !== null && said !== found.length)) {
-      return { code: 'invalid', why: 'answers with a different range from the one requested' }
+      return { code: 'invalid', reason: 'answers with a different range from the one requested' }
     }
   }
   if (!pin) return null

@@ -12,7 +12,7 @@ import type { OciSigner } from './ociSignature.ts'
 import { mapOciError } from './ociErrors.ts'
 
 export interface OciStore {
-  place: OciBucketAddress
+  bucketAddress: OciBucketAddress
   sign: OciSigner
   /** Must return redirects instead of following them: a signature covers the host. */
   transport: FetchFunction
@@ -42,7 +42,7 @@ export async function sendOciRequest(store: OciStore, request: OciRequest): Prom
   const { operation, method, path, query = {}, put } = request
   const pairs = Object.entries(query).map((pair) => pair.map(encodePathSegment).join('='))
   const search = pairs.length > 0 ? `?${pairs.join('&')}` : ''
-  const url = `${ociEndpoint(store.place)}/${path.map(encodePathSegment).join('/')}${search}`
+  const url = `${ociEndpoint(store.bucketAddress)}/${path.map(encodePathSegment).join('/')}${search}`
   const json = request.json === undefined ? undefined : new TextEncoder().encode(JSON.stringify(request.json))
   const headers = await store.sign({
     method,
@@ -81,11 +81,11 @@ export function readOciJson(response: Response): Promise<Record<string, unknown>
 async function responseError(store: OciStore, operation: string, response: Response): Promise<StoreError> {
   const { code } = await readOciJson(response)
   const date = Date.parse(response.headers.get('date') ?? '')
-  return mapOciError(ociBucketName(store.place), {
+  return mapOciError(ociBucketName(store.bucketAddress), {
     operation,
     status: response.status,
     code: typeof code === 'string' ? code : null,
-    aheadMs: Number.isNaN(date) ? null : date - Date.now(),
+    clockAheadMs: Number.isNaN(date) ? null : date - Date.now(),
     retryAfterMs: retryAfterMs(response),
   })
 }

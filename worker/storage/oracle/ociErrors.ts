@@ -10,7 +10,7 @@ export interface OciErrorResponse {
   /** Oracle's error code, as received. */
   code: string | null
   /** How far the store's clock is ahead of ours, in milliseconds. */
-  aheadMs: number | null
+  clockAheadMs: number | null
   retryAfterMs: number | null
 }
 
@@ -62,9 +62,9 @@ export function mapOciError(place: string, refusal: OciErrorResponse): StoreErro
   })
 }
 
-function ociErrorCode({ operation, status, aheadMs }: OciErrorResponse, own: string | null): StoreErrorCode {
+function ociErrorCode({ operation, status, clockAheadMs }: OciErrorResponse, own: string | null): StoreErrorCode {
   const code = codeOfOciError[own ?? ''] ?? codeOfStatus[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
   // Oracle answers a date that is too far off like a wrong key. The date of the answer tells the cases apart.
-  if (code === 'credentials_invalid' && Math.abs(aheadMs ?? 0) > MAX_SKEW_MS) return 'clock_skew'
+  if (code === 'credentials_invalid' && Math.abs(clockAheadMs ?? 0) > MAX_SKEW_MS) return 'clock_skew'
   return code === 'not_found' && uploadOperations.has(operation) ? 'no_such_upload' : code
 }

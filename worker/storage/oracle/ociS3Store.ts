@@ -10,12 +10,12 @@ export function ociS3Store(place: OciBucketAddress, key: KeyPair, transport: Fet
   const { region } = place
   return {
     provider: 'oracle',
-    place: { name: ociBucketName(place), base: ociS3Endpoint(place), region },
+    bucketAddress: { name: ociBucketName(place), base: ociS3Endpoint(place), region },
     sign: sigV4Signer(key, region),
     presign: sigV4Presigner(key, region),
     transport,
     // DeleteObjects is not among the operations that Oracle lists.
-    deletesMany: false,
-    members: 'access_key and secret_key',
+    supportsDeleteObjects: false,
+    credentialNames: 'access_key and secret_key',
   }
 }

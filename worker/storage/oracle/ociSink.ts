@@ -16,7 +16,7 @@ const DELETE_CONCURRENCY = 6
 
 /** `prefix` is '' or ends with a slash. */
 export function ociSink(store: OciStore, prefix: string, caching: CacheControlByKind | null = null): Sink {
-  const name = ociBucketName(store.place)
+  const name = ociBucketName(store.bucketAddress)
   const keyOf = (path: string, operation: string): string => keyBelow(prefix, path, PROVIDER, operation)
 
   function tagOf(operation: string, response: Response): string {
@@ -108,7 +108,7 @@ export function ociSink(store: OciStore, prefix: string, caching: CacheControlBy
       )
       const status = statuses.find((each) => each !== 404)
       if (status !== undefined) {
-        throw mapOciError(name, { operation, status, code: null, aheadMs: null, retryAfterMs: null })
+        throw mapOciError(name, { operation, status, code: null, clockAheadMs: null, retryAfterMs: null })
       }
     },
 

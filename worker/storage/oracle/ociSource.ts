@@ -32,6 +32,6 @@ export function ociSource(store: OciStore, key: string): Source {
       if (etag !== null) told.set('etag', quoteEtag(etag))
       return new Response(response.body, { status: response.status, headers: told })
     },
-    { provider: 'oracle', name: `${ociBucketName(store.place)}/…` },
+    { provider: 'oracle', name: `${ociBucketName(store.bucketAddress)}/…` },
   )
 }

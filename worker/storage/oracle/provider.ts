@@ -17,19 +17,19 @@ import { ociS3Store } from './ociS3Store.ts'
 
 export const oracleProvider: StoreProvider<OracleAddress> = {
   openSource(env, { address, credentials }) {
-    const { place, key } = accessOf(address, credentials)
+    const { place: bucketAddress, key } = accessOf(address, credentials)
     const transport = storeTransport(env, 'oracle')
     return key.kind === 'pair'
-      ? s3Source(ociS3Store(place, key, transport), address.key)
-      : ociSource({ place, sign: ociSigner(key), transport }, address.key)
+      ? s3Source(ociS3Store(bucketAddress, key, transport), address.key)
+      : ociSource({ bucketAddress, sign: ociSigner(key), transport }, address.key)
   },
   openSink(env, request) {
-    const { place, key } = accessOf(requireRoot(request, 'oracle').address, request.credentials)
+    const { place: bucketAddress, key } = accessOf(requireRoot(request, 'oracle').address, request.credentials)
     const transport = storeTransport(env, 'oracle')
     const caching = cacheControlOf(request.cacheControl, false)
     return key.kind === 'pair'
-      ? s3Sink(ociS3Store(place, key, transport), '', caching)
-      : ociSink({ place, sign: ociSigner(key), transport }, '', caching)
+      ? s3Sink(ociS3Store(bucketAddress, key, transport), '', caching)
+      : ociSink({ bucketAddress, sign: ociSigner(key), transport }, '', caching)
   },
 }
 

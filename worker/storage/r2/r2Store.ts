@@ -93,7 +93,7 @@ export function r2Source(bucket: R2Bucket, key: string): Source {
         throw beyond(object.size)
       }
       const length = Math.min(range?.length ?? Number.POSITIVE_INFINITY, object.size - offset)
-      return { ...statOf(object), body: object.body, partial: range !== null, offset, length }
+      return { ...statOf(object), body: object.body, isPartial: range !== null, offset, length }
     },
   }
 }

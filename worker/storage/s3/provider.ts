@@ -26,13 +26,13 @@ function storeOf(env: Env, { bucket }: S3Address, credentials: Partial<Credentia
     secretKey: credentials.secret_key || '',
     sessionToken: credentials.session_token || null,
   }
-  const place = s3BucketAddress(bucket, credentials.region || null, credentials.endpoint || null)
+  const bucketAddress = s3BucketAddress(bucket, credentials.region || null, credentials.endpoint || null)
   return {
     provider: 'aws',
-    place,
-    sign: sigV4Signer(access, place.region),
-    presign: sigV4Presigner(access, place.region),
+    bucketAddress,
+    sign: sigV4Signer(access, bucketAddress.region),
+    presign: sigV4Presigner(access, bucketAddress.region),
     transport: storeTransport(env, 'aws'),
-    deletesMany: true,
+    supportsDeleteObjects: true,
   }
 }

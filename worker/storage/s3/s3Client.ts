@@ -15,16 +15,16 @@ import { sha256Hex } from '../../util/encoding.ts'
 export interface S3Store {
   /** Used in errors: `aws`. */
   provider: string
-  place: BucketAddress
+  bucketAddress: BucketAddress
   sign: RequestSigner
   /** Missing if every URL would contain a secret. */
   presign?: UrlPresigner | undefined
   /** Must return redirects instead of following them: a signature covers the host. */
   transport: FetchFunction
   /** False if the store has no `POST ?delete`: objects are deleted one by one. */
-  deletesMany: boolean
+  supportsDeleteObjects: boolean
   /** Fields of the credential that contain the key; for messages. */
-  members?: string
+  credentialNames?: string
 }
 
 export interface S3Request {
@@ -53,7 +53,7 @@ const MAX_HASHED_BYTES = 1024 * 1024
 /** @throws StoreError for every status from 300 on that is not in `accept` */
 export async function sendS3Request(store: S3Store, request: S3Request): Promise<Response> {
   const { operation, method, key } = request
-  const url = objectUrl(store.place, key, request.query)
+  const url = objectUrl(store.bucketAddress, key, request.query)
   const body = request.body ?? null
   const streams = request.stream !== undefined || (body !== null && body.byteLength > MAX_HASHED_BYTES)
   const headers = await store.sign({
@@ -83,7 +83,7 @@ export async function readXmlResponse(store: S3Store, operation: string, respons
     'unreachable',
     store.provider,
     operation,
-    `${store.place.name} answered without XML.`,
+    `${store.bucketAddress.name} answered without XML.`,
     response.status,
   )
 }
@@ -101,18 +101,18 @@ function errorFromResponse(
   response: Response,
   error: XmlElement | null,
 ): StoreError {
-  return mapS3Error(store.provider, store.place.name, operation, {
+  return mapS3Error(store.provider, store.bucketAddress.name, operation, {
     status: response.status,
     code: elementText(error, 'Code'),
     region: elementText(error, 'Region') ?? response.headers.get('x-amz-bucket-region'),
     retryAfterMs: retryAfterMs(response),
-    members: store.members,
+    credentialNames: store.credentialNames,
   })
 }
 
 /** The error of one entry in an answer about several objects. */
 export function entryError(store: S3Store, operation: string, code: string | null): StoreError {
-  return mapS3Error(store.provider, store.place.name, operation, {
+  return mapS3Error(store.provider, store.bucketAddress.name, operation, {
     status: 200,
     code,
     region: null,

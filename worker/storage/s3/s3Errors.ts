@@ -86,7 +86,7 @@ export interface S3ErrorResponse {
   region: string | null
   retryAfterMs: number | null
   /** Fields of the credential that contain the refused key. */
-  members?: string | undefined
+  credentialNames?: string | undefined
 }
 
 /** `place`: `s3://bucket`. */
@@ -98,8 +98,8 @@ export function mapS3Error(provider: string, place: string, operation: string, r
   const code = codeOfS3Error[own ?? ''] ?? codeOfS3Status[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
   const hint = code === 'wrong_region' && region !== null ? `: set region to "${region}"` : ''
   const sentence =
-    code === 'credentials_invalid' && refusal.members !== undefined
-      ? `does not accept the given ${refusal.members}`
+    code === 'credentials_invalid' && refusal.credentialNames !== undefined
+      ? `does not accept the given ${refusal.credentialNames}`
       : errorMessages[code]
   const text = `${place} ${sentence}${hint} (${status}${own === null ? '' : ` ${own}`}).`
   return new StoreError(code, provider, operation, text, status, {

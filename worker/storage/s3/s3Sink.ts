@@ -50,7 +50,7 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
 
   function tagOf(operation: string, etag: string | null): string {
     if (etag) return etag.startsWith('"') ? etag : `"${etag}"`
-    throw new StoreError('invalid', provider, operation, `${store.place.name} answered without an ETag.`)
+    throw new StoreError('invalid', provider, operation, `${store.bucketAddress.name} answered without an ETag.`)
   }
 
   async function abort(key: string, uploadId: string): Promise<void> {
@@ -84,7 +84,7 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
       'UploadId',
     )
     if (id) return id
-    throw new StoreError('invalid', provider, operation, `${store.place.name} answered without an upload id.`)
+    throw new StoreError('invalid', provider, operation, `${store.bucketAddress.name} answered without an upload id.`)
   }
 
   const sink: Sink = {
@@ -112,7 +112,8 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
       const operation = 'deleteMany'
       const keys = paths.map((path) => keyOf(path, operation))
       if (keys.length === 0) return
-      if (!store.deletesMany) return void (await mapConcurrent(paths, DELETE_CONCURRENCY, (path) => sink.delete(path)))
+      if (!store.supportsDeleteObjects)
+        return void (await mapConcurrent(paths, DELETE_CONCURRENCY, (path) => sink.delete(path)))
       const entries = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`).join('')
       const body = new TextEncoder().encode(`<Delete><Quiet>true</Quiet>${entries}</Delete>`)
       const response = await sendS3Request(store, {
@@ -177,9 +178,9 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
 
     ...(presign === undefined
       ? {}
-      : { presignedUrl: (path) => presign(objectUrl(store.place, keyOf(path, 'address'))) }),
+      : { presignedUrl: (path) => presign(objectUrl(store.bucketAddress, keyOf(path, 'address'))) }),
 
-    location: (path) => `${store.place.name}/${prefix}${path}`,
+    location: (path) => `${store.bucketAddress.name}/${prefix}${path}`,
   }
   return sink
 }

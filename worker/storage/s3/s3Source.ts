@@ -5,7 +5,7 @@ import type { Source } from '../objectStore.ts'
 import { sendS3Request, type S3Store } from './s3Client.ts'
 
 export function s3Source(store: S3Store, key: string): Source {
-  const named = { provider: store.provider, name: `${store.place.name}/…` }
+  const named = { provider: store.provider, name: `${store.bucketAddress.name}/…` }
   return httpSource(
     '',
     {},

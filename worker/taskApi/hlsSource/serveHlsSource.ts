@@ -109,7 +109,7 @@ async function readResource(
   const read = await openResource(url, source, access, transport).read(piece.range)
   const { range } = piece
   // A server that ignores Range would send the whole file up to the range, for each of thousands of segments.
-  if (range !== null && !(read.partial && read.length === range.length)) {
+  if (range !== null && !(read.isPartial && read.length === range.length)) {
     await read.body.cancel()
     throw new StoreError(
       'range_not_satisfiable',

@@ -27,11 +27,11 @@ export class ChunkReceiver {
   readonly #hashing: WritableStreamDefaultWriter<ArrayBuffer | ArrayBufferView> | null
   #filled: number
   /** Bytes at the start of the buffer that are in SQLite already. */
-  #kept: number
+  #savedTailBytes: number
   /** Number of the next part. */
-  #n: number
+  #nextPart: number
   #offset: number
-  #unproven: UploadedPart[] = []
+  #unverifiedParts: UploadedPart[] = []
   #stopped = false
   /** Since when it waits for bytes; null while it processes some. */
   waitingSince: number | null = null
@@ -43,9 +43,9 @@ export class ChunkReceiver {
     this.#reader = chunk.body.getReader()
     this.#length = record.length
     this.#offset = record.offset
-    this.#n = Math.floor(record.offset / partBytes) + 1
+    this.#nextPart = Math.floor(record.offset / partBytes) + 1
     this.#buffer = new Uint8Array(Math.min(partBytes, record.length))
-    this.#filled = this.#kept = store.loadTail(this.#buffer)
+    this.#filled = this.#savedTailBytes = store.loadTail(this.#buffer)
     if (this.#filled !== record.offset % partBytes) throw new Error('the stored tail does not fit the offset')
     this.#hash = chunk.checksum ? new crypto.DigestStream(chunk.checksum.algorithm) : null
     this.#hashing = this.#hash?.getWriter() ?? null
@@ -76,7 +76,12 @@ export class ChunkReceiver {
     }
     const isPart = this.#filled === this.#buffer.length || this.#offset === this.#length
     if (isPart && this.#filled > 0) await this.#uploadPart()
-    this.#store.recordParts(this.#unproven, this.#offset, this.#buffer.subarray(0, this.#filled), this.#kept)
+    this.#store.recordParts(
+      this.#unverifiedParts,
+      this.#offset,
+      this.#buffer.subarray(0, this.#filled),
+      this.#savedTailBytes,
+    )
     if (!complete)
       throw truncatedChunk(
         'The bytes received before that are kept: request the offset with HEAD and continue from there.',
@@ -109,14 +114,14 @@ export class ChunkReceiver {
   }
 
   async #uploadPart(): Promise<void> {
-    const part = await this.#store.uploadPart(this.#n, this.#buffer.subarray(0, this.#filled))
-    this.#n++
+    const part = await this.#store.uploadPart(this.#nextPart, this.#buffer.subarray(0, this.#filled))
+    this.#nextPart++
     this.#filled = 0
-    this.#kept = 0
-    this.#unproven.push(part)
+    this.#savedTailBytes = 0
+    this.#unverifiedParts.push(part)
     if (this.#hash) return
-    this.#store.recordParts(this.#unproven, this.#offset, this.#buffer.subarray(0, 0), 0)
-    this.#unproven = []
+    this.#store.recordParts(this.#unverifiedParts, this.#offset, this.#buffer.subarray(0, 0), 0)
+    this.#unverifiedParts = []
   }
 }
 

@@ -19,7 +19,7 @@ export type NewUploadRecord = Omit<UploadRecord, 'offset' | 'upload' | 'etag' | 
 /** The state that HEAD reports. */
 export type UploadState = Pick<UploadRecord, 'offset' | 'length' | 'metadata' | 'expiresAt' | 'state'> & {
   /** All bytes are stored, but assembling the object has just failed. */
-  unfinished?: boolean
+  needsCompletion?: boolean
 }
 
 export function resumableUpload(env: Env, number: number) {
@@ -32,7 +32,7 @@ function gone(): RequestError {
 
 export class ResumableUpload extends DurableObject<Env> {
   private readonly store = new UploadStore(this.ctx.storage, this.env.BUCKET)
-  private active: { intake: ChunkReceiver; ended: Promise<unknown> } | null = null
+  private activeReceiver: { receiver: ChunkReceiver; ended: Promise<unknown> } | null = null
   private finishing: Promise<UploadRecord> | null = null
 
   async create(upload: NewUploadRecord): Promise<void> {
@@ -46,14 +46,14 @@ export class ResumableUpload extends DurableObject<Env> {
     let { record } = this.store
     if (record?.account !== account) return null
     // All bytes are stored, but the end was interrupted: finish it before it is reported as complete.
-    if (record.state === 'open' && record.offset === record.length && !this.active) {
+    if (record.state === 'open' && record.offset === record.length && !this.activeReceiver) {
       const { record: open } = this.store
       record = await this.finish().catch(() => this.store.record ?? open)
     }
     if (!record) return null
-    const unfinished = record.state === 'open' && record.offset === record.length && !this.active
+    const needsCompletion = record.state === 'open' && record.offset === record.length && !this.activeReceiver
     const { offset, length, metadata, expiresAt, state } = record
-    return { offset, length, metadata, expiresAt, state, unfinished }
+    return { offset, length, metadata, expiresAt, state, needsCompletion }
   }
 
   /** PATCH: the Worker sends the account, the offset of the chunk, its length and its checksum. */
@@ -82,8 +82,8 @@ export class ResumableUpload extends DurableObject<Env> {
   }
 
   private async append(account: string | null, offset: number, chunk: UploadChunk): Promise<UploadRecord> {
-    while (this.active) {
-      const { waitingSince } = this.active.intake
+    while (this.activeReceiver) {
+      const { waitingSince } = this.activeReceiver.receiver
       if (waitingSince === null || Date.now() - waitingSince < STALLED_REQUEST_MS) {
         throw new RequestError('locked', 'Another request is writing to this upload.', {
           headers: { 'retry-after': '1' },
@@ -107,10 +107,10 @@ export class ResumableUpload extends DurableObject<Env> {
       throw new RequestError('too_large', `The chunk goes beyond the ${record.length} bytes of the upload.`)
     }
     if (record.offset < record.length) {
-      const intake = new ChunkReceiver(this.store, chunk, record)
-      const work = intake.receive()
-      this.active = { intake, ended: work.catch(() => undefined) }
-      await work.finally(() => (this.active = null))
+      const receiver = new ChunkReceiver(this.store, chunk, record)
+      const work = receiver.receive()
+      this.activeReceiver = { receiver, ended: work.catch(() => undefined) }
+      await work.finally(() => (this.activeReceiver = null))
     }
     const now = this.store.record
     if (now?.state === 'gone') throw gone()
@@ -118,8 +118,8 @@ export class ResumableUpload extends DurableObject<Env> {
   }
 
   private async interrupt(): Promise<void> {
-    this.active?.intake.abort()
-    await this.active?.ended
+    this.activeReceiver?.receiver.abort()
+    await this.activeReceiver?.ended
   }
 
   /** Object, then D1, then the record: each step may be repeated and then finds its result. */

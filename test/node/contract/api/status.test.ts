@@ -21,7 +21,7 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
   position: null,
   startsFailed: 0,
   notBefore: 0,
-  lostTo: null,
+  lastLostError: null,
   createdAt: 0,
   startedAt: null,
   finishedAt: null,

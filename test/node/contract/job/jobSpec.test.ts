@@ -205,7 +205,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 1, members: [69, 59] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 2, members: [69, 59] })
 })
 
 function membersOf(value: unknown): number {

@@ -46,7 +46,7 @@ describe('a private key', () => {
     ['with text around it', `Bag Attributes\n    friendlyName: x\n${pkcs1}\n`],
   ])('%s', (_, text) => {
     const read = readPem(text)
-    if (!read.ok) throw new Error(read.why)
+    if (!read.ok) throw new Error(read.reason)
     expect(Buffer.from(read.key.pkcs8)).toEqual(der)
     expect(read.key.bits).toBe(2048)
     expect(read.key.fingerprint).toBe(fingerprint)
@@ -55,7 +55,7 @@ describe('a private key', () => {
   test.each([1024, 2049, 3072, 4096])('of %i bits, of which the fingerprint is that of OpenSSL', (modulusLength) => {
     const made = generateKeyPairSync('rsa', { modulusLength })
     const read = readPem(made.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString())
-    if (!read.ok) throw new Error(read.why)
+    if (!read.ok) throw new Error(read.reason)
     const spki = made.publicKey.export({ type: 'spki', format: 'der' })
     expect(read.key.bits).toBe(made.privateKey.asymmetricKeyDetails?.modulusLength)
     expect(read.key.fingerprint.replaceAll(':', '')).toBe(createHash('md5').update(spki).digest('hex'))
@@ -93,7 +93,7 @@ describe('a private key', () => {
         const bytes = Buffer.from(der)
         bytes[at] = value
         const read = readPem(`-----BEGIN PRIVATE KEY-----\n${bytes.toString('base64')}\n-----END PRIVATE KEY-----`)
-        expect(read.ok ? read.key.pkcs8.length > 100 : read.why.length < 100).toBe(true)
+        expect(read.ok ? read.key.pkcs8.length > 100 : read.reason.length < 100).toBe(true)
       }
     }
   })

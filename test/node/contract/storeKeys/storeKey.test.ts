@@ -13,7 +13,7 @@ function makePem(modulusLength = 2048): string {
 
 function fingerprintOf(text: string): string {
   const read = readPem(text)
-  if (!read.ok) throw new Error(read.why)
+  if (!read.ok) throw new Error(read.reason)
   return read.key.fingerprint
 }
 

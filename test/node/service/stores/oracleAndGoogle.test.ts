@@ -28,7 +28,7 @@ const anothers = await generateRsaKey()
 
 function fingerprintOf(pem: string): string {
   const read = readPem(pem)
-  if (!read.ok) throw new Error(read.why)
+  if (!read.ok) throw new Error(read.reason)
   return read.key.fingerprint
 }
 

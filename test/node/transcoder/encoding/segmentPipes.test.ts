@@ -225,7 +225,7 @@ test('a splice point is an IDR at the same time in renditions of different rates
     segmented(
       { hls: true, dash: true, preferTransportStream: true },
       {
-        passCues: true,
+        scte35Passthrough: true,
         video: (['1/2x', '2x'] as const).map((frameRateFactor, index) =>
           videoProfile({ ...small, index, output: '', frameRateFactor }),
         ),

@@ -14,7 +14,8 @@ const cues = (change: Partial<SourceCues> = {}): SourceCues => ({
   damaged: 0,
   ...change,
 })
-const wanted = (change: Parameters<typeof jobSpec>[0] = {}) => jobSpec({ container: 'ts', passCues: true, ...change })
+const wanted = (change: Parameters<typeof jobSpec>[0] = {}) =>
+  jobSpec({ container: 'ts', scte35Passthrough: true, ...change })
 const codes = (plan: ReturnType<typeof planJob>) => plan.warnings.map(({ code }) => code)
 
 describe('key frames at splice points', () => {
@@ -71,10 +72,10 @@ describe('what is said of cues', () => {
   test('a stream that is carried is not called left out', () => {
     const media = mediaInfo({}, { other: [{ index: 2, id: 600, type: 'data', codec: 'scte_35', language: null }] })
     expect(codes(planJob(wanted(), media, undefined, cues()))).toEqual([])
-    expect(codes(planJob(wanted({ passCues: false }), media))).toEqual(['scte35_left_out'])
+    expect(codes(planJob(wanted({ scte35Passthrough: false }), media))).toEqual(['scte35_left_out'])
   })
   test('not asked for, or in a file that cannot carry them: no cues, no key frames, no warning of the source', () => {
-    for (const spec of [wanted({ passCues: false }), wanted({ container: 'mp4' })]) {
+    for (const spec of [wanted({ scte35Passthrough: false }), wanted({ container: 'mp4' })]) {
       const plan = planJob(spec, mediaInfo(), undefined, cues())
       expect([plan.cues, plan.outputs[0]?.video.spliceFrames, codes(plan)]).toEqual([null, [], []])
     }
@@ -85,7 +86,7 @@ describe('the PID', () => {
   const plan = (cuePid: number | null, found = cues()) =>
     planJob(
       wanted({
-        cuePid,
+        scte35Pid: cuePid,
         video: [videoProfile({ audioProfiles: [0, 1] })],
         audio: [audioProfile(), audioProfile({ index: 1 })],
       }),
@@ -110,7 +111,7 @@ describe('the PID', () => {
 })
 
 test('a constant mux rate includes bandwidth for cues', () => {
-  const spec = (passCues: boolean) => wanted({ passCues, video: [videoProfile({ mode: 'cbr' })] })
+  const spec = (passCues: boolean) => wanted({ scte35Passthrough: passCues, video: [videoProfile({ mode: 'cbr' })] })
   const rate = (passCues: boolean) =>
     planJob(spec(passCues), mediaInfo(), undefined, cues()).outputs[0]?.muxRateKbps ?? 0
   expect(rate(true) - rate(false)).toBe(40)

@@ -324,7 +324,7 @@ describe('what the source is', () => {
     expect(problem(absent, { ...mediaInfo(), video: null })).toMatchObject({ code: 'audio_stream_missing' })
   })
   test('without video, audio_output_path still gets its files, and each video profile a warning', () => {
-    const plan = planJob(jobSpec({ audioDirectory: 'a', passCues: true }), { ...mediaInfo(), video: null })
+    const plan = planJob(jobSpec({ audioDirectory: 'a', scte35Passthrough: true }), { ...mediaInfo(), video: null })
     expect(plan.outputs).toEqual([])
     expect(plan.audioFiles.map(({ path, durationSeconds }) => [path, durationSeconds])).toEqual([
       ['a/clip_audio_0.m4a', 10],

@@ -103,7 +103,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'cues on a PID that the output uses',
-    jobSpec({ container: 'ts', passCues: true, cuePid: 256 }),
+    jobSpec({ container: 'ts', scte35Passthrough: true, scte35Pid: 256 }),
     mediaInfo({}, { formats: ['mpegts'] }),
     'unsupported_combination',
     'scte35_pid_remap',
@@ -123,7 +123,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
 
 test.each(cases)('%s', (_title, spec, media, code, field, ...says) => {
   try {
-    planJob(spec, media, undefined, spec.passCues ? cues : null)
+    planJob(spec, media, undefined, spec.scte35Passthrough ? cues : null)
   } catch (error) {
     if (!(error instanceof TaskError)) throw error
     expect({ code: error.code, field: error.field }).toEqual({ code, field })

@@ -31,8 +31,14 @@ function storeOf(
   transport: FetchFunction,
   change: { bucket?: string; region?: string; endpoint?: string | null } = {},
 ): S3Store {
-  const place = s3BucketAddress(change.bucket ?? 'films', change.region ?? null, change.endpoint ?? null)
-  return { provider: 'aws', place, sign: sigV4Signer(keys, place.region), transport, deletesMany: true }
+  const bucketAddress = s3BucketAddress(change.bucket ?? 'films', change.region ?? null, change.endpoint ?? null)
+  return {
+    provider: 'aws',
+    bucketAddress,
+    sign: sigV4Signer(keys, bucketAddress.region),
+    transport,
+    supportsDeleteObjects: true,
+  }
 }
 
 const manners: [string, Partial<FakeS3Options>, { bucket?: string; region?: string; endpoint?: string }][] = [
@@ -75,21 +81,21 @@ for (const [name, options, change] of manners) {
 
 const [address, region, accessKey, secretKey] = env.S3_SERVER.split(' ')
 function onReal(): void {
-  const place = s3BucketAddress('films', region ?? null, address ?? '')
+  const bucketAddress = s3BucketAddress('films', region ?? null, address ?? '')
   const real: S3Store = {
     provider: 'aws',
-    place,
-    sign: sigV4Signer({ accessKey: accessKey ?? '', secretKey: secretKey ?? '' }, place.region),
+    bucketAddress,
+    sign: sigV4Signer({ accessKey: accessKey ?? '', secretKey: secretKey ?? '' }, bucketAddress.region),
     transport: guardedTransport(
       { ...env, ALLOW_PRIVATE_HOSTS: URL.parse(address ?? '')?.host ?? '' },
       { maxRedirects: null, fetch: realFetch },
     ),
-    deletesMany: true,
+    supportsDeleteObjects: true,
   }
   const made = (async () => {
     if (!address) return
-    const headers = await real.sign({ method: 'PUT', url: place.base, headers: new Headers(), bodyHash: null })
-    const response = await realFetch(place.base, { method: 'PUT', headers })
+    const headers = await real.sign({ method: 'PUT', url: bucketAddress.base, headers: new Headers(), bodyHash: null })
+    const response = await realFetch(bucketAddress.base, { method: 'PUT', headers })
     await response.body?.cancel()
   })()
   let key = ''
@@ -122,7 +128,7 @@ function onReal(): void {
     },
     contentType: async (path) => (await s3Source(real, prefix + path).stat()).contentType,
     async cacheControl(path) {
-      const url = objectUrl(place, prefix + path)
+      const url = objectUrl(bucketAddress, prefix + path)
       const headers = await real.sign({ method: 'HEAD', url, headers: new Headers(), bodyHash: null })
       return (await realFetch(url, { method: 'HEAD', headers })).headers.get('cache-control')
     },
@@ -216,9 +222,9 @@ describe('an error is reported by kind, with the provider’s code and no secret
   test.each(rows)('%s', async (_, manner, change, code, providerCode) => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [], ...manner })
     const { bucket, ...access } = change
-    const place = s3BucketAddress(bucket ?? 'films', null, null)
+    const bucketAddress = s3BucketAddress(bucket ?? 'films', null, null)
     const used = { ...keys, ...access }
-    const store = { ...storeOf(fake.fetch), place, sign: sigV4Signer(used, place.region) }
+    const store = { ...storeOf(fake.fetch), place: bucketAddress, sign: sigV4Signer(used, bucketAddress.region) }
     for (const [operation, error] of Object.entries(await everything(store))) {
       // A missing object need not be deleted.
       if (operation === 'delete' && code === 'no_such_bucket') continue
@@ -294,7 +300,7 @@ describe('an error is reported by kind, with the provider’s code and no secret
   test('a store without a deletion of many is asked for each', async () => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [keys], noMultiDelete: true })
     for (const name of ['a', 'b', 'c']) fake.put(`films/${name}`, SAMPLE_BYTES)
-    await s3Sink({ ...storeOf(fake.fetch), deletesMany: false }, '').deleteMany(['a', 'b'])
+    await s3Sink({ ...storeOf(fake.fetch), supportsDeleteObjects: false }, '').deleteMany(['a', 'b'])
     expect([...fake.objects.keys()]).toEqual(['films/c'])
   })
 

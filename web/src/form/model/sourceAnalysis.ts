@@ -13,7 +13,7 @@ export interface Analysis {
   /** A dry run is running. */
   busy: boolean
   /** Its current phase. */
-  situation: string | null
+  phase: string | null
   /** Kept when the settings change. */
   source: SourceReport | null
   poster: string | null
@@ -21,7 +21,7 @@ export interface Analysis {
   estimate: Estimate | null
   failure: Failure | null
   /** The settings that it belongs to. */
-  of: string
+  settingsKey: string
 }
 
 export interface Readable {
@@ -32,9 +32,9 @@ export interface Readable {
 /** Typing and trying presets starts one dry run after this pause, not one for every change. */
 const SETTLED_MS = 600
 
-const none: Omit<Analysis, 'of'> = {
+const none: Omit<Analysis, 'settingsKey'> = {
   busy: false,
-  situation: null,
+  phase: null,
   source: null,
   poster: null,
   estimate: null,
@@ -47,7 +47,7 @@ export function useAnalyses(sources: readonly Readable[], body: FormBody | null)
   const known = useRef(analyses)
   const posters = useRef(new Set<string>())
   const update = (key: string, part: Partial<Analysis>): void => {
-    known.current = new Map(known.current).set(key, { of: '', ...none, ...known.current.get(key), ...part })
+    known.current = new Map(known.current).set(key, { settingsKey: '', ...none, ...known.current.get(key), ...part })
     setAnalyses(known.current)
   }
   useEffect(() => () => posters.current.forEach((url) => URL.revokeObjectURL(url)), [])
@@ -59,30 +59,30 @@ export function useAnalyses(sources: readonly Readable[], body: FormBody | null)
     const stopped = new AbortController()
     const { signal } = stopped
     const run = async ({ key, input }: Readable): Promise<void> => {
-      update(key, { busy: true, situation: 'Starting the analysis', estimate: null, failure: null, of: settings })
+      update(key, { busy: true, phase: 'Starting the analysis', estimate: null, failure: null, settingsKey: settings })
       try {
         const found = await dryRun(withInput(body, input), (status) => {
           if (signal.aborted) return
-          update(key, { situation: describeProgress(status), ...(status.source ? { source: status.source } : {}) })
+          update(key, { phase: describeProgress(status), ...(status.source ? { source: status.source } : {}) })
         })
         if (found.poster !== null) posters.current.add(found.poster)
         const before = known.current.get(key)
         const seen = { source: found.source ?? before?.source ?? null, poster: found.poster ?? before?.poster ?? null }
         // The source stays the same when the settings change.
         if (signal.aborted) update(key, seen)
-        else update(key, { ...seen, busy: false, situation: null, estimate: found.estimate, failure: found.failure })
+        else update(key, { ...seen, busy: false, phase: null, estimate: found.estimate, failure: found.failure })
       } catch (error) {
-        if (!signal.aborted) update(key, { busy: false, situation: null, failure: asError(error) })
+        if (!signal.aborted) update(key, { busy: false, phase: null, failure: asError(error) })
       }
     }
     const all = async (): Promise<void> => {
       const missing = sources.filter(({ key }) => {
         const analysis = known.current.get(key)
-        return analysis === undefined || analysis.busy || analysis.of !== settings
+        return analysis === undefined || analysis.busy || analysis.settingsKey !== settings
       })
       const again = missing.filter(({ key }) => known.current.has(key))
       // The shown estimate no longer fits these settings.
-      for (const { key } of again) update(key, { busy: true, situation: null, estimate: null, failure: null })
+      for (const { key } of again) update(key, { busy: true, phase: null, estimate: null, failure: null })
       if (again.length > 0 && again.length === missing.length) await sleep(SETTLED_MS, signal)
       // New sources first: they have no analysis yet.
       for (const source of [...missing.filter((each) => !again.includes(each)), ...again]) {
