@@ -54,7 +54,7 @@ async function resealKeys(env: Env, keyId: string, after: string, limit: number)
   const rows = await listApiKeysSealedWithOtherKeys(env.DB, keyId, after, limit)
   const unreadable: string[] = []
   for (const row of rows) {
-    const hook = { keyId: row.id, shown: row.webhook_url ?? '', sealed: row.webhook_sealed }
+    const hook = { keyId: row.id, redacted: row.webhook_url ?? '', sealed: row.webhook_sealed }
     const address = await openKeyWebhook(env, row.account, hook)
     if (address === null) {
       unreadable.push(row.id)

@@ -122,7 +122,7 @@ export class ContainerInstance {
     if (matches(await this.#currentAttempt())) await this.#destroy()
   }
 
-  /** Runs at least every `checkMs` while there is a container: reports one that has ended, destroys an unneeded one. */
+  /** Runs at least every `checkIntervalMs` while there is a container: reports one that has ended, destroys an unneeded one. */
   async checkAlive(): Promise<void> {
     const { container } = this.#host
     const serving = await this.#currentAttempt()

@@ -112,7 +112,9 @@ function longestSegmentKeys(
     const output = given === '' ? '' : (relativeRenditionPath(locations.profiles[index]!, locations) ?? '')
     const clientPart = renditionDirectory(output, draft.ladder === undefined ? `video_${index}` : LONGEST.rung)
     const wanted = below(`${clientPart}/${LONGEST.segment}`)
-    return output === '' ? wanted : { ...wanted, field: `videoProfiles[${index}].output`, clientPart: normalisePath(output) }
+    return output === ''
+      ? wanted
+      : { ...wanted, field: `videoProfiles[${index}].output`, clientPart: normalisePath(output) }
   })
   const audio = draft.audioProfiles.map((_profile, index) => below(`audio_${index}/${LONGEST.segment}`))
   // The input's name may not be known yet (an upload has only a number).

@@ -63,7 +63,7 @@ let lost: ContainerAttempt[]
 let current: ContainerAttempt | null
 let instance: ContainerInstance
 
-const LIMITS = { startMs: 300, callMs: 50, pollMs: 1, checkMs: 1000 }
+const LIMITS = { startTimeoutMs: 300, callTimeoutMs: 50, pollIntervalMs: 1, checkIntervalMs: 1000 }
 
 /** As after an eviction: the same container and storage, new memory. */
 function wake(): ContainerInstance {

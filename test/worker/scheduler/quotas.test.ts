@@ -56,7 +56,7 @@ async function insert(account: string, count: number, priority = 0): Promise<voi
       retryOf: null,
       webhook: null,
       inputName: 'film.mp4',
-      sought: 'film.mp4',
+      searchText: 'film.mp4',
       maxActive: 10_000,
     }
     statements.push(insertJob(env.DB, row, null), insertTask(env.DB, row, `${row.jobId}-0`, 'transcode'))

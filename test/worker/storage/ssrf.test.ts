@@ -20,9 +20,9 @@ const START = 'https://public.example.com/start'
 const bytes = new Uint8Array(8)
 const store = (endpoint: string, transport: FetchFunction) => ({
   provider: 'aws',
-  place: s3BucketAddress('films', 'us-east-1', endpoint),
+  bucketAddress: s3BucketAddress('films', 'us-east-1', endpoint),
   transport,
-  deletesMany: true,
+  supportsDeleteObjects: true,
   sign: sigV4Signer({ accessKey: 'A', secretKey: 'B' }, 'us-east-1'),
 })
 

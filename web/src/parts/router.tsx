@@ -50,7 +50,8 @@ export function navigate(path: string): void {
 export function useRoute(): { route: Route; visitCount: number } {
   const [seen, setSeen] = useState(() => ({ route: routeOf(new URL(location.href)), visitCount: 0 }))
   useEffect(() => {
-    const listener = () => setSeen(({ visitCount }) => ({ route: routeOf(new URL(location.href)), visitCount + 1 }))
+    const listener = () =>
+      setSeen(({ visitCount }) => ({ route: routeOf(new URL(location.href)), visitCount: visitCount + 1 }))
     addEventListener('popstate', listener)
     return () => removeEventListener('popstate', listener)
   }, [])

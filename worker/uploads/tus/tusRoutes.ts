@@ -81,7 +81,7 @@ async function createUpload(c: Context<AppEnv>): Promise<Response> {
   const [account, now] = [c.get('account'), Date.now()]
   const key = `uploads/${account}/${crypto.randomUUID()}`
   const expiresAt = now + UNFINISHED_MS
-  const row = { key, name, content_type: contentType, created_at: now, expires_at: expiresAt, announced: length }
+  const row = { key, name, content_type: contentType, created_at: now, expires_at: expiresAt, announcedBytes: length }
   const number = await reserveUpload(c, row)
   try {
     await resumableUpload(c.env, number).create({
@@ -166,7 +166,7 @@ async function findUploadState(c: Context<AppEnv>, number: number) {
   const standing = await resumableUpload(c.env, number).state(account)
   const over = !row || row.expires_at <= Date.now() || standing?.state === 'gone'
   if (standing && over) throw new RequestError('gone', 'This upload has expired or was deleted. Start a new one.')
-  if (standing?.unfinished) {
+  if (standing?.needsCompletion) {
     throw new RequestError('unavailable', 'All bytes are stored and the file is being assembled. Try again shortly.', {
       headers: { 'retry-after': '2' },
     })
