@@ -2,16 +2,14 @@
 // attempt.
 // Not in charge of: the routes that serve log and job (stubbed here; test/worker/taskApi/reports.test.ts).
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { LoopbackServer } from '../../support/http/loopbackServer.ts'
 import { skipTest } from '../../support/requirement.ts'
 import { decodeFrames, tempDirectory } from '../../support/media/media.ts'
 import { FakeTaskApi } from '../../support/transcoder/fakeTaskApi.ts'
@@ -48,17 +46,11 @@ test('the commands that repeat an encode and a job', async (context) => {
     '/api/v0/job/7': JSON.stringify({ _auto_generated_id_: 7, config: task.config }),
     '/api/v0/job/7/log': `Attempt 1\n${log.join('')}2026-01-01T00:00:00.000Z info  task accepted\n`,
   }
-  const server = createServer((request, response) => void response.end(answers[request.url ?? ''])).listen(
-    0,
-    '127.0.0.1',
-  )
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  await using server = await LoopbackServer.serve((request, response) => response.end(answers[request.url ?? '']))
   await writeFile(tempDir.file('film.mp4'), clip)
-  const env = { ...process.env, BASE: `http://127.0.0.1:${port}`, KEY: 'key', JOB: '7' }
+  const env = { ...process.env, BASE: server.url, KEY: 'key', JOB: '7' }
   for (const block of [encodeAgain, jobAgain])
     await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block], { cwd: tempDir.path, env })
-  server.close()
 
   expect(await decodeFrames(tempDir.file('out/0.mp4'))).toHaveLength(50)
   const body: unknown = JSON.parse(await readFile(tempDir.file('job.json'), 'utf8'))

@@ -1,10 +1,9 @@
 // In charge of: serving the page with hls.js, Shaka Player and dash.js that browsers open.
 // Not in charge of: browsers, what is played.
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { LoopbackServer } from '../http/loopbackServer.ts'
 
 const require = createRequire(import.meta.url)
 const packageDirectory = (name: string): string => {
@@ -29,25 +28,11 @@ const files: Record<string, { path: () => string; type: string }> = {
   },
 }
 
-export interface PlayerPageServer extends AsyncDisposable {
-  address: string
-}
-
-export async function servePlayerPage(): Promise<PlayerPageServer> {
-  const server = createServer((request, response) => {
+/** Its `url` is the page. */
+export function servePlayerPage(): Promise<LoopbackServer> {
+  return LoopbackServer.serve(async (request, response) => {
     const file = files[request.url ?? '']
-    if (file === undefined) return void response.writeHead(404).end()
-    readFile(file.path()).then(
-      (bytes) => response.writeHead(200, { 'content-type': file.type }).end(bytes),
-      () => response.writeHead(500).end(),
-    )
+    if (file === undefined) response.writeHead(404).end()
+    else response.writeHead(200, { 'content-type': file.type }).end(await readFile(file.path()))
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      await new Promise((done) => server.close(done))
-    },
-  }
 }

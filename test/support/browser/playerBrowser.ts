@@ -7,7 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type BrowserContext } from 'playwright-core'
 import { CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
 import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from '../timeouts.ts'
-import { servePlayerPage, type PlayerPageServer } from './pageServer.ts'
+import type { LoopbackServer } from '../http/loopbackServer.ts'
+import { servePlayerPage } from './pageServer.ts'
 
 export { findChromium, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
 
@@ -41,10 +42,10 @@ type Report = Omit<PlaybackResult, 'appended' | 'trouble'> & {
 }
 
 export class PlayerBrowser {
-  readonly #pages: PlayerPageServer
+  readonly #pages: LoopbackServer
   readonly #context: BrowserContext
   readonly #profile: string
-  private constructor(pages: PlayerPageServer, context: BrowserContext, profile: string) {
+  private constructor(pages: LoopbackServer, context: BrowserContext, profile: string) {
     this.#pages = pages
     this.#context = context
     this.#profile = profile
@@ -73,7 +74,7 @@ export class PlayerBrowser {
           trouble.push(`${response.status()} ${response.url()}`)
       })
       page.on('pageerror', (error) => trouble.push(`page: ${error.message}`))
-      await page.goto(this.#pages.address)
+      await page.goto(this.#pages.url)
       const started = page.evaluate(`play(${JSON.stringify(player)}, ${JSON.stringify(address)}, ${changeAt})`)
       started.catch((error: unknown) => trouble.push(`play: ${String(error)}`))
       const deadline = Date.now() + JOB_TIMEOUT_MS

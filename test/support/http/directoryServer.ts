@@ -2,9 +2,9 @@
 // copies.
 // Not in charge of: undamaged outputs, which the service serves.
 import { readFile } from 'node:fs/promises'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { extname, join, normalize } from 'node:path'
+import { LoopbackServer } from './loopbackServer.ts'
 
 const TYPES: Record<string, string> = {
   '.m3u8': 'application/vnd.apple.mpegurl',
@@ -35,19 +35,14 @@ export interface DirectoryServer extends AsyncDisposable {
 }
 
 export async function serveDirectory(directory: string): Promise<DirectoryServer> {
-  const server = createServer((request, response) => {
+  const server = await LoopbackServer.serve((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://served').pathname))
-    send(response, join(directory, path), request.headers.range).catch(() =>
+    return send(response, join(directory, path), request.headers.range).catch(() =>
       response.writeHead(404, { 'access-control-allow-origin': '*' }).end(),
     )
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
   return {
-    url: (path) => `http://127.0.0.1:${port}/${path.split('/').map(encodeURIComponent).join('/')}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      await new Promise((done) => server.close(done))
-    },
+    url: (path) => `${server.url}/${path.split('/').map(encodeURIComponent).join('/')}`,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

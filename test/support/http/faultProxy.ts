@@ -2,9 +2,9 @@
 // into the requests that a test picks: resets, error answers, stalls, wrong lengths, changed headers, lost answers.
 // Not in charge of: expectations, and the server behind the proxy.
 import { once } from 'node:events'
-import { createServer, request as ask } from 'node:http'
-import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request as ask } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { LoopbackServer } from './loopbackServer.ts'
 
 export type Fault =
   /** The connection is reset after that many bytes of the body; `up` = of the request, `down` = of the answer. */
@@ -29,42 +29,24 @@ export interface Call {
   n: number
 }
 
-export class FaultProxy {
+export class FaultProxy extends LoopbackServer {
   readonly calls: Call[] = []
   /** The fault for a request; null = none. May be replaced while the proxy runs. */
   chooseFault: (call: Call) => Fault | null
-  readonly #server: Server
   readonly #upstream: () => string
   readonly #counts = new Map<string, number>()
   #release: () => void = () => undefined
   readonly #released = new Promise<void>((resolve) => (this.#release = resolve))
 
   private constructor(upstream: () => string, choose: FaultProxy['chooseFault']) {
+    super()
     this.#upstream = upstream
     this.chooseFault = choose
-    this.#server = createServer((request, response) => {
-      this.#pass(request, response).catch(() => response.destroy())
-    })
   }
 
   /** `upstream` = `http://host:port` of the server, or a function if the server is not up yet. */
-  static async start(
-    upstream: string | (() => string),
-    choose: FaultProxy['chooseFault'] = () => null,
-  ): Promise<FaultProxy> {
-    const made = new FaultProxy(typeof upstream === 'string' ? () => upstream : upstream, choose)
-    made.#server.listen(0, '127.0.0.1')
-    await once(made.#server, 'listening')
-    return made
-  }
-
-  /** `127.0.0.1:<port>`, as ALLOW_PRIVATE_HOSTS names it. */
-  get host(): string {
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  get url(): string {
-    return `http://${this.host}`
+  static start(upstream: string | (() => string), choose: FaultProxy['chooseFault'] = () => null): Promise<FaultProxy> {
+    return new FaultProxy(typeof upstream === 'string' ? () => upstream : upstream, choose).listen()
   }
 
   /** Ends the stalled connections. */
@@ -72,13 +54,12 @@ export class FaultProxy {
     this.#release()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  override async [Symbol.asyncDispose](): Promise<void> {
     this.releaseAll()
-    this.#server.closeAllConnections()
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    await super[Symbol.asyncDispose]()
   }
 
-  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method ?? 'GET'
     const n = (this.#counts.get(method) ?? 0) + 1
     this.#counts.set(method, n)

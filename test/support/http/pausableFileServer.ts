@@ -3,11 +3,10 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LoopbackServer } from './loopbackServer.ts'
 
-export class PausableFileServer {
-  readonly #server: Server
+export class PausableFileServer extends LoopbackServer {
   readonly #path: string
   readonly #size: number
   #heldAt = Number.POSITIVE_INFINITY
@@ -18,29 +17,17 @@ export class PausableFileServer {
   missing = false
 
   private constructor(path: string, size: number) {
+    super()
     this.#path = path
     this.#size = size
-    this.#server = createServer((request, response) => {
-      this.requests++
-      // A reader that was killed breaks the connection; the tests expect that.
-      this.#answer(request, response).catch(() => response.destroy())
-    })
   }
 
   static async start(path: string): Promise<PausableFileServer> {
-    const made = new PausableFileServer(path, (await stat(path)).size)
-    made.#server.listen(0, '127.0.0.1')
-    await once(made.#server, 'listening')
-    return made
+    return new PausableFileServer(path, (await stat(path)).size).listen()
   }
 
-  /** `127.0.0.1:<port>`, as ALLOW_PRIVATE_HOSTS names it. */
-  get host(): string {
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  get url(): string {
-    return `http://${this.host}/clip.mp4`
+  override get url(): string {
+    return `${super.url}/clip.mp4`
   }
 
   /** Number of answers that are held back now. */
@@ -57,13 +44,13 @@ export class PausableFileServer {
     this.#release()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  override async [Symbol.asyncDispose](): Promise<void> {
     this.resume()
-    this.#server.closeAllConnections()
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    await super[Symbol.asyncDispose]()
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests++
     if (this.missing) {
       response.writeHead(404).end()
       return

@@ -1,9 +1,8 @@
 // In charge of: a web site on the loopback address: files to read, with or without ranges, and paths to PUT to. It
 // records the requests.
 // Not in charge of: faults (faultProxy.ts), expectations.
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LoopbackServer } from './loopbackServer.ts'
 
 export interface WebSiteOptions {
   /** False: Range is ignored. */
@@ -16,44 +15,24 @@ export interface WebSiteOptions {
   without?: readonly string[]
 }
 
-export class WebSite {
+export class WebSite extends LoopbackServer {
   readonly files = new Map<string, Buffer>()
   readonly types = new Map<string, string>()
   /** Path → where it redirects. */
   readonly redirects = new Map<string, string>()
   readonly requests: { method: string; path: string; headers: IncomingMessage['headers']; bytes: number }[] = []
   manner: WebSiteOptions
-  readonly #server: Server
 
   private constructor(manner: WebSiteOptions) {
+    super()
     this.manner = manner
-    this.#server = createServer((request, response) => {
-      this.#answer(request, response).catch(() => response.destroy())
-    })
   }
 
-  static async start(manner: WebSiteOptions = {}): Promise<WebSite> {
-    const made = new WebSite(manner)
-    made.#server.listen(0, '127.0.0.1')
-    await once(made.#server, 'listening')
-    return made
+  static start(manner: WebSiteOptions = {}): Promise<WebSite> {
+    return new WebSite(manner).listen()
   }
 
-  /** `127.0.0.1:<port>`, as ALLOW_PRIVATE_HOSTS names it. */
-  get host(): string {
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  get url(): string {
-    return `http://${this.host}`
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method ?? 'GET'
     const path = decodeURIComponent((request.url ?? '/').replace(/\?.*$/s, ''))
     const entry = { method, path, headers: request.headers, bytes: 0 }

@@ -1,10 +1,7 @@
 // In charge of: the OpenAPI document: it is valid, and the service conforms to it. Every command of the reference is
 // run unchanged, and its answer is checked against the schema and the example.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -14,6 +11,7 @@ import * as example from '../../../../scripts/openapi/examples.ts'
 import { operations } from '../../../../scripts/openapi/operations.ts'
 import { complaintsOf } from '../../../../scripts/openapi/strictAnswers.ts'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { skipTest } from '../../../support/requirement.ts'
@@ -22,7 +20,7 @@ import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let media: PausableFileServer
-let webhook: Server
+let webhook: LoopbackServer
 let document: any
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
@@ -32,20 +30,17 @@ beforeAll(async () => {
   tempDir = await tempDirectory()
   await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 1, audio: [2] })
   media = await PausableFileServer.start(tempDir.file('film.mp4'))
-  webhook = createServer((request, response) => request.resume().on('end', () => response.end())).listen(0, '127.0.0.1')
-  await once(webhook, 'listening')
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${hookHost()}` })
+  webhook = await LoopbackServer.serve((request, response) => request.resume().on('end', () => response.end()))
+  service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${webhook.host}` })
   document = await (await fetch(`${service.base}/openapi.json`)).json()
   ajv.addSchema(document, 'doc')
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
-  webhook?.close()
+  await webhook?.[Symbol.asyncDispose]()
   await media?.[Symbol.asyncDispose]()
   await tempDir?.[Symbol.asyncDispose]()
 })
-
-const hookHost = (): string => `127.0.0.1:${(webhook.address() as AddressInfo).port}`
 
 function needsCurl(context: TestContext): void {
   if (curl === null) skipTest(context, 'curl is not installed')
@@ -233,7 +228,7 @@ describe('the commands of the reference, as they stand', () => {
   test('list webhook deliveries, and replay one', async () => {
     await ask('GET /api/v0/webhooks/secret')
     await ask('POST /api/v0/webhooks/secret/rotate')
-    const JOB = await service.create(jobRequest(media.url, 'http', { webhook_url: `http://${hookHost()}/hook` }))
+    const JOB = await service.create(jobRequest(media.url, 'http', { webhook_url: `http://${webhook.host}/hook` }))
     await service.waitForEnd(JOB)
     await waitFor('the webhook', async () => {
       const { deliveries }: any = await (await service.call(`/api/v0/job/${JOB}/webhooks`)).json()

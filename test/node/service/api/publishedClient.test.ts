@@ -3,14 +3,12 @@
 // Not in charge of: the content of the package (test/node/client/npmPackage.test.ts).
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
 import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
@@ -55,8 +53,7 @@ interface Sent {
 
 let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-let site: Server
-let origin: string
+let site: LoopbackServer
 beforeAll(async () => {
   tempDir = await tempDirectory()
   await mkdir(tempDir.file('app'))
@@ -77,19 +74,16 @@ beforeAll(async () => {
     logLevel: 'silent',
   })
   const script = outputFiles[0]!.text
-  site = createServer((request, response) => {
+  site = await LoopbackServer.serve((request, response) => {
     const isScript = request.url === '/page.js'
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')
     const head = '<!doctype html><title>Send</title><link rel="icon" href="data:,">'
     const body = '<input type="file" aria-label="File"><progress></progress>'
     response.end(isScript ? script : `${head}<script type="module" src="/page.js"></script>${body}`)
-  }).listen(0, '127.0.0.1')
-  await once(site, 'listening')
-  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  })
 })
 afterAll(async () => {
-  site?.closeAllConnections()
-  site?.close()
+  await site?.[Symbol.asyncDispose]()
   await service?.[Symbol.asyncDispose]()
   await tempDir?.[Symbol.asyncDispose]()
 })
@@ -116,7 +110,7 @@ async function onPage<T>(
   requireChromium(context, chromium)
   const browser = await launchChromium(chromium!)
   try {
-    const { page, complaints } = await openDashboard(browser, origin)
+    const { page, complaints } = await openDashboard(browser, site.url)
     await page.goto('/')
     await page.getByLabel('File').setInputFiles(tempDir.file('app/large.mp4'))
     const evaluate = (script: string): Promise<unknown> => page.evaluate(script)

@@ -1,29 +1,25 @@
 // In charge of: which transcoders the local service's probe ends.
 // Not in charge of: the whole service with a frozen transcoder (recovery/frozenTranscoder.long.test.ts).
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { probeTranscoder } from '../../../../scripts/local/processes/transcoderProbe.ts'
+import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { waitFor } from '../../../support/service.ts'
 
-let server: Server
+let server: LoopbackServer
 let requests: number
 let isFrozen: boolean
 const stopped: AbortController[] = []
 beforeEach(async () => {
   requests = 0
   isFrozen = false
-  server = createServer((_, response) => {
+  server = await LoopbackServer.serve((_, response) => {
     requests++
     if (!isFrozen) response.writeHead(500).end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
 })
-afterEach(() => {
+afterEach(async () => {
   for (const one of stopped) one.abort()
-  server.closeAllConnections()
-  server.close()
+  await server[Symbol.asyncDispose]()
 })
 
 /** @param next the pid before each request */
@@ -31,8 +27,7 @@ function probe(next: () => number | null, answerMs: number) {
   const reports: string[] = []
   const stop = new AbortController()
   stopped.push(stop)
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const one = () => ({ name: 'transcoder', pid: next(), url, kill: () => reports.push('killed') })
+  const one = () => ({ name: 'transcoder', pid: next(), url: server.url, kill: () => reports.push('killed') })
   void probeTranscoder(one, (line) => reports.push(line), stop.signal, { askEveryMs: 1, answerMs })
   return reports
 }

@@ -4,7 +4,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { servePlayerPage, type PlayerPageServer } from '../../../support/browser/pageServer.ts'
+import { servePlayerPage } from '../../../support/browser/pageServer.ts'
+import type { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from '../../../support/timeouts.ts'
 import { waitFor } from '../../../support/testClient.ts'
 import type { JobName } from '../validatedJobs.ts'
@@ -105,9 +106,9 @@ function listening(child: ChildProcess): Promise<string> {
 /** A Firefox that plays addresses, each in a separate window. */
 class Firefox implements AsyncDisposable {
   readonly #session: Session
-  readonly #pages: PlayerPageServer
+  readonly #pages: LoopbackServer
   readonly #end: () => Promise<void>
-  private constructor(session: Session, pages: PlayerPageServer, end: () => Promise<void>) {
+  private constructor(session: Session, pages: LoopbackServer, end: () => Promise<void>) {
     this.#session = session
     this.#pages = pages
     this.#end = end
@@ -137,7 +138,7 @@ class Firefox implements AsyncDisposable {
   async play(player: Player, address: string): Promise<PlaybackReport> {
     const session = this.#session
     const { context } = await session.send('browsingContext.create', { type: 'window' })
-    await session.send('browsingContext.navigate', { context, url: this.#pages.address, wait: 'complete' })
+    await session.send('browsingContext.navigate', { context, url: this.#pages.url, wait: 'complete' })
     const start = `play(${JSON.stringify(player)}, ${JSON.stringify(address)}, 1).catch((e) => seen.errors.push(String(e)))`
     await session.read(context, `void ${start}`)
     // dash.js may change the duration afterwards.

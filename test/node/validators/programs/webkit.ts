@@ -98,7 +98,7 @@ async function withWebKit<T>(
     const read = (text: string): Promise<any> => call('POST', `${session}/execute/sync`, { script: text, args: [] })
     try {
       return await use(async (player, address) => {
-        await call('POST', `${session}/url`, { url: pages.address })
+        await call('POST', `${session}/url`, { url: pages.url })
         const start = `play(${JSON.stringify(player)}, ${JSON.stringify(address)}, 1)`
         await read(`void ${start}.catch((e) => seen.errors.push(String(e)))`)
         // dash.js may change the duration afterwards.

@@ -1,13 +1,11 @@
 // In charge of: the page /docs in a real browser: accessible, in both colour schemes, as wide as a phone, by keyboard.
 // Not in charge of: whether its content is correct (test/node/service/api/openapi.test.ts).
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buildWeb, SITE } from '../../../../scripts/buildWeb.ts'
+import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { sampled } from '../../../support/longForm.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
@@ -23,15 +21,14 @@ const types: Readonly<Record<string, string>> = {
   '/openapi.json': 'application/json',
   '/icon.svg': 'image/svg+xml',
 }
-let server: Server
+let server: LoopbackServer
 let browser: Browser
-let base: string
 
 beforeAll(async () => {
   if (chromium === null) return
   await buildWeb()
   const policy = POLICY.exec(await readFile(join(SITE, '_headers'), 'utf8'))?.[1] ?? ''
-  server = createServer((request, response) => {
+  server = await LoopbackServer.serve((request, response) => {
     const path = request.url ?? ''
     if (path.startsWith('/api/v0/job/')) {
       const { authorization = '' } = request.headers
@@ -43,14 +40,12 @@ beforeAll(async () => {
       (content) => response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(content),
       () => response.writeHead(404).end(),
     )
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
   browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
-  server?.close()
+  await server?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
@@ -64,7 +59,7 @@ const LOOKS: ['light' | 'dark', number][] = [
 test.each(sampled(LOOKS, 2))(
   '%s, %i pixels wide: nothing serious for axe, nothing beyond the edge, no complaint',
   async (look, width) => {
-    const { page, complaints } = await openDashboard(browser, base, {
+    const { page, complaints } = await openDashboard(browser, server.url, {
       colorScheme: look,
       viewport: { width, height: 900 },
     })
@@ -75,7 +70,7 @@ test.each(sampled(LOOKS, 2))(
 )
 
 test('by keyboard: past the contents, to an operation, into its examples', async () => {
-  const { page } = await openDashboard(browser, base)
+  const { page } = await openDashboard(browser, server.url)
   await page.goto('/docs')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
@@ -94,7 +89,7 @@ test('by keyboard: past the contents, to an operation, into its examples', async
 })
 
 test('an operation is tried with a key, and the answer is shown; a missing parameter is named', async () => {
-  const { page, complaints } = await openDashboard(browser, base)
+  const { page, complaints } = await openDashboard(browser, server.url)
   await page.goto('/docs')
   await page.getByLabel('API key for “Try it”').fill('sp_key')
   const section = page.locator('#getJob')

@@ -2,12 +2,11 @@
 // addresses, sharing and revoking, downloading all, reading facts and the log, sending webhooks again.
 // Not in charge of: playback (playback.test.ts), running jobs (userJourney.test.ts).
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { ffmpeg, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
@@ -33,21 +32,20 @@ let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let ladder: number
 let poster: Buffer
 const received: string[] = []
-const receiver = createServer((request, response) => {
-  request.resume().once('end', () => {
-    received.push(request.headers['webhook-id'] as string)
-    response.writeHead(received.length === 1 ? 500 : 204).end()
-  })
-})
+let receiver: LoopbackServer
 
 beforeAll(async () => {
   if (chromium === null) return
   tempDir = await tempDirectory()
   const clip = await makeClip(tempDir.file('harbour.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
   source = await PausableFileServer.start(clip)
-  await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done))
-  const { port } = receiver.address() as AddressInfo
-  service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: `${source.host},127.0.0.1:${port}` })
+  receiver = await LoopbackServer.serve((request, response) =>
+    request.resume().once('end', () => {
+      received.push(request.headers['webhook-id'] as string)
+      response.writeHead(received.length === 1 ? 500 : 204).end()
+    }),
+  )
+  service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: `${source.host},${receiver.host}` })
   browser = await launchChromium(chromium)
   ladder = await service.create(
     jobRequest(source.url, 'http', {
@@ -58,7 +56,7 @@ beforeAll(async () => {
       segment_length: 2,
       gop_length: 1,
       metadata: { customer: 'acme', episode: 'S02E05' },
-      webhook_url: `http://127.0.0.1:${port}/hook`,
+      webhook_url: `${receiver.url}/hook`,
       videoProfiles: [
         { output: 'video_360p', width: 640, height: 360, video_bitrate: 800 },
         { output: 'video_180p', width: 320, height: 180, video_bitrate: 300 },
@@ -73,7 +71,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
-  receiver.close()
+  await receiver?.[Symbol.asyncDispose]()
   await source?.[Symbol.asyncDispose]()
   await tempDir?.[Symbol.asyncDispose]()
 })

@@ -1,16 +1,14 @@
 // In charge of: share pages in a browser without a key: they play HLS, DASH and files, by themselves, in an iframe of
 // another origin, and in the examples of docs/sharing.md; and they look right in every colour scheme.
 // Not in charge of: who may open them (test/worker/delivery/shares.test.ts).
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Browser, Frame, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Share, SharedMedia } from '#contract/api/answers.ts'
+import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { PLAYER_CLIP, makePlayerClip } from '../../../support/media/playerClip.ts'
@@ -31,7 +29,7 @@ let service: Service
 let browser: Browser
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 /** Has another origin than the service. */
-let site: Server
+let site: LoopbackServer
 let elsewhere: string
 const pages = new Map<string, string>()
 let hls: Share & { job: number }
@@ -81,20 +79,19 @@ beforeAll(async () => {
   hls = await share(segmented, { title: 'Our <b>film</b>' })
   files = await share(single, { title: 'Two versions' })
   const player = await readFile(createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js'))
-  site = createServer((request, response) => {
+  site = await LoopbackServer.serve((request, response) => {
     const page = pages.get(request.url ?? '')
     const isPlayer = request.url === '/hls.min.js'
     response.setHeader('content-type', isPlayer ? 'text/javascript' : 'text/html; charset=utf-8')
     response.writeHead(isPlayer || page !== undefined ? 200 : 204)
     response.end(isPlayer ? player : (page ?? ''))
-  }).listen(0, '127.0.0.1')
-  await once(site, 'listening')
-  elsewhere = `http://localhost:${(site.address() as AddressInfo).port}`
+  })
+  elsewhere = `http://localhost:${site.port}`
   browser = await launchChromium(chromium)
 })
 afterAll(async () => {
   await browser?.close()
-  site?.close()
+  await site?.[Symbol.asyncDispose]()
   await service?.[Symbol.asyncDispose]()
   await tempDir?.[Symbol.asyncDispose]()
 })
