@@ -15,7 +15,8 @@ export default async function setup(): Promise<() => Promise<void>> {
   const path = await mkdtemp(join(tmpdir(), 'splicepoint-shared-'))
   process.env[DIRECTORY] = path
   process.env['NODE_COMPILE_CACHE'] = join(path, 'compiled')
-  return () => rm(path, { recursive: true, force: true })
+  // A process that was just ended may still write its compiled code.
+  return () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
 }
 
 /**

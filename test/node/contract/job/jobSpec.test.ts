@@ -34,8 +34,8 @@ describe('translation of a request into a job specification', () => {
       gopSeconds: 1,
       ipDistance: 3,
       keepFps: true,
-      passCues: false,
-      cuePid: null,
+      scte35Passthrough: false,
+      scte35Pid: null,
       service: {
         profile: null,
         provider: 'Splicepoint',

@@ -83,7 +83,7 @@ describe('a private key', () => {
     ['long nonsense', `-----BEGIN ${'A'.repeat(16_000)}`, 'is not a key in PEM form'],
   ])('%s is refused by name, and not shown', (_, text, why) => {
     const read = readPem(text.toString())
-    expect(read).toMatchObject({ ok: false, why: expect.stringContaining(why) as string })
+    expect(read).toMatchObject({ ok: false, reason: expect.stringContaining(why) as string })
     expect(JSON.stringify(read)).not.toContain(pkcs8.slice(40, 60))
   })
 

@@ -199,7 +199,7 @@ describe('decision "gop_length"', () => {
     [30000, 1001, 1, []],
     [25, 1, 4, [expect.stringContaining('Segments last 8 s instead of 6 s')]],
   ])('%d/%d, GOPs of %d s: the default length is said only where it is missed by far', (num, den, gopSeconds, said) => {
-    const packaging = { hls: true, segmentSeconds: 6, isSegmentLengthGiven: false }
+    const packaging = { hls: true, segmentSeconds: 6, hasExplicitSegmentLength: false }
     const planned = plan(segmented(packaging, { gopSeconds }), mediaInfo({ frameRate: { num, den } }))
     const warned = planned.warnings.filter(({ code }) => code === 'segment_length_snapped')
     expect(warned.map(({ message }) => message)).toEqual(said)

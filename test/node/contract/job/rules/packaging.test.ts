@@ -84,7 +84,7 @@ describe('what a job asks for', () => {
     expect(kinds.join(' ')).toBe(expected)
     expect(found).toMatchObject({
       segmentSeconds: 6,
-      isSegmentLengthGiven: false,
+      hasExplicitSegmentLength: false,
       separateAudio: false,
       tar: false,
       thumbnails: false,
@@ -97,7 +97,7 @@ describe('what a job asks for', () => {
       asked({ ...change, output_container: 'hls', program_start_time: '2026-01-31T20:15:00+01:00' }),
     ).toMatchObject({
       segmentSeconds: 4,
-      isSegmentLengthGiven: true,
+      hasExplicitSegmentLength: true,
       separateAudio: true,
       tar: true,
       programStart: Date.UTC(2026, 0, 31, 19, 15),

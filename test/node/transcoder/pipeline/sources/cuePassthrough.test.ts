@@ -169,7 +169,11 @@ test('the plan of an earlier attempt is followed, and the cues are there again',
   const before = await readFile(file!)
   taskApi.task = { ...taskApi.task!, plan: structuredClone(taskApi.storedPlan) }
   await runTask(runRequest(taskApi), fixtures.context())
-  expect(readCues(taskApi.objects().get('out/v0.ts')!)).toEqual(readCues(before))
+  const again = readCues(taskApi.objects().get('out/v0.ts')!)
+  // The sizes of frames, and with them the places in the multiplex, differ between two encodes with several threads.
+  expect(again.map((cue) => ({ ...cue, arrives: 0 }))).toEqual(readCues(before).map((cue) => ({ ...cue, arrives: 0 })))
+  for (const [index, { arrives }] of readCues(before).entries())
+    expect(Math.abs(again[index]!.arrives - arrives)).toBeLessThanOrEqual(FRAME + 1e-6)
   expect(taskApi.counts.get('plan')).toBe(1)
 })
 
