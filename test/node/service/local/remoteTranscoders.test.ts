@@ -58,7 +58,7 @@ test.each([
   [{ TRANSCODER_URLS: '127.0.0.1:8788', TRANSCODER_SECRET: SECRET }, /TRANSCODER_URLS must be http addresses/],
   [{ TRANSCODER_URLS: 'http://127.0.0.1:8788/run', TRANSCODER_SECRET: SECRET }, /TRANSCODER_URLS must be http/],
   [
-    { TRANSCODER_URLS: 'http://t:1', TRANSCODER_SECRET: SECRET, TASK_API_URL: 'door' },
+    { TRANSCODER_URLS: 'http://t:1', TRANSCODER_SECRET: SECRET, TASK_API_URL: 'task-api' },
     /TASK_API_URL must be http addresses/,
   ],
 ])('refuses %o', (env, message) => {
@@ -66,11 +66,15 @@ test.each([
 })
 
 test('accepts several addresses, without a trailing slash', () => {
-  const env = { TRANSCODER_URLS: 'http://a:1/, http://b:2', TRANSCODER_SECRET: SECRET, TASK_API_URL: 'http://door:3/' }
+  const env = {
+    TRANSCODER_URLS: 'http://a:1/, http://b:2',
+    TRANSCODER_SECRET: SECRET,
+    TASK_API_URL: 'http://task-api:3/',
+  }
   expect(readSettings(env).remote).toEqual({
     urls: ['http://a:1', 'http://b:2'],
     secret: SECRET,
-    doorUrl: 'http://door:3',
+    taskApiUrl: 'http://task-api:3',
   })
   expect(readSettings({}).remote).toBeNull()
 })
