@@ -33,7 +33,7 @@ const changeable = {
   priority: { expects: 'a whole number from -10 to 10', minimum: -10, maximum: 10 },
   max_stored_upload_bytes: {
     ...byteLimitExpectation,
-    expects: 'a whole number of bytes, or null for no bound but the account’s',
+    expects: 'a whole number of bytes, or null for no limit except the account’s',
   },
   webhook_url: {
     expects: `an http or https address of at most ${MAX_LENGTH.address} characters, or null`,

@@ -73,14 +73,14 @@ describe('wrangler.toml', () => {
   test('when valid: exit code 0, one line per check, no request to Cloudflare', async () => {
     await writeFile(tempDir.file('wrangler.toml'), TOML)
     const { code, stdout } = await doctor([])
-    expect(stdout).toMatch(/0 faults, 0 warnings, \d+ in order\.\n$/)
+    expect(stdout).toMatch(/0 faults, 0 warnings, \d+ ok\.\n$/)
     expect(stdout).toContain('wrangler is not installed here')
     expect(code).toBe(0)
   })
 
   test.each<[name: string, verdict: Check['verdict'], says: RegExp, changes: [string | RegExp, string][]]>([
-    ['slots', 'fault', /MAX_SLOTS 40 is above max_instances 20/, [['MAX_SLOTS = "20"', 'MAX_SLOTS = "40"']]],
-    ['queue', 'fault', /Nobody consumes splicepoint-tasks/, [['[[queues.consumers]]', '[[queues.nobody]]']]],
+    ['slots', 'fault', /MAX_SLOTS 40 is larger than max_instances 20/, [['MAX_SLOTS = "20"', 'MAX_SLOTS = "40"']]],
+    ['queue', 'fault', /splicepoint-tasks has no consumer/, [['[[queues.consumers]]', '[[queues.nobody]]']]],
     ['cron', 'fault', /no cron/, [['crons = ["* * * * *"]', 'crons = []']]],
   ])('%s: the planted mistake is reported with exit code 1', async (name, verdict, says, changes) => {
     let toml = TOML
@@ -209,7 +209,7 @@ describe('an address', () => {
     const { checks, figures, ...rest } = await look()
     expect(wrong(checks)).toEqual([])
     expect(figures).toMatchObject({ slots: 2, answer_ms: expect.any(Number) })
-    expect(rest).toEqual({ isThere: true, mayRun: true, mayDiagnose: true })
+    expect(rest).toEqual({ isReachable: true, canRunJobs: true, canDiagnose: true })
   })
 
   const plain =
@@ -306,8 +306,8 @@ describe('an address', () => {
     const gone = base
     server.closeAllConnections()
     await new Promise((done) => server.close(done))
-    const { checks, isReachable: isThere } = await checkEndpoint(gone, keys, new AbortController().signal)
-    expect(isThere).toBe(false)
+    const { checks, isReachable } = await checkEndpoint(gone, keys, new AbortController().signal)
+    expect(isReachable).toBe(false)
     expect(checks).toMatchObject([
       { name: 'reached', verdict: 'fault', message: expect.stringContaining('ECONNREFUSED') },
     ])
@@ -317,12 +317,12 @@ describe('an address', () => {
 
   test('without an admin key: metrics that refuse the jobs key are skipped, not reported as a fault', async () => {
     serve({ '/metrics': refused(403, 'forbidden') })
-    const { checks, canDiagnose: mayDiagnose } = await checkEndpoint(
+    const { checks, canDiagnose } = await checkEndpoint(
       base,
       { jobs: 'sp_jobs', admin: null },
       new AbortController().signal,
     )
-    expect(mayDiagnose).toBe(false)
+    expect(canDiagnose).toBe(false)
     expect(checks.at(-1)).toMatchObject({ name: 'admin_key', verdict: 'skipped' })
   })
 })
