@@ -88,12 +88,12 @@ function refuseUnused(
   { 'dry-run': isDry, share, download, title, expires, list, revoke }: OptionValues,
 ): void {
   if (isDry === true && (share === true || download !== undefined))
-    throw new UsageError('--dry-run makes no outputs: leave out --share and --download.')
+    throw new UsageError('--dry-run makes no outputs. Leave out --share and --download.')
   if (name === 'submit' && title !== undefined && share !== true)
     throw new UsageError('--title is for the shared page: add --share.')
   const others = [list === true, revoke !== undefined, title !== undefined || expires !== undefined]
   if (name === 'share' && others.filter(Boolean).length > 1)
-    throw new UsageError('--list, --revoke and a new page (--title, --expires) are three things: ask for one of them.')
+    throw new UsageError('--list, --revoke, and --title or --expires (a new page) cannot be combined.')
 }
 
 /** A request for help or the version: "--version", "--help" without a command, "help submit". */
@@ -114,7 +114,7 @@ export function helpRequest(argv: readonly string[]): { kind: 'version' | 'help'
 /** @throws UsageError if the text is not a job id */
 export function jobId(text = ''): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
-    throw new UsageError(`"${text}" is not a job id: it is a number, as submit and list show it.`)
+    throw new UsageError(`"${text}" is not a job id. A job id is the number that submit and list show.`)
   return Number(text)
 }
 
@@ -122,8 +122,8 @@ export function jobId(text = ''): number {
 export function connection(values: OptionValues, env: NodeJS.ProcessEnv): { address: string; key: string } {
   const address = String(values['url'] ?? env['SPLICEPOINT_URL'] ?? '')
   const key = String(values['key'] ?? env['SPLICEPOINT_KEY'] ?? '')
-  if (address === '') throw new UsageError('Which service? Set SPLICEPOINT_URL or give --url.')
-  if (key === '') throw new UsageError('With which key? Set SPLICEPOINT_KEY or give --key.')
+  if (address === '') throw new UsageError('The address of the service is missing. Set SPLICEPOINT_URL or use --url.')
+  if (key === '') throw new UsageError('The API key is missing. Set SPLICEPOINT_KEY or use --key.')
   return { address: serviceAddress(address), key }
 }
 
@@ -133,7 +133,7 @@ export function serviceAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new UsageError(
-      'The address of the service must be like https://transcode.example.com, and the key apart from it.',
+      'The address of the service must have the form https://transcode.example.com, without the key.',
     )
   }
   return address

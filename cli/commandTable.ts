@@ -27,14 +27,14 @@ export interface CommandSpec {
 
 /** Options of every command. */
 export const commonOptions: Readonly<Record<string, CommandOption>> = {
-  url: { type: 'string', value: 'URL', description: 'address of the service; else SPLICEPOINT_URL' },
+  url: { type: 'string', value: 'URL', description: 'address of the service; default: SPLICEPOINT_URL' },
   key: {
     type: 'string',
     value: 'KEY',
-    description: 'API key; else SPLICEPOINT_KEY, which other users of the machine cannot see',
+    description: 'API key; default: SPLICEPOINT_KEY, which other users of the machine cannot see',
   },
-  json: { type: 'boolean', description: 'print what the service answered, as one JSON document' },
-  help: { type: 'boolean', short: 'h', description: 'show what the command takes' },
+  json: { type: 'boolean', description: 'print the answer of the service as one JSON document' },
+  help: { type: 'boolean', short: 'h', description: 'show help for the command' },
   version: { type: 'boolean', short: 'V', description: 'show the version of the command' },
 }
 
@@ -47,7 +47,7 @@ const downloadTo: CommandOption = {
 const dir: CommandOption = {
   type: 'string',
   value: 'DIR',
-  description: 'where the files go; default: the current directory',
+  description: 'directory for the files; default: the current one',
 }
 const title: CommandOption = {
   type: 'string',
@@ -55,7 +55,7 @@ const title: CommandOption = {
   description: 'shown on the shared page; default: the source’s name',
 }
 const limit: CommandOption = { type: 'string', value: 'N', description: '1 to 100; default 20' }
-const cursor: CommandOption = { type: 'string', value: 'TEXT', description: 'next_cursor of the page before' }
+const cursor: CommandOption = { type: 'string', value: 'TEXT', description: 'next_cursor of the previous page' }
 
 export const commandTable = {
   submit: {
@@ -64,7 +64,7 @@ export const commandTable = {
     description: 'create a job; a file of this machine is uploaded first',
     options: {
       hls: { type: 'boolean', description: 'HLS, in the sizes that fit the source' },
-      dash: { type: 'boolean', description: 'DASH; with --hls both, from one set of segments' },
+      dash: { type: 'boolean', description: 'DASH; together with --hls, both use the same segments' },
       mp4: { type: 'boolean', description: 'MP4 files, in the sizes that fit the source' },
       preset: {
         type: 'string',
@@ -83,9 +83,9 @@ export const commandTable = {
         short: 'r',
         multiple: true,
         value: 'SIZE[:KBPS]',
-        description: 'a size of your own: 720, 720:2500 or 1280x720:2500; repeat it for more',
+        description: 'a rendition: 720, 720:2500 or 1280x720:2500; repeat it for more',
       },
-      'allow-upscaling': { type: 'boolean', description: 'make sizes that are larger than the source too' },
+      'allow-upscaling': { type: 'boolean', description: 'also make renditions that are larger than the source' },
       container: {
         type: 'string',
         value: 'NAME',
@@ -94,14 +94,14 @@ export const commandTable = {
       },
       codec: { type: 'string', value: 'NAME', description: 'video_codec', values: WIRE_VIDEO_CODECS },
       mode: { type: 'string', value: 'NAME', description: 'video_bitrate_mode', values: ['vbr', 'cbr', 'qvbr'] },
-      'audio-bitrate': { type: 'string', value: 'KBPS', description: 'of stereo aac; default 128' },
+      'audio-bitrate': { type: 'string', value: 'KBPS', description: 'audio bitrate of stereo AAC; default 128' },
       'no-audio': { type: 'boolean', description: 'outputs without audio' },
       metadata: {
         type: 'string',
         short: 'm',
         multiple: true,
         value: 'NAME=VALUE',
-        description: 'your own note on the job, shown and searchable; repeat it for more',
+        description: 'metadata of the job, shown and searchable; can be repeated',
       },
       set: {
         type: 'string',
@@ -113,13 +113,13 @@ export const commandTable = {
       'idempotency-key': {
         type: 'string',
         value: 'TEXT',
-        description: 'the same text makes no second job; default: a random one',
+        description: 'a second request with the same text creates no second job; default: a random text',
       },
       'upload-again': {
         type: 'boolean',
-        description: 'send the file also if it is still stored from an earlier upload',
+        description: 'upload the file even if it is still stored from an earlier upload',
       },
-      'dry-run': { type: 'boolean', description: 'plan and estimate only, nothing is encoded; waits for the result' },
+      'dry-run': { type: 'boolean', description: 'plan and estimate without encoding; waits for the result' },
       watch,
       download: downloadTo,
       share: { type: 'boolean', description: 'wait, then create a page that plays the outputs without a key' },
@@ -148,7 +148,7 @@ export const commandTable = {
         short: 'm',
         multiple: true,
         value: 'NAME=VALUE',
-        description: 'only jobs with this metadata; repeat it for more',
+        description: 'only jobs with this metadata; can be repeated',
       },
       limit,
       cursor,
@@ -177,7 +177,7 @@ export const commandTable = {
     usage: 'ID',
     positionalCount: [1, 1],
     description: 'download all files of a job as one tar',
-    options: { to: { type: 'string', value: 'FILE', description: 'its name; default: the archive’s own' } },
+    options: { to: { type: 'string', value: 'FILE', description: 'file name; default: the name of the archive' } },
   },
   share: {
     usage: 'ID',
@@ -186,8 +186,8 @@ export const commandTable = {
     options: {
       title,
       expires: { type: 'string', value: 'TIME', description: '45m, 12h or 30d; default 30d' },
-      list: { type: 'boolean', description: 'list the pages of the job instead' },
-      revoke: { type: 'string', value: 'SHARE', description: 'revoke this one instead' },
+      list: { type: 'boolean', description: 'list the shared pages of the job' },
+      revoke: { type: 'string', value: 'SHARE', description: 'revoke this shared page' },
     },
   },
   log: {
@@ -214,15 +214,15 @@ export const commandTable = {
   uploads: {
     usage: 'list|delete NUMBER|token',
     positionalCount: [1, 2],
-    description: 'list or delete uploads, or issue an upload token for a page of yours',
+    description: 'list or delete uploads, or issue an upload token for your own web page',
     options: {
       state: { type: 'string', value: 'NAME', description: 'list: only these', values: ['receiving', 'ready'] },
       limit,
       cursor,
       'max-bytes': { type: 'string', value: 'SIZE', description: 'token: largest file, 500MB or 2GB' },
-      'max-files': { type: 'string', value: 'N', description: 'token: how many; default 1' },
+      'max-files': { type: 'string', value: 'N', description: 'token: number of files; default 1' },
       expires: { type: 'string', value: 'TIME', description: 'token: 90s to 24h; default 1h' },
-      name: { type: 'string', value: 'TEXT', description: 'token: for your own records' },
+      name: { type: 'string', value: 'TEXT', description: 'token: a label, for your own records' },
     },
     subcommands: ['list', 'delete', 'token'],
   },
@@ -232,8 +232,8 @@ export const commandTable = {
     positionalCount: [1, 2],
     description: 'manage API keys; needs an admin key',
     options: {
-      account: { type: 'string', value: 'NAME', description: 'issue: whose key it is' },
-      label: { type: 'string', value: 'TEXT', description: 'issue: what it is for' },
+      account: { type: 'string', value: 'NAME', description: 'issue: account of the key' },
+      label: { type: 'string', value: 'TEXT', description: 'issue: label of the key' },
       scope: {
         type: 'string',
         multiple: true,
@@ -247,36 +247,40 @@ export const commandTable = {
   vault: {
     usage: 'rotate',
     positionalCount: [1, 1],
-    description: 'seal stored credentials again with the newest key of VAULT_KEYS; needs an admin key',
+    description: 'encrypt stored credentials again with the newest key of VAULT_KEYS; needs an admin key',
     options: {},
     subcommands: ['rotate'],
   },
   doctor: {
     usage: '[URL]',
     positionalCount: [0, 1],
-    description: 'check a deployment and say how to repair what is wrong',
+    description: 'check a deployment and say how to fix problems',
     options: {
       'admin-key': {
         type: 'string',
         value: 'KEY',
         description:
-          'lets the service look at itself; else SPLICEPOINT_ADMIN_KEY, which other users of the machine cannot see',
+          'admin key for the diagnosis of the service; default: SPLICEPOINT_ADMIN_KEY, which other users of the machine cannot see',
       },
       config: {
         type: 'string',
         value: 'FILE',
-        description: 'wrangler.toml to look at; default: the one here, without a URL',
+        description: 'wrangler.toml to check; default without a URL: the one in this directory',
       },
-      'no-jobs': { type: 'boolean', description: 'run none' },
-      input: { type: 'string', value: 'ADDRESS', description: 'an http address of media that a job reads too' },
+      'no-jobs': { type: 'boolean', description: 'run no test jobs' },
+      input: {
+        type: 'string',
+        value: 'ADDRESS',
+        description: 'http address of a media file that one more test job reads',
+      },
       store: {
         type: 'string',
         multiple: true,
         value: 's3://BUCKET/PREFIX',
-        description: 'a store that a job writes to as well, with the keys of AWS_ACCESS_KEY_ID, …; repeat it for more',
+        description: 'a store that one more test job writes to, with the keys in AWS_ACCESS_KEY_ID, …; can be repeated',
       },
-      timeout: { type: 'string', value: 'SECONDS', description: 'for one job; default 300' },
-      idle: { type: 'boolean', description: 'wait 90 seconds more, and see whether idle containers end' },
+      timeout: { type: 'string', value: 'SECONDS', description: 'time limit of one test job; default 300' },
+      idle: { type: 'boolean', description: 'wait 90 more seconds to check that idle containers end' },
     },
   },
   completion: {

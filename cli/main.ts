@@ -193,7 +193,9 @@ try {
   process.exitCode = await main()
 } catch (error) {
   process.exitCode = signal.aborted ? EXIT_CODES.interrupted : exitCodeOf(error)
-  const told = signal.aborted ? 'Interrupted. A job that was created goes on: splicepoint list' : errorMessage(error)
+  const told = signal.aborted
+    ? 'Interrupted. A job that was already created continues: splicepoint list'
+    : errorMessage(error)
   const document = signal.aborted ? { error: { code: 'interrupted', message: told } } : errorDocument(error)
   writeFileSync(2, `${asJson ? JSON.stringify(document) : fitted(told)}\n`)
 }

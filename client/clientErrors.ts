@@ -15,7 +15,7 @@ export class ServiceError extends Error {
 
   constructor(status: number, text: string) {
     const told = parseErrorBody(text)
-    super(told?.message ?? `The address answered HTTP ${status} without a reason. Is it a Splicepoint service?`)
+    super(told?.message ?? `The address answered HTTP ${status} without an error message. Is it a Splicepoint service?`)
     this.status = status
     this.code = (told?.code as RequestErrorCode | undefined) ?? null
     this.field = told?.field ?? null

@@ -2,37 +2,37 @@
 // Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run docs).
 
 export interface JobRequest {
-  /** Object key with its bucket when a cloud provider is used, otherwise an address. Must be a string of 1 to 4096 characters. */
+  /** Bucket and object key with a cloud provider, otherwise an address. Must be a string of 1 to 4096 characters. */
   input: number | string
-  /** Container, or kind of segmented output. Must be one of "ts", "mp4", "hls", "silverlight". Default: "mp4". */
+  /** Container of the outputs, or kind of segmented output. Must be one of "ts", "mp4", "hls", "silverlight". Default: "mp4". */
   output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | null | undefined
   /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
   ts_mode_input_audio_source_stream_count?: number | string | null | undefined
-  /** Directory, in any bucket of the output provider, where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
+  /** Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file: {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
   audio_output_path?: string | null | undefined
   /** Directory of the outputs. Must be a string of at most 1024 characters. */
   bucket_output_path?: string | null | undefined
-  /** Separate audio in segmented output. Must be true or false. Default: false. */
+  /** true = separate audio tracks in segmented output; false = audio in the video segments. Must be true or false. Default: false. */
   master_variant_mode?: boolean | null | undefined
   /** Alias of master_variant_mode; the stored config shows this name. Must be true or false. */
   separate_audio?: boolean | null | undefined
-  /** HLS in segmented output. Must be true or false. Default: false. */
+  /** true = segmented output has HLS playlists. Must be true or false. Default: false. */
   segmented_output_hls?: boolean | null | undefined
-  /** DASH in segmented output. Must be true or false. Default: false. */
+  /** true = segmented output has a DASH manifest. Must be true or false. Default: false. */
   segmented_output_dash?: boolean | null | undefined
-  /** Segment length, snapped to whole GOPs (docs/segmented.md); absent = 6. Must be a number above 0 and at most 60 (seconds); others are clamped with a warning. */
+  /** Segment length, in seconds, rounded to whole GOPs (docs/segmented.md); absent = 6. Must be a number above 0 and at most 60 (seconds); others are clamped with a warning. */
   segment_length?: number | string | null | undefined
   /** Video codec. Must be one of "h.264", "mpeg2", "hevc". Default: "h.264". */
   video_codec?: 'h.264' | 'mpeg2' | 'hevc' | null | undefined
-  /** Distance between I/P frames. Must be a whole number from 1 to 8; others are clamped with a warning. */
+  /** Distance between I and P frames: the number of B-frames between them, plus one. Must be a whole number from 1 to 8; others are clamped with a warning. */
   ip_distance?: number | string | null | undefined
-  /** GOP length. Must be a number above 0 and at most 60 (seconds); others are clamped with a warning. */
+  /** Length of a GOP, in seconds. Must be a number above 0 and at most 60 (seconds); others are clamped with a warning. */
   gop_length?: number | string | null | undefined
-  /** SCTE-35 passthrough; scte35_passthrough is accepted too. Must be true or false. Default: false. */
+  /** true = SCTE-35 cues of the source are kept in the outputs. The spelling scte35_passthrough is accepted too. Must be true or false. Default: false. */
   scte35_passthough?: boolean | null | undefined
   /** Alias of scte35_passthough; stored under that name. Must be true or false. */
   scte35_passthrough?: boolean | null | undefined
-  /** PID of the cues; -1 = the source’s. Must be a whole number from 32 to 8190, or -1. */
+  /** PID of the SCTE-35 cues; -1 = as in the source. Must be a whole number from 32 to 8190, or -1. */
   scte35_pid_remap?: number | string | null | undefined
   /** Signalling of ts files: dvb (AC-3 descriptors, teletext and DVB subtitles of the source kept) or atsc (PSIP); absent = AC-3 as in ATSC, and an SDT. Must be one of "dvb", "atsc". */
   ts_profile?: 'dvb' | 'atsc' | null | undefined
@@ -52,57 +52,57 @@ export interface JobRequest {
   audio_pid?: number | string | null | undefined
   /** Also store the segmented output as one tar archive. Must be true or false. */
   create_tar_file?: boolean | null | undefined
-  /** Volume in percent. Must be a number from 0 to 200. */
+  /** Volume in percent of the source. Must be a number from 0 to 200. */
   audio_volume?: number | string | null | undefined
-  /** Encoding speed or quality of h.264 and hevc: good is the fastest. No effect with mpeg2. Must be one of "good", "better", "best". Default: "good". */
+  /** Encoding speed or quality of h.264 and hevc: good is the fastest, best the slowest. No effect with mpeg2. Must be one of "good", "better", "best". Default: "good". */
   h264_quality?: 'good' | 'better' | 'best' | null | undefined
   /** Display aspect and rotation. Must be one of "passthrough", "force_4:3", "force_16:9", "invert_aspect_ratio", "rotate_counterclockwise", "rotate_clockwise", "rotate_counterclockwise + invert_aspect_ratio". Default: "passthrough". */
   video_aspect_ratio?: 'passthrough' | 'force_4:3' | 'force_16:9' | 'invert_aspect_ratio' | 'rotate_counterclockwise' | 'rotate_clockwise' | 'rotate_counterclockwise + invert_aspect_ratio' | null | undefined
-  /** Level in percent of the bars that a rotation leaves. Must be a number from 0 to 100. */
+  /** Brightness, in percent, of the bars around a rotated frame. Must be a number from 0 to 100. */
   rotation_blackness?: number | string | null | undefined
-  /** Keep closed captions, and write them as WebVTT beside segmented output. Must be true or false. */
+  /** Keep closed captions, and also write them as WebVTT in segmented output. Must be true or false. */
   closed_captions?: boolean | null | undefined
-  /** Deinterlace. Must be true or false. Default: false. */
+  /** true = all outputs are deinterlaced. Must be true or false. Default: false. */
   force_progressive?: boolean | null | undefined
-  /** Preserve the frame rate. Must be true or false. Default: true. */
+  /** true = the frame rate of the source is kept; false = the nearest standard frame rate is used. Must be true or false. Default: true. */
   keep_fps?: boolean | null | undefined
-  /** Address of an image used as a watermark. Must be an http or https address of at most 4096 characters, or null. */
+  /** Address of an image (PNG, JPEG or WebP) that is drawn over the video. Must be an http or https address of at most 4096 characters, or null. */
   logo_url?: string | null | undefined
-  /** Inverse telecine where 3:2 pulldown is measured. Must be true or false. */
+  /** true = inverse telecine if 3:2 pulldown is detected. Must be true or false. */
   auto_detelecine_flag?: boolean | null | undefined
   /** How the video is fitted, flipped or rotated. Must be one of "none", "letterbox", "crop", "stretch", "hflip", "vflip", "rotate180". Default: "none". */
   picture_transform?: 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180' | null | undefined
   /** Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume. Must be a number from -40 to -5 (LUFS). */
   loudness_lufs?: number | string | null | undefined
-  /** What an HDR source becomes: sdr = tone-mapped, source = HDR as it is (hevc only). Absent = source for hevc, sdr otherwise. Must be one of "sdr", "source". */
+  /** Dynamic range of outputs of an HDR source: sdr = tone-mapped, source = HDR is kept (hevc only). Absent = source for hevc, sdr otherwise. Must be one of "sdr", "source". */
   dynamic_range?: 'sdr' | 'source' | null | undefined
   /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
   program_number?: number | string | null | undefined
-  /** Errors of the source (damaged packets, concealed frames, filled audio gaps) with which the job still succeeds, with warnings; one more ends it early with too_many_source_errors. Absent = any number. Must be a whole number from 0 to 1000000. */
+  /** Number of errors in the source (damaged packets, concealed frames, filled audio gaps) up to which the job succeeds, with warnings. With more, it ends early with too_many_source_errors. Absent = no limit. Must be a whole number from 0 to 1000000. */
   max_source_errors?: number | string | null | undefined
   /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be an http or https address of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
-  /** Thumbnails for the seek bar, and a poster. Must be true or false. */
+  /** true = segmented output has thumbnails for the seek bar, and a poster. Must be true or false. */
   thumbnails?: boolean | null | undefined
-  /** A still picture of the source in status.poster; absent = true. Must be true or false. */
+  /** true = a still image of the source is available as status.poster; absent = true. Must be true or false. */
   preview?: boolean | null | undefined
   /** Corner of the logo; absent = top_right. Must be one of "top_left", "top_right", "bottom_left", "bottom_right". */
   logo_position?: 'top_left' | 'top_right' | 'bottom_left' | 'bottom_right' | null | undefined
   /** Opacity of the logo in percent; absent = 100. Must be a number from 0 to 100. */
   logo_opacity?: number | string | null | undefined
-  /** Cache-Control of every object of the job, in place of the usual one for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
+  /** Cache-Control of every object of the job, instead of the default for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
   cache_control?: string | null | undefined
-  /** First PROGRAM-DATE-TIME of segmented output. Must be a time with a time zone, like "2026-01-31T20:15:00Z". */
+  /** Time of the first frame: the first EXT-X-PROGRAM-DATE-TIME of HLS playlists. Must be a time with a time zone, like "2026-01-31T20:15:00Z". */
   program_start_time?: string | false | null | undefined
   /** Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning. Must be true or false. */
   allow_upscaling?: boolean | null | undefined
   /** auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given. Must be one of "auto". */
   ladder?: 'auto' | null | undefined
-  /** Id or name of a preset, whose members are the job’s where the body has none (docs/api.md). Must be a string of 1 to 100 characters. */
+  /** Id or name of a preset. Its members apply to the job unless the body has them too (docs/api.md). Must be a string of 1 to 100 characters. */
   preset?: string | null | undefined
-  /** Names and values of your own: kept with the job, in lists and webhooks, and searched. Must be an object of at most 20 strings of at most 500 characters. */
+  /** Your own names and values. They are stored with the job, returned in lists and webhooks, and searchable. Must be an object of at most 20 strings of at most 500 characters. */
   metadata?: Record<string, string> | null | undefined
-  /** 1 to 16 renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them. */
+  /** 1 to 16 renditions. Required, unless ladder is "auto" (then it must be left out) or a preset has them. */
   videoProfiles?: VideoProfile[] | null | undefined
   /** Empty for outputs without audio. Required, unless a preset has them. */
   audioProfiles?: AudioProfile[] | null | undefined
@@ -118,21 +118,21 @@ export interface PresetJob extends Omit<JobRequest, 'input' | 'preset' | 'audioP
 }
 
 export interface VideoProfile {
-  /** Destination including file name; empty or absent = derived. Must be a string of at most 1024 characters. */
+  /** Path of the output including its file name; empty or absent = derived from the source. Must be a string of at most 1024 characters. */
   output?: string | null | undefined
-  /** Output width in pixels; 0 = the source’s. Must be a whole number from 16 to 7680, or 0. */
+  /** Width of the output in pixels; 0 = derived from height or source. Must be a whole number from 16 to 7680, or 0. */
   width: number | string
-  /** Output height in pixels; 0 = the source’s. Must be a whole number from 16 to 4320, or 0. */
+  /** Height of the output in pixels; 0 = derived from width or source. Must be a whole number from 16 to 4320, or 0. */
   height: number | string
-  /** Constant or variable bitrate; absent = vbr. Must be one of "cbr", "vbr", "qvbr". */
+  /** Constant (cbr) or variable (vbr) bitrate, or constant quality; absent = vbr. Must be one of "cbr", "vbr", "qvbr". */
   video_bitrate_mode?: 'cbr' | 'vbr' | 'qvbr' | null | undefined
-  /** kbps. Subject to a minimum. Must be a number of kbps, at least 100. */
+  /** Bitrate in kbps. The minimum depends on codec and resolution. Must be a number of kbps, at least 100. */
   video_bitrate: number | string
-  /** Factor on the source’s frame rate. Must be one of "1x", "1/2x", "2x". Default: "1x". */
+  /** Factor by which the frame rate of the source is multiplied. Must be one of "1x", "1/2x", "2x". Default: "1x". */
   video_framerate?: '1x' | '1/2x' | '2x' | null | undefined
   /** Positions in audioProfiles that this output carries, comma-separated; absent or empty = all; none = no audio (an extension). Must be a position in audioProfiles from 0 to 7, several separated by commas, like "0,1", or "none". */
   audio_profiles?: number | string | null | undefined
-  /** Scan of this output. Must be one of "progressive". */
+  /** Scan type of this output. Must be one of "progressive". */
   video_format?: 'progressive' | null | undefined
 }
 
@@ -141,15 +141,15 @@ export interface AudioProfile {
   audio_codec?: 'aac' | 'ac3' | 'mp2' | null | undefined
   /** 2 = stereo, 6 = 5.1. Must be one of "2", "6". */
   audio_channels?: '2' | '6' | number | null | undefined
-  /** kbps. Must be one of "32", "40", "64", "96", "128", "192", "256", "384", "448", "768". */
+  /** Bitrate in kbps. Must be one of "32", "40", "64", "96", "128", "192", "256", "384", "448", "768". */
   audio_bitrate?: '32' | '40' | '64' | '96' | '128' | '192' | '256' | '384' | '448' | '768' | number | null | undefined
   /** Downmix from 5.1 to stereo, even when audio_channels is 6. Must be true or false. */
   primary_audio_downmix_to_stereo?: boolean | null | undefined
-  /** Index of the source’s audio stream, from 1. Required for audio to be produced. Must be the index of a source stream from 1 to 8. */
+  /** Number of the audio stream of the source, from 1. Without it, no audio is produced. Must be the index of a source stream from 1 to 8. */
   source_stream?: '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | number | null | undefined
-  /** Dialogue level of ac3; 0 = passthrough. Must be a whole number from 0 to 31. */
+  /** Dialogue level (dialnorm) of ac3; 0 = as in the source. Must be a whole number from 0 to 31. */
   dolby_digital_dialnorm?: number | string | null | undefined
-  /** Stereo of more than two channels (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro. Must be one of "lo_ro", "lt_rt". */
+  /** How more than two channels become stereo (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro. Must be one of "lo_ro", "lt_rt". */
   downmix?: 'lo_ro' | 'lt_rt' | null | undefined
   /** true = the LFE channel is part of a stereo downmix; absent = it is left out. Must be true or false. */
   downmix_lfe?: boolean | null | undefined
@@ -166,21 +166,21 @@ export interface Credential {
   secret_key?: string | null | undefined
   /** Region of the target bucket. Must be a string on one line of at most 1024 characters, or null. */
   region?: string | null | undefined
-  /** Oracle only. Must be a string on one line of at most 1024 characters, or null. */
+  /** Oracle only: OCID of the tenancy. Must be a string on one line of at most 1024 characters, or null. */
   tenancy_ocid?: string | null | undefined
-  /** Oracle only. Must be a string on one line of at most 1024 characters, or null. */
+  /** Oracle only: OCID of the user. Must be a string on one line of at most 1024 characters, or null. */
   user_ocid?: string | null | undefined
-  /** Oracle only: the user’s fingerprint. Must be a string on one line of at most 1024 characters, or null. */
+  /** Oracle only: fingerprint of the API key of the user. Must be a string on one line of at most 1024 characters, or null. */
   oci_fingerprint?: string | null | undefined
-  /** Google only. Must be a string on one line of at most 1024 characters, or null. */
+  /** Google only: id of the project. Must be a string on one line of at most 1024 characters, or null. */
   project_id?: string | null | undefined
-  /** Google only. Must be a string on one line of at most 1024 characters, or null. */
+  /** Google only: e-mail address of the service account. Must be a string on one line of at most 1024 characters, or null. */
   client_email?: string | null | undefined
-  /** Google only. Must be a string on one line of at most 1024 characters, or null. */
+  /** Google only: id of the service account. Must be a string on one line of at most 1024 characters, or null. */
   client_id?: string | null | undefined
-  /** Google only. Must be a string on one line of at most 1024 characters, or null. */
+  /** Google only: id of the private key. Must be a string on one line of at most 1024 characters, or null. */
   private_key_id?: string | null | undefined
-  /** A key in PEM form. Must be a string of at most 16384 characters, or null. */
+  /** Private key in PEM form. Must be a string of at most 16384 characters, or null. */
   private_key?: string | null | undefined
   /** Token of temporary credentials. Must be a string of at most 16384 characters, or null. */
   session_token?: string | null | undefined

@@ -72,7 +72,7 @@ export async function readJsonAnswer<T>(response: Response): Promise<T> {
   try {
     return (await response.json()) as T
   } catch (error) {
-    throw new NetworkError(`The answer of ${new URL(response.url).origin} is not JSON, or was cut off.`, {
+    throw new NetworkError(`The answer of ${new URL(response.url).origin} is not valid JSON, or it is incomplete.`, {
       cause: error,
     })
   }

@@ -45,7 +45,7 @@ export const errorAnswer = z.object({
     field: z.string().exactOptional(),
     details: z
       .union([z.array(problem), z.record(z.string(), z.unknown())])
-      .describe('Of a request with mistakes: all of them. Otherwise facts that belong to the code.')
+      .describe('For an invalid request, a list of all problems. Otherwise details that depend on the code.')
       .exactOptional(),
   }),
 })

@@ -115,6 +115,6 @@ export function settings(env: Env): Settings {
     trustProxy: readTrustProxy(env, problems),
   }
   cache.set(env, made)
-  for (const error of problems) console.error(JSON.stringify({ level: 'error', msg: 'setting refused', error }))
+  for (const error of problems) console.error(JSON.stringify({ level: 'error', msg: 'invalid setting', error }))
   return made
 }

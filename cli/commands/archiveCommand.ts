@@ -61,9 +61,12 @@ async function writeArchive(
   let done = 0
   for (;;) {
     const broken = (error: unknown): never => {
-      throw new NetworkError(`The archive broke off after ${formatBytes(done)}: ${describeError(error)}.`, {
-        cause: error,
-      })
+      throw new NetworkError(
+        `The download of the archive was interrupted after ${formatBytes(done)}: ${describeError(error)}.`,
+        {
+          cause: error,
+        },
+      )
     }
     const next = await chunks.next().catch(broken)
     if (next.done) break

@@ -79,15 +79,15 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
 function refuseContradictions(flags: JobFlags): void {
   const { hls, dash, mp4, container, rendition, mode, preset } = flags
   if (mp4 === true && (hls === true || dash === true))
-    throw new UsageError('--mp4 makes files, --hls and --dash make segments: give one or the other.')
+    throw new UsageError('--mp4 makes files, --hls and --dash make segments. They cannot be combined.')
   if (container !== undefined && (hls ?? dash ?? mp4) === true)
-    throw new UsageError('--hls, --dash and --mp4 choose the container themselves: leave out --container.')
+    throw new UsageError('--hls, --dash and --mp4 determine the container. Leave out --container.')
   if (mode !== undefined && rendition === undefined && (hls ?? dash ?? mp4) === true)
-    throw new UsageError('--mode is for renditions of yours: give them with --rendition.')
+    throw new UsageError('--mode applies to renditions given with --rendition.')
   if (mode !== undefined && rendition === undefined && preset !== undefined)
-    throw new UsageError('--mode is for renditions of yours: give them with --rendition, or leave out --preset.')
+    throw new UsageError('--mode applies to renditions given with --rendition, not to those of --preset.')
   if (flags['no-audio'] === true && flags['audio-bitrate'] !== undefined)
-    throw new UsageError('--no-audio leaves no audio for --audio-bitrate: give one or the other.')
+    throw new UsageError('--no-audio and --audio-bitrate cannot be combined.')
 }
 
 /** Sets the output format and its manifests. */
@@ -111,7 +111,7 @@ function applyVideo(body: JobBody, flags: JobFlags, isBare: boolean): void {
     body['videoProfiles'] = (renditions ?? ['0']).map((each) => rendition(each, flags))
     delete body['ladder']
   } else if (mode !== undefined) {
-    throw new UsageError('--mode is for renditions of yours: give them with --rendition.')
+    throw new UsageError('--mode applies to renditions given with --rendition.')
   } else if ((hls ?? dash ?? mp4) === true && body['videoProfiles'] === undefined && flags.preset === undefined) {
     body['ladder'] = 'auto'
     return

@@ -22,7 +22,9 @@ export async function keysCommand(
   const needsId = action === 'rotate' || action === 'revoke'
   if (needsId !== (id !== undefined)) {
     throw new UsageError(
-      needsId ? `Which key? splicepoint keys ${action} ID` : 'Write: keys list|issue|rotate ID|revoke ID',
+      needsId
+        ? `The id of the key is missing: splicepoint keys ${action} ID`
+        : 'Write: keys list|issue|rotate ID|revoke ID',
     )
   }
   switch (action) {
@@ -37,11 +39,11 @@ export async function keysCommand(
         ...(label === undefined ? {} : { label }),
         ...(scope === undefined ? {} : { scopes: scope }),
       })
-      return { document, text: `${document.key}\nKeep it: it is shown this once.` }
+      return { document, text: `${document.key}\nStore it now: it is shown only once.` }
     }
     case 'rotate': {
       const document = await client.rotateKey(id ?? '')
-      const kept = `${document.key}\nKeep it: it is shown this once. ${id} is revoked and stops working within a minute.`
+      const kept = `${document.key}\nStore it now: it is shown only once. ${id} is revoked and stops working within a minute.`
       const warned = document.warnings.map(({ code, message }) =>
         stripControlCharacters(`warning: ${code}: ${message}`),
       )

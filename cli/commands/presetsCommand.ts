@@ -32,7 +32,7 @@ export async function presetsCommand(
   const { presets: all } = await client.presets()
   const found = all.find((one) => one.preset_id === name) ?? all.find((one) => isSameName(one.name, name))
   if (action === 'save') {
-    if (file === undefined) throw new UsageError(`Which job? splicepoint presets save ${name} --file job.json`)
+    if (file === undefined) throw new UsageError(`The job is missing: splicepoint presets save ${name} --file job.json`)
     // The service validates it.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
     const job = (await readBody(file)) as unknown as PresetJob

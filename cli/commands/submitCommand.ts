@@ -39,7 +39,7 @@ export async function submitCommand(
   const document = flags.file === undefined ? null : await readBody(flags.file)
   const body = applyJobFlags(document, flags)
   if (source !== undefined) await resolveSource(client, body, source, flags, notes)
-  else if (!document) throw new UsageError('Name the source: a file, an address, or a job with --file.')
+  else if (!document) throw new UsageError('The source is missing: give a file, an address, or a job with --file.')
   return client.create(asRequest(body), {
     dryRun: flags['dry-run'] === true,
     ...(flags['idempotency-key'] === undefined ? {} : { idempotencyKey: flags['idempotency-key'] }),
@@ -64,9 +64,7 @@ async function resolveSource(
     const provider = providerOfScheme(scheme)
     if (provider === null) {
       const schemes = PROVIDERS.flatMap((each) => rulesOf(each).schemes).join(', ')
-      throw new UsageError(
-        `${source}: a job cannot read from ${scheme} addresses. Schemes that it can read from: ${schemes}.`,
-      )
+      throw new UsageError(`${source}: a job cannot read from ${scheme} addresses. Supported schemes: ${schemes}.`)
     }
     body['input'] = source
     setInputProvider(body, provider)
@@ -85,7 +83,7 @@ async function resolveSource(
     })
     if (reused)
       say(
-        `${source} (${formatBytes(found.size)}) is still stored from an earlier upload. --upload-again sends it again.`,
+        `${source} (${formatBytes(found.size)}) is still stored from an earlier upload. Use --upload-again to upload it again.`,
       )
     body['input'] = input
   } finally {

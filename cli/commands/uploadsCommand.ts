@@ -56,7 +56,7 @@ async function token(client: Client, flags: UploadFlags): Promise<CommandResult>
   })
   const { max_files, max_bytes, expires_at, upload_url } = document
   const terms = `For ${max_files} file${max_files === 1 ? '' : 's'} of at most ${formatBytes(max_bytes)}, until ${formatTime(expires_at)}, at ${upload_url}.`
-  return { document, text: `${document.token}\n${terms} It is shown this once.` }
+  return { document, text: `${document.token}\n${terms} It is shown only once.` }
 }
 
 /** @throws UsageError with the message of `reader` */

@@ -22,7 +22,7 @@ export async function vaultCommand(
     resealed += batch.resealed
     for (const job of batch.unreadable) unreadable.add(job)
     for (const key of batch.unreadable_keys) keys.add(key)
-    if (!batch.done) note(`${resealed} sealed again with ${batch.key_id}, up to job ${batch.next}`)
+    if (!batch.done) note(`${resealed} encrypted again with ${batch.key_id}, up to job ${batch.next}`)
     place = batch
     if (!batch.done) continue
     const lost = [...[...unreadable].map((id) => `job ${id}`), ...[...keys].map((id) => `key ${id}`)]
@@ -31,8 +31,8 @@ export async function vaultCommand(
     return {
       document: sum,
       text: [
-        `Everything is sealed with ${batch.key_id} (${resealed} sealed again): the other keys may leave VAULT_KEYS.`,
-        ...(lost.length === 0 ? [] : [`Lost before, since their key is in VAULT_KEYS no more: ${lost.join(', ')}`]),
+        `Everything is encrypted with ${batch.key_id} (${resealed} encrypted again). The other keys can be removed from VAULT_KEYS.`,
+        ...(lost.length === 0 ? [] : [`Lost, because their key is no longer in VAULT_KEYS: ${lost.join(', ')}`]),
       ].join('\n'),
     }
   }

@@ -44,7 +44,7 @@ export async function downloadOutputs(
   const place = relative('.', directory) || '.'
   const there = files.length - fresh.length
   say(
-    `${count(fresh.length)} (${formatBytes(sum)}) downloaded to ${place}${there === 0 ? '' : `; ${count(there)} ${there === 1 ? 'was' : 'were'} there already`}`,
+    `${count(fresh.length)} (${formatBytes(sum)}) downloaded to ${place}${there === 0 ? '' : `; ${count(there)} ${there === 1 ? 'was' : 'were'} already there`}`,
   )
   return files
 }

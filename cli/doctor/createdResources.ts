@@ -40,10 +40,10 @@ export class CreatedResources {
     return left.length > 0
       ? fault(
           'removed',
-          `Left behind: ${left.join('; ')}`,
-          'npx splicepoint cancel, delete and uploads delete; objects of stores by hand.',
+          `Not removed: ${left.join('; ')}`,
+          'Use npx splicepoint cancel, delete and uploads delete; delete objects in stores by hand.',
         )
-      : ok('removed', `Nothing of ${total} jobs, uploads and objects is left.`)
+      : ok('removed', `All ${total} jobs, uploads and objects were removed.`)
   }
 }
 

@@ -59,7 +59,9 @@ async function readOptions(
         () => false,
       )))
   if (!isMeant && address === undefined) {
-    throw new UsageError(`There is no ${CONFIGURATION} here: name one with --config, or the address of a service.`)
+    throw new UsageError(
+      `There is no ${CONFIGURATION} in this directory. Give one with --config, or the address of a service.`,
+    )
   }
   const run = `splicepoint-doctor-${crypto.randomUUID().slice(0, 8)}`
   return {
@@ -87,7 +89,7 @@ export async function doctorCommand(
   const figures: Record<string, number> = {}
   let jobs: Report['jobs'] = []
   if (options.configuration !== null) {
-    note(`looking at ${options.configuration} …`)
+    note(`checking ${options.configuration} …`)
     sections['Configuration'] = [
       ...(await checkWranglerToml(options.configuration)),
       ...(await checkDeployment(options.configuration, signal)),
@@ -110,7 +112,7 @@ async function checkService(
   signal: AbortSignal,
   note: (text: string) => void,
 ): Promise<Report['jobs']> {
-  note(`looking at ${address} …`)
+  note(`checking ${address} …`)
   const began = Date.now()
   const outside = await checkEndpoint(address, options, signal)
   sections['Address'] = outside.checks
@@ -118,7 +120,7 @@ async function checkService(
   const admin = outside.canDiagnose ? new Client(address, options.admin ?? options.jobs ?? '', signal) : null
   let inside: ServiceReport | null = null
   if (admin) {
-    note('asking the service about itself …')
+    note('requesting the diagnosis of the service …')
     inside = { checks: [], diagnosis: null }
     const remedy = 'See the log of the Worker: npx wrangler tail.'
     const failed = await runCheck(

@@ -44,9 +44,7 @@ export function makeReport(parts: Omit<Report, 'ok' | 'at'>): Report {
 const round = (value: number): number => Math.round(value * 100) / 100
 
 export function reportText({ address, sections, figures, jobs }: Report): string {
-  const lines = [
-    address === null ? 'Configuration alone: name an address to look at a service.' : `Service at ${address}`,
-  ]
+  const lines = [address === null ? 'Configuration only: give an address to check a service.' : `Service at ${address}`]
   for (const [title, checks] of Object.entries(sections)) {
     if (checks.length === 0) continue
     lines.push('', title)
@@ -66,7 +64,7 @@ export function reportText({ address, sections, figures, jobs }: Report): string
   const all = Object.values(sections).flat()
   const [faults, warnings] = [count(all, 'fault'), count(all, 'warning')]
   const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`
-  lines.push('', `${plural(faults, 'fault')}, ${plural(warnings, 'warning')}, ${count(all, 'ok')} in order.`)
+  lines.push('', `${plural(faults, 'fault')}, ${plural(warnings, 'warning')}, ${count(all, 'ok')} ok.`)
   return stripControlCharacters(lines.join('\n'))
 }
 

@@ -79,8 +79,8 @@ export async function checkEndpoint(address: string, keys: DoctorKeys, signal: A
     made.checks.push(
       fault(
         'reached',
-        `It leads to ${moved}: clients do not send their key there.`,
-        `Use that address itself: ${moved === null ? '' : new URL(moved, base).origin}`,
+        `It redirects to ${moved}; clients do not send their key there.`,
+        `Use the new address: ${moved === null ? '' : new URL(moved, base).origin}`,
       ),
     )
     return made
@@ -91,8 +91,8 @@ export async function checkEndpoint(address: string, keys: DoctorKeys, signal: A
     made.checks.push(
       fault(
         'reached',
-        `What answers (HTTP ${response.status}) is not this service.`,
-        'Look at the address, the route or domain of the Worker, and what stands in front of it (Access, a proxy).',
+        `The answer (HTTP ${response.status}) is not from this service.`,
+        'Check the address, the route or domain of the Worker, and what is in front of it (Access, a proxy).',
       ),
     )
     return made
@@ -138,7 +138,7 @@ function unreachable(error: Error): Check {
     return fault(
       'reached',
       message,
-      'The certificate is not valid for this address: a custom domain needs some minutes after its first deployment; else look at SSL/TLS of the zone.',
+      'The certificate is not valid for this address: a custom domain needs some minutes after its first deployment. Otherwise check SSL/TLS of the zone.',
     )
   }
   return fault(
@@ -165,7 +165,7 @@ function checkHealth(health: Health, code: number): Check[] {
   }
   if (status === 'degraded') {
     const remedy =
-      'Read the events of a job that waits; then the container’s log. "Jobs wait for ever" in docs/troubleshooting.md.'
+      'Read the events of a waiting job, then the container’s log. See "Jobs wait for ever" in docs/troubleshooting.md.'
     const waiting = `${String(health.starts_failing)} jobs wait because no transcoder could be started for them.`
     const silent = Number(health.transcoders_silent)
     return [fault('health', silent > 0 ? `${silent} of the transcoders do not answer. ${waiting}` : waiting, remedy)]
@@ -184,12 +184,12 @@ function checkHealth(health: Health, code: number): Check[] {
 
 function checkClock(date: string | null, tookMs: number): Check {
   const theirs = Date.parse(date ?? '')
-  if (Number.isNaN(theirs)) return skipped('clock', 'The answer has no date.')
+  if (Number.isNaN(theirs)) return skipped('clock', 'The answer has no Date header.')
   // The Date header has whole seconds.
   const skew = (Date.now() - tookMs / 2 - theirs - 500) / 1000
   const text = `This machine is ${Math.abs(skew).toFixed(0)} s ${skew > 0 ? 'ahead of' : 'behind'} the service.`
   if (Math.abs(skew) <= SKEW_SECONDS) return ok('clock', 'The clocks agree.')
-  const remedy = 'Set the clocks (NTP): signatures of stores and the end of signed addresses are judged by them.'
+  const remedy = 'Set the clocks (NTP): signatures for stores and the expiry of signed addresses depend on them.'
   return Math.abs(skew) > MAX_SKEW_SECONDS ? fault('clock', text, remedy) : warning('clock', text, remedy)
 }
 
@@ -201,8 +201,8 @@ async function checkTls(base: URL, signal: AbortSignal): Promise<Check> {
       ? skipped('tls', 'This machine.')
       : warning(
           'tls',
-          'Without TLS everybody on the way reads the keys.',
-          'Put a proxy that ends TLS in front of it, and give its address here.',
+          'Without TLS, anyone on the network path can read the keys.',
+          'Put a proxy that terminates TLS in front of it, and use its address.',
         )
   }
   if (base.port !== '') return ok('tls', 'The certificate is valid.')
@@ -214,7 +214,7 @@ async function checkTls(base: URL, signal: AbortSignal): Promise<Check> {
   return plain?.status === 200
     ? warning(
         'tls',
-        'It answers over http as well: a mistyped address sends the key in clear.',
+        'It also answers over http: with a mistyped address, the key is sent unencrypted.',
         'Turn on "Always Use HTTPS" for the zone.',
       )
     : ok('tls', 'The certificate is valid, and http is not served.')
@@ -226,14 +226,14 @@ async function checkVersion(response: Response): Promise<Check> {
     info?: { title?: string; version?: string }
     paths?: Record<string, object>
   }
-  if (document.info?.title !== 'Splicepoint') return fault('version', '/openapi.json is not of this service.', remedy)
+  if (document.info?.title !== 'Splicepoint') return fault('version', '/openapi.json is not from this service.', remedy)
   const missing = REQUIRED_OPERATIONS.filter((one) => {
     const [method = '', path = ''] = one.split(' ')
     return !Object.hasOwn(document.paths?.[path] ?? {}, method.toLowerCase())
   })
   return missing.length > 0
-    ? warning('version', `The service is of another version: it lacks ${missing.join(', ')}.`, remedy)
-    : ok('version', `API ${document.info.version}, with everything that this command asks for.`)
+    ? warning('version', `The service has another version, which lacks ${missing.join(', ')}.`, remedy)
+    : ok('version', `API ${document.info.version}, with all operations that this command uses.`)
 }
 
 async function checkCors(response: Response): Promise<Check> {
@@ -243,13 +243,17 @@ async function checkCors(response: Response): Promise<Check> {
   if (origin !== '*' && origin !== ORIGIN) {
     return warning(
       'cors',
-      'Pages of other origins cannot call it: the answer to their preflight was taken away.',
-      'Look at what stands in front of the Worker.',
+      'Pages of other origins cannot call it: the answer to their preflight request is missing.',
+      'Check what is in front of the Worker (Access, a proxy).',
     )
   }
   return allowed.includes('authorization')
     ? ok('cors', 'Pages of any origin may call it with a key.')
-    : warning('cors', 'Pages of other origins cannot send a key.', 'Look at what stands in front of the Worker.')
+    : warning(
+        'cors',
+        'Pages of other origins cannot send a key.',
+        'Check what is in front of the Worker (Access, a proxy).',
+      )
 }
 
 async function checkDashboard(response: Response): Promise<Check> {
@@ -259,7 +263,7 @@ async function checkDashboard(response: Response): Promise<Check> {
     : warning(
         'dashboard',
         `It answers ${response.status}.`,
-        'Look at [assets] in wrangler.toml; npm run build:web makes what it serves.',
+        'Check [assets] in wrangler.toml; npm run build:web builds the files.',
       )
 }
 
@@ -278,7 +282,7 @@ const ISSUE =
 
 async function checkKeys(address: string, keys: DoctorKeys, made: EndpointReport, signal: AbortSignal): Promise<void> {
   const { jobs, admin } = keys
-  if (jobs === null) made.checks.push(fault('key', 'No key was given: no job can be run.', ISSUE))
+  if (jobs === null) made.checks.push(fault('key', 'No key was given, so no test job can be run.', ISSUE))
   else {
     made.checks.push(
       await runCheck(
@@ -305,7 +309,7 @@ async function checkKeys(address: string, keys: DoctorKeys, made: EndpointReport
           Object.assign(made.figures, parseMetrics(await new Client(address, key, signal).metrics()))
         } catch (error) {
           if (admin === null && error instanceof ServiceError && error.status === 403) {
-            return skipped('admin_key', `None was given: the service cannot be asked about itself. ${remedy}`)
+            return skipped('admin_key', `None was given, so the diagnosis of the service is not available. ${remedy}`)
           }
           throw error
         }

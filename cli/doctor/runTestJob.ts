@@ -20,7 +20,7 @@ const SILENCE_MS = 30_000
 const LOST =
   'See "attempts are lost" in docs/troubleshooting.md, and the log of the Worker and of the container (npx wrangler tail; [observability]).'
 
-const EVICTED = 'A rollout or a restart of a host is under way: run this again afterwards.'
+const EVICTED = 'A rollout or the restart of a host is in progress. Run this again afterwards.'
 
 export interface PhaseSeconds {
   /** From creation until the transcoder asked for its task: queue, container start, transcoder start. */
@@ -78,7 +78,7 @@ export async function runTestJob(bench: TestContext, trial: TestJob): Promise<Te
   const job = await waitForEnd(bench, id)
   const { events } = await client.events(id)
   const figures = timingsOf(name, id, events)
-  const remedy = `See docs/troubleshooting.md and the job’s events; it was number ${id}.`
+  const remedy = `See docs/troubleshooting.md and the events of job ${id}.`
   const wrong = (message: string, what = remedy): TestJobResult => ({ check: fault(name, message, what), figures })
   if (job === null)
     return wrong(`It did not end within ${bench.timeoutMs / 1000} s; the last event is ${events.at(-1)?.type}.`)
@@ -88,7 +88,7 @@ export async function runTestJob(bench: TestContext, trial: TestJob): Promise<Te
   const lost = lostAttemptOf(events, figures)
   if (lost !== null) return wrong(lost, LOST)
   if (trial.dryRun && job.status.estimate === null) return wrong('It has no estimate.')
-  if (outputs.length < trial.outputs) return wrong(`It has ${outputs.length} outputs, ${trial.outputs} were asked for.`)
+  if (outputs.length < trial.outputs) return wrong(`It has ${outputs.length} outputs instead of ${trial.outputs}.`)
   const damage = await (trial.verify ?? ((list) => verifyOutputs(list, bench.signal)))(outputs)
   if (damage !== null) return wrong(damage)
   const bytes = outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
@@ -163,7 +163,7 @@ function lostAttemptOf(events: readonly PublicEvent[], { attempt, lost }: JobTim
   const starts = events.find(({ type }) => type === 'attempt.start_failed')
   if (starts) return starts.message
   if (events.some(({ type }) => type === 'attempt.evicted')) return null
-  if (attempt !== null && attempt > 1) return `Its first ${attempt - 1} starts failed: no transcoder took it.`
+  if (attempt !== null && attempt > 1) return `Its first ${attempt - 1} starts failed: no transcoder accepted it.`
   return null
 }
 
@@ -200,5 +200,5 @@ async function verifySegments(output: PublicOutput, playlist: string, signal: Ab
   }
   return addresses.size > 0 && bytes >= (output.segments?.bytes ?? 0)
     ? null
-    : `${output.path} lists ${addresses.size} segments of ${bytes} bytes, ${output.segments?.bytes} were announced.`
+    : `${output.path} lists ${addresses.size} segments of ${bytes} bytes instead of ${output.segments?.bytes}.`
 }

@@ -25,7 +25,7 @@ export async function diagnoseService(admin: Client): Promise<ServiceReport> {
     if (!(error instanceof ServiceError) || error.status !== 404) throw error
     const remedy = 'Deploy a newer version, or use the command of its version.'
     return {
-      checks: [warning('diagnosis', 'This version of the service cannot be asked about itself.', remedy)],
+      checks: [warning('diagnosis', 'This version of the service has no diagnosis.', remedy)],
       diagnosis: null,
     }
   }
@@ -51,8 +51,8 @@ export function checkIdleContainers({ slots }: Diagnosis): Check {
   return stopping.length > 0
     ? warning(
         'drain',
-        `${stopping.length} transcoders finish what they have and take nothing new.`,
-        'A rollout or a restart of a host is under way: run this again afterwards.',
+        `${stopping.length} transcoders finish their task and accept no new one.`,
+        'A rollout or the restart of a host is in progress. Run this again afterwards.',
       )
     : ok('drain', 'No transcoder is being stopped.')
 }
@@ -65,12 +65,13 @@ export async function waitForIdleContainers(
   note(`waiting ${IDLE_MS / 1000} s for idle containers to end …`)
   await pause(IDLE_MS, null, { signal })
   const { slots, settings } = await admin.diagnose()
-  if (settings.transcoders === 'local') return skipped('idle', 'Transcoders of your own run on.')
+  if (settings.transcoders === 'local')
+    return skipped('idle', 'The service uses your own transcoders, which keep running.')
   const idle = slots.filter(({ running, busy }) => running === true && !busy)
   return idle.length > 0
     ? fault(
         'idle',
-        `${idle.length} containers still run without a job, and cost.`,
+        `${idle.length} containers still run without a job, and cost money.`,
         'See the log of the Worker; npx wrangler containers list.',
       )
     : ok('idle', 'Containers without a job have ended.')

@@ -25,7 +25,7 @@ export function parseTargetStore(address: string, run: string, env: NodeJS.Proce
   const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/.exec(address) ?? []
   if (bucket === undefined) {
     throw new UsageError(
-      `--store ${address}: write s3://bucket/prefix. (Google and Oracle: by their addresses that speak S3, in AWS_ENDPOINT_URL.)`,
+      `--store ${address}: write s3://bucket/prefix. (For Google and Oracle, set AWS_ENDPOINT_URL to their S3-compatible address.)`,
     )
   }
   const accessKeyId = env['AWS_ACCESS_KEY_ID'] ?? ''
@@ -54,9 +54,9 @@ export function parseTargetStore(address: string, run: string, env: NodeJS.Proce
   }
   const ask = async (method: string, { location, path }: PublicOutput): Promise<Response> => {
     const response = await client.fetch(addressOf(location), { method }).catch((error: unknown) => {
-      throw new Error(`${path} cannot be asked of the store from here: ${describeError(error)}`)
+      throw new Error(`${path} could not be requested from the store: ${describeError(error)}`)
     })
-    if (!response.ok) throw new Error(`the store answers ${response.status} to ${method} of ${path} from here`)
+    if (!response.ok) throw new Error(`the store answers ${response.status} to ${method} ${path}`)
     return response
   }
   return {
@@ -73,9 +73,10 @@ export function parseTargetStore(address: string, run: string, env: NodeJS.Proce
     async verify(outputs) {
       for (const output of outputs) {
         const body = Buffer.from(await (await ask('GET', output)).arrayBuffer())
-        if (body.length !== output.size) return `${output.path} has ${body.length} bytes there, not ${output.size}.`
+        if (body.length !== output.size)
+          return `${output.path} has ${body.length} bytes in the store instead of ${output.size}.`
         if (createHash('sha256').update(body).digest('hex') !== output.sha256)
-          return `${output.path} is damaged there (SHA-256).`
+          return `${output.path} is damaged in the store (SHA-256).`
       }
       return null
     },

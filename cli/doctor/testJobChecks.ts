@@ -81,7 +81,7 @@ export async function runTestJobs(bench: TestContext, options: TestJobOptions): 
   if (input === null) return made
   await run({ name: 'mp4', body: jobOf(input), outputs: 1 })
   if (made.jobs.every(({ attempt }) => attempt === null)) {
-    made.checks.push(skipped('other jobs', 'Not tried: no transcoder took the first one.'))
+    made.checks.push(skipped('other jobs', 'Not run: no transcoder accepted the first one.'))
     return made
   }
   await run({ name: 'dry run', body: jobOf(input), dryRun: true, outputs: 0 })
@@ -162,9 +162,7 @@ async function uploadClip(
     return upload.input
   } catch (error) {
     if (!(error instanceof ServiceError || error instanceof NetworkError)) throw error
-    made.checks.push(
-      fault('upload', errorText(error), 'The service must take an upload before it can make anything of it.'),
-    )
+    made.checks.push(fault('upload', errorText(error), 'Uploads must work before test jobs can run.'))
     return null
   } finally {
     await rm(directory, { recursive: true, force: true })
@@ -184,9 +182,13 @@ async function checkCancel(bench: TestContext, input: string, made: TestJobRepor
   for (;;) {
     const { job_completed: over, phase } = (await client.read(id)).status
     if (over)
-      return warning('cancel', 'The job had ended before it could be cancelled.', 'Nothing: the machine is fast.')
+      return warning(
+        'cancel',
+        'The job had ended before it could be cancelled.',
+        'No action is needed: the machine is fast.',
+      )
     if (phase === 'transcoding') break
-    if (performance.now() > patience) return fault('cancel', 'The job never began.', remedy)
+    if (performance.now() > patience) return fault('cancel', 'The job did not start.', remedy)
     await pause(200, null, { signal })
   }
   const from = performance.now()
@@ -197,7 +199,7 @@ async function checkCancel(bench: TestContext, input: string, made: TestJobRepor
   if (job === null) return fault('cancel', 'The job did not end.', remedy)
   made.figures['cancel_seconds'] = seconds
   return job.status.state === 'cancelled' && job.status.outputs.length === 0
-    ? ok('cancel', 'A running job was cancelled, and nothing of it is left.', seconds * 1000)
+    ? ok('cancel', 'A running job was cancelled, and all its objects were removed.', seconds * 1000)
     : fault('cancel', `It ended as ${job.status.state}, with ${job.status.outputs.length} outputs.`, remedy)
 }
 
@@ -209,19 +211,19 @@ function jobsOnReusedSlots(jobs: readonly JobTimings[]): JobTimings[] {
 function checkSlotReuse(jobs: readonly JobTimings[]): Check {
   const again = jobsOnReusedSlots(jobs)
   const [first] = again
-  if (!first) return skipped('change', 'No slot had two of the jobs: there are many slots, and any free one is taken.')
+  if (!first) return skipped('change', 'No slot ran two of the jobs: there are many slots, and any free one is used.')
   const bad = again.find(({ attempt, lost }) => attempt !== 1 || lost > 0)
   return bad
     ? fault(
         'change',
-        `"${bad.name}" lost an attempt on slot ${bad.slot}, where another job had run before.`,
-        'The container of the job before was still there, or ended in the new one’s name: see docs/containers.md.',
+        `"${bad.name}" lost an attempt on slot ${bad.slot}, on which another job had run before.`,
+        'The container of the previous job was still running, or its end was counted for the new job. See docs/containers.md.',
       )
-    : ok('change', `${again.length} jobs ran on a slot that another one had before, each at its first attempt.`)
+    : ok('change', `${again.length} jobs ran on a slot that another job had used, each at its first attempt.`)
 }
 
 async function checkPrivateAddress(bench: TestContext): Promise<Check> {
-  bench.note('job of a private address …')
+  bench.note('test job with a private address …')
   const credentials: JobRequest['cloud_credentials'] = {
     input: { cloud_provider: 'http' },
     output: { cloud_provider: 'vendor-store' },

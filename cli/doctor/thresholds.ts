@@ -15,38 +15,38 @@ export const THRESHOLDS: readonly Threshold[] = [
     figure: 'answer_ms',
     maximum: 1000,
     description: 'The service answers slowly',
-    remedy: 'Look at the way to it (a proxy, another continent), then at npx wrangler tail.',
+    remedy: 'Check the network path (a proxy, another continent), then npx wrangler tail.',
   },
   {
     figure: 'cold_start_seconds',
     maximum: 10,
     description: 'A container starts slowly',
     remedy:
-      'Look at the image’s size (npx wrangler containers images list; npm run image says what it should be) and the instance_type (standard-4). The first hour after a deployment is slower: the image is still being distributed.',
+      'Check the image’s size (npx wrangler containers images list; npm run image shows the expected size) and the instance_type (standard-4). The first hour after a deployment is slower: the image is still being distributed.',
   },
   {
     figure: 'change_seconds',
     maximum: 15,
     description: 'A container that served another job is replaced slowly',
-    remedy: 'As of a slow start; a transcoder that does not end on SIGTERM shows in the container’s log.',
+    remedy: 'As for a slow start. The container’s log shows whether the transcoder does not end on SIGTERM.',
   },
   {
     figure: 'probe_seconds',
     maximum: 10,
-    description: 'Reading the source takes long',
+    description: 'Reading the source is slow',
     remedy:
-      'The way from the container through the Worker to R2 is slow: look at where the container runs (npx wrangler containers instances <id>).',
+      'The path from the container through the Worker to R2 is slow. Check where the container runs (npx wrangler containers instances <id>).',
   },
   {
     figure: 'commit_seconds',
     maximum: 10,
-    description: 'Putting outputs into their places takes long',
-    remedy: 'The store is slow or far away: look at the bucket’s location.',
+    description: 'Publishing the outputs is slow',
+    remedy: 'The store is slow or far away. Check the location of the bucket.',
   },
   {
     figure: 'cancel_seconds',
     maximum: 10,
-    description: 'A cancel takes long',
-    remedy: 'It must not wait for the container: see docs/troubleshooting.md, and the Worker’s log.',
+    description: 'Cancelling is slow',
+    remedy: 'It should not wait for the container. See docs/troubleshooting.md and the Worker’s log.',
   },
 ]

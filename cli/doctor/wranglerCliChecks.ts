@@ -36,8 +36,7 @@ async function findWrangler(from: string): Promise<string | null> {
 export async function checkDeployment(path: string, signal: AbortSignal): Promise<Check[]> {
   const directory = dirname(path)
   const wrangler = await findWrangler(directory)
-  if (wrangler === null)
-    return [skipped('deployed', 'wrangler is not installed here: nothing was asked of Cloudflare.')]
+  if (wrangler === null) return [skipped('deployed', 'wrangler is not installed, so Cloudflare was not queried.')]
   const run = (...args: string[]): Promise<CommandOutput> =>
     new Promise((resolve) => {
       execFile(
@@ -60,7 +59,7 @@ export async function checkDeployment(path: string, signal: AbortSignal): Promis
   }
   const names = listed.code === 0 ? secretNames(listed.stdout) : null
   if (names === null) {
-    return [skipped('deployed', `wrangler could not list the secrets of the deployed Worker; for that: ${LOGIN}.`)]
+    return [skipped('deployed', `wrangler could not list the secrets of the deployed Worker. Log in first: ${LOGIN}.`)]
   }
   return [checkSecrets(names), checkMigrations(await run('d1', 'migrations', 'list', 'DB', '--remote'))]
 }

@@ -49,7 +49,9 @@ export async function checkWranglerToml(path: string): Promise<Check[]> {
   try {
     config = parse(toml)
   } catch (error) {
-    return [fault('file', `${path} is no TOML: ${(error as Error).message.split('\n')[0]}`, 'Correct that line.')]
+    return [
+      fault('file', `${path} is not valid TOML: ${(error as Error).message.split('\n')[0]}`, 'Correct that line.'),
+    ]
   }
   return [
     ok('file', path),
@@ -73,7 +75,7 @@ export async function checkWranglerToml(path: string): Promise<Check[]> {
 function compatibility(config: Table): Check {
   const date = text(config['compatibility_date'])
   if (!/^\d{4}-\d\d-\d\d$/.test(date)) {
-    return fault('compatibility', 'There is no compatibility_date.', 'Take the one of the repository’s wrangler.toml.')
+    return fault('compatibility', 'There is no compatibility_date.', 'Use the value of the repository’s wrangler.toml.')
   }
   if (date > new Date().toISOString().slice(0, 10)) {
     return fault(
@@ -89,7 +91,7 @@ function compatibility(config: Table): Check {
 
 function database(config: Table): Check {
   const found = tables(config['d1_databases']).find(({ binding }) => binding === 'DB')
-  const create = 'npx wrangler d1 create splicepoint prints an id: put it into database_id.'
+  const create = 'npx wrangler d1 create splicepoint prints an id. Set database_id to it.'
   if (!found) return fault('database', 'No [[d1_databases]] has the binding DB.', create)
   const id = text(found['database_id'])
   if (id === '' || id === ZERO_ID)
@@ -106,7 +108,7 @@ function bucket(config: Table): Check {
     : fault(
         'bucket',
         'No [[r2_buckets]] has the binding BUCKET and a bucket_name.',
-        'npx wrangler r2 bucket create splicepoint, and name it there.',
+        'Create one (npx wrangler r2 bucket create splicepoint) and set bucket_name to it.',
       )
 }
 
@@ -124,7 +126,7 @@ function queue(config: Table): Check {
   if (!consumer) {
     return fault(
       'queue',
-      `Nobody consumes ${name}: no job would ever start.`,
+      `${name} has no consumer: no job would ever start.`,
       `[[queues.consumers]] with queue = "${name}"`,
     )
   }
@@ -138,7 +140,7 @@ function queue(config: Table): Check {
   return text(consumer['dead_letter_queue']) === ''
     ? warning(
         'queue',
-        'There is no dead_letter_queue: what fails ten times is gone unseen.',
+        'There is no dead_letter_queue: messages that fail ten times are lost without notice.',
         'dead_letter_queue = "splicepoint-tasks-dead"',
       )
     : ok('queue', `${name}, dead letters to ${text(consumer['dead_letter_queue'])}`)
@@ -149,13 +151,13 @@ function cron(config: Table): Check {
   if (crons.length === 0) {
     return fault(
       'cron',
-      'There is no cron: what is lost is never found, and what expires is never removed.',
+      'There is no cron trigger: lost jobs are never recovered, and expired data is never removed.',
       `[triggers] crons = ["${EVERY_MINUTE}"]`,
     )
   }
   return crons.includes(EVERY_MINUTE)
     ? ok('cron', EVERY_MINUTE)
-    : warning('cron', `The sweep runs only at ${crons.join(', ')}.`, `crons = ["${EVERY_MINUTE}"]`)
+    : warning('cron', `The reconciler runs only at ${crons.join(', ')}.`, `crons = ["${EVERY_MINUTE}"]`)
 }
 
 function objects(config: Table): Check {
@@ -186,19 +188,19 @@ const container = (config: Table): Table | undefined =>
 
 function containers(config: Table): Check {
   const found = container(config)
-  if (transcoderUrls(config) !== '') return ok('containers', 'TRANSCODER_URLS names transcoders of your own.')
+  if (transcoderUrls(config) !== '') return ok('containers', 'TRANSCODER_URLS lists your own transcoders.')
   if (!found) {
     return fault(
       'containers',
       'No [[containers]] has class_name = "Transcoder": nothing would run a job.',
-      'Take the block of the repository’s wrangler.toml.',
+      'Copy the block from the repository’s wrangler.toml.',
     )
   }
   const policy = text(found['scheduling_policy'])
   if (policy !== '' && policy !== 'default') {
     return fault(
       'containers',
-      `scheduling_policy = "${policy}": this version starts containers of the default policy only.`,
+      `scheduling_policy = "${policy}": this version supports only the default policy.`,
       'Leave it out (docs/containers.md). It cannot be changed later: a new application is needed.',
     )
   }
@@ -208,7 +210,7 @@ function containers(config: Table): Check {
   if (name === '' || ['lite', 'dev', 'basic'].includes(name)) {
     return fault(
       'containers',
-      `instance_type ${name || 'is missing, and so "lite"'}: too little memory for ffmpeg.`,
+      `instance_type ${name || 'is missing, so it is "lite"'}: too little memory for ffmpeg.`,
       'instance_type = "standard-4"',
     )
   }
@@ -216,33 +218,40 @@ function containers(config: Table): Check {
     ? ok('containers', name)
     : warning(
         'containers',
-        `instance_type ${name}: jobs are slower than dry runs say, and cost something else.`,
-        'instance_type = "standard-4", or your own ESTIMATE_PRICES.',
+        `instance_type ${name}: jobs are slower than dry runs predict, and the cost differs.`,
+        'Set instance_type = "standard-4", or adapt ESTIMATE_PRICES.',
       )
 }
 
 function slots(config: Table): Check {
   const found = container(config)
-  if (transcoderUrls(config) !== '' || !found) return ok('slots', 'As many as TRANSCODER_URLS has.')
+  if (transcoderUrls(config) !== '' || !found) return ok('slots', 'As many as TRANSCODER_URLS lists.')
   const instances = text(found['max_instances'])
   const most = text(table(config['vars'])['MAX_SLOTS'])
   const remedy = 'Set both to the number of jobs that may run at once.'
   if (most === '')
-    return fault('slots', `MAX_SLOTS is empty, and so 1; max_instances is ${instances || 'not set'}.`, remedy)
+    return fault('slots', `MAX_SLOTS is empty, so it is 1; max_instances is ${instances || 'not set'}.`, remedy)
   if (instances === '') return fault('slots', `max_instances is missing; MAX_SLOTS is ${most}.`, remedy)
   if (Number(most) > Number(instances)) {
-    return fault('slots', `MAX_SLOTS ${most} is above max_instances ${instances}: starts would be refused.`, remedy)
+    return fault(
+      'slots',
+      `MAX_SLOTS ${most} is larger than max_instances ${instances}: starts would be refused.`,
+      remedy,
+    )
   }
   return Number(most) < Number(instances)
-    ? warning('slots', `MAX_SLOTS ${most} is below max_instances ${instances}: the rest is never used.`, remedy)
+    ? warning('slots', `MAX_SLOTS ${most} is smaller than max_instances ${instances}: the rest is never used.`, remedy)
     : ok('slots', `${most} jobs at once`)
 }
 
 function rollouts(config: Table): Check {
   const seconds = text(container(config)?.['rollout_active_grace_period'])
-  if (transcoderUrls(config) !== '' || !container(config)) return ok('rollouts', 'No containers of Cloudflare.')
+  if (transcoderUrls(config) !== '' || !container(config)) return ok('rollouts', 'No Cloudflare Containers are used.')
   return Number(seconds || 0) > 0
-    ? ok('rollouts', `A container is left alone in its first ${seconds} s; afterwards it has the time of its drain.`)
+    ? ok(
+        'rollouts',
+        `A rollout does not stop a container in its first ${seconds} s; later it has the time of its drain.`,
+      )
     : warning(
         'rollouts',
         'rollout_active_grace_period is 0: every rollout ends jobs that have just begun.',
@@ -263,7 +272,7 @@ function variables(config: Table): Check {
     if (value(name) !== '' && !(Number.isSafeInteger(number) && number >= least)) {
       return fault(
         'variables',
-        `${name} = "${value(name)}" is no whole number of at least ${least}: every request would be refused.`,
+        `${name} = "${value(name)}" is not a whole number of at least ${least}: every request would be refused.`,
         `Correct ${name}, or leave it empty.`,
       )
     }
@@ -271,7 +280,7 @@ function variables(config: Table): Check {
   if (value('LEASE_SECONDS') !== '' && !(Number(value('LEASE_SECONDS')) > 0)) {
     return fault(
       'variables',
-      `LEASE_SECONDS = "${value('LEASE_SECONDS')}" is no number above 0.`,
+      `LEASE_SECONDS = "${value('LEASE_SECONDS')}" is not a number above 0.`,
       'LEASE_SECONDS = "30"',
     )
   }
@@ -290,7 +299,7 @@ function variables(config: Table): Check {
   if (base !== '' && !(URL.canParse(base) && new URL(base).protocol === 'https:')) {
     return fault(
       'variables',
-      `BASE_URL = "${base}" is no https address.`,
+      `BASE_URL = "${base}" is not an https address.`,
       'BASE_URL = "https://transcode.example.com", or leave it empty.',
     )
   }
@@ -303,10 +312,10 @@ function plainSecrets(config: Table): Check {
   return plain.length > 0
     ? fault(
         'secrets',
-        `${plain.join(', ')} in [vars]: a secret in a file.`,
-        `Remove it there, make a new one, and npx wrangler secret put ${plain[0]}.`,
+        `${plain.join(', ')} in [vars]: secrets must not be in a file.`,
+        `Remove it there, create a new value, and run npx wrangler secret put ${plain[0]}.`,
       )
-    : ok('secrets', 'None is in the file.')
+    : ok('secrets', 'The file contains no secrets.')
 }
 
 function assets(config: Table): Check {
@@ -315,29 +324,25 @@ function assets(config: Table): Check {
     return fault(
       'assets',
       'No [assets] with the binding ASSETS: there is no dashboard.',
-      'Take the block of the repository’s wrangler.toml.',
+      'Copy the block from the repository’s wrangler.toml.',
     )
   const missing = first === true ? [] : WORKER_ROUTES.filter((path) => !strings(first).includes(path))
   return missing.length > 0
     ? warning(
         'assets',
         `run_worker_first lacks ${missing.join(', ')}.`,
-        'Take the list of the repository’s wrangler.toml.',
+        'Use the list of the repository’s wrangler.toml.',
       )
-    : ok('assets', 'The dashboard, behind the Worker’s own addresses.')
+    : ok('assets', 'The dashboard is served, after the Worker’s own addresses.')
 }
 
 function rateLimit(config: Table): Check {
   const found = tables(config['ratelimits'])
   if (found.length === 0)
-    return ok('rate_limit', 'None of Cloudflare’s; each instance of the Worker counts on its own.')
+    return ok('rate_limit', 'Cloudflare’s rate limiting is not used; each instance of the Worker counts by itself.')
   const one = found.find(({ name }) => name === 'RATE_LIMIT')
   if (!one)
-    return fault(
-      'rate_limit',
-      '[[ratelimits]] has another name than RATE_LIMIT: it has no effect.',
-      'name = "RATE_LIMIT"',
-    )
+    return fault('rate_limit', '[[ratelimits]] is not named RATE_LIMIT, so it has no effect.', 'name = "RATE_LIMIT"')
   const { limit, period } = table(one['simple'])
   if (!['10', '60'].includes(text(period)))
     return fault('rate_limit', `The period is ${text(period) || 'missing'}.`, 'period = 10 or 60')
@@ -346,14 +351,14 @@ function rateLimit(config: Table): Check {
   return own > perMinute
     ? warning(
         'rate_limit',
-        `It takes ${perMinute} requests a minute, REQUESTS_PER_MINUTE promises ${own}.`,
+        `It permits ${perMinute} requests per minute, but REQUESTS_PER_MINUTE is ${own}.`,
         'Choose a limit above the highest of any key.',
       )
-    : ok('rate_limit', `${perMinute} requests a minute and key`)
+    : ok('rate_limit', `${perMinute} requests per minute and key`)
 }
 
 function logs(config: Table): Check {
   return table(config['observability'])['enabled'] === true
-    ? ok('logs', 'Kept by Cloudflare.')
-    : warning('logs', 'Logs of Worker and containers are not kept.', '[observability] enabled = true')
+    ? ok('logs', 'Logs are stored by Cloudflare.')
+    : warning('logs', 'Logs of the Worker and the containers are not stored.', '[observability] enabled = true')
 }

@@ -12,7 +12,7 @@ export function estimateText({ plan, predicted, probe }: Estimate, width: number
     ['Source', sourceText(probe)],
     [
       'Time',
-      `${formatRange(predicted.wall_seconds, formatDuration)} on ${machine.vcpus} vCPUs and ${machine.memory_gib} GiB, without waiting in the queue`,
+      `${formatRange(predicted.wall_seconds, formatDuration)} on ${machine.vcpus} vCPUs and ${machine.memory_gib} GiB, without the time in the queue`,
     ],
     ['CPU', `${formatRange(predicted.cpu_seconds, formatDuration)} of one vCPU`],
     ['Size', formatRange(predicted.output_bytes, formatBytes)],

@@ -5,7 +5,7 @@ import { formatDuration } from './formatUnits.ts'
 
 /** Each command is on one line, so that it can be copied. */
 export function logText({ attempts }: JobLog): string {
-  if (attempts.length === 0) return 'Nothing is logged yet.'
+  if (attempts.length === 0) return 'The log is empty so far.'
   return attempts
     .map(({ attempt, engine, commands, lines }) =>
       stripControlCharacters(

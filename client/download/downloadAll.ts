@@ -86,7 +86,7 @@ async function filesOf(outputs: readonly Output[], directory: string, signal?: A
   const unlisted = outputs.reduce((sum, { segments }) => sum + (segments?.count ?? 0), 0)
   if (unlisted === 0) return [...outputs]
   const report = outputs.find(({ role }) => role === 'report')
-  if (!report) throw new Error('The job has no job.json: which segments it has is not known.')
+  if (!report) throw new Error('The job has no job.json, so its segments are unknown.')
   await withRetries(signal, () => download(report, directory, signal))
   const root = jobRootOf(report)
   const known = new Set(outputs.map(({ path }) => path))
@@ -110,7 +110,7 @@ const encoded = (path: string): string => path.split('/').map(encodeURIComponent
 function jobRootOf(report: Output): string {
   const address = downloadUrlOf(report)
   if (address?.endsWith(`/${encoded(report.path)}`) === true) return address.slice(0, -encoded(report.path).length)
-  const message = 'Segments in a store of yours have no addresses of their own: fetch the directory there.'
+  const message = 'Segments in your own store have no download addresses. Download the directory from that store.'
   throw new Error(address === null ? notDownloadable(report) : `${report.location}: ${message}`)
 }
 

@@ -67,7 +67,7 @@ export function downloadUrlOf({ url, location = '' }: RemoteFile): string | null
 
 /** Up to 72 hours after the job, each output has an address if its store can create signed ones. */
 export function notDownloadable({ path, location = 'unknown' }: RemoteFile): string {
-  return `${path} is in a store of yours (${location}), and the service has no address for reading it: fetch it there.`
+  return `${path} is in your own store (${location}), and the service has no download address for it. Download it from that store.`
 }
 
 /** The leading slash prevents "../../" from leaving the directory. */
@@ -87,7 +87,10 @@ async function write(
   const chunks = body[Symbol.asyncIterator]()
   for (;;) {
     const next = await chunks.next().catch((error: unknown) => {
-      throw new NetworkError(`${output.path} broke off after ${size} bytes: ${describeError(error)}.`, { cause: error })
+      throw new NetworkError(
+        `The download of ${output.path} was interrupted after ${size} bytes: ${describeError(error)}.`,
+        { cause: error },
+      )
     })
     if (next.done) break
     hash.update(next.value)
@@ -97,7 +100,7 @@ async function write(
   }
   if (size !== output.size) throw new NetworkError(`${output.path} has ${size} bytes instead of ${output.size}.`)
   if (output.sha256 !== null && hash.digest('hex') !== output.sha256) {
-    throw new NetworkError(`${output.path} arrived damaged (SHA-256).`)
+    throw new NetworkError(`${output.path} was damaged in transit (SHA-256 differs).`)
   }
 }
 

@@ -22,7 +22,7 @@ export async function openFileSource(path: string, name: string = basename(path)
       let at = 0
       while (at < bytes.length) {
         const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at)
-        if (bytesRead === 0) throw new Error(`${path} became shorter while it was read.`)
+        if (bytesRead === 0) throw new Error(`${path} was truncated while it was being read.`)
         at += bytesRead
       }
       return bytes

@@ -143,7 +143,7 @@ async function readUploadOffset(service: ServiceConnection, address: string): Pr
 
 function offsetOf(response: Response): number {
   const text = response.headers.get('upload-offset') ?? ''
-  if (!/^\d{1,15}$/.test(text)) throw new NetworkError('The service did not say how much of the upload is stored.')
+  if (!/^\d{1,15}$/.test(text)) throw new NetworkError('The service did not report how much of the upload is stored.')
   return Number(text)
 }
 

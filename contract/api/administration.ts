@@ -11,8 +11,8 @@ export const key = z.object({
   scopes: z.array(z.enum(['jobs', 'admin'])),
   requests_per_minute: z.int().nullable().describe('null = the default of the service.'),
   priority: z.int().min(-10).max(10).describe('Higher starts first.'),
-  max_stored_upload_bytes: count.nullable().describe('null = no bound but the account’s.'),
-  webhook_url: z.string().nullable().describe('Of jobs that name none; answers leave its query out.'),
+  max_stored_upload_bytes: count.nullable().describe('null = no limit except the account’s.'),
+  webhook_url: z.string().nullable().describe('For jobs without a webhook_url; shown without its query.'),
   created_at: time,
   last_used_at: time.nullable(),
   revoked_at: time.nullable(),
@@ -28,11 +28,11 @@ export type KeyTerms = Pick<
 export const keyList = z.object({ keys: z.array(key) })
 export type KeyList = z.infer<typeof keyList>
 
-export const issuedKey = key.extend({ key: z.string().describe('In this answer and in no other.') })
+export const issuedKey = key.extend({ key: z.string().describe('Returned only once, in this answer.') })
 export type IssuedKey = z.infer<typeof issuedKey>
 
 export const replacedKey = issuedKey.extend({
-  warnings: z.array(warning).describe('What the key before had and this one has not.'),
+  warnings: z.array(warning).describe('Settings of the old key that the new key does not have.'),
 })
 export type ReplacedKey = z.infer<typeof replacedKey>
 
@@ -40,13 +40,13 @@ export type ReplacedKey = z.infer<typeof replacedKey>
 export const account = z.object({
   account: z.string(),
   max_active_jobs: count,
-  max_running: count.nullable().describe('null = no bound of its own.'),
-  max_stored_upload_bytes: count.nullable().describe('null = no bound.'),
+  max_running: count.nullable().describe('null = no limit of its own.'),
+  max_stored_upload_bytes: count.nullable().describe('null = no limit.'),
   weight: z
     .number()
     .min(0.01)
     .max(100)
-    .describe('Its part of the transcoders while several accounts have jobs waiting.'),
+    .describe('Its share of the transcoders while jobs of several accounts are waiting.'),
 })
 export type Account = z.infer<typeof account>
 
@@ -58,20 +58,22 @@ export const webhookSecret = z.object({ rotated_at: time.nullable(), previous_va
 export type WebhookSecret = z.infer<typeof webhookSecret>
 
 export const newWebhookSecret = z.object({
-  secret: z.string().describe('In this answer and in no other.'),
+  secret: z.string().describe('Returned only once, in this answer.'),
   ...webhookSecret.shape,
 })
 export type NewWebhookSecret = z.infer<typeof newWebhookSecret>
 
 /** Progress of one batch that encrypts secrets again with the newest key of the vault. */
 export const vaultRotation = z.object({
-  key_id: z.string().describe('The key that seals now.'),
+  key_id: z.string().describe('The key that encrypts new data.'),
   resealed: count,
-  done: z.boolean().describe('Nothing behind `next` and `next_key` is sealed with another key.'),
-  unreadable: z.array(id).describe('Jobs whose key is in the vault no more.'),
-  unreadable_keys: z.array(z.string()).describe('API keys whose webhook_url is lost in the same way.'),
-  next: count.describe('The parameter `after` of the next call.'),
-  next_key: z.string().describe('The parameter `after_key` of the next call.'),
+  done: z.boolean().describe('True when nothing after `next` and `next_key` is encrypted with another key.'),
+  unreadable: z.array(id).describe('Jobs whose key is no longer in the vault.'),
+  unreadable_keys: z
+    .array(z.string())
+    .describe('API keys whose webhook_url was encrypted with a key that is no longer in the vault.'),
+  next: count.describe('`after` for the next call.'),
+  next_key: z.string().describe('`after_key` for the next call.'),
 })
 export type VaultRotation = z.infer<typeof vaultRotation>
 
@@ -79,10 +81,10 @@ export const health = z.object({
   status: z.enum(['ok', 'degraded', 'not_ready']),
   missing: z.array(z.string()),
   slots: count,
-  starts_failing: count.describe(
-    'Jobs that wait because no transcoder could be started for them three times in a row or more.',
+  starts_failing: count.describe('Waiting jobs whose start has failed three or more times in a row.'),
+  transcoders_silent: count.describe(
+    'How many of TRANSCODER_URLS do not answer; 0 with containers, which start when they are needed.',
   ),
-  transcoders_silent: count.describe('Of TRANSCODER_URLS; 0 with containers, which start when they are needed.'),
   transcoders: z.enum(['local', 'containers']),
   egress: z.string(),
 })

@@ -13,7 +13,7 @@ import { jobStatus } from './status.ts'
 const namedJob = z.object({
   _auto_generated_id_: id,
   job_id: z.string(),
-  cloud: z.string().describe('Kind of the store that its outputs go to.'),
+  cloud: z.string().describe('Kind of the store for its outputs.'),
   updated_at: time,
   status: jobStatus,
 })
@@ -21,7 +21,7 @@ const metadata = z.record(z.string(), z.string())
 
 export const created = namedJob.extend({
   dry_run: z.literal(true).exactOptional(),
-  retry_of: id.describe('Number of the job that it repeats.').exactOptional(),
+  retry_of: id.describe('Number of the job that this one retries.').exactOptional(),
   warnings: z.array(warning),
 })
 export type Created = z.infer<typeof created>
@@ -31,17 +31,17 @@ export const jobConfig = z.custom<JobConfig>((value) => typeof value === 'object
 
 export const jobRead = z.object({
   status: jobStatus,
-  config: jobConfig.describe('As stored: defaults applied, no secret.'),
+  config: jobConfig.describe('As stored: with defaults, without secrets.'),
 })
 export type JobRead = z.infer<typeof jobRead>
 
 export const listedJob = namedJob.extend({
   input: z.string(),
-  metadata: metadata.describe('As the job was created with; {} where it was without.'),
+  metadata: metadata.describe('As given when the job was created; {} if none was given.'),
 })
 export type ListedJob = z.infer<typeof listedJob>
 
-const nextCursor = z.string().nullable().describe('null = these were the last.')
+const nextCursor = z.string().nullable().describe('null on the last page.')
 
 export const jobList = z.object({ jobs: z.array(listedJob), next_cursor: nextCursor })
 export type JobList = z.infer<typeof jobList>
@@ -87,12 +87,12 @@ export const jobLog = z.object({
         attempt: id,
         ...described(attemptLogSchema, {
           engine: 'Version of the ffmpeg that ran.',
-          'commands.command': 'As a shell takes it; the source is an address on the transcoder itself.',
-          'commands.exit_code': 'null: it was ended by a signal.',
+          'commands.command': 'Quoted for a shell; the source is an address on the transcoder itself.',
+          'commands.exit_code': 'null if the process was ended by a signal.',
         }).shape,
       }),
     )
-    .describe('The newest of them, in their order.'),
+    .describe('The newest messages, oldest first.'),
 })
 export type JobLog = z.infer<typeof jobLog>
 
@@ -116,9 +116,9 @@ export type DeliveryList = z.infer<typeof deliveryList>
 /** A page that plays the outputs of a job. Everyone who has its address can open it. */
 export const share = z.object({
   share_id: z.string(),
-  url: z.string().describe('The page. Works without a key until `expires_at`, or until it is revoked.'),
-  embed_url: z.string().describe('A bare player, for frames of other pages.'),
-  embed_html: z.string().describe('An iframe of it, ready to paste.'),
+  url: z.string().describe('Address of the page. It works without a key until `expires_at`, or until it is revoked.'),
+  embed_url: z.string().describe('Address of the player alone, to embed in other pages.'),
+  embed_html: z.string().describe('An iframe with the embedded player, ready to paste.'),
   title: z.string(),
   created_at: time,
   expires_at: time,
@@ -132,20 +132,20 @@ export type ShareList = z.infer<typeof shareList>
 export const sharedMedia = z.object({
   title: z.string(),
   poster_url: z.string().nullable(),
-  aspect_ratio: z.number().nullable().describe('Width over height of the video as it is shown.'),
+  aspect_ratio: z.number().nullable().describe('Width divided by height of the video as displayed.'),
   duration_seconds: z.number().nullable(),
   sources: z
     .array(
       z.object({ kind: z.enum(['hls', 'dash', 'file']), url: z.string(), content_type: z.string(), label: z.string() }),
     )
-    .describe('What a browser can play, the best first.'),
-  storyboard_url: z.string().nullable().describe('WebVTT with the thumbnails of the seek bar.'),
+    .describe('The outputs that a browser can play, best first.'),
+  storyboard_url: z.string().nullable().describe('Address of the WebVTT file with the thumbnails of the seek bar.'),
   captions: z.array(z.object({ url: z.string(), language: z.string().nullable(), label: z.string() })),
   downloads: z
     .array(z.object({ url: z.string(), name: z.string(), size: count, content_type: z.string() }))
-    .describe('Outputs that are whole files, also those that browsers cannot play.'),
-  expires_at: time.describe('When the page ends.'),
-  addresses_expire_at: time.describe('The addresses work until then; read this again for new ones.'),
+    .describe('Outputs that are single files, including those that browsers cannot play.'),
+  expires_at: time.describe('When the page expires.'),
+  addresses_expire_at: time.describe('When the addresses expire; request this document again for new ones.'),
 })
 export type SharedMedia = z.infer<typeof sharedMedia>
 
@@ -157,22 +157,22 @@ export const preset = z.object({
   preset_id: z.string(),
   name: z.string(),
   description: z.string(),
-  built_in: z.boolean().describe('Comes with the service; cannot be changed.'),
+  built_in: z.boolean().describe('true = built in; it cannot be changed.'),
   job: presetJob,
   updated_at: time.nullable().describe('null for built-in presets.'),
 })
 export type Preset = z.infer<typeof preset>
 
-export const presetList = z.object({ presets: z.array(preset).describe('Built-in ones first.') })
+export const presetList = z.object({ presets: z.array(preset).describe('Built-in presets first.') })
 export type PresetList = z.infer<typeof presetList>
 
 /** Permission to upload, for a page that must not know an API key. */
 export const uploadToken = z.object({
-  token_id: z.string().describe('Lists the uploads of the token and revokes it. Gives no access by itself.'),
-  token: z.string().describe('In this answer and in no other.'),
-  upload_url: z.string().describe('Where the page sends the file.'),
+  token_id: z.string().describe('Id of the token, to list its uploads and to revoke it. It gives no access.'),
+  token: z.string().describe('Returned only once, in this answer.'),
+  upload_url: z.string().describe('Address to which the page sends the file.'),
   name: z.string(),
-  max_bytes: count.describe('Of each file.'),
+  max_bytes: count.describe('Maximum size of each file.'),
   max_files: count,
   expires_at: time,
 })
@@ -180,7 +180,7 @@ export type UploadToken = z.infer<typeof uploadToken>
 
 const namedUpload = z.object({
   uploaded_file_number: id,
-  input: z.string().describe('The `input` of a job that takes it.'),
+  input: z.string().describe('The value for `input` of a job that uses this upload.'),
   name: z.string(),
 })
 
@@ -189,13 +189,13 @@ export type Upload = z.infer<typeof upload>
 
 export const listedUpload = namedUpload.extend({
   content_type: z.string(),
-  size: count.nullable().describe('Bytes; null while it comes in one request.'),
-  received: count.nullable().describe('Bytes of it that are stored.'),
+  size: count.nullable().describe('Bytes; null while the file is being received in a single request.'),
+  received: count.nullable().describe('Bytes that are already stored.'),
   state: z.enum(['receiving', 'ready']),
   token: z
     .object({ token_id: z.string(), name: z.string() })
     .nullable()
-    .describe('The upload token that it came with; null = an API key.'),
+    .describe('The upload token that was used; null = an API key.'),
   created_at: time,
   expires_at: time,
 })

@@ -12,9 +12,9 @@ export type CheckStatus = z.infer<typeof verdict>
 const check = z.object({
   name: z.string(),
   verdict,
-  message: z.string().describe('What was found. Never a secret.'),
-  remedy: z.string().nullable().describe('What to do about it.'),
-  milliseconds: count.nullable().describe('How long the check took; null where that tells nothing.'),
+  message: z.string().describe('The finding. It contains no secrets.'),
+  remedy: z.string().nullable().describe('How to fix it.'),
+  milliseconds: count.nullable().describe('How long the check took; null if that is not meaningful.'),
 })
 export type Check = z.infer<typeof check>
 
@@ -24,10 +24,10 @@ export type TranscoderFacts = z.infer<typeof transcoderFacts>
 
 const slotFacts = z.object({
   slot: count,
-  busy: z.boolean().describe('A task has it.'),
+  busy: z.boolean().describe('Whether a task is assigned to it.'),
   // A stopped container starts with the next job.
-  running: z.boolean().nullable().describe('null = it could not be asked.'),
-  transcoder: transcoderFacts.nullable().describe('Of one that answers.'),
+  running: z.boolean().nullable().describe('null = it did not answer.'),
+  transcoder: transcoderFacts.nullable().describe('Version of a transcoder that answered.'),
 })
 export type SlotFacts = z.infer<typeof slotFacts>
 
@@ -35,7 +35,7 @@ export const diagnosis = z.object({
   at: time,
   checks: z.array(check),
   migrations: z.object({ expected: z.array(z.string()), applied: z.array(z.string()) }),
-  vault: z.object({ key_ids: z.array(z.string()).describe('The first seals.') }),
+  vault: z.object({ key_ids: z.array(z.string()).describe('Ids of the keys; the first one encrypts.') }),
   egress: z.object({ policy: z.string(), allow_private_hosts: z.array(z.string()) }),
   settings: z.object({
     base_url: z.string().nullable(),
@@ -47,6 +47,6 @@ export const diagnosis = z.object({
     transcoders: z.enum(['local', 'containers']),
   }),
   cron: z.object({ last_ended_at: time.nullable() }),
-  slots: z.array(slotFacts).describe('The first 32.'),
+  slots: z.array(slotFacts).describe('At most 32.'),
 })
 export type Diagnosis = z.infer<typeof diagnosis>

@@ -16,24 +16,24 @@ export const publicOutput = z.object({
     .string()
     .nullable()
     .describe(
-      'Where to download it without a key: a signed address of the service for its own store, elsewhere a presigned one of the store (for an hour, as long as the credentials are kept); null where there is none, and in lists.',
+      'Download address that needs no key: a signed address of the service for its own store, otherwise a presigned address of your store (valid for one hour, available while the credentials are stored); null if there is none, and in lists.',
     ),
-  location: z.string().describe('The address of the object in its store, in the form of its provider.'),
+  location: z.string().describe('The address of the object in its store, in the provider’s form.'),
   size: count,
   sha256: z.string(),
   content_type: z.string(),
   profile: z
     .int()
     .nullable()
-    .describe('Position in `videoProfiles` or `audioProfiles`; null where it belongs to several.'),
+    .describe('Position in `videoProfiles` or `audioProfiles`; null if the object belongs to several profiles.'),
   role: z.string().describe('media, playlist, manifest, captions, poster, storyboard, tar or report.'),
   segments: z
     .object({ count, bytes: count })
-    .describe('Of a media playlist: the number of its segments, and their total size.')
+    .describe('For a media playlist: number and total size of its segments.')
     .exactOptional(),
   media: z
     .nullable(mediaFacts)
-    .describe('Measured in the finished output; null for what holds no media, such as a report.'),
+    .describe('Measured in the finished output; null for objects without media, such as a report.'),
 })
 export type PublicOutput = z.infer<typeof publicOutput>
 
@@ -51,42 +51,46 @@ export const jobStatus = z.object({
   state: z.enum(['ready', 'running', 'error', 'cancelled']),
   tcode_progress: z.string().describe('Percent.'),
   tcode_time: z.string().nullable().describe('Seconds.'),
-  tcode_speed: z.string().describe('Times real time; "-1" until known.'),
+  tcode_speed: z.string().describe('As a multiple of real time; "-1" until known.'),
   xfer_progress: z.string().describe('Percent.'),
   xfer_time: z.string().describe('Seconds.'),
   xfer_speed: z.string().describe('MB/s; "-1.0" until known.'),
-  job_completed: z.boolean().describe('True in every terminal state; `error` tells failure from success.'),
+  job_completed: z.boolean().describe('True when the job has ended; `error` tells whether it failed.'),
   phase,
   error: jobError.nullable(),
   warnings: z.array(warning),
   outputs: z.array(publicOutput),
   dry_run: z.boolean().describe('Nothing is encoded or stored; the result is in `estimate`.'),
-  estimate: estimate.nullable().describe('Of a dry run that ended well (docs/dry-run.md).'),
-  source: z.nullable(sourceReport).describe('The source as it was probed; null until then.'),
+  estimate: estimate.nullable().describe('The result of a successful dry run (docs/dry-run.md).'),
+  source: z.nullable(sourceReport).describe('The source as probed; null before that.'),
   poster: poster
     .nullable()
-    .describe('A still of the source; null until it was read, where it has no video, and with `preview: false`.'),
+    .describe(
+      'A still image of the source; null until the source was read, if it has no video, and with `preview: false`.',
+    ),
   archive_url: z
     .string()
     .nullable()
     .describe(
-      'All objects of the job as one tar; null where they are not in the service’s own store, or not finished.',
+      'Address of a tar archive of all outputs; null until the job is completed, and if the outputs are not in the service’s own store.',
     ),
-  retry_of: z.int().nullable().describe('Number of the job that this one repeats.'),
-  input_name: z.string().describe('What the source is called: an upload’s name, else the file’s in its address.'),
+  retry_of: z.int().nullable().describe('Number of the job that this one retries.'),
+  input_name: z
+    .string()
+    .describe('Name of the source: the name of the upload, otherwise the file name in the address.'),
   queue_position: z
     .int()
     .nullable()
-    .describe(`Queued jobs that stand before it; ${MAX_QUEUE_POSITION} = so many or more.`),
+    .describe(`Number of queued jobs before this one; ${MAX_QUEUE_POSITION} means that many or more.`),
   failed_starts: z
     .object({ count: z.int().describe('In a row.'), next_try_at: time })
     .nullable()
-    .describe('While the job waits because no transcoder could be started for it.'),
+    .describe('Set while the job waits because no transcoder could be started for it.'),
   waiting_for: z
     .object({ code: z.string(), message: z.string(), next_try_at: time })
     .nullable()
     .describe(
-      'While the job waits for a source or a store that is away, or for whatever else ended its last attempt; `attempt.lost` has the same.',
+      'Set while the job waits after a failed attempt, for example because its source or store is unavailable; the event `attempt.lost` has the same error.',
     ),
   eta_seconds: z.number().nullable(),
   created_at: time,

@@ -96,7 +96,7 @@ export const builtInPresets: readonly BuiltInPreset[] = [
   builtIn(
     'broadcast',
     'Broadcast TS',
-    'MPEG-2, 1080, constant bitrate, Dolby Digital audio. Keeps captions and cues.',
+    'MPEG-2, 1080, constant bitrate, Dolby Digital audio. Keeps captions and SCTE-35 cues.',
     {
       output_container: 'ts',
       video_codec: 'mpeg2',
@@ -109,7 +109,7 @@ export const builtInPresets: readonly BuiltInPreset[] = [
       audioProfiles: [stereo('ac3', 192)],
     },
   ),
-  builtIn('audio', 'Audio', 'The audio as a file of its own at −16 LUFS, and a small video for reference.', {
+  builtIn('audio', 'Audio', 'The audio as a separate file at −16 LUFS, and a small video for reference.', {
     output_container: 'mp4',
     audio_output_path: 'audio',
     loudness_lufs: -16,

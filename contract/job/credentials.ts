@@ -70,7 +70,7 @@ function readCredential(side: Side, value: unknown, findings: Findings): ParsedC
   // warning.
   const unknown: JsonObject = {}
   for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credentialSchema.shape, each))) {
-    warnUnknown(path, name, () => `kept sealed and never shown${suggestField(name, path)}`, findings)
+    warnUnknown(path, name, () => `stored encrypted and never shown${suggestField(name, path)}`, findings)
     if (name !== '__proto__') unknown[name] = value[name]
   }
   const before = findings.problems.length

@@ -57,12 +57,12 @@ export function readFields<S extends Shape>(
 
 /** Decision "fields without effect": out-of-range values that a template may contain are clamped, with a warning. */
 function clamp(schema: z.ZodMiniType, value: unknown, path: string, findings: Findings): unknown {
-  const { clamped, minimum, maximum, above } = fieldMeta.get(schema) ?? {}
-  if (clamped === undefined || minimum === undefined || maximum === undefined || typeof value !== 'number') return value
-  const isLow = above === true ? value <= minimum : value < minimum
+  const { clampTo, minimum, maximum, exclusiveMinimum } = fieldMeta.get(schema) ?? {}
+  if (clampTo === undefined || minimum === undefined || maximum === undefined || typeof value !== 'number') return value
+  const isLow = exclusiveMinimum === true ? value <= minimum : value < minimum
   if (!isLow && value <= maximum) return value
-  const used = isLow ? clamped.low : clamped.high
-  const span = above === true ? `above ${minimum} and at most ${maximum}` : `from ${minimum} to ${maximum}`
+  const used = isLow ? clampTo.belowMinimum : clampTo.aboveMaximum
+  const span = exclusiveMinimum === true ? `above ${minimum} and at most ${maximum}` : `from ${minimum} to ${maximum}`
   findings.warn('value_clamped', path, `${path} ${value} is out of range: it must be ${span}, so ${used} is used`)
   return used
 }

@@ -50,7 +50,7 @@ export function readMetadata(value: unknown, findings: Findings): Metadata | und
       const message = `${path} must have at most ${length} characters; ${countCharacters(text)} were given`
       findings.problem('invalid_length', path, message, { maximum: length })
     } else if (!isMetadataValue(text))
-      findings.problem('invalid_value', path, `${path} must have no control characters and no halves of characters`)
+      findings.problem('invalid_value', path, `${path} must not contain control characters or unpaired surrogates`)
   }
   // Every name was checked, and fromEntries defines own members, so no name can reach a prototype.
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]))

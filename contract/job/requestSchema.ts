@@ -15,17 +15,17 @@ export type FieldMeta = {
   minimum?: number
   maximum?: number
   /** A value that is allowed in addition to the range. */
-  also?: number
+  additionalValue?: number
   /** The minimum itself is not allowed. */
-  above?: boolean
+  exclusiveMinimum?: boolean
   /** The replacements of values outside the range, which get a warning (fieldReader.ts). */
-  clamped?: ClampedRange
+  clampTo?: ClampedRange
 }
 
 export interface ClampedRange {
   /** Replaces values that are too small. */
-  low: number
-  high: number
+  belowMinimum: number
+  aboveMaximum: number
 }
 
 export const fieldMeta: z.core.$ZodRegistry<FieldMeta> = z.registry<FieldMeta>()
@@ -48,32 +48,32 @@ interface Range {
   minimum: number
   maximum: number
   /** A value that is allowed in addition to the range. */
-  also?: number
-  whole?: boolean
-  above?: boolean
+  additionalValue?: number
+  integersOnly?: boolean
+  exclusiveMinimum?: boolean
   unit?: string
   /** Decision "fields without effect": values that a template may contain are clamped, not refused. */
-  clamped?: ClampedRange
+  clampTo?: ClampedRange
 }
 
 function numberInRange(range: Range) {
   const inside = (value: number) =>
-    value === range.also ||
-    ((range.above === true ? value > range.minimum : value >= range.minimum) && value <= range.maximum)
-  const number = range.whole === true ? z.int() : z.number()
-  return z.pipe(numberFromText, range.clamped === undefined ? number.check(z.refine(inside)) : number)
+    value === range.additionalValue ||
+    ((range.exclusiveMinimum === true ? value > range.minimum : value >= range.minimum) && value <= range.maximum)
+  const number = range.integersOnly === true ? z.int() : z.number()
+  return z.pipe(numberFromText, range.clampTo === undefined ? number.check(z.refine(inside)) : number)
 }
 
 function rangeMeta(range: Range): FieldMeta {
-  const kind = range.whole === true ? 'a whole number' : 'a number'
+  const kind = range.integersOnly === true ? 'a whole number' : 'a number'
   const span =
-    range.above === true
+    range.exclusiveMinimum === true
       ? `above ${range.minimum} and at most ${range.maximum}`
       : `from ${range.minimum} to ${range.maximum}`
-  const also = range.also === undefined ? '' : `, or ${range.also}`
-  const rest = range.clamped === undefined ? '' : '; others are clamped with a warning'
+  const also = range.additionalValue === undefined ? '' : `, or ${range.additionalValue}`
+  const rest = range.clampTo === undefined ? '' : '; others are clamped with a warning'
   const unit = range.unit === undefined ? '' : ` (${range.unit})`
-  const { unit: _unit, whole: _whole, ...bounds } = range
+  const { unit: _unit, integersOnly: _integersOnly, ...bounds } = range
   return { expects: `${kind} ${span}${also}${unit}${rest}`, ...bounds }
 }
 
@@ -111,11 +111,11 @@ const optionalTime = () =>
 /** 2.2, element of videoProfiles. */
 export const videoProfileSchema = z.object({
   output: optionalText(limits.MAX_LENGTH.path_bytes),
-  width: field(numberInRange({ ...limits.WIDTH, also: 0, whole: true }), {
-    ...rangeMeta({ ...limits.WIDTH, also: 0, whole: true }),
+  width: field(numberInRange({ ...limits.WIDTH, additionalValue: 0, integersOnly: true }), {
+    ...rangeMeta({ ...limits.WIDTH, additionalValue: 0, integersOnly: true }),
   }),
-  height: field(numberInRange({ ...limits.HEIGHT, also: 0, whole: true }), {
-    ...rangeMeta({ ...limits.HEIGHT, also: 0, whole: true }),
+  height: field(numberInRange({ ...limits.HEIGHT, additionalValue: 0, integersOnly: true }), {
+    ...rangeMeta({ ...limits.HEIGHT, additionalValue: 0, integersOnly: true }),
   }),
   video_bitrate_mode: optionalEnum(['cbr', 'vbr', 'qvbr']),
   // Section 8, video_bitrate: the real limits depend on size, codec and mode (rules/combinations.ts).
@@ -161,7 +161,7 @@ export const audioProfileSchema = z.object({
   }),
   dolby_digital_dialnorm: optionalNumber({
     ...limits.DIALNORM,
-    whole: true,
+    integersOnly: true,
   }),
   downmix: optionalEnum(['lo_ro', 'lt_rt']),
   downmix_lfe: optionalBoolean(),
@@ -229,7 +229,7 @@ export const jobFieldsSchema = z.object({
   output_container: enumWithDefault(CONTAINERS, 'mp4'),
   ts_mode_input_audio_source_stream_count: optionalNumber({
     ...limits.TS_AUDIO_STREAMS,
-    whole: true,
+    integersOnly: true,
   }),
   audio_output_path: optionalText(limits.MAX_LENGTH.path_bytes),
   bucket_output_path: optionalText(limits.MAX_LENGTH.path_bytes),
@@ -239,22 +239,22 @@ export const jobFieldsSchema = z.object({
   segmented_output_dash: booleanWithDefault(false),
   segment_length: optionalNumber({
     ...limits.SEGMENT_LENGTH,
-    above: true,
+    exclusiveMinimum: true,
     unit: 'seconds',
-    clamped: { low: limits.DEFAULT_SEGMENT_SECONDS, high: limits.SEGMENT_LENGTH.maximum },
+    clampTo: { belowMinimum: limits.DEFAULT_SEGMENT_SECONDS, aboveMaximum: limits.SEGMENT_LENGTH.maximum },
   }),
   video_codec: enumWithDefault(WIRE_VIDEO_CODECS, 'h.264'),
   ip_distance: optionalNumber({
     ...limits.IP_DISTANCE,
-    whole: true,
-    clamped: { low: limits.IP_DISTANCE.minimum, high: limits.IP_DISTANCE.maximum },
+    integersOnly: true,
+    clampTo: { belowMinimum: limits.IP_DISTANCE.minimum, aboveMaximum: limits.IP_DISTANCE.maximum },
   }),
   gop_length: numberWithDefault(
     {
       ...limits.GOP_LENGTH,
-      above: true,
+      exclusiveMinimum: true,
       unit: 'seconds',
-      clamped: { low: DEFAULT_GOP_SECONDS, high: limits.GOP_LENGTH.maximum },
+      clampTo: { belowMinimum: DEFAULT_GOP_SECONDS, aboveMaximum: limits.GOP_LENGTH.maximum },
     },
     DEFAULT_GOP_SECONDS,
   ),
@@ -262,23 +262,23 @@ export const jobFieldsSchema = z.object({
   scte35_passthrough: optionalBoolean(),
   scte35_pid_remap: optionalNumber({
     ...limits.SCTE35_PID,
-    also: -1,
-    whole: true,
+    additionalValue: -1,
+    integersOnly: true,
   }),
   ts_profile: optionalEnum(TS_PROFILE_NAMES),
   service_name: optionalServiceName(),
   service_provider: optionalServiceName(),
   service_id: optionalNumber({
     ...limits.SERVICE_ID,
-    whole: true,
+    integersOnly: true,
   }),
   transport_stream_id: optionalNumber({
     ...limits.TRANSPORT_STREAM_ID,
-    whole: true,
+    integersOnly: true,
   }),
-  pmt_pid: optionalNumber({ ...limits.STREAM_PID, whole: true }),
-  video_pid: optionalNumber({ ...limits.STREAM_PID, whole: true }),
-  audio_pid: optionalNumber({ ...limits.STREAM_PID, whole: true }),
+  pmt_pid: optionalNumber({ ...limits.STREAM_PID, integersOnly: true }),
+  video_pid: optionalNumber({ ...limits.STREAM_PID, integersOnly: true }),
+  audio_pid: optionalNumber({ ...limits.STREAM_PID, integersOnly: true }),
   create_tar_file: optionalBoolean(),
   audio_volume: numberWithDefault(limits.AUDIO_VOLUME, 100),
   h264_quality: enumWithDefault(['good', 'better', 'best'], 'good'),
@@ -305,8 +305,8 @@ export const jobFieldsSchema = z.object({
   picture_transform: enumWithDefault(PICTURE_TRANSFORMS, 'none'),
   loudness_lufs: optionalNumber({ ...limits.LOUDNESS_LUFS, unit: 'LUFS' }),
   dynamic_range: optionalEnum(['sdr', 'source']),
-  program_number: optionalNumber({ ...limits.PROGRAM_NUMBER, whole: true }),
-  max_source_errors: optionalNumber({ ...limits.SOURCE_ERRORS, whole: true }),
+  program_number: optionalNumber({ ...limits.PROGRAM_NUMBER, integersOnly: true }),
+  max_source_errors: optionalNumber({ ...limits.SOURCE_ERRORS, integersOnly: true }),
   webhook_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
     expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),

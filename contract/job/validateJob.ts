@@ -47,7 +47,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     return { ok: false, problems: findings.problems }
   }
   if (!isWithinSizeLimits(body, MAX_NESTING, MAX_VALUES)) {
-    const message = `the body must not nest deeper than ${MAX_NESTING} levels, nor hold more than ${MAX_VALUES} values`
+    const message = `the body must not nest deeper than ${MAX_NESTING} levels, or contain more than ${MAX_VALUES} values`
     findings.problem('too_deep', '', message, { maximum: MAX_NESTING })
     return { ok: false, problems: findings.problems }
   }

@@ -34,7 +34,7 @@ export function validatePreset(
 ): { ok: true; preset: PresetFields } | { ok: false; problems: Problem[] } {
   if (!isJsonObject(body) || !isWithinSizeLimits(body, MAX_NESTING, MAX_VALUES)) {
     const message = isJsonObject(body)
-      ? `the body must not nest deeper than ${MAX_NESTING} levels, nor hold more than ${MAX_VALUES} values`
+      ? `the body must not nest deeper than ${MAX_NESTING} levels, or contain more than ${MAX_VALUES} values`
       : `the body must be a JSON object; ${printableValue(body)} was given`
     return { ok: false, problems: [{ code: isJsonObject(body) ? 'too_deep' : 'invalid_type', field: '', message }] }
   }
@@ -43,7 +43,7 @@ export function validatePreset(
     .map((name) => ({
       code: 'unknown_field',
       field: printableName(name),
-      message: `${printableName(name)} is not known here; there is name, description, job`,
+      message: `${printableName(name)} is unknown; known are name, description, job`,
     }))
   const name = readName(ownMember(body, 'name'), problems)
   const description = readDescription(givenIn(body, 'description'), problems)
@@ -71,7 +71,11 @@ function readName(value: unknown, problems: Problem[]): string {
     problems.push({ code: 'invalid_length', field: 'name', message: expects, minimum: 1, maximum })
   else if (!NAME.test(value)) problems.push({ code: 'invalid_value', field: 'name', message: expects })
   else if (ID.test(name))
-    problems.push({ code: 'invalid_value', field: 'name', message: 'name must not begin with "pre_", as ids do' })
+    problems.push({
+      code: 'invalid_value',
+      field: 'name',
+      message: 'name must not begin with "pre_", which is reserved for ids',
+    })
   else if (builtInPreset(name))
     problems.push({
       code: 'conflict',
@@ -109,7 +113,7 @@ function problemsOfJob(job: JsonObject, context: { baseUrl: string }): Problem[]
   const misplaced = FIELDS_OF_A_JOB.filter((name) => Object.hasOwn(job, name)).map((name) => ({
     code: 'not_available',
     field: `job.${name}`,
-    message: `a preset has no ${name}: each job names its own`,
+    message: `a preset cannot contain ${name}; set it in each job`,
   }))
   const { input: _input, cloud_credentials: _credentials, preset: _preset, ...rest } = job
   const judged = validateJob({ ...rest, ...PLACEHOLDER_FIELDS }, context)
@@ -123,7 +127,7 @@ function problemsOfJob(job: JsonObject, context: { baseUrl: string }): Problem[]
   const secret = Object.keys(judged.secrets.addresses).map((name) => ({
     code: 'invalid_value',
     field: `job.${name}`,
-    message: `job.${name} must not have a query: presets are kept as they are, and a query may be a secret; name it in the job`,
+    message: `job.${name} must not have a query: presets are stored unencrypted, and a query may contain a secret; set the address in each job`,
   }))
   return [...misplaced, ...unknown, ...secret]
 }

@@ -7,16 +7,16 @@ import { sourceReportSchema as sourceFacts } from './reportSchemas.ts'
 import { count, described } from '../schemaParts.ts'
 
 export const sourceReport = described(sourceFacts, {
-  formats: 'ffprobe’s names of the container.',
-  bitrate_kbps: 'Of the whole file.',
+  formats: 'Names of the container, as reported by ffprobe.',
+  bitrate_kbps: 'Bitrate of the whole file.',
   'video.width': 'Coded pixels, before rotation.',
-  'video.rotation': 'Degrees clockwise to stand upright.',
+  'video.rotation': 'Clockwise rotation, in degrees, for upright display.',
   'video.frame_rate': 'Frames per second as a fraction, "30000/1001"; null where unknown.',
-  'video.scan': 'As measured in the frames that were looked at.',
+  'video.scan': 'As measured in the frames that were examined.',
   'video.captions':
-    'CEA-608/708 services in the first frames; empty with `has_captions` where they could not be told apart.',
+    'CEA-608/708 services in the first frames; empty, with `has_captions` true, if they could not be identified.',
   'audio.source_stream': 'The `source_stream` of an audio profile.',
-  cues: 'null unless the job asked for cues.',
+  cues: 'null unless the job requests SCTE-35 passthrough.',
 })
 export type SourceReport = z.infer<typeof sourceReport>
 
@@ -48,14 +48,14 @@ const plannedVideo = z.object({
   picture: z
     .object({ width: count, height: count })
     .nullable()
-    .describe('Size of the video inside its bars; null where there are none.'),
+    .describe('Size of the video inside its bars; null without bars.'),
 })
 
 export const fileReport = z.object({
   path: z.string(),
   content_type: z.string(),
   profile: z.int().nullable().describe('Position in `videoProfiles`; null for an audio file.'),
-  description: z.array(z.string()).describe('The output in words, one sentence for each aspect.'),
+  description: z.array(z.string()).describe('A description of the output, one sentence for each aspect.'),
   video: plannedVideo.nullable().describe('null for an audio file.'),
   audio: z.array(
     z.object({
@@ -67,7 +67,7 @@ export const fileReport = z.object({
       language: z.string().nullable(),
     }),
   ),
-  output_bytes: range.nullable().describe('null where the source does not say how long it is.'),
+  output_bytes: range.nullable().describe('null if the duration of the source is unknown.'),
 })
 export type PlannedFile = z.infer<typeof fileReport>
 
@@ -79,13 +79,11 @@ export const estimate = z.object({
   predicted: z.object({
     wall_seconds: range
       .nullable()
-      .describe(
-        'Encoding on `machine`, without the wait in the queue, where source and store are not slower than the encoder.',
-      ),
-    cpu_seconds: range.nullable().describe('Seconds of one CPU.'),
+      .describe('Time on `machine`, without the time in the queue, if source and store are as fast as the encoder.'),
+    cpu_seconds: range.nullable().describe('CPU time in seconds.'),
     output_bytes: range.nullable(),
     cost_usd: range.nullable(),
-    store_writes: count.nullable().describe('Requests that write to the store.'),
+    store_writes: count.nullable().describe('Number of write requests to the store.'),
     machine: z.object({ vcpus: z.number(), memory_gib: z.number(), disk_gb: z.number() }),
     prices: z
       .object({
@@ -94,8 +92,8 @@ export const estimate = z.object({
         disk_gb_second: z.number(),
         store_writes_per_million: z.number(),
       })
-      .describe('What `cost_usd` is computed from, in US dollars.'),
+      .describe('The prices in US dollars from which `cost_usd` is computed.'),
   }),
-  warnings: z.array(warning).describe('Those that the job would have.'),
+  warnings: z.array(warning).describe('The warnings that the job would have.'),
 })
 export type Estimate = z.infer<typeof estimate>

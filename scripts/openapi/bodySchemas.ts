@@ -17,8 +17,8 @@ function body(schema: z.core.$ZodType, texts: Readonly<Record<string, string>>):
 const ofKey = {
   requests_per_minute: 'null = the default of the service.',
   priority: 'Higher starts first.',
-  max_stored_upload_bytes: 'null = no bound but the account’s.',
-  webhook_url: 'Of jobs that name none.',
+  max_stored_upload_bytes: 'null = no limit except the account’s.',
+  webhook_url: 'For jobs without a webhook_url.',
 }
 
 /** validatePreset.ts validates the job of a preset like a job's body, with the same messages. */
@@ -29,7 +29,7 @@ const newPreset: Schema = {
       ...stringSchema,
       pattern: `^${PRESETS.name_pattern}$`,
       not: { pattern: String.raw`^\s*([Pp][Rr][Ee]_|$)` },
-      description: 'Not like an id, and not that of a built-in preset.',
+      description: 'Must not look like an id, and must not be the name of a built-in preset.',
     },
     description: { ...stringSchema, maxLength: PRESETS.description_characters, default: '' },
     job: schemaRef('PresetJob'),
@@ -50,7 +50,7 @@ function retryBody(): Schema {
         type: ['object', 'null'],
         properties: { input: schemaRef('Credential'), output: nullable(schemaRef('Credential')) },
         required: ['input'],
-        description: 'Instead of those that are kept; needed 72 hours after the end.',
+        description: 'Replaces the stored credentials; required from 72 hours after the end of the job.',
       },
       input: { ...address, minLength: 1 },
       logo_url: address,
@@ -62,19 +62,19 @@ function retryBody(): Schema {
 export const bodySchemas = {
   NewShare: body(newShare, {
     title: 'Shown on the page. Default: the name of the source.',
-    expires_in_seconds: 'A share ends earlier where its outputs are removed earlier.',
+    expires_in_seconds: 'A share ends earlier if its outputs are removed earlier.',
   }),
   NewPreset: newPreset,
   NewUploadToken: body(newUploadToken, {
-    max_bytes: 'Of each file.',
-    name: 'Yours, such as the visitor’s id: shown with each upload.',
+    max_bytes: 'Maximum size of each file.',
+    name: 'Your own label, such as the id of the visitor; returned with each upload.',
   }),
   Retry: retryBody(),
   NewKey: body(newKey, ofKey),
   KeyChange: body(keyChange, ofKey),
   Quotas: body(quotas, {
     max_active_jobs: 'null = the default of the service.',
-    max_running: 'null = no bound of its own.',
+    max_running: 'null = no limit of its own.',
     max_stored_upload_bytes: 'null = the default of the service.',
   }),
 }

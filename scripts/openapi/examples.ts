@@ -296,8 +296,8 @@ export const diagnosis: Diagnosis = {
     {
       name: 'cron',
       verdict: 'fault',
-      message: 'The sweep has never run to its end.',
-      remedy: 'Look at [triggers] crons in wrangler.toml: ["* * * * *"].',
+      message: 'The reconciler has never completed a run.',
+      remedy: 'Check [triggers] crons in wrangler.toml: ["* * * * *"].',
       milliseconds: 0,
     },
   ],
@@ -321,7 +321,7 @@ export const limits: Record<string, unknown> = publishedLimits({
   maxStoredUploadBytes: null,
   requestsPerMinute: null,
 })
-export const metrics = `# HELP splicepoint_slots Transcoders that may run.
+export const metrics = `# HELP splicepoint_slots Maximum number of transcoders that run at the same time.
 # TYPE splicepoint_slots gauge
 splicepoint_slots 4
 `

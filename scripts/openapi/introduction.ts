@@ -19,7 +19,7 @@ export const introduction: readonly IntroductionTopic[] = [
   {
     title: 'The first job',
     text: [
-      'Upload a file, or name one on the web; create a job; poll it until `status.job_completed` is true; download from `status.outputs[].url`. `job_completed` is true for failed and cancelled jobs too: `status.error` is null only after success.',
+      'Upload a file, or use its address on the web; create a job; poll it until `status.job_completed` is true; download from `status.outputs[].url`. `job_completed` is true for failed and cancelled jobs too: `status.error` is null only after success.',
     ],
     code: `curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"
 curl -u "$KEY:" --json '{"input": "1", "output_container": "hls", "ladder": "auto",
@@ -28,22 +28,22 @@ curl -u "$KEY:" --json '{"input": "1", "output_container": "hls", "ladder": "aut
 curl -u "$KEY:" "$BASE/api/v0/job/1"`,
   },
   {
-    title: 'Numbers and texts',
+    title: 'Numbers and strings',
     text: [
-      'Some members are texts with a number inside, such as `"tcode_progress": "42"` or `"audio_channels": "2"`. In a request both forms are accepted, and null means that the member is left out. Members that the service does not know are stored, returned and named in `warnings`.',
+      'Some members are strings that contain a number, such as `"tcode_progress": "42"` or `"audio_channels": "2"`. In a request both forms are accepted, and null means that the member is left out. Unknown members are stored, returned and listed in `warnings`.',
     ],
   },
   {
     title: 'Errors',
     text: [
-      'Every error has the shape of `Error`: a `code` from a closed list, a `message` for people, and where they help `field` and `details`. A job that is refused lists all of its mistakes at once in `details`. 429 and 503 have a `Retry-After` header.',
+      'Every error has the shape of `Error`: a `code` from a closed list, a `message` for people, and in some cases `field` and `details`. For an invalid job, `details` lists all problems. 429 and 503 have a `Retry-After` header.',
     ],
     code: '{"error": {"code": "invalid_request", "field": "videoProfiles[0].height", "message": "…", "details": […]}}',
   },
   {
     title: 'Repeating a request safely',
     text: [
-      'Send `Idempotency-Key` with `POST /api/v0/job`: the same key and body within 24 hours get the first answer again instead of a second job. Another body with the same key is refused with 409.',
+      'Send `Idempotency-Key` with `POST /api/v0/job`: the same key and body within 24 hours return the first answer again and create no second job. Another body with the same key is refused with 409.',
     ],
   },
   {

@@ -9,13 +9,13 @@ import { schemas } from './componentSchemas.ts'
 
 /** Tags by name, with a description. */
 const tags = {
-  Jobs: 'Create, follow, cancel, repeat and delete jobs.',
-  Presets: 'Settings of jobs by name: those that come with the service, and the account’s own.',
-  Uploads: 'Files that jobs take as their input: in one request, or resumable by tus 1.0.0.',
-  Outputs: 'What jobs made, at signed addresses.',
+  Jobs: 'Create, follow, cancel, retry and delete jobs.',
+  Presets: 'Named settings of jobs: built-in ones, and those of the account.',
+  Uploads: 'Files to be used as input of jobs: sent in one request, or resumable with tus 1.0.0.',
+  Outputs: 'Outputs of jobs, at signed addresses.',
   Shares: 'Pages and players that show the outputs of a job without a key.',
   Webhooks: 'Deliveries of job events to your own address, and the secret that signs them.',
-  Service: 'What the service can do, and whether it is up.',
+  Service: 'Limits and health of the service.',
   Administration: 'Keys, accounts, metrics and maintenance; with the admin key.',
 } as const
 
@@ -118,7 +118,7 @@ export function openapi(): Schema {
       title: 'Splicepoint',
       version: '0',
       description:
-        'Transcodes video: a job names a source and the outputs it should become. The user name of HTTP Basic is the API key; the password is ignored.',
+        'Transcodes video: a job has a source and the outputs to make of it. The user name of HTTP Basic is the API key; the password is ignored.',
       contact: { name: 'Splicepoint', url: 'https://github.com/splicepoint/splicepoint' },
       license: { name: 'MIT', identifier: 'MIT' },
     },

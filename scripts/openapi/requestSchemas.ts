@@ -22,16 +22,16 @@ function member(schema: z.core.$ZodType): Schema {
   const isNumber = [read['type']].flat().some((type) => type === 'integer' || type === 'number')
   const bounded = isNumber && !('enum' in read) ? { ...read, ...boundsOf(meta) } : read
   return {
-    ...(meta.also === undefined ? bounded : { anyOf: [{ type: 'integer', enum: [meta.also] }, bounded] }),
+    ...(meta.additionalValue === undefined ? bounded : { anyOf: [{ type: 'integer', enum: [meta.additionalValue] }, bounded] }),
     ...(fallback === undefined ? {} : { default: fallback }),
     description,
   }
 }
 
-function boundsOf({ minimum, maximum, above, clamped }: FieldDoc): Schema {
-  if (clamped !== undefined) return {}
+function boundsOf({ minimum, maximum, exclusiveMinimum, clampTo }: FieldDoc): Schema {
+  if (clampTo !== undefined) return {}
   return {
-    ...(minimum === undefined ? {} : { [above === true ? 'exclusiveMinimum' : 'minimum']: minimum }),
+    ...(minimum === undefined ? {} : { [exclusiveMinimum === true ? 'exclusiveMinimum' : 'minimum']: minimum }),
     ...(maximum === undefined ? {} : { maximum }),
   }
 }
@@ -104,7 +104,7 @@ const job = {
       type: ['array', 'null'],
       maxItems: VIDEO_PROFILES.maximum,
       items: schemaRef('VideoProfile'),
-      description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them.`,
+      description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto" (then it must be left out) or a preset has them.`,
     },
     audioProfiles: {
       type: ['array', 'null'],

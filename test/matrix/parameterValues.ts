@@ -62,7 +62,7 @@ function valuesOf(schema: Schema): unknown[] {
   if (def.type === 'boolean') return [true, false]
   if (def.type === 'enum') return Object.values(def.entries ?? {})
   const allows = (value: unknown) =>
-    z.safeParse(schema as never, value).success && (meta?.clamped === undefined || isWithin(Number(value), meta))
+    z.safeParse(schema as never, value).success && (meta?.clampTo === undefined || isWithin(Number(value), meta))
   if (def.type === 'number') {
     const { minimum, maximum } = meta ?? {}
     const bounds = [minimum !== undefined && !allows(minimum) ? ABOVE(minimum) : minimum, maximum, standard, -1, 0]
@@ -72,8 +72,8 @@ function valuesOf(schema: Schema): unknown[] {
 }
 
 /** Values beyond the bounds are clamped, and have no row. */
-function isWithin(value: number, { minimum = -Infinity, maximum = Infinity, above }: FieldMeta): boolean {
-  return value <= maximum && (above === true ? value > minimum : value >= minimum)
+function isWithin(value: number, { minimum = -Infinity, maximum = Infinity, exclusiveMinimum }: FieldMeta): boolean {
+  return value <= maximum && (exclusiveMinimum === true ? value > minimum : value >= minimum)
 }
 
 /** For an excluded bound: the next number in practice. */

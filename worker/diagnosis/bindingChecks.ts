@@ -37,18 +37,20 @@ export function checkMigrations(applied: readonly string[]): Promise<Check> {
 /** Write, read, delete. */
 export function checkDatabase(env: Env): Promise<Check> {
   const remedy =
-    'Look at [[d1_databases]] in wrangler.toml: binding DB, your own database_id (npx wrangler d1 list), and apply the migrations.'
+    'Check [[d1_databases]] in wrangler.toml: binding DB, your own database_id (npx wrangler d1 list), and apply the migrations.'
   return runCheck('database', remedy, async () => {
     const now = Date.now()
     const probe = await insertProbe(env.DB, crypto.randomUUID(), now, now - PROBE_TTL_MS)
     const removed = await deleteProbe(env.DB, probe)
-    return removed ? ok('D1 wrote, read and deleted a row.') : fault('D1 lost a row that it had taken.', remedy)
+    return removed
+      ? ok('D1 wrote, read and deleted a row.')
+      : fault('A row that was written to D1 was missing.', remedy)
   })
 }
 
 export function checkBucket(env: Env): Promise<Check> {
   const remedy =
-    'Look at [[r2_buckets]] in wrangler.toml: binding BUCKET, a bucket of this account (npx wrangler r2 bucket list).'
+    'Check [[r2_buckets]] in wrangler.toml: binding BUCKET, a bucket of this account (npx wrangler r2 bucket list).'
   return runCheck('bucket', remedy, async () => {
     const key = `diagnosis/${crypto.randomUUID()}`
     const bytes = crypto.getRandomValues(new Uint8Array(64))
@@ -56,21 +58,21 @@ export function checkBucket(env: Env): Promise<Check> {
       await env.BUCKET.put(key, bytes)
       const back = new Uint8Array((await (await env.BUCKET.get(key))?.arrayBuffer()) ?? new ArrayBuffer(0))
       if (back.length !== bytes.length || back.some((byte, index) => byte !== bytes[index])) {
-        return fault('R2 gave back other bytes than it was given.', remedy)
+        return fault('R2 returned different bytes than were stored.', remedy)
       }
     } finally {
       await env.BUCKET.delete(key)
     }
     return (await env.BUCKET.head(key)) === null
-      ? ok('R2 stored, gave back and deleted an object.')
-      : fault('R2 still has an object that was deleted.', remedy)
+      ? ok('R2 stored, returned and deleted an object.')
+      : fault('R2 still returns an object that was deleted.', remedy)
   })
 }
 
 /** Sends a message to the queue and waits until the consumer has seen it. */
 export function checkQueue(env: Env, timeoutMs: number): Promise<Check> {
   const remedy =
-    'Look at [[queues.producers]] and [[queues.consumers]] in wrangler.toml: both must name the same queue, and this Worker must be its consumer (npx wrangler queues info splicepoint-tasks). Without one no job starts.'
+    'Check [[queues.producers]] and [[queues.consumers]] in wrangler.toml: both must name the same queue, and this Worker must be its consumer (npx wrangler queues info splicepoint-tasks). Otherwise no job starts.'
   return runCheck('queue', remedy, async () => {
     const now = Date.now()
     const probe = await insertProbe(env.DB, crypto.randomUUID(), now, now - PROBE_TTL_MS)
@@ -83,7 +85,7 @@ export function checkQueue(env: Env, timeoutMs: number): Promise<Check> {
         seen = await lastSeenAt(env.DB, probe)
       }
       return seen === null
-        ? fault(`A message was sent and no consumer saw it within ${timeoutMs / 1000} s.`, remedy)
+        ? fault(`A message was sent, but the consumer did not receive it within ${timeoutMs / 1000} s.`, remedy)
         : ok(`A message reached the consumer after ${seen - now} ms.`)
     } finally {
       // A message that arrives later finds no probe and has no effect.
@@ -98,11 +100,11 @@ export async function lastCronRun(env: Env): Promise<number | null> {
 
 export function checkCron(last: number | null): Promise<Check> {
   const remedy =
-    'Look at [triggers] crons in wrangler.toml: ["* * * * *"]. A trigger that was just deployed takes up to 15 minutes to begin; a sweep that fails is in the log (npx wrangler tail). Without it a lost message or a lost monitor is never made good.'
+    'Check [triggers] crons in wrangler.toml: ["* * * * *"]. A trigger that was just deployed takes up to 15 minutes to begin; errors of a run are in the log (npx wrangler tail). Without the trigger, jobs do not recover from a lost queue message or a lost monitor.'
   return runCheck('cron', remedy, () => {
-    if (last === null) return fault('The sweep has never run to its end.', remedy)
+    if (last === null) return fault('The reconciler has never completed a run.', remedy)
     const age = Date.now() - last
-    const text = `The last sweep ended ${Math.round(age / 1000)} s ago.`
+    const text = `The last run of the reconciler ended ${Math.round(age / 1000)} s ago.`
     return age > CRON_LATE_MS ? fault(text, remedy) : ok(text)
   })
 }
@@ -110,7 +112,7 @@ export function checkCron(last: number | null): Promise<Check> {
 /** One call to each class, to an object that stores nothing. */
 export function checkDurableObjects(env: Env): Promise<Check> {
   const remedy =
-    'Look at [[durable_objects.bindings]] in wrangler.toml: MONITOR, COURIER and UPLOAD, each with its class, and [[migrations]].'
+    'Check [[durable_objects.bindings]] in wrangler.toml: MONITOR, COURIER and UPLOAD, each with its class, and [[migrations]].'
   return runCheck('durable_objects', remedy, async () => {
     const asked = await Promise.allSettled([
       jobMonitor(env, PROBE_ACCOUNT).isCleanedUp(),
@@ -122,7 +124,7 @@ export function checkDurableObjects(env: Env): Promise<Check> {
       return one?.status === 'rejected' ? [`${name} (${String(one.reason)})`] : []
     })
     return failed.length > 0
-      ? fault(`No answer of ${failed.join(', ')}.`, remedy)
+      ? fault(`No answer from ${failed.join(', ')}.`, remedy)
       : ok('MONITOR, COURIER and UPLOAD answer.')
   })
 }
@@ -131,6 +133,6 @@ export function checkRateLimit(env: Env): Promise<Check> {
   return runCheck('rate_limit', '', () =>
     env.RATE_LIMIT
       ? ok('Cloudflare counts requests in front of the service as well.')
-      : skipped('No [[ratelimits]] are bound: each instance of the Worker counts on its own.'),
+      : skipped('No [[ratelimits]] are bound: each instance of the Worker counts by itself.'),
   )
 }

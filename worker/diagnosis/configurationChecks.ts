@@ -10,7 +10,7 @@ const SECRET_CHARACTERS = 32
 const ADMIN_CHARACTERS = 32
 
 export function checkSecrets(env: Env): Promise<Check> {
-  const put = 'Make one (openssl rand -base64 32) and set it: npx wrangler secret put'
+  const put = 'Create one (openssl rand -base64 32) and set it: npx wrangler secret put'
   return runCheck('secrets', put, () => {
     if (env.SERVICE_SECRET.length < SECRET_CHARACTERS) {
       return fault(`SERVICE_SECRET has fewer than ${SECRET_CHARACTERS} characters.`, `${put} SERVICE_SECRET.`)
@@ -34,11 +34,13 @@ export function checkVault(env: Env): Promise<Check> {
     const value = crypto.randomUUID()
     const sealed = await seal(env, 'admin', 'diagnosis', 'probe', value)
     if ((await unseal<string>(env, 'admin', 'diagnosis', 'probe', sealed)) !== value) {
-      return fault('What was sealed did not open again.', remedy)
+      return fault('Encrypted data could not be decrypted again.', remedy)
     }
     const twice = ids.filter((id, index) => ids.indexOf(id) !== index)
     if (twice.length > 0) return fault(`VAULT_KEYS has two keys with the id ${twice[0]}.`, remedy)
-    return ok(`Sealed and opened with ${ids[0]}${ids.length > 1 ? `; ${ids.slice(1).join(', ')} still open` : ''}.`)
+    return ok(
+      `Encrypted and decrypted with ${ids[0]}${ids.length > 1 ? `; ${ids.slice(1).join(', ')} can still decrypt` : ''}.`,
+    )
   })
 }
 
@@ -47,23 +49,23 @@ export function checkEgress(env: Env, { egress, transcoderUrls, allowPrivateHost
   return runCheck('egress', '', (): CheckOutcome => {
     if (egress === 'pinned' && !env.INTERNAL_TOKEN) {
       return fault(
-        'EGRESS is "pinned", which only npm start guarantees: nothing here keeps jobs from private addresses.',
+        'EGRESS is "pinned", which only npm start enforces: in this deployment, nothing prevents jobs from reaching private addresses.',
         'Set EGRESS = "platform" in wrangler.toml and deploy.',
       )
     }
     if (egress === 'listed' && transcoderUrls.length === 0) {
       return warning(
-        `EGRESS is "listed": jobs reach ${hosts === '' ? 'no host at all' : `only ${hosts}`}.`,
+        `EGRESS is "listed": jobs reach ${hosts === '' ? 'no host' : `only ${hosts}`}.`,
         'On Cloudflare set EGRESS = "platform", unless that is what you want.',
       )
     }
     if (egress === 'platform' && hosts !== '') {
       return warning(
-        `ALLOW_PRIVATE_HOSTS lets jobs ask for ${hosts}.`,
+        `ALLOW_PRIVATE_HOSTS permits jobs to reach ${hosts}.`,
         'Leave ALLOW_PRIVATE_HOSTS empty in production.',
       )
     }
-    return ok(`Private addresses are refused (${egress})${hosts === '' ? '' : `, but for ${hosts}`}.`)
+    return ok(`Private addresses are refused (${egress})${hosts === '' ? '' : `, except ${hosts}`}.`)
   })
 }
 
@@ -73,19 +75,19 @@ export function checkSettings(env: Env, settings: Settings, origin: string): Pro
     const { baseUrl, transcoderUrls } = settings
     if (baseUrl !== null && (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))) {
       return fault(
-        `BASE_URL ("${baseUrl}") is no address: every address that the service gives out is wrong.`,
+        `BASE_URL ("${baseUrl}") is not a valid address, so all links that the service returns are wrong.`,
         'Set BASE_URL to the public address, like https://transcode.example.com, or leave it empty.',
       )
     }
     if (baseUrl !== null && new URL(baseUrl).origin !== origin) {
       return warning(
-        `BASE_URL is ${baseUrl}, and this request came to ${origin}: downloads lead to the former.`,
-        'Right where a proxy or a second domain stands in between; else correct BASE_URL, or leave it empty.',
+        `BASE_URL is ${baseUrl}, but this request came to ${origin}; download links use BASE_URL.`,
+        'This is correct behind a proxy or with a second domain. Otherwise correct BASE_URL, or leave it empty.',
       )
     }
     if (env.API_KEY && transcoderUrls.length === 0) {
       return warning(
-        'API_KEY is set: a key that is in no list of keys, has no quotas and cannot be revoked.',
+        'API_KEY is set: this key is not in the list of keys, has no quotas and cannot be revoked.',
         'Leave API_KEY empty in production and issue keys (docs/operating.md, "A key").',
       )
     }

@@ -32,19 +32,19 @@ export async function checkSlots(env: Env, settings: Settings): Promise<SlotRepo
 /** Jobs that wait although slots are free. */
 export function checkStarts(env: Env): Promise<Check> {
   const remedy =
-    'Read the events of a job that waits (GET /api/v0/job/<id>/events): they say why the last start failed. Then the container’s log; capacity of the account (docs/operating.md, "Limits"); whether MAX_SLOTS is above max_instances.'
+    'Read the events of a waiting job (GET /api/v0/job/<id>/events): they say why the last start failed. Then check the container’s log, the capacity of the account (docs/operating.md, "Limits"), and whether MAX_SLOTS is larger than max_instances.'
   return runCheck('starts', remedy, async () => {
     const failing = await countFailingStarts(env.DB)
     return failing > 0
       ? fault(`${failing} jobs wait because no transcoder could be started for them.`, remedy)
-      : ok('No job waits for a start that goes on failing.')
+      : ok('No job is waiting after repeated failed starts.')
   })
 }
 
 function summarizeSlots(asked: readonly SlotHealth[], local: boolean): Promise<Check> {
   const remedy = local
-    ? 'Look at TRANSCODER_URLS, and whether the transcoders run and can be reached from the Worker.'
-    : 'Look at [[containers]] in wrangler.toml (class_name = "Transcoder") and at npx wrangler containers list.'
+    ? 'Check TRANSCODER_URLS, and whether the transcoders run and are reachable from the Worker.'
+    : 'Check [[containers]] in wrangler.toml (class_name = "Transcoder") and at npx wrangler containers list.'
   return runCheck('transcoders', remedy, () => {
     const failed = asked.flatMap(({ error }, slot) => (error === null ? [] : [`slot ${slot}: ${error}`]))
     if (failed.length > 0) {
@@ -56,7 +56,7 @@ function summarizeSlots(asked: readonly SlotHealth[], local: boolean): Promise<C
     const made = [...new Set(running.flatMap(({ transcoder }) => transcoder?.version ?? []))]
     const text = `${running.length} of ${asked.length} run (version ${made.join(', ') || 'unknown'}).`
     return made.length > 1
-      ? warning(text, 'A rollout is under way, or was stopped in the middle: npx wrangler containers list shows it.')
+      ? warning(text, 'A rollout is in progress, or it was interrupted: npx wrangler containers list shows it.')
       : ok(text)
   })
 }

@@ -41,7 +41,7 @@ export function invalidToken(message: string): RequestError {
 }
 
 export function expiredToken(): RequestError {
-  return invalidToken('This upload token has expired, or it was revoked. Ask for a new one.')
+  return invalidToken('This upload token has expired, or it was revoked. Request a new one.')
 }
 
 /** @param allow methods in the format of the Allow header */

@@ -36,7 +36,7 @@ export function problemsFromIssues(
       return keys.map((key) => ({
         code: 'unknown_field',
         field: printableName(key),
-        message: `${printableName(key)} is not known here; there is ${names}`,
+        message: `${printableName(key)} is unknown; known are ${names}`,
       }))
     const field = String(path[0] ?? '')
     const { expects = 'a JSON object', hidden = false, ...bounds } = expectations[field] ?? {}

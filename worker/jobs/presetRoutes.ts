@@ -83,18 +83,15 @@ function read(value: unknown, base: string) {
 
 function refuseBuiltIn(id: string): void {
   if (!builtInPresets.some(({ preset_id }) => preset_id === id)) return
-  throw new RequestError(
-    'forbidden',
-    `The preset "${id}" comes with the service and cannot be changed. Save a copy of it.`,
-  )
+  throw new RequestError('forbidden', `The preset "${id}" is built in and cannot be changed. Save a copy of it.`)
 }
 
 function nameTaken(name: string): RequestError {
-  const message = `This account has a preset of the name ${JSON.stringify(name)}. Choose another name, or change that one (PUT).`
+  const message = `This account already has a preset named ${JSON.stringify(name)}. Choose another name, or change that preset (PUT).`
   return new RequestError('conflict', message, { field: 'name' })
 }
 
 function tooMany(): RequestError {
-  const message = `This account has ${PRESETS.per_account} presets, as many as it may have. Delete one that is no longer needed.`
+  const message = `This account has ${PRESETS.per_account} presets, which is the maximum. Delete one that is no longer needed.`
   return new RequestError('quota_exceeded', message, { details: { maximum: PRESETS.per_account } })
 }

@@ -16,7 +16,7 @@ import { StoreError } from '../storage/objectStore.ts'
 
 const text = { expects: 'a string, or left out' }
 const expectations = {
-  cloud_credentials: { expects: 'an object with the member input and, if you like, output', hidden: true },
+  cloud_credentials: { expects: 'an object with the member input and, optionally output', hidden: true },
   input: text,
   logo_url: text,
   webhook_url: text,

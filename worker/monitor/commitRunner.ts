@@ -54,7 +54,7 @@ export class CommitRunner {
       await commitOutputs(this.#env, task, monitor)
     } catch (error) {
       console.error(
-        JSON.stringify({ level: 'warn', msg: 'commit put off', task: task.id, tries, error: String(error) }),
+        JSON.stringify({ level: 'warn', msg: 'commit postponed', task: task.id, tries, error: String(error) }),
       )
       await scheduleAlarm(Date.now() + retryBackoffMs(tries))
       await this.#giveUp(task, monitor)

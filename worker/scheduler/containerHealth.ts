@@ -15,6 +15,6 @@ export async function readTranscoderHealth(response: Response): Promise<Transcod
     throw new Error(`it answered ${response.status}`)
   }
   const { state, version, ffmpeg } = await response.json<Partial<TranscoderFacts>>()
-  if (typeof state !== 'string' || typeof version !== 'string') throw new Error('it is no transcoder')
+  if (typeof state !== 'string' || typeof version !== 'string') throw new Error('it is not a transcoder')
   return { state, version, ffmpeg: ffmpeg ?? '' }
 }

@@ -20,7 +20,7 @@ export async function dispatchAttempt(env: Env, task: TaskRow): Promise<StartRef
   const { slot } = task
   if (slot === null) return { reason: 'refused', detail: 'the task has no slot' }
   const job = await findJobByJobId(env.DB, task.job_id)
-  if (!job) return { reason: 'refused', detail: 'its job is gone' }
+  if (!job) return { reason: 'refused', detail: 'its job no longer exists' }
   const request: RunRequest = {
     protocol: TASK_PROTOCOL,
     task_id: task.id,

@@ -98,7 +98,7 @@ export async function unseal<T>(
 ): Promise<T> {
   const envelope = JSON.parse(text) as Envelope
   const wrapping = (await keyRing(env)).find((entry) => entry.id === envelope.kid)
-  if (!wrapping) throw new Error('the key that sealed this is no longer in VAULT_KEYS')
+  if (!wrapping) throw new Error('the key that encrypted this is no longer in VAULT_KEYS')
   const owner = [account, jobId, field, envelope.kid]
   const additionalData = additionalDataOf(envelope.v, envelope.v === 1 ? owner : [...owner, ...addresses])
   const raw = await decrypt(wrapping.key, envelope.wrapped, additionalData)
@@ -126,6 +126,6 @@ async function decrypt(key: CryptoKey, text: string, additionalData: BufferSourc
   const both = fromBase64(text)
   const algorithm = { name: 'AES-GCM', iv: both.slice(0, 12), additionalData: additionalData }
   return crypto.subtle.decrypt(algorithm, key, both.slice(12)).catch((error: unknown) => {
-    throw new WrongBindingError('this was sealed for something else, or changed', { cause: error })
+    throw new WrongBindingError('this was encrypted for another purpose, or it was changed', { cause: error })
   })
 }

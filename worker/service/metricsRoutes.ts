@@ -44,14 +44,12 @@ function metricsText(figures: MetricValues, slots: number, now: number): string 
     figures.ended.flatMap((row) => (row.code === null ? [] : [[{ code: row.code }, row.n]])),
   )
   gauge('queue_age_seconds', 'Age of the oldest waiting job.', [[{}, age]])
-  gauge('slots', 'Transcoders that may run.', [[{}, slots]])
-  gauge('slots_busy', 'Transcoders that run.', [[{}, figures.slots]])
-  gauge(
-    'starts_failing',
-    'Jobs that wait because no transcoder could be started for them three times in a row or more.',
-    [[{}, figures.startsFailing]],
-  )
-  gauge('attempts_lost_last_hour', 'Attempts without a result, of jobs that ended within the last hour.', [
+  gauge('slots', 'Maximum number of transcoders that run at the same time.', [[{}, slots]])
+  gauge('slots_busy', 'Transcoders that are running.', [[{}, figures.slots]])
+  gauge('starts_failing', 'Waiting jobs whose start has failed three or more times in a row.', [
+    [{}, figures.startsFailing],
+  ])
+  gauge('attempts_lost_last_hour', 'Attempts that ended without a result, of jobs that ended within the last hour.', [
     [{}, figures.lost],
   ])
   gauge('encode_speed', 'Mean speed of jobs completed within the last hour; 1 is real time.', [
@@ -60,7 +58,7 @@ function metricsText(figures: MetricValues, slots: number, now: number): string 
   gauge('bytes_stored_last_hour', 'Bytes stored by jobs completed within the last hour.', [[{}, figures.bytes]])
   gauge(
     'webhooks',
-    'Webhook deliveries that wait for a try, or were given up.',
+    'Webhook deliveries that wait for their next try, or have failed for good.',
     ['pending', 'failed'].map((state) => [{ state }, count(figures.webhooks, state)]),
   )
   return `${lines.join('\n')}\n`

@@ -11,10 +11,10 @@ import type { AppEnv } from '../http/context.ts'
 function unavailableReason(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
   if (/no such (table|column)/i.test(said)) {
-    return 'the database has no tables (npm run migrate, also where a migration lacks; deployed: npx wrangler d1 migrations apply DB --remote)'
+    return 'the database lacks tables or columns; apply the migrations (npm run migrate; deployed: npx wrangler d1 migrations apply DB --remote)'
   }
-  console.error(JSON.stringify({ level: 'error', msg: 'database away', error: said }))
-  return 'the database cannot be read or written now (is its disk full?); the log has what it answered'
+  console.error(JSON.stringify({ level: 'error', msg: 'database unavailable', error: said }))
+  return 'the database cannot be read or written now (is its disk full?); the error is in the log'
 }
 
 export const serviceRoutes = new Hono<AppEnv>()

@@ -73,7 +73,7 @@ function shareableUntil(job: Job, now: number): number {
   if (job.kind === 'plan') throw refuse('A dry run makes no outputs, so there is nothing to share.')
   if (job.state !== 'completed') throw refuse('Only a completed job can be shared.')
   if (outputProvider(job.config) !== 'vendor-store') {
-    throw refuse('The outputs are in your own store, not in the service’s: share their addresses there.')
+    throw refuse('The outputs are in your own store, not in the service’s. Share their addresses in that store.')
   }
   if (job.outputs === null || end - now < SHARE_SECONDS.minimum * 1000) {
     throw refuse('The outputs of this job have been removed, or will be within a minute.')

@@ -28,7 +28,7 @@ export const sharedPageRoutes = new Hono<AppEnv>()
         ...notFoundHeaders,
         ...crossOriginHeaders,
       })
-    throw new RequestError('not_found', 'This page is not shared, or no longer shared.', {
+    throw new RequestError('not_found', 'This page does not exist, or it is no longer shared.', {
       headers: { ...notFoundHeaders, ...crossOriginHeaders },
     })
   })

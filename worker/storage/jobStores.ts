@@ -99,7 +99,7 @@ export async function openJobSink(env: Env, jobId: string, known?: Job): Promise
     const root = { text, index, address: rootAddress(provider, text) }
     return [bucketPrefix(text), openSink(env, provider, { ...common, root, credentials })] as const
   })
-  if (!first) throw new StoreError('invalid', provider, 'open', 'The job names no bucket for its outputs.')
+  if (!first) throw new StoreError('invalid', provider, 'open', 'The job has no bucket for its outputs.')
   return multiBucketSink(first[1], new Map(others))
 }
 

@@ -41,7 +41,7 @@ export interface StoreProvider<Address> {
 /** @throws StoreError `invalid` if the job names no root */
 export function requireRoot<Address>({ root }: SinkRequest<Address>, provider: string): Root<Address> {
   if (root) return root
-  throw new StoreError('invalid', provider, 'open', 'The job names no bucket for its outputs.')
+  throw new StoreError('invalid', provider, 'open', 'The job has no bucket for its outputs.')
 }
 
 /**
@@ -55,5 +55,5 @@ export function requireKey<Key>(key: Key | null, provider: string): Key {
 }
 
 export function noKey(provider: string): StoreError {
-  return new StoreError('credentials_invalid', provider, 'open', `The credentials hold no key for ${provider}.`)
+  return new StoreError('credentials_invalid', provider, 'open', `The credentials contain no key for ${provider}.`)
 }

@@ -20,7 +20,8 @@ export async function finishDryRun(c: Context<TaskEnv>): Promise<Response> {
   const { value } = await readJson(c as never, MAX_BODY_BYTES)
   const { warnings, progress, estimate: found } = parseMessage(estimatePostSchema, value)
   const estimate = JSON.stringify(found)
-  if (estimate.length > MAX_ESTIMATE_BYTES) throw new RequestError('too_large', 'The estimate is too large to keep.')
+  if (estimate.length > MAX_ESTIMATE_BYTES)
+    throw new RequestError('too_large', 'The estimate is too large to be stored.')
   const job = await findJobByJobId(c.env.DB, jobId)
   const result = await applyEvent(
     c.env,
@@ -33,7 +34,10 @@ export async function finishDryRun(c: Context<TaskEnv>): Promise<Response> {
     },
   )
   if (!result.ok && result.refusal !== 'same') {
-    throw new RequestError('stale_attempt', 'Another attempt is current, the job has ended, or it is no dry run: stop.')
+    throw new RequestError(
+      'stale_attempt',
+      'Another attempt is current, the job has ended, or it is not a dry run: stop.',
+    )
   }
   return c.json({ state: 'completed' })
 }

@@ -60,8 +60,8 @@ export function requireAllowedOutput(
   throw new RequestError(
     'forbidden',
     refusal === 'type'
-      ? `${path}: ${contentType} is not the type of such an output.`
-      : `${path} is not among the outputs of this attempt at this job.`,
+      ? `${path}: ${contentType} is not an allowed type of this output.`
+      : `${path} is not an output of this attempt.`,
   )
 }
 
@@ -69,9 +69,9 @@ export function requireAllowedOutput(
 export function requireContentLength(c: Context<TaskEnv>): number {
   const length = Number(c.req.header('content-length'))
   if (!c.req.raw.body || !Number.isSafeInteger(length) || length < 1) {
-    throw new RequestError('length_required', 'The body needs its Content-Length, and at least one byte.')
+    throw new RequestError('length_required', 'The request must have a Content-Length of at least 1.')
   }
-  if (length > MAX_TASK_BODY_BYTES) throw new RequestError('too_large', 'One request may carry 32 MiB at most.')
+  if (length > MAX_TASK_BODY_BYTES) throw new RequestError('too_large', 'A request may have at most 32 MiB.')
   return length
 }
 
@@ -80,9 +80,9 @@ export async function putOutput(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
   const length = requireContentLength(c)
   const path = decodePathSegments(new URL(c.req.url).pathname.split('/').slice(4))?.join('/')
-  if (path === undefined) throw new RequestError('invalid_request', 'The path is not well encoded.')
+  if (path === undefined) throw new RequestError('invalid_request', 'The path is not correctly percent-encoded.')
   const type = c.req.header('content-type')
-  if (!type) throw new RequestError('invalid_request', 'The body needs its Content-Type.')
+  if (!type) throw new RequestError('invalid_request', 'The request must have a Content-Type.')
   const { sink, allowed } = await attemptDestination(c)
   requireAllowedOutput(allowed, 'put', path, type)
   const monitor = jobMonitor(c.env, jobId)
@@ -121,6 +121,6 @@ export function checkFinishedObjects(allowed: AllowedOutputs, { objects, written
   }
   const bytes = paths.reduce((sum, path) => sum + new TextEncoder().encode(path).byteLength, 0)
   if (bytes > MAX_PATH_BYTES) {
-    throw new RequestError('too_large', `The paths of all outputs may have ${MAX_PATH_BYTES} bytes together.`)
+    throw new RequestError('too_large', `The paths of all outputs together may have at most ${MAX_PATH_BYTES} bytes.`)
   }
 }

@@ -28,7 +28,7 @@ export async function receiveSourceReport(c: Context<TaskEnv>): Promise<Response
   const { value } = await readJson(c as never, 2 * MAX_SOURCE_BYTES)
   const text = JSON.stringify(parseMessage(sourcePostSchema, value).source)
   if (new TextEncoder().encode(text).byteLength > MAX_SOURCE_BYTES) {
-    throw new RequestError('too_large', `The report of a source may have ${MAX_SOURCE_BYTES} bytes.`)
+    throw new RequestError('too_large', `The source report may have at most ${MAX_SOURCE_BYTES} bytes.`)
   }
   if (!(await saveSourceReport(c.env.DB, c.get('task'), c.get('attempt'), text))) throw staleAttempt()
   return c.json({})
@@ -38,11 +38,11 @@ export async function receiveSourceReport(c: Context<TaskEnv>): Promise<Response
 export async function receivePoster(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task, jobId } = c.var
   if (requireContentLength(c) > MAX_PREVIEW_BYTES) {
-    throw new RequestError('too_large', `The picture may have ${MAX_PREVIEW_BYTES} bytes.`)
+    throw new RequestError('too_large', `The poster may have at most ${MAX_PREVIEW_BYTES} bytes.`)
   }
   const bytes = new Uint8Array(await c.req.arrayBuffer())
   const size = bytes.byteLength > MAX_PREVIEW_BYTES ? null : jpegSize(bytes)
-  if (size === null) throw new RequestError('invalid_request', 'The picture must be one whole JPEG.')
+  if (size === null) throw new RequestError('invalid_request', 'The poster must be one complete JPEG file.')
   if ((await jobMonitor(c.env, jobId).attemptState(attempt)) !== 'current') throw staleAttempt()
   const key = posterKey(jobId, attempt)
   await c.env.BUCKET.put(key, bytes, { httpMetadata: { contentType: 'image/jpeg' } })

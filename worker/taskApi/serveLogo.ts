@@ -25,7 +25,7 @@ export async function serveLogo(c: Context<TaskEnv>): Promise<Response> {
   }
   try {
     const address = await logoUrlOf(c.env, job)
-    if (address === null) return logoRefused('The job names no logo.')
+    if (address === null) return logoRefused('The job has no logo.')
     const response = await guardedFetch(
       c.env,
       address,

@@ -63,7 +63,7 @@ const authenticateAttempt = createMiddleware<TaskEnv>(async (c, next) => {
   const token = /^Bearer ([\w.-]{1,500})$/.exec(c.req.header('authorization') ?? '')?.[1]
   const attempt = token === undefined ? null : await verifyAttemptToken(c.env, task, token)
   if (attempt === null) {
-    throw new RequestError('unauthorized', 'The token is not one of this task.', {
+    throw new RequestError('unauthorized', 'The token belongs to another task.', {
       headers: { 'www-authenticate': 'Bearer' },
     })
   }
@@ -124,7 +124,7 @@ export const taskApi = new Hono<TaskEnv>()
     const { plan, warnings, whole: planJson } = await parsePlan(c)
     const foreign = (await attemptDestination(c)).allowed.firstForeignPath(plan)
     if (foreign !== null)
-      throw new RequestError('forbidden', `The plan has ${foreign}, which is no output of this job.`)
+      throw new RequestError('forbidden', `The plan has ${foreign}, which is not an output of this job.`)
     await probeOutputDirectories(c)
     const stored = await savePlan(c.env.DB, c.get('task'), c.get('attempt'), planJson, Date.now())
     if (stored === null) throw staleAttempt()
@@ -159,7 +159,7 @@ export const taskApi = new Hono<TaskEnv>()
     const handle = toBase64Url(JSON.stringify([path, upload]))
     if (handle.length > MAX_UPLOAD_HANDLE) {
       await sink.abortUpload(path, upload)
-      throw new StoreError('invalid', 'door', 'beginUpload', 'The store names its uploads by more than can be kept.')
+      throw new StoreError('invalid', 'door', 'beginUpload', 'The upload id of the store is too long.')
     }
     return c.json({ upload: handle, part_size: size } satisfies UploadReply)
   })
@@ -188,7 +188,7 @@ export const taskApi = new Hono<TaskEnv>()
     for (const object of finish.objects) {
       const [path, upload] = decodeUploadHandle(object.upload)
       if (path !== object.path)
-        throw new RequestError('invalid_request', `${object.path}: the upload is of another path.`)
+        throw new RequestError('invalid_request', `${object.path}: the upload belongs to another path.`)
       object.upload = upload
     }
     const before = await findTask(c.env.DB, id)
@@ -241,7 +241,7 @@ async function parsePlan(c: Context<TaskEnv>) {
   const post = parseMessage(planPostSchema, value)
   const whole = JSON.stringify((value as { plan: unknown }).plan)
   if (new TextEncoder().encode(whole).byteLength > MAX_PLAN_BYTES) {
-    throw new RequestError('too_large', `A plan may have ${MAX_PLAN_BYTES} bytes.`)
+    throw new RequestError('too_large', `A plan may have at most ${MAX_PLAN_BYTES} bytes.`)
   }
   return { ...post, whole }
 }
@@ -296,7 +296,7 @@ function choosePartSize(expectedBytes: number): number {
   const mebibyte = 1024 * 1024
   const needed = Math.ceil((expectedBytes * 1.1) / MAX_PARTS / mebibyte) * mebibyte
   if (needed > MAX_TASK_BODY_BYTES) {
-    throw new RequestError('too_large', `An output may have ${(MAX_TASK_BODY_BYTES * MAX_PARTS) / 1e9} GB at most.`)
+    throw new RequestError('too_large', `An output may have at most ${(MAX_TASK_BODY_BYTES * MAX_PARTS) / 1e9} GB.`)
   }
   return Math.max(MIN_PART_BYTES, needed)
 }

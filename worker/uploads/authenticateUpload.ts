@@ -52,7 +52,7 @@ async function requireTokenScope(c: Context<AppEnv>, id: string): Promise<void> 
   if (!allowed.includes(method)) {
     throw new RequestError(
       'forbidden',
-      'An upload token only sends files: POST /uploads, and by tus HEAD, PATCH and DELETE of the uploads that it began.',
+      'An upload token can only send files: POST /uploads, and with tus HEAD, PATCH and DELETE for the uploads that it created.',
     )
   }
   if (upload === '') return

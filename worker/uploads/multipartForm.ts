@@ -65,7 +65,7 @@ export function parseMultipart(contentType: string): MultipartParser {
     headers(bytes: Uint8Array, at: number): number {
       const end = indexOf(bytes, blankLine, at)
       if ((end < 0 ? bytes.length : end) - at > MAX_HEADER_BYTES)
-        throw malformed('A part of the form has too long headers.')
+        throw malformed('The headers of a part of the form are too long.')
       if (end < 0) return at
       if (++parts > MAX_PARTS) throw malformed(`The form has more than ${MAX_PARTS} parts.`)
       state = begin(new TextDecoder().decode(bytes.subarray(at, end)))
@@ -99,7 +99,7 @@ export function parseMultipart(contentType: string): MultipartParser {
     skipBreak = 2
     // RFC 7578 §4.2: a file has a file name, which may be empty. All other parts are fields, which are ignored.
     if (!/;\s*filename\*?\s*=/i.test(disposition)) return 'skip'
-    if (file) throw malformed('The form has more than one file. Send one file a request.')
+    if (file) throw malformed('The form has more than one file. Send one file per request.')
     file = { name: fileNameFromDisposition(disposition), contentType: safeContentType(header('content-type') ?? '') }
     return 'file'
   }
@@ -108,7 +108,7 @@ export function parseMultipart(contentType: string): MultipartParser {
     file: () => file,
     push(chunk) {
       if (chunk === null) {
-        if (state !== 'done') throw malformed('The form broke off before its closing boundary.')
+        if (state !== 'done') throw malformed('The form ended before its closing boundary.')
         return []
       }
       const bytes = pending.length > 0 ? concat(pending, chunk) : chunk

@@ -44,7 +44,7 @@ export async function reserveUpload(
     : (['account', stored.account, stored.account_maximum] as const)
   throw new RequestError(
     'quota_exceeded',
-    `The uploads of this ${scope} take ${bytes} of at most ${maximum} bytes, and this one has ${upload.announcedBytes}. Delete some that are no longer needed, unfinished ones too (DELETE /uploads/<n>; GET /uploads lists them), or wait until they expire.`,
+    `The uploads of this ${scope} use ${bytes} of at most ${maximum} bytes, and this one has ${upload.announcedBytes}. Delete uploads that are no longer needed, including unfinished ones (DELETE /uploads/<n>; GET /uploads lists them), or wait until they expire.`,
     { details: { scope, stored_bytes: bytes, maximum, announced_bytes: upload.announcedBytes } },
   )
 }
@@ -55,8 +55,8 @@ async function rejectExhaustedToken(env: Env, id: string): Promise<void> {
   if (!token || token.expires_at <= Date.now()) throw expiredToken()
   if (token.files < token.max_files) return
   const { max_files: maximum } = token
-  const files = maximum === 1 ? 'one file, and it was sent' : `${maximum} files, and all of them were sent`
-  throw new RequestError('quota_exceeded', `This upload token is for ${files}. Ask for a new token.`, {
+  const files = maximum === 1 ? 'one file, which was already sent' : `${maximum} files, all of which were already sent`
+  throw new RequestError('quota_exceeded', `This upload token is for ${files}. Request a new token.`, {
     details: { scope: 'token', files: token.files, maximum },
   })
 }

@@ -54,7 +54,7 @@ function parseUploadRequest(c: Context<AppEnv>): UploadRequest {
   if (length > MAX_UPLOAD_BYTES) {
     throw new RequestError(
       'too_large',
-      `One request carries at most ${MAX_UPLOAD_BYTES} bytes; this one has ${length}. Send larger files by tus (docs/uploads.md).`,
+      `A request may have at most ${MAX_UPLOAD_BYTES} bytes; this one has ${length}. Send larger files with tus (docs/uploads.md).`,
       {
         details: { maximum: MAX_UPLOAD_BYTES },
       },

@@ -69,6 +69,6 @@ async function quotaError(env: Env, keyId: string): Promise<RequestError> {
   const key = await findApiKey(env.DB, keyId)
   if (key?.revoked_at) return new RequestError('unauthorized', 'This API key was revoked.')
   const { per_account: maximum } = UPLOAD_TOKENS
-  const message = `This account has ${maximum} upload tokens that have not expired, as many as it may have. Let them expire sooner.`
+  const message = `This account has ${maximum} upload tokens that have not expired, which is the maximum. Use shorter lifetimes.`
   return new RequestError('quota_exceeded', message, { headers: { 'retry-after': '60' }, details: { maximum } })
 }

@@ -138,6 +138,8 @@ export async function webhookAddress(env: Env, job: Job): Promise<string> {
   }
   const full = job.sealed === null ? undefined : (await openJobSecrets(env, job)).addresses.webhook_url
   if (full === undefined)
-    throw new Error('The full address of this webhook is no longer kept (72 hours after the end).')
+    throw new Error(
+      'The full address of this webhook is no longer stored; it is removed 72 hours after the end of the job.',
+    )
   return full
 }

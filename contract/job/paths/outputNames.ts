@@ -18,7 +18,7 @@ export function outputPathProblem(path: string): string | null {
   const elements = path.split('/')
   if (elements.includes('..')) return 'must not contain .. as an element'
   if (elements.includes('')) return 'must not contain an empty element, nor end with a slash'
-  if (normalisePath(path) === '') return 'names no file'
+  if (normalisePath(path) === '') return 'has no file name'
   return null
 }
 

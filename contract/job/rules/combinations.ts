@@ -204,7 +204,7 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
   if (draft.segment_length !== undefined && !segmented) warn('segment_length', 'the output is not segmented')
   for (const name of ['create_tar_file', 'thumbnails'] as const) {
     if (draft[name] === true && !segmented)
-      warn(name, 'it belongs to segmented output, and this job writes single files')
+      warn(name, 'it applies to segmented output, and this job writes single files')
   }
   const codec = draft.video_codec
   if (draft.dynamic_range === 'source' && codec !== undefined && !videoRules(codecOf(codec)).hasHdr) {
@@ -221,7 +221,7 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
     )
   }
   if (draft.scte35_passthough === true && containerRules(draft.output_container)?.file === 'mp4' && !segmented) {
-    warn('scte35_passthough', 'an mp4 file cannot carry cues; use ts')
+    warn('scte35_passthough', 'an mp4 file cannot carry SCTE-35 cues; use ts')
   }
   if (
     draft.loudness_lufs !== undefined &&
@@ -233,10 +233,10 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
     warn('audio_output_path', 'no audio profile produces audio')
   }
   if (draft.ladder !== undefined && draft.allow_upscaling === true) {
-    warn('allow_upscaling', 'the rungs of ladder "auto" are never larger than the source')
+    warn('allow_upscaling', 'ladder "auto" never makes renditions larger than the source')
   }
   if (codec !== undefined && !videoRules(codecOf(codec)).hasQualities && (draft.h264_quality ?? 'good') !== 'good') {
-    warn('h264_quality', `${codec} has one encoder setting; a higher video_bitrate makes it better`)
+    warn('h264_quality', `${codec} has only one encoder setting; use a higher video_bitrate for better quality`)
   }
   const pid = draft.scte35_pid_remap
   if (pid !== undefined && pid !== -1) {
@@ -248,7 +248,7 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
     if (draft[name] !== undefined && !draft.logo_url) warn(name, 'there is no logo_url')
   }
   if (draft.rotation_blackness !== undefined && !/^rotate_(counter)?clockwise$/.test(draft.video_aspect_ratio ?? '')) {
-    warn('rotation_blackness', 'video_aspect_ratio asks for no rotation that leaves bars')
+    warn('rotation_blackness', 'the rotation in video_aspect_ratio, if any, leaves no bars')
   }
 }
 

@@ -50,7 +50,7 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
       findings.problem(
         'output_path_conflict',
         field,
-        `${field} is the same object as ${earlier}; each output needs its own`,
+        `${field} has the same path as ${earlier}; each output needs its own`,
       )
     }
     seen.set(key, earlier ?? field)
@@ -97,7 +97,7 @@ function checkLocation(
   const isServer = provider !== undefined && rulesOf(provider).root.kind === 'host'
   if (isServer && scheme !== null && /[?#%]/.test(path)) {
     // A path cannot be appended after a query, and double encoding would name another file.
-    const message = `${field} must have no query and no fragment, and is written without percent-encoding`
+    const message = `${field} must not have a query or a fragment, and must not be percent-encoded`
     findings.problem('invalid_output_path', field, `${message}; ${printableValue(redactAddress(path))} was given`)
     return false
   }
@@ -123,7 +123,7 @@ function checkBucketPrefixes(
 ): void {
   if (root !== null && root !== locations.roots[0]) return
   if (!hasBucketPrefix(path, locations)) return
-  const message = `${field} begins with ${path.split('/')[0]}, which stands for another bucket of this job; use another name`
+  const message = `${field} begins with ${path.split('/')[0]}, a name that is reserved for another bucket of this job; use another name`
   findings.problem('output_path_conflict', field, message)
 }
 

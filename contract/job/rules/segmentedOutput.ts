@@ -40,7 +40,11 @@ export function checkPackaging(draft: JobDraft, body: Record<string, unknown>, f
   const hls = hasHls(draft)
   const dash = draft.segmented_output_dash === true
   if (containerRules(draft.output_container)?.file === 'ts' && !hls)
-    findings.warn('no_effect', 'output_container', 'output_container ts has no effect: DASH has fragmented MP4 (CMAF)')
+    findings.warn(
+      'no_effect',
+      'output_container',
+      'output_container ts has no effect: DASH output uses fragmented MP4 (CMAF)',
+    )
   if (hls || dash) return
   for (const field of ['program_start_time', 'scte35_passthough'] as const)
     if (isSet(draft[field]))
@@ -74,11 +78,11 @@ function checkDirectories(draft: JobDraft, findings: Findings): void {
       findings.problem(
         'output_path_conflict',
         field,
-        `${field} begins with ${first}, a name that segmented output needs`,
+        `${field} begins with ${first}, a name that is reserved in segmented output`,
       )
     const earlier = seen.get(directory)
     if (earlier !== undefined) {
-      const message = `${field} has the directory ${directory}, as ${earlier} has; each rendition needs its own`
+      const message = `${field} has the same directory as ${earlier} (${directory}); each rendition needs its own`
       findings.problem('output_path_conflict', field, message)
     }
     seen.set(directory, earlier ?? field)
@@ -97,7 +101,7 @@ function warnAudio(draft: JobDraft, body: Record<string, unknown>, findings: Fin
   if (!asked || (muxed && draft.segmented_output_dash !== true)) return
   const where =
     muxed && prefersTransportStreams(draft)
-      ? 'in DASH, while HLS has it inside its segments'
-      : 'anyway: CMAF, DASH and Smooth Streaming require it'
+      ? 'in DASH, while the HLS segments contain it'
+      : 'nevertheless: CMAF, DASH and Smooth Streaming require it'
   findings.warn('no_effect', 'master_variant_mode', `master_variant_mode false: audio is separate ${where}`)
 }

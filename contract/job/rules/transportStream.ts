@@ -20,7 +20,7 @@ export function checkTransportStream(draft: JobDraft, findings: Findings): void 
   const given = NAMES.filter((name) => draft[name] !== undefined && draft[name] !== '')
   if (containerRules(draft.output_container)?.file !== 'ts' || isSegmented(draft)) {
     for (const name of given)
-      findings.warn('no_effect', name, `${name} has no effect: it belongs to ts files, and this job writes none`)
+      findings.warn('no_effect', name, `${name} has no effect: it applies to ts files, and this job writes none`)
     return
   }
   checkDistinctPids(draft, findings)

@@ -35,7 +35,7 @@ const OTHER_PEM_LABELS: Readonly<Record<string, string>> = {
   CERTIFICATE: 'is a certificate; send the private key',
   'EC PRIVATE KEY': 'is an elliptic-curve key; an RSA key is needed',
   'DSA PRIVATE KEY': 'is a DSA key; an RSA key is needed',
-  'OPENSSH PRIVATE KEY': "is in OpenSSH's own form; convert it (ssh-keygen -p -m PEM -f key)",
+  'OPENSSH PRIVATE KEY': 'is in the OpenSSH format; convert it (ssh-keygen -p -m PEM -f key)',
 }
 
 export function isPem(text: string | null | undefined): text is string {
@@ -75,7 +75,7 @@ export function readPem(text: string): PemResult {
   const inner = der && (label === 'PRIVATE KEY' ? unwrapPkcs8(der) : der)
   if (inner === 'another') return refuse('is not an RSA key; an RSA key is needed')
   const key = inner && keyOf(inner)
-  return key ? { ok: true, key } : refuse('is damaged: what it holds is not an RSA private key')
+  return key ? { ok: true, key } : refuse('is damaged: it does not contain an RSA private key')
 }
 
 function refuse(reason: string): PemResult {

@@ -23,5 +23,5 @@ function endpointProblem(endpoint: string): string | null {
   }
   // A path is usually a bucket name. If it were accepted, every object would be looked for in the wrong place.
   if (/^https?:\/\/[^/\\]+\/*$/i.test(endpoint)) return null
-  return ' must not have a path: it is the address of the store alone, like "https://s3.example.com"; buckets are named in input and in the paths of outputs'
+  return ' must not have a path: it is only the address of the store, like "https://s3.example.com"; buckets are named in input and in the paths of outputs'
 }

@@ -24,7 +24,7 @@ export const gcloud: StoreRules<GoogleAddress> = {
   example: 'gs://bucket/film.mp4',
   // A key file from Google also says who owns the key.
   members: ['access_key', 'secret_key', 'client_email', 'private_key', 'private_key_id', 'project_id', 'client_id'],
-  unusedReasons: { region: 'gcloud finds a bucket by its name' },
+  unusedReasons: { region: 'a Google Cloud bucket is found by its name' },
   parse(input) {
     const found = parseBucketAndKey('gs', input, BUCKET) ?? wrongForm('gcloud', FORM)
     return 'kind' in found ? found : { kind: 'gs', ...found }

@@ -31,7 +31,7 @@ const apiKey: SignerForm<OracleApiKey> = {
     if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){15}$/.test(fingerprint)) {
       report('oci_fingerprint', 'must be 16 bytes in hexadecimal with colons: 20:3b:97:…')
     } else if (actual !== null && actual !== fingerprint) {
-      report('oci_fingerprint', `is not that of the given key, which has ${actual}`)
+      report('oci_fingerprint', `does not match the given key, whose fingerprint is ${actual}`)
     }
   },
   make(known, key) {

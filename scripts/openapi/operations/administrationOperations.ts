@@ -9,8 +9,8 @@ const admin = (rest: string, options = ''): string => `curl -u "$ADMIN_KEY:" ${o
 export const administrationOperations: Record<string, Operation> = {
   'GET /api/v0/webhooks/secret': {
     id: 'getWebhookSecret',
-    summary: 'Read when the webhook secret was made',
-    description: 'Answers with the times alone: the secret itself is shown only when it is made.',
+    summary: 'Read when the webhook secret was created',
+    description: 'Returns only the times: the secret itself is shown only when it is created.',
     auth: 'jobs',
     status: 200,
     answers: json('WebhookSecret', example.secretFacts),
@@ -19,8 +19,8 @@ export const administrationOperations: Record<string, Operation> = {
   },
   'POST /api/v0/webhooks/secret/rotate': {
     id: 'rotateWebhookSecret',
-    summary: 'Make a new webhook secret',
-    description: 'Makes a secret that signs webhooks. Webhooks are signed with both secrets until the old one expires.',
+    summary: 'Create a new webhook secret',
+    description: 'Creates a secret that signs webhooks. Webhooks are signed with both secrets until the old one expires.',
     auth: 'jobs',
     status: 201,
     answers: json('NewWebhookSecret', example.newSecret),
@@ -40,7 +40,7 @@ export const administrationOperations: Record<string, Operation> = {
   'POST /api/v0/keys': {
     id: 'createKey',
     summary: 'Create an API key',
-    description: 'Issues a key of an account. Its secret is in this answer and is never shown again.',
+    description: 'Issues a key for an account. The answer contains its secret, which is never shown again.',
     auth: 'admin',
     body: { type: 'application/json', schema: schemaRef('NewKey'), example: example.newKey },
     status: 201,
@@ -63,7 +63,7 @@ export const administrationOperations: Record<string, Operation> = {
   'POST /api/v0/keys/{key}/rotate': {
     id: 'rotateKey',
     summary: 'Replace an API key',
-    description: 'Makes a new key with the same account, scopes and quotas, and revokes the old one.',
+    description: 'Creates a new key with the same account, scopes and quotas, and revokes the old one.',
     auth: 'admin',
     status: 201,
     answers: json('ReplacedKey', example.replacedKey),
@@ -83,7 +83,7 @@ export const administrationOperations: Record<string, Operation> = {
   'GET /api/v0/accounts': {
     id: 'listAccounts',
     summary: 'List accounts',
-    description: 'Lists accounts that have a key, with their quotas.',
+    description: 'Lists all accounts that have a key, with their quotas.',
     auth: 'admin',
     status: 200,
     answers: json('AccountList', { accounts: [example.account] }),
@@ -93,7 +93,7 @@ export const administrationOperations: Record<string, Operation> = {
   'PUT /api/v0/accounts/{account}': {
     id: 'setQuotas',
     summary: 'Set the quotas of an account',
-    description: 'Replaces the quotas. A member that is left out or null gets the default of the service.',
+    description: 'Replaces the quotas. A member that is left out or null is set to the default of the service.',
     auth: 'admin',
     body: { type: 'application/json', schema: schemaRef('Quotas'), example: example.quotas },
     status: 200,
@@ -103,9 +103,9 @@ export const administrationOperations: Record<string, Operation> = {
   },
   'POST /api/v0/vault/rotate': {
     id: 'rotateVault',
-    summary: 'Seal credentials with the newest vault key',
+    summary: 'Re-encrypt credentials with the newest vault key',
     description:
-      'Seals one batch of credentials again. Call it with `next` and `next_key` of the answer until `done` is true.',
+      'Encrypts one batch of credentials again. Repeat the call with `next` and `next_key` of the answer until `done` is true.',
     auth: 'admin',
     query: {
       after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
@@ -120,7 +120,7 @@ export const administrationOperations: Record<string, Operation> = {
     id: 'diagnose',
     summary: 'Check every part of the service',
     description:
-      'Checks database, store, queue, transcoders and settings from inside the service. What the checks write is removed again.',
+      'Checks database, store, queue, transcoders and settings from within the service. Everything that the checks write is removed again.',
     auth: 'admin',
     status: 200,
     answers: json('Diagnosis', example.diagnosis),
@@ -130,7 +130,7 @@ export const administrationOperations: Record<string, Operation> = {
   'GET /metrics': {
     id: 'getMetrics',
     summary: 'Read the metrics',
-    description: 'Answers with the metrics of the service in the text format of Prometheus, version 0.0.4.',
+    description: 'Returns the metrics of the service in the text format of Prometheus, version 0.0.4.',
     auth: 'admin',
     status: 200,
     answers: { type: 'text/plain', schema: stringSchema, example: example.metrics },

@@ -9,7 +9,7 @@ const idempotency = {
   'Idempotency-Key': {
     ...stringSchema,
     pattern: '^[!-~]{1,255}$',
-    description: 'The same key makes no second job: 1 to 255 visible ASCII characters.',
+    description: 'A second request with the same key creates no second job. 1 to 255 visible ASCII characters.',
   },
 }
 const STATES = 'ready|queued|running|committing|completed|error|failed|cancelled'
@@ -19,7 +19,7 @@ export const jobOperations: Record<string, Operation> = {
     id: 'createJob',
     summary: 'Create a job',
     description:
-      'Validates the body, stores the job and puts it into the queue. A body with mistakes is refused with all of them, each with its path. With `dry_run=true` the job only reads the source and plans: the result is in `status.estimate`, and nothing is encoded or stored.',
+      'Validates the body, stores the job and puts it into the queue. For an invalid body, the answer lists all problems with their paths. With `dry_run=true` the job only analyses the source and makes a plan: the result is in `status.estimate`, and nothing is encoded or stored.',
     auth: 'jobs',
     query: { dry_run: { enum: ['true', 'false'] } },
     headers: idempotency,
@@ -42,7 +42,7 @@ export const jobOperations: Record<string, Operation> = {
         pattern: String.raw`\S`,
         maxLength: 200,
         description:
-          'A number, the beginning of a job_id (8 characters or more), or a part of the source’s name, its address or a metadata value.',
+          'A job number, the first 8 or more characters of a job_id, or a part of the source’s name, its address or a metadata value.',
       },
       state: {
         ...stringSchema,
@@ -57,7 +57,7 @@ export const jobOperations: Record<string, Operation> = {
           pattern: `^${METADATA.name_pattern}:${METADATA.value_pattern}$`,
           not: { pattern: '^__proto__:' },
         },
-        description: '`name:value`: only jobs whose metadata has exactly that value. Repeat the parameter for several.',
+        description: '`name:value`: only jobs whose metadata has exactly that value. Can be repeated.',
       },
       created_from: { ...stringSchema, format: 'date-time' },
       created_to: { ...stringSchema, format: 'date-time' },
@@ -71,7 +71,7 @@ export const jobOperations: Record<string, Operation> = {
     id: 'getJob',
     summary: 'Read a job',
     description:
-      'Answers with the status of the job and its configuration as it was stored. Poll it until `status.job_completed` is true, or follow `/events`.',
+      'Returns the status of the job and its configuration as stored. Poll it until `status.job_completed` is true, or follow `/events`.',
     auth: 'jobs',
     status: 200,
     answers: json('JobRead', example.jobRead),
@@ -82,7 +82,7 @@ export const jobOperations: Record<string, Operation> = {
     id: 'deleteJob',
     summary: 'Delete a job',
     description:
-      'Removes a job that has ended, with its record, its sealed credentials and its objects in the service’s own store. Objects in your own stores stay.',
+      'Removes a job that has ended, with its record, its encrypted credentials and its objects in the service’s own store. Objects in your own stores stay.',
     auth: 'jobs',
     status: 204,
     answers: null,
@@ -93,7 +93,7 @@ export const jobOperations: Record<string, Operation> = {
     id: 'cancelJob',
     summary: 'Cancel a job',
     description:
-      'Stops the job; the transcoder ends within seconds. Refused once the job has ended or its outputs are being published.',
+      'Stops the job; the transcoder ends within seconds. Refused when the job has ended or its outputs are being published.',
     auth: 'jobs',
     status: 200,
     answers: json('JobRead', example.jobCancelled),
@@ -102,9 +102,9 @@ export const jobOperations: Record<string, Operation> = {
   },
   'POST /api/v0/job/{id}/retry': {
     id: 'retryJob',
-    summary: 'Repeat a job',
+    summary: 'Retry a job',
     description:
-      'Creates a new job with the configuration of a failed or cancelled one. The body may bring new credentials or addresses.',
+      'Creates a new job with the configuration of a failed or cancelled one. The body may contain new credentials or addresses.',
     auth: 'jobs',
     headers: idempotency,
     body: { type: 'application/json', schema: schemaRef('Retry'), example: {}, optional: true },
@@ -127,7 +127,7 @@ export const jobOperations: Record<string, Operation> = {
     id: 'listJobEvents',
     summary: 'Read or follow the events of a job',
     description:
-      'Answers with the timeline as JSON, or with `Accept: text/event-stream` as Server-Sent Events with live progress until the job ends.',
+      'Returns the timeline as JSON or, with `Accept: text/event-stream`, as Server-Sent Events with live progress until the job ends.',
     auth: 'jobs',
     headers: { 'Last-Event-ID': stringSchema },
     status: 200,
@@ -143,7 +143,7 @@ export const jobOperations: Record<string, Operation> = {
     id: 'getJobLog',
     summary: 'Read the log of a job',
     description:
-      'Lists, for each of the last five attempts, every ffmpeg command with its purpose, time and exit code, and the messages of the transcoder. `Accept: text/plain` gives it as text. It holds no credentials and no address of the source.',
+      'Lists, for each of the last five attempts, every ffmpeg command with its purpose, time and exit code, and the messages of the transcoder. With `Accept: text/plain`, the answer is text. The log contains no credentials and no address of the source.',
     auth: 'jobs',
     status: 200,
     answers: json('JobLog', example.jobLog),

@@ -45,7 +45,7 @@ export const json = (shape: AnswerName, one: unknown) => ({
 export const bytes = { type: '*/*', schema: {} }
 export const page = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-  cursor: { ...stringSchema, pattern: '^[1-9][0-9]{0,14}$', description: '`next_cursor` of the page before.' },
+  cursor: { ...stringSchema, pattern: '^[1-9][0-9]{0,14}$', description: '`next_cursor` of the previous page.' },
 }
 /** Conditional and range requests for a stored file (RFC 9110, 13 and 14). */
 export const conditions = {
@@ -57,7 +57,7 @@ export const conditions = {
   'If-Range': stringSchema,
 }
 export const conditional = [
-  { status: 206, description: 'The range that Range asks for', ...bytes },
+  { status: 206, description: 'The requested range', ...bytes },
   { status: 304, description: 'Not modified since (If-None-Match or If-Modified-Since)' },
   { status: 412, description: 'Modified since (If-Match or If-Unmodified-Since)' },
 ]

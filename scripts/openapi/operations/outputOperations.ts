@@ -8,13 +8,13 @@ export const outputOperations: Record<string, Operation> = {
     id: 'getArchive',
     summary: 'Download all outputs as a tar',
     description:
-      'Answers with every object of the job in the service’s own store, segments too, as one tar that is made while it is read. `status.archive_url` is such an address. A download that broke off can be resumed with `Range`.',
+      'Returns all objects of the job in the service’s own store, including segments, as one tar archive that is made while it is read. `status.archive_url` is such an address. An interrupted download can be resumed with `Range`.',
     auth: 'signed',
     headers: { Range: stringSchema, 'If-Range': stringSchema, 'If-None-Match': stringSchema },
     status: 200,
     answers: { type: 'application/x-tar', schema: {} },
     others: [
-      { status: 206, description: 'The range that Range asks for', type: 'application/x-tar', schema: {} },
+      { status: 206, description: 'The requested range', type: 'application/x-tar', schema: {} },
       { status: 304, description: 'Not modified since (If-None-Match)' },
     ],
     errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
@@ -24,7 +24,7 @@ export const outputOperations: Record<string, Operation> = {
     id: 'getOutput',
     summary: 'Download an output',
     description:
-      'Answers with an object in the service’s own store, whole or the range that `Range` asks for. `status.outputs[].url` is such an address; relative addresses inside of playlists and manifests work.',
+      'Returns an object in the service’s own store, or the range requested with `Range`. `status.outputs[].url` is such an address; relative addresses in playlists and manifests work.',
     auth: 'signed',
     headers: conditions,
     status: 200,
@@ -37,7 +37,7 @@ export const outputOperations: Record<string, Operation> = {
     id: 'getPoster',
     summary: 'Download the poster of a job',
     description:
-      'Answers with a still of the source as JPEG. Its address is `status.poster.url`; it is kept as long as the outputs are.',
+      'Returns a still image of the source as JPEG. Its address is `status.poster.url`; it is stored as long as the outputs.',
     auth: 'signed',
     headers: conditions,
     status: 200,

@@ -9,7 +9,7 @@ export const presetOperations: Record<string, Operation> = {
     id: 'listPresets',
     summary: 'List presets',
     description:
-      'Lists built-in presets first, then the account’s own by name. `job` has members of a job’s body; a job that names the preset takes those that its own body does not have.',
+      'Lists built-in presets first, then the account’s own by name. `job` has members of a job’s body; they apply to a job with this preset unless its own body has them.',
     auth: 'jobs',
     status: 200,
     answers: json('PresetList', example.presetList),
@@ -20,7 +20,7 @@ export const presetOperations: Record<string, Operation> = {
     id: 'createPreset',
     summary: 'Save a preset',
     description:
-      'Saves output settings under a name. `job` is judged as the body of a job would be, without source and credentials; all problems are listed at once. Names are unique within the account, in any case.',
+      'Saves output settings under a name. `job` is validated like the body of a job, without source and credentials; all problems are listed at once. Names are unique within the account, without regard to upper and lower case.',
     auth: 'jobs',
     body: { type: 'application/json', schema: schemaRef('NewPreset'), example: example.newPreset },
     status: 201,
@@ -31,7 +31,7 @@ export const presetOperations: Record<string, Operation> = {
   'GET /api/v0/presets/{preset}': {
     id: 'getPreset',
     summary: 'Read a preset',
-    description: 'Reads a built-in preset or one of the account’s own by its `preset_id`.',
+    description: 'Returns a built-in preset or one of the account by its `preset_id`.',
     auth: 'jobs',
     status: 200,
     answers: json('Preset', example.preset),

@@ -6,9 +6,9 @@ import { json, type Operation } from './operation.ts'
 export const serviceOperations: Record<string, Operation> = {
   'GET /health': {
     id: 'getHealth',
-    summary: 'Whether the service can take jobs',
+    summary: 'Check whether the service can create jobs',
     description:
-      'Answers 200 when jobs can be created. With 503, `missing` names the settings or bindings that are absent. Meant for load balancers and uptime checks.',
+      'Returns 200 when jobs can be created. With 503, `missing` lists the missing settings and bindings. Intended for load balancers and uptime checks.',
     auth: null,
     status: 200,
     answers: json('Health', example.health),
@@ -19,7 +19,7 @@ export const serviceOperations: Record<string, Operation> = {
     id: 'getLimits',
     summary: 'Read the limits',
     description:
-      'Answers with every limit of the service: sizes, counts, text lengths, minimum bitrates, audio bitrates, quotas and retention.',
+      'Returns all limits of the service: sizes, counts, text lengths, minimum bitrates, audio bitrates, quotas and retention.',
     auth: null,
     status: 200,
     answers: json('Limits', example.limits),

@@ -12,7 +12,7 @@ export const uploadOperations: Record<string, Operation> = {
     id: 'createUpload',
     summary: 'Upload a file',
     description:
-      'The body is the file, raw or as multipart/form-data, 100 MB at most. With the headers of tus 1.0.0, it starts a resumable upload of at most 100 GB instead. Use `input` of the answer as the `input` of a job.',
+      'The body is the file, raw or as multipart/form-data, of at most 100 MB. With the headers of tus 1.0.0, it starts a resumable upload of at most 100 GB instead. Use `input` of the answer as `input` of a job.',
     auth: 'upload',
     query: { name: stringSchema },
     headers: { ...tus, 'Upload-Length': stringSchema, 'Upload-Metadata': stringSchema },
@@ -54,7 +54,7 @@ export const uploadOperations: Record<string, Operation> = {
     id: 'createUploadToken',
     summary: 'Issue an upload token',
     description:
-      'Issues a short-lived token for a page that must not know an API key. As `Authorization: Bearer <token>` it sends files to /uploads, from any origin, and does nothing else. Its uploads belong to the account and count against its quotas. It ends when it expires, when it is revoked, or with the API key that issued it.',
+      'Issues a short-lived token for a web page that must not contain an API key. With `Authorization: Bearer <token>`, the page can send files to /uploads, from any origin, and nothing else. The uploads belong to the account and count towards its quotas. The token becomes invalid when it expires, when it is revoked, or when the API key that issued it is revoked.',
     auth: 'jobs',
     body: {
       type: 'application/json',
@@ -70,7 +70,7 @@ export const uploadOperations: Record<string, Operation> = {
   'DELETE /api/v0/uploads/tokens/{token}': {
     id: 'revokeUploadToken',
     summary: 'Revoke an upload token',
-    description: 'Takes a `token_id`. Uploads that were made with it stay.',
+    description: 'The token is given by its `token_id`. Its uploads are kept.',
     auth: 'jobs',
     status: 204,
     answers: null,
@@ -80,7 +80,7 @@ export const uploadOperations: Record<string, Operation> = {
   'HEAD /uploads/{number}': {
     id: 'getUploadOffset',
     summary: 'Read the offset of a resumable upload',
-    description: '`Upload-Offset` says how many bytes are stored; continue there after an interruption (tus 1.0.0).',
+    description: 'Returns the number of stored bytes in `Upload-Offset`; continue there after an interruption (tus 1.0.0).',
     auth: 'upload',
     headers: tus,
     status: 200,
@@ -91,7 +91,7 @@ export const uploadOperations: Record<string, Operation> = {
   'PATCH /uploads/{number}': {
     id: 'continueUpload',
     summary: 'Send the next bytes of a resumable upload',
-    description: 'The body goes to `Upload-Offset`, which must be the number of bytes that are stored (tus 1.0.0).',
+    description: 'The body is appended at `Upload-Offset`, which must be the number of stored bytes (tus 1.0.0).',
     auth: 'upload',
     headers: { ...tus, 'Upload-Offset': stringSchema, 'Upload-Checksum': stringSchema },
     body: { type: 'application/offset+octet-stream', schema: binary },
@@ -113,7 +113,7 @@ export const uploadOperations: Record<string, Operation> = {
   'GET /uploads/{number}': {
     id: 'getUpload',
     summary: 'Download an uploaded file',
-    description: 'Answers with the file as it was uploaded, whole or the range that `Range` asks for.',
+    description: 'Returns the uploaded file, or the range requested with `Range`.',
     auth: 'jobs',
     headers: conditions,
     status: 200,

@@ -160,7 +160,7 @@ describe('submit sends', () => {
     [{ mp4: true, hls: true }, /--mp4 makes files/],
     [{ hls: true, container: 'ts' }, /leave out --container/],
     [{ hls: true, mode: 'cbr' }, /--rendition/],
-    [{ 'no-audio': true, 'audio-bitrate': '96' }, /one or the other/],
+    [{ 'no-audio': true, 'audio-bitrate': '96' }, /cannot be combined/],
     [{ rendition: ['720x'] }, /write 720/],
     [{ metadata: ['=x'] }, /NAME=VALUE/],
     [{ set: ['x'] }, /FIELD=VALUE/],

@@ -57,9 +57,9 @@ test('resumes after the last batch, prints progress, and says at the end that th
   expect(ran).toEqual({
     code: 0,
     stdout:
-      'Everything is sealed with k2 (207 sealed again): the other keys may leave VAULT_KEYS.\n' +
-      'Lost before, since their key is in VAULT_KEYS no more: job 130, key sp_a\n',
-    stderr: '100 sealed again with k2, up to job 120\n200 sealed again with k2, up to job 260\n',
+      'Everything is encrypted with k2 (207 encrypted again). The other keys can be removed from VAULT_KEYS.\n' +
+      'Lost, because their key is no longer in VAULT_KEYS: job 130, key sp_a\n',
+    stderr: '100 encrypted again with k2, up to job 120\n200 encrypted again with k2, up to job 260\n',
   })
 })
 

@@ -92,7 +92,7 @@ describe('outputs in other stores', () => {
 test.for([
   ['master.m3u8', 'playlist', 'HLS'],
   ['manifest.mpd', 'manifest', 'DASH'],
-  ['tar.mpd', 'manifest', 'DASH by byte ranges'],
+  ['tar.mpd', 'manifest', 'DASH (byte ranges)'],
   ['video/playlist.m3u8', 'playlist', 'HLS playlist'],
   ['film.mp4', 'media', 'MP4'],
   ['film.ts', 'media', 'MPEG-TS'],

@@ -270,7 +270,7 @@ test('only a completed job with outputs in the service store can be shared, and 
   expect(await answer.json()).toEqual({
     error: {
       code: 'not_shareable',
-      message: 'The outputs are in your own store, not in the service’s: share their addresses there.',
+      message: 'The outputs are in your own store, not in the service’s. Share their addresses in that store.',
     },
   })
 })

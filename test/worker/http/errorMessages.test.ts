@@ -8,7 +8,7 @@ test.each([
   ['state=done', 'state', 'state must be one or more of ready, queued, running, committing, completed, error, failed'],
   ['state=running,done,odd', 'state', '"running,done,odd" was given'],
   ['created_from=yesterday', 'created_from', 'such as 2026-11-21T10:00:00Z; "yesterday" was given'],
-  ['page=2', 'page', 'page is not known here; there is limit, cursor, search, metadata, state'],
+  ['page=2', 'page', 'page is unknown; known are limit, cursor, search, metadata, state'],
 ])('GET /api/v0/job?%s', async (query, field, message) => {
   const answer = await apiRequest(`/api/v0/job?${query}`)
   expect(answer.status).toBe(400)
@@ -19,7 +19,7 @@ test.each([
 
 test.each([
   ['dry_run=1', 'dry_run must be true or false; "1" was given'],
-  ['dryrun=true', 'dryrun is not known here; there is dry_run'],
+  ['dryrun=true', 'dryrun is unknown; known are dry_run'],
 ])('POST /api/v0/job?%s makes no job', async (query, message) => {
   const answer = await postJson(`/api/v0/job?${query}`, jobBody())
   expect(answer.status).toBe(400)
@@ -28,7 +28,7 @@ test.each([
 
 test.each([
   ['/api/v0/keys', 'POST', { account: 'Me!' }, 'account must be 1 to 40 lower-case letters'],
-  ['/api/v0/keys', 'POST', { scope: ['jobs'] }, 'scope is not known here; there is account, scopes, label'],
+  ['/api/v0/keys', 'POST', { scope: ['jobs'] }, 'scope is unknown; known are account, scopes, label'],
   ['/api/v0/keys', 'POST', [], 'the body must be a JSON object; an array was given'],
   ['/api/v0/accounts/me', 'PUT', { weight: 0 }, 'weight must be a number from 0.01 to 100; 0 was given'],
   ['/api/v0/vault/rotate?after=x', 'POST', {}, 'after must be the next of the last answer'],

@@ -60,7 +60,7 @@ test.each([
   const [status, health] = await requestWithEnv(where, 'GET', '/health')
   expect([status, health.missing]).toEqual([
     503,
-    ['the database cannot be read or written now (is its disk full?); the log has what it answered'],
+    ['the database cannot be read or written now (is its disk full?); the error is in the log'],
   ])
   expect(spoken.mock.calls.some(([line]) => String(line).includes(message))).toBe(true)
 })

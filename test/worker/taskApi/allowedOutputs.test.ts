@@ -142,7 +142,7 @@ test('a request that the store rejects ends the job; a body that was cut off is 
 
 test('a request that the task API rejects ends the job with its message, without further attempts', async () => {
   const { id, attempt } = await begin()
-  const error = { code: 'task_refused', message: 'The plan has other.mp4, which is no output of this job.' }
+  const error = { code: 'task_refused', message: 'The plan has other.mp4, which is not an output of this job.' }
   await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
   expect(await readStatus(id)).toMatchObject({ state: 'error', job_completed: true, error })
 })

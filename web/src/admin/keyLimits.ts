@@ -49,7 +49,7 @@ export const keyLimits: readonly FieldInfo[] = [
   number('requests_per_minute', 'Requests per minute', 'Leave empty for the service’s default.'),
   ofUploads('Leave empty for no limit beyond the account’s.'),
   number('priority', 'Priority', 'From -10 to 10. Queued jobs with a higher priority start first.'),
-  text('webhook_url', 'Webhook address', 'Notified when a job ends that names no webhook of its own.'),
+  text('webhook_url', 'Webhook address', 'Notified when a job without its own webhook address ends.'),
 ]
 
 export const quotaFields: readonly FieldInfo[] = [

@@ -12,7 +12,7 @@ export function Request({ body, names, onNames }: RequestProps) {
   return (
     <details class="card request">
       <summary>API request</summary>
-      <p class="help">The same job by the API. Secrets are hidden here and have to be filled in.</p>
+      <p class="help">The API request for this job. Secrets are hidden and have to be filled in.</p>
       <label class="check">
         <input type="checkbox" checked={names} onChange={(event) => onNames(event.currentTarget.checked)} />
         <span>Show API names in the form</span>

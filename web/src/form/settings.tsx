@@ -202,7 +202,7 @@ function Ladder({ body, onChange, planned }: LadderProps) {
       </fieldset>
       {automatic ? (
         <p class="help">
-          Resolutions and bitrates follow from the source’s size and frame rate, never above the source.
+          Resolutions and bitrates are chosen from the source’s size and frame rate, and never exceed the source.
           {planned.length > 0
             ? ` For this source: ${planned.map(({ height }) => `${String(height)}p`).join(', ')}.`
             : ''}

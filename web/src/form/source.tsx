@@ -39,7 +39,7 @@ export function Source(props: SourceProps) {
     <>
       <ChooseStore
         side="input"
-        legend="Where the source is"
+        legend="Location of the source"
         value={credentials}
         onChoose={(provider) => onBody(withSource(body, { cloud_provider: provider }))}
       />

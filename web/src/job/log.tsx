@@ -47,7 +47,7 @@ export function Log({ id, version }: LogProps) {
         ) : log === null ? (
           <Loading label="Loading the log" lines={1} />
         ) : log.attempts.length === 0 ? (
-          <p class="help">Nothing is logged yet. The log appears when the encode starts.</p>
+          <p class="help">The log is empty so far. It appears when the encode starts.</p>
         ) : (
           log.attempts.map((each) => <Attempt key={each.attempt} of={each} only={log.attempts.length === 1} />)
         )}

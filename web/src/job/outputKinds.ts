@@ -41,7 +41,7 @@ export function kindOf({ path, role }: PublicOutput): string {
   const name = nameOf(path).toLowerCase()
   if (name === 'master.m3u8') return 'HLS'
   if (name === 'manifest.mpd') return 'DASH'
-  if (name.endsWith('.mpd')) return 'DASH by byte ranges'
+  if (name.endsWith('.mpd')) return 'DASH (byte ranges)'
   if (name.endsWith('.ism') || name.endsWith('.ismc') || name === 'manifest') return 'Smooth Streaming'
   if (name.endsWith('.m3u8')) return 'HLS playlist'
   const roles: Readonly<Record<string, string>> = {

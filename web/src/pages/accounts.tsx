@@ -73,7 +73,7 @@ export function Accounts() {
         </button>
       </div>
       <p class="help">
-        Keys of one account share its jobs, uploads and quotas. An account without quotas of its own has those of the
+        Keys of one account share its jobs, uploads and quotas. An account without its own quotas has those of the
         service.
       </p>
       {failure ? <ConnectionNotice failure={failure} retry={() => void read()} /> : null}
@@ -112,11 +112,11 @@ export function Accounts() {
 function nameOf(typed: unknown): string {
   const name = typeof typed === 'string' || typeof typed === 'number' ? String(typed).trim() : ''
   if (/^[a-z0-9][a-z0-9-]{0,39}$/.test(name)) return name
-  throw new ApiError(400, 'invalid_request', 'The account has no valid name.', [
+  throw new ApiError(400, 'invalid_request', 'The account name is not valid.', [
     {
       code: 'invalid_value',
       field: 'account',
-      message: 'Enter 1 to 40 lower-case letters, digits and hyphens, the first of them no hyphen.',
+      message: 'Enter 1 to 40 lower-case letters, digits and hyphens, not beginning with a hyphen.',
     },
   ])
 }

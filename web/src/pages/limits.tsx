@@ -42,7 +42,7 @@ function groupsOf({
   return [
     [
       'Quotas',
-      'For each account, unless an administrator has set others for yours.',
+      'For each account, unless an administrator has set other values for yours.',
       [
         ['Active jobs', `${count(quotas.active_jobs)} queued and running`],
         [

@@ -8,11 +8,13 @@ function sourceSentence({ probe }: Estimate): string {
   const parts = [
     probe.duration_seconds === null ? 'of unknown length' : formatDuration(probe.duration_seconds),
     video === null
-      ? 'without a picture'
+      ? 'no video'
       : `${video.codec} ${video.width} × ${video.height}${video.hdr ? ', HDR' : ''}, ${video.scan}`,
     audio.length === 0
-      ? 'without sound'
-      : audio.map((stream) => `sound ${stream.source_stream}: ${stream.codec}, ${stream.channels} channels`).join('; '),
+      ? 'no audio'
+      : audio
+          .map((stream) => `audio stream ${stream.source_stream}: ${stream.codec}, ${stream.channels} channels`)
+          .join('; '),
   ]
   return parts.join(', ')
 }
@@ -22,7 +24,10 @@ export function EstimateView({ estimate }: { estimate: Estimate }) {
   const { vcpus, memory_gib: memory } = predicted.machine
   const facts: Definition[] = [
     ['Source', sourceSentence(estimate)],
-    ['Time', `${formatRange(predicted.wall_seconds, formatDuration)} on ${vcpus} CPUs and ${memory} GiB, once it runs`],
+    [
+      'Time',
+      `${formatRange(predicted.wall_seconds, formatDuration)} on ${vcpus} CPUs and ${memory} GiB, without the time in the queue`,
+    ],
     ['Computing', `${formatRange(predicted.cpu_seconds, formatDuration)} of one CPU`],
     ['Size', formatRange(predicted.output_bytes, formatBytes)],
     ['Cost', formatRange(predicted.cost_usd, formatDollars)],

@@ -47,7 +47,7 @@ async function shown(response: Response): Promise<string> {
   const type = response.headers.get('content-type') ?? ''
   if (!/json|text|mpegurl|xml/.test(type)) {
     const { size } = await response.blob()
-    return size === 0 ? '(no body)' : `(${size} bytes of ${type === '' ? 'no named type' : type})`
+    return size === 0 ? '(no body)' : `(${size} bytes${type === '' ? '' : ` of ${type}`})`
   }
   const text = await response.text()
   if (text === '') return '(no body)'
@@ -129,7 +129,7 @@ document.querySelector('#start')?.append(
     labelled('API key for “Try it”', keyField),
     element('p', {
       className: 'soft',
-      textContent: 'Kept in this tab until it is closed, and sent to this service alone.',
+      textContent: 'Kept in this tab until it is closed, and sent only to this service.',
     }),
   ),
 )

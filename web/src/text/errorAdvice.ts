@@ -4,7 +4,7 @@
 const advice: Readonly<Record<string, string>> = {
   // Errors of requests.
   invalid_request: 'Correct the fields named in the message and send the request again.',
-  unauthorized: 'Sign in with another API key, or have a new one issued.',
+  unauthorized: 'Sign in with another API key, or ask your administrator for a new one.',
   forbidden: 'Use a key with the permission named in the message, or ask your administrator for one.',
   not_found: 'It may have been deleted, or it belongs to another account. Look for it in the job list.',
   method_not_allowed: 'This address does not support that method. The API reference lists the ones it does.',
@@ -19,7 +19,7 @@ const advice: Readonly<Record<string, string>> = {
   unsupported_version: 'Update the upload client: this service supports version 1.0.0 of tus.',
   locked: 'Another page is uploading the same file. Close it, or wait for it to finish.',
   checksum_mismatch: 'The data was damaged in transit. Upload the file again.',
-  not_shareable: 'Wait until the job has completed. Outputs in your own store are shared from there.',
+  not_shareable: 'Wait until the job has completed. Share outputs in your own bucket from that bucket.',
   stale_attempt: 'A newer attempt has taken over. Nothing needs to be done.',
   length_required: 'Send a request with a Content-Length header.',
   too_large: 'Reduce the size. The limits page lists what is accepted.',

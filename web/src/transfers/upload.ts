@@ -35,7 +35,7 @@ export async function uploadFile(
   const pieces = await resumable()
   const most = pieces?.bytes ?? MAX_UPLOAD_BYTES
   if (file.size > most) {
-    const message = `${formatBytes(file.size)} is more than the ${formatBytes(most)} that an upload may have. Put the file on a server or in a bucket and use its address.`
+    const message = `${formatBytes(file.size)} is more than the maximum of ${formatBytes(most)} for an upload. Put the file on a server or in a bucket and use its address.`
     throw new ApiError(0, 'invalid_file', message)
   }
   if (!pieces) return sendWhole(file, onProgress, signal)

@@ -117,10 +117,10 @@ function readMultivariant(lines: readonly string[]): MultivariantPlaylist {
       open = null
     }
     if (variants.length > MAX_VARIANTS || audio.length > MAX_VARIANTS) {
-      throw new PlaylistError('source_too_large', `The playlist names more than ${MAX_VARIANTS} variants.`)
+      throw new PlaylistError('source_too_large', `The playlist has more than ${MAX_VARIANTS} variants.`)
     }
   }
-  if (variants.length === 0) throw damagedPlaylist('names no variant')
+  if (variants.length === 0) throw damagedPlaylist('has no variant')
   return { kind: 'multivariant', variants, audio }
 }
 
@@ -129,12 +129,12 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
   const type = lines.find((line) => line.startsWith('#EXT-X-PLAYLIST-TYPE:'))?.split(':')[1]
   // RFC 8216, 6.2.1: without a type, segments may be removed from the start while the playlist is read.
   if (!ended && type !== 'EVENT' && type !== 'VOD') {
-    throw unsupportedPlaylist('The playlist is live: it has no end, and no EXT-X-PLAYLIST-TYPE that promises one.')
+    throw unsupportedPlaylist('The playlist is a live stream: it has neither EXT-X-ENDLIST nor an EXT-X-PLAYLIST-TYPE.')
   }
   if (has('#EXT-X-I-FRAMES-ONLY'))
-    throw unsupportedPlaylist('The playlist is one of key frames only (EXT-X-I-FRAMES-ONLY).')
+    throw unsupportedPlaylist('The playlist contains key frames only (EXT-X-I-FRAMES-ONLY).')
   if (has('#EXT-X-SKIP'))
-    throw unsupportedPlaylist('The playlist is a delta update (EXT-X-SKIP), which was not asked for.')
+    throw unsupportedPlaylist('The playlist is a delta update (EXT-X-SKIP), which was not requested.')
   const segments: HlsSourceSegment[] = []
   let sequence = wholeNumber(valueOf(lines, '#EXT-X-MEDIA-SEQUENCE')) ?? 0
   let seconds: number | null = null
@@ -221,7 +221,7 @@ function readKey(value: string): { uri: string; iv: string | null } | null {
     const name = /^[\w.:-]{1,60}$/.test(method) ? method : 'an unknown method'
     throw unsupportedPlaylist(
       method === 'AES-128'
-        ? 'The source is encrypted with a key of a rights management system (KEYFORMAT), which is not supported.'
+        ? 'The source is encrypted with DRM (KEYFORMAT), which is not supported.'
         : `The source is encrypted with ${name}, which is not supported; AES-128 is.`,
     )
   }
@@ -239,7 +239,7 @@ function readRange(text: string, last: { uri: string; end: number } | null, uri:
   const offset = match?.[2] === undefined ? (last?.uri === uri ? last.end : null) : Number(match[2])
   const length = Number(match?.[1])
   if (!match || offset === null || length < 1 || !Number.isSafeInteger(offset + length)) {
-    throw damagedPlaylist('has a byte range that cannot be')
+    throw damagedPlaylist('has an invalid byte range')
   }
   return { offset, length }
 }

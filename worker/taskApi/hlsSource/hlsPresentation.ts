@@ -66,7 +66,7 @@ export async function openHlsPresentation(
   const tracks = []
   for (const { uri, language } of wanted) {
     const { url, playlist: media } = await fetchFrom(resolve(uri, top.url))
-    if (media.kind !== 'media') throw damagedPlaylist('A variant of the playlist is again a multivariant playlist.')
+    if (media.kind !== 'media') throw damagedPlaylist('A variant of the playlist is itself a multivariant playlist.')
     tracks.push({ url, playlist: media, language })
   }
   return describePresentation(tracks)
@@ -111,17 +111,17 @@ async function fetchPlaylist(
     const { status } = response
     if (status === 401 || status === 403) throw problem('forbidden', 'refuses access to a playlist', status)
     if (status === 404 || status === 410) throw problem('not_found', 'has no such playlist', status)
-    throw problem('unreachable', 'cannot deliver a playlist now', status)
+    throw problem('unreachable', 'cannot deliver a playlist at the moment', status)
   }
   const announced = Number(response.headers.get('content-length') ?? 'NaN')
   const bytes = await readBoundedBytes(response, MAX_PLAYLIST_BYTES).catch(() => {
-    throw problem('unreachable', 'broke off in the middle of a playlist')
+    throw problem('unreachable', 'closed the connection in the middle of a playlist')
   })
   if (bytes === null) {
     throw new PlaylistError('source_too_large', `A playlist has more than ${MAX_PLAYLIST_BYTES / 2 ** 20} MiB.`)
   }
   if (bytes.length < announced && !response.headers.has('content-encoding')) {
-    throw problem('unreachable', 'broke off in the middle of a playlist')
+    throw problem('unreachable', 'closed the connection in the middle of a playlist')
   }
   // RFC 8216, 4.1: relative URIs are resolved against the playlist's address after redirects.
   const url = new URL(response.url || address)

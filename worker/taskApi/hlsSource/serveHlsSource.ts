@@ -79,7 +79,7 @@ export async function serveDecryptionKey(c: Context<TaskEnv>): Promise<Response>
     const { body } = await readResource(opened, { url, range: null })
     const key = await readPrefix(body, KEY_BYTES + 1)
     if (key.length !== KEY_BYTES) {
-      throw new PlaylistError('source_damaged', 'A key of the source is not 16 bytes long.')
+      throw new PlaylistError('source_damaged', 'A decryption key of the source is not 16 bytes long.')
     }
     return new Response(key, { headers: { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' } })
   })
@@ -104,7 +104,7 @@ async function readResource(
 ): Promise<SourceBody> {
   const url = URL.parse(piece.url)
   if (url === null) {
-    throw new StoreError('address_refused', 'http', 'read', 'The playlist names a piece by what is not an address.')
+    throw new StoreError('address_refused', 'http', 'read', 'The playlist contains an invalid address.')
   }
   const read = await openResource(url, source, access, transport).read(piece.range)
   const { range } = piece

@@ -132,7 +132,7 @@ export class UploadStore {
 
   #requireRecord(): UploadRecord {
     const record = this.record
-    if (!record) throw new Error('this upload was never begun')
+    if (!record) throw new Error('this upload was never created')
     return record
   }
 }

@@ -186,7 +186,7 @@ describe('outputs in several places', () => {
           {
             code: 'invalid_output_path',
             field: 'videoProfiles[0].output',
-            message: /below bucket_output_path|names no file/,
+            message: /below bucket_output_path|has no file name/,
           },
         ].map(({ message, ...rest }) => ({ ...rest, message: expect.stringMatching(message) as string })),
       )

@@ -404,7 +404,7 @@ const WRONG_USAGE: [string[], RegExp][] = [
   [['submit', 'absent.mp4'], /no file absent\.mp4/],
   [['submit', 'ftp://x/y'], /cannot read from ftp/],
   [['submit', 'film.mp4', '-r', '1080q'], /1080q/],
-  [['submit', 'film.mp4', '--mp4', '--hls'], /one or the other/],
+  [['submit', 'film.mp4', '--mp4', '--hls'], /cannot be combined/],
   [['uploads', 'token', '--expires', 'soon'], /not a duration/],
   [['submit', '--file', 'film.mp4'], /is not JSON/],
   [['submit', '--file', 'absent.json'], /cannot be read \(ENOENT\)/],

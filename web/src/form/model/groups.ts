@@ -45,7 +45,7 @@ export const FIELD_GROUPS: readonly Group[] = [
   },
   {
     id: 'broadcast',
-    title: 'Captions, cues and programs',
+    title: 'Captions, SCTE-35 cues and programs',
     fields: [
       'closed_captions',
       'scte35_passthough',

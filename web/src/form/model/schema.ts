@@ -21,7 +21,7 @@ export interface FieldInfo {
   minimum: number | undefined
   maximum: number | undefined
   /** A value that is allowed outside the bounds. */
-  also?: number | undefined
+  additionalValue?: number | undefined
   /** The meaning of absence, if the schema states it. */
   preset: unknown
 }
@@ -47,7 +47,7 @@ function infoOf(prefix: string, name: string, schema: object): FieldInfo | null 
     values: listed.map(String),
     minimum: meta.minimum,
     maximum: meta.maximum,
-    also: meta.also,
+    additionalValue: meta.additionalValue,
     preset: def.type === 'default' ? def.defaultValue : ABSENT[name],
   }
 }

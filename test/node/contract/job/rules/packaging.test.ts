@@ -20,9 +20,9 @@ describe('names that clash are refused', () => {
     [['job.json/a'], 0, 'job.json'],
     [['all.tar/a.mp4'], 0, 'all.tar'],
     [['film.ism/a'], 0, 'film.ism'],
-    [['hd.mp4', 'hd.ts'], 1, 'has the directory hd, as videoProfiles[0].output has'],
+    [['hd.mp4', 'hd.ts'], 1, 'has the same directory as videoProfiles[0].output (hd)'],
     [['', './hd', 'hd.mp4'], 2, 'as videoProfiles[1].output has'],
-    [['video_1', ''], 0, 'has the directory video_1, as videoProfiles[1].output has'],
+    [['video_1', ''], 0, 'has the same directory as videoProfiles[1].output (video_1)'],
     [['audio_0.mp4'], 0, 'as audioProfiles[0] has'],
   ])('%j', (outputs, index, part) => {
     const found = problems(request({ ...hls, ...profiles(...outputs) }))
