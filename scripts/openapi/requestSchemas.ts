@@ -22,7 +22,9 @@ function member(schema: z.core.$ZodType): Schema {
   const isNumber = [read['type']].flat().some((type) => type === 'integer' || type === 'number')
   const bounded = isNumber && !('enum' in read) ? { ...read, ...boundsOf(meta) } : read
   return {
-    ...(meta.additionalValue === undefined ? bounded : { anyOf: [{ type: 'integer', enum: [meta.additionalValue] }, bounded] }),
+    ...(meta.additionalValue === undefined
+      ? bounded
+      : { anyOf: [{ type: 'integer', enum: [meta.additionalValue] }, bounded] }),
     ...(fallback === undefined ? {} : { default: fallback }),
     description,
   }

@@ -20,7 +20,8 @@ export const administrationOperations: Record<string, Operation> = {
   'POST /api/v0/webhooks/secret/rotate': {
     id: 'rotateWebhookSecret',
     summary: 'Create a new webhook secret',
-    description: 'Creates a secret that signs webhooks. Webhooks are signed with both secrets until the old one expires.',
+    description:
+      'Creates a secret that signs webhooks. Webhooks are signed with both secrets until the old one expires.',
     auth: 'jobs',
     status: 201,
     answers: json('NewWebhookSecret', example.newSecret),

@@ -80,7 +80,8 @@ export const uploadOperations: Record<string, Operation> = {
   'HEAD /uploads/{number}': {
     id: 'getUploadOffset',
     summary: 'Read the offset of a resumable upload',
-    description: 'Returns the number of stored bytes in `Upload-Offset`; continue there after an interruption (tus 1.0.0).',
+    description:
+      'Returns the number of stored bytes in `Upload-Offset`; continue there after an interruption (tus 1.0.0).',
     auth: 'upload',
     headers: tus,
     status: 200,

@@ -160,7 +160,10 @@ test('a request for the task that arrives after the end does not bring the job b
   // As after an eviction: the memory is empty.
   await runInDurableObject(attempt.monitor, (instance) =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- private at compile time only
-    Object.assign((instance as unknown as { currentAttempt: object }).currentAttempt, { state: null, finalReply: null }),
+    Object.assign((instance as unknown as { currentAttempt: object }).currentAttempt, {
+      state: null,
+      finalReply: null,
+    }),
   )
   await attempt.monitor.attemptRunning({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
   expect(await attempt.monitor.attemptState(1)).toBe('stale')

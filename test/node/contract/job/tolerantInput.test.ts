@@ -89,7 +89,9 @@ describe('a number may come as text', () => {
     Object.entries(shape).flatMap(([field, schema]) => {
       const { additionalValue, minimum, maximum, exclusiveMinimum, allowed } = fieldMeta.get(schema) ?? {}
       if (!isNumber(schema) || allowed !== undefined || field === 'audio_profiles') return []
-      const values = [exclusiveMinimum === true ? (maximum ?? 1) / 2 : minimum, maximum, also].filter((each) => each !== undefined)
+      const values = [exclusiveMinimum === true ? (maximum ?? 1) / 2 : minimum, maximum, additionalValue].filter(
+        (each) => each !== undefined,
+      )
       return [[`${name}: ${field}`, field, field === 'video_bitrate' ? [2400, 2400.5] : values, body] as const]
     }),
   )

@@ -67,7 +67,12 @@ const quoted = (name: string, prefix = ''): string => `“${labelOf(name, prefix
 
 function numbers({ field, minimum, maximum }: Problem): string {
   const info = infoAt(field)
-  const also = info?.additionalValue === undefined ? '' : info.additionalValue === 0 ? ', or 0 for that of the source' : `, or ${info.additionalValue}`
+  const also =
+    info?.additionalValue === undefined
+      ? ''
+      : info.additionalValue === 0
+        ? ', or 0 for that of the source'
+        : `, or ${info.additionalValue}`
   if (minimum !== undefined && maximum !== undefined) return `Enter a number from ${minimum} to ${maximum}${also}.`
   return minimum === undefined ? 'Enter a number.' : `Enter a number of at least ${minimum}${also}.`
 }
