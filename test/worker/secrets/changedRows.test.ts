@@ -188,7 +188,7 @@ describe('what an older version sealed, for its job alone', () => {
     const row = (await findJobByJobId(env.DB, attempt.job))!
     const lowered = JSON.stringify({ ...JSON.parse(row.sealed ?? ''), v: 1 })
     const addresses = boundAddresses(row.config)
-    await expect(unseal(env, row.account, row.job_id, 'secrets', lowered, addresses)).rejects.toThrow(/something else/)
-    await expect(unseal(env, row.account, row.job_id, 'secrets', row.sealed ?? '')).rejects.toThrow(/something else/)
+    await expect(unseal(env, row.account, row.job_id, 'secrets', lowered, addresses)).rejects.toThrow(/another purpose/)
+    await expect(unseal(env, row.account, row.job_id, 'secrets', row.sealed ?? '')).rejects.toThrow(/another purpose/)
   })
 })

@@ -104,7 +104,7 @@ test('a queue without a consumer', async () => {
   const deaf = other({ QUEUE: { send: async (body: unknown) => void sent.push(body) } as unknown as Queue })
   expect(await checkQueue(deaf, 300)).toMatchObject({
     verdict: 'fault',
-    message: expect.stringContaining('no consumer saw it'),
+    message: expect.stringContaining('the consumer did not receive it'),
     remedy: expect.stringContaining('[[queues.consumers]]'),
   })
   expect(sent).toHaveLength(1)

@@ -400,7 +400,7 @@ const WRONG_USAGE: [string[], RegExp][] = [
   [['status'], /splicepoint status ID/],
   [['status', 'x'], /is not a job id/],
   [['status', '1', '--nonsense'], /--nonsense/],
-  [['submit'], /Name the source/],
+  [['submit'], /The source is missing/],
   [['submit', 'absent.mp4'], /no file absent\.mp4/],
   [['submit', 'ftp://x/y'], /cannot read from ftp/],
   [['submit', 'film.mp4', '-r', '1080q'], /1080q/],
@@ -408,9 +408,9 @@ const WRONG_USAGE: [string[], RegExp][] = [
   [['uploads', 'token', '--expires', 'soon'], /not a duration/],
   [['submit', '--file', 'film.mp4'], /is not JSON/],
   [['submit', '--file', 'absent.json'], /cannot be read \(ENOENT\)/],
-  [['keys', 'rotate'], /Which key/],
+  [['keys', 'rotate'], /The id of the key is missing/],
   [['completion', 'tcsh'], /bash, zsh, fish/],
-  [['list', '--url', 'http://key:@localhost'], /the key apart from it/],
+  [['list', '--url', 'http://key:@localhost'], /without the key/],
 ]
 
 // In one process: test/node/cli/arguments.test.ts.

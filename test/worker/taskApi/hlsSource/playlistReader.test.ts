@@ -123,7 +123,7 @@ describe('a media playlist', () => {
     ['SAMPLE-AES', 'source_unsupported', ['#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"', '#EXTINF:1,', 'a', END]],
     ['SAMPLE-AES-CTR', 'source_unsupported', ['#EXT-X-KEY:METHOD=SAMPLE-AES-CTR,URI="k"', '#EXTINF:1,', 'a', END]],
     [
-      'rights management',
+      'DRM',
       'source_unsupported',
       ['#EXT-X-KEY:METHOD=AES-128,URI="skd://k",KEYFORMAT="com.apple.streamingkeydelivery"', '#EXTINF:1,', 'a', END],
     ],
