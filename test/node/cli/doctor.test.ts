@@ -154,7 +154,7 @@ describe('wrangler.toml', () => {
 })
 
 test.each([
-  [[], /no wrangler\.toml here/],
+  [[], /no wrangler\.toml in this directory/],
   [['ftp://x'], /the form https:/],
   [['https://x.example', '--timeout', 'long'], /--timeout/],
   [['https://x.example', '--store', 'gs://b/p'], /s3:\/\/bucket\/prefix/],
@@ -249,7 +249,7 @@ describe('an address', () => {
       {
         '/health': plain(
           503,
-          JSON.stringify({ ...health, status: 'not_ready', missing: ['the database has no tables (…)'] }),
+          JSON.stringify({ ...health, status: 'not_ready', missing: ['the database lacks tables or columns (…)'] }),
         ),
       },
     ],
