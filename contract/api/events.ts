@@ -25,12 +25,9 @@ export interface StoredEvent {
   starts?: { failed: number; reason: StartFailure; retrySeconds: number }
 }
 
-/**
- * Repeated failed starts are published at the 2nd, 4th, 8th, … failure: a single one is normal, and a day has 1,440
- * minutes.
- */
+/** Failed starts are published at the 1st, 2nd, 4th, 8th, … in a row: a day has 1,440 minutes. */
 function isPublished(failedStarts: number): boolean {
-  return failedStarts >= 2 && Number.isInteger(Math.log2(failedStarts))
+  return Number.isInteger(Math.log2(failedStarts))
 }
 
 /**
@@ -58,13 +55,19 @@ export function storedEventOf(
     case 'running':
       return { type: 'attempt.started', at, ...attempt, ...(from.slot === null ? {} : { slot: from.slot }) }
     case 'queued':
+      if (next.starts_failed > from.starts_failed) {
+        if (!isPublished(next.starts_failed)) return null
+        const reason = event.type === 'start_failed' ? event.reason : 'ended'
+        return {
+          type: 'attempt.start_failed',
+          at,
+          ...attempt,
+          starts: { failed: next.starts_failed, reason, ...retry },
+        }
+      }
       if (event.type === 'lost') return { type: 'attempt.lost', at, ...attempt, ...retry }
       if (event.type === 'evicted')
         return { type: 'attempt.evicted', at, ...attempt, ...(event.why ? { why: event.why } : {}) }
-      if (event.type === 'start_failed' && isPublished(next.starts_failed)) {
-        const starts = { failed: next.starts_failed, reason: event.reason, retrySeconds: Math.round(delayMs / 1000) }
-        return { type: 'attempt.start_failed', at, ...attempt, starts }
-      }
       return event.type === 'attempt_failed'
         ? { type: 'attempt.lost', at, ...attempt, ...retry, error: event.error }
         : null
@@ -76,6 +79,7 @@ export function storedEventOf(
 /** For people. Also shown in the status of a waiting job (status.ts). */
 export const startFailureMessages: Readonly<Record<StartFailure, string>> = {
   no_answer: 'it did not respond in time',
+  ended: 'it ended before it asked for the task',
   refused: 'it refused the task',
   no_capacity: 'the platform had no container to give',
 }
@@ -84,10 +88,12 @@ const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>>
   'job.created': () => 'Job accepted; waiting for a transcoder.',
   'attempt.started': (event) => `Attempt ${event.attempt} started.`,
   'job.planned': () => 'Source analysed; outputs planned.',
-  'attempt.start_failed': ({ starts }) =>
-    starts === undefined
-      ? 'A transcoder could not be started.'
-      : `A transcoder could not be started ${starts.failed} times in a row (most recently because ${startFailureMessages[starts.reason]}); retrying in ${starts.retrySeconds} s.`,
+  'attempt.start_failed': ({ starts }) => {
+    if (starts === undefined) return 'A transcoder could not be started.'
+    const { failed, reason, retrySeconds } = starts
+    const times = failed === 1 ? 'because' : `${failed} times in a row, most recently because`
+    return `A transcoder could not be started ${times} ${startFailureMessages[reason]}; retrying in ${retrySeconds} s. This does not count as a lost attempt.`
+  },
   'attempt.evicted': (event) =>
     `Attempt ${event.attempt} was interrupted because its transcoder is shutting down${event.why === undefined ? '' : ` (${event.why})`}; another attempt follows. This does not count as a lost attempt.`,
   'attempt.lost': (event) =>

@@ -15,4 +15,5 @@ export const REQUIRED_MIGRATIONS = [
   '0011_shares.sql',
   '0012_upload_tokens_presets_metadata.sql',
   '0013_facts.sql',
+  '0014_failed_start_count.sql',
 ] as const

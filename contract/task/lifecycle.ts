@@ -38,8 +38,11 @@ export const MAX_LOST_ATTEMPTS = 4
 /** An attempt that was lost after more than this time probably ended with its container, not because of a fault. */
 export const LONG_ATTEMPT_MS = 5 * 60_000
 
-/** Why a start failed: no answer in time, a refusal by the transcoder, or no container available on the platform. */
-export type StartFailure = 'no_answer' | 'refused' | 'no_capacity'
+/**
+ * Why a start failed: no answer in time, a refusal by the transcoder, no container available on the platform, or a
+ * container that ended before its transcoder asked for the task.
+ */
+export type StartFailure = 'no_answer' | 'refused' | 'no_capacity' | 'ended'
 
 export type TaskEvent =
   /** A free slot is assigned to the task. */
@@ -140,6 +143,13 @@ function loseAttempt(lifecycle: TaskLifecycle, error: JobError): Transition {
   )
 }
 
+/** Nothing ran: not a lost attempt. */
+function failStart(lifecycle: TaskLifecycle): Transition {
+  const failed = lifecycle.starts_failed + 1
+  const change = { state: 'queued', starts_failed: failed } as const
+  return acceptTransition(lifecycle, change, ['cool_down_slot', 'schedule'], null, startRetryMs(failed))
+}
+
 function exhaustedError(ranMs: number): JobError {
   return ranMs >= LONG_ATTEMPT_MS
     ? {
@@ -170,19 +180,17 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
       return lifecycle.state === 'queued'
         ? acceptTransition(lifecycle, { state: 'starting', attempt: lifecycle.attempt + 1 }, ['take_slot'])
         : refuseTransition('impossible')
-    case 'start_failed': {
-      if (lifecycle.state !== 'starting') return refuseTransition('impossible')
-      const failed = lifecycle.starts_failed + 1
-      const change = { state: 'queued', starts_failed: failed } as const
-      return acceptTransition(lifecycle, change, ['cool_down_slot', 'schedule'], null, startRetryMs(failed))
-    }
+    case 'start_failed':
+      return lifecycle.state === 'starting' ? failStart(lifecycle) : refuseTransition('impossible')
     case 'started':
       if (lifecycle.state === 'running') return refuseTransition('same')
       return lifecycle.state === 'starting'
         ? acceptTransition(lifecycle, { state: 'running', starts_failed: 0 }, [])
         : refuseTransition('impossible')
     case 'lost':
-      return lifecycle.state === 'starting' || lifecycle.state === 'running'
+      // A container that ends before its transcoder asked for the task has not run any of it.
+      if (lifecycle.state === 'starting') return failStart(lifecycle)
+      return lifecycle.state === 'running'
         ? loseAttempt(lifecycle, exhaustedError(event.ranMs))
         : refuseTransition('impossible')
     case 'evicted':

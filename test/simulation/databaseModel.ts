@@ -8,7 +8,7 @@ import type { TaskRow } from '../../worker/db/tasks.ts'
 import type { Code } from './productionCode.ts'
 import type { Program } from './program.ts'
 
-export type Task = Omit<TaskRow, 'job_id' | 'webhook'> & { timeline: string }
+export type Task = Omit<TaskRow, 'job_id' | 'webhook'> & { timeline: string; starts_failed_total: number }
 export type Job = Omit<JobRow, 'sealed' | 'priority' | 'retry_of' | 'deleted_at' | 'input_name' | 'source' | 'poster'>
 
 export interface Slot {
@@ -35,7 +35,7 @@ export interface Change {
 const MANY = 1000
 const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
-  tasks: `SELECT id, job, account, kind, state, attempt, lost, starts_failed, slot, plan, priority, not_before, lease_until, updated_at, timeline FROM tasks ORDER BY job`,
+  tasks: `SELECT id, job, account, kind, state, attempt, lost, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline FROM tasks ORDER BY job`,
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
   slots: `SELECT k, task, attempt, account, free_at FROM slots ORDER BY k`,
 }
@@ -97,7 +97,7 @@ export class Ledger {
       [sentBy((db) => tasks.releaseSlot(db, '', 0)), this.#free],
       [sentBy((db) => tasks.coolDownSlot(db, '', 0, 0)), this.#free],
       [sentBy((db) => tasks.updateJobFromTask(db, none, none, 0, none)), this.#mirror],
-      [sentBy((db) => tasks.listBusySlots(db, 0)), this.#busy],
+      [sentBy((db) => tasks.listKnownSlots(db, 0)), this.#known],
       [sentBy((db) => tasks.listWaitingTasks(db, 0, 0)), this.#waiting],
       [sentBy((db) => tasks.listUnattendedTasks(db, 0, 0, 0, 0)), this.#neglected],
       [sentBy((db) => tasks.findTimeline(db, '')), this.#timeline],
@@ -156,7 +156,7 @@ export class Ledger {
       ...times,
       ...ends,
     }
-    const counts = { attempt: 0, lost: 0, starts_failed: 0, priority: 0, not_before: 0 }
+    const counts = { attempt: 0, lost: 0, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
     const places = { slot: null, plan: null, lease_until: null, updated_at: now }
     const timeline = JSON.stringify([{ type: 'job.created', at: now }])
     const task: Task = { id: `job${id}-0`, job: id, account, kind, state: 'queued', timeline, ...counts, ...places }
@@ -178,7 +178,7 @@ export class Ledger {
   }
 
   #row(task: Task): Row {
-    const { timeline: _, ...row } = task
+    const { timeline: _, starts_failed_total: __, ...row } = task
     return { ...row, job_id: this.jobs.get(task.job)!.job_id, webhook: 0 }
   }
 
@@ -272,6 +272,7 @@ export class Ledger {
     const task = this.#seen(id, fromState, fromAttempt, fromLost)
     if (!task) return []
     this.#moved = { before: { ...task }, isClaim: false }
+    if (starts_failed > task.starts_failed) task.starts_failed_total++
     Object.assign(task, { state, attempt, lost, slot, not_before, lease_until, updated_at, starts_failed })
     if (event !== null) task.timeline = `${task.timeline.slice(0, -1)},${event}]`
     return [{ id }]
@@ -324,8 +325,10 @@ export class Ledger {
     return []
   }
 
-  readonly #busy = (now: number): Row[] =>
-    [...this.slots.values()].filter(({ task, free_at: at }) => task !== null || at > now).map(({ k }) => ({ k }))
+  readonly #known = (now: number): Row[] =>
+    [...this.slots.values()]
+      .toSorted((a, b) => a.free_at - b.free_at || a.k - b.k)
+      .map(({ k, task, free_at: at }) => ({ k, busy: task !== null || at > now ? 1 : 0 }))
 
   /** Fair share, then round robin of accounts, then longest waiting; all priorities are equal here. */
   readonly #waiting = (now: number, limit: number): Row[] => {

@@ -17,6 +17,10 @@ export interface Violation {
 
 const ENDS = ['completed', 'failed', 'cancelled']
 const MAX_LOST = 4
+/** A start has 30 s, plus 15 s for the alarm. */
+const START_MS = 45_000
+/** A queue message that was lost is sent again by the reconciler, once a minute. */
+const RESEND_MS = 60_000
 /** A lease of 30 s, plus 15 s for what was not made durable and for the alarm. */
 const NOTICE_MS = 45_000
 const COMMIT_SLACK_MS = 30 * 60_000
@@ -55,6 +59,8 @@ export class Checker {
   /** Attempts whose transcoder fell silent while they ran, and since when. */
   readonly #silent = new Map<string, number>()
   readonly #failedStarts = new Map<string, number>()
+  /** When a starting task was claimed. */
+  readonly #claimed = new Map<string, number>()
 
   constructor(clock: Clock, trace: ((line: string) => void) | null) {
     this.#clock = clock
@@ -120,11 +126,22 @@ export class Checker {
 
   #countStarts(before: Task, after: Task, event: Change['event']): void {
     const { id } = after
+    const { now } = this.#clock
+    const since = this.#claimed.get(id)
+    const most = START_MS + (this.scenario.loss > 0 ? RESEND_MS : 0)
+    if (event.type === 'claim') this.#claimed.set(id, now)
+    else if (before.state === 'starting') {
+      this.#claimed.delete(id)
+      if (this.isCalm && since !== undefined && now - since > most)
+        this.fault(id, 'I1', `it was starting for ${now - since} ms`)
+    }
     if (event.type === 'started') this.#failedStarts.delete(id)
     if (event.type !== 'start_failed') return
     const failed = (this.#failedStarts.get(id) ?? 0) + 1
     this.#failedStarts.set(id, failed)
     const expected = Math.min(60_000, 1000 * 2 ** failed)
+    if (after.starts_failed_total !== before.starts_failed_total + 1)
+      this.fault(id, 'I11', 'a failed start is not counted')
     const delay = after.not_before - after.updated_at
     if (delay !== expected) this.fault(id, 'I11', `start ${failed} that failed is followed by one after ${delay} ms`)
     if (before.lost !== after.lost) this.fault(id, 'I1', 'a start that failed counts as a lost attempt')

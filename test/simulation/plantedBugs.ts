@@ -141,6 +141,14 @@ export const PLANTED: readonly Planted[] = [
     finds: /I1/,
   },
   {
+    name: 'a start that is never confirmed is waited for five minutes',
+    file: 'worker/scheduler/transitionTask.ts',
+    find: 'export const START_LEASE_MS = 30_000',
+    put: 'export const START_LEASE_MS = 300_000',
+    seeds: 500,
+    finds: /I1 .*starting/,
+  },
+  {
     name: 'an overtaken request makes an earlier attempt current again',
     file: 'worker/monitor/currentAttempt.ts',
     find: 'if (this.state) return !this.state.over && attempt >= this.state.attempt',
@@ -335,6 +343,15 @@ export const PLANTED: readonly Planted[] = [
        RETURNING id`,
     put: `WHERE id = ?1 AND ?9 = ?9 AND ?10 = ?10 AND ?11 = ?11
        RETURNING id`,
+    seeds: 1000,
+    finds: /model and SQL differ/,
+    sql: true,
+  },
+  {
+    name: 'SQL: a slot whose last start failed is offered first',
+    file: tasks,
+    find: 'FROM slots ORDER BY free_at, k`)',
+    put: 'FROM slots ORDER BY -free_at, k`)',
     seeds: 1000,
     finds: /model and SQL differ/,
     sql: true,

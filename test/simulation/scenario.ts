@@ -37,6 +37,8 @@ export interface Scenario {
   crash: number
   pause: number
   evict: number
+  /** Starts that are accepted, and whose transcoder never asks for its task. */
+  hang: number
   /** A client polls the status every few seconds, which keeps the monitor in memory. */
   watched: boolean
   storeFails: number
@@ -47,7 +49,8 @@ export interface Scenario {
 
 const MINUTE = 60_000
 
-export function scenarioOf(random: Random): Scenario {
+/** @param more a second sequence, for faults that were added later: the seeds keep what they stood for */
+export function scenarioOf(random: Random, more: Random): Scenario {
   const level = (...choices: number[]): number => choices[random.whole(0, choices.length - 1)]!
   const faultsUntil = random.whole(1, 12) * MINUTE
   const protocols = Array.from({ length: random.whole(1, 3) }, () =>
@@ -64,6 +67,7 @@ export function scenarioOf(random: Random): Scenario {
     crash: level(0, 0.02, 0.15),
     pause: level(0, 0.01, 0.05),
     evict: level(0, 0.02, 0.2),
+    hang: more.chance(0.5) ? 0.3 : 0,
     watched: random.chance(0.5),
     storeFails: level(0, 0.02, 0.2),
     commitFails: level(0, 0, 0.1),
@@ -98,7 +102,17 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
  * Four jobs that succeed without faults, but everything arrives several times: messages five times, posts three times.
  */
 export function repeated(random: Random): Scenario {
-  const calm = { loss: 0, crash: 0, pause: 0, evict: 0, watched: true, storeFails: 0, commitFails: 0, accidents: [] }
+  const calm = {
+    loss: 0,
+    crash: 0,
+    pause: 0,
+    evict: 0,
+    hang: 0,
+    watched: true,
+    storeFails: 0,
+    commitFails: 0,
+    accidents: [],
+  }
   const jobs = Array.from({ length: 4 }, (): JobShape => ({
     ...jobOf(random, 0),
     deadlineAt: 40 * MINUTE,

@@ -41,14 +41,14 @@ export async function simulate(seed: number, code: Code, options: RunOptions = {
   const clock = new Clock()
   const restore = takeGlobals(clock, random)
   try {
-    return await play(clock, random, code, options)
+    const scenario = options.scenario ?? scenarioOf(random, new Random(~seed))
+    return await play(clock, random, code, scenario, options)
   } finally {
     restore()
   }
 }
 
-async function play(clock: Clock, random: Random, code: Code, options: RunOptions): Promise<Run> {
-  const scenario = options.scenario ?? scenarioOf(random)
+async function play(clock: Clock, random: Random, code: Code, scenario: Scenario, options: RunOptions): Promise<Run> {
   const checker = new Checker(clock, options.trace ?? null)
   const ledger = new Ledger(code, options.tape ?? null, (change) => checker.changed(change))
   checker.ledger = ledger

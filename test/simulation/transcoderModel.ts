@@ -62,6 +62,9 @@ export class Transcoder {
       if (known()) return true
     }
     if (this.#current) return false
+    // The container of the next attempt replaces it.
+    const { scenario } = this.#service
+    if (scenario.hang > 0 && this.#service.fault(scenario.hang)) return true
     const run: Run = {
       id,
       attempt,

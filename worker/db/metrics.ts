@@ -10,6 +10,7 @@ export interface MetricValues {
   /** Tasks that wait because their last starts failed. */
   startsFailing: number
   lost: number
+  startsFailed: number
   speed: { total: number; n: number }
   bytes: number
   webhooks: { state: string; n: number }[]
@@ -41,7 +42,7 @@ export async function readMetrics(db: D1Database, since: number): Promise<Metric
     db.prepare(`SELECT COUNT(*) AS n FROM tasks WHERE ${failingStarts}`),
     db
       .prepare(
-        `SELECT COALESCE(SUM(tasks.lost), 0) AS n FROM jobs JOIN tasks ON tasks.job = jobs.id WHERE jobs.finished_at >= ?1`,
+        `SELECT COALESCE(SUM(tasks.lost), 0) AS n, COALESCE(SUM(tasks.starts_failed_total), 0) AS starts FROM jobs JOIN tasks ON tasks.job = jobs.id WHERE jobs.finished_at >= ?1`,
       )
       .bind(since),
     db
@@ -71,6 +72,7 @@ export async function readMetrics(db: D1Database, since: number): Promise<Metric
     slots: number(slots),
     startsFailing: number(failing),
     lost: number(lost),
+    startsFailed: number(lost, 'starts'),
     speed: { total: number(work, 'speed'), n: number(work) },
     bytes: number(work, 'bytes'),
     webhooks: states(webhooks),

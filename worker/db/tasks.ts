@@ -50,7 +50,7 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
   return db
     .prepare(
       `UPDATE tasks SET state = ?2, attempt = ?3, lost = ?4, slot = ?5, not_before = ?6, lease_until = ?7, updated_at = ?8,
-         starts_failed = ?13, ${appendToTimeline('?12')}
+         starts_failed = ?13, starts_failed_total = starts_failed_total + (?13 > starts_failed), ${appendToTimeline('?12')}
        WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
        RETURNING id`,
     )
@@ -201,13 +201,16 @@ export async function savePlan(
   return row && { plan: decodePlan(row.plan) }
 }
 
-/** Slots that are occupied or cooling down. */
-export async function listBusySlots(db: D1Database, now: number): Promise<number[]> {
+/**
+ * The slots that have a row. busy = 1: occupied, or cooling down after a failed start. busy = 0: free, but their last
+ * start failed; those that failed longest ago come first. All other slots are free.
+ */
+export async function listKnownSlots(db: D1Database, now: number): Promise<{ k: number; busy: 0 | 1 }[]> {
   const { results } = await db
-    .prepare(`SELECT k FROM slots WHERE task IS NOT NULL OR free_at > ?1`)
+    .prepare(`SELECT k, task IS NOT NULL OR free_at > ?1 AS busy FROM slots ORDER BY free_at, k`)
     .bind(now)
-    .all<{ k: number }>()
-  return results.map((row) => row.k)
+    .all<{ k: number; busy: 0 | 1 }>()
+  return results
 }
 
 /**

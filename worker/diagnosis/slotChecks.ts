@@ -4,7 +4,7 @@
 import type { Check, SlotFacts } from '#contract/api/diagnosis.ts'
 import type { Settings } from '../env.ts'
 import { countFailingStarts } from '../db/metrics.ts'
-import { listBusySlots } from '../db/tasks.ts'
+import { listKnownSlots } from '../db/tasks.ts'
 import { runCheck, fault, ok, skipped, warning } from './runCheck.ts'
 import { readTranscoderHealth } from '../scheduler/containerHealth.ts'
 
@@ -21,7 +21,8 @@ export interface SlotReport {
 export async function checkSlots(env: Env, settings: Settings): Promise<SlotReport> {
   const local = settings.transcoderUrls.length > 0
   const numbers = Array.from({ length: Math.min(settings.maxSlots, MAX_SLOTS_SHOWN) }, (_, slot) => slot)
-  const busy = new Set(await listBusySlots(env.DB, Date.now()).catch(() => []))
+  const known = await listKnownSlots(env.DB, Date.now()).catch(() => [])
+  const busy = new Set(known.filter((slot) => slot.busy === 1).map(({ k }) => k))
   const asked = await Promise.all(
     numbers.map((slot) => (local ? localTranscoderHealth(env, settings, slot) : containerHealth(env, slot))),
   )

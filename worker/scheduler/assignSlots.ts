@@ -2,7 +2,7 @@
 // Not in charge of: the order of tasks (db/tasks.ts, listWaitingTasks), starting them (queueConsumer.ts, dispatch.ts).
 import { transitionTask } from './transitionTask.ts'
 import { settings } from '../env.ts'
-import { listBusySlots, listWaitingTasks } from '../db/tasks.ts'
+import { listKnownSlots, listWaitingTasks } from '../db/tasks.ts'
 
 /** Queue message: which attempt to start. Delivered at least once; a repeated or late one has no effect (I11). */
 export interface StartMessage {
@@ -33,18 +33,20 @@ export async function assignSlotsSoon(env: Env): Promise<void> {
 /** Starts as many waiting tasks as there are free slots. Safe to call at any time and concurrently. */
 export async function assignSlots(env: Env): Promise<void> {
   const now = Date.now()
-  const busy = new Set(await listBusySlots(env.DB, now))
+  const known = await listKnownSlots(env.DB, now)
+  const taken = new Set(known.map(({ k }) => k))
   const free: number[] = []
-  for (let k = 0; k < settings(env).maxSlots; k++) if (!busy.has(k)) free.push(k)
-  if (free.length === 0) {
+  for (let k = 0; k < settings(env).maxSlots; k++) if (!taken.has(k)) free.push(k)
+  // Slots whose last start failed come last, so that a retry gets another container if there is one.
+  const doubtful = known.filter(({ k, busy }) => busy === 0 && k < settings(env).maxSlots).map(({ k }) => k)
+  if (free.length + doubtful.length === 0) {
     fullUntil = now + FULL_BACKOFF_MS
     return
   }
-  const waiting = await listWaitingTasks(env.DB, now, free.length)
+  const waiting = await listWaitingTasks(env.DB, now, free.length + doubtful.length)
   const started: StartMessage[] = []
   for (const task of waiting) {
-    // A random free slot, so that a slot whose transcoder does not answer is not chosen again and again.
-    const [slot] = free.splice(Math.floor(Math.random() * free.length), 1)
+    const [slot] = free.length > 0 ? free.splice(Math.floor(Math.random() * free.length), 1) : doubtful.splice(0, 1)
     if (slot === undefined) break
     const claimed = await transitionTask(env, task.id, { type: 'claim' }, { slot })
     if (claimed.ok) started.push({ task: task.id, attempt: claimed.next.attempt })

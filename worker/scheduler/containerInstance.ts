@@ -34,8 +34,6 @@ export interface ContainerHost {
 }
 
 export interface ContainerTimeouts {
-  /** From the start until the attempt is accepted. Less than START_LEASE_MS (transitionTask.ts). */
-  startTimeoutMs: number
   /** One request to the container, and its destruction. */
   callTimeoutMs: number
   /** Interval of the checks whether the container accepts connections. */
@@ -44,12 +42,7 @@ export interface ContainerTimeouts {
   checkIntervalMs: number
 }
 
-const DEFAULTS: ContainerTimeouts = {
-  startTimeoutMs: 25_000,
-  callTimeoutMs: 5000,
-  pollIntervalMs: 100,
-  checkIntervalMs: 30_000,
-}
+const DEFAULTS: ContainerTimeouts = { callTimeoutMs: 5000, pollIntervalMs: 100, checkIntervalMs: 30_000 }
 
 /** The port of transcoder/main.ts in the image. */
 export const CONTAINER_PORT = 8788
@@ -84,9 +77,14 @@ export class ContainerInstance {
 
   /**
    * Starts a new container for an attempt and hands the attempt over. Repeating it for the same attempt has no effect.
+   * @param startTimeoutMs the limit from now until the container has accepted the attempt
    * @returns null when the attempt was accepted
    */
-  async startAttempt(serving: ContainerAttempt, request: RunRequest): Promise<StartRefusal | null> {
+  async startAttempt(
+    serving: ContainerAttempt,
+    request: RunRequest,
+    startTimeoutMs: number,
+  ): Promise<StartRefusal | null> {
     if (this.#pendingStart) {
       if (isSame(this.#pendingStart.serving, serving)) return this.#pendingStart.done
       // The slot was assigned to another attempt meanwhile.
@@ -94,11 +92,8 @@ export class ContainerInstance {
       await this.#pendingStart.done
     }
     const abort = new AbortController()
-    const done = this.#begin(
-      serving,
-      request,
-      AbortSignal.any([abort.signal, AbortSignal.timeout(this.#limits.startTimeoutMs)]),
-    )
+    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(startTimeoutMs)])
+    const done = this.#begin(serving, request, signal)
       .catch((error: unknown): StartRefusal => ({ reason: startFailureReason(error), detail: String(error) }))
       .finally(() => (this.#pendingStart = null))
     this.#pendingStart = { serving, abort, done }

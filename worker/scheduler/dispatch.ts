@@ -9,8 +9,16 @@ import { createAttemptToken } from '../secrets/attemptToken.ts'
 
 /** A local transcoder answers at once, but may first wait up to 5 s for the end of a cancelled attempt. */
 const LOCAL_TIMEOUT_MS = 10_000
-/** containerInstance.ts has a shorter limit for a start. This one is for a Durable Object that does not answer. */
-const CONTAINER_TIMEOUT_MS = 28_000
+/**
+ * From the start of a container until it has accepted the attempt, in milliseconds. A cold start takes 1 to 3 s, but
+ * some never end although the platform says that the container runs: the first one is given up early. The next ones
+ * have more time, in case starts are slow, for example while a new image is pulled. Less than START_LEASE_MS
+ * (transitionTask.ts).
+ */
+const FIRST_START_MS = 10_000
+const NEXT_START_MS = 25_000
+/** How much longer a Durable Object may take to answer. */
+const ANSWER_MS = 3000
 
 /**
  * Starts an attempt.
@@ -31,10 +39,11 @@ export async function dispatchAttempt(env: Env, task: TaskRow): Promise<StartRef
   try {
     if (usesContainers(env)) {
       const serving = { jobId: task.job_id, task: task.id, attempt: task.attempt }
+      const startMs = task.starts_failed === 0 ? FIRST_START_MS : NEXT_START_MS
       const late = { reason: 'no_answer', detail: 'its Durable Object did not answer in time' } as const
       return await Promise.race([
-        containerOf(env, slot).run(serving, request),
-        scheduler.wait(CONTAINER_TIMEOUT_MS).then(() => late),
+        containerOf(env, slot).run(serving, request, startMs),
+        scheduler.wait(startMs + ANSWER_MS).then(() => late),
       ])
     }
     const response = await postToTranscoder(env, slot, '/run', request)

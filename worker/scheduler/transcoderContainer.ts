@@ -34,8 +34,8 @@ export class Transcoder extends DurableObject<Env> {
     void ctx.blockConcurrencyWhile(() => this.#instance.reattach())
   }
 
-  run(serving: ContainerAttempt, request: RunRequest): Promise<StartRefusal | null> {
-    return this.#instance.startAttempt(serving, request)
+  run(serving: ContainerAttempt, request: RunRequest, startMs: number): Promise<StartRefusal | null> {
+    return this.#instance.startAttempt(serving, request, startMs)
   }
 
   cancel(task: string, attempt: number): Promise<void> {

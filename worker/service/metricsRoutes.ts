@@ -52,6 +52,9 @@ function metricsText(figures: MetricValues, slots: number, now: number): string 
   gauge('attempts_lost_last_hour', 'Attempts that ended without a result, of jobs that ended within the last hour.', [
     [{}, figures.lost],
   ])
+  gauge('starts_failed_last_hour', 'Failed starts of transcoders, of jobs that ended within the last hour.', [
+    [{}, figures.startsFailed],
+  ])
   gauge('encode_speed', 'Mean speed of jobs completed within the last hour; 1 is real time.', [
     [{}, figures.speed.n > 0 ? figures.speed.total / figures.speed.n : 0],
   ])

@@ -18,7 +18,7 @@ import {
   type NewJobRow,
   updateWarnings,
 } from '../../../worker/db/jobs.ts'
-import { findTask, listBusySlots, listUnattendedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
+import { findTask, listKnownSlots, listUnattendedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
 
 const wish = (jobId: string, priority = 0): NewJobRow => ({
   jobId,
@@ -95,7 +95,7 @@ test('what is asked with every request and every minute reads no table from end 
   } as unknown as D1Database
   await findJob(explaining, 'a', 1)
   await findTask(explaining, 'x')
-  await listBusySlots(explaining, 1)
+  await listKnownSlots(explaining, 1)
   await listWaitingTasks(explaining, 1, 1)
   await listUnattendedTasks(explaining, 1, 1, 1, 1)
   await listOverdueJobs(explaining, 1, 1)

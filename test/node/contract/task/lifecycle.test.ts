@@ -127,6 +127,12 @@ test('an eviction is not counted as a lost attempt, however often it happens', (
 
 test('a start that failed is not counted as lost; a lost attempt is', () => {
   expect(transition(life('starting'), failed)).toMatchObject({ next: { lost: 1 } })
+  // A container that ended before its transcoder asked for the task.
+  expect(transition(life('starting'), { type: 'lost', attempt: 3, ranMs: 0 })).toMatchObject({
+    next: { state: 'queued', lost: 1, starts_failed: 1 },
+    effects: ['cool_down_slot', 'schedule'],
+    delayMs: 2000,
+  })
   expect(transition(life('running'), { type: 'lost', attempt: 3, ranMs: 0 })).toMatchObject({ next: { lost: 2 } })
   expect(transition(life('running'), { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({
     next: { state: 'queued', lost: 2 },
