@@ -19,6 +19,8 @@ export interface StoredEvent {
   error?: JobError
   /** For an evicted attempt: why it could not finish. */
   why?: string
+  /** For a lost attempt that does not count towards the limit. */
+  excused?: true
   /** For a lost attempt: seconds until the next one. */
   retrySeconds?: number
   /** For failed starts: how many in a row, the reason of the last one, and seconds until the next. */
@@ -65,12 +67,14 @@ export function storedEventOf(
           starts: { failed: next.starts_failed, reason, ...retry },
         }
       }
-      if (event.type === 'lost') return { type: 'attempt.lost', at, ...attempt, ...retry }
+      if (next.lost > from.lost) {
+        const excused = next.excused > from.excused ? { excused: true as const } : {}
+        const cause = event.type === 'attempt_failed' ? { error: event.error } : {}
+        return { type: 'attempt.lost', at, ...attempt, ...excused, ...retry, ...cause }
+      }
       if (event.type === 'evicted')
         return { type: 'attempt.evicted', at, ...attempt, ...(event.why ? { why: event.why } : {}) }
-      return event.type === 'attempt_failed'
-        ? { type: 'attempt.lost', at, ...attempt, ...retry, error: event.error }
-        : null
+      return null
     case 'starting':
       return null
   }
@@ -97,7 +101,7 @@ const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>>
   'attempt.evicted': (event) =>
     `Attempt ${event.attempt} was interrupted because its transcoder is shutting down${event.why === undefined ? '' : ` (${event.why})`}; another attempt follows. This does not count as a lost attempt.`,
   'attempt.lost': (event) =>
-    `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another attempt follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.`,
+    `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another attempt follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.${event.excused ? ' It got further than the attempts before it, so it does not count towards the limit.' : ''}`,
   'job.committing': () => 'All outputs are uploaded and are being published.',
   'job.completed': () => 'Job completed.',
   'job.failed': (event) => `The job failed: ${event.error?.message ?? 'the reason is unknown.'}`,

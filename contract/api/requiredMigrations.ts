@@ -16,4 +16,5 @@ export const REQUIRED_MIGRATIONS = [
   '0012_upload_tokens_presets_metadata.sql',
   '0013_facts.sql',
   '0014_failed_start_count.sql',
+  '0015_lost_attempts.sql',
 ] as const

@@ -29,12 +29,29 @@ export interface TaskLifecycle {
   attempt: number
   /** Attempts that ended without a result. */
   lost: number
+  /** Those of them that made new progress. They do not count towards MAX_LOST_ATTEMPTS. */
+  excused: number
+  /** The share of the work that the furthest lost attempt encoded, 0…1; null before the first was lost. */
+  furthest: number | null
+  /** Attempts that a transcoder returned because it had to end. */
+  evicted: number
   /** Failed starts in a row; 0 once a transcoder has asked for the task. */
   starts_failed: number
 }
 
-/** The job fails when this many attempts were lost. */
+/**
+ * The job fails when this many attempts were lost without new progress. A source that makes its transcoder end does so
+ * in every attempt at about the same place; a host that ends by itself does so at any place.
+ */
 export const MAX_LOST_ATTEMPTS = 4
+/**
+ * New progress: the transcoder was lost, and the attempt had encoded at least this much more of the whole than every
+ * lost one before it. The first loss counts, since there is nothing to compare it with. At most ten attempts can make
+ * new progress, so a source that makes every attempt end a little later still comes to an end.
+ */
+export const PROGRESS_STEP = 0.1
+/** Evictions that do not count. The next ones count as lost attempts, so that no job is returned without end. */
+export const MAX_FREE_EVICTIONS = 20
 /** An attempt that was lost after more than this time probably ended with its container, not because of a fault. */
 export const LONG_ATTEMPT_MS = 5 * 60_000
 
@@ -51,11 +68,11 @@ export type TaskEvent =
   | { type: 'start_failed'; attempt: number; reason: StartFailure }
   /** The transcoder asked for its task. */
   | { type: 'started'; attempt: number }
-  /** The lease expired, or the transcoder is gone. */
-  | { type: 'lost'; attempt: number; ranMs: number }
+  /** The lease expired, or the transcoder is gone. `share`: what the attempt had encoded, 0…1. */
+  | { type: 'lost'; attempt: number; ranMs: number; share: number }
   /**
-   * Given back by a transcoder that is shutting down (a rollout, a restarting host). Not caused by the job, so not
-   * counted.
+   * Given back by a transcoder that is shutting down (a rollout, a restarting host). Not caused by the job, so the first
+   * ones are not counted.
    */
   | { type: 'evicted'; attempt: number; why?: string | undefined }
   | { type: 'attempt_failed'; attempt: number; error: JobError }
@@ -128,15 +145,22 @@ function refuseTransition(refusal: 'same' | 'stale' | 'terminal' | 'impossible')
   return { ok: false as const, refusal }
 }
 
-/** One more attempt without a result: back to the queue, or failure of the job when too many were lost (I1, I13). */
-function loseAttempt(lifecycle: TaskLifecycle, error: JobError): Transition {
+/**
+ * One more attempt without a result: back to the queue, or failure of the job when too many were lost (I1, I13).
+ * `share`: what a lost transcoder had encoded; null for an attempt that failed by itself, which always counts.
+ */
+function loseAttempt(lifecycle: TaskLifecycle, error: JobError, share: number | null = null): Transition {
   const lost = lifecycle.lost + 1
-  if (lost >= MAX_LOST_ATTEMPTS) {
-    return acceptTransition(lifecycle, { state: 'failed', lost }, ['release_slot', 'clean_up', 'schedule'], error)
+  const { furthest } = lifecycle
+  const isFurther = share !== null && furthest !== null && share >= furthest + PROGRESS_STEP
+  const excused = lifecycle.excused + (isFurther ? 1 : 0)
+  const change = { lost, excused, furthest: share === null ? furthest : Math.max(furthest ?? 0, share) }
+  if (lost - excused >= MAX_LOST_ATTEMPTS) {
+    return acceptTransition(lifecycle, { ...change, state: 'failed' }, ['release_slot', 'clean_up', 'schedule'], error)
   }
   return acceptTransition(
     lifecycle,
-    { state: 'queued', lost },
+    { ...change, state: 'queued' },
     ['release_slot', 'schedule'],
     null,
     retryDelayMs(lost, error),
@@ -150,15 +174,15 @@ function failStart(lifecycle: TaskLifecycle): Transition {
   return acceptTransition(lifecycle, change, ['cool_down_slot', 'schedule'], null, startRetryMs(failed))
 }
 
-function exhaustedError(ranMs: number): JobError {
+function exhaustedError(lost: number, ranMs: number): JobError {
   return ranMs >= LONG_ATTEMPT_MS
     ? {
         code: 'too_long_for_one_attempt',
-        message: `The job was interrupted ${MAX_LOST_ATTEMPTS} times before one attempt could finish; the last ran for ${Math.round(ranMs / 1000)} s. A job must finish within the lifetime of one container: use a shorter input, fewer renditions or a faster h264_quality.`,
+        message: `The job was interrupted ${lost} times before one attempt could finish; the last ran for ${Math.round(ranMs / 1000)} s. A job must finish within the lifetime of one container: use a shorter input, fewer renditions or a faster h264_quality.`,
       }
     : {
         code: 'attempts_exhausted',
-        message: `The transcoder was lost ${MAX_LOST_ATTEMPTS} times while working on this job.`,
+        message: `The transcoder was lost ${lost} times while working on this job.`,
       }
 }
 
@@ -191,12 +215,14 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
       // A container that ends before its transcoder asked for the task has not run any of it.
       if (lifecycle.state === 'starting') return failStart(lifecycle)
       return lifecycle.state === 'running'
-        ? loseAttempt(lifecycle, exhaustedError(event.ranMs))
+        ? loseAttempt(lifecycle, exhaustedError(lifecycle.lost + 1, event.ranMs), event.share)
         : refuseTransition('impossible')
-    case 'evicted':
-      return lifecycle.state === 'starting' || lifecycle.state === 'running'
-        ? acceptTransition(lifecycle, { state: 'queued' }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)
-        : refuseTransition('impossible')
+    case 'evicted': {
+      if (lifecycle.state !== 'starting' && lifecycle.state !== 'running') return refuseTransition('impossible')
+      if (lifecycle.evicted >= MAX_FREE_EVICTIONS) return loseAttempt(lifecycle, exhaustedError(lifecycle.lost + 1, 0))
+      const change = { state: 'queued', evicted: lifecycle.evicted + 1 } as const
+      return acceptTransition(lifecycle, change, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)
+    }
     case 'attempt_failed':
       if (lifecycle.state !== 'starting' && lifecycle.state !== 'running') return refuseTransition('impossible')
       return jobErrorPolicies[event.error.code].permanent

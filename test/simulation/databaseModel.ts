@@ -35,7 +35,7 @@ export interface Change {
 const MANY = 1000
 const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
-  tasks: `SELECT id, job, account, kind, state, attempt, lost, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline FROM tasks ORDER BY job`,
+  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline FROM tasks ORDER BY job`,
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
   slots: `SELECT k, task, attempt, account, free_at FROM slots ORDER BY k`,
 }
@@ -156,7 +156,8 @@ export class Ledger {
       ...times,
       ...ends,
     }
-    const counts = { attempt: 0, lost: 0, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
+    const losses = { lost: 0, excused: 0, furthest: null, evicted: 0 }
+    const counts = { attempt: 0, ...losses, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
     const places = { slot: null, plan: null, lease_until: null, updated_at: now }
     const timeline = JSON.stringify([{ type: 'job.created', at: now }])
     const task: Task = { id: `job${id}-0`, job: id, account, kind, state: 'queued', timeline, ...counts, ...places }
@@ -253,6 +254,9 @@ export class Ledger {
       fromLost,
       event,
       starts_failed,
+      excused,
+      furthest,
+      evicted,
     ]: [
       string,
       TaskState,
@@ -267,13 +271,17 @@ export class Ledger {
       number,
       string | null,
       number,
+      number,
+      number | null,
+      number,
     ]
   ): Row[] => {
     const task = this.#seen(id, fromState, fromAttempt, fromLost)
     if (!task) return []
     this.#moved = { before: { ...task }, isClaim: false }
     if (starts_failed > task.starts_failed) task.starts_failed_total++
-    Object.assign(task, { state, attempt, lost, slot, not_before, lease_until, updated_at, starts_failed })
+    Object.assign(task, { state, attempt, lost, excused, furthest, evicted, slot })
+    Object.assign(task, { not_before, lease_until, updated_at, starts_failed })
     if (event !== null) task.timeline = `${task.timeline.slice(0, -1)},${event}]`
     return [{ id }]
   }
@@ -387,7 +395,7 @@ function noticed({ state, attempt }: Task, after: Task): TaskEvent {
       : { type: 'commit_failed', attempt, error: { code: 'internal', message: '' } }
   return state === 'starting'
     ? { type: 'start_failed', attempt, reason: 'no_answer' }
-    : { type: 'lost', attempt, ranMs: 0 }
+    : { type: 'lost', attempt, ranMs: 0, share: 0 }
 }
 
 function sorted(table: ReadonlyMap<string | number, object>): Row[] {

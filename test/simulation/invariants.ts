@@ -17,6 +17,10 @@ export interface Violation {
 
 const ENDS = ['completed', 'failed', 'cancelled']
 const MAX_LOST = 4
+const STEP = 0.1
+const FREE_EVICTIONS = 20
+/** Ten lost attempts can make new progress; the others count. */
+const MAX_ATTEMPTS = MAX_LOST + 10 + FREE_EVICTIONS
 /** A start has 30 s, plus 15 s for the alarm. */
 const START_MS = 45_000
 /** A queue message that was lost is sent again by the reconciler, once a minute. */
@@ -59,6 +63,10 @@ export class Checker {
   /** Attempts whose transcoder fell silent while they ran, and since when. */
   readonly #silent = new Map<string, number>()
   readonly #failedStarts = new Map<string, number>()
+  /** The largest share that each attempt has reported. */
+  readonly #reported = new Map<string, number>()
+  /** How many attempts of each task ran. */
+  readonly #ran = new Map<string, number>()
   /** When a starting task was claimed. */
   readonly #claimed = new Map<string, number>()
 
@@ -109,12 +117,22 @@ export class Checker {
 
   #countLost(before: Task, after: Task, event: Change['event']): void {
     const isAway = event.type === 'attempt_failed' && event.error.code === 'source_unreachable'
+    const isEvicted = event.type === 'evicted' && before.evicted < FREE_EVICTIONS
     const counts =
-      event.type === 'lost' || isAway || (event.type === 'attempt_failed' && event.error.code === 'internal')
+      (event.type === 'lost' && before.state === 'running') ||
+      isAway ||
+      (event.type === 'attempt_failed' && event.error.code === 'internal') ||
+      (event.type === 'evicted' && !isEvicted)
     if (after.lost !== before.lost + (counts ? 1 : 0))
       this.fault(after.id, 'I1', `${event.type} counted ${after.lost - before.lost} lost attempts`)
-    if (after.lost >= MAX_LOST && after.state !== 'failed')
-      this.fault(after.id, 'I1', `${after.lost} attempts were lost and it goes on`)
+    if (after.evicted !== before.evicted + (isEvicted ? 1 : 0))
+      this.fault(after.id, 'I1', `${event.type} counted ${after.evicted - before.evicted} evictions`)
+    const remain = after.lost - after.excused
+    if (remain >= MAX_LOST && after.state !== 'failed')
+      this.fault(after.id, 'I1', `${remain} attempts were lost and it goes on`)
+    if (counts && after.state === 'failed' && remain < MAX_LOST)
+      this.fault(after.id, 'I1', `it failed after ${remain} lost attempts`)
+    this.#excuse(before, after, event)
     if (event.type === 'attempt_failed' && event.error.code === 'source_not_media' && after.state !== 'failed')
       this.fault(after.id, 'I13', 'an error that every attempt would meet is tried again')
     if (counts && after.state === 'queued') {
@@ -122,6 +140,23 @@ export class Checker {
       const [least, most] = isAway ? [15_000, 135_000] : [1000, 60_000]
       if (delay < least || delay > most) this.fault(after.id, 'I11', `the next attempt comes after ${delay} ms`)
     }
+  }
+
+  /** An attempt is excused only if it reported clearly more than every lost one before it. */
+  #excuse(before: Task, after: Task, event: Change['event']): void {
+    const { id, attempt } = after
+    const share = this.#reported.get(`${id} ${attempt}`) ?? 0
+    const mark = before.furthest ?? 0
+    if (event.type === 'lost' && (after.furthest ?? 0) > Math.max(mark, share))
+      this.fault(id, 'I1', `attempt ${attempt} reported ${share} and counts as ${after.furthest}`)
+    if (after.excused === before.excused) return
+    if (event.type !== 'lost' || before.furthest === null || share < mark + STEP)
+      this.fault(id, 'I1', `attempt ${attempt} got no further than ${mark} and is excused`)
+  }
+
+  reported(id: string, attempt: number, share: number): void {
+    const key = `${id} ${attempt}`
+    this.#reported.set(key, Math.max(this.#reported.get(key) ?? 0, share))
   }
 
   #countStarts(before: Task, after: Task, event: Change['event']): void {
@@ -214,7 +249,13 @@ export class Checker {
     const key = `${id} ${attempt}`
     const now = (this.#runs.get(key) ?? 0) + change
     this.#runs.set(key, now)
-    if (change === 1) this.started++
+    if (change === 1) {
+      this.started++
+      const ran = (this.#ran.get(id) ?? 0) + 1
+      this.#ran.set(id, ran)
+      // A start whose answer was lost may run for a moment without being current.
+      if (this.scenario.loss === 0 && ran > MAX_ATTEMPTS) this.fault(id, 'I13', `it has had ${ran} attempts`)
+    }
     if (now > 1) this.fault(id, 'I11', `attempt ${attempt} runs ${now} times at once`)
   }
 

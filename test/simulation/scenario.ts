@@ -21,6 +21,8 @@ export interface JobShape {
   stepMs: number
   /** How the encode ends. */
   verdict: 'well' | 'permanent' | 'passing'
+  /** It makes its transcoder end at this share of the work, in each attempt so much later; null = it does not. */
+  poison: { kind: 'kill' | 'stop'; share: number; later: number } | null
 }
 
 /** Probabilities, unless a name says otherwise. */
@@ -58,6 +60,8 @@ export function scenarioOf(random: Random, more: Random): Scenario {
   )
   // A rollout ends with at least one new transcoder.
   if (!protocols.includes(TASK_PROTOCOL)) protocols.push(TASK_PROTOCOL)
+  const hang = more.chance(0.5) ? 0.3 : 0
+  const poisoned = more.chance(0.15) ? poisonedJob(more) : {}
   return {
     protocols,
     faultsUntil,
@@ -67,11 +71,13 @@ export function scenarioOf(random: Random, more: Random): Scenario {
     crash: level(0, 0.02, 0.15),
     pause: level(0, 0.01, 0.05),
     evict: level(0, 0.02, 0.2),
-    hang: more.chance(0.5) ? 0.3 : 0,
+    hang,
     watched: random.chance(0.5),
     storeFails: level(0, 0.02, 0.2),
     commitFails: level(0, 0, 0.1),
-    jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)),
+    jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)).map((job, n) =>
+      n === 0 ? { ...job, ...poisoned } : job,
+    ),
     accidents: Array.from({ length: random.whole(0, 6) }, () => ({
       at: random.whole(0, faultsUntil),
       k: random.whole(0, protocols.length - 1),
@@ -95,7 +101,15 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     steps: random.whole(1, 6),
     stepMs: random.whole(200, 8000),
     verdict: random.chance(0.85) ? 'well' : random.chance(0.5) ? 'permanent' : 'passing',
+    poison: null,
   }
+}
+
+function poisonedJob(random: Random): Partial<JobShape> {
+  const kind = random.chance(0.3) ? 'stop' : 'kill'
+  const later = [0, 0.05, 0.1, 0.15, 0.3][random.whole(0, 4)]!
+  const poison = { kind, share: random.next(), later } as const
+  return { kind: 'transcode', cancelAt: null, steps: 20, stepMs: random.whole(200, 2000), verdict: 'well', poison }
 }
 
 /**

@@ -198,6 +198,7 @@ export class Transcoder {
     for (let step = 1; step <= shape.steps; step++) {
       yield* this.#wait(life, shape.stepMs)
       this.#heed(run)
+      if (this.#isPoisoned(shape, id, attempt, step)) return void (yield* this.#wait(life, 0))
       run.post = { ...run.post, transcoded: step / shape.steps, bytes_stored: Math.floor((900 * step) / shape.steps) }
       if (shape.kind === 'plan' || step > shape.segments) continue
       for (const [n, list] of segments.entries()) yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
@@ -216,6 +217,14 @@ export class Transcoder {
     yield* this.#ask(run, life, (program) =>
       service.finish(program, id, attempt, finishOf(attempt, begun, manifests(shape, segments))),
     )
+  }
+
+  /** The source makes this transcoder end. */
+  #isPoisoned({ poison, steps }: JobShape, id: string, attempt: number, step: number): boolean {
+    if (poison === null || step / steps < poison.share + poison.later * this.#service.attemptsBefore(id, attempt))
+      return false
+    this[poison.kind]()
+    return poison.kind === 'kill'
   }
 
   *#put(run: Run, life: number, path: string, list: string[]): Process {

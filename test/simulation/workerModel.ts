@@ -48,6 +48,7 @@ export class Service {
   readonly #durables = new Map<string, Durable>()
   readonly #instances = new Map<string, Instance>()
   readonly #stores = new Map<string, Store>()
+  readonly #ran = new Map<string, Set<number>>()
   readonly clock: Clock
   readonly random: Random
   readonly code: Code
@@ -67,6 +68,13 @@ export class Service {
   /** Faults stop at some time, to check that everything then comes to an end. */
   fault(probability: number): boolean {
     return this.clock.now < this.scenario.faultsUntil && this.random.chance(probability)
+  }
+
+  /** How many attempts of a task ran before this one. */
+  attemptsBefore(id: string, attempt: number): number {
+    const ran = this.#ran.get(id) ?? new Set<number>()
+    this.#ran.set(id, ran.add(attempt))
+    return [...ran].filter((other) => other < attempt).length
   }
 
   /** A short wait: a round trip, or, on a bad network, long enough for a lease to expire. */
@@ -321,6 +329,7 @@ export class Service {
     attempt: number,
     post: ProgressPost,
   ): Promise<ProgressReply['instruction']> {
+    this.checker.reported(id, attempt, post.transcoded)
     const instruction = await this.#monitor(program, id).heartbeat(attempt, post)
     this.checker.heard(id, attempt)
     return instruction

@@ -132,10 +132,10 @@ export class JobMonitor extends DurableObject<Env> {
     return this.progress()
   }
 
-  /** For how long the current attempt has been running, in milliseconds. */
-  async attemptRunningMs(): Promise<number> {
+  /** How long the current attempt has been running, in milliseconds, and what share of its work it has encoded. */
+  async attemptFigures(attempt: number): Promise<{ ranMs: number; share: number }> {
     const since = this.currentAttempt.state?.runningSince
-    return since ? Date.now() - since : 0
+    return { ranMs: since ? Date.now() - since : 0, share: this.progressSnapshot.reachedBy(attempt) }
   }
 
   /** A task of this job becomes due at that time: the alarm then assigns slots. */
@@ -220,8 +220,9 @@ export class JobMonitor extends DurableObject<Env> {
         // monitor.
         const due = Math.max(this.lease.expiresAt(leaseMs), task.updated_at + leaseMs)
         if (due > now) return this.scheduleAlarm(due)
-        const ranMs = await this.attemptRunningMs()
-        await applyEvent(env, ref, { type: 'lost', attempt: task.attempt, ranMs }, { monitor: this })
+        const { attempt } = task
+        const figures = await this.attemptFigures(attempt)
+        await applyEvent(env, ref, { type: 'lost', attempt, ...figures }, { monitor: this })
         return
       }
       case 'committing':

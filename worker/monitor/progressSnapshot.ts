@@ -38,6 +38,12 @@ export class ProgressSnapshot {
     return this.#latest ?? this.#saved
   }
 
+  /** The share of the work that an attempt has encoded; 0 if it has not reported any. */
+  reachedBy(attempt: number): number {
+    const latest = this.#latest ?? this.#saved
+    return latest?.attempt === attempt ? (latest.reached ?? 0) : 0
+  }
+
   async #save(live: JobProgress): Promise<void> {
     this.#saved = live
     await this.#storage.put('mark', live)

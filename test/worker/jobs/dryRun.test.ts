@@ -112,7 +112,7 @@ test('a dry run is given up after as many lost attempts as a job', async () => {
     const attempt = await startNextAttempt()
     expect(attempt.run.attempt).toBe(n)
     const task = { id: attempt.run.task_id, jobId: attempt.run.task_id.replace(/-0$/, '') }
-    await applyEvent(env, task, { type: 'lost', attempt: n, ranMs: 0 })
+    await applyEvent(env, task, { type: 'lost', attempt: n, ranMs: 0, share: 0 })
     advanceClock(2 * 60_000)
     await reconcile(env)
   }

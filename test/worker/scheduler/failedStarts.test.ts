@@ -89,7 +89,9 @@ test('a container that ends before its transcoder asks for the task is a failed 
   await transcoders.nextAttempt()
   const { id: name, attempt } = await task(id)
   const jobId = name.slice(0, name.lastIndexOf('-'))
-  expect(await applyEvent(env, { id: name, jobId }, { type: 'lost', attempt, ranMs: 0 })).toMatchObject({ ok: true })
+  expect(await applyEvent(env, { id: name, jobId }, { type: 'lost', attempt, ranMs: 0, share: 0 })).toMatchObject({
+    ok: true,
+  })
   expect(await task(id)).toMatchObject({ state: 'queued', lost: 0, starts_failed: 1, starts_failed_total: 1 })
   const { events } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
   expect(events.at(-1)).toMatchObject({

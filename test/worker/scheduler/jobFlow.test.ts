@@ -136,6 +136,41 @@ test('a job whose attempts are lost too often fails with a sentence, not in a lo
   expect(end.error.code).toBe('too_long_for_one_attempt')
 })
 
+test('lost attempts that get further and further do not count, and the job completes', async () => {
+  const id = await createJob()
+  for (const transcoded of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+    const attempt = await startNextAttempt()
+    await attempt.heartbeat({ transcoded })
+    await expireLease(attempt)
+    await sweepLater()
+  }
+  expect(await env.DB.prepare('SELECT lost, excused, furthest FROM tasks WHERE job = ?1').bind(id).first()).toEqual({
+    lost: 5,
+    excused: 4,
+    furthest: 0.9,
+  })
+  const { events } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
+  const messages = events.filter(({ type }: any) => type === 'attempt.lost').map(({ message }: any) => message)
+  expect([messages.length, messages[0], messages[1]]).toEqual([
+    5,
+    'Attempt 1 ended without a result; another attempt follows in 1 s.',
+    'Attempt 2 ended without a result; another attempt follows in 2 s. It got further than the attempts before it, so it does not count towards the limit.',
+  ])
+  const last = await startNextAttempt()
+  expect(last.run.attempt).toBe(6)
+  // Below all of them: its own progress counts, not the one that clients see.
+  await last.heartbeat({ transcoded: 0.2 })
+  await expireLease(last)
+  await sweepLater()
+  const end = await startNextAttempt()
+  await end.finish([await end.storeObject('film.mp4', new Uint8Array(6))])
+  expect(await readStatus(id)).toMatchObject({ job_completed: true, error: null })
+  expect(await env.DB.prepare('SELECT lost, excused FROM tasks WHERE job = ?1').bind(id).first()).toEqual({
+    lost: 6,
+    excused: 4,
+  })
+})
+
 test('an unreachable source is waited for in the queue: another job gets the slot, and the status says why', async () => {
   const { id, attempt: first } = await startJob()
   const away = { code: 'source_unreachable', message: 'media.test cannot deliver the file at the moment (500).' }

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import type { TaskEvent, TaskLifecycle, TaskState } from '#contract/task/lifecycle.ts'
-import { jobState, LONG_ATTEMPT_MS, MAX_LOST_ATTEMPTS, terminal, transition } from '#contract/task/lifecycle.ts'
+import {
+  jobState,
+  LONG_ATTEMPT_MS,
+  MAX_FREE_EVICTIONS,
+  MAX_LOST_ATTEMPTS,
+  terminal,
+  transition,
+} from '#contract/task/lifecycle.ts'
 
 const states: TaskState[] = ['queued', 'starting', 'running', 'committing', 'completed', 'failed', 'cancelled']
 const life = (state: TaskState, change: Partial<TaskLifecycle> = {}): TaskLifecycle => ({
@@ -9,6 +16,9 @@ const life = (state: TaskState, change: Partial<TaskLifecycle> = {}): TaskLifecy
   state,
   attempt: 3,
   lost: 1,
+  excused: 0,
+  furthest: 0,
+  evicted: 0,
   starts_failed: 0,
   ...change,
 })
@@ -19,7 +29,7 @@ const events: TaskEvent[] = [
   { type: 'claim' },
   { type: 'start_failed', attempt: 3, reason: 'no_answer' },
   { type: 'started', attempt: 3 },
-  { type: 'lost', attempt: 3, ranMs: 0 },
+  { type: 'lost', attempt: 3, ranMs: 0, share: 0 },
   { type: 'evicted', attempt: 3 },
   { type: 'attempt_failed', attempt: 3, error: permanent },
   { type: 'finish', attempt: 3 },
@@ -117,23 +127,89 @@ test('starts that go on failing wait longer and longer, a minute at most, until 
   })
 })
 
-test('an eviction is not counted as a lost attempt, however often it happens', () => {
-  const often = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
-  expect(transition(often, { type: 'evicted', attempt: 3 })).toMatchObject({
-    next: { state: 'queued', lost: MAX_LOST_ATTEMPTS - 1 },
-    effects: ['release_slot', 'schedule'],
+/** The task after it was lost once more while it ran, and waits or has failed. */
+function loseAt(task: TaskLifecycle, share: number): TaskLifecycle {
+  const decided = transition({ ...task, state: 'running' }, { type: 'lost', attempt: task.attempt, ranMs: 0, share })
+  if (!decided.ok) throw new Error(decided.refusal)
+  return decided.next
+}
+const fresh = life('running', { lost: 0, furthest: null })
+/** How many attempts a job has until it fails, if attempt n is lost at `share(n)`. */
+function lossesUntilFailure(share: (n: number) => number): number {
+  let task = fresh
+  for (let n = 1; n <= 100; n++) {
+    task = loseAt(task, Math.min(1, share(n)))
+    if (task.state === 'failed') return n
+  }
+  throw new Error('it goes on')
+}
+
+describe('which lost attempts count', () => {
+  test('one that got clearly further than every lost one before it does not; the first and all others do', () => {
+    const counted: [number, number][] = []
+    let task = fresh
+    for (const share of [0.3, 0.5, 0.45, 0.59, 0.7]) {
+      task = loseAt(task, share)
+      counted.push([task.lost, task.lost - task.excused])
+    }
+    expect(counted).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 2],
+      [4, 3],
+      [5, 3],
+    ])
+    expect(task).toMatchObject({ state: 'queued', furthest: 0.7 })
+  })
+
+  test.each([
+    ['always at the same place', () => 0.9, 4],
+    ['at its beginning', () => 0, 4],
+    ['a little later each time', (n: number) => 0.5 + n / 1000, 4],
+    ['a little earlier each time', (n: number) => 0.9 - n / 1000, 4],
+    // The worst that a source can do: 0, then ten steps to the end, then three more.
+    ['as late as to be excused each time', (n: number) => (n - 1) * 0.1001, 13],
+    ['at random places', (n: number) => (n * 0.618) % 1, 5],
+  ])('a source that ends its transcoder %s fails after a bounded number', (_title, share, most) => {
+    expect(lossesUntilFailure(share)).toBe(most)
+  })
+
+  test('an attempt that failed by itself always counts, and moves nothing', () => {
+    const task = life('running', { lost: 1, furthest: 0.2 })
+    const error = { code: 'encoder_killed', message: 'killed' } as const
+    expect(transition(task, { type: 'attempt_failed', attempt: 3, error })).toMatchObject({
+      next: { state: 'queued', lost: 2, excused: 0, furthest: 0.2 },
+    })
+  })
+
+  test('evictions do not count, up to a number that no job meets by accident', () => {
+    let task = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
+    for (let n = 1; n <= MAX_FREE_EVICTIONS; n++) {
+      const decided = transition({ ...task, state: 'running' }, { type: 'evicted', attempt: 3 })
+      expect(decided).toMatchObject({
+        next: { state: 'queued', lost: MAX_LOST_ATTEMPTS - 1, evicted: n },
+        effects: ['release_slot', 'schedule'],
+      })
+      if (decided.ok) task = decided.next
+    }
+    expect(transition({ ...task, state: 'running' }, { type: 'evicted', attempt: 3 })).toMatchObject({
+      next: { state: 'failed', lost: MAX_LOST_ATTEMPTS },
+      error: { code: 'attempts_exhausted', message: 'The transcoder was lost 4 times while working on this job.' },
+    })
   })
 })
 
 test('a start that failed is not counted as lost; a lost attempt is', () => {
   expect(transition(life('starting'), failed)).toMatchObject({ next: { lost: 1 } })
   // A container that ended before its transcoder asked for the task.
-  expect(transition(life('starting'), { type: 'lost', attempt: 3, ranMs: 0 })).toMatchObject({
+  expect(transition(life('starting'), { type: 'lost', attempt: 3, ranMs: 0, share: 0 })).toMatchObject({
     next: { state: 'queued', lost: 1, starts_failed: 1 },
     effects: ['cool_down_slot', 'schedule'],
     delayMs: 2000,
   })
-  expect(transition(life('running'), { type: 'lost', attempt: 3, ranMs: 0 })).toMatchObject({ next: { lost: 2 } })
+  expect(transition(life('running'), { type: 'lost', attempt: 3, ranMs: 0, share: 0 })).toMatchObject({
+    next: { lost: 2 },
+  })
   expect(transition(life('running'), { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({
     next: { state: 'queued', lost: 2 },
   })
@@ -144,7 +220,7 @@ test.each([
   ['lost after a long run', LONG_ATTEMPT_MS, 'too_long_for_one_attempt'],
 ])('one lost attempt too many ends the job: %s', (_title, ranMs, code) => {
   const last = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
-  expect(transition(last, { type: 'lost', attempt: 3, ranMs })).toMatchObject({
+  expect(transition(last, { type: 'lost', attempt: 3, ranMs, share: 0 })).toMatchObject({
     next: { state: 'failed' },
     error: { code },
   })
@@ -169,7 +245,7 @@ test('what is lost comes again within seconds; where a source or a store is away
     attempt: 3,
     error: { code, message: 'away', ...(details === undefined ? {} : { details }) },
   })
-  expect(delays({ type: 'lost', attempt: 3, ranMs: 0 })).toEqual([1000, 2000, 4000])
+  expect(delays({ type: 'lost', attempt: 3, ranMs: 0, share: 0 })).toEqual([1000, 2000, 4000])
   expect(delays(failed('disk_full'))).toEqual([1000, 2000, 4000])
   for (const code of ['source_unreachable', 'output_unreachable'] as const) {
     expect(delays(failed(code))).toEqual([15_000, 45_000, 135_000])
