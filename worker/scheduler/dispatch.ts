@@ -11,11 +11,11 @@ import { createAttemptToken } from '../secrets/attemptToken.ts'
 const LOCAL_TIMEOUT_MS = 10_000
 /**
  * From the start of a container until it has accepted the attempt, in milliseconds. A cold start takes 1 to 3 s, but
- * some never end although the platform says that the container runs: the first one is given up early. The next ones
- * have more time, in case starts are slow, for example while a new image is pulled. Less than START_LEASE_MS
- * (transitionTask.ts).
+ * some never end although the platform says that the container runs: the first one is given up early, but not so early
+ * that a busy machine misses it. The next ones have more time, for example while a new image is pulled. Less than
+ * START_LEASE_MS (transitionTask.ts).
  */
-const FIRST_START_MS = 10_000
+const FIRST_START_MS = 15_000
 const NEXT_START_MS = 25_000
 /** How much longer a Durable Object may take to answer. */
 const ANSWER_MS = 3000

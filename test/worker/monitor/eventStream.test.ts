@@ -139,11 +139,3 @@ test('a disconnected client is detected, and the number of streams per job is li
   await Promise.all(streams.map((stream) => stream.reader.cancel()))
   await vi.waitUntil(async () => (await listenersOf(attempt)) === 0, { timeout: STEP_TIMEOUT_MS, interval: 20 })
 })
-
-test('a start that fails again and again adds nothing to the timeline', async () => {
-  transcoders.answer = () => 503
-  const id = await createJob()
-  await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
-  const { events } = await readJson(`/api/v0/job/${id}/events`)
-  expect(events).toMatchObject([{ id: 1, type: 'job.created', attempt: null, error: null }])
-})

@@ -149,7 +149,7 @@ test('a container whose Durable Object does not answer is given up within its li
   // The first start is given up early; later ones have more time, still less than the lease of a start.
   await env.DB.prepare("UPDATE tasks SET state = 'starting', slot = 0 WHERE id = ?1").bind(name).run()
   await consumeQueue({ messages: [message] } as never, containers)
-  expect(waits).toEqual([13_000, 28_000])
+  expect(waits).toEqual([18_000, 28_000])
   expect(Math.max(...waits)).toBeLessThan(START_LEASE_MS)
   expect(await task(id)).toMatchObject({ state: 'queued', starts_failed: 2, lost: 0 })
 })
