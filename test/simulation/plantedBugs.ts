@@ -174,6 +174,15 @@ export const PLANTED: readonly Planted[] = [
     finds: /I1 .*starting/,
   },
   {
+    name: 'a repeated start message postpones the end of a start that hangs',
+    file: 'worker/monitor/jobMonitor.ts',
+    find: 'if (alarm === null || alarm > due) await this.scheduleAlarm(due)',
+    put: 'await this.scheduleAlarm(due)',
+    from: 3100,
+    seeds: 500,
+    finds: /I1 .*starting/,
+  },
+  {
     name: 'an overtaken request makes an earlier attempt current again',
     file: 'worker/monitor/currentAttempt.ts',
     find: 'if (this.state) return !this.state.over && attempt >= this.state.attempt',

@@ -198,7 +198,7 @@ export class Transcoder {
     for (let step = 1; step <= shape.steps; step++) {
       yield* this.#wait(life, shape.stepMs)
       this.#heed(run)
-      if (this.#isPoisoned(shape, id, attempt, step)) return void (yield* this.#wait(life, 0))
+      if (this.#isPoisoned(shape, id, attempt, step)) throw new Killed()
       run.post = { ...run.post, transcoded: step / shape.steps, bytes_stored: Math.floor((900 * step) / shape.steps) }
       if (shape.kind === 'plan' || step > shape.segments) continue
       for (const [n, list] of segments.entries()) yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)

@@ -50,8 +50,11 @@ export class JobMonitor extends DurableObject<Env> {
   async attemptStarting(attempt: MonitoredAttempt, leaseMs: number): Promise<void> {
     const isNew = await this.currentAttempt.starting(attempt)
     if (isNew === null) return
-    // Set before any request to the store, so that the start of an attempt does not depend on the store's answer.
-    await this.scheduleAlarm(Date.now() + leaseMs)
+    // Set before any request to the store, so that the start of an attempt does not depend on the store's answer. A
+    // repeated start message does not postpone it.
+    const due = Date.now() + leaseMs
+    const alarm = isNew ? null : await this.ctx.storage.getAlarm()
+    if (alarm === null || alarm > due) await this.scheduleAlarm(due)
     if (!isNew) return
     // Uploads that cannot be aborted now stay in the journal until the job ends.
     await this.journal
