@@ -363,6 +363,7 @@ export class Service {
 
   async finish(program: Program, id: string, attempt: number, finish: FinishPost): Promise<'ok' | null> {
     const { DB } = program.env
+    this.checker.reported(id, attempt, finish.progress.transcoded)
     const before = await this.code.tasks.findTask(DB, id)
     if (before?.attempt !== attempt || before.kind === 'plan') return null
     const monitor = this.#monitor(program, id)
