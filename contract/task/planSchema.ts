@@ -132,6 +132,13 @@ const file = { profile, path, contentType: z.string().check(z.maxLength(100)), d
 /** Unknown members are stored as they are: during a rollout, a newer transcoder may post some. */
 export const taskPlanSchema = z.object({
   version: z.literal(2),
+  engine: z.optional(
+    z.object({
+      version: z.string().check(z.regex(/^\S{1,200}$/)),
+      build: z.string().check(z.regex(/^[0-9a-f]{1,64}$/)),
+      features: z.record(z.string().check(z.regex(/^\w{1,40}$/)), z.boolean()),
+    }),
+  ),
   packaging: z.nullable(packaging),
   durationSeconds: seconds,
   videoOffsetSeconds: z.number(),

@@ -112,6 +112,11 @@ export const MAX_PLAN_BYTES = 1_500_000
 export const planPostSchema = z.object({
   plan: taskPlanSchema,
   warnings: z.array(warning).check(z.maxLength(200)),
+  /**
+   * The stored plan was made for an ffmpeg with other features, and this one takes its place with its warnings. Older
+   * services ignore it, and answer with the stored plan.
+   */
+  replaces: z.optional(z.boolean()),
 })
 export type PlanPost = z.infer<typeof planPostSchema>
 

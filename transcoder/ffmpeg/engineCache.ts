@@ -25,11 +25,12 @@ interface EngineCache {
 
 const run = promisify(execFile)
 
-export async function writeEngineCache(path: string, { ffmpeg, ffprobe, version, features }: Engine): Promise<void> {
+export async function writeEngineCache(path: string, engine: Engine): Promise<void> {
+  const { ffmpeg, ffprobe, version, build, features } = engine
   const paths = new Set([ffmpeg, ffprobe, ...(await libraries(ffmpeg)), ...(await libraries(ffprobe))])
   const record: EngineCache = {
     questions: await probeDigest(),
-    engine: { ffmpeg, ffprobe, version, features },
+    engine: { ffmpeg, ffprobe, version, build, features },
     witnesses: await Promise.all([...paths].map(fileStamp)),
   }
   await writeFile(path, JSON.stringify(record))

@@ -1,5 +1,6 @@
 // In charge of: finding an ffmpeg and an ffprobe with the required features, once, when the process starts.
 // Not in charge of: running them (run.ts).
+import { createHash } from 'node:crypto'
 import { chmod } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,8 @@ export interface Engine {
   ffprobe: string
   /** The version as ffmpeg prints it, for example "5.1.9-0+deb12u1" or "n7.0-7-gd38bf5e08e". */
   version: string
+  /** Identifies the build: a digest of all that `ffmpeg -version` prints (compiler, configuration, libraries). */
+  build: string
   features: EngineFeatures
   /** The sandbox in which they run (sandboxProbe.ts). */
   cell?: Sandbox
@@ -68,7 +71,7 @@ const INSTALL =
 export async function locateEngine(env: Record<string, string | undefined>): Promise<Engine> {
   const ffmpeg = await firstUsable('ffmpeg', env['FFMPEG_PATH'], env['PATH'], bundledFfmpeg, examineFfmpeg)
   const ffprobe = await firstUsable('ffprobe', env['FFPROBE_PATH'], env['PATH'], bundledFfprobe, examineFfprobe)
-  return { ffmpeg: ffmpeg.path, ffprobe: ffprobe.path, version: ffmpeg.found.version, features: ffmpeg.found.features }
+  return { ffmpeg: ffmpeg.path, ffprobe: ffprobe.path, ...ffmpeg.found }
 }
 
 /**
@@ -109,9 +112,9 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-async function examineFfmpeg(path: string): Promise<{ version: string; features: EngineFeatures }> {
+async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'build' | 'features'>> {
   const ask = (...args: string[]) => runForOutput(path, ['-hide_banner', ...args])
-  const { version, avutil } = await examineVersion(path)
+  const { version, build, avutil } = await examineVersion(path)
   const lists = {
     encoders: names(await ask('-encoders')),
     filters: names(await ask('-filters')),
@@ -124,6 +127,7 @@ async function examineFfmpeg(path: string): Promise<{ version: string; features:
   const hevc = await ask('-h', 'encoder=libx265')
   return {
     version,
+    build,
     features: {
       zscale: ['zscale', 'tonemap', 'colorspace'].every((name) => lists.filters.has(name)),
       hevcCaptions: hevc.includes('-a53cc'),
@@ -139,11 +143,14 @@ async function examineFfprobe(path: string): Promise<{ version: string }> {
   return examineVersion(path)
 }
 
-async function examineVersion(path: string): Promise<{ version: string; avutil: readonly [number, number] }> {
-  const read = parseVersion(await runForOutput(path, ['-version']))
+async function examineVersion(
+  path: string,
+): Promise<{ version: string; build: string; avutil: readonly [number, number] }> {
+  const text = await runForOutput(path, ['-version'])
+  const read = parseVersion(text)
   if (read === null) throw new Error('it does not answer to -version')
   if (!atLeast(read.avutil, MINIMUM)) throw new Error(`version ${read.version} is older than 5.1`)
-  return read
+  return { ...read, build: createHash('sha256').update(text).digest('hex').slice(0, 16) }
 }
 
 /** Parses the output of `ffmpeg -version`: its version and libavutil's; null if it is something else. */

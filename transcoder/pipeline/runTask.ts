@@ -38,6 +38,7 @@ import { convertLogo } from '../source/logoImage.ts'
 import { measureSource } from '../analysis/measureSource.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
 import { timeLimits, type TimeLimits } from '../plan/estimate/deadline.ts'
+import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
 import { planJob } from '../plan/planJob.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
@@ -253,8 +254,9 @@ async function runPipeline(
       return { estimate, warnings: plan.warnings, progress: progress.snapshot() }
     }
     // An older transcoder stored the plan, but not the source report.
-    if (hasStoredPlan(task)) await Promise.all([tellSource(media), start.end()])
-    const plan = await storeOrFollowPlan(attempt, task, async () => (await survey()).plan)
+    const followed = storedPlanFor(attempt, task)
+    if (followed !== null) await Promise.all([tellSource(media), start.end()])
+    const plan = followed ?? (await storePlan(attempt, (await survey()).plan, hasStoredPlan(task)))
     await requireOutputSpace(attempt, plan)
     const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
     const allowed = timeLimits(plan, media, {
@@ -392,11 +394,29 @@ function hasStoredPlan({ plan }: TaskDescription): boolean {
   return plan !== null && plan !== undefined
 }
 
-/** The plan of an earlier attempt, or ours: the first plan stored through the task API is used by all attempts. */
-async function storeOrFollowPlan(attempt: Attempt, task: TaskDescription, make: () => Promise<Plan>): Promise<Plan> {
-  if (hasStoredPlan(task)) return parseStoredPlan(task.plan)
-  const own = await make()
-  return parseStoredPlan(await attempt.door.postPlan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
+/**
+ * The plan of an earlier attempt; null if there is none, or if it was made for an ffmpeg with other features. It is then
+ * made again: nothing that an earlier attempt encoded is used.
+ */
+function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): Plan | null {
+  if (!hasStoredPlan(task)) return null
+  const plan = parseStoredPlan(task.plan)
+  const fits = fitsEngine(plan, engine.features)
+  if (plan.engine !== undefined && plan.engine.build !== engine.build)
+    log.info(fits ? 'the plan of another ffmpeg is followed' : 'the plan of another ffmpeg is made again', {
+      planned_with: `${plan.engine.version} (${plan.engine.build})`,
+      encodes_with: `${engine.version} (${engine.build})`,
+    })
+  return fits ? forEngine(plan, engine.features) : null
+}
+
+/** The first plan that is stored through the task API is used by all attempts that can carry it out. */
+async function storePlan({ door, engine, halt }: Attempt, own: Plan, replaces: boolean): Promise<Plan> {
+  const post = { plan: withEngine(own, engine), warnings: own.warnings, ...(replaces ? { replaces } : {}) }
+  const plan = parseStoredPlan(await door.postPlan(post, halt.signal))
+  if (!fitsEngine(plan, engine.features))
+    throw new TaskError('protocol_mismatch', `The stored plan was made for another ffmpeg (${plan.engine?.version}).`)
+  return forEngine(plan, engine.features)
 }
 
 /** A plan of another version was made by another version of this program, during a rollout. */

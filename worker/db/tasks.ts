@@ -185,22 +185,26 @@ export function decodePlan(plan: string | null): unknown {
   return plan === null ? null : (JSON.parse(plan) as unknown)
 }
 
-/** The first plan that was stored stays: all later attempts use it. Returns it, or null for a stale attempt. */
+/**
+ * The first plan that was stored stays, and all later attempts use it, unless one replaces it. Returns the stored plan,
+ * or null for a stale attempt.
+ */
 export async function savePlan(
   db: D1Database,
   task: string,
   attempt: number,
   plan: string,
+  replaces: boolean,
   now: number,
 ): Promise<{ plan: unknown } | null> {
   const event: StoredEvent = { type: 'job.planned', at: now, attempt }
   const row = await db
     .prepare(
-      `UPDATE tasks SET plan = COALESCE(plan, ?3),
+      `UPDATE tasks SET plan = CASE WHEN ?5 THEN ?3 ELSE COALESCE(plan, ?3) END,
          timeline = CASE WHEN plan IS NULL THEN json_insert(timeline, '$[#]', json(?4)) ELSE timeline END
        WHERE id = ?1 AND attempt = ?2 AND state = 'running' RETURNING plan`,
     )
-    .bind(task, attempt, plan, JSON.stringify(event))
+    .bind(task, attempt, plan, JSON.stringify(event), replaces ? 1 : 0)
     .first<{ plan: string }>()
   return row && { plan: decodePlan(row.plan) }
 }

@@ -121,14 +121,16 @@ export const taskApi = new Hono<TaskEnv>()
   })
 
   .post('/task/:id/plan', async (c) => {
-    const { plan, warnings, whole: planJson } = await parsePlan(c)
+    const { plan, warnings, replaces = false, whole: planJson } = await parsePlan(c)
     const foreign = (await attemptDestination(c)).allowed.firstForeignPath(plan)
     if (foreign !== null)
       throw new RequestError('forbidden', `The plan has ${foreign}, which is not an output of this job.`)
     await probeOutputDirectories(c)
-    const stored = await savePlan(c.env.DB, c.get('task'), c.get('attempt'), planJson, Date.now())
+    const { task, attempt, jobId } = c.var
+    const replaced = replaces ? decodePlan((await findTask(c.env.DB, task))?.plan ?? null) : null
+    const stored = await savePlan(c.env.DB, task, attempt, planJson, replaces, Date.now())
     if (stored === null) throw staleAttempt()
-    await addWarnings(c.env, c.get('jobId'), warnings)
+    await addWarnings(c.env, jobId, warnings, (replaced as { warnings?: Warning[] } | null)?.warnings)
     c.executionCtx.waitUntil(jobMonitor(c.env, c.get('jobId')).notifyListeners())
     return c.json(stored)
   })
@@ -284,10 +286,14 @@ function toJobError(
   }
 }
 
-async function addWarnings(env: Env, jobId: string, warnings: Warning[]): Promise<void> {
-  const job = warnings.length > 0 ? await findJobByJobId(env.DB, jobId) : null
+/** @param obsolete warnings of a plan that was replaced */
+async function addWarnings(env: Env, jobId: string, warnings: Warning[], obsolete: Warning[] = []): Promise<void> {
+  const job = warnings.length + obsolete.length > 0 ? await findJobByJobId(env.DB, jobId) : null
   if (!job) return
-  const merged = JSON.stringify(mergeWarnings(job.warnings, warnings))
+  const isObsolete = (warning: Warning) =>
+    obsolete.some(({ code, message }) => code === warning.code && message === warning.message)
+  const kept = job.warnings.filter((warning) => !isObsolete(warning))
+  const merged = JSON.stringify(mergeWarnings(kept, warnings))
   if (merged !== JSON.stringify(job.warnings)) await updateWarnings(env.DB, jobId, merged)
 }
 

@@ -225,6 +225,7 @@ export class FakeTaskApi {
         if (post) this.plans.push(post)
         const foreign = post && this.#places?.firstForeignPath(post.plan)
         if (foreign) this.breaches.push(`the plan has ${foreign}, which is no output of the job`)
+        if (post?.replaces === true) this.storedPlan = post.plan
         this.storedPlan ??= post?.plan
         return sendJson(response, 200, { plan: this.storedPlan })
       }

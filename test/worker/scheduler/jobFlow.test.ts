@@ -398,6 +398,30 @@ test('the first plan stays: a later attempt is given it', async () => {
   expect(await (await second.taskApi('POST', '/plan', { plan: other, warnings: [] })).json()).toEqual({ plan: stored })
 })
 
+test('a plan that another ffmpeg made takes the place of the stored one, with its warnings', async () => {
+  const id = await createJob()
+  const first = await startNextAttempt()
+  const common = { code: 'upscaled', message: 'Of both plans.' } as const
+  const old = { code: 'captions_removed', message: 'This ffmpeg cannot carry them.' } as const
+  const before = taskPlan('film.mp4', { warnings: [common, old] })
+  await first.taskApi('POST', '/plan', { plan: before, warnings: before.warnings })
+  const codes = async () => (await readStatus(id)).warnings.map(({ code }: any) => code)
+  expect(await codes()).toEqual(expect.arrayContaining(['upscaled', 'captions_removed']))
+  await expireLease(first)
+  await sweepLater()
+  const second = await startNextAttempt()
+  const after = taskPlan('film.mp4', { durationSeconds: 20, warnings: [common] })
+  const post = { plan: after, warnings: after.warnings, replaces: true }
+  // A repeated request changes nothing more.
+  for (let n = 0; n < 2; n++)
+    expect(await (await second.taskApi('POST', '/plan', post)).json()).toEqual({ plan: after })
+  expect(await codes()).toContain('upscaled')
+  expect(await codes()).not.toContain('captions_removed')
+  expect((await first.taskApi('POST', '/plan', { ...post, plan: before })).status).toBe(409)
+  const { events } = await (await apiRequest(`/api/v0/job/${id}/events`)).json<any>()
+  expect(events.filter(({ type }: any) => type === 'job.planned')).toHaveLength(1)
+})
+
 /** Another base64 character for the same bits: in the last of 43 characters, two bits are unused. */
 function equivalent(last: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'

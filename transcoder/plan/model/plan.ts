@@ -299,6 +299,8 @@ export type PipePlan =
 
 export interface Plan {
   version: 2
+  /** The ffmpeg that it was made for. Missing in a plan of an earlier transcoder. */
+  engine?: { version: string; build: string; features: Record<string, boolean> } | undefined
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: PackagingPlan | null
   /** Duration of the longest output in seconds; null where the source does not state it. */

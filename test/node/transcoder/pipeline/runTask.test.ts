@@ -143,6 +143,43 @@ describe('success', () => {
     expect((await decode('again.ts', taskApi.objects().get('out/of-the-first-plan.ts')!)).frames).toBe(100)
   })
 
+  test('the plan names its ffmpeg, and an attempt with another build of the same features follows it', async () => {
+    const { version, build, features } = fixtures.engine
+    taskApi.task = describeTask({ container: 'ts' })
+    await runTask(runRequest(taskApi), fixtures.context())
+    const stored = structuredClone(taskApi.storedPlan) as Plan
+    expect(stored.engine).toEqual({ version, build, features })
+    stored.engine = { version: 'n9.9', build: '0123456789abcdef', features: { ...features } }
+    stored.outputs[0]!.path = 'out/of-the-first-plan.ts'
+    taskApi.task = { ...taskApi.task, attempt: 2, plan: stored }
+    await runTask(runRequest(taskApi, 2), fixtures.context())
+    expect(taskApi.counts.get('plan')).toBe(1)
+    expect([...taskApi.objects().keys()]).toContain('out/of-the-first-plan.ts')
+    expect(fixtures.lines.join('')).toContain('"planned_with":"n9.9 (0123456789abcdef)"')
+  })
+
+  test('a plan that needs what this ffmpeg lacks is made again and replaces the stored one', async () => {
+    taskApi.task = describeTask({ container: 'ts' })
+    await runTask(runRequest(taskApi), fixtures.context())
+    const stored = structuredClone(taskApi.storedPlan) as Plan
+    stored.engine!.features['aFeatureOfTheFuture'] = true
+    // It could not be carried out.
+    stored.outputs[0]!.video.frameRate = { num: 1, den: 1000 }
+    taskApi.task = { ...taskApi.task, attempt: 2, plan: stored }
+    await runTask(runRequest(taskApi, 2), fixtures.context())
+    expect(taskApi.fails).toEqual([])
+    expect(taskApi.plans.map(({ replaces }) => replaces)).toEqual([undefined, true])
+    expect((taskApi.storedPlan as Plan).engine!.features).toEqual(fixtures.engine.features)
+    expect((await decode('replanned.ts', taskApi.objects().get('out/v0.ts')!)).frames).toBe(100)
+    // A service that does not replace plans answers with the one that does not fit.
+    taskApi.faults.plan = ({ response }) => {
+      sendJson(response, 200, { plan: stored })
+      return true
+    }
+    await runTask(runRequest(taskApi, 2), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'protocol_mismatch' } }])
+  })
+
   test('the plan returned by the task API is followed, even if it is a different one', async () => {
     taskApi.task = describeTask({ container: 'ts' })
     await runTask(runRequest(taskApi), fixtures.context())
