@@ -6,6 +6,7 @@ import {
   LONG_ATTEMPT_MS,
   MAX_FREE_EVICTIONS,
   MAX_LOST_ATTEMPTS,
+  PROGRESS_STEP,
   terminal,
   transition,
 } from '#contract/task/lifecycle.ts'
@@ -134,11 +135,11 @@ function loseAt(task: TaskLifecycle, share: number): TaskLifecycle {
   return decided.next
 }
 const fresh = life('running', { lost: 0, furthest: null })
-/** How many attempts a job has until it fails, if attempt n is lost at `share(n)`. */
-function lossesUntilFailure(share: (n: number) => number): number {
+/** How many attempts a job has until it fails, if attempt n is lost at `share(n, furthest)`. */
+function lossesUntilFailure(share: (n: number, furthest: number) => number): number {
   let task = fresh
   for (let n = 1; n <= 100; n++) {
-    task = loseAt(task, Math.min(1, share(n)))
+    task = loseAt(task, Math.min(1, share(n, task.furthest ?? -PROGRESS_STEP)))
     if (task.state === 'failed') return n
   }
   throw new Error('it goes on')
@@ -168,7 +169,7 @@ describe('which lost attempts count', () => {
     ['a little later each time', (n: number) => 0.5 + n / 1000, 4],
     ['a little earlier each time', (n: number) => 0.9 - n / 1000, 4],
     // The worst that a source can do: 0, then ten steps to the end, then three more.
-    ['as late as to be excused each time', (n: number) => (n - 1) * 0.1001, 13],
+    ['as late as to be excused each time', (_: number, furthest: number) => furthest + PROGRESS_STEP, 14],
     ['at random places', (n: number) => (n * 0.618) % 1, 5],
   ])('a source that ends its transcoder %s fails after a bounded number', (_title, share, most) => {
     expect(lossesUntilFailure(share)).toBe(most)
