@@ -36,6 +36,30 @@ export interface StatusFacts {
   finishedAt: number | null
 }
 
+/** Of a job that has just been created. */
+export function newJobFacts(
+  job: Pick<StatusFacts, 'jobId' | 'warnings' | 'dryRun' | 'retryOf' | 'inputName' | 'createdAt'>,
+): StatusFacts {
+  return {
+    ...job,
+    job: 'queued',
+    task: 'queued',
+    progress: null,
+    error: null,
+    outputs: [],
+    estimate: null,
+    source: null,
+    poster: null,
+    archiveUrl: null,
+    position: null,
+    startsFailed: 0,
+    notBefore: 0,
+    lastLostError: null,
+    startedAt: null,
+    finishedAt: null,
+  }
+}
+
 const publicStates: Readonly<Record<JobState, PublicStatus['state']>> = {
   queued: 'ready',
   running: 'running',

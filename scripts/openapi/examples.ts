@@ -8,7 +8,7 @@ import { validateJob } from '#contract/job/validateJob.ts'
 import { publishedLimits } from '#contract/api/publishedLimits.ts'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { embedHtml, sharedMedia } from '#contract/api/sharedMedia.ts'
-import { publicStatus, type StatusFacts } from '#contract/api/publicStatus.ts'
+import { newJobFacts, publicStatus } from '#contract/api/publicStatus.ts'
 
 const BASE = 'https://transcode.example.com'
 const AT = '2026-11-21T10:00:00.000Z'
@@ -27,29 +27,14 @@ const checked = validateJob(job, { baseUrl: BASE })
 if (!checked.ok) throw new Error('the example is not accepted')
 const { config } = checked
 
-const facts: StatusFacts = {
+const facts = newJobFacts({
   jobId: JOB_ID,
-  job: 'queued',
-  task: 'queued',
-  progress: null,
-  error: null,
   warnings: [],
-  outputs: [],
   dryRun: false,
-  estimate: null,
-  source: null,
-  poster: null,
-  archiveUrl: null,
   retryOf: null,
   inputName: 'film.mp4',
-  position: null,
-  startsFailed: 0,
-  notBefore: 0,
-  lastLostError: null,
   createdAt: later(0),
-  startedAt: null,
-  finishedAt: null,
-}
+})
 const waiting = publicStatus(facts)
 const done = publicStatus({
   ...facts,

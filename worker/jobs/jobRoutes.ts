@@ -9,7 +9,7 @@ import type { JobState } from '#contract/task/lifecycle.ts'
 import { MAX_BODY_BYTES, METADATA } from '#contract/limits.ts'
 import { isMetadataName, isMetadataValue } from '#contract/job/metadata.ts'
 import { presetNameOf } from '#contract/job/builtInPresets.ts'
-import { publicStatus } from '#contract/api/publicStatus.ts'
+import { newJobFacts, publicStatus } from '#contract/api/publicStatus.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readJson, readOptionalJson } from '../http/jsonBody.ts'
 import { findReplayedJob, createJob, readIdempotencyKey, type CreatedJobRecord } from './createJob.ts'
@@ -247,29 +247,16 @@ function createdResponse(c: Context<AppEnv>, job: CreatedJobRecord): Response {
       job_id: job.jobId,
       ...(job.kind === 'plan' ? { dry_run: true } : {}),
       ...(job.retryOf === null ? {} : { retry_of: job.retryOf }),
-      status: publicStatus({
-        jobId: job.jobId,
-        job: 'queued',
-        task: 'queued',
-        progress: null,
-        error: null,
-        warnings: job.warnings,
-        outputs: [],
-        dryRun: job.kind === 'plan',
-        estimate: null,
-        source: null,
-        poster: null,
-        archiveUrl: null,
-        retryOf: job.retryOf,
-        inputName: job.inputName,
-        position: null,
-        startsFailed: 0,
-        notBefore: 0,
-        lastLostError: null,
-        createdAt: job.createdAt,
-        startedAt: null,
-        finishedAt: null,
-      }),
+      status: publicStatus(
+        newJobFacts({
+          jobId: job.jobId,
+          warnings: job.warnings,
+          dryRun: job.kind === 'plan',
+          retryOf: job.retryOf,
+          inputName: job.inputName,
+          createdAt: job.createdAt,
+        }),
+      ),
       warnings: job.warnings,
     } satisfies CreatedAnswer,
     200,

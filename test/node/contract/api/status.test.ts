@@ -1,30 +1,11 @@
 import { expect, test } from 'vitest'
-import type { StatusFacts } from '#contract/api/publicStatus.ts'
-import { publicStatus } from '#contract/api/publicStatus.ts'
+import { newJobFacts, publicStatus, type StatusFacts } from '#contract/api/publicStatus.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
 
 const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
-  jobId: 'b',
+  ...newJobFacts({ jobId: 'b', warnings: [], dryRun: false, retryOf: null, inputName: 'film.mp4', createdAt: 0 }),
   job: 'running',
   task: 'running',
-  progress: null,
-  error: null,
-  warnings: [],
-  outputs: [],
-  dryRun: false,
-  estimate: null,
-  source: null,
-  poster: null,
-  archiveUrl: null,
-  retryOf: null,
-  inputName: 'film.mp4',
-  position: null,
-  startsFailed: 0,
-  notBefore: 0,
-  lastLostError: null,
-  createdAt: 0,
-  startedAt: null,
-  finishedAt: null,
   ...change,
 })
 const progress = (change: Partial<ProgressPost> = {}): ProgressPost => ({
