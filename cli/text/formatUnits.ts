@@ -1,41 +1,19 @@
 // In charge of: formatting numbers with units for a terminal. Pure.
 import type { EstimateRange } from '#contract/task/dryRunEstimate.ts'
+import { BYTE_UNITS, formatScaled, significant } from '#contract/api/formatUnits.ts'
 
-export { formatDuration } from '#contract/api/formatDuration.ts'
-
-const BYTES = ['bytes', 'kB', 'MB', 'GB', 'TB']
-
-/** Decimal units, at most three digits: "12.3 MB". */
-export function formatBytes(count: number): string {
-  const [value, unit] = scaled(count, BYTES)
-  return `${value} ${unit}`
-}
+export { formatBytes, formatDollars, formatDuration } from '#contract/api/formatUnits.ts'
 
 /** Both numbers in the unit of the total: "12.3 of 80 MB". */
 export function formatBytesOf(part: number, whole: number): string {
   let [unit, factor] = [0, 1]
-  while (whole / factor >= 999.5 && unit < BYTES.length - 1) [unit, factor] = [unit + 1, factor * 1000]
-  return `${significant(part / factor)} of ${significant(whole / factor)} ${BYTES[unit]}`
+  while (whole / factor >= 999.5 && unit < BYTE_UNITS.length - 1) [unit, factor] = [unit + 1, factor * 1000]
+  return `${significant(part / factor)} of ${significant(whole / factor)} ${BYTE_UNITS[unit]}`
 }
 
 /** From kbps: "800 kbps", "2.6 Mbps". */
 export function formatBitrate(kbps: number): string {
-  const [value, unit] = scaled(kbps, ['kbps', 'Mbps', 'Gbps'])
-  return `${value} ${unit}`
-}
-
-function scaled(count: number, units: readonly string[]): [value: string, unit: string] {
-  let value = count
-  let unit = 0
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000
-    unit += 1
-  }
-  return [significant(value), units[unit] ?? '']
-}
-
-function significant(value: number): string {
-  return String(Number(value.toFixed(value >= 99.5 ? 0 : value >= 9.95 ? 1 : 2)))
+  return formatScaled(kbps, ['kbps', 'Mbps', 'Gbps'])
 }
 
 /** In a fixed form, for a line that is redrawn: "0:07", "12:30", "1:02:30". */
@@ -74,10 +52,6 @@ export function formatTime(iso: string): string {
   const two = (value: number): string => String(value).padStart(2, '0')
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
-}
-
-export function formatDollars(amount: number): string {
-  return amount < 0.01 ? `$${Number(amount.toPrecision(2))}` : `$${amount.toFixed(2)}`
 }
 
 /** "about 12 MB (9 to 15 MB)". */

@@ -1,38 +1,13 @@
 // In charge of: numbers, times and states as text. Pure.
-import { formatDuration } from '#contract/api/formatDuration.ts'
+import { formatBytes, formatDollars, formatDuration } from '#contract/api/formatUnits.ts'
 import type { EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { JobPhase, PublicStatus } from '#contract/api/status.ts'
 
-export { formatDuration }
-
-const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB']
-
-/** Decimal units, three digits at most: "12.3 MB". */
-export function formatBytes(count: number): string {
-  let value = count
-  let unit = 0
-  while (value >= 999.5 && unit < UNITS.length - 1) {
-    value /= 1000
-    unit += 1
-  }
-  return `${unit === 0 ? value : significant(value)} ${UNITS[unit]}`
-}
-
-function significant(value: number): string {
-  return value >= 99.5
-    ? String(Math.round(value))
-    : value >= 9.95
-      ? String(Number(value.toFixed(1)))
-      : String(Number(value.toFixed(2)))
-}
+export { formatBytes, formatDollars, formatDuration }
 
 /** A transfer rate: "8.4 MB/s". */
 export const formatRate = (bytesPerSecond: number): string => `${formatBytes(Math.round(bytesPerSecond))}/s`
-
-export function formatDollars(amount: number): string {
-  return amount < 0.01 ? `$${Number(amount.toPrecision(2))}` : `$${amount.toFixed(2)}`
-}
 
 /** "about 12 MB (9 to 15 MB)". */
 export function formatRange(value: EstimateRange | null, spell: (figure: number) => string): string {
