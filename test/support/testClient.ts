@@ -99,6 +99,11 @@ export class TestClient {
     )
   }
 
+  /** Creates a job and polls until it has ended. */
+  async run(body: object): Promise<PublicStatus> {
+    return this.waitForEnd(await this.create(body))
+  }
+
   /** Polls until the job is partly encoded. */
   waitForEncoding(id: number): Promise<PublicStatus> {
     return waitFor(`job ${id} to be half-way`, async () => {

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildImage, type BuiltImage } from '../../../scripts/image/buildImage.ts'
 import { docker, succeeds } from '../../../scripts/image/docker.ts'
 import { CONTAINERS_ENABLED, selectDockerEngine } from '../../containers/dockerEngine.ts'
+import { fileResources } from '../../support/fileResources.ts'
 import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
 import { PausableFileServer } from '../../support/http/pausableFileServer.ts'
 import { skipTest } from '../../support/requirement.ts'
@@ -135,32 +136,29 @@ describe.skipIf(!CONTAINERS_ENABLED)('the image (skipped unless CONTAINERS names
       await docker('kill', '--signal=TERM', transcoder.id)
       await waitFor('the container to drain', async () => (await transcoder.health()).state === 'draining')
     }
+    const resources = fileResources()
     beforeAll(async () => {
       const clip = await makeClip(tempDir.file('clip.mp4'), {
         seconds: 8,
         // No captions in this codec: the first process to read the held part is the encoder.
         flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
       })
-      media = await PausableFileServer.start(clip)
-      enclosure = await IsolatedNetwork.open()
+      media = resources.use(await PausableFileServer.start(clip))
+      enclosure = resources.use(await IsolatedNetwork.open())
       const begun = performance.now()
-      transcoder = await TranscoderContainer.start(image.id, SECRET, flags())
+      transcoder = resources.use(await TranscoderContainer.start(image.id, SECRET, flags()))
       await answering()
       console.log(`ready ${(performance.now() - begun).toFixed(0)} ms after docker run`)
-      service = await Service.start({
-        ALLOW_PRIVATE_HOSTS: media.host,
-        TRANSCODER_URLS: transcoder.url,
-        TRANSCODER_SECRET: SECRET,
-        TASK_API_URL: enclosure.taskApiUrl,
-      })
+      service = resources.use(
+        await Service.start({
+          ALLOW_PRIVATE_HOSTS: media.host,
+          TRANSCODER_URLS: transcoder.url,
+          TRANSCODER_SECRET: SECRET,
+          TASK_API_URL: enclosure.taskApiUrl,
+        }),
+      )
       enclosure.worker = service.base
     }, 5 * MINUTE_MS)
-    afterAll(async () => {
-      await service?.[Symbol.asyncDispose]()
-      await transcoder?.[Symbol.asyncDispose]()
-      await enclosure?.[Symbol.asyncDispose]()
-      await media?.[Symbol.asyncDispose]()
-    })
 
     const isWhole = async (id: number): Promise<void> => {
       const status = await service.waitForEnd(id)

@@ -6,8 +6,9 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
-import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
+import { beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { fileResources } from '../../support/fileResources.ts'
 import { skipTest } from '../../support/requirement.ts'
 import { ffmpeg, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service, waitFor } from '../../support/service.ts'
@@ -18,23 +19,19 @@ let site: WebSite
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 const curl = await findOnPath('curl')
 
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('film.mp4'), { width: 640, height: 360, seconds: 2, audio: [2] })
   await ffmpeg(['-f', 'lavfi', '-i', 'color=white:s=64x32', '-frames:v', '1', tempDir.file('logo.png')])
   await ffmpeg(['-f', 'lavfi', '-i', 'sine=duration=2', tempDir.file('talk.wav')])
   await ffmpeg(['-i', tempDir.file('film.mp4'), '-c', 'copy', tempDir.file('feed.ts')])
-  site = await WebSite.start()
+  site = resources.use(await WebSite.start())
   for (const name of ['film.mp4', 'film.mov', 'feed.ts', 'logo.png', 'talk.wav'])
     site.files.set(`/${name}`, await readFile(tempDir.file(name === 'film.mov' ? 'film.mp4' : name)))
   site.files.set('/2010/05/sintel/trailer.mp4', await readFile(tempDir.file('film.mp4')))
   site.types.set('/logo.png', 'image/png')
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await site?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: site.host }))
 })
 beforeEach((context: TestContext) => {
   if (curl === null) skipTest(context, 'curl is not installed')

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { beforeAll, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { fileResources } from '../../support/fileResources.ts'
 import { skipTest } from '../../support/requirement.ts'
 import { makeClip, tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service } from '../../support/service.ts'
@@ -12,18 +13,14 @@ let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let readme: string
 let site: WebSite
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   readme = await readFile(join(ROOT, 'README.md'), 'utf8')
   await makeClip(tempDir.file('film.mp4'), { width: 640, height: 360, seconds: 3, audio: [2] })
-  site = await WebSite.start()
+  site = resources.use(await WebSite.start())
   site.files.set('/2010/05/sintel/trailer.mp4', await readFile(tempDir.file('film.mp4')))
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await site?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: site.host }))
 })
 
 /** Replaces the address of the W3C's video by the loopback address. */

@@ -4,8 +4,9 @@
 import { execFile } from 'node:child_process'
 import { readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
+import { beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { fileResources } from '../../support/fileResources.ts'
 import { skipTest } from '../../support/requirement.ts'
 import { ffmpeg, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
 import { jobRequest, ROOT, Service } from '../../support/service.ts'
@@ -21,12 +22,13 @@ const missing = (
   .filter(([, path]) => path === null)
   .map(([name]) => name)
 
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const page = await readFile(join(ROOT, 'docs/sharing.md'), 'utf8')
   blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block!)
   await makeClip(tempDir.file('My film.mp4'), { width: 320, height: 180, seconds: 4, audio: [2] })
-  service = await Service.start({ LEASE_SECONDS: '30' })
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
   const rungs = [
     { output: '', width: 320, height: 180, video_bitrate: 400 },
     { output: 'low', width: 160, height: 90, video_bitrate: 150 },
@@ -45,10 +47,6 @@ beforeAll(async () => {
   )
   const { error } = await service.waitForEnd(id)
   if (error !== null) throw new Error(`job ${id}: ${error.message}`)
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context: TestContext) => {
   if (missing.length > 0) skipTest(context, `${missing.join(', ')} not installed`)

@@ -1,6 +1,7 @@
 // hls.js, Shaka Player and dash.js in headless Chromium play the outputs of a real job from the service, to the end.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { fileResources } from '../../support/fileResources.ts'
 import { NO_CHROMIUM } from '../../support/browser/dashboardPage.ts'
 import { sampled } from '../../support/longForm.ts'
 import { tempDirectory } from '../../support/media/media.ts'
@@ -38,26 +39,20 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', ()
   let tempDir: Awaited<ReturnType<typeof tempDirectory>>
   const made: Partial<Record<'cmaf' | 'ts' | 'smooth', PublicStatus>> = {}
 
+  const resources = fileResources()
   beforeAll(async () => {
-    tempDir = await tempDirectory()
-    service = await Service.start({ LEASE_SECONDS: '30' })
-    browser = await PlayerBrowser.start(chromium!)
+    tempDir = resources.use(await tempDirectory())
+    service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
+    browser = resources.use(await PlayerBrowser.start(chromium!))
     const input = await service.upload(await makePlayerClip((name) => tempDir.file(name)))
     const job = async (change: object): Promise<PublicStatus> => {
-      const status = await service.waitForEnd(
-        await service.create(jobRequest(input, 'file-upload', { ...common, ...change })),
-      )
+      const status = await service.run(jobRequest(input, 'file-upload', { ...common, ...change }))
       expect(status).toMatchObject({ state: 'ready', error: null })
       return status
     }
     made.cmaf = await job({ segmented_output_hls: true, segmented_output_dash: true, create_tar_file: true })
     made.ts = await job({ output_container: 'ts', segmented_output_hls: true })
     made.smooth = await job({ output_container: 'silverlight' })
-  })
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]()
-    await service?.[Symbol.asyncDispose]()
-    await tempDir?.[Symbol.asyncDispose]()
   })
 
   const address = (job: keyof typeof made, path: string): string => {

@@ -1,7 +1,8 @@
 // hls.js, Shaka Player and dash.js show the subtitles of a source, and play video profiles that select different audio.
 import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { fileResources } from '../../support/fileResources.ts'
 import { NO_CHROMIUM } from '../../support/browser/dashboardPage.ts'
 import { sampled } from '../../support/longForm.ts'
 import { ffmpeg, makeClip, tempDirectory } from '../../support/media/media.ts'
@@ -20,10 +21,11 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', ()
   let tempDir: Awaited<ReturnType<typeof tempDirectory>>
   const made: Partial<Record<'cmaf' | 'ts', PublicStatus>> = {}
 
+  const resources = fileResources()
   beforeAll(async () => {
-    tempDir = await tempDirectory()
-    service = await Service.start({ LEASE_SECONDS: '30' })
-    browser = await PlayerBrowser.start(chromium!)
+    tempDir = resources.use(await tempDirectory())
+    service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
+    browser = resources.use(await PlayerBrowser.start(chromium!))
     const [clip, text, path] = [tempDir.file('clip.mp4'), tempDir.file('de.srt'), tempDir.file('all.mkv')]
     await makeClip(clip, { seconds: SECONDS, audio: [2] })
     await writeFile(text, `1\n00:00:01,200 --> 00:00:05,000\n${LINE.text}\n`)
@@ -48,19 +50,12 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', ()
         ],
         audioProfiles: [encoding('128'), encoding('64')],
       }
-      const status = await service.waitForEnd(
-        await service.create(jobRequest(input, 'file-upload', { ...common, ...change })),
-      )
+      const status = await service.run(jobRequest(input, 'file-upload', { ...common, ...change }))
       expect(status).toMatchObject({ state: 'ready', error: null })
       return status
     }
     made.cmaf = await job({ segmented_output_dash: true })
     made.ts = await job({ output_container: 'ts' })
-  })
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]()
-    await service?.[Symbol.asyncDispose]()
-    await tempDir?.[Symbol.asyncDispose]()
   })
 
   /** What the player can choose from: Shaka Player does not support subsets and offers all combinations. */

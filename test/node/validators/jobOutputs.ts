@@ -28,7 +28,7 @@ async function download(url: string): Promise<Buffer> {
 }
 
 async function made(service: Service, input: string, job: JobName, root: string): Promise<Output> {
-  const status = await service.waitForEnd(await service.create(jobRequest(input, 'file-upload', VALIDATED_JOBS[job])))
+  const status = await service.run(jobRequest(input, 'file-upload', VALIDATED_JOBS[job]))
   if (status.state !== 'ready') throw new Error(`${job}: ${JSON.stringify(status.error)}`)
   const urls = new Map<string, string>()
   for (const { path, url } of status.outputs) if (url !== null) urls.set(path, url)

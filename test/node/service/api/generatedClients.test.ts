@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openapi } from '../../../../scripts/openapi/openapiDocument.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { skipSuite } from '../../../support/requirement.ts'
 import { ROOT, Service } from '../../../support/service.ts'
@@ -66,15 +67,12 @@ describe.skipIf(skipSuite(installed ? null : MISSING))(
   () => {
     let service: Service
 
+    const resources = fileResources()
     beforeAll(async () => {
-      tempDir = await tempDirectory()
+      tempDir = resources.use(await tempDirectory())
       await writeFile(tempDir.file('openapi.json'), JSON.stringify(openapi(), null, 2))
       await makeClip(tempDir.file('film.mp4'), { width: 160, height: 90, seconds: 1, audio: [2] })
-      service = await Service.start({})
-    })
-    afterAll(async () => {
-      await service?.[Symbol.asyncDispose]()
-      await tempDir?.[Symbol.asyncDispose]()
+      service = resources.use(await Service.start({}))
     })
 
     test('spectral finds nothing in the document', async () => {

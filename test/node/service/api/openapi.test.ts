@@ -5,12 +5,13 @@ import { readFile } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, type TestContext } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, type TestContext } from 'vitest'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import * as example from '../../../../scripts/openapi/examples.ts'
 import { operations } from '../../../../scripts/openapi/operations.ts'
 import { complaintsOf } from '../../../../scripts/openapi/strictAnswers.ts'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
@@ -26,20 +27,17 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 const curl = await findOnPath('curl')
 
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 1, audio: [2] })
-  media = await PausableFileServer.start(tempDir.file('film.mp4'))
-  webhook = await LoopbackServer.serve((request, response) => request.resume().on('end', () => response.end()))
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${webhook.host}` })
+  media = resources.use(await PausableFileServer.start(tempDir.file('film.mp4')))
+  webhook = resources.use(
+    await LoopbackServer.serve((request, response) => request.resume().on('end', () => response.end())),
+  )
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${webhook.host}` }))
   document = await (await fetch(`${service.base}/openapi.json`)).json()
   ajv.addSchema(document, 'doc')
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await webhook?.[Symbol.asyncDispose]()
-  await media?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
 })
 
 function needsCurl(context: TestContext): void {

@@ -7,7 +7,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { beforeAll, expect, test, type TestContext } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
 import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
@@ -54,14 +55,15 @@ interface Sent {
 let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let site: LoopbackServer
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   await mkdir(tempDir.file('app'))
   await makeClip(tempDir.file('app/film.mp4'), { width: 320, height: 180, seconds: 3 })
   // Several chunks.
   const noise = { width: 640, height: 360, seconds: 8, filters: 'noise=alls=100:allf=t', flags: ['-crf', '4'] }
   await makeClip(tempDir.file('app/large.mp4'), noise)
-  service = await Service.start()
+  service = resources.use(await Service.start())
   await writeFile(tempDir.file('app/package.json'), '{"private": true, "type": "module"}')
   const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/package.ts'), tempDir.path])
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', stdout.trim()], { cwd: tempDir.file('app') })
@@ -74,18 +76,15 @@ beforeAll(async () => {
     logLevel: 'silent',
   })
   const script = outputFiles[0]!.text
-  site = await LoopbackServer.serve((request, response) => {
-    const isScript = request.url === '/page.js'
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')
-    const head = '<!doctype html><title>Send</title><link rel="icon" href="data:,">'
-    const body = '<input type="file" aria-label="File"><progress></progress>'
-    response.end(isScript ? script : `${head}<script type="module" src="/page.js"></script>${body}`)
-  })
-})
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  site = resources.use(
+    await LoopbackServer.serve((request, response) => {
+      const isScript = request.url === '/page.js'
+      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')
+      const head = '<!doctype html><title>Send</title><link rel="icon" href="data:,">'
+      const body = '<input type="file" aria-label="File"><progress></progress>'
+      response.end(isScript ? script : `${head}<script type="module" src="/page.js"></script>${body}`)
+    }),
+  )
 })
 
 test('the program of the README uploads, waits and downloads HLS that plays', async () => {

@@ -4,10 +4,11 @@ import { createHash, randomFillSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import * as client from 'tus-js-client'
 import { Upload, type UploadOptions, type UrlStorage } from 'tus-js-client'
 import { childrenOf } from '../../../../scripts/local/processes/processGroup.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
@@ -20,13 +21,10 @@ const CHUNK_BYTES = LONG ? 16_000_000 : 7_000_000
 
 let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
-  service = await Service.start()
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  tempDir = resources.use(await tempDirectory())
+  service = resources.use(await Service.start())
 })
 
 /** Forwards connections; the one that carries the given byte, counted over all, is reset. */

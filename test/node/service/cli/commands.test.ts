@@ -5,10 +5,11 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { commandTable } from '../../../../cli/commandTable.ts'
 import { Client } from '../../../../client/nodeClient.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { sampled } from '../../../support/longForm.ts'
 import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
@@ -19,16 +20,12 @@ const LAUNCHER = join(ROOT, 'cli/splicepoint.js')
 let service: Service
 let media: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
-  media = await PausableFileServer.start(tempDir.file('film.mp4'))
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await media?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  media = resources.use(await PausableFileServer.start(tempDir.file('film.mp4')))
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host }))
 })
 
 interface Ran {

@@ -4,9 +4,10 @@ import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Check } from '#contract/api/diagnosis.ts'
 import { S3Server } from '../../../fakes/s3Server.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { ROOT, Service, waitFor } from '../../../support/service.ts'
@@ -17,18 +18,13 @@ let service: Service
 let media: PausableFileServer
 let s3: S3Server
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
-  media = await PausableFileServer.start(tempDir.file('film.mp4'))
-  s3 = await S3Server.start({ accounts: [keys], buckets: ['films'], region: 'eu-west-1' })
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${s3.host}` })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await s3?.[Symbol.asyncDispose]()
-  await media?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  media = resources.use(await PausableFileServer.start(tempDir.file('film.mp4')))
+  s3 = resources.use(await S3Server.start({ accounts: [keys], buckets: ['films'], region: 'eu-west-1' }))
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${s3.host}` }))
 })
 
 interface Ran {

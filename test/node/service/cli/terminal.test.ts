@@ -3,9 +3,10 @@
 import { execFile } from 'node:child_process'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { beforeAll, expect, test, type TestContext } from 'vitest'
 import { widthOf } from '../../../../cli/text/terminal.ts'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { skipTest } from '../../../support/requirement.ts'
 import { ROOT, Service } from '../../../support/service.ts'
@@ -33,16 +34,13 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 let service: Service
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   // Long enough for every phase to be visible; more than one chunk.
   const noise = { width: 640, height: 360, seconds: 5, filters: 'noise=alls=100:allf=t', flags: ['-crf', '4'] }
   await makeClip(tempDir.file('film.mp4'), noise)
-  service = await Service.start()
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  service = resources.use(await Service.start())
 })
 
 interface Shown {

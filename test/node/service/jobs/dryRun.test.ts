@@ -1,7 +1,8 @@
 // In charge of: dry runs against the real service: the job then does what they predict, and they write nothing.
 import { readdir, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
@@ -10,20 +11,17 @@ let service: Service
 let media: PausableFileServer
 let broken: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
-  media = await PausableFileServer.start(
-    await makeClip(tempDir.file('clip.mp4'), { seconds: 6, audio: [2, 6], flags: ['-movflags', '+faststart'] }),
+  tempDir = resources.use(await tempDirectory())
+  media = resources.use(
+    await PausableFileServer.start(
+      await makeClip(tempDir.file('clip.mp4'), { seconds: 6, audio: [2, 6], flags: ['-movflags', '+faststart'] }),
+    ),
   )
   await writeFile(tempDir.file('broken.mp4'), Buffer.alloc(4000, 'no film '))
-  broken = await PausableFileServer.start(tempDir.file('broken.mp4'))
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${broken.host}` })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await media?.[Symbol.asyncDispose]()
-  await broken?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  broken = resources.use(await PausableFileServer.start(tempDir.file('broken.mp4')))
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${broken.host}` }))
 })
 
 async function dryRun(body: object): Promise<number> {
@@ -73,7 +71,7 @@ test('a dry run predicts what the job then does, and stores only its poster and 
   expect(dry.poster).toMatchObject({ width: 320, height: 180 })
   expect(await service.workDirEntries()).toEqual([])
 
-  const real = await service.waitForEnd(await service.create(body()))
+  const real = await service.run(body())
   expect(real).toMatchObject({ error: null, dry_run: false, estimate: null })
   expect((await stored()).length).toBeGreaterThan(before.length)
   expect(real.warnings).toEqual(dry.warnings)
@@ -121,7 +119,7 @@ test.each([
   ],
 ])('%s ends the dry run in the error of the job', async (_name, make) => {
   const dry = await service.waitForEnd(await dryRun(make()))
-  const real = await service.waitForEnd(await service.create(make()))
+  const real = await service.run(make())
   expect(dry).toMatchObject({ state: 'error', estimate: null })
   expect(dry.error).toEqual(real.error)
   expect(dry.error?.code).toMatch(/^(source_not_media|audio_stream_missing)$/)

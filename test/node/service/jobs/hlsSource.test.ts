@@ -1,8 +1,9 @@
 // In charge of: HLS sources in the real service, from the playlist's address to the playable file.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { audioVideoOffsets, makeSyncClip } from '../../../support/media/syncClip.ts'
 import { probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { segmentHls, encryptionFlags, fmp4Flags, serveFiles } from '../../../support/media/hlsClips.ts'
@@ -26,20 +27,15 @@ async function presentation(name: string, make: (directory: string) => Promise<v
 
 const master = (...lines: string[]): string => ['#EXTM3U', '#EXT-X-VERSION:7', ...lines, ''].join('\n')
 
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
-  site = await WebSite.start()
-  canary = await WebSite.start()
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
+  tempDir = resources.use(await tempDirectory())
+  site = resources.use(await WebSite.start())
+  canary = resources.use(await WebSite.start())
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: site.host }))
   const options = { rate: '25', seconds: SECONDS, audioCodec: 'aac' } as const
   await makeSyncClip(tempDir.file('source.mp4'), { ...options, audioLate: 0 })
   await makeSyncClip(tempDir.file('late.mp4'), { ...options, audioLate: 0.5 })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await site?.[Symbol.asyncDispose]()
-  await canary?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const job = (input: string, change: object = {}): object => jobRequest(input, 'http', change)
@@ -84,7 +80,7 @@ describe('an HLS source becomes one video of the playlist’s duration', () => {
       )
     })
     site.redirects.set('/elsewhere', `${base}/film`)
-    const status = await service.waitForEnd(await service.create(job(`${site.url}/elsewhere`)))
+    const status = await service.run(job(`${site.url}/elsewhere`))
     expect(await faults(await output(status, 'ts.mp4'))).toEqual([])
     expect(site.requests.some(({ path }) => path.endsWith('low.m3u8'))).toBe(false)
   })
@@ -103,7 +99,7 @@ describe('an HLS source becomes one video of the playlist’s duration', () => {
         ),
       )
     })
-    const status = await service.waitForEnd(await service.create(job(`${base}/master.m3u8`)))
+    const status = await service.run(job(`${base}/master.m3u8`))
     expect(await faults(await output(status, 'fmp4.mp4'))).toEqual([])
   })
 
@@ -121,7 +117,7 @@ describe('an HLS source becomes one video of the playlist’s duration', () => {
         ),
       )
     })
-    const status = await service.waitForEnd(await service.create(job(`${base}/master.m3u8`)))
+    const status = await service.run(job(`${base}/master.m3u8`))
     const measured = await audioVideoOffsets(await output(status, 'late.mp4'))
     expect(measured.delays.length).toBeGreaterThanOrEqual(SECONDS - 1)
     for (const delay of measured.delays) expect(Math.abs(delay - 0.5)).toBeLessThan(0.045)
@@ -133,7 +129,7 @@ describe('an HLS source becomes one video of the playlist’s duration', () => {
       await segmentHls(tempDir.file('source.mp4'), directory, 'one', { flags })
     })
     expect(site.files.get('/ranges/one.m3u8')!.toString()).toContain('#EXT-X-BYTERANGE')
-    const status = await service.waitForEnd(await service.create(job(`${base}/one.m3u8`)))
+    const status = await service.run(job(`${base}/one.m3u8`))
     expect(await faults(await output(status, 'ranges.mp4'))).toEqual([])
   })
 
@@ -152,7 +148,7 @@ describe('an HLS source becomes one video of the playlist’s duration', () => {
       const text = site.files.get(`/${name}/film.m3u8`)!.toString()
       site.files.set(`/${name}/film.m3u8`, Buffer.from(text.replace(/,IV=0x[0-9a-f]+/gi, '')))
     }
-    const status = await service.waitForEnd(await service.create(job(`${base}/film.m3u8`)))
+    const status = await service.run(job(`${base}/film.m3u8`))
     expect(await faults(await output(status, `${name}.mp4`))).toEqual([])
   })
 
@@ -169,7 +165,7 @@ describe('an HLS source becomes one video of the playlist’s duration', () => {
         [...first, '#EXT-X-DISCONTINUITY', ...second, '#EXT-X-ENDLIST'].join('\n'),
       )
     })
-    const status = await service.waitForEnd(await service.create(job(`${base}/film.m3u8`)))
+    const status = await service.run(job(`${base}/film.m3u8`))
     expect(await faults(await output(status, 'breaks.mp4'), 2 * SECONDS)).toEqual([])
   })
 })
@@ -207,7 +203,7 @@ describe('an HLS source that cannot be read fails the job with its error code', 
     site.redirects.set('/attack/away', `${canary.url}/a.ts`)
     const path = `/attack/${title.replaceAll(/\W/g, '-')}.m3u8`
     site.files.set(path, Buffer.from(['#EXTM3U', ...(typeof lines === 'function' ? lines() : lines)].join('\n')))
-    const status = await service.waitForEnd(await service.create(job(site.url + path)))
+    const status = await service.run(job(site.url + path))
     expect(status).toMatchObject({ state: 'error', error: { code } })
     expect(canary.requests).toEqual([])
   })

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
@@ -8,18 +9,13 @@ let service: Service
 let listed: PausableFileServer
 let unlisted: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
-  listed = await PausableFileServer.start(clip)
-  unlisted = await PausableFileServer.start(clip)
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: listed.host })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await listed?.[Symbol.asyncDispose]()
-  await unlisted?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  listed = resources.use(await PausableFileServer.start(clip))
+  unlisted = resources.use(await PausableFileServer.start(clip))
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: listed.host }))
 })
 
 describe('a source that cannot be used ends the job with its code, and nothing is left behind', () => {
@@ -66,7 +62,7 @@ describe('a source that cannot be used ends the job with its code, and nothing i
 
 describe('an input by http', () => {
   test('is read from a private host that ALLOW_PRIVATE_HOSTS names', async () => {
-    const status = await service.waitForEnd(await service.create(jobRequest(listed.url, 'http')))
+    const status = await service.run(jobRequest(listed.url, 'http'))
     expect(status).toMatchObject({ state: 'ready', error: null })
     expect(listed.requests).toBeGreaterThan(0)
   })
@@ -75,7 +71,7 @@ describe('an input by http', () => {
     ['a private address', () => unlisted.url],
     ['a name that leads to one', () => unlisted.url.replace('127.0.0.1', 'localhost')],
   ])('is refused from any other, which sees no request: %s', async (_title, url) => {
-    const status = await service.waitForEnd(await service.create(jobRequest(url(), 'http')))
+    const status = await service.run(jobRequest(url(), 'http'))
     expect(status).toMatchObject({ state: 'error', error: { code: 'source_address_refused' } })
     expect(unlisted.requests).toBe(0)
   })

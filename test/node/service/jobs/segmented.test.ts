@@ -4,8 +4,9 @@
 // (node/transcoder/manifests).
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { audioVideoOffsets, makeSyncClip } from '../../../support/media/syncClip.ts'
 import { ffmpeg, decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { cueAtSeconds, readCues, insertCues } from '../../../support/mpegts/cueClips.ts'
@@ -23,8 +24,9 @@ let service: Service
 let media: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let input: string
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const flashing = { rate: '25', seconds: SECONDS, audioLate: 0, audioCodec: 'mp2' } as const
   const bytes = await readFile(await makeSyncClip(tempDir.file('flash.ts'), flashing))
   const cue = spliceInsert({
@@ -39,14 +41,9 @@ beforeAll(async () => {
     seconds: 20,
     flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
   })
-  media = await PausableFileServer.start(held)
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
+  media = resources.use(await PausableFileServer.start(held))
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host }))
   input = await service.upload(tempDir.file('source.ts'))
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await media?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const RUNGS = [

@@ -1,7 +1,8 @@
 // In charge of: a second job with the directory of a first one, while players read it: in a bucket, where both write
 // the same names.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../../fakes/s3Server.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
 import { jobRequest, Service } from '../../../support/service.ts'
@@ -12,16 +13,14 @@ let service: Service
 let s3: S3Server
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let input: string
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
-  s3 = await S3Server.start({ accounts: [keys], buckets: ['films'], region: 'eu-west-1', equalParts: true })
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: s3.host })
+  tempDir = resources.use(await tempDirectory())
+  s3 = resources.use(
+    await S3Server.start({ accounts: [keys], buckets: ['films'], region: 'eu-west-1', equalParts: true }),
+  )
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: s3.host }))
   input = await service.upload(await makeClip(tempDir.file('clip.mp4'), { seconds: 6 }))
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await s3?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const job = (): Promise<number> =>

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
@@ -7,21 +8,17 @@ import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 let service: Service
 let media: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const clip = await makeClip(tempDir.file('clip.mp4'), {
     seconds: 8,
     // A codec without captions, so that the encoder is the first to read the held part of the source, not the caption
     // probe.
     flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
   })
-  media = await PausableFileServer.start(clip)
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await media?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  media = resources.use(await PausableFileServer.start(clip))
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host }))
 })
 
 test.each(['', 'x'])('the polling client of the specification gets its files (password "%s")', async (password) => {

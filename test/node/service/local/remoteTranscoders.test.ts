@@ -45,7 +45,7 @@ test('starts no transcoder of its own, and dispatches jobs to the configured one
   expect(service.ready).toMatchObject({ transcoder_urls: [transcoder.url], pids: { transcoders: [] } })
   expect(service.transcoder()).toBeNull()
   const input = await service.upload(await makeClip(tempDir.file('clip.mp4'), { seconds: 2 }))
-  const status = await service.waitForEnd(await service.create(jobRequest(input, 'file-upload')))
+  const status = await service.run(jobRequest(input, 'file-upload'))
   expect(status).toMatchObject({ state: 'ready', error: null })
   const path = tempDir.file('out.mp4')
   await writeFile(path, Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer()))

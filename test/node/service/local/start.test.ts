@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { childrenOf, isAlive } from '../../../../scripts/local/processes/processGroup.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { sampled } from '../../../support/longForm.ts'
 import { tempDirectory } from '../../../support/media/media.ts'
 import { ROOT, Service, waitFor } from '../../../support/service.ts'
@@ -58,29 +59,6 @@ test('one line says that it is ready, two run side by side, and SIGTERM or SIGIN
   expect(one.stderr()).toBe('')
 })
 
-test('no secret is in an argv or an environment, and the file that keeps them is for its owner only', async () => {
-  await using service = await Service.start()
-  const file = join(service.stateDir, 'secrets.json')
-  expect((await stat(file)).mode & 0o777).toBe(0o600)
-  // Database and objects, logs, the runtime's socket.
-  for (const name of ['v3', 'logs', 'run']) expect((await stat(join(service.stateDir, name))).mode & 0o777).toBe(0o700)
-  const secrets = Object.values(JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>)
-  expect(secrets).toHaveLength(4)
-  for (const pid of tree(service.ready.pids.start)) {
-    const seen = readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8')
-    for (const secret of secrets) expect(seen).not.toContain(secret)
-    expect(pid === service.ready.pids.start || !/_SECRET=|_TOKEN=|VAULT_KEYS=/.test(seen)).toBe(true)
-  }
-})
-
-test('what it started ends when the supervisor is killed', async () => {
-  await using service = await Service.start()
-  const all = tree(service.ready.pids.start)
-  process.kill(service.ready.pids.start, 'SIGKILL')
-  await waitFor('every process to end', () => all.filter(isAlive).length === 0)
-  expect(await closed(`${service.base}/health`)).toBe(true)
-})
-
 test.each(sampled(['secrets.json', 'logs/wrangler', 'migrated', 'logs/worker.log'], 2))(
   'a signal during the start, when there is %s, leaves nothing either',
   async (sign) => {
@@ -100,9 +78,38 @@ test.each(sampled(['secrets.json', 'logs/wrangler', 'migrated', 'logs/worker.log
   },
 )
 
-test('a start that cannot succeed says why and leaves nothing', async () => {
-  await expect(Service.start({ FFMPEG_PATH: '/nowhere/ffmpeg' })).rejects.toThrow(/Install ffmpeg/)
-  await using service = await Service.start()
-  await expect(Service.start({ PORT: new URL(service.base).port })).rejects.toThrow(/is in use/)
-  await expect(Service.start({ PORT: 'http' })).rejects.toThrow(/PORT must be/)
+describe('beside a running service', () => {
+  let service: Service
+  const resources = fileResources()
+  beforeAll(async () => {
+    service = resources.use(await Service.start())
+  })
+
+  test('no secret is in an argv or an environment, and the file that keeps them is for its owner only', async () => {
+    const file = join(service.stateDir, 'secrets.json')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    // Database and objects, logs, the runtime's socket.
+    for (const name of ['v3', 'logs', 'run'])
+      expect((await stat(join(service.stateDir, name))).mode & 0o777).toBe(0o700)
+    const secrets = Object.values(JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>)
+    expect(secrets).toHaveLength(4)
+    for (const pid of tree(service.ready.pids.start)) {
+      const seen = readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8')
+      for (const secret of secrets) expect(seen).not.toContain(secret)
+      expect(pid === service.ready.pids.start || !/_SECRET=|_TOKEN=|VAULT_KEYS=/.test(seen)).toBe(true)
+    }
+  })
+
+  test('a start that cannot succeed says why and leaves nothing', async () => {
+    await expect(Service.start({ FFMPEG_PATH: '/nowhere/ffmpeg' })).rejects.toThrow(/Install ffmpeg/)
+    await expect(Service.start({ PORT: new URL(service.base).port })).rejects.toThrow(/is in use/)
+    await expect(Service.start({ PORT: 'http' })).rejects.toThrow(/PORT must be/)
+  })
+
+  test('what it started ends when the supervisor is killed', async () => {
+    const all = tree(service.ready.pids.start)
+    process.kill(service.ready.pids.start, 'SIGKILL')
+    await waitFor('every process to end', () => all.filter(isAlive).length === 0)
+    expect(await closed(`${service.base}/health`)).toBe(true)
+  })
 })

@@ -50,9 +50,9 @@ test('of several that start at the same moment one serves, and the others are re
 })
 
 const VICTIMS: [string, (service: Service) => number[]][] = [
-  ['the service', (service) => [service.ready.pids.start]],
   // Its runtime outlives both: no process is left to stop it.
   ['the service and what holds its Worker', (service) => [service.ready.pids.worker, service.ready.pids.start]],
+  ['the service', (service) => [service.ready.pids.start]],
   [
     'the service, while its transcoder is stopped',
     (service) => {
@@ -62,7 +62,7 @@ const VICTIMS: [string, (service: Service) => number[]][] = [
   ],
 ]
 
-test.each(sampled(VICTIMS, 2))(
+test.each(sampled(VICTIMS, 1))(
   'after SIGKILL of %s the next start works, and no process of the previous one is left',
   async (_name, victims) => {
     await using tempDir = await tempDirectory()

@@ -1,20 +1,18 @@
 // What a stop of the service does to a running job: with time to drain, the job completes in its first attempt.
 import { mkdir } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let media: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const flags = ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart']
-  media = await PausableFileServer.start(await makeClip(tempDir.file('clip.mp4'), { seconds: 8, flags }))
-})
-afterAll(async () => {
-  await media?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  media = resources.use(await PausableFileServer.start(await makeClip(tempDir.file('clip.mp4'), { seconds: 8, flags })))
 })
 
 /** Starts a job, stops the service while it encodes, starts the service again. @returns the job's events, and its end */

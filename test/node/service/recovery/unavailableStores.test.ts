@@ -73,7 +73,7 @@ test(
       code: 'source_unreachable',
       message: `127.0.0.1:${portOf(source)} cannot deliver the file at the moment (500).`,
     })
-    const other = await service.waitForEnd(await service.create(jobRequest(upload, 'file-upload')))
+    const other = await service.run(jobRequest(upload, 'file-upload'))
     expect(other).toMatchObject({ state: 'ready', error: null })
     answer = serveFilm
     for (const id of ids) {

@@ -3,13 +3,14 @@
 // Not in charge of: whether the stores accept the credentials (../stores).
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { FakeGoogle } from '../../../fakes/googleStorage.ts'
 import { generateRsaKey } from '../../../fakes/rsaKeys.ts'
 import { FakeOracle } from '../../../fakes/oracleStorage.ts'
 import { FakeServer } from '../../../fakes/httpServer.ts'
 import { FakeS3, type FakeAnswer, type FakeRequest } from '../../../fakes/s3.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { ffmpeg, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { Canaries, canary } from './canaries.ts'
 import { readFilesBelow, ProcessWatcher } from './serviceTraces.ts'
@@ -83,8 +84,9 @@ let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let held: Promise<void> | null = null
 let release: () => void = () => undefined
 let arrived = 0
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const bytes = await readFile(
     await makeClip(tempDir.file('clip.mp4'), { seconds: 1, flags: ['-movflags', '+faststart'] }),
   )
@@ -93,28 +95,25 @@ beforeAll(async () => {
   oracle.put('in.mp4', bytes, 'video/mp4')
   compatible.put('Films/in.mp4', bytes, 'video/mp4')
   google.store.put('films.example/in.mp4', bytes, 'video/mp4')
-  site = await WebSite.start({ basic: `${basic.user}:${basic.password}` })
+  site = resources.use(await WebSite.start({ basic: `${basic.user}:${basic.password}` }))
   site.files.set('/in.mp4', bytes)
-  drop = await WebSite.start({ basic: `${target.user}:${target.password}` })
+  drop = resources.use(await WebSite.start({ basic: `${target.user}:${target.password}` }))
   await publishHls(tempDir.file('clip.mp4'))
   const logo = await readFile(tempDir.file('logo.png'))
   hosts['logo.test'] = () => ({ status: 200, headers: { 'content-type': 'image/png' }, body: logo })
-  server = await FakeServer.start(async (request) => {
-    arrived++
-    await held
-    return (await hosts[request.headers.get('host') ?? '']?.(request)) ?? { status: 421, headers: {}, body: '' }
-  })
+  server = resources.use(
+    await FakeServer.start(async (request) => {
+      arrived++
+      await held
+      return (await hosts[request.headers.get('host') ?? '']?.(request)) ?? { status: 421, headers: {}, body: '' }
+    }),
+  )
   const names = Object.keys(hosts).map((host) => `${host}:443=${server.host}`)
-  service = await Service.start({ CONNECT_TO: names.join(','), ALLOW_PRIVATE_HOSTS: `${site.host},${drop.host}` })
+  service = resources.use(
+    await Service.start({ CONNECT_TO: names.join(','), ALLOW_PRIVATE_HOSTS: `${site.host},${drop.host}` }),
+  )
   const own = JSON.parse(await readFile(join(service.stateDir, 'secrets.json'), 'utf8')) as Record<string, string>
   for (const [name, value] of Object.entries(own)) secrets.add(name, value.replace(/^k1:/, ''))
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-  await site?.[Symbol.asyncDispose]()
-  await drop?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
 })
 
 /** Encrypted HLS whose key and segments require queries of their own. */

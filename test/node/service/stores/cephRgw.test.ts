@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../../fakes/s3Server.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service } from '../../../support/service.ts'
 
@@ -15,17 +16,13 @@ const keys = { accessKey: 'RGWUSER0KEY', secretKey: 'rgw-secret' }
 let service: Service
 let rgw: S3Server
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
-  rgw = await S3Server.start({ accounts: [keys], buckets: ['films'], rgw: true })
+  tempDir = resources.use(await tempDirectory())
+  rgw = resources.use(await S3Server.start({ accounts: [keys], buckets: ['films'], rgw: true }))
   const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
   rgw.put('films/in/clip.mp4', await readFile(clip), 'video/mp4')
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: rgw.host })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await rgw?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: rgw.host }))
 })
 afterEach(() => {
   rgw.fault = () => null
@@ -56,7 +53,7 @@ function hashOf(key: string): string {
 }
 
 test('a multipart upload is stored, and its completion is not taken for a failure', async () => {
-  const status = await service.waitForEnd(await service.create(job('one')))
+  const status = await service.run(job('one'))
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(rgw.log).toContain('CompleteMultipartUpload films/one/video.mp4')
   expect(status.outputs.map(({ sha256 }) => sha256)).toEqual([hashOf('films/one/video.mp4')])
@@ -69,7 +66,7 @@ test('segments, playlists and a tar are there, each with the Cache-Control that 
     segmented_output_dash: true,
     create_tar_file: true,
   }
-  const status = await service.waitForEnd(await service.create(job('many', { ...change, videoProfiles: [profile] })))
+  const status = await service.run(job('many', { ...change, videoProfiles: [profile] }))
   expect(status).toMatchObject({ state: 'ready', error: null })
   const paths = status.outputs.map(({ path }) => path)
   expect(paths).toEqual(expect.arrayContaining(['many/master.m3u8', 'many/manifest.mpd']))
@@ -98,7 +95,7 @@ test('a completion whose answer is lost is asked again, and the second answer ha
   let left = 1
   rgw.spoil = (operation, answer) =>
     operation === 'CompleteMultipartUpload' && left-- > 0 ? { status: 502, headers: {}, body: '' } : answer
-  const status = await service.waitForEnd(await service.create(job('again')))
+  const status = await service.run(job('again'))
   rgw.spoil = (_, answer) => answer
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(rgw.log.filter((line) => line === 'CompleteMultipartUpload films/again/video.mp4')).toHaveLength(2)

@@ -3,8 +3,9 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { FaultProxy, type Call, type Fault } from '../../../support/http/faultProxy.ts'
 import { sampled } from '../../../support/longForm.ts'
 import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
@@ -19,25 +20,20 @@ let upload: string
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 const ts = { output_container: 'ts', videoProfiles: [{ output: 'v.ts', width: 320, height: 180, video_bitrate: 400 }] }
 
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   // Larger than one read of 8 MiB, so that it can change in the middle; most of it is null packets, which cost no time.
   const film = await makeClip(tempDir.file('film.ts'), { seconds: 4, flags: ['-muxrate', '22M'] })
-  site = await WebSite.start()
+  site = resources.use(await WebSite.start())
   site.files.set('/film.ts', await readFile(film))
-  proxy = await FaultProxy.start(site.url)
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: [proxy.host, site.host].join(',') })
+  proxy = resources.use(await FaultProxy.start(site.url))
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: [proxy.host, site.host].join(',') }))
   upload = await service.upload(await makeClip(tempDir.file('small.ts'), { seconds: 2 }))
 })
 beforeEach(() => {
   proxy.chooseFault = () => null
   proxy.calls.length = 0
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await proxy?.[Symbol.asyncDispose]()
-  await site?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
 })
 
 const nth =
@@ -71,7 +67,7 @@ describe('a source with faults', () => {
   ]
   test.each(sampled(passing, 3))('once, and %s: every frame is in the output', async (_title, fault) => {
     choose('GET', [1], fault)
-    const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
+    const status = await service.run(jobRequest(`${proxy.url}/film.ts`, 'http', ts))
     expect(status.error).toBeNull()
     expect(await pictures(status)).toBe(all)
     expect(proxy.calls.length).toBeGreaterThan(2)
@@ -79,7 +75,7 @@ describe('a source with faults', () => {
 
   test('stalls: the request is repeated, and every frame is in the output', async () => {
     choose('GET', [1], { kind: 'stall', afterBytes: 50_000 })
-    const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
+    const status = await service.run(jobRequest(`${proxy.url}/film.ts`, 'http', ts))
     expect(status.error).toBeNull()
     expect(await pictures(status)).toBe(all)
   })
@@ -99,7 +95,7 @@ describe('a source with faults', () => {
     const first: Fault = { kind: 'headers', set: { etag: '"one"' } }
     let n = 0
     proxy.chooseFault = ({ method }) => (method === 'GET' && ++n > 1 ? fault : first)
-    const status = await service.waitForEnd(await service.create(jobRequest(`${proxy.url}/film.ts`, 'http', ts)))
+    const status = await service.run(jobRequest(`${proxy.url}/film.ts`, 'http', ts))
     expect(status.state).toBe('error')
     expect(status.error?.code.startsWith(code)).toBe(true)
     expect(status.outputs).toEqual([])
@@ -127,7 +123,7 @@ describe('a destination by http', () => {
         videoProfiles: [large, small],
         cloud_credentials: { input: { cloud_provider: 'file-upload' }, output },
       })
-      const status = await service.waitForEnd(await service.create(job))
+      const status = await service.run(job)
       expect(status.error).toBeNull()
       expect(status.outputs.map(({ size }) => size > 8 * 1024 * 1024)).toEqual([true, false])
       for (const { path, size, sha256: hash, location } of status.outputs) {
@@ -142,7 +138,7 @@ describe('a destination by http', () => {
         ...job,
         cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { ...output, secret_key: 'no' } },
       }
-      const refused = await service.waitForEnd(await service.create(wrong))
+      const refused = await service.run(wrong)
       expect(refused).toMatchObject({ state: 'error', error: { code: 'output_forbidden' }, tcode_progress: '0' })
     } finally {
       site.manner = {}
@@ -156,7 +152,7 @@ describe('a destination by http', () => {
       videoProfiles: [{ width: 320, height: 180, video_bitrate: 400 }],
       bucket_output_path: `${site.url}/hls`,
     })
-    const status = await service.waitForEnd(await service.create(job))
+    const status = await service.run(job)
     expect(status.error).toBeNull()
     const puts = site.requests.filter(({ method, path }) => method === 'PUT' && !path.endsWith('.splicepoint'))
     const master = puts.findIndex(({ path }) => path === '/hls/master.m3u8')
@@ -176,7 +172,7 @@ describe('a destination by http', () => {
     site.files.delete('/out/v.ts')
     // The first PUT is the test write before the encode.
     choose('PUT', [2], fault)
-    const status = await service.waitForEnd(await service.create(jobTo(proxy.url)))
+    const status = await service.run(jobTo(proxy.url))
     expect(status.error).toBeNull()
     expect(stored('/out/v.ts')).toBe(status.outputs[0]!.sha256)
     expect(proxy.calls.filter(({ method }) => method === 'PUT').length).toBeGreaterThan(2)
@@ -195,7 +191,7 @@ describe('a destination by http', () => {
       for (const n of [1, 2]) {
         site.files.delete('/out/v.ts')
         choose('PUT', [n], fault)
-        const status = await service.waitForEnd(await service.create(jobTo(proxy.url)))
+        const status = await service.run(jobTo(proxy.url))
         expect(status).toMatchObject({ state: 'error', error: { code }, outputs: [] })
         expect(site.files.has('/out/v.ts')).toBe(false)
       }
@@ -206,7 +202,7 @@ describe('a destination by http', () => {
   test('that stores fewer bytes than were sent, without an error: the check after the upload finds it', async () => {
     proxy.chooseFault = ({ method }) =>
       method === 'HEAD' ? { kind: 'headers', set: { 'content-length': '1000' } } : null
-    const status = await service.waitForEnd(await service.create(jobTo(proxy.url)))
+    const status = await service.run(jobTo(proxy.url))
     expect(status).toMatchObject({ state: 'error', error: { code: 'output_incomplete' } })
   })
 })

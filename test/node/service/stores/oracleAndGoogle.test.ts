@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { FakeGoogle } from '../../../fakes/googleStorage.ts'
 import { generateRsaKey } from '../../../fakes/rsaKeys.ts'
@@ -12,6 +12,7 @@ import { FakeOracle } from '../../../fakes/oracleStorage.ts'
 import { FakeServer } from '../../../fakes/httpServer.ts'
 import type { FakeRequest } from '../../../fakes/s3.ts'
 import { FakeS3 } from '../../../fakes/s3.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
@@ -59,29 +60,27 @@ let waiting = 0
 let service: Service
 let server: FakeServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
   const bytes = await readFile(clip)
   oracle.put(KEY, bytes, 'video/mp4')
   compatible.put(`Films/${KEY}`, bytes, 'video/mp4')
   google.store.put(`films.example/${KEY}`, bytes, 'video/mp4')
-  server = await FakeServer.start(async (request) => {
-    const answer = await hosts[request.headers.get('host') ?? '']?.(request)
-    const held = gate(request)
-    if (held) {
-      waiting++
-      await held
-    }
-    return answer ?? { status: 421, headers: {}, body: '' }
-  })
+  server = resources.use(
+    await FakeServer.start(async (request) => {
+      const answer = await hosts[request.headers.get('host') ?? '']?.(request)
+      const held = gate(request)
+      if (held) {
+        waiting++
+        await held
+      }
+      return answer ?? { status: 421, headers: {}, body: '' }
+    }),
+  )
   const names = Object.keys(hosts).map((host) => `${host}:443=${server.host}`)
-  service = await Service.start({ CONNECT_TO: names.join(',') })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  service = resources.use(await Service.start({ CONNECT_TO: names.join(',') }))
 })
 afterEach(async () => {
   gate = () => null
@@ -159,7 +158,7 @@ test.each([
   ['Google with an HMAC key', 'Oracle with a customer key'],
 ])('a job reads from %s and writes to %s', async (from, to) => {
   const target = sides[to]!
-  const status = await service.waitForEnd(await service.create(job(sides[from]!, target)))
+  const status = await service.run(job(sides[from]!, target))
   expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
   expect(status.outputs).toMatchObject([{ location: `${target.root}/${OUT}/video.mp4`, content_type: 'video/mp4' }])
   const stored = target.stored(`${OUT}/video.mp4`) ?? new Uint8Array()
@@ -213,7 +212,7 @@ test.each<[string, string, object, object]>([
 ])('%s ends the job before the encode', async (_, name, change, error) => {
   const side = sides[name]!
   const credentials = { input: side.credentials, output: { ...side.credentials, ...change } }
-  const status = await service.waitForEnd(await service.create(job(side, side, { cloud_credentials: credentials })))
+  const status = await service.run(job(side, side, { cloud_credentials: credentials }))
   expect(status).toMatchObject({ state: 'error', outputs: [], tcode_progress: '0', error })
   const said = JSON.stringify(status).replaceAll(`${side.root}/`, '')
   for (const secret of ['canary', 'CANARY', 'PRIVATE KEY', 'ya29', mine.pem.slice(40, 80)]) {

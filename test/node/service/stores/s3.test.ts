@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../../fakes/s3Server.ts'
 import { downloadAll } from '../../../../client/download/downloadAll.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
@@ -27,22 +28,20 @@ const realHost = URL.parse(real)?.host ?? ''
 let service: Service
 let s3: S3Server
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+const resources = fileResources()
 beforeAll(async () => {
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
-  s3 = await S3Server.start({
-    accounts: [keys, lasting],
-    buckets: ['films', 'sound'],
-    region: 'eu-west-1',
-    equalParts: true,
-  })
+  s3 = resources.use(
+    await S3Server.start({
+      accounts: [keys, lasting],
+      buckets: ['films', 'sound'],
+      region: 'eu-west-1',
+      equalParts: true,
+    }),
+  )
   s3.put(`films/${KEY}`, await readFile(clip), 'video/mp4')
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: [s3.host, realHost].join(',') })
-})
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await s3?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: [s3.host, realHost].join(',') }))
 })
 afterEach(() => {
   s3.gate = () => null
@@ -70,7 +69,7 @@ const job = (change: object = {}): object => ({
 })
 
 test('a job reads from S3 and writes to it, with the input’s credentials for both', async () => {
-  const status = await service.waitForEnd(await service.create(job()))
+  const status = await service.run(job())
   expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
   const key = 'films/out +%/ü/video.mp4'
   expect(status.outputs).toMatchObject([
@@ -98,7 +97,7 @@ test('video without audio and its audio in two buckets: each is where its addres
     audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 1 }],
     cloud_credentials: { input: credentials },
   }
-  const status = await service.waitForEnd(await service.create(job(change)))
+  const status = await service.run(job(change))
   expect(status).toMatchObject({ state: 'ready', error: null })
   const places = ['s3://films/two ü/video.mp4', 's3://sound/only/a_b_c_u_audio_0.m4a']
   expect(status.outputs.map(({ location }) => location).toSorted()).toEqual(places)
@@ -140,12 +139,12 @@ test.skipIf(real === 'none')('a job on a real server', async (context) => {
       bucket_output_path: 's3://jobs/out ü',
       cloud_credentials: { input: aws({ ...credentials, ...change }) },
     })
-  const status = await service.waitForEnd(await service.create(ofReal({})))
+  const status = await service.run(ofReal({}))
   expect(status).toMatchObject({ state: 'ready', error: null, outputs: [{ location: 's3://jobs/out ü/video.mp4' }] })
   const bytes = await call('/jobs/out%20%C3%BC/video.mp4')
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(status.outputs[0]?.sha256)
   expect((await call('/jobs?uploads=')).toString()).not.toContain('<Upload>')
-  const wrong = await service.waitForEnd(await service.create(ofReal({ secret_key: 'canary-wrong' })))
+  const wrong = await service.run(ofReal({ secret_key: 'canary-wrong' }))
   expect(wrong.error).toMatchObject({
     code: 'credentials_invalid',
     details: { provider_code: 'SignatureDoesNotMatch' },
@@ -157,7 +156,7 @@ test('an output of a job is the input of another, by its location; another accou
     cloud_credentials: { input: aws(), output: { cloud_provider: 'vendor-store' } },
     bucket_output_path: '',
   }
-  const first = await service.waitForEnd(await service.create(job(toOwn)))
+  const first = await service.run(job(toOwn))
   const input = first.outputs[0]?.location ?? ''
   expect(input).toMatch(/^vendor-store:\/\/out\/default\/[\w-]+\/video\.mp4$/)
   const credentials = { input: { cloud_provider: 'vendor-store' }, output: { cloud_provider: 'vendor-store' } }
@@ -216,9 +215,7 @@ test.each<[string, string, object, object]>([
   ],
   ['no such object', 'none.mp4', {}, { code: 'source_not_found', details: { provider_code: 'NoSuchKey' } }],
 ])('%s: a job error', async (_, key, input, error) => {
-  const status = await service.waitForEnd(
-    await service.create(job({ input: `s3://films/${key}`, cloud_credentials: { input: aws(input) } })),
-  )
+  const status = await service.run(job({ input: `s3://films/${key}`, cloud_credentials: { input: aws(input) } }))
   expect(status).toMatchObject({ state: 'error', error })
   expect(JSON.stringify(status)).not.toContain('canary')
 })
@@ -244,7 +241,7 @@ test('a store that is busy for a while delays a job, and no stored part is sent 
     ['UploadPart', 'CompleteMultipartUpload'].includes(operation) && left-- > 0
       ? { status: 503, code: 'SlowDown' }
       : null
-  const status = await service.waitForEnd(await service.create(job({ bucket_output_path: 's3://films/busy' })))
+  const status = await service.run(job({ bucket_output_path: 's3://films/busy' }))
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(s3.log.filter((line) => line === 'UploadPart films/busy/video.mp4')).toHaveLength(3)
 })

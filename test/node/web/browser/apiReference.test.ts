@@ -3,8 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { buildWeb, SITE } from '../../../../scripts/buildWeb.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { sampled } from '../../../support/longForm.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
@@ -24,28 +25,27 @@ const types: Readonly<Record<string, string>> = {
 let server: LoopbackServer
 let browser: Browser
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
   await buildWeb()
   const policy = POLICY.exec(await readFile(join(SITE, '_headers'), 'utf8'))?.[1] ?? ''
-  server = await LoopbackServer.serve((request, response) => {
-    const path = request.url ?? ''
-    if (path.startsWith('/api/v0/job/')) {
-      const { authorization = '' } = request.headers
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ path, authorization }))
-      return
-    }
-    const type = types[path]
-    readFile(join(SITE, path === '/docs' ? '/docs.html' : path)).then(
-      (content) => response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(content),
-      () => response.writeHead(404).end(),
-    )
-  })
-  browser = await launchChromium(chromium)
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.[Symbol.asyncDispose]()
+  server = resources.use(
+    await LoopbackServer.serve((request, response) => {
+      const path = request.url ?? ''
+      if (path.startsWith('/api/v0/job/')) {
+        const { authorization = '' } = request.headers
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ path, authorization }))
+        return
+      }
+      const type = types[path]
+      readFile(join(SITE, path === '/docs' ? '/docs.html' : path)).then(
+        (content) => response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(content),
+        () => response.writeHead(404).end(),
+      )
+    }),
+  )
+  browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
 
@@ -56,7 +56,7 @@ const LOOKS: ['light' | 'dark', number][] = [
   ['dark', 1280],
 ]
 
-test.each(sampled(LOOKS, 2))(
+test.each(sampled(LOOKS, 1))(
   '%s, %i pixels wide: nothing serious for axe, nothing beyond the edge, no complaint',
   async (look, width) => {
     const { page, complaints } = await openDashboard(browser, server.url, {

@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
@@ -34,21 +35,16 @@ let browser: Browser
 let source: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('Harbour.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
   await makeClip(tempDir.file('Silent drone.mp4'), { width: 640, height: 360, seconds: 2, audio: [] })
   await makeClip(tempDir.file('Portrait.mp4'), { width: 270, height: 480, seconds: 2, audio: [2, 6] })
-  source = await PausableFileServer.start(tempDir.file('Harbour.mp4'))
-  service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: source.host })
-  browser = await launchChromium(chromium)
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.[Symbol.asyncDispose]()
-  await source?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  source = resources.use(await PausableFileServer.start(tempDir.file('Harbour.mp4')))
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: source.host }))
+  browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
 

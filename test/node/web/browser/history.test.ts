@@ -1,6 +1,7 @@
 // In charge of: finding jobs and uploads in the dashboard, and using it without a mouse.
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { jobRequest, Service } from '../../../support/service.ts'
@@ -22,17 +23,13 @@ let service: Service
 let browser: Browser
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('Große Übung.mp4'), { seconds: 1 })
-  service = await Service.start({ LEASE_SECONDS: '30' })
-  browser = await launchChromium(chromium)
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
+  browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
 

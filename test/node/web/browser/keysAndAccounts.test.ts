@@ -2,8 +2,9 @@
 // users.
 // Not in charge of: the effects in the service (test/worker/admin/apiKeys.test.ts, quotas.test.ts).
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Key } from '#contract/api/administration.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { Service } from '../../../support/service.ts'
 import { launchChromium, requireChromium, signIn, openDashboard } from '../../../support/browser/dashboardPage.ts'
@@ -20,14 +21,11 @@ const chromium = await findChromium()
 let service: Service
 let browser: Browser
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  service = await Service.start({ LEASE_SECONDS: '30' })
-  browser = await launchChromium(chromium)
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.[Symbol.asyncDispose]()
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
+  browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
 

@@ -2,7 +2,8 @@
 // with video and audio, at the chosen rendition, with captions shown.
 // Not in charge of: other players (test/node/players).
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { PLAYER_CLIP, makePlayerClip } from '../../../support/media/playerClip.ts'
@@ -23,19 +24,15 @@ let browser: Browser
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let input: string
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   // The captions are shown for most of the clip.
   const clip = await makePlayerClip(tempDir.file, PLAYER_CLIP.rate * 6)
-  service = await Service.start({ LEASE_SECONDS: '30' })
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
   input = await service.upload(clip)
-  browser = await launchChromium(chromium)
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
 

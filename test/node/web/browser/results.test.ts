@@ -3,9 +3,10 @@
 // Not in charge of: playback (playback.test.ts), running jobs (userJourney.test.ts).
 import { readFile } from 'node:fs/promises'
 import type { Browser, Page, Route } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { ffmpeg, makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
@@ -34,19 +35,24 @@ let poster: Buffer
 const received: string[] = []
 let receiver: LoopbackServer
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   const clip = await makeClip(tempDir.file('harbour.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
-  source = await PausableFileServer.start(clip)
-  receiver = await LoopbackServer.serve((request, response) =>
-    request.resume().once('end', () => {
-      received.push(request.headers['webhook-id'] as string)
-      response.writeHead(received.length === 1 ? 500 : 204).end()
-    }),
+  source = resources.use(await PausableFileServer.start(clip))
+  receiver = resources.use(
+    await LoopbackServer.serve((request, response) =>
+      request.resume().once('end', () => {
+        received.push(request.headers['webhook-id'] as string)
+        response.writeHead(received.length === 1 ? 500 : 204).end()
+      }),
+    ),
   )
-  service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: `${source.host},${receiver.host}` })
-  browser = await launchChromium(chromium)
+  service = resources.use(
+    await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: `${source.host},${receiver.host}` }),
+  )
+  browser = resources.use(await launchChromium(chromium))
   ladder = await service.create(
     jobRequest(source.url, 'http', {
       output_container: 'hls',
@@ -67,13 +73,6 @@ beforeAll(async () => {
   if (error) throw new Error(error.message)
   await ffmpeg(['-i', clip, '-frames:v', '1', tempDir.file('poster.jpg')])
   poster = await readFile(tempDir.file('poster.jpg'))
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.[Symbol.asyncDispose]()
-  await receiver?.[Symbol.asyncDispose]()
-  await source?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 

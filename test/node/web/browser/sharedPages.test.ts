@@ -6,8 +6,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Browser, Frame, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Share, SharedMedia } from '#contract/api/answers.ts'
+import { fileResources } from '../../../support/fileResources.ts'
 import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
@@ -49,13 +50,14 @@ const rungs = [
   { output: 'low', width: 160, height: 90, video_bitrate: 150 },
 ]
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   // The captions are shown for most of the clip.
   const clip = await makePlayerClip(tempDir.file, PLAYER_CLIP.rate * 6)
   const plain = await makeClip(tempDir.file('plain.mp4'), { width: 320, height: 180, seconds: 5, audio: [2] })
-  service = await Service.start({ LEASE_SECONDS: '30' })
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
   const segmented = await service.create(
     jobRequest(await service.upload(clip), 'file-upload', {
       output_container: 'hls',
@@ -79,21 +81,17 @@ beforeAll(async () => {
   hls = await share(segmented, { title: 'Our <b>film</b>' })
   files = await share(single, { title: 'Two versions' })
   const player = await readFile(createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js'))
-  site = await LoopbackServer.serve((request, response) => {
-    const page = pages.get(request.url ?? '')
-    const isPlayer = request.url === '/hls.min.js'
-    response.setHeader('content-type', isPlayer ? 'text/javascript' : 'text/html; charset=utf-8')
-    response.writeHead(isPlayer || page !== undefined ? 200 : 204)
-    response.end(isPlayer ? player : (page ?? ''))
-  })
+  site = resources.use(
+    await LoopbackServer.serve((request, response) => {
+      const page = pages.get(request.url ?? '')
+      const isPlayer = request.url === '/hls.min.js'
+      response.setHeader('content-type', isPlayer ? 'text/javascript' : 'text/html; charset=utf-8')
+      response.writeHead(isPlayer || page !== undefined ? 200 : 204)
+      response.end(isPlayer ? player : (page ?? ''))
+    }),
+  )
   elsewhere = `http://localhost:${site.port}`
-  browser = await launchChromium(chromium)
-})
-afterAll(async () => {
-  await browser?.close()
-  await site?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
 

@@ -1,7 +1,8 @@
 // In charge of: concurrent updates of a page: lists that are reloaded, late answers, a clipboard that refuses.
 // Not in charge of: whole user journeys (userJourney.test.ts, history.test.ts).
 import type { Browser, Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
@@ -15,16 +16,12 @@ let service: Service
 let browser: Browser
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  tempDir = await tempDirectory()
-  service = await Service.start({ LEASE_SECONDS: '30' })
-  browser = await launchChromium(chromium)
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  tempDir = resources.use(await tempDirectory())
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
+  browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
 

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
 import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
@@ -32,20 +33,15 @@ let browser: Browser
 let source: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
+const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  tempDir = await tempDirectory()
+  tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('film.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
   await makeClip(tempDir.file('long.mp4'), { width: 640, height: 360, seconds: 30, audio: [2] })
-  source = await PausableFileServer.start(tempDir.file('film.mp4'))
-  service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: source.host })
-  browser = await launchChromium(chromium)
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.[Symbol.asyncDispose]()
-  await source?.[Symbol.asyncDispose]()
-  await tempDir?.[Symbol.asyncDispose]()
+  source = resources.use(await PausableFileServer.start(tempDir.file('film.mp4')))
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: source.host }))
+  browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
 
