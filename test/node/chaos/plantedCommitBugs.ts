@@ -69,9 +69,9 @@ export async function testPlantedBugs(print: (line: string) => void): Promise<st
         path,
         good.replace(bug.find, () => bug.put),
       )
-      const said = await strikeBug(copy, bug.point)
-      const found = bug.finds.exec(said)
-      print(`${found ? 'found' : 'NOT FOUND'}: ${bug.name}${found ? ` (${found[0].slice(0, 200)})` : `\n${said}`}`)
+      const output = await strikeBug(copy, bug.point)
+      const found = bug.finds.exec(output)
+      print(`${found ? 'found' : 'NOT FOUND'}: ${bug.name}${found ? ` (${found[0].slice(0, 200)})` : `\n${output}`}`)
       if (!found) unfound.push(bug.name)
     } finally {
       await rm(copy, { recursive: true, force: true })

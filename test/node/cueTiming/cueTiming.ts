@@ -76,9 +76,9 @@ export class CueTimingTest {
     const encoder = '-c:v libx264 -preset ultrafast -bf 0 -g 25 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'
     const picture = `testsrc2=s=160x90:r=${RATE}:d=${FRAMES / RATE}`
     await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder.split(' '), path('bare.h264')])
-    await writeFile(path('said.h264'), insertCaptions(await readFile(path('bare.h264')), 'SWEEP', 15))
+    await writeFile(path('captioned.h264'), insertCaptions(await readFile(path('bare.h264')), 'SWEEP', 15))
     await ffmpeg([
-      ...['-r', String(RATE), '-f', 'h264', '-i', path('said.h264')],
+      ...['-r', String(RATE), '-f', 'h264', '-i', path('captioned.h264')],
       ...['-f', 'lavfi', '-i', `sine=f=440:r=48000:d=${FRAMES / RATE}`],
       ...['-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'mp2', '-b:a', '96k', path('plain.ts')],
     ])
@@ -106,14 +106,14 @@ export class CueTimingTest {
       await runTask(runRequest(taskApi), this.#bench.context())
       const failed = taskApi.fails.map(({ error, reason }) => `${reason}: ${error?.message ?? ''}`)
       if (failed.length > 0) return { ...one, faults: failed, late: Infinity }
-      return await this.#judge(one, taskApi, source)
+      return await this.#faultsOf(one, taskApi, source)
     } finally {
       await taskApi.stop()
     }
   }
 
-  async #judge(one: CueTimingCase, door: FakeTaskApi, source: Buffer): Promise<CueTimingResult> {
-    const objects = storedObjects(door)
+  async #faultsOf(one: CueTimingCase, taskApi: FakeTaskApi, source: Buffer): Promise<CueTimingResult> {
+    const objects = storedObjects(taskApi)
     const spliced = [one.frame, one.frame + AT_ONCE]
     const transport =
       one.form === 'ts'
@@ -226,7 +226,7 @@ function inPlaylist(playlist: string, spliced: readonly number[], origin: number
     else if (!isAt(range.start, spliced[index]!)) faults.push(`date range of cue ${event} at ${range.start} s`)
     const [section] = range?.sections ?? []
     faults.push(
-      ...(section === undefined ? [`no section of cue ${event}`] : told(section, event, spliced[index]!, origin)),
+      ...(section === undefined ? [`no section of cue ${event}`] : cueFaults(section, event, spliced[index]!, origin)),
     )
   }
   if (!isAt(marked.get('out') ?? NaN, spliced[0]!)) faults.push(`EXT-X-CUE-OUT at ${marked.get('out')} s`)
@@ -244,7 +244,7 @@ function inManifest(manifest: string, spliced: readonly number[]): string[] {
     const found = events.find(({ section }) => eventOf(section) === event)
     if (found === undefined) faults.push(`no event of cue ${event}`)
     else if (!isAt(found.start, spliced[index]!)) faults.push(`event of cue ${event} at ${found.start} s`)
-    else faults.push(...told(found.section, event, spliced[index]!, 0))
+    else faults.push(...cueFaults(found.section, event, spliced[index]!, 0))
   }
   const [, template = ''] = /contentType="video".*?<SegmentTemplate (.*?)<\/SegmentTemplate>/s.exec(manifest) ?? []
   const starts = timeline(template)
@@ -269,7 +269,7 @@ function timeline(template: string): number[] {
 }
 
 /** The time in the section itself, on the clock of its segments. */
-function told(section: Uint8Array, event: number, frame: number, origin: number): string[] {
+function cueFaults(section: Uint8Array, event: number, frame: number, origin: number): string[] {
   const info = readSplice(section)
   if (info === null) return [`the section of cue ${event} is damaged`]
   const times = info.command.kind === 'insert' ? info.command.times : []

@@ -32,9 +32,9 @@ for (const form of FORMS)
       const failed = those.filter(({ faults }) => faults.length > 0).length
       const inStream = form === 'HLS-TS' || form === 'ts'
       const farthest = Math.max(...those.map(({ late }) => late))
-      const told = inStream ? `; farthest in the stream: ${farthest.toFixed(2)} frames` : ''
+      const position = inStream ? `; farthest in the stream: ${farthest.toFixed(2)} frames` : ''
       console.log(
-        `${form}, ${mode}, captions ${captions ? 'on' : 'off'}: ${those.length} jobs, ${failed} failures${told}`,
+        `${form}, ${mode}, captions ${captions ? 'on' : 'off'}: ${those.length} jobs, ${failed} failures${position}`,
       )
     }
 process.exitCode = outcomes.some(({ faults }) => faults.length > 0) ? 1 : 0

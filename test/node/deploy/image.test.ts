@@ -74,9 +74,9 @@ describe.skipIf(!CONTAINERS_ENABLED)('the image (skipped unless CONTAINERS names
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       child.stdout.on('data', (lines) => String(lines).includes('"transcoder":"ready"') && child.kill())`
-    const said = await look(`node -e '${script.replaceAll("'", `'"'"'`)}' 2>&1`)
+    const output = await look(`node -e '${script.replaceAll("'", `'"'"'`)}' 2>&1`)
     const of = (what: RegExp) =>
-      said
+      output
         .split('\n')
         .filter((line) => what.test(line))
         .flatMap((line) => /file:\/\/\/app\/(\S+\.ts)/.exec(line)?.slice(1) ?? [])

@@ -24,7 +24,7 @@ export class OpenapiDocument {
   readonly operations: OperationSpec[]
   readonly #json: JsonSchema
   readonly #ajv: Ajv2020
-  readonly #judges = new Map<JsonSchema, ValidateFunction>()
+  readonly #validators = new Map<JsonSchema, ValidateFunction>()
 
   constructor(json: JsonSchema) {
     this.#json = json
@@ -72,13 +72,15 @@ export class OpenapiDocument {
 
   /** Schema violations of a value; [] = none. The schema is one of the document's own. */
   schemaErrors(schema: JsonSchema, value: unknown): string[] {
-    let judge = this.#judges.get(schema)
-    if (!judge) {
-      judge = this.#ajv.compile(absolute(schema) as JsonSchema)
-      this.#judges.set(schema, judge)
+    let validate = this.#validators.get(schema)
+    if (!validate) {
+      validate = this.#ajv.compile(absolute(schema) as JsonSchema)
+      this.#validators.set(schema, validate)
     }
-    if (judge(value)) return []
-    return (judge.errors ?? []).map(({ instancePath, message }) => `${instancePath.replaceAll(/\d+/g, '#')} ${message}`)
+    if (validate(value)) return []
+    return (validate.errors ?? []).map(
+      ({ instancePath, message }) => `${instancePath.replaceAll(/\d+/g, '#')} ${message}`,
+    )
   }
 
   /**

@@ -23,14 +23,14 @@ beforeAll(async () => {
 })
 afterAll(async () => world?.[Symbol.asyncDispose]())
 
-const told = (findings: readonly FuzzFinding[]): string[] => findings.map(describeFinding)
+const described = (findings: readonly FuzzFinding[]): string[] => findings.map(describeFinding)
 
 test.each(SEEDS)(
   'answers are as the document says, seed %i',
   async (seed) => {
     const fuzz = new Fuzzer(world, wire)
     await fuzz.run(REQUESTS, seed)
-    expect(told(fuzz.report.findings)).toEqual([])
+    expect(described(fuzz.report.findings)).toEqual([])
     expect(fuzz.report.requests).toBeGreaterThanOrEqual(REQUESTS)
     for (const status of [200, 400, 401, 403, 404])
       expect(fuzz.report.statuses.get(status), `${status}`).toBeGreaterThan(0)
@@ -41,7 +41,7 @@ test.each(SEEDS)(
 test('malformed HTTP requests are refused or answered completely, and never read as another request', async () => {
   const found: FuzzFinding[] = []
   for (const sending of rawSendings(1)) found.push(...(await sendRaw(world, wire, sending)))
-  expect(told(found)).toEqual([])
+  expect(described(found)).toEqual([])
 }, 300_000)
 
 test('others are served while connections stand still, and many requests on one connection are answered', async () => {

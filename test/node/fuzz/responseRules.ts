@@ -145,17 +145,17 @@ function refusal(request: Request, answer: Response, expected: readonly number[]
 /** Status, type, body and code match the operation. */
 function byDocument(one: OperationSpec, request: Request, answer: Response, facts: RunContext): string[] {
   const { status } = answer
-  const told = one.responses[String(status)]
-  if (told === undefined) return [`status ${status} is not in the document`]
+  const documented = one.responses[String(status)]
+  if (documented === undefined) return [`status ${status} is not in the document`]
   const type = headerOf(answer, 'content-type')?.split(';')[0]?.trim().toLowerCase() ?? null
   if (request.method === 'HEAD') return []
-  if (told.content === undefined) {
+  if (documented.content === undefined) {
     return answer.body.length > 0 ? [`${status} has a body that is not in the document`] : []
   }
-  const ranges = Object.keys(told.content)
+  const ranges = Object.keys(documented.content)
   const range = ranges.find((each) => covers(each, type))
   if (range === undefined) return [`${status} has a type that is not in the document (${type})`]
-  const { schema, examples } = told.content[range]!
+  const { schema, examples } = documented.content[range]!
   // If an error is a page for people, the document says so by its content type.
   if (!isJson(answer)) return status >= 400 && range !== 'text/html' ? [`${status} without the error shape`] : []
   const value = jsonOf(answer)

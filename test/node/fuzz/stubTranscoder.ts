@@ -73,7 +73,7 @@ export class StubTranscoder {
   }
 }
 
-async function door(run: RunRequest, method: string, path: string, body?: object | Buffer): Promise<any> {
+async function callTaskApi(run: RunRequest, method: string, path: string, body?: object | Buffer): Promise<any> {
   const response = await fetch(`${run.task_api_url}/task/${run.task_id}${path}`, {
     method,
     headers: {
@@ -88,18 +88,18 @@ async function door(run: RunRequest, method: string, path: string, body?: object
 
 /** From then on the attempt counts as running. */
 export async function beginTask(run: RunRequest): Promise<void> {
-  await door(run, 'GET', '')
+  await callTaskApi(run, 'GET', '')
 }
 
 /** Stores one small output and completes the task. */
 export async function finishTask(run: RunRequest, path: string): Promise<void> {
   const bytes = Buffer.from('hello world')
   const begun = { path, content_type: 'video/mp4', expected_size: bytes.length }
-  const { upload } = (await door(run, 'POST', '/uploads', begun)) as UploadReply
-  const { etag } = (await door(run, 'PUT', `/uploads/${upload}/1`, bytes)) as { etag: string }
+  const { upload } = (await callTaskApi(run, 'POST', '/uploads', begun)) as UploadReply
+  const { etag } = (await callTaskApi(run, 'PUT', `/uploads/${upload}/1`, bytes)) as { etag: string }
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const object = { path, upload, size: bytes.length, sha256, content_type: 'video/mp4', parts: [{ n: 1, etag }] }
-  await door(run, 'POST', '/finish', {
+  await callTaskApi(run, 'POST', '/finish', {
     objects: [{ ...object, profile: 0, role: 'media' }],
     written: [],
     warnings: [],

@@ -50,8 +50,8 @@ for (const form of forms)
   for (const way of TRUNCATION_MODES) {
     const of = outcomes.filter((outcome) => outcome.form === form && outcome.way === way)
     const codes = Map.groupBy(of, ({ code }) => code ?? 'success')
-    const told = [...codes].map(([code, those]) => `${code} ${those.length}`).join(', ')
+    const counts = [...codes].map(([code, those]) => `${code} ${those.length}`).join(', ')
     const bad = of.filter(({ missing }) => missing.length > 0).length
-    console.log(`${form}, ${way}: ${of.length} cuts: ${told}; successes with missing media: ${bad}`)
+    console.log(`${form}, ${way}: ${of.length} cuts: ${counts}; successes with missing media: ${bad}`)
   }
 process.exitCode = outcomes.some(({ missing }) => missing.length > 0) ? 1 : 0

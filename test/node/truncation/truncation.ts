@@ -144,20 +144,20 @@ export class TruncationTest {
     }
   }
 
-  #cutFile(door: FakeTaskApi, form: SourceFormat, way: TruncationMode, offset: number): void {
-    if (way === 'stored') door.source = { bytes: this.#sources[form].subarray(0, offset) }
+  #cutFile(taskApi: FakeTaskApi, form: SourceFormat, way: TruncationMode, offset: number): void {
+    if (way === 'stored') taskApi.source = { bytes: this.#sources[form].subarray(0, offset) }
     else
-      door.faults.input = ({ request, response }) => {
+      taskApi.faults.input = ({ request, response }) => {
         const first = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
-        door.input(request, response, Math.max(0, offset - first))
+        taskApi.input(request, response, Math.max(0, offset - first))
         return true
       }
   }
 
   /** The offset counts over all resources: the one that contains it is cut, those after it are whole. */
-  #cutPieces(door: FakeTaskApi, form: 'hls' | 'fmp4', way: TruncationMode, offset: number): void {
-    door.source = { bytes: Buffer.from('#EXTM3U\n') }
-    door.task = { ...door.task!, input_name: 'film.m3u8' }
+  #cutPieces(taskApi: FakeTaskApi, form: 'hls' | 'fmp4', way: TruncationMode, offset: number): void {
+    taskApi.source = { bytes: Buffer.from('#EXTM3U\n') }
+    taskApi.task = { ...taskApi.task!, input_name: 'film.m3u8' }
     const { piece, at } = this.#place(form, offset)
     const pieces = this.#pieces[form].map((whole) =>
       way === 'stored' && whole === piece ? { ...whole, bytes: whole.bytes.subarray(0, at) } : whole,
@@ -169,9 +169,9 @@ export class TruncationTest {
     const maps = init === undefined ? [] : [{ key: null, iv: null }]
     const tracks = [{ language: null, maps, segments: described }]
     const description = { playlist_digest: 'p', ended: true, target_seconds: SEGMENT_SECONDS, tracks }
-    door.hls = { description, segments, ...(init === undefined ? {} : { init }) }
+    taskApi.hls = { description, segments, ...(init === undefined ? {} : { init }) }
     if (way === 'stored') return
-    door.faults.piece = ({ request, response }) => {
+    taskApi.faults.piece = ({ request, response }) => {
       if (!request.url!.endsWith(piece.name)) return false
       response.writeHead(200, { 'content-length': String(piece.bytes.length) })
       response.write(piece.bytes.subarray(0, at), () => response.destroy())
@@ -189,8 +189,8 @@ export class TruncationTest {
     return { piece, at: piece.bytes.length }
   }
 
-  async #missing(door: FakeTaskApi, form: SourceFormat, way: TruncationMode, offset: number): Promise<string[]> {
-    const found = await hear(await this.#keep([...door.objects().values()][0]!, 'mp4'))
+  async #missing(taskApi: FakeTaskApi, form: SourceFormat, way: TruncationMode, offset: number): Promise<string[]> {
+    const found = await hear(await this.#keep([...taskApi.objects().values()][0]!, 'mp4'))
     // A transport stream does not declare its length: a truncated one is a shorter video, and all of that must be in
     // the output.
     const shorter = form === 'ts' && way === 'stored'

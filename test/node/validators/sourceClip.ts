@@ -22,7 +22,12 @@ export const SOURCE_CLIP = {
 
 /** A transport stream: H.264, AC-3 5.1, MPEG audio stereo, cues. */
 export async function makeSourceClip(file: (name: string) => string): Promise<string> {
-  const [bare, said, plain, path] = [file('bare.h264'), file('said.h264'), file('plain.ts'), file('source.ts')]
+  const [bare, captioned, plain, path] = [
+    file('bare.h264'),
+    file('captioned.h264'),
+    file('plain.ts'),
+    file('source.ts'),
+  ]
   const { rate, seconds, width, height, eventId, splice, back } = SOURCE_CLIP
   const picture = `testsrc2=s=${width}x${height}:r=${rate}:d=${seconds},noise=alls=12:allf=t`
   // A different tone in each channel at -23 dBFS, and noise, so that no channel can be mistaken for another.
@@ -32,9 +37,9 @@ export async function makeSourceClip(file: (name: string) => string): Promise<st
   // One slice per frame and no B-frames: the order of the messages is the order of the frames.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, '-g', '25', '-b:v', '3000k', bare])
-  await writeFile(said, insertCaptions(await readFile(bare), SOURCE_CLIP.caption, 40))
+  await writeFile(captioned, insertCaptions(await readFile(bare), SOURCE_CLIP.caption, 40))
   await ffmpeg([
-    ...['-r', String(rate), '-f', 'h264', '-i', said],
+    ...['-r', String(rate), '-f', 'h264', '-i', captioned],
     ...['-f', 'lavfi', '-i', surround, '-f', 'lavfi', '-i', stereo],
     ...['-map', '0:v', '-map', '1:a', '-map', '2:a', '-c:v', 'copy'],
     ...['-c:a:0', 'ac3', '-b:a:0', '384k', '-c:a:1', 'mp2', '-b:a:1', '192k', plain],

@@ -34,20 +34,20 @@ export function connectTo(base: string, hangMs = NO_RESPONSE_MS): Connection {
       const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
       let came: Buffer[] = []
       const bound = setTimeout(() => end(false, true), hangMs)
-      const told = (ended: boolean): ParsedStream & { raw: Buffer } => {
+      const received = (ended: boolean): ParsedStream & { raw: Buffer } => {
         const raw = Buffer.concat(came)
         came = [raw]
         return { ...parseResponses(raw, methods, ended), raw }
       }
       function end(ended: boolean, silent = false): void {
         clearTimeout(bound)
-        const all = told(ended)
+        const all = received(ended)
         socket.destroy()
         resolve({ ...all, silent: silent && all.answers.length < methods.length })
       }
       socket.on('data', (chunk) => {
         came.push(chunk)
-        const { answers, broken, raw } = told(false)
+        const { answers, broken, raw } = received(false)
         if (broken !== null || (!toTheEnd && answers.length >= methods.length) || isStream(raw)) end(false)
       })
       socket.on('end', () => end(true))

@@ -31,14 +31,14 @@ async function tool(
   name: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-): Promise<{ code: number; said: string; stdout: string }> {
+): Promise<{ code: number; printed: string; stdout: string }> {
   const bin = name.startsWith('python/') ? join(TOOLS, name) : join(TOOLS, 'node_modules/.bin', name)
   const options = { cwd: tempDir.path, env: { ...process.env, ...env }, maxBuffer: 64 << 20 }
   return execute(bin, args, options).then(
-    ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr, stdout }),
+    ({ stdout, stderr }) => ({ code: 0, printed: stdout + stderr, stdout }),
     (error: { code: number; stdout: string; stderr: string }) => ({
       code: error.code,
-      said: error.stdout + error.stderr,
+      printed: error.stdout + error.stderr,
       stdout: error.stdout,
     }),
   )
@@ -51,8 +51,8 @@ async function compiles(folder: string): Promise<void> {
   expect(files).not.toEqual([])
   const flags = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--module', 'esnext']
   const where = ['--moduleResolution', 'bundler', '--lib', 'es2022,dom,dom.iterable']
-  const { code, said } = await tool('tsc', [...flags, ...where, ...files])
-  expect(said).toBe('')
+  const { code, printed } = await tool('tsc', [...flags, ...where, ...files])
+  expect(printed).toBe('')
   expect(code).toBe(0)
 }
 
@@ -84,14 +84,14 @@ describe.skipIf(skipSuite(installed ? null : MISSING))(
         '--output',
         'spectral.json',
       ]
-      const { code, said } = await tool('spectral', ['lint', ...options, '--format', 'json', 'openapi.json'])
-      expect(JSON.parse(await readFile(tempDir.file('spectral.json'), 'utf8')), said).toEqual([])
-      expect(code, said).toBe(0)
+      const { code, printed } = await tool('spectral', ['lint', ...options, '--format', 'json', 'openapi.json'])
+      expect(JSON.parse(await readFile(tempDir.file('spectral.json'), 'utf8')), printed).toEqual([])
+      expect(code, printed).toBe(0)
     })
 
     test('redocly finds nothing in the document but what redocly.yaml excepts with a reason', async () => {
       const options = ['--config', join(TOOLS, 'redocly.yaml'), '--format', 'json']
-      const { code, said, stdout } = await tool('redocly', ['lint', ...options, 'openapi.json'], {
+      const { code, printed, stdout } = await tool('redocly', ['lint', ...options, 'openapi.json'], {
         REDOCLY_TELEMETRY: 'off',
         REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
       })
@@ -101,7 +101,7 @@ describe.skipIf(skipSuite(installed ? null : MISSING))(
       }
       expect(problems).toEqual([])
       expect(totals).toMatchObject({ errors: 0, warnings: 0 })
-      expect(code, said).toBe(0)
+      expect(code, printed).toBe(0)
     })
 
     test('each operation has a name, a summary, a description and an example of what it answers', () => {
@@ -123,23 +123,30 @@ describe.skipIf(skipSuite(installed ? null : MISSING))(
     })
 
     test('openapi-typescript makes types that compile', async () => {
-      const { code, said } = await tool('openapi-typescript', ['openapi.json', '-o', 'types/schema.ts'])
-      expect(code, said).toBe(0)
+      const { code, printed } = await tool('openapi-typescript', ['openapi.json', '-o', 'types/schema.ts'])
+      expect(code, printed).toBe(0)
       await compiles('types')
     })
 
     test('orval makes a client that compiles', async () => {
       const config = { splicepoint: { input: 'openapi.json', output: { target: 'orval/client.ts', client: 'fetch' } } }
       await writeFile(tempDir.file('orval.config.mjs'), `export default ${JSON.stringify(config)}\n`)
-      const { code, said } = await tool('orval', ['--config', 'orval.config.mjs'])
-      expect(code, said).toBe(0)
+      const { code, printed } = await tool('orval', ['--config', 'orval.config.mjs'])
+      expect(code, printed).toBe(0)
       await compiles('orval')
     })
 
     test('hey-api makes a client that compiles, and that works', async () => {
       const plugins = ['-p', '@hey-api/typescript', '@hey-api/sdk', '@hey-api/client-fetch']
-      const { code, said } = await tool('openapi-ts', ['-i', 'openapi.json', '-o', 'hey', '--no-log-file', ...plugins])
-      expect(code, said).toBe(0)
+      const { code, printed } = await tool('openapi-ts', [
+        '-i',
+        'openapi.json',
+        '-o',
+        'hey',
+        '--no-log-file',
+        ...plugins,
+      ])
+      expect(code, printed).toBe(0)
       await compiles('hey')
       const bundle = tempDir.file('hey.mjs')
       await build({ entryPoints: [tempDir.file('hey/sdk.gen.ts')], outfile: bundle, bundle: true, format: 'esm' })
@@ -169,8 +176,8 @@ describe.skipIf(skipSuite(installed ? null : MISSING))(
 
     test('openapi-python-client makes a client without a warning, and a job is made with it', async () => {
       const options = ['--config', join(TOOLS, 'python.yaml'), '--path', 'openapi.json', '--output-path', 'python']
-      const { code, said } = await tool('python/bin/openapi-python-client', ['generate', ...options])
-      expect(said.trim()).toBe('Generating python')
+      const { code, printed } = await tool('python/bin/openapi-python-client', ['generate', ...options])
+      expect(printed.trim()).toBe('Generating python')
       expect(code).toBe(0)
       await cp(join(TOOLS, 'use.py'), tempDir.file('use.py'))
       await symlink(tempDir.file('python/splicepoint_client'), tempDir.file('splicepoint_client'))
@@ -180,7 +187,7 @@ describe.skipIf(skipSuite(installed ? null : MISSING))(
         FILE: tempDir.file('film.mp4'),
         JOB: JSON.stringify(job),
       })
-      expect(used.code, used.said).toBe(0)
+      expect(used.code, used.printed).toBe(0)
       expect(JSON.parse(used.stdout)).toContain('film-90.mp4')
     })
   },

@@ -47,8 +47,8 @@ function needsCurl(context: TestContext): void {
 /** Violations of the schema at a position of the document. */
 function complaints(place: string[], value: unknown): unknown[] {
   const pointer = place.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')))
-  const judge = ajv.compile({ $ref: `doc#/${pointer.join('/')}` })
-  return judge(value) ? [] : (judge.errors ?? [])
+  const validateSchema = ajv.compile({ $ref: `doc#/${pointer.join('/')}` })
+  return validateSchema(value) ? [] : (validateSchema.errors ?? [])
 }
 
 /** Every member with its path; only the first element of lists, so that an example and an answer can be compared. */

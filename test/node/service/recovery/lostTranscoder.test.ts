@@ -59,8 +59,8 @@ async function startTranscoder(workDir: string) {
   })
   const url = await new Promise<string>((resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const said = JSON.parse(line) as { url?: string }
-      if (said.url !== undefined) resolve(said.url)
+      const message = JSON.parse(line) as { url?: string }
+      if (message.url !== undefined) resolve(message.url)
     })
   })
   return {

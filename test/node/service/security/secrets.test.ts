@@ -188,8 +188,8 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
     const response = await service.call(path, init)
     const text = await response.text()
     // A presigned address contains the access key id; nothing else may.
-    const told = text.replaceAll(/(?<=[?&]X-Amz-Credential=)\w+(?=%2F)/g, '')
-    answers.push(`${path} ${JSON.stringify([...response.headers])} ${told}`)
+    const withoutKeyIds = text.replaceAll(/(?<=[?&]X-Amz-Credential=)\w+(?=%2F)/g, '')
+    answers.push(`${path} ${JSON.stringify([...response.headers])} ${withoutKeyIds}`)
     return text.startsWith('{') ? { status: response.status, ...JSON.parse(text) } : { status: response.status }
   }
   const send = (body: unknown, search = ''): Promise<any> => {

@@ -91,8 +91,8 @@ afterEach(async () => {
   const logs = join(service.stateDir, 'logs')
   const written = await readdir(logs, { withFileTypes: true, recursive: true })
   const files = written.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name)))
-  const said = [service.stderr(), ...service.stdout, ...(await Promise.all(files)).map(String)].join('\n')
-  if (/canary|PRIVATE KEY|ya29/i.test(said)) throw new Error('a log holds a secret')
+  const text = [service.stderr(), ...service.stdout, ...(await Promise.all(files)).map(String)].join('\n')
+  if (/canary|PRIVATE KEY|ya29/i.test(text)) throw new Error('a log holds a secret')
 })
 
 const access = { access_key: pair.accessKey, secret_key: pair.secretKey }
@@ -214,8 +214,8 @@ test.each<[string, string, object, object]>([
   const credentials = { input: side.credentials, output: { ...side.credentials, ...change } }
   const status = await service.run(job(side, side, { cloud_credentials: credentials }))
   expect(status).toMatchObject({ state: 'error', outputs: [], tcode_progress: '0', error })
-  const said = JSON.stringify(status).replaceAll(`${side.root}/`, '')
+  const text = JSON.stringify(status).replaceAll(`${side.root}/`, '')
   for (const secret of ['canary', 'CANARY', 'PRIVATE KEY', 'ya29', mine.pem.slice(40, 80)]) {
-    expect(said).not.toContain(secret)
+    expect(text).not.toContain(secret)
   }
 })

@@ -90,16 +90,16 @@ class Session {
 /** Its listening address, from its output. */
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((done, fail) => {
-    let said = ''
-    const late = setTimeout(() => fail(new Error(`Firefox does not listen: ${said}`)), STEP_TIMEOUT_MS)
+    let printed = ''
+    const late = setTimeout(() => fail(new Error(`Firefox does not listen: ${printed}`)), STEP_TIMEOUT_MS)
     child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const address = /WebDriver BiDi listening on (ws:\S+)/.exec(said)?.[1]
+      printed += chunk.toString()
+      const address = /WebDriver BiDi listening on (ws:\S+)/.exec(printed)?.[1]
       if (address === undefined) return
       clearTimeout(late)
       done(`${address}/session`)
     })
-    child.once('close', () => fail(new Error(`Firefox ended: ${said}`)))
+    child.once('close', () => fail(new Error(`Firefox ended: ${printed}`)))
   })
 }
 

@@ -121,12 +121,12 @@ export const mediainfo: Validator = {
     const all = JSON.parse(stdout) as Track[][]
     const findings = all.flatMap((tracks, index): Finding[] => {
       const [name] = files[index]!
-      const said = remarks(tracks).map((says) => ({ rule: 'conformance', says: `${name}: ${says}` }))
+      const ofFile = remarks(tracks).map((says) => ({ rule: 'conformance', says: `${name}: ${says}` }))
       const media = tracks.filter((track) => track['track_type'] === 'Video' || track['track_type'] === 'Audio')
-      if (media.length === 0) said.push({ rule: 'no tracks', says: name })
+      if (media.length === 0) ofFile.push({ rule: 'no tracks', says: name })
       if (tracks.some((track) => track['istruncated'] === 'Yes' || track['is_truncated'] === 'Yes'))
-        said.push({ rule: 'truncated', says: name })
-      return said
+        ofFile.push({ rule: 'truncated', says: name })
+      return ofFile
     })
     return { findings, report: JSON.stringify(all, null, 1) }
   },

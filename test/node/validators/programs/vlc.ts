@@ -48,9 +48,9 @@ async function play(address: string): Promise<Counted> {
   })
   const closed = new Promise((done) => child.once('close', done))
   let log = ''
-  let said = ''
+  let printed = ''
   child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   child.stdin.on('error', () => undefined)
   try {
     await waitFor(
@@ -58,13 +58,14 @@ async function play(address: string): Promise<Counted> {
       () => {
         child.stdin.write('status\n')
         return (
-          child.exitCode !== null || /\( state (paused|stopped) \)/.test(said.slice(said.lastIndexOf('( new input')))
+          child.exitCode !== null ||
+          /\( state (paused|stopped) \)/.test(printed.slice(printed.lastIndexOf('( new input')))
         )
       },
       JOB_TIMEOUT_MS,
     )
     child.stdin.write('stats\n')
-    await waitFor('its statistics', () => child.exitCode !== null || said.includes('end of statistical info'))
+    await waitFor('its statistics', () => child.exitCode !== null || printed.includes('end of statistical info'))
     child.stdin.write('shutdown\n')
     await closed
   } finally {
@@ -73,9 +74,9 @@ async function play(address: string): Promise<Counted> {
     await rm(home, { recursive: true, force: true, maxRetries: 3 })
   }
   const counts = Object.fromEntries(
-    [...said.matchAll(/^\| ([a-z ]+?)\s*:\s*(\d+)\s*$/gm)].map(([, name, count]) => [name!, Number(count)]),
+    [...printed.matchAll(/^\| ([a-z ]+?)\s*:\s*(\d+)\s*$/gm)].map(([, name, count]) => [name!, Number(count)]),
   )
-  return { log: `${log}\n${said}`, counts }
+  return { log: `${log}\n${printed}`, counts }
 }
 
 /** Errors of demuxers and decoders; not those caused by a machine without a screen, without audio, or busy. */

@@ -46,21 +46,21 @@ beforeEach((context) => requireChromium(context, chromium))
 
 async function open() {
   const { page, complaints } = await openDashboard(browser, address)
-  const told: string[] = []
+  const bodies: string[] = []
   page.on('response', (response) => {
     void response.text().then(
-      (text) => told.push(text),
+      (text) => bodies.push(text),
       () => undefined,
     )
   })
   await page.goto('/')
   await page.getByLabel('Video').setInputFiles(FILE)
   await page.getByRole('button', { name: 'Upload' }).click()
-  return { page, complaints, told }
+  return { page, complaints, bodies }
 }
 
 test('the page uploads from its own origin, its backend creates the job, and no response contains the API key', async () => {
-  const { page, complaints, told } = await open()
+  const { page, complaints, bodies } = await open()
   const status = page.getByRole('status')
   await status.filter({ hasText: /^Uploaded\. Your video is being prepared \(job \d+\)\.$/ }).waitFor()
   const job = Number(/job (\d+)/.exec(await waitForText(status, /job \d+/))?.[1])
@@ -70,8 +70,8 @@ test('the page uploads from its own origin, its backend creates the job, and no 
   expect(Buffer.from(await stored.arrayBuffer()).equals(FILE.buffer)).toBe(true)
   const { uploads }: any = await (await service.call('/uploads')).json()
   expect(uploads[0]).toMatchObject({ name: FILE.name, token: { name: 'a visitor' } })
-  expect(told.length).toBeGreaterThan(1)
-  expect(told.join('\n')).not.toContain(service.ready.api_key)
+  expect(bodies.length).toBeGreaterThan(1)
+  expect(bodies.join('\n')).not.toContain(service.ready.api_key)
   expect(await complaints()).toEqual([])
   await page.context().close()
 })
