@@ -1,10 +1,10 @@
 // The deployment files, as far as they can be checked by reading: rules for the Dockerfile and wrangler.toml.
 // test/node/deploy/image.test.ts builds and runs the image.
 import { access, glob, readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { ROOT } from '../../../scripts/local/localSettings.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../..')
 const text = await readFile(join(ROOT, 'transcoder/Dockerfile'), 'utf8')
 const ignored = await readFile(join(ROOT, '.dockerignore'), 'utf8')
 

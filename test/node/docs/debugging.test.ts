@@ -3,7 +3,7 @@
 // Not in charge of: the routes that serve log and job (stubbed here; test/worker/taskApi/reports.test.ts).
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
@@ -19,8 +19,8 @@ import {
   openAttemptFixture,
   runRequest,
 } from '../../support/transcoder/attemptFixture.ts'
+import { ROOT } from '../../../scripts/local/localSettings.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../..')
 const page = await readFile(join(ROOT, 'docs/debugging.md'), 'utf8')
 const [encodeAgain = '', jobAgain = ''] = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block!)
 const curl = await findOnPath('curl')

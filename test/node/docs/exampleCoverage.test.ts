@@ -2,7 +2,7 @@
 // need no service are checked here, and every link has a target.
 // Not in charge of: examples that need the service (examples.test.ts, readme.test.ts).
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join, normalize, resolve } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { publicEvent } from '#contract/api/answers.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
@@ -12,8 +12,8 @@ import { credentialSchema } from '#contract/job/requestSchema.ts'
 import { publicFigures } from '#contract/api/publicStatus.ts'
 import { webhookPayload } from '#contract/api/webhookMessage.ts'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
+import { ROOT } from '../../../scripts/local/localSettings.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../..')
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
 const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
 const pages = new Map<string, string>()

@@ -2,7 +2,6 @@
 // does not have (example.com, a file) is replaced.
 // Not in charge of: the README's first job (readme.test.ts), the reference (../service/api/openapi.test.ts), which
 // examples exist (exampleCoverage.test.ts).
-import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
@@ -10,6 +9,7 @@ import { beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
 import { fileResources } from '../../support/fileResources.ts'
 import { skipTest } from '../../support/requirement.ts'
+import { runBash, SPLICEPOINT } from '../../support/runProgram.ts'
 import { ffmpeg, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service, waitFor } from '../../support/service.ts'
 import { WebSite } from '../../support/http/webSite.ts'
@@ -46,15 +46,10 @@ async function blocks(page: string, start: string): Promise<string[]> {
 }
 
 /** Runs `npx splicepoint` as the command of this checkout, in any directory. */
-function shell(script: string): Promise<string> {
-  const env = { ...process.env, BASE: service.base, KEY: service.ready.api_key }
-  const npx = `npx() { shift; '${process.execPath}' '${join(ROOT, 'cli/splicepoint.js')}' "$@"; }`
-  return new Promise((resolve, reject) => {
-    execFile('bash', ['-euc', `${npx}\n${script}`], { cwd: tempDir.path, env }, (error, stdout, stderr) => {
-      if (error) reject(new Error(`${error.message}\n${stderr}`))
-      else resolve(stdout)
-    })
-  })
+async function shell(script: string): Promise<string> {
+  const env = { BASE: service.base, KEY: service.ready.api_key }
+  const npx = `npx() { shift; '${process.execPath}' '${SPLICEPOINT}' "$@"; }`
+  return (await runBash(`${npx}\n${script}`, { cwd: tempDir.path, env })).stdout
 }
 
 const idOf = (answer: string): number => Number(/"_auto_generated_id_":(\d+)/.exec(answer)?.[1])

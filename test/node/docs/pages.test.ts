@@ -1,7 +1,7 @@
 // The documentation against the code: every request of docs/recipes.md is accepted, every error code, setting and route
 // is described.
 import { access, readdir, readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
@@ -15,8 +15,8 @@ import {
   VIDEO_PROFILES,
 } from '#contract/limits.ts'
 import { REQUIRED_MIGRATIONS } from '#contract/api/requiredMigrations.ts'
+import { ROOT } from '../../../scripts/local/localSettings.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../..')
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
 const [recipes, troubleshooting, operating, readme, apiPage] = await Promise.all(
   ['docs/recipes.md', 'docs/troubleshooting.md', 'docs/operating.md', 'README.md', 'docs/api.md'].map(read),

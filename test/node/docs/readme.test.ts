@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
 import { fileResources } from '../../support/fileResources.ts'
 import { skipTest } from '../../support/requirement.ts'
+import { runProgram } from '../../support/runProgram.ts'
 import { makeClip, tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service } from '../../support/service.ts'
 import { WebSite } from '../../support/http/webSite.ts'
@@ -38,13 +38,10 @@ async function run(context: TestContext, program: string, args: string[]): Promi
   if (!program.startsWith('/') && (await findOnPath(program)) === null) {
     skipTest(context, `${program} is not installed`)
   }
-  const env = { ...process.env, BASE: service.base, KEY: service.ready.api_key }
-  return new Promise((resolve, reject) => {
-    execFile(program, args, { cwd: tempDir.path, env }, (error, stdout, stderr) => {
-      if (error) reject(new Error(`${error.message}\n${stderr}`))
-      else resolve(stdout)
-    })
-  })
+  const env = { BASE: service.base, KEY: service.ready.api_key }
+  const { code, stdout, stderr } = await runProgram(program, args, { cwd: tempDir.path, env })
+  expect(code, stderr).toBe(0)
+  return stdout
 }
 
 test('the README’s way from a file to a link, command by command, ends in a page that plays without a key', async (context) => {

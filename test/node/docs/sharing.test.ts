@@ -1,13 +1,13 @@
 // In charge of: the commands of docs/sharing.md exactly as shown, and the tar of a job as GNU tar, sha256sum and
 // ffprobe read it.
 // Not in charge of: the pages of docs/sharing.md in a browser (test/node/web/browser/sharedPages.test.ts).
-import { execFile } from 'node:child_process'
 import { readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
 import { fileResources } from '../../support/fileResources.ts'
 import { skipTest } from '../../support/requirement.ts'
+import { runBash } from '../../support/runProgram.ts'
 import { ffmpeg, makeClip, probeFile, tempDirectory } from '../../support/media/media.ts'
 import { jobRequest, ROOT, Service } from '../../support/service.ts'
 
@@ -52,16 +52,10 @@ beforeEach((context: TestContext) => {
   if (missing.length > 0) skipTest(context, `${missing.join(', ')} not installed`)
 })
 
-function shell(script: string, names: Record<string, string> = {}): Promise<string> {
+async function shell(script: string, names: Record<string, string> = {}): Promise<string> {
   const known = { BASE: service.base, KEY: service.ready.api_key, JOB: String(id), LC_ALL: 'C.UTF-8' }
-  return new Promise((resolve, reject) => {
-    execFile(
-      'bash',
-      ['-euc', script],
-      { cwd: tempDir.path, env: { ...process.env, ...known, ...names }, maxBuffer: 2 ** 24 },
-      (error, stdout, stderr) => (error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout + stderr)),
-    )
-  })
+  const { stdout, stderr } = await runBash(script, { cwd: tempDir.path, env: { ...known, ...names } })
+  return stdout + stderr
 }
 
 const block = (start: string): string => {

@@ -1,9 +1,7 @@
 // In charge of: the interface of a validator: an independent program that reads our outputs, and its findings.
 // Not in charge of: which validators exist (allValidators.ts), which findings are accepted (acceptedFindings.ts).
-import { execFile } from 'node:child_process'
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { JOB_TIMEOUT_MS } from '../../support/timeouts.ts'
 import type { JobName } from './validatedJobs.ts'
 import type { Output } from './jobOutputs.ts'
 
@@ -37,34 +35,6 @@ export interface Validator {
   faults: readonly PlantedFault[]
   /** Releases what all its runs share. */
   close?: () => Promise<void>
-}
-
-export interface ProgramResult {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
-interface RunOptions {
-  env?: NodeJS.ProcessEnv
-  cwd?: string
-  uid?: number
-  gid?: number
-  input?: Buffer
-}
-
-/** Runs a program to its end, whatever its exit code. It is killed after a generous time limit. */
-export function runProgram(program: string, args: readonly string[], options: RunOptions = {}): Promise<ProgramResult> {
-  const { input, ...rest } = options
-  return new Promise((done) => {
-    const given = { maxBuffer: 256 << 20, timeout: JOB_TIMEOUT_MS, ...rest }
-    const child = execFile(program, [...args], given, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null
-      done({ code, stdout, stderr: error !== null && code === null ? `${stderr}${error.message}\n` : stderr })
-    })
-    child.stdin?.on('error', () => undefined)
-    child.stdin?.end(input)
-  })
 }
 
 export const filesEndingWith = (output: Output, ...endings: string[]): string[] =>

@@ -1,18 +1,17 @@
 // In charge of: the OpenAPI document in other tools: linters report nothing, generated clients compile and work on a
 // running service.
 // Not in charge of: whether the document matches the service (openapi.test.ts).
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, glob, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openapi } from '../../../../scripts/openapi/openapiDocument.ts'
 import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { skipSuite } from '../../../support/requirement.ts'
+import { runProgram } from '../../../support/runProgram.ts'
 import { ROOT, Service } from '../../../support/service.ts'
 
 const TOOLS = join(ROOT, 'test/clients')
@@ -23,7 +22,6 @@ const installed = ['node_modules/.bin/orval', 'python/bin/openapi-python-client'
   existsSync(join(TOOLS, path)),
 )
 
-const execute = promisify(execFile)
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 
 /** Runs a tool of test/clients in the workspace; returns its output, whatever its exit code. */
@@ -31,17 +29,10 @@ async function tool(
   name: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-): Promise<{ code: number; printed: string; stdout: string }> {
+): Promise<{ code: number | null; printed: string; stdout: string }> {
   const bin = name.startsWith('python/') ? join(TOOLS, name) : join(TOOLS, 'node_modules/.bin', name)
-  const options = { cwd: tempDir.path, env: { ...process.env, ...env }, maxBuffer: 64 << 20 }
-  return execute(bin, args, options).then(
-    ({ stdout, stderr }) => ({ code: 0, printed: stdout + stderr, stdout }),
-    (error: { code: number; stdout: string; stderr: string }) => ({
-      code: error.code,
-      printed: error.stdout + error.stderr,
-      stdout: error.stdout,
-    }),
-  )
+  const { code, stdout, stderr } = await runProgram(bin, args, { cwd: tempDir.path, env })
+  return { code, printed: stdout + stderr, stdout }
 }
 
 /** Compiles as a user would: strict, including the types of libraries. */

@@ -1,6 +1,5 @@
 // In charge of: the OpenAPI document: it is valid, and the service conforms to it. Every command of the reference is
 // run unchanged, and its answer is checked against the schema and the example.
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -16,6 +15,7 @@ import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { skipTest } from '../../../support/requirement.ts'
+import { runBash } from '../../../support/runProgram.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 let service: Service
@@ -68,14 +68,7 @@ interface Told {
 async function shell(line: string, env: Record<string, string> = {}): Promise<Told> {
   const known = { BASE: service.base, KEY: service.ready.api_key, ADMIN_KEY: service.ready.admin_key, ...env }
   const wrapped = `curl() { command curl -sS -o answer -w '%{http_code}' "$@"; }\n: > answer\n${line}`
-  const status = await new Promise<string>((resolve, reject) => {
-    execFile(
-      'bash',
-      ['-euc', wrapped],
-      { cwd: tempDir.path, env: { ...process.env, ...known } },
-      (error, stdout, stderr) => (error ? reject(new Error(`${line}\n${stderr}`)) : resolve(stdout)),
-    )
-  })
+  const { stdout: status } = await runBash(wrapped, { cwd: tempDir.path, env: known })
   const text = await readFile(tempDir.file('answer'), 'utf8')
   return { status: Number(status), text, json: /^[[{]/.test(text) ? JSON.parse(text) : null }
 }

@@ -1,10 +1,9 @@
 // In charge of: the command against the real service, as users and their scripts run it.
-import { execFile, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { commandTable } from '../../../../cli/commandTable.ts'
 import { Client } from '../../../../client/nodeClient.ts'
@@ -13,9 +12,8 @@ import { fileResources } from '../../../support/fileResources.ts'
 import { sampled } from '../../../support/longForm.ts'
 import { decodeFrames, makeClip, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
-import { jobRequest, ROOT, Service } from '../../../support/service.ts'
-
-const LAUNCHER = join(ROOT, 'cli/splicepoint.js')
+import { runProgram, SPLICEPOINT, type ProgramResult } from '../../../support/runProgram.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
 
 let service: Service
 let media: PausableFileServer
@@ -28,28 +26,13 @@ beforeAll(async () => {
   service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host }))
 })
 
-interface Ran {
-  code: number
-  stdout: string
-  stderr: string
-}
-
 function environment(change: Record<string, string> = {}): NodeJS.ProcessEnv {
   const known = service ? { SPLICEPOINT_URL: service.base, SPLICEPOINT_KEY: service.ready.api_key } : {}
   return { ...process.env, ...known, ...change }
 }
 
-function splicepoint(args: string[], options: { env?: Record<string, string>; stdin?: string } = {}): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [LAUNCHER, ...args],
-      { cwd: tempDir.path, env: environment(options.env) },
-      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    )
-    child.stdin?.end(options.stdin ?? '')
-  })
-}
+const splicepoint = (args: string[], { env = {}, stdin = '' } = {}): Promise<ProgramResult> =>
+  runProgram(process.execPath, [SPLICEPOINT, ...args], { cwd: tempDir.path, env: environment(env), input: stdin })
 
 const hashOf = async (path: string): Promise<string> =>
   createHash('sha256')
@@ -150,7 +133,7 @@ describe('a job', () => {
     media.pauseAt(0.3)
     const created = await splicepoint(['submit', media.url, '-r', '180', '--json'])
     const id = String(JSON.parse(created.stdout)._auto_generated_id_)
-    const child = spawn(process.execPath, [LAUNCHER, 'status', id, '--watch'], {
+    const child = spawn(process.execPath, [SPLICEPOINT, 'status', id, '--watch'], {
       cwd: tempDir.path,
       env: environment(),
     })
@@ -428,11 +411,10 @@ test.each(sampled(['bash', 'zsh', 'fish'], 1))('completion for %s names every co
 
 test('bash completes commands, options and values by the script', async () => {
   const { stdout } = await splicepoint(['completion', 'bash'])
-  const complete = (...words: string[]): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const script = `${stdout}\nCOMP_WORDS=(splicepoint ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _splicepoint; echo "\${COMPREPLY[*]}"`
-      execFile('bash', ['-c', script], (error, out) => (error ? reject(error) : resolve(out.trim())))
-    })
+  const complete = async (...words: string[]): Promise<string> => {
+    const script = `${stdout}\nCOMP_WORDS=(splicepoint ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _splicepoint; echo "\${COMPREPLY[*]}"`
+    return (await runProgram('bash', ['-c', script])).stdout.trim()
+  }
   expect(await complete('st')).toBe('status')
   expect(await complete('submit', '--no')).toBe('--no-audio')
   expect(await complete('submit', '--codec', 'h')).toBe('h.264 hevc')

@@ -1,6 +1,5 @@
 // In charge of: `splicepoint doctor` against the real service: a healthy one passes and is left unchanged; a lost
 // attempt, a store that refuses and a queue without a consumer are reported.
-import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import { S3Server } from '../../../fakes/s3Server.ts'
 import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
+import { runProgram, SPLICEPOINT } from '../../../support/runProgram.ts'
 import { ROOT, Service, waitFor } from '../../../support/service.ts'
 
 const keys = { accessKey: 'AKIADOCTOREXAMPLE', secretKey: 'doctor/secret' }
@@ -28,12 +28,12 @@ beforeAll(async () => {
 })
 
 interface Ran {
-  code: number
+  code: number | null
   report: any
   stderr: string
 }
 
-function doctor(of: Service, args: string[], env: Record<string, string> = {}): Promise<Ran> {
+async function doctor(of: Service, args: string[], env: Record<string, string> = {}): Promise<Ran> {
   const known = {
     SPLICEPOINT_KEY: of.ready.api_key,
     SPLICEPOINT_ADMIN_KEY: of.ready.admin_key,
@@ -42,17 +42,11 @@ function doctor(of: Service, args: string[], env: Record<string, string> = {}): 
     AWS_REGION: 'eu-west-1',
     AWS_ENDPOINT_URL: `http://${s3.host}`,
   }
-  return new Promise((done, fail) => {
-    execFile(
-      process.execPath,
-      [join(ROOT, 'cli/splicepoint.js'), 'doctor', of.base, '--json', ...args],
-      { cwd: tempDir.path, env: { ...process.env, ...known, ...env } },
-      (error, stdout, stderr) => {
-        if (stdout === '') fail(new Error(stderr))
-        else done({ code: error === null ? 0 : Number(error.code), report: JSON.parse(stdout), stderr })
-      },
-    )
-  })
+  const options = { cwd: tempDir.path, env: { ...known, ...env } }
+  const command = [SPLICEPOINT, 'doctor', of.base, '--json', ...args]
+  const { code, stdout, stderr } = await runProgram(process.execPath, command, options)
+  if (stdout === '') throw new Error(stderr)
+  return { code, report: JSON.parse(stdout), stderr }
 }
 
 const all = ({ report }: Ran): Check[] => Object.values<Check[]>(report.sections).flat()

@@ -1,15 +1,14 @@
 // In charge of: the command in a terminal of 80 columns (Python's pty), with every line that it draws.
 // Not in charge of: what the commands do (commands.test.ts), lines of other widths (node/cli/output.test.ts).
-import { execFile } from 'node:child_process'
 import { rename } from 'node:fs/promises'
-import { join } from 'node:path'
 import { beforeAll, expect, test, type TestContext } from 'vitest'
 import { widthOf } from '../../../../cli/text/terminal.ts'
 import { findOnPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
 import { fileResources } from '../../../support/fileResources.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { skipTest } from '../../../support/requirement.ts'
-import { ROOT, Service } from '../../../support/service.ts'
+import { runProgram, SPLICEPOINT } from '../../../support/runProgram.ts'
+import { Service } from '../../../support/service.ts'
 
 const COLUMNS = 80
 /** Runs a program on a pseudo-terminal and prints everything that the terminal received. */
@@ -44,7 +43,7 @@ beforeAll(async () => {
 })
 
 interface Shown {
-  code: number
+  code: number | null
   /** Lines that were overwritten. */
   drawn: string[]
   /** The remaining lines. */
@@ -53,25 +52,19 @@ interface Shown {
 
 async function show(context: TestContext, args: string[], env: Record<string, string> = {}): Promise<Shown> {
   if ((await findOnPath('python3')) === null) skipTest(context, 'python3 is not installed')
-  const command = [process.execPath, join(ROOT, 'cli/splicepoint.js'), ...args]
+  const command = [process.execPath, SPLICEPOINT, ...args]
   const known = { SPLICEPOINT_URL: service.base, SPLICEPOINT_KEY: service.ready.api_key, LC_ALL: 'C.UTF-8', ...env }
-  return new Promise((resolve) => {
-    execFile(
-      'python3',
-      ['-c', TERMINAL, String(COLUMNS), ...command],
-      { cwd: tempDir.path, env: { ...process.env, ...known }, maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout) => {
-        const rows = stdout.replaceAll('\r\n', '\n').split('\n')
-        const frames = rows.map((row) => row.split('\r\u001B[2K'))
-        const lines = frames.map((each) => each.at(-1) ?? '')
-        resolve({
-          code: error === null ? 0 : Number(error.code),
-          drawn: frames.flat().filter((each) => each !== ''),
-          lines,
-        })
-      },
-    )
-  })
+  const options = { cwd: tempDir.path, env: known }
+  const { code, stdout } = await runProgram('python3', ['-c', TERMINAL, String(COLUMNS), ...command], options)
+  const frames = stdout
+    .replaceAll('\r\n', '\n')
+    .split('\n')
+    .map((row) => row.split('\r\u001B[2K'))
+  return {
+    code,
+    drawn: frames.flat().filter((each) => each !== ''),
+    lines: frames.map((each) => each.at(-1) ?? ''),
+  }
 }
 
 /** Only addresses may be longer than the terminal is wide. */

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process'
 import { appendFile, mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { runProgram, type ProgramResult } from '../../../support/runProgram.ts'
 import { ROOT } from '../../../support/service.ts'
 
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
@@ -13,13 +13,9 @@ beforeAll(async () => {
 afterAll(() => tempDir?.[Symbol.asyncDispose]())
 
 /** Like `npm run demo -- FILE` from the scratch directory, which also holds its temporary files. */
-function demo(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, INIT_CWD: tempDir.path, TMPDIR: tempDir.file('tmp') }
-  return new Promise((resolve) => {
-    execFile(process.execPath, [join(ROOT, 'scripts/demo.ts'), ...args], { env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
-    })
-  })
+function demo(...args: string[]): Promise<ProgramResult> {
+  const env = { INIT_CWD: tempDir.path, TMPDIR: tempDir.file('tmp') }
+  return runProgram(process.execPath, [join(ROOT, 'scripts/demo.ts'), ...args], { env })
 }
 
 test('a file with a space in its name and no audio is transcoded and checked, and leaves only the outputs', async () => {

@@ -1,8 +1,9 @@
 // In charge of: the loudness that a job requested, measured by libebur128 in the decoded outputs.
 // Not in charge of: decoding, which ffmpeg does.
 import { ffmpeg, probeFile } from '../../../support/media/media.ts'
-import { absolutePath, filesEndingWith, runProgram, type Finding, type Validator } from '../validator.ts'
+import { absolutePath, filesEndingWith, type Finding, type Validator } from '../validator.ts'
 import { missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'
+import { runProgram } from '../../../support/runProgram.ts'
 
 const TARGET = { lufs: -23, tolerance: 0.5, peak: -1 }
 

@@ -1,9 +1,10 @@
 // In charge of: GStreamer's own demuxers and adaptive streaming, which play every format to its end.
 // Not in charge of: the content of video and audio.
 import type { JobName } from '../validatedJobs.ts'
-import { rewriteFile, runProgram, type Finding, type Validator } from '../validator.ts'
+import { rewriteFile, type Finding, type Validator } from '../validator.ts'
 import { missingPrograms, scriptPath, SYSTEM_PYTHON } from '../installedPrograms.ts'
 import { SOURCE_CLIP } from '../sourceClip.ts'
+import { runProgram } from '../../../support/runProgram.ts'
 
 const PATHS: Partial<Record<JobName, readonly string[]>> = {
   'mp4-h264': ['film.mp4'],

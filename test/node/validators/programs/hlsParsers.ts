@@ -5,18 +5,11 @@
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import * as HLS from 'hls-parser'
-import {
-  absolutePath,
-  rewriteFile,
-  filesEndingWith,
-  replaceText,
-  runProgram,
-  type Finding,
-  type Validator,
-} from '../validator.ts'
+import { absolutePath, rewriteFile, filesEndingWith, replaceText, type Finding, type Validator } from '../validator.ts'
 import { missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'
 import type { Output } from '../jobOutputs.ts'
 import { readSegmentSizes } from '../segmentSizes.ts'
+import { runProgram } from '../../../support/runProgram.ts'
 
 /** In strict mode it throws where it would otherwise tolerate an error. */
 function strictly(text: string): { playlist: HLS.types.MasterPlaylist | HLS.types.MediaPlaylist | null; says: string } {

@@ -3,11 +3,12 @@
 // Not in charge of: the content of video and audio.
 import { join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
-import { absolutePath, rewriteFile, filesEndingWith, runProgram, type Finding, type Validator } from '../validator.ts'
+import { absolutePath, rewriteFile, filesEndingWith, type Finding, type Validator } from '../validator.ts'
 import { VALIDATORS_DIR, missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'
 import { mp4Files } from './mp4ff.ts'
 import type { Output } from '../jobOutputs.ts'
 import { transportStreams } from './tsAnalyzers.ts'
+import { runProgram } from '../../../support/runProgram.ts'
 
 const POLICIES: readonly JobName[] = [
   'mp4-h264',

@@ -4,18 +4,11 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
-import {
-  absolutePath,
-  rewriteFile,
-  filesEndingWith,
-  replaceText,
-  runProgram,
-  type Finding,
-  type Validator,
-} from '../validator.ts'
+import { absolutePath, rewriteFile, filesEndingWith, replaceText, type Finding, type Validator } from '../validator.ts'
 import { goProgram, missingPrograms } from '../installedPrograms.ts'
 import type { Output } from '../jobOutputs.ts'
 import { SOURCE_CLIP } from '../sourceClip.ts'
+import { runProgram } from '../../../support/runProgram.ts'
 
 /** Whole files; for segmented output one file per rendition: its init segment with its segments. */
 export async function mp4Files(output: Output): Promise<[string, string][]> {

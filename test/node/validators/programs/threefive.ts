@@ -1,19 +1,12 @@
 // In charge of: cues as threefive reads them: in transport streams, in HLS date ranges and in DASH events.
 // Not in charge of: where segments end.
 import { readFile } from 'node:fs/promises'
-import {
-  absolutePath,
-  rewriteFile,
-  filesEndingWith,
-  replaceText,
-  runProgram,
-  type Finding,
-  type Validator,
-} from '../validator.ts'
+import { absolutePath, rewriteFile, filesEndingWith, replaceText, type Finding, type Validator } from '../validator.ts'
 import { missingPrograms, PYTHON, scriptPath } from '../installedPrograms.ts'
 import { readPackets } from '../../../support/media/media.ts'
 import { SOURCE_CLIP } from '../sourceClip.ts'
 import { transportStreams } from './tsAnalyzers.ts'
+import { runProgram } from '../../../support/runProgram.ts'
 
 interface Cue {
   command: string

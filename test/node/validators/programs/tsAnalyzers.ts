@@ -4,9 +4,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobName } from '../validatedJobs.ts'
-import { absolutePath, rewriteFile, runProgram, type PlantedFault, type Finding, type Validator } from '../validator.ts'
+import { absolutePath, rewriteFile, type PlantedFault, type Finding, type Validator } from '../validator.ts'
 import { goProgram, missingPrograms } from '../installedPrograms.ts'
 import type { Output } from '../jobOutputs.ts'
+import { runProgram } from '../../../support/runProgram.ts'
 
 const JOBS: readonly JobName[] = [
   'ts-h264-cbr',

@@ -9,7 +9,7 @@ import { readPesTimestamps } from '../../../../../transcoder/formats/mpegts/cloc
 import { payloadOf, pidOf, isPayloadStart } from '../../../../../transcoder/formats/mpegts/packet.ts'
 import { Multiplexer, type MultiplexOptions } from '../../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
 import { missingPrograms, scriptPath, SYSTEM_PYTHON } from '../../../validators/installedPrograms.ts'
-import { runProgram } from '../../../validators/validator.ts'
+
 import { serveDirectory } from '../../../../support/http/directoryServer.ts'
 import { ffmpeg, tempDirectory } from '../../../../support/media/media.ts'
 import { splitPackets } from '../../../../support/mpegts/cueClips.ts'
@@ -17,6 +17,7 @@ import { DESCRIPTOR, displaySet, withSubtitles, type Page } from '../../../../su
 import { checkTstd } from '../../../../support/mpegts/tstdModel.ts'
 import { skipSuite } from '../../../../support/requirement.ts'
 import { audio, encoded, ORIGIN, video, type Stream } from '../../../../support/mpegts/encodedStream.ts'
+import { runProgram } from '../../../../support/runProgram.ts'
 
 const SECONDS = 6
 const options: MultiplexOptions = {
