@@ -20,7 +20,7 @@ export interface SourceStat {
 }
 
 export interface SourceBody extends SourceStat {
-  /** The requested bytes; the whole object if `partial` is false. */
+  /** The requested bytes; the whole object if `isPartial` is false. */
   body: ReadableStream<Uint8Array>
   isPartial: boolean
   /** Offset of the first byte of `body` in the object. */

@@ -68,7 +68,10 @@ test.each([
 test('a database without tables has its own error', async () => {
   const where = other({ DB: failing('D1_ERROR: no such table: jobs: SQLITE_ERROR') })
   const [status, health] = await requestWithEnv(where, 'GET', '/health')
-  expect([status, health.missing]).toEqual([503, [expect.stringContaining('lacks tables or columns; apply the migrations (npm run migrate')]])
+  expect([status, health.missing]).toEqual([
+    503,
+    [expect.stringContaining('lacks tables or columns; apply the migrations (npm run migrate')],
+  ])
 })
 
 test('0 bytes of uploads are a bound, and so are 0 jobs', async () => {

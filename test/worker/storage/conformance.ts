@@ -87,7 +87,7 @@ export function sourceConformance(fixture: SourceFixture): Check[] {
 
   check('a read without a range is the whole object', async () => {
     const read = await (await fixture.open(SAMPLE_BYTES)).read(null)
-    expect(read).toMatchObject({ partial: false, offset: 0, length: SAMPLE_BYTES.length, size: SAMPLE_BYTES.length })
+    expect(read).toMatchObject({ isPartial: false, offset: 0, length: SAMPLE_BYTES.length, size: SAMPLE_BYTES.length })
     expect(same(await bytesOf(read.body), SAMPLE_BYTES)).toBe(true)
   })
 
@@ -102,7 +102,7 @@ export function sourceConformance(fixture: SourceFixture): Check[] {
   each(spans)('a range:', async (_, offset, length) => {
     const read = await (await fixture.open(SAMPLE_BYTES)).read(length === undefined ? { offset } : { offset, length })
     const expected = SAMPLE_BYTES.subarray(offset, length === undefined ? undefined : offset + length)
-    expect(read).toMatchObject({ partial: true, offset, length: expected.length, size: SAMPLE_BYTES.length })
+    expect(read).toMatchObject({ isPartial: true, offset, length: expected.length, size: SAMPLE_BYTES.length })
     expect(same(await bytesOf(read.body), expected)).toBe(true)
   })
 

@@ -125,7 +125,7 @@ describe('an http server that', () => {
     const source = answering(200, { 'content-length': '10' })
     expect(await source.stat()).toMatchObject({ ranges: false, size: 10 })
     const read = await source.read({ offset: 4, length: 2 })
-    expect(read).toMatchObject({ ranges: false, partial: false, offset: 0, length: 10 })
+    expect(read).toMatchObject({ ranges: false, isPartial: false, offset: 0, length: 10 })
     expect(await new Response(read.body).text()).toBe('x'.repeat(10))
   })
 

@@ -224,7 +224,7 @@ describe('an error is reported by kind, with the provider’s code and no secret
     const { bucket, ...access } = change
     const bucketAddress = s3BucketAddress(bucket ?? 'films', null, null)
     const used = { ...keys, ...access }
-    const store = { ...storeOf(fake.fetch), place: bucketAddress, sign: sigV4Signer(used, bucketAddress.region) }
+    const store = { ...storeOf(fake.fetch), bucketAddress, sign: sigV4Signer(used, bucketAddress.region) }
     for (const [operation, error] of Object.entries(await everything(store))) {
       // A missing object need not be deleted.
       if (operation === 'delete' && code === 'no_such_bucket') continue
