@@ -13,19 +13,19 @@ export interface Attempt {
   engine: Engine
   settings: Settings
   log: Log
-  door: TaskClient
-  gateway: LoopbackServer
+  taskClient: TaskClient
+  loopback: LoopbackServer
   workspace: Workspace
-  lanes: TransferLimiter
+  limiter: TransferLimiter
   progress: ProgressTracker
   /** Aborted with the first reason that ends the run; everything in progress listens to it. */
-  halt: AbortController
+  controller: AbortController
 }
 
 /** What an attempt reports about its end while it runs. */
 export interface AttemptOutlook {
   /** Only the report of success to the Worker is left. */
-  ending: () => void
+  onCommitting: () => void
   /** Sets the function that predicts how many seconds the attempt still needs; null = unknown. */
-  predict: (rest: () => number | null) => void
+  setEstimator: (rest: () => number | null) => void
 }

@@ -15,10 +15,10 @@ export class StaleAttempt extends Error {
 }
 
 /** Why a run is ended from outside. None of these is an error of the job. */
-export type AbortKind = 'cancelled' | 'interrupted' | 'stopped' | 'unheard'
+export type AbortKind = 'cancelled' | 'interrupted' | 'stopped' | 'heartbeat_lost'
 
 /**
- * cancelled: by the client; interrupted: the process ends; stopped: a newer attempt exists; unheard: no heartbeat was
+ * cancelled: by the client; interrupted: the process ends; stopped: a newer attempt exists; heartbeat_lost: no heartbeat was
  * answered for too long.
  */
 export class AttemptAbort extends Error {

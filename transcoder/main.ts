@@ -32,11 +32,11 @@ try {
   engine.catch(() => undefined) // reported below, and by every attempt that waits for it
   const control = new ControlServer({
     ...settings,
-    engine: preparing.then((prepared) => ({ version: prepared.engine.version, cell: prepared.cell })),
+    engine: preparing.then((prepared) => ({ version: prepared.engine.version, sandbox: prepared.sandbox })),
     log,
-    run: async (request, halt, outlook) => {
+    run: async (request, controller, outlook) => {
       const { runTask } = await import('./pipeline/runTask.ts')
-      await runTask(request, { engine, settings, log, halt, outlook })
+      await runTask(request, { engine, settings, log, controller, outlook })
     },
   })
 
@@ -56,15 +56,15 @@ try {
   process.on('SIGINT', stop)
 
   const url = await control.listen()
-  const say = (transcoder: 'listening' | 'ready'): void => {
+  const announce = (transcoder: 'listening' | 'ready'): void => {
     // Milliseconds since the process started.
     const line = { transcoder, url, pid: process.pid, after_ms: Math.round(performance.now()) }
     process.stdout.write(`${JSON.stringify(line)}\n`)
   }
-  say('listening')
+  announce('listening')
   listening.resolve()
   await preparing.then(
-    () => say('ready'),
+    () => announce('ready'),
     async (error: unknown) => {
       fail(error)
       await control.close()

@@ -17,7 +17,7 @@ export interface Settings {
    */
   threads: number
   /** The most bytes that are read of a source without a stated length. */
-  maxUnsizedBytes: number
+  maxUnknownSizeBytes: number
   /** How long an attempt may continue after SIGTERM if that is enough to finish it (server/drain.ts). */
   drainSeconds: number
   /** The workspace of an attempt that did not succeed stays on disk, for debugging. */
@@ -38,8 +38,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const port = Number(env['PORT'] ?? '0')
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error(`PORT must be a number from 0 to 65535, not "${env['PORT']}".`)
-  const maxUnsizedBytes = Number(env['MAX_UNSIZED_BYTES'] || MAX_UNKNOWN_SIZE_BYTES)
-  if (!Number.isSafeInteger(maxUnsizedBytes) || maxUnsizedBytes < 1)
+  const maxUnknownSizeBytes = Number(env['MAX_UNSIZED_BYTES'] || MAX_UNKNOWN_SIZE_BYTES)
+  if (!Number.isSafeInteger(maxUnknownSizeBytes) || maxUnknownSizeBytes < 1)
     throw new Error(`MAX_UNSIZED_BYTES must be a whole number of bytes, not "${env['MAX_UNSIZED_BYTES']}".`)
   const drainSeconds = Number(env['DRAIN_SECONDS'] || DRAIN_SECONDS)
   if (!(drainSeconds >= 0 && drainSeconds <= 86_400))
@@ -54,7 +54,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     secret: env['TRANSCODER_SECRET'] || null,
     workDir: env['WORK_DIR'] || tmpdir(),
     threads,
-    maxUnsizedBytes,
+    maxUnknownSizeBytes,
     drainSeconds,
     keepWork: keepWork === '1',
     version: env['SPLICEPOINT_VERSION'] || '0.1.0',

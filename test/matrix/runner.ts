@@ -62,7 +62,7 @@ async function segments(body: object, source: string, directory: string): Promis
       engine: await testFfmpeg(),
       settings: { ...readSettings({}), workDir: join(directory, 'attempts') },
       log: createLog(() => undefined),
-      halt: new AbortController(),
+      controller: new AbortController(),
     })
     const [failure] = taskApi.fails
     if (failure !== undefined) throw new Error(failure.error?.message ?? failure.reason)

@@ -13,19 +13,19 @@ const HEAD_BYTES = 40 * 1024 * 1024
 
 /** Adds the caption languages to the source if the captions are written to files. */
 export async function withCaptionLanguages(
-  gateway: Pick<LoopbackServer, 'read'>,
+  loopback: Pick<LoopbackServer, 'read'>,
   spec: JobSpec,
   media: MediaInfo,
   signal: AbortSignal,
 ): Promise<MediaInfo> {
   const { video } = media
   if (video?.closedCaptions !== true || spec.closedCaptions !== true || spec.packaging === null) return media
-  return { ...media, video: { ...video, captionLanguages: await findLanguages(gateway, media, signal) } }
+  return { ...media, video: { ...video, captionLanguages: await findLanguages(loopback, media, signal) } }
 }
 
 /** ISO 639-2 by channel; empty for any other container, and if none is stated. */
 async function findLanguages(
-  gateway: Pick<LoopbackServer, 'read'>,
+  loopback: Pick<LoopbackServer, 'read'>,
   media: MediaInfo,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
@@ -34,7 +34,7 @@ async function findLanguages(
   const tables = new Map([[0, new SectionAssembler()]])
   const reader = new PacketReader()
   let read = 0
-  for await (const chunk of gateway.read(signal)) {
+  for await (const chunk of loopback.read(signal)) {
     for (const packet of reader.push(chunk))
       for (const section of tables.get(pidOf(packet))?.push(packet) ?? []) {
         for (const table of readPat(section)?.values() ?? [])

@@ -16,7 +16,7 @@ const HEAD_BYTES = 40 * 1024 * 1024
  * bytes show that the source has no cues; the rest is then not read.
  */
 export async function findCues(
-  gateway: Pick<LoopbackServer, 'read'>,
+  loopback: Pick<LoopbackServer, 'read'>,
   media: MediaInfo,
   startSeconds: number,
   signal: AbortSignal,
@@ -26,11 +26,11 @@ export async function findCues(
   const scan = new CueScan(pid, Math.round(startSeconds * TICKS_PER_SECOND), media.program?.number ?? null)
   const reader = new PacketReader()
   let read = 0
-  for await (const chunk of gateway.read(signal)) {
+  for await (const chunk of loopback.read(signal)) {
     for (const packet of reader.push(chunk)) scan.push(packet)
     read += chunk.length
     if (scan.isFutile || (read > HEAD_BYTES && scan.found.pids.length === 0)) return null
-    if (scan.isFlooded)
+    if (scan.isOverLimit)
       throw new TaskError('source_damaged', 'The source has more SCTE-35 cues than any broadcast could use.')
   }
   for (const packet of reader.end()) scan.push(packet)

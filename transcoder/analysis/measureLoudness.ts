@@ -43,29 +43,32 @@ export async function measureLoudness(
   options: Options,
 ): Promise<MediaInfo> {
   const target = spec.loudnessLufs
-  const wanted = loudnessMeasurements(spec, media).map((sound): MeasuredBranch => ({ ...sound, gainDb: null }))
+  const wanted = loudnessMeasurements(spec, media).map((measurement): MeasuredBranch => ({
+    ...measurement,
+    gainDb: null,
+  }))
   if (target === null || wanted.length === 0) return media
   const input = [...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []), '-i', url]
   const levels = await runEbur128(engine, url, input, wanted, media, options)
-  const sounds = wanted.flatMap(({ stream, mix }, index) => {
+  const measurements = wanted.flatMap(({ stream, mix }, index) => {
     const level = levels[index]
     return level === undefined || level === null ? [] : [{ stream, mix, ...level, limited: [] }]
   })
-  const tries = sounds.flatMap(({ stream, ...sound }) =>
-    limiterGains(sound, target).map((gainDb) => ({ stream, mix: sound.mix, gainDb })),
+  const tries = measurements.flatMap(({ stream, ...measurement }) =>
+    limiterGains(measurement, target).map((gainDb) => ({ stream, mix: measurement.mix, gainDb })),
   )
   const tried = tries.length === 0 ? [] : await runEbur128(engine, url, input, tries, media, options)
   return {
     ...media,
     audio: media.audio.map((audio) => ({
       ...audio,
-      loudness: sounds
+      loudness: measurements
         .filter(({ stream }) => stream === audio.number)
-        .map(({ stream, ...sound }): MeasuredLoudness => ({
-          ...sound,
+        .map(({ stream, ...measurement }): MeasuredLoudness => ({
+          ...measurement,
           limited: tries.flatMap((attempt, index) => {
             const integratedLufs = tried[index]?.integratedLufs ?? null
-            const same = attempt.stream === stream && attempt.mix === sound.mix
+            const same = attempt.stream === stream && attempt.mix === measurement.mix
             return same && integratedLufs !== null ? [{ gainDb: attempt.gainDb, integratedLufs }] : []
           }),
         })),

@@ -82,8 +82,8 @@ function probeError(error: FfprobeError): TaskError {
     return new TaskError('source_unreachable', 'The source could not be inspected in time: it answers too slowly.')
   if (error.ended === 'too_much_output')
     return new TaskError('source_damaged', 'The source’s headers are larger than those of any real file.')
-  const verdict = explainExit(error)
-  const code: JobErrorCode = verdict?.code ?? 'source_damaged'
+  const failure = explainExit(error)
+  const code: JobErrorCode = failure?.code ?? 'source_damaged'
   if (LOW_SCORE.test(error.stderr))
     return new TaskError('source_not_media', 'The source is not a media file: its content does not match its name.')
   if (code === 'source_damaged' && /Invalid data found/.test(error.stderr) && !CONTAINER.test(error.stderr))
@@ -91,5 +91,5 @@ function probeError(error: FfprobeError): TaskError {
   // ffprobe encodes nothing, so the source caused the failure.
   if (code === 'encoder_failed')
     return new TaskError('source_damaged', 'The source is damaged: it could not be inspected.')
-  return new TaskError(code, verdict?.message ?? 'The source could not be inspected.')
+  return new TaskError(code, failure?.message ?? 'The source could not be inspected.')
 }

@@ -76,38 +76,38 @@ interface SeekPosition {
   /** Options of the input. */
   input: string[]
   /** Number of frames that are scored, one per second. */
-  pictures: number
+  frames: number
 }
 
 /** `seconds` null: the source is read from its beginning. */
 function* readings(seconds: number | null): Generator<SeekPosition> {
   if (seconds === null) {
-    yield { input: ['-t', `${HEAD_SECONDS}`], pictures: HEAD_SECONDS }
+    yield { input: ['-t', `${HEAD_SECONDS}`], frames: HEAD_SECONDS }
     return
   }
   const at = (part: number) => ['-ss', (seconds * part).toFixed(3)]
   // The key frame before that position needs the least decoding.
-  yield { input: ['-noaccurate_seek', ...at(POSITIONS[0]!)], pictures: 1 }
-  for (const part of POSITIONS) yield { input: at(part), pictures: 1 }
+  yield { input: ['-noaccurate_seek', ...at(POSITIONS[0]!)], frames: 1 }
+  for (const part of POSITIONS) yield { input: at(part), frames: 1 }
   // In case seeking does not work.
-  yield { input: [], pictures: 1 }
+  yield { input: [], frames: 1 }
 }
 
 /** Outputs each frame twice: as the preview, and small and grey for the score. */
 function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read: SeekPosition): string[] {
   const { zscale } = engine.features
   const size = uprightSize(video)
-  const picture = readSourceVideo(video, size)
+  const sourceVideo = readSourceVideo(video, size)
   const aspect = toNumber(size.display)
   const [width, height] = fitSide(Math.min(MAX_SIDE, Math.max(size.height, size.height * aspect)), aspect)
   const source = {
-    picture: zscale ? picture : withoutColorConversion(picture),
+    picture: zscale ? sourceVideo : withoutColorConversion(sourceVideo),
     scaler: zscale ? ('zscale' as const) : ('scale' as const),
   }
   const graph = [
     `[${videoSpecifier(usedPids(media))}]`,
     [
-      ...(read.pictures > 1 ? ['fps=1:start_time=0:round=up'] : []),
+      ...(read.frames > 1 ? ['fps=1:start_time=0:round=up'] : []),
       // Deinterlaces: moving objects would otherwise show combing. Frames not flagged as interlaced stay unchanged.
       ...(video.fieldOrder === 'progressive' ? [] : ['bwdif=mode=send_frame:parity=auto:deint=interlaced']),
       ...previewFilters(source, width, height),
@@ -115,7 +115,7 @@ function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read:
     ].join(','),
     `;[copy]scale=${SCORE_SIZE}:${SCORE_SIZE}:flags=area,format=gray[grey]`,
   ].join('')
-  const count = ['-frames:v', `${read.pictures}`]
+  const count = ['-frames:v', `${read.frames}`]
   return [
     ...['-filter_complex', graph],
     ...previewArgs('[still]', count, `pipe:${FIRST_PIPE_FD}`),
@@ -131,13 +131,13 @@ async function captureStill(
 ): Promise<ScoredStill[]> {
   let jpegs: Uint8Array[] = []
   let greys = Buffer.alloc(0)
-  const takers = [
+  const pipeReaders = [
     async (stream: Readable) => void (jpegs = (await readJpegs(stream)) ?? []),
     async (stream: Readable) => {
       for await (const chunk of stream) greys = Buffer.concat([greys, chunk as Buffer])
     },
   ]
-  await runFfmpeg(engine, args, { cwd, purpose: 'make the poster', signal, stallMs: TOTAL_MS, takers })
+  await runFfmpeg(engine, args, { cwd, purpose: 'make the poster', signal, stallMs: TOTAL_MS, pipeReaders })
   const size = SCORE_SIZE * SCORE_SIZE
   return jpegs.flatMap((jpeg, index) => {
     const grey = greys.subarray(index * size, (index + 1) * size)

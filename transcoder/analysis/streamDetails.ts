@@ -39,10 +39,10 @@ export async function readStreamDetails(
   url: string,
   spec: JobSpec,
   probed: MediaInfo,
-  places: ScratchDirs,
+  dirs: ScratchDirs,
 ): Promise<MediaInfo> {
   const deep = needsDeepProbe(spec, probed)
-  const media = deep ? await probe(engine, url, { ...places, deep, program: spec.program }) : probed
+  const media = deep ? await probe(engine, url, { ...dirs, deep, program: spec.program }) : probed
   const input = [...inputFlags(url), ...(deep ? DEEP_PROBE_FLAGS : []), '-i', url]
   const audio = []
   for (const stream of media.audio) {
@@ -52,29 +52,29 @@ export async function readStreamDetails(
             engine,
             input,
             ['-map', audioSpecifier(usedPids(media), stream.number), '-c', 'copy', '-frames:a', '1', '-f', 'data'],
-            places,
+            dirs,
           ),
         )
       : null
     audio.push(header === null ? stream : { ...stream, ...header })
   }
-  const video = media.video === null ? null : { ...media.video, ...(await lookIntoPictures(media.video)) }
+  const video = media.video === null ? null : { ...media.video, ...(await readVideoDetails(media.video)) }
   return { ...media, video, audio }
 
-  async function lookIntoPictures(stream: VideoStream): Promise<Partial<VideoStream>> {
+  async function readVideoDetails(stream: VideoStream): Promise<Partial<VideoStream>> {
     const pad = videoSpecifier(usedPids(media))
-    const commonFrameRate = stream.variableFrameRate ? await readCommonFrameRate(engine, url, stream, places) : null
-    const brightness = requestsHdr(spec, stream) ? await readHdrMetadata(engine, input, pad, places) : {}
-    const found = await extractVideo(engine, input, pad, stream, places)
+    const commonFrameRate = stream.variableFrameRate ? await readCommonFrameRate(engine, url, stream, dirs) : null
+    const brightness = requestsHdr(spec, stream) ? await readHdrMetadata(engine, input, pad, dirs) : {}
+    const found = await extractVideo(engine, input, pad, stream, dirs)
     if (found === null) return { ...brightness, commonFrameRate }
-    const { pictures, codec } = found
-    const { captions, activeFormat } = readUserData(pictures, codec)
+    const { elementaryStream, codec } = found
+    const { captions, activeFormat } = readUserData(elementaryStream, codec)
     return {
       ...brightness,
       commonFrameRate,
       closedCaptions: stream.closedCaptions || captions.length > 0,
       captionChannels: captionChannels(captions),
-      severalCaptionMessages: hasMultipleCaptionMessages(pictures, codec),
+      severalCaptionMessages: hasMultipleCaptionMessages(elementaryStream, codec),
       activeFormat,
     }
   }
@@ -95,10 +95,10 @@ export async function detectCaptions(
   engine: FfmpegPrograms,
   url: string,
   video: VideoStream,
-  places: ScratchDirs,
+  dirs: ScratchDirs,
 ): Promise<string[]> {
-  const found = await extractVideo(engine, [...inputFlags(url), '-i', url], '0:V:0', video, places)
-  return found === null ? [] : captionChannels(readUserData(found.pictures, found.codec).captions)
+  const found = await extractVideo(engine, [...inputFlags(url), '-i', url], '0:V:0', video, dirs)
+  return found === null ? [] : captionChannels(readUserData(found.elementaryStream, found.codec).captions)
 }
 
 async function extractVideo(
@@ -106,17 +106,17 @@ async function extractVideo(
   input: readonly string[],
   pad: string,
   stream: VideoStream,
-  places: ScratchDirs,
-): Promise<{ pictures: Uint8Array; codec: VideoCodec } | null> {
+  dirs: ScratchDirs,
+): Promise<{ elementaryStream: Uint8Array; codec: VideoCodec } | null> {
   const codec = videoCodecOfSource(stream.codec)
   if (codec === null) return null
-  const early = (await places.early) ?? null
-  if (early !== null) return { pictures: early, codec }
+  const early = (await dirs.early) ?? null
+  if (early !== null) return { elementaryStream: early, codec }
   // ffmpeg's raw muxer for the codec writes the stream with start codes.
-  return { pictures: await extractStream(engine, input, picturesOf(pad, stream.codec), places), codec }
+  return { elementaryStream: await extractStream(engine, input, extractArgs(pad, stream.codec), dirs), codec }
 }
 
-function picturesOf(pad: string, format: string): string[] {
+function extractArgs(pad: string, format: string): string[] {
   return ['-map', pad, '-c', 'copy', '-t', `${VIDEO_SAMPLE_SECONDS}`, '-fs', `${VIDEO_SAMPLE_BYTES}`, '-f', format]
 }
 
@@ -124,20 +124,20 @@ function picturesOf(pad: string, format: string): string[] {
 const EARLY = { codec: 'h264', pad: videoSpecifier(null) }
 
 /** Whether the frames that `beginPictures` extracts are this source's video. */
-export function isTakenEarly(media: MediaInfo): boolean {
+export function canExtractEarly(media: MediaInfo): boolean {
   return media.video?.codec === EARLY.codec && videoSpecifier(usedPids(media)) === EARLY.pad
 }
 
 /** Starts before the streams of the source are known. Null if that failed. Never rejects. */
-export async function beginPictures(
+export async function startVideoExtraction(
   engine: FfmpegPrograms,
   url: string,
-  places: ScratchDirs,
+  dirs: ScratchDirs,
 ): Promise<Uint8Array | null> {
   try {
     const input = [...inputFlags(url), '-i', url]
-    const taken = await extractStream(engine, input, picturesOf(EARLY.pad, EARLY.codec), places)
-    return taken.length > 0 ? taken : null
+    const extracted = await extractStream(engine, input, extractArgs(EARLY.pad, EARLY.codec), dirs)
+    return extracted.length > 0 ? extracted : null
   } catch {
     return null
   }
@@ -159,10 +159,10 @@ async function extractStream(
   engine: FfmpegPrograms,
   input: readonly string[],
   output: readonly string[],
-  places: ScratchDirs,
+  dirs: ScratchDirs,
 ): Promise<Uint8Array> {
   // A unique name: two renditions may be examined at the same time.
-  const file = join(places.scratch, `inspected-${randomUUID()}`)
+  const file = join(dirs.scratch, `inspected-${randomUUID()}`)
   const args = [
     ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
     ...input,
@@ -171,13 +171,13 @@ async function extractStream(
   ]
   try {
     await runFfmpeg(engine, args, {
-      cwd: places.cwd,
+      cwd: dirs.cwd,
       purpose: 'read captions and audio headers',
-      creates: [file],
+      outputFiles: [file],
       limits: { fileBytes: MAX_EXTRACT_BYTES },
-      ...(places.signal === undefined ? {} : { signal: places.signal }),
+      ...(dirs.signal === undefined ? {} : { signal: dirs.signal }),
     })
-    places.signal?.throwIfAborted()
+    dirs.signal?.throwIfAborted()
     return await readFile(file).catch(() => new Uint8Array())
   } finally {
     await rm(file, { force: true })

@@ -19,7 +19,7 @@ interface FileStamp {
 interface EngineCache {
   /** Digest of the code that asks: another version of it may check for more. */
   questions: string
-  engine: Omit<Engine, 'cell'>
+  engine: Omit<Engine, 'sandbox'>
   witnesses: FileStamp[]
 }
 

@@ -20,7 +20,7 @@ export interface ProcessExit {
   signal: string | null
   stderr: string
   /** The run was long enough to have used up its processor time; missing = not known. */
-  mayLackCpu?: boolean
+  mayHaveReachedCpuLimit?: boolean
 }
 
 export interface ExitFailure {
@@ -100,7 +100,8 @@ export function explainExit(ending: ProcessExit): ExitFailure | null {
   // On SIGXCPU ffmpeg exits with 255 (123 from the fourth signal on; one is sent every second) and a message that is
   // only logged at a more verbose level. Newer versions exit with 255 for other errors too (−1 and EPERM), so the
   // processor time is considered as well.
-  if ((ending.code === 255 || ending.code === 123) && ending.mayLackCpu !== false) return SIGNAL_CAUSES['SIGXCPU']!
+  if ((ending.code === 255 || ending.code === 123) && ending.mayHaveReachedCpuLimit !== false)
+    return SIGNAL_CAUSES['SIGXCPU']!
   const last = ending.stderr.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? ''
   return {
     code: 'encoder_failed',

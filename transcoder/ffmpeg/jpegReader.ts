@@ -4,7 +4,7 @@
 // (segmenter/sidecarFiles.ts).
 import type { Readable } from 'node:stream'
 import { EngineError } from './engineError.ts'
-import { FormatError } from '../formats/streamError.ts'
+import { FormatError } from '../formats/formatError.ts'
 import { JpegSplitter } from '../formats/jpegSplitter.ts'
 
 /** A day of sheets if the source does not state its duration; far more than any video has. */
@@ -13,14 +13,14 @@ const MAX_BYTES = 256 * 1024 * 1024
 /** Reads to the end. Resolves with null if the last JPEG is truncated: ffmpeg's exit explains the error better. */
 export async function readJpegs(stream: Readable): Promise<Uint8Array[] | null> {
   const splitter = new JpegSplitter()
-  const pictures: Uint8Array[] = []
+  const jpegs: Uint8Array[] = []
   let bytes = 0
   try {
     for await (const chunk of stream)
-      for (const picture of splitter.push(chunk as Buffer)) {
-        bytes += picture.length
+      for (const jpeg of splitter.push(chunk as Buffer)) {
+        bytes += jpeg.length
         if (bytes > MAX_BYTES) throw new EngineError('output_too_large', 'The thumbnails exceeded their maximum size.')
-        pictures.push(picture)
+        jpegs.push(jpeg)
       }
     splitter.end()
   } catch (error) {
@@ -28,5 +28,5 @@ export async function readJpegs(stream: Readable): Promise<Uint8Array[] | null> 
     if (error.code === 'cut off') return null
     throw new EngineError('output_broken', error.message, error)
   }
-  return pictures
+  return jpegs
 }

@@ -20,7 +20,7 @@ export interface Engine {
   build: string
   features: EngineFeatures
   /** The sandbox in which they run (sandboxProbe.ts). */
-  cell?: Sandbox
+  sandbox?: Sandbox
 }
 
 /** Versions of libavutil, which development builds ("N-113000-g…") state too: 5.1 has 57.28, 7.0 has 59.8. */

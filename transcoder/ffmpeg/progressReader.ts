@@ -23,12 +23,12 @@ function number(text: string | undefined): number | null {
  * Fields may be `N/A`, absent or negative at the start.
  */
 export function progressReader(onReport: (progress: FfmpegProgress) => void): (chunk: string) => void {
-  let rest = ''
+  let partialLine = ''
   let fields = new Map<string, string>()
   return (chunk) => {
-    const lines = (rest + chunk).split('\n')
+    const lines = (partialLine + chunk).split('\n')
     // ffmpeg's lines are short: of a longer line only the beginning is kept.
-    rest = (lines.pop() ?? '').slice(0, 4096)
+    partialLine = (lines.pop() ?? '').slice(0, 4096)
     for (const line of lines) {
       const at = line.indexOf('=')
       if (at <= 0) continue

@@ -26,7 +26,7 @@ export interface FfmpegPrograms {
   ffmpeg: string
   ffprobe: string
   /** What this machine supports (sandboxProbe.ts); without it, the measures that need no probe are used. */
-  cell?: Sandbox
+  sandbox?: Sandbox
   /** Called at the beginning of every run; the function that it returns is called at the end. */
   onRun?: (start: RunStart) => (end: RunEnd) => void
 }
@@ -60,15 +60,15 @@ export interface RunOptions {
    * True while a reader of an output waits for something other than ffmpeg: ffmpeg then makes no progress without being
    * stuck.
    */
-  isHeld?: () => boolean
+  isBlocked?: () => boolean
   /** Files that it writes. In a sandbox with a user of its own, no others can be created; none = it writes no file. */
-  creates?: readonly string[]
+  outputFiles?: readonly string[]
   limits?: Partial<SandboxLimits>
   /**
    * Readers of outputs `pipe:3`, `pipe:4`, …: each reads to the end, and ffmpeg waits for slow ones. If one rejects,
    * ffmpeg is ended and `runFfmpeg` rejects with the same reason.
    */
-  takers?: readonly ((stream: Readable) => Promise<void>)[]
+  pipeReaders?: readonly ((stream: Readable) => Promise<void>)[]
 }
 
 export interface FfmpegResult {
@@ -81,7 +81,7 @@ export interface FfmpegResult {
   /** The last progress report; null if there was none. */
   progress: FfmpegProgress | null
   /** The run was long enough to have used up its limit of processor time. */
-  mayLackCpu: boolean
+  mayHaveReachedCpuLimit: boolean
 }
 
 /** ffprobe failed. `stderr` is without loopback addresses; `code` null = killed. */
@@ -126,19 +126,19 @@ export async function runFfmpeg(
 ): Promise<FfmpegResult> {
   let ended: FfmpegResult['ended'] = 'exit'
   let progress: FfmpegProgress | null = null
-  const { takers = [] } = options
-  const cell = await spawnProcess(engine, engine.ffmpeg, args, options, takers.length)
+  const { pipeReaders: readers = [] } = options
+  const ffmpegProcess = await spawnProcess(engine, engine.ffmpeg, args, options, readers.length)
   const stop = (why: 'aborted' | 'stalled') => {
     if (ended === 'exit') ended = why
-    cell.kill()
+    ffmpegProcess.kill()
   }
 
   const stallMs = options.stallMs ?? STALL_MS
-  const bark = (): void => {
-    if (options.isHeld?.() === true) watchdog = setTimeout(bark, stallMs)
+  const onStall = (): void => {
+    if (options.isBlocked?.() === true) watchdog = setTimeout(onStall, stallMs)
     else stop('stalled')
   }
-  let watchdog = setTimeout(bark, stallMs)
+  let watchdog = setTimeout(onStall, stallMs)
   const read = progressReader((report) => {
     const moved =
       progress === null ||
@@ -148,33 +148,40 @@ export async function runFfmpeg(
     progress = report
     if (moved) {
       clearTimeout(watchdog)
-      watchdog = setTimeout(bark, stallMs)
+      watchdog = setTimeout(onStall, stallMs)
     }
     options.onProgress?.(report)
   })
   const decoder = new StringDecoder('utf8')
-  cell.child.stdout?.on('data', (chunk: Buffer) => read(decoder.write(chunk)))
+  ffmpegProcess.child.stdout?.on('data', (chunk: Buffer) => read(decoder.write(chunk)))
 
   const abort = () => stop('aborted')
   options.signal?.addEventListener('abort', abort, { once: true })
   if (options.signal?.aborted === true) abort()
-  const taken = Promise.all(
-    takers.map((take, index) =>
-      take(cell.child.stdio[FIRST_PIPE_FD + index] as Readable).catch((error: unknown) => {
-        cell.kill()
+  const readersDone = Promise.all(
+    readers.map((take, index) =>
+      take(ffmpegProcess.child.stdio[FIRST_PIPE_FD + index] as Readable).catch((error: unknown) => {
+        ffmpegProcess.kill()
         throw error
       }),
     ),
   )
-  taken.catch(() => undefined) // handled after ffmpeg has ended
+  readersDone.catch(() => undefined) // handled after ffmpeg has ended
   try {
-    const { code, signal } = await cell.closed
-    if (ended === 'exit') cell.requireOwnEnd(signal)
-    await taken.catch((error: unknown) => {
+    const { code, signal } = await ffmpegProcess.closed
+    if (ended === 'exit') ffmpegProcess.requireNotKilled(signal)
+    await readersDone.catch((error: unknown) => {
       // If ffmpeg was stopped, a broken stream is the consequence and not an error of its own.
       if (ended === 'exit') throw error
     })
-    return { ended, code, signal, stderr: cell.stderr(), progress, mayLackCpu: cell.mayLackCpu() }
+    return {
+      ended,
+      code,
+      signal,
+      stderr: ffmpegProcess.stderr(),
+      progress,
+      mayHaveReachedCpuLimit: ffmpegProcess.mayHaveReachedCpuLimit(),
+    }
   } finally {
     clearTimeout(watchdog)
     options.signal?.removeEventListener('abort', abort)
@@ -197,14 +204,14 @@ export async function runFfprobe(
   const timeoutMs = options.timeoutMs ?? PROBE_TIMEOUT_MS
   // Some of its decoders use several threads.
   const limits = { cpuSeconds: (timeoutMs / 1000) * PROBE_CORES, ...options.limits }
-  const cell = await spawnProcess(engine, engine.ffprobe, args, { ...options, limits })
+  const ffprobeProcess = await spawnProcess(engine, engine.ffprobe, args, { ...options, limits })
   const stop = (why: FfprobeError['ended']) => {
     if (ended === 'exit') ended = why
-    cell.kill()
+    ffprobeProcess.kill()
   }
   const chunks: Buffer[] = []
   let bytes = 0
-  cell.child.stdout?.on('data', (chunk: Buffer) => {
+  ffprobeProcess.child.stdout?.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > PROBE_OUTPUT_BYTES) stop('too_much_output')
     else chunks.push(chunk)
@@ -214,9 +221,9 @@ export async function runFfprobe(
   options.signal?.addEventListener('abort', abort, { once: true })
   if (options.signal?.aborted === true) abort()
   try {
-    const { code, signal } = await cell.closed
-    if (ended === 'exit') cell.requireOwnEnd(signal)
-    if (ended !== 'exit' || code !== 0) throw new FfprobeError(ended, code, signal, cell.stderr())
+    const { code, signal } = await ffprobeProcess.closed
+    if (ended === 'exit') ffprobeProcess.requireNotKilled(signal)
+    if (ended !== 'exit' || code !== 0) throw new FfprobeError(ended, code, signal, ffprobeProcess.stderr())
     return Buffer.concat(chunks).toString('utf8')
   } finally {
     clearTimeout(timer)
@@ -231,9 +238,9 @@ interface RunningProcess {
   /** Sends SIGTERM to the whole group now, SIGKILL after a grace period. */
   kill: () => void
   /** False if the run was so short that all cores together cannot have used up the processor time. */
-  mayLackCpu: () => boolean
+  mayHaveReachedCpuLimit: () => boolean
   /** @throws EngineError if it was ended by a SIGKILL that this process did not send. */
-  requireOwnEnd: (signal: NodeJS.Signals | null) => void
+  requireNotKilled: (signal: NodeJS.Signals | null) => void
 }
 
 /** A transcoder works on one attempt at a time: all of these belong to it. */
@@ -243,15 +250,15 @@ async function spawnProcess(
   engine: FfmpegPrograms,
   program: string,
   args: readonly string[],
-  options: Pick<RunOptions, 'cwd' | 'purpose' | 'creates' | 'limits' | 'onLine'>,
+  options: Pick<RunOptions, 'cwd' | 'purpose' | 'outputFiles' | 'limits' | 'onLine'>,
   pipes = 0,
 ): Promise<RunningProcess> {
-  const cell = engine.cell ?? (await minimalSandbox())
-  const { creates = [], cwd } = options
-  const limits = { ...defaultLimits, ...(creates.length === 0 ? { fileBytes: 0 } : {}), ...options.limits }
-  await createOutputFiles(creates, cell.user)
-  const [command, ...words] = sandboxedCommand(cell, program, args, { limits, cwd })
-  const child = spawn(command, words, {
+  const sandbox = engine.sandbox ?? (await minimalSandbox())
+  const { outputFiles = [], cwd } = options
+  const limits = { ...defaultLimits, ...(outputFiles.length === 0 ? { fileBytes: 0 } : {}), ...options.limits }
+  await createOutputFiles(outputFiles, sandbox.user)
+  const [command, ...commandArgs] = sandboxedCommand(sandbox, program, args, { limits, cwd })
+  const child = spawn(command, commandArgs, {
     cwd,
     // A process group of its own: it can be ended as a whole, and a Ctrl-C for the transcoder does not reach it first.
     detached: true,
@@ -261,7 +268,7 @@ async function spawnProcess(
   })
   running.add(child)
   const began = performance.now()
-  const told = engine.onRun?.({ program, args, purpose: options.purpose ?? basename(program) })
+  const onEnd = engine.onRun?.({ program, args, purpose: options.purpose ?? basename(program) })
   let tail = Buffer.alloc(0)
   const keep = (chunk: Buffer) => {
     tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
@@ -289,7 +296,7 @@ async function spawnProcess(
     isKilledByUs = true
     clearUp()
     // Ends all processes of this user, but not while another program of the attempt is running.
-    if (running.size === 1) void killUserProcesses(cell.user)
+    if (running.size === 1) void killUserProcesses(sandbox.user)
     killer = setTimeout(() => {
       for (const stream of child.stdio) stream?.destroy()
     }, PIPE_CLOSE_MS)
@@ -306,7 +313,7 @@ async function spawnProcess(
     isClosed = true
     running.delete(child)
     lines?.end()
-    told?.({ code, stderr: stderr() })
+    onEnd?.({ code, stderr: stderr() })
     resolve({ code, signal })
   })
   return {
@@ -315,7 +322,7 @@ async function spawnProcess(
       clearTimeout(killer)
     }),
     stderr,
-    mayLackCpu: () => {
+    mayHaveReachedCpuLimit: () => {
       const seconds = (performance.now() - began) / 1000
       return limits.cpuSeconds > 0 && seconds * availableParallelism() >= limits.cpuSeconds - CPU_ROUNDING_SECONDS
     },
@@ -325,7 +332,7 @@ async function spawnProcess(
       send('SIGTERM')
       killer ??= setTimeout(finish, GRACE_MS)
     },
-    requireOwnEnd: (signal) => {
+    requireNotKilled: (signal) => {
       if (signal !== 'SIGKILL' || isKilledByUs) return
       const message = 'ffmpeg was killed from outside, most likely because the machine ran out of memory.'
       throw new EngineError('killed', message)
@@ -338,19 +345,19 @@ const MAX_LINE = 4096
 
 function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => void; end: () => void } {
   const decoder = new StringDecoder('utf8')
-  let rest = ''
+  let partialLine = ''
   return {
     push: (chunk) => {
-      const lines = (rest + decoder.write(chunk)).split('\n')
-      rest = lines.pop() ?? ''
+      const lines = (partialLine + decoder.write(chunk)).split('\n')
+      partialLine = lines.pop() ?? ''
       for (const line of lines) onLine(line)
-      if (rest.length <= MAX_LINE) return
-      onLine(rest)
-      rest = ''
+      if (partialLine.length <= MAX_LINE) return
+      onLine(partialLine)
+      partialLine = ''
     },
     end: () => {
-      if (rest !== '') onLine(rest)
-      rest = ''
+      if (partialLine !== '') onLine(partialLine)
+      partialLine = ''
     },
   }
 }

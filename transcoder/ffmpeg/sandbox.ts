@@ -44,14 +44,14 @@ export interface Sandbox {
   /** Flags of setpriv that were found to work. */
   privileges: readonly string[]
   /** Programs with flags that lower the priority and let the kernel end the process first if memory runs out. */
-  humble: readonly string[]
+  niceCommand: readonly string[]
   /** The command that starts a program without any network; null = not possible. */
-  offline: readonly string[] | null
+  noNetworkCommand: readonly string[] | null
   user: SandboxUser | null
   /** 0 = no limit. */
   memoryBytes: number
   /** Processes and threads of `user` at once. They are counted by user: without a user of its own there is no limit. */
-  processes: number
+  maxProcesses: number
 }
 
 /** SIGXCPU is sent first, on which ffmpeg ends; SIGKILL this much later. */
@@ -62,7 +62,7 @@ export const PDEATHSIG_FLAGS = ['--pdeathsig', 'KILL'] as const
 /** For programs that run before the machine was probed. */
 export async function minimalSandbox(): Promise<Sandbox> {
   const [setpriv, prlimit] = await Promise.all([findOnPath('setpriv'), findOnPath('prlimit')])
-  const none = { humble: [], offline: null, user: null, memoryBytes: 0, processes: 0 }
+  const none = { niceCommand: [], noNetworkCommand: null, user: null, memoryBytes: 0, maxProcesses: 0 }
   return { ...none, setpriv, prlimit, privileges: setpriv === null ? [] : PDEATHSIG_FLAGS }
 }
 
@@ -71,40 +71,42 @@ export async function minimalSandbox(): Promise<Sandbox> {
  * Pure.
  */
 export function sandboxedCommand(
-  cell: Sandbox,
+  sandbox: Sandbox,
   program: string,
   args: readonly string[],
   { limits, cwd }: { limits: SandboxLimits; cwd: string },
 ): [string, ...string[]] {
   const { memoryBytes, cpuSeconds, fileBytes } = limits
-  const memory = memoryBytes > 0 ? memoryBytes : cell.memoryBytes
+  const memory = memoryBytes > 0 ? memoryBytes : sandbox.memoryBytes
   const flag = (name: string, value: number | null) => (value !== null && value > 0 ? [`--${name}=${value}`] : [])
   // Only addresses of the loopback server are http: without one there is nothing to connect to.
   const networked = args.some((arg) => arg.startsWith('http://'))
-  const [command = program, ...words] = [
-    ...(networked ? [] : (cell.offline ?? [])),
-    ...cell.humble,
-    ...(cell.setpriv === null || cell.privileges.length === 0 ? [] : [cell.setpriv, ...cell.privileges, '--']),
-    ...(cell.prlimit === null
+  const [command = program, ...rest] = [
+    ...(networked ? [] : (sandbox.noNetworkCommand ?? [])),
+    ...sandbox.niceCommand,
+    ...(sandbox.setpriv === null || sandbox.privileges.length === 0
+      ? []
+      : [sandbox.setpriv, ...sandbox.privileges, '--']),
+    ...(sandbox.prlimit === null
       ? []
       : [
-          cell.prlimit,
+          sandbox.prlimit,
           // No core files: they would contain the customer's media.
           '--core=0',
           ...flag('as', limits.addressSpaceBytes),
           ...flag('data', memory),
           ...(fileBytes === null ? [] : [`--fsize=${Math.max(0, fileBytes)}`]),
           ...flag('nofile', limits.openFiles),
-          ...flag('nproc', cell.user === null ? 0 : cell.processes),
+          ...flag('nproc', sandbox.user === null ? 0 : sandbox.maxProcesses),
           ...(cpuSeconds > 0 ? [`--cpu=${Math.ceil(cpuSeconds)}:${Math.ceil(cpuSeconds) + CPU_GRACE_SECONDS}`] : []),
           '--',
         ]),
     program,
     // The directories above the attempt's own may be closed to other users. The process starts inside, and reaches the
     // neighbouring files by a relative path.
-    ...(cell.user === null ? args : args.map((arg) => arg.replaceAll(`${dirname(cwd)}/`, '../'))),
+    ...(sandbox.user === null ? args : args.map((arg) => arg.replaceAll(`${dirname(cwd)}/`, '../'))),
   ]
-  return [command, ...words]
+  return [command, ...rest]
 }
 
 /**

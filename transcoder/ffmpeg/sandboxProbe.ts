@@ -45,15 +45,15 @@ const PROCESSES_PER_CORE = 64
 export async function probeSandbox(
   programs: FfmpegPrograms,
   workDir: string,
-): Promise<{ cell: Sandbox; report: SandboxReport }> {
+): Promise<{ sandbox: Sandbox; report: SandboxReport }> {
   await mkdir(workDir, { recursive: true })
   const root = await mkdtemp(join(workDir, 'splicepoint-cell-'))
   const cwd = join(root, 'cwd')
   await mkdir(cwd, { mode: 0o700 })
   const report: SandboxReport = { in_force: ['process_group', 'environment'], missing: {} }
-  const tried = async (names: string[], cell: Sandbox, script = 'exit 0'): Promise<boolean> => {
+  const probe = async (names: string[], sandbox: Sandbox, script = 'exit 0'): Promise<boolean> => {
     try {
-      await runFfprobe({ ...programs, ffprobe: '/bin/sh', cell }, ['-c', script, 'sh'], {
+      await runFfprobe({ ...programs, ffprobe: '/bin/sh', sandbox }, ['-c', script, 'sh'], {
         cwd,
         timeoutMs: 20_000,
       })
@@ -66,26 +66,26 @@ export async function probeSandbox(
   }
   try {
     const plain: Sandbox = { ...(await minimalSandbox()), prlimit: null, privileges: [] }
-    const cell: Sandbox = { ...plain, memoryBytes: memoryLimit(), processes: 0 }
+    const sandbox: Sandbox = { ...plain, memoryBytes: memoryLimit(), maxProcesses: 0 }
     // Each is tried alone and all at the same time: one that fails must not affect the others, and the start must not
     // take a second.
     await Promise.all([
-      probeLimits(cell, tried, report),
-      probePrivileges(cell, tried, report),
-      probeUser(cell, programs, root, tried, report).then((user) => (cell.user = user)),
-      probeNetwork(cell, tried, report),
-      probePriority(cell, tried, report),
+      probeLimits(sandbox, probe, report),
+      probePrivileges(sandbox, probe, report),
+      probeUser(sandbox, programs, root, probe, report).then((user) => (sandbox.user = user)),
+      probeNetwork(sandbox, probe, report),
+      probePriority(sandbox, probe, report),
     ])
-    if (cell.user !== null) {
-      cell.privileges = [...cell.privileges, ...asUser(cell.user)]
-      cell.processes = MIN_PROCESSES + PROCESSES_PER_CORE * availableParallelism()
+    if (sandbox.user !== null) {
+      sandbox.privileges = [...sandbox.privileges, ...asUser(sandbox.user)]
+      sandbox.maxProcesses = MIN_PROCESSES + PROCESSES_PER_CORE * availableParallelism()
     }
-    await probeCombined(cell, tried, report)
-    if (cell.user !== null && cell.prlimit !== null) report.in_force.push('processes')
+    await probeCombined(sandbox, probe, report)
+    if (sandbox.user !== null && sandbox.prlimit !== null) report.in_force.push('processes')
     else report.missing['processes'] = 'counted by user: needs a user of its own and prlimit'
     report.in_force.sort()
     report.missing['network'] = 'the source comes over the loopback: no network namespace for what reads it'
-    return { cell, report }
+    return { sandbox, report }
   } finally {
     await rm(root, { recursive: true, force: true })
   }
@@ -95,54 +95,54 @@ export async function probeSandbox(
  * Each measure worked alone, but may not work in combination: for example a user of its own inside a user namespace.
  * The more valuable measures are kept.
  */
-async function probeCombined(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
+async function probeCombined(sandbox: Sandbox, probe: Probe, report: SandboxReport): Promise<void> {
   const give = (names: string[], why: string): void => {
     report.in_force = report.in_force.filter((name) => !names.includes(name))
     for (const name of names) report.missing[name] = why
   }
-  if (await tried([], cell)) return
-  if (cell.offline !== null) {
-    cell.offline = null
+  if (await probe([], sandbox)) return
+  if (sandbox.noNetworkCommand !== null) {
+    sandbox.noNetworkCommand = null
     give(['no_network_for_local_files'], 'it does not hold beside the rest')
-    if (await tried([], cell)) return
+    if (await probe([], sandbox)) return
   }
-  Object.assign(cell, { ...withoutMeasures(cell), memoryBytes: cell.memoryBytes, processes: 0 })
-  const kept = new Set(['process_group', 'environment'])
+  Object.assign(sandbox, { ...withoutMeasures(sandbox), memoryBytes: sandbox.memoryBytes, processes: 0 })
+  const unconditional = new Set(['process_group', 'environment'])
   give(
-    report.in_force.filter((name) => !kept.has(name)),
+    report.in_force.filter((name) => !unconditional.has(name)),
     'the measures do not hold together',
   )
 }
 
 /** The sandbox in which a single measure is tried. */
-const withoutMeasures = (cell: Sandbox): Sandbox => ({
-  ...cell,
+const withoutMeasures = (sandbox: Sandbox): Sandbox => ({
+  ...sandbox,
   prlimit: null,
   privileges: [],
-  humble: [],
-  offline: null,
+  niceCommand: [],
+  noNetworkCommand: null,
   user: null,
 })
 
-type Probe = (names: string[], cell: Sandbox, script?: string) => Promise<boolean>
+type Probe = (names: string[], sandbox: Sandbox, script?: string) => Promise<boolean>
 
 /** Limits of the kernel, read back by a process that is subject to them. */
-async function probeLimits(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
+async function probeLimits(sandbox: Sandbox, probe: Probe, report: SandboxReport): Promise<void> {
   const names = ['cpu_time', 'file_size', 'memory', 'open_files', 'no_core_files']
   const prlimit = await findOnPath('prlimit')
   if (prlimit === null) for (const name of names) report.missing[name] = 'prlimit (util-linux) is not installed'
   // The units differ between shells; 0 is 0 in all of them.
   else if (
-    await tried(
+    await probe(
       names,
-      { ...withoutMeasures(cell), prlimit },
+      { ...withoutMeasures(sandbox), prlimit },
       '[ "$(ulimit -c)$(ulimit -f)" = 00 ] && [ "$(ulimit -t)" -le 80 ]',
     )
   )
-    cell.prlimit = prlimit
+    sandbox.prlimit = prlimit
 }
 
-async function probePrivileges(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
+async function probePrivileges(sandbox: Sandbox, probe: Probe, report: SandboxReport): Promise<void> {
   const measures: Record<string, readonly string[]> = {
     dies_with_transcoder: PDEATHSIG_FLAGS,
     no_new_privileges: ['--no-new-privs'],
@@ -151,13 +151,13 @@ async function probePrivileges(cell: Sandbox, tried: Probe, report: SandboxRepor
   }
   const holding = await Promise.all(
     Object.entries(measures).map(async ([name, flags]) => {
-      if (cell.setpriv !== null)
-        return (await tried([name], { ...withoutMeasures(cell), privileges: flags })) ? flags : []
+      if (sandbox.setpriv !== null)
+        return (await probe([name], { ...withoutMeasures(sandbox), privileges: flags })) ? flags : []
       report.missing[name] = 'setpriv (util-linux) is not installed'
       return []
     }),
   )
-  cell.privileges = holding.flat()
+  sandbox.privileges = holding.flat()
   if (measures['no_capabilities'] === undefined && report.in_force.includes('no_new_privileges'))
     report.in_force.push('no_capabilities')
 }
@@ -169,10 +169,10 @@ const asUser = ({ uid, gid }: SandboxUser): string[] => ['--reuid', `${uid}`, '-
  * but no others.
  */
 async function probeUser(
-  cell: Sandbox,
+  sandbox: Sandbox,
   programs: FfmpegPrograms,
   root: string,
-  tried: Probe,
+  probe: Probe,
   report: SandboxReport,
 ): Promise<SandboxUser | null> {
   const names = ['own_user', 'read_only_files']
@@ -181,7 +181,7 @@ async function probeUser(
     return null
   }
   if (process.getuid?.() !== 0) return refuse('the transcoder is not root')
-  if (cell.setpriv === null) return refuse('setpriv (util-linux) is not installed')
+  if (sandbox.setpriv === null) return refuse('setpriv (util-linux) is not installed')
   let uid = FIRST_UID + (process.pid % UIDS)
   while ((await processesOf(uid)).length > 0) uid = FIRST_UID + ((uid + 1 - FIRST_UID) % UIDS)
   const user = { uid, gid: uid }
@@ -193,7 +193,7 @@ async function probeUser(
   } catch (error) {
     return refuse(reason(error))
   }
-  const candidate = { ...withoutMeasures(cell), user, privileges: asUser(user) }
+  const candidate = { ...withoutMeasures(sandbox), user, privileges: asUser(user) }
   const reach = [programs.ffmpeg, programs.ffprobe].map(
     (path) => `[ -x ${quoted(path)} ] || { echo "it cannot run "${quoted(path)} >&2; exit 3; }`,
   )
@@ -205,11 +205,11 @@ async function probeUser(
     'if (: > ../more) 2> /dev/null; then echo "it creates files" >&2; exit 5; fi',
     'exit 0',
   ]
-  return (await tried(names, candidate, script.join('\n'))) ? user : null
+  return (await probe(names, candidate, script.join('\n'))) ? user : null
 }
 
 /** No network for programs that read local files only: as root, or in a user namespace. */
-async function probeNetwork(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
+async function probeNetwork(sandbox: Sandbox, probe: Probe, report: SandboxReport): Promise<void> {
   const name = 'no_network_for_local_files'
   const unshare = await findOnPath('unshare')
   if (unshare === null) {
@@ -217,15 +217,15 @@ async function probeNetwork(cell: Sandbox, tried: Probe, report: SandboxReport):
     return
   }
   for (const kind of [['--net'], ['--user', '--net']]) {
-    const offline = [unshare, ...kind, '--']
-    if (!(await tried([name], { ...withoutMeasures(cell), offline }))) continue
-    cell.offline = offline
+    const noNetworkCommand = [unshare, ...kind, '--']
+    if (!(await probe([name], { ...withoutMeasures(sandbox), noNetworkCommand }))) continue
+    sandbox.noNetworkCommand = noNetworkCommand
     delete report.missing[name]
     return
   }
 }
 
-async function probePriority(cell: Sandbox, tried: Probe, report: SandboxReport): Promise<void> {
+async function probePriority(sandbox: Sandbox, probe: Probe, report: SandboxReport): Promise<void> {
   const [nice, choom] = await Promise.all([findOnPath('nice'), findOnPath('choom')])
   const measures: [string, string | null, string[], string][] = [
     ['lower_priority', nice, ['-n', NICE], 'exit 0'],
@@ -239,14 +239,14 @@ async function probePriority(cell: Sandbox, tried: Probe, report: SandboxReport)
   const holding = await Promise.all(
     measures.map(async ([name, program, flags, script]) => {
       if (program !== null) {
-        const words = [program, ...flags]
-        return (await tried([name], { ...withoutMeasures(cell), humble: words }, script)) ? words : []
+        const command = [program, ...flags]
+        return (await probe([name], { ...withoutMeasures(sandbox), niceCommand: command }, script)) ? command : []
       }
       report.missing[name] = `${name === 'lower_priority' ? 'nice' : 'choom'} is not installed`
       return []
     }),
   )
-  cell.humble = holding.flat()
+  sandbox.niceCommand = holding.flat()
 }
 
 /** Leaves the transcoder enough of the memory of this container or machine. */

@@ -8,8 +8,8 @@ export function base64(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 3) {
     const word = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
-    for (let place = 0; place < 4; place++)
-      text += at + place > bytes.length ? '=' : ALPHABET[(word >> (18 - 6 * place)) & 63]!
+    for (let index = 0; index < 4; index++)
+      text += at + index > bytes.length ? '=' : ALPHABET[(word >> (18 - 6 * index)) & 63]!
   }
   return text
 }

@@ -1,7 +1,7 @@
 // In charge of: splitting a byte stream of consecutive JPEGs by their markers (ITU-T T.81, annex B).
 // Not in charge of: their content.
 import { concatBytes } from './concatBytes.ts'
-import { FormatError } from './streamError.ts'
+import { FormatError } from './formatError.ts'
 
 const MARKER = 0xff
 const START = 0xd8

@@ -86,8 +86,9 @@ function streamIndex(levels: readonly SmoothLevel[]): Xml {
     QualityLevels: levels.length,
     Url: `${directory}QualityLevels({bitrate})/Fragments(${stream}={start time})`,
   }
-  const own = track.kind === 'video' ? videoAttributes(levels) : { Language: languageTag(track.format.language) }
-  return element('StreamIndex', { ...shared, ...own }, [
+  const kindAttributes =
+    track.kind === 'video' ? videoAttributes(levels) : { Language: languageTag(track.format.language) }
+  return element('StreamIndex', { ...shared, ...kindAttributes }, [
     ...levels.map(qualityLevel),
     // 2.2.2.6: every start time is stated, so that clients need not add up durations.
     ...track.segments.map(({ start, duration }, n) => element('c', { n, t: start, d: duration })),

@@ -25,7 +25,7 @@ export interface AnalyzedFile {
 }
 
 /** Null if the file does not state its duration. */
-export async function analyzeFile(engine: Engine, file: AnalyzedFile, places: ScratchDirs): Promise<MediaFacts | null> {
+export async function analyzeFile(engine: Engine, file: AnalyzedFile, dirs: ScratchDirs): Promise<MediaFacts | null> {
   const { probed, bytes } = file
   const seconds = probed.durationSeconds
   if (seconds === null) return null
@@ -33,16 +33,14 @@ export async function analyzeFile(engine: Engine, file: AnalyzedFile, places: Sc
   const average = bytes / 125 / seconds
   // Bare audio frames all have one size, so no second exceeds the average; nor does a file of less than a second.
   const peak = Math.max(average, counts.seconds?.peakKbps(seconds) ?? 0)
-  const seen =
-    file.captions && probed.video !== null
-      ? await detectCaptions(engine, `file:${file.path}`, probed.video, places)
-      : []
+  const captionChannels =
+    file.captions && probed.video !== null ? await detectCaptions(engine, `file:${file.path}`, probed.video, dirs) : []
   return {
     duration_seconds: roundSeconds(seconds),
     average_bitrate_kbps: kbps(average),
     peak_bitrate_kbps: kbps(peak),
     ...trackFacts({ media: probed, counts, seconds, codecString: counts.codecString, frameRate: null }),
-    captions: seen.map((name) => ({ kind: 'embedded', name, language: null })),
+    captions: captionChannels.map((name) => ({ kind: 'embedded', name, language: null })),
   }
 }
 

@@ -34,13 +34,13 @@ export interface ProbedRendition {
 export function analyzePresentation(
   packaging: PackagingPlan,
   streams: readonly SegmentedStream[],
-  seen: ReadonlyMap<string, ProbedRendition>,
+  probed: ReadonlyMap<string, ProbedRendition>,
   sets: { hls: Presentation | null; dash: Presentation | null; smooth: Presentation | null },
 ): Map<string, MediaFacts> {
   const facts = new Map<string, MediaFacts>()
   for (const [kind, set] of Object.entries(sets) as [keyof typeof sets, Presentation | null][]) {
     if (set === null) continue
-    const all = new PresentationAnalyzer(packaging, set, streams, seen)
+    const all = new PresentationAnalyzer(packaging, set, streams, probed)
     if (kind === 'hls') {
       for (const track of [...set.video, ...set.audio]) {
         facts.set(playlistPath(track), all.analyzeTrack(track))
@@ -75,41 +75,42 @@ export async function probeRenditions(
   packaging: PackagingPlan,
   { streams, hasCaptions }: { streams: readonly SegmentedStream[]; hasCaptions: boolean },
 ): Promise<ReadonlyMap<string, ProbedRendition>> {
-  const { engine, workspace, halt } = attempt
-  const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
-  const seen = new Map<string, ProbedRendition>()
+  const { engine, workspace, controller } = attempt
+  const dirs = { cwd: workspace.cwd, scratch: workspace.out, signal: controller.signal }
+  const probed = new Map<string, ProbedRendition>()
   const firsts = streams.filter(
-    ({ taken }, index) => streams.findIndex((other) => other.taken.rendition.id === taken.rendition.id) === index,
+    ({ recorded }, index) =>
+      streams.findIndex((other) => other.recorded.rendition.id === recorded.rendition.id) === index,
   )
-  const rest = firsts.entries()
-  const lookIntoSome = async (): Promise<void> => {
-    for (const [index, { taken, metered }] of rest) {
-      const { id, video } = taken.rendition
+  const queue = firsts.entries()
+  const probeNext = async (): Promise<void> => {
+    for (const [index, { recorded, metered }] of queue) {
+      const { id, video } = recorded.rendition
       const path = join(workspace.out, `head-${index}`)
       await writeFile(path, metered.head)
       try {
-        const media = await probe(engine, `file:${path}`, places)
+        const media = await probe(engine, `file:${path}`, dirs)
         const present =
           hasCaptions && video?.captions === true && media.video !== null
-            ? await detectCaptions(engine, `file:${path}`, media.video, places)
+            ? await detectCaptions(engine, `file:${path}`, media.video, dirs)
             : []
         // Channels that begin later are known from the source.
         const captions = present.length === 0 ? [] : [...new Set([...packaging.captionChannels, ...present])]
-        seen.set(id, { media, captions })
+        probed.set(id, { media, captions })
       } finally {
         await rm(path, { force: true })
       }
     }
   }
-  await Promise.all(Array.from({ length: MAX_PROBES }, lookIntoSome))
-  return seen
+  await Promise.all(Array.from({ length: MAX_PROBES }, probeNext))
+  return probed
 }
 
 class PresentationAnalyzer {
   readonly #packaging: PackagingPlan
   readonly #set: Presentation
   readonly #streams: readonly SegmentedStream[]
-  readonly #seen: ReadonlyMap<string, ProbedRendition>
+  readonly #probed: ReadonlyMap<string, ProbedRendition>
   readonly #target: number
 
   constructor(
@@ -121,16 +122,16 @@ class PresentationAnalyzer {
     this.#packaging = packaging
     this.#set = set
     this.#streams = streams
-    this.#seen = seen
+    this.#probed = seen
     this.#target = presentationTargetDuration(set)
   }
 
   analyzeTrack(track: VideoTrack | AudioTrack): MediaFacts {
     const seconds = trackSeconds(track)
     const stream = this.#streams.find(
-      ({ taken: { rendition, form } }) => rendition.id === track.id && form === track.form,
+      ({ recorded: { rendition, form } }) => rendition.id === track.id && form === track.form,
     )
-    const seen = this.#seen.get(track.id)
+    const seen = this.#probed.get(track.id)
     const tracks =
       seen === undefined || stream === undefined
         ? { video: null, audio: [] }
@@ -139,7 +140,7 @@ class PresentationAnalyzer {
             counts: stream.metered.counts,
             seconds,
             codecString: track.kind === 'video' ? (track.codecs[0] ?? null) : null,
-            frameRate: measuredFrameRate(stream.taken, seen.media),
+            frameRate: measuredFrameRate(stream.recorded, seen.media),
           })
     return {
       duration_seconds: roundSeconds(seconds),
@@ -183,8 +184,8 @@ class PresentationAnalyzer {
   /** RFC 8216bis, 4.4.6.2: the sum with the largest rendition of each kind that is played with it. kbps. */
   #combinedRate(track: VideoTrack, rate: (one: VideoTrack | AudioTrack | TextTrack) => number): number {
     const { audio, text } = this.#set
-    const sounds = audio.filter(({ id }) => track.audioTracks.includes(id))
-    return kbps((rate(track) + Math.max(0, ...sounds.map(rate)) + Math.max(0, ...text.map(rate))) / 1000)
+    const audioTracks = audio.filter(({ id }) => track.audioTracks.includes(id))
+    return kbps((rate(track) + Math.max(0, ...audioTracks.map(rate)) + Math.max(0, ...text.map(rate))) / 1000)
   }
 
   #caption(kind: Captions[number]['kind'], name: string): Captions[number] {
@@ -199,11 +200,11 @@ class PresentationAnalyzer {
 const SAME_RATE = 0.001
 
 /** Number of frames divided by their duration; null for audio. */
-function measuredFrameRate({ taken, timescale }: RecordedRendition, { video }: MediaInfo): Rational | null {
-  const last = taken.segments.at(-1)
-  const first = taken.segments[0]
+function measuredFrameRate({ recorded, timescale }: RecordedRendition, { video }: MediaInfo): Rational | null {
+  const last = recorded.segments.at(-1)
+  const first = recorded.segments[0]
   if (video === null || last === undefined || first === undefined) return null
-  const frames = taken.segments.reduce((sum, segment) => sum + segment.frames, 0)
+  const frames = recorded.segments.reduce((sum, segment) => sum + segment.frames, 0)
   const ticks = last.start + last.duration - first.start
   if (frames === 0 || ticks <= 0) return null
   const rate = ratio(frames * timescale, ticks)

@@ -12,7 +12,7 @@ import { BytesPerSecond } from '../formats/metering/bytesPerSecond.ts'
 /** Enough for a day with 60 frames per second; larger headers are not written by this service. */
 const MAX_MOOV = 256 * 1024 * 1024
 
-/** Null if there is no readable header. Throws StreamError if it is damaged. */
+/** Null if there is no readable header. Throws FormatError if it is damaged. */
 export async function countSamples(path: string, boxes: readonly Box[]): Promise<MediaCounts | null> {
   const box = boxes.find(({ type }) => type === 'moov')
   if (box === undefined || box.size > MAX_MOOV) return null

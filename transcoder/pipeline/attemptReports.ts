@@ -28,9 +28,9 @@ const POST_TIMEOUT_MS = 15_000
 export async function postSource(attempt: Attempt, task: TaskDescription, report: () => SourceReport): Promise<void> {
   if (task.accepts?.source !== true) return
   await bestEffort(attempt, 'the source could not be told', () =>
-    attempt.door.postSource(
+    attempt.taskClient.postSource(
       { source: report() },
-      AbortSignal.any([attempt.halt.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]),
+      AbortSignal.any([attempt.controller.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]),
     ),
   )
 }
@@ -38,13 +38,13 @@ export async function postSource(attempt: Attempt, task: TaskDescription, report
 /** Only if the service accepts previews and the source has video. Throws only errors that end the attempt. */
 export async function postPreview(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<void> {
   if (task.accepts?.preview !== true) return
-  const { engine, gateway, workspace, settings, door, halt } = attempt
+  const { engine, loopback, workspace, settings, taskClient, controller } = attempt
   await bestEffort(attempt, 'no poster could be made', async () => {
-    const { ranges: seekable } = await gateway.open()
-    const options = { cwd: workspace.cwd, signal: halt.signal, seekable, threads: settings.threads }
-    const picture = await capturePreview(engine, gateway.url, media, options)
-    if (picture !== null)
-      await door.putPreview(picture, AbortSignal.any([halt.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]))
+    const { ranges: seekable } = await loopback.open()
+    const options = { cwd: workspace.cwd, signal: controller.signal, seekable, threads: settings.threads }
+    const jpeg = await capturePreview(engine, loopback.url, media, options)
+    if (jpeg !== null)
+      await taskClient.putPreview(jpeg, AbortSignal.any([controller.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]))
   })
 }
 
@@ -58,8 +58,8 @@ export async function analyzeFiles(
   encoded: readonly EncodedFile[],
   hasCaptions: boolean,
 ): Promise<(MediaFacts | null)[]> {
-  const { engine, workspace, halt } = attempt
-  const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
+  const { engine, workspace, controller } = attempt
+  const scratchDirs = { cwd: workspace.cwd, scratch: workspace.out, signal: controller.signal }
   const facts: (MediaFacts | null)[] = []
   for (const [index, { container, path }] of plannedFiles(plan).entries()) {
     const { file, probed, meter } = encoded[index]!
@@ -67,7 +67,7 @@ export async function analyzeFiles(
       const { size: bytes } = await stat(file)
       const captions = hasCaptions && plan.outputs[index]?.video.captions === true
       const finished = { path: file, container, bytes, probed, counts: meter?.end() ?? null, captions }
-      return validated(await analyzeFile(engine, finished, places))
+      return validated(await analyzeFile(engine, finished, scratchDirs))
     })
     facts.push(measured ?? null)
   }
@@ -84,12 +84,12 @@ export function analyzePackage(
   { packaging }: Plan,
   found: { streams: readonly SegmentedStream[]; hasCaptions: boolean },
 ): (sets: PresentationSets) => Promise<ReadonlyMap<string, MediaFacts>> {
-  const looking = packaging === null ? null : probeRenditions(attempt, packaging, found)
-  looking?.catch(() => undefined) // the error is reported where the promise is awaited
+  const analysis = packaging === null ? null : probeRenditions(attempt, packaging, found)
+  analysis?.catch(() => undefined) // the error is reported where the promise is awaited
   return async (sets) =>
     (await bestEffort(attempt, 'the segments could not be measured', async () => {
-      if (packaging === null || looking === null) return new Map<string, never>()
-      const measured = analyzePresentation(packaging, found.streams, await looking, sets)
+      if (packaging === null || analysis === null) return new Map<string, never>()
+      const measured = analyzePresentation(packaging, found.streams, await analysis, sets)
       return new Map([...measured].map(([path, facts]) => [path, validated(facts)]))
     })) ?? new Map<string, never>()
 }
@@ -106,17 +106,17 @@ function validated<Facts extends MediaFacts | null>(facts: Facts): Facts {
 /**
  * Work that runs in parallel with the attempt's main work and ends with it. An error in it aborts the attempt at once.
  */
-export class Beside {
-  readonly #halt: AbortController
+export class SideTasks {
+  readonly #controller: AbortController
   readonly #all: Promise<void>[] = []
 
-  constructor(halt: AbortController) {
-    this.#halt = halt
+  constructor(controller: AbortController) {
+    this.#controller = controller
   }
 
   /** @returns a promise that resolves when the work has ended; it never rejects */
   run(work: () => Promise<void>): Promise<void> {
-    const over = work().catch((error: unknown) => this.#halt.abort(error))
+    const over = work().catch((error: unknown) => this.#controller.abort(error))
     this.#all.push(over)
     return over
   }
@@ -135,17 +135,21 @@ export class Beside {
       return await work()
     } finally {
       await this.settled()
-      this.#halt.signal.throwIfAborted()
+      this.#controller.signal.throwIfAborted()
     }
   }
 }
 
 /** Returns undefined after a failure, which is logged. */
-async function bestEffort<T>({ log, halt }: Attempt, what: string, work: () => Promise<T>): Promise<T | undefined> {
+async function bestEffort<T>(
+  { log, controller }: Attempt,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await work()
   } catch (error) {
-    halt.signal.throwIfAborted()
+    controller.signal.throwIfAborted()
     if (error instanceof StaleAttempt) throw error
     log.warn(what, { error: redactText(String(error)) })
     return undefined
@@ -155,31 +159,31 @@ async function bestEffort<T>({ log, halt }: Attempt, what: string, work: () => P
 /** Sends the log one snapshot after the other, so that an older one never replaces a newer one. */
 export class LogSender {
   /** Whether the service accepts a log. */
-  wanted = false
-  readonly #door: TaskClient
+  isEnabled = false
+  readonly #taskClient: TaskClient
   readonly #log: JobLog
   #sending: Promise<void> = Promise.resolve()
   /** The log's change count when it was last sent. */
-  #sent = -1
+  #sentChanges = -1
 
-  constructor(door: TaskClient, log: JobLog) {
-    this.#door = door
+  constructor(taskClient: TaskClient, log: JobLog) {
+    this.#taskClient = taskClient
     this.#log = log
   }
 
   /** Never rejects: the log is optional. */
   send(totalMs: number): Promise<void> {
-    if (!this.wanted) return Promise.resolve()
+    if (!this.isEnabled) return Promise.resolve()
     this.#sending = this.#sendAfter(this.#sending, totalMs)
     return this.#sending
   }
 
-  async #sendAfter(earlier: Promise<void>, totalMs: number): Promise<void> {
-    await earlier
+  async #sendAfter(previous: Promise<void>, totalMs: number): Promise<void> {
+    await previous
     const { changes } = this.#log
     try {
-      await this.#door.putLog(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs))
-      this.#sent = changes
+      await this.#taskClient.putLog(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs))
+      this.#sentChanges = changes
     } catch {
       // The log is optional.
     }
@@ -188,6 +192,6 @@ export class LogSender {
   /** The same, unless the service already has the whole log. */
   async flush(totalMs: number): Promise<void> {
     await this.#sending
-    if (this.#sent !== this.#log.changes) await this.send(totalMs)
+    if (this.#sentChanges !== this.#log.changes) await this.send(totalMs)
   }
 }

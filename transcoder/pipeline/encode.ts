@@ -42,11 +42,11 @@ const SIZE_EXTRA_BYTES = 256 * 1024 * 1024
 
 /** Streams of segments that leave the same ffmpeg process through pipes (segmenter/segmenter.ts). */
 export interface SegmentPipes {
-  takers: readonly ((stream: Readable) => Promise<void>)[]
+  pipeReaders: readonly ((stream: Readable) => Promise<void>)[]
   /** Bytes read from the pipes so far. */
   readonly bytes: number
   /** True while reading is paused so that uploads can catch up. */
-  readonly isHeld: boolean
+  readonly isBlocked: boolean
   /** Called after ffmpeg ended successfully. Throws if a segment or track is missing. */
   requireComplete(source: MediaInfo): void
 }
@@ -55,7 +55,7 @@ export interface EncodeOptions {
   /** Cues to insert into the outputs, if the plan has any. */
   cues?: readonly Cue[] | undefined
   /** Read the streams of a plan with packaging. */
-  pipes?: SegmentPipes | null
+  segmentPipes?: SegmentPipes | null
   /** The time in the source at which the outputs begin. */
   startSeconds: number
   /** Collects the damage that ffmpeg reports in the source. */
@@ -91,7 +91,7 @@ export async function encode(
   // ffmpeg exits with 0 if the space reserved for the header was too small, although the header has overwritten media.
   attempt.log.warn('the reserved header was too small: encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
-  const again = await runEncode(attempt, { ...plan, outputs }, source, { ...extras, pipes: null })
+  const again = await runEncode(attempt, { ...plan, outputs }, source, { ...extras, segmentPipes: null })
   if (again === 'header too large') throw new TaskError('internal', 'An mp4 without a reserved header reported one.')
   return again
 }
@@ -102,8 +102,8 @@ async function runEncode(
   source: MediaInfo,
   extras: EncodeOptions,
 ): Promise<EncodedFile[] | 'header too large'> {
-  const { door, lanes, halt, workspace, progress } = attempt
-  const { pipes = null, damage } = extras
+  const { taskClient, limiter, controller, workspace, progress } = attempt
+  const { segmentPipes = null, damage } = extras
   damage.reset()
   const planned = plannedFiles(plan)
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
@@ -112,36 +112,37 @@ async function runEncode(
   const uploads = planned.map((output, index) => {
     const request = { path: output.path, content_type: output.contentType, expected_size: output.expectedBytes }
     return new ObjectUpload(files[index]!, request, writeModeOf(output.container, output.headerReserveBytes), {
-      door,
-      lanes,
-      signal: AbortSignal.any([halt.signal, discard.signal]),
+      taskClient,
+      limiter,
+      signal: AbortSignal.any([controller.signal, discard.signal]),
       // A transfer that fails because of the discard is not an error of its own: its cause is thrown, or the encode is
       // repeated.
       onFailure: (error) => {
-        if (!discard.signal.aborted) halt.abort(error)
+        if (!discard.signal.aborted) controller.abort(error)
       },
-      observe: meters[index] === null ? undefined : (chunk) => meters[index]?.push(chunk),
+      onBytes: meters[index] === null ? undefined : (chunk) => meters[index]?.push(chunk),
     })
   })
   const sizes = files.map(() => 0)
-  const produced = () => progress.setBytesProduced(sizes.reduce((sum, bytes) => sum + bytes, pipes?.bytes ?? 0))
+  const reportProduced = () =>
+    progress.setBytesProduced(sizes.reduce((sum, bytes) => sum + bytes, segmentPipes?.bytes ?? 0))
   const growth = pollGrowth(files, (index, size) => {
     sizes[index] = size
-    produced()
+    reportProduced()
     uploads[index]!.advance(size)
   })
 
-  const keep = { whole: false }
+  const outcome = { whole: false }
   try {
     const result = await spawnFfmpeg(attempt, plan, files, extras, () => {
-      produced()
+      reportProduced()
       growth.pollNow()
     })
-    produced()
+    reportProduced()
     growth.pollNow()
     await growth.stop()
     await extras.readers
-    halt.signal.throwIfAborted()
+    controller.signal.throwIfAborted()
     requireCompleteSource(attempt)
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireCleanExit(result, damage)
@@ -150,7 +151,7 @@ async function runEncode(
     if (tooSmall || (await hasBrokenReservedHeader(plan, files))) return 'header too large'
     if (plan.durationSeconds !== null && TRUNCATED_ELEMENT.test(result.stderr))
       throw truncatedSource(result.stderr.slice(-200))
-    attributeToSource(result, damage, () => pipes?.requireComplete(source))
+    attributeToSource(result, damage, () => segmentPipes?.requireComplete(source))
     // The rest of each file is uploaded while ffprobe checks it: an incomplete file is never committed.
     const stored = uploads.map((upload) => upload.finish())
     for (const each of stored) each.catch(() => undefined) // reported through onFailure, and where it is awaited
@@ -162,11 +163,11 @@ async function runEncode(
       const [file, meter] = [files[index]!, meters[index] ?? null]
       encoded.push({ stored: stored[index]!, file, probed: probed[index]!, meter })
     }
-    keep.whole = true
+    outcome.whole = true
     return encoded
   } finally {
     await growth.stop()
-    if (!keep.whole) {
+    if (!outcome.whole) {
       discard.abort(new Error('the encode was discarded'))
       await Promise.all(uploads.map((upload) => upload.waitForTransfers()))
       await Promise.all(files.map((file) => rm(file, { force: true })))
@@ -177,14 +178,17 @@ async function runEncode(
 /** Concurrent runs of ffprobe: each uses one core for a short time. */
 const PROBES = 2
 
-async function probeOutputs({ engine, halt, workspace }: Attempt, files: readonly string[]): Promise<MediaInfo[]> {
+async function probeOutputs(
+  { engine, controller, workspace }: Attempt,
+  files: readonly string[],
+): Promise<MediaInfo[]> {
   const probed: MediaInfo[] = []
-  const rest = files.entries()
-  const probeSome = async (): Promise<void> => {
-    for (const [index, file] of rest)
-      probed[index] = await probe(engine, `file:${file}`, { signal: halt.signal, cwd: workspace.cwd })
+  const queue = files.entries()
+  const probeNext = async (): Promise<void> => {
+    for (const [index, file] of queue)
+      probed[index] = await probe(engine, `file:${file}`, { signal: controller.signal, cwd: workspace.cwd })
   }
-  await Promise.all(Array.from({ length: PROBES }, probeSome))
+  await Promise.all(Array.from({ length: PROBES }, probeNext))
   return probed
 }
 
@@ -204,19 +208,19 @@ function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  { cues = [], pipes = null, cpuSeconds, damage, onLate }: EncodeOptions,
-  poke: () => void,
+  { cues = [], segmentPipes = null, cpuSeconds, damage, onLate }: EncodeOptions,
+  pollGrowth: () => void,
 ): Promise<FfmpegResult> {
-  const { engine, gateway, settings, log, progress, halt, workspace } = attempt
-  const isOurs = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
+  const { engine, loopback, settings, log, progress, controller, workspace } = attempt
+  const isRemuxed = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
   const args = ffmpegArgs(plan, {
-    input: gateway.url,
-    inputFlags: inputFlags(gateway.url),
+    input: loopback.url,
+    inputFlags: inputFlags(loopback.url),
     // Transport streams go through pipes: this process multiplexes them and writes the files.
     outputs: [
-      ...files.map((file, index) => (isOurs(index) ? `pipe:${FIRST_PIPE_FD + index}` : file)),
+      ...files.map((file, index) => (isRemuxed(index) ? `pipe:${FIRST_PIPE_FD + index}` : file)),
       // A plan with packaging has no output files: these are its only pipes.
-      ...(pipes?.takers ?? []).map((_take, index) => `pipe:${FIRST_PIPE_FD + index}`),
+      ...(segmentPipes?.pipeReaders ?? []).map((_take, index) => `pipe:${FIRST_PIPE_FD + index}`),
     ],
     logo: logoPath(workspace),
     threads: settings.threads,
@@ -227,7 +231,7 @@ function spawnFfmpeg(
   const largest = Math.max(0, ...planned.map((output) => output.expectedBytes))
   const rewritten = planned.some((output) => isMp4(output.container) && output.headerReserveBytes === null)
   const largestBytes = Math.ceil(largest * SIZE_FACTOR + SIZE_EXTRA_BYTES)
-  const takers = plan.outputs.flatMap((output, index) =>
+  const readers = plan.outputs.flatMap((output, index) =>
     isMultiplexed(output.container)
       ? async (stream: Readable) => {
           const late = await multiplexStream(stream, files[index]!, multiplexOptions(plan, output, cues), largestBytes)
@@ -240,20 +244,20 @@ function spawnFfmpeg(
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     purpose: ENCODE,
-    signal: halt.signal,
+    signal: controller.signal,
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
-    creates: files.filter((_file, index) => !isOurs(index)),
+    outputFiles: files.filter((_file, index) => !isRemuxed(index)),
     // For a source without a stated length, only the attempt's own time limit applies.
     limits: { fileBytes: largestBytes, cpuSeconds: cpuSeconds ?? 0 },
-    takers: [...takers, ...(pipes?.takers ?? [])],
-    isHeld: () => pipes?.isHeld === true,
-    onLine: damage.line,
+    pipeReaders: [...readers, ...(segmentPipes?.pipeReaders ?? [])],
+    isBlocked: () => segmentPipes?.isBlocked === true,
+    onLine: damage.onLine,
     onProgress: (report) => {
-      requirePlausibleDuration(report.outSeconds, plan.durationSeconds, halt)
+      requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)
-      const fraction = plan.durationSeconds === null ? gateway.fraction : report.outSeconds / plan.durationSeconds
+      const fraction = plan.durationSeconds === null ? loopback.readFraction : report.outSeconds / plan.durationSeconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
-      poke()
+      pollGrowth()
     },
   })
 }
@@ -265,10 +269,10 @@ function spawnFfmpeg(
 const MAX_DURATION_FACTOR = 10
 const MAX_EXTRA_SECONDS = 600
 
-function requirePlausibleDuration(seconds: number, expected: number | null, halt: AbortController): void {
+function requirePlausibleDuration(seconds: number, expected: number | null, controller: AbortController): void {
   if (expected === null || seconds <= expected * MAX_DURATION_FACTOR + MAX_EXTRA_SECONDS) return
   const why = `The time stamps of the source jump: it lasts ${expected.toFixed(1)} s, and what was made of it ${seconds.toFixed(0)} s.`
-  halt.abort(
+  controller.abort(
     new TaskError('source_damaged', why, { details: { expected_seconds: expected, measured_seconds: seconds } }),
   )
 }
@@ -276,10 +280,10 @@ function requirePlausibleDuration(seconds: number, expected: number | null, halt
 /**
  * ffmpeg exits with 0 on a source that broke off: failed reads of the loopback server are checked before the exit code.
  */
-export function requireCompleteSource(attempt: Pick<Attempt, 'gateway'>): void {
-  const verdict = attempt.gateway.integrity()
-  if (!verdict.complete)
-    throw verdict.error ?? new TaskError('source_incomplete', 'The source could not be read to its end.')
+export function requireCompleteSource(attempt: Pick<Attempt, 'loopback'>): void {
+  const integrity = attempt.loopback.integrity()
+  if (!integrity.complete)
+    throw integrity.error ?? new TaskError('source_incomplete', 'The source could not be read to its end.')
 }
 
 /**
@@ -316,16 +320,16 @@ function truncatedSource(cause: unknown): TaskError {
 function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): void {
   if (result.ended === 'stalled')
     throw new TaskError('no_progress', 'The encoder made no progress for too long and was stopped.')
-  const verdict = explainExit(result)
-  if (verdict === null) return
+  const failure = explainExit(result)
+  if (failure === null) return
   const found = damage.summary()
   // Versions of ffmpeg give up at different errors; earlier messages show that the source was the cause.
-  if (verdict.code === 'encoder_failed' && found.total > 0)
+  if (failure.code === 'encoder_failed' && found.total > 0)
     throw damagedSource(
       `The source is damaged: it could not be decoded to its end (${describeDamage(found)}).`,
-      verdict.message,
+      failure.message,
     )
-  throw new TaskError(verdict.code, verdict.message)
+  throw new TaskError(failure.code, failure.message)
 }
 
 /**

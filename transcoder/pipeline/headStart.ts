@@ -4,8 +4,8 @@
 import type { Attempt } from '../attempt.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import type { FfmpegPrograms, RunEnd, RunStart } from '../ffmpeg/run.ts'
-import type { Held } from '../source/loopbackServer.ts'
-import { beginPictures, isTakenEarly } from '../analysis/streamDetails.ts'
+import type { HeldAddress } from '../source/loopbackServer.ts'
+import { startVideoExtraction, canExtractEarly } from '../analysis/streamDetails.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import { askFfprobe, readProbe } from '../analysis/probe.ts'
 
@@ -13,15 +13,15 @@ import { askFfprobe, readProbe } from '../analysis/probe.ts'
 const LONGEST_WAIT_MS = 10_000
 
 /** One started program whose request is held back. */
-class Early<T> {
-  readonly #held: Held
+class EarlyRead<T> {
+  readonly #held: HeldAddress
   readonly #work: Promise<T>
   readonly #own = new AbortController()
   #isOver = false
 
-  constructor({ gateway, halt }: Attempt, work: (url: string, signal: AbortSignal) => Promise<T>) {
-    this.#held = gateway.hold()
-    this.#work = work(this.#held.url, AbortSignal.any([halt.signal, this.#own.signal]))
+  constructor({ loopback, controller }: Attempt, work: (url: string, signal: AbortSignal) => Promise<T>) {
+    this.#held = loopback.hold()
+    this.#work = work(this.#held.url, AbortSignal.any([controller.signal, this.#own.signal]))
     this.#work.catch(() => undefined).finally(() => (this.#isOver = true))
   }
 
@@ -47,8 +47,8 @@ export class HeadStart {
   readonly #attempt: Attempt
   readonly #longestWaitMs: number
   readonly #began = performance.now()
-  readonly #probe: Early<Awaited<ReturnType<typeof askFfprobe>>>
-  readonly #pictures: Early<Uint8Array | null>
+  readonly #probe: EarlyRead<Awaited<ReturnType<typeof askFfprobe>>>
+  readonly #elementaryStream: EarlyRead<Uint8Array | null>
   /** Resolves when the frames have been read. */
   readonly #reads = Promise.withResolvers<void>()
 
@@ -58,18 +58,20 @@ export class HeadStart {
     this.#attempt = attempt
     this.#longestWaitMs = longestWaitMs
     const places = { cwd: workspace.cwd, scratch: workspace.out }
-    this.#probe = new Early(attempt, (url, signal) => askFfprobe(engine, url, { signal, cwd: workspace.cwd }))
+    this.#probe = new EarlyRead(attempt, (url, signal) => askFfprobe(engine, url, { signal, cwd: workspace.cwd }))
     // A program that reads nothing is not logged. Nor is a failure to read: the program is then run again, or its
     // frames are not used.
     const quiet = {
       ...engine,
       onRun: (start: RunStart) => {
-        let told: ((end: RunEnd) => void) | undefined
-        void this.#reads.promise.then(() => (told = engine.onRun?.(start)))
-        return ({ code }: RunEnd) => told?.({ code, stderr: '' })
+        let onEnd: ((end: RunEnd) => void) | undefined
+        void this.#reads.promise.then(() => (onEnd = engine.onRun?.(start)))
+        return ({ code }: RunEnd) => onEnd?.({ code, stderr: '' })
       },
     }
-    this.#pictures = new Early(attempt, (url, signal) => beginPictures(quiet, url, { ...places, signal }))
+    this.#elementaryStream = new EarlyRead(attempt, (url, signal) =>
+      startVideoExtraction(quiet, url, { ...places, signal }),
+    )
   }
 
   /**
@@ -77,25 +79,25 @@ export class HeadStart {
    * does.
    */
   async probe(program: number | null): Promise<MediaInfo> {
-    const { engine, gateway, workspace, halt } = this.#attempt
+    const { engine, loopback, workspace, controller } = this.#attempt
     if (!this.#probe.isOver && performance.now() - this.#began < this.#longestWaitMs)
       return readProbe(await this.#probe.read(), program)
     await this.end()
-    return readProbe(await askFfprobe(engine, gateway.url, { signal: halt.signal, cwd: workspace.cwd }), program)
+    return readProbe(await askFfprobe(engine, loopback.url, { signal: controller.signal, cwd: workspace.cwd }), program)
   }
 
   /** Called once `media` is known. Null if another run has to extract the frames, or if they are not needed. */
-  async pictures(media: MediaInfo | null): Promise<Uint8Array | null> {
-    if (media !== null && isTakenEarly(media) && !this.#pictures.isOver) {
+  async elementaryStream(media: MediaInfo | null): Promise<Uint8Array | null> {
+    if (media !== null && canExtractEarly(media) && !this.#elementaryStream.isOver) {
       this.#reads.resolve()
-      return this.#pictures.read()
+      return this.#elementaryStream.read()
     }
-    await this.#pictures.end()
+    await this.#elementaryStream.end()
     return null
   }
 
   /** Ends the programs that still run. Never rejects. */
   async end(): Promise<void> {
-    await Promise.all([this.#probe.end(), this.#pictures.end()])
+    await Promise.all([this.#probe.end(), this.#elementaryStream.end()])
   }
 }

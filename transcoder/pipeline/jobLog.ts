@@ -12,7 +12,7 @@ type Line = AttemptLog['lines'][number]
 interface ProgramRun {
   purpose: string
   command: string
-  began: number
+  startedAt: number
   end: { seconds: number; code: number | null } | null
 }
 
@@ -68,14 +68,14 @@ export class JobLog {
     const run: ProgramRun = {
       purpose,
       command: this.#clean(printableCommand(basename(program), withoutAllowlists(args))).slice(0, MAX_COMMAND_CHARS),
-      began: this.#now(),
+      startedAt: this.#now(),
       end: null,
     }
     pushBounded(this.#runs, run)
     this.#changes += 1
     return ({ code, stderr }) => {
       this.#changes += 1
-      run.end = { seconds: (this.#now() - run.began) / 1000, code }
+      run.end = { seconds: (this.#now() - run.startedAt) / 1000, code }
       if (code !== 0 && stderr !== '') this.#add('warn', `${purpose}: ${stderr.slice(-STDERR_TAIL_BYTES).trim()}`)
     }
   }
@@ -103,15 +103,15 @@ export class JobLog {
 
   /** The log as it is now: a command that is still running has no exit code, and its duration so far. */
   snapshot(): AttemptLog {
-    const commands = this.#runs.map(({ purpose, command, began, end }) => ({
+    const commands = this.#runs.map(({ purpose, command, startedAt, end }) => ({
       purpose,
       command,
-      seconds: end?.seconds ?? (this.#now() - began) / 1000,
+      seconds: end?.seconds ?? (this.#now() - startedAt) / 1000,
       exit_code: end?.code ?? null,
     }))
-    const kept = takeWithin(commands, MAX_COMMANDS, COMMANDS_BYTES)
-    const left = MAX_LOG_BYTES - FRAME_BYTES - bytesOf(kept)
-    return { engine: this.engine, commands: kept, lines: takeWithin(this.#lines, MAX_LINES, left) }
+    const includedCommands = takeWithin(commands, MAX_COMMANDS, COMMANDS_BYTES)
+    const left = MAX_LOG_BYTES - FRAME_BYTES - bytesOf(includedCommands)
+    return { engine: this.engine, commands: includedCommands, lines: takeWithin(this.#lines, MAX_LINES, left) }
   }
 
   #clean(text: string): string {

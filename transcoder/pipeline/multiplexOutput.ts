@@ -87,7 +87,7 @@ export async function multiplexStream(
   try {
     for await (const chunk of stream) await write(multiplexer.push(chunk))
     await write(multiplexer.end())
-    return multiplexer.late
+    return multiplexer.lateUnits
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOSPC') throw error
     throw new TaskError('disk_full', 'The transcoder ran out of disk space.', { cause: error })

@@ -40,11 +40,11 @@ export class ProgressTracker {
     this.#phase = phase
   }
 
-  onEncoderProgress(figures: EncoderProgress): void {
+  onEncoderProgress(report: EncoderProgress): void {
     // Only onEncodeEnd() sets 1: ffmpeg reaches its last time stamp before it has succeeded.
-    if (Number.isFinite(figures.fraction)) this.#fraction = Math.max(this.#fraction, Math.min(0.999, figures.fraction))
+    if (Number.isFinite(report.fraction)) this.#fraction = Math.max(this.#fraction, Math.min(0.999, report.fraction))
     this.#samples.push({ at: this.#now(), fraction: this.#fraction })
-    if (figures.speed !== null && Number.isFinite(figures.speed) && figures.speed > 0) this.#speed = figures.speed
+    if (report.speed !== null && Number.isFinite(report.speed) && report.speed > 0) this.#speed = report.speed
   }
 
   /** Called after ffmpeg ended successfully and the outputs were found to be complete. */
@@ -107,7 +107,7 @@ export class ProgressTracker {
 
 export interface HeartbeatHandlers {
   onInstruction(instruction: 'cancel' | 'stop'): void
-  /** No heartbeat was answered for `unheardMs`: the lease has expired by now, and another attempt may be running. */
+  /** No heartbeat was answered for `timeoutMs`: the lease has expired by now, and another attempt may be running. */
   onTimeout(): void
 }
 
@@ -115,28 +115,28 @@ export interface HeartbeatHandlers {
 export function startHeartbeat(
   post: (body: ProgressPost) => Promise<ProgressReply>,
   progress: ProgressTracker,
-  ends: HeartbeatHandlers,
-  options: { everyMs?: number; unheardMs?: number; now?: () => number } = {},
+  handlers: HeartbeatHandlers,
+  options: { everyMs?: number; timeoutMs?: number; now?: () => number } = {},
 ): () => void {
-  const { everyMs = HEARTBEAT_MS, unheardMs = 60_000, now = () => performance.now() } = options
-  let lastHeard = now()
+  const { everyMs = HEARTBEAT_MS, timeoutMs = 60_000, now = () => performance.now() } = options
+  let lastAnswerAt = now()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
-  const beat = async (): Promise<void> => {
+  const sendHeartbeat = async (): Promise<void> => {
     const began = now()
     try {
       const { instruction } = await post(progress.snapshot())
-      lastHeard = now()
-      if (!stopped && instruction !== 'continue') ends.onInstruction(instruction)
+      lastAnswerAt = now()
+      if (!stopped && instruction !== 'continue') handlers.onInstruction(instruction)
     } catch (error) {
       if (stopped) return
-      if (error instanceof StaleAttempt) ends.onInstruction('stop')
-      else if (now() - lastHeard > unheardMs) ends.onTimeout()
+      if (error instanceof StaleAttempt) handlers.onInstruction('stop')
+      else if (now() - lastAnswerAt > timeoutMs) handlers.onTimeout()
     }
-    if (!stopped) timer = setTimeout(() => void beat(), Math.max(0, everyMs - (now() - began)))
+    if (!stopped) timer = setTimeout(() => void sendHeartbeat(), Math.max(0, everyMs - (now() - began)))
   }
-  void beat()
+  void sendHeartbeat()
   return () => {
     stopped = true
     clearTimeout(timer)

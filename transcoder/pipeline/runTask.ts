@@ -51,7 +51,7 @@ import { ProgressTracker, startHeartbeat } from './progress.ts'
 import { finalizePackage } from '../segmenter/finishPackage.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
 import type { Settings } from '../settings.ts'
-import { Beside, LogSender, analyzeFiles, analyzePackage, postPreview, postSource } from './attemptReports.ts'
+import { SideTasks, LogSender, analyzeFiles, analyzePackage, postPreview, postSource } from './attemptReports.ts'
 import { TransferLimiter } from '../upload/transferLimiter.ts'
 import { openWorkspace, requireDiskSpace, type Workspace } from '../workspace.ts'
 
@@ -61,11 +61,11 @@ export interface RunContext {
   settings: Settings
   log: Log
   /** Aborted with an `AttemptAbort` from outside, and with the first error from inside. */
-  halt: AbortController
+  controller: AbortController
   outlook?: AttemptOutlook
   source?: SourceReaderOptions
   /** The longest time without an answer to a heartbeat. */
-  unheardMs?: number
+  heartbeatTimeoutMs?: number
 }
 
 /**
@@ -82,82 +82,82 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Runs one attempt to its end and reports the result to the task API. Never rejects. */
 export async function runTask(request: RunRequest, context: RunContext): Promise<void> {
-  const { halt, settings } = context
+  const { controller, settings } = context
   const secrets = [request.token]
-  const told = new JobLog(secrets)
-  const log = told.tee(context.log.with({ task: request.task_id, attempt: request.attempt }))
-  const door = new TaskClient({
+  const jobLog = new JobLog(secrets)
+  const log = jobLog.tee(context.log.with({ task: request.task_id, attempt: request.attempt }))
+  const taskClient = new TaskClient({
     base: request.task_api_url,
     taskId: request.task_id,
     token: request.token,
-    giveUpMs: context.source?.giveUpMs,
-    elsewhereMs: context.source?.elsewhereMs,
-    lastingMs: context.source?.lastingMs,
+    retryForMs: context.source?.retryForMs,
+    upstreamMs: context.source?.upstreamMs,
+    connectionRetryMs: context.source?.connectionRetryMs,
   })
-  const lanes = new TransferLimiter(MAX_TRANSFERS)
-  const progress = new ProgressTracker(() => lanes.stats())
-  const beating = new AbortController()
+  const limiter = new TransferLimiter(MAX_TRANSFERS)
+  const progress = new ProgressTracker(() => limiter.stats())
+  const heartbeatAbort = new AbortController()
   const stopHeartbeat = startHeartbeat(
-    (post) => door.postProgress(post, beating.signal),
+    (post) => taskClient.postProgress(post, heartbeatAbort.signal),
     progress,
     {
-      onInstruction: (instruction) => halt.abort(new AttemptAbort(instruction === 'cancel' ? 'cancelled' : 'stopped')),
-      onTimeout: () => halt.abort(new AttemptAbort('unheard')),
+      onInstruction: (instruction) => controller.abort(new AttemptAbort(instruction === 'cancel' ? 'cancelled' : 'stopped')),
+      onTimeout: () => controller.abort(new AttemptAbort('heartbeat_lost')),
     },
-    context.unheardMs === undefined ? {} : { unheardMs: context.unheardMs },
+    context.heartbeatTimeoutMs === undefined ? {} : { timeoutMs: context.heartbeatTimeoutMs },
   )
-  const logs = new LogSender(door, told)
+  const logSender = new LogSender(taskClient, jobLog)
   const cleanups: (() => Promise<unknown>)[] = []
   let succeeded = false
-  context.outlook?.predict(() => progress.remainingSeconds())
+  context.outlook?.setEstimator(() => progress.remainingSeconds())
   try {
-    const located = await raceAbort(context.engine, halt.signal)
-    told.engine = located.version
+    const located = await raceAbort(context.engine, controller.signal)
+    jobLog.engine = located.version
     // The log is sent when the encode starts, so that the longest command is visible while it runs.
-    const engine = told.instrument(located, (purpose) => void (purpose === ENCODE && logs.send(LOG_MS)))
+    const engine = jobLog.instrument(located, (purpose) => void (purpose === ENCODE && logSender.send(LOG_MS)))
     // Fetching the task, opening the source and starting ffprobe do not wait for each other.
-    const asked = door.fetchTask(halt.signal)
-    asked.catch(() => undefined) // reported by `runPipeline`
-    const workspace = await openWorkspace(settings.workDir, engine.cell?.user)
+    const taskRequest = taskClient.fetchTask(controller.signal)
+    taskRequest.catch(() => undefined) // reported by `runPipeline`
+    const workspace = await openWorkspace(settings.workDir, engine.sandbox?.user)
     cleanups.push(() => (settings.keepWork && !succeeded ? keepWorkspace(workspace, request, log) : workspace.remove()))
-    told.directory = workspace.root
-    const gateway = await LoopbackServer.start(
-      (range, etag, signal) => door.fetchInput(range, etag, signal),
-      halt.signal,
+    jobLog.directory = workspace.root
+    const loopback = await LoopbackServer.start(
+      (range, etag, signal) => taskClient.fetchInput(range, etag, signal),
+      controller.signal,
       // If the service does not know the attempt, the attempt ends with that answer of the service.
-      (reason) => void asked.then(() => halt.abort(reason)).catch(() => undefined),
-      { ...context.source, seenFile: join(workspace.root, 'seen') },
+      (reason) => void taskRequest.then(() => controller.abort(reason)).catch(() => undefined),
+      { ...context.source, cacheFile: join(workspace.root, 'seen') },
     )
-    cleanups.push(() => gateway.close())
-    secrets.push(gateway.secret)
-    const attempt = { engine, settings, log, door, gateway, workspace, lanes, progress, halt }
-    gateway.open().catch(() => undefined) // reported through `onFailure`, and where it is awaited
-    const start = new HeadStart(attempt)
-    cleanups.push(() => start.end())
-    const beside = new Beside(halt)
-    const finished = await beside.around(() =>
-      runPipeline(attempt, request, { asked, start, beside, outlook: context.outlook, logs }),
+    cleanups.push(() => loopback.close())
+    secrets.push(loopback.secret)
+    const attempt = { engine, settings, log, taskClient, loopback, workspace, limiter, progress, controller }
+    loopback.open().catch(() => undefined) // reported through `onFailure`, and where it is awaited
+    const headStart = new HeadStart(attempt)
+    cleanups.push(() => headStart.end())
+    const sideTasks = new SideTasks(controller)
+    const finished = await sideTasks.around(() =>
+      runPipeline(attempt, request, { taskRequest, headStart, sideTasks, outlook: context.outlook, logSender }),
     )
-    context.outlook?.ending()
+    context.outlook?.onCommitting()
     // Before the result is reported, so that the log is complete when the job has ended.
-    await logs.flush(LOG_MS)
+    await logSender.flush(LOG_MS)
     if ('estimate' in finished) {
-      await door.postEstimate(finished, commitSignal(halt.signal))
+      await taskClient.postEstimate(finished, commitSignal(controller.signal))
       log.info('estimated', { outputs: finished.estimate.plan.outputs.length })
     } else {
-      await door.postFinish(finished, commitSignal(halt.signal))
+      await taskClient.postFinish(finished, commitSignal(controller.signal))
       log.info('finished', { outputs: finished.objects.length, bytes: finished.progress.bytes_stored })
     }
     succeeded = true
   } catch (error) {
     // The first reason counts: what fails after an abort fails because of it. This also ends everything still in
     // progress.
-    halt.abort(error)
-    beating.abort()
+    controller.abort(error)
+    heartbeatAbort.abort()
     stopHeartbeat()
-    await reportFailure({ door, log, logs }, halt.signal.reason, secrets)
+    await reportFailure({ door: taskClient, log, logs: logSender }, controller.signal.reason, secrets)
   } finally {
-    beating.abort()
+    heartbeatAbort.abort()
     stopHeartbeat()
     for (const cleanup of cleanups.toReversed())
       await cleanup().catch((error: unknown) =>
@@ -174,11 +174,11 @@ async function keepWorkspace(workspace: Workspace, request: RunRequest, log: Log
 
 /** What one attempt at a task starts with. */
 interface Surroundings {
-  asked: Promise<TaskDescription>
-  start: HeadStart
-  beside: Beside
+  taskRequest: Promise<TaskDescription>
+  headStart: HeadStart
+  sideTasks: SideTasks
   outlook: AttemptOutlook | undefined
-  logs: LogSender
+  logSender: LogSender
 }
 
 /**
@@ -188,116 +188,129 @@ interface Surroundings {
 async function runPipeline(
   attempt: Attempt,
   request: RunRequest,
-  { asked, start, beside, outlook, logs }: Surroundings,
+  { taskRequest, headStart, sideTasks, outlook, logSender }: Surroundings,
 ): Promise<FinishPost | EstimatePost> {
-  const { door, gateway, engine, settings, workspace, progress, log, halt } = attempt
-  const task = await asked
+  const { taskClient, loopback, engine, settings, workspace, progress, log, controller } = attempt
+  const task = await taskRequest
   requireMatchingTask(task, request)
-  logs.wanted = task.accepts?.log === true
+  logSender.isEnabled = task.accepts?.log === true
   log.info('task accepted', { job: task.job_id })
   const deadline = setTimeout(
     () =>
-      halt.abort(new TaskError('too_long_for_one_attempt', 'The task exceeded the maximum duration of one attempt.')),
+      controller.abort(
+        new TaskError('too_long_for_one_attempt', 'The task exceeded the maximum duration of one attempt.'),
+      ),
     Math.min(task.max_attempt_ms, MAX_TIMER_MS),
   )
-  let due: NodeJS.Timeout | undefined
+  let deadlineTimer: NodeJS.Timeout | undefined
   try {
     progress.setPhase('probing')
-    if (task.kind === 'plan') outlook?.predict(elapsedAsEstimate())
+    if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
     const spec = specOf(task)
     const { size: sizeBytes } = await prepareSource(attempt, spec)
     // The wait for a live event to end may have taken hours.
     const began = performance.now()
-    const media = await start.probe(spec.program).catch(async (error: unknown) => {
+    const media = await headStart.probe(spec.program).catch(async (error: unknown) => {
       requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
-      await requireUnencrypted(gateway, spec, null, halt.signal)
+      await requireUnencrypted(loopback, spec, null, controller.signal)
       throw error
     })
     // Read in every attempt: the plan contains the frames at which cues splice, not the cues, which may be megabytes.
-    const found = carriesCues(spec)
-      ? await findCues(gateway, media, outputStartSeconds(spec, media), halt.signal)
+    const sourceCues = carriesCues(spec)
+      ? await findCues(loopback, media, outputStartSeconds(spec, media), controller.signal)
       : null
-    const logo = spec.logo ? await convertLogo(engine, await door.fetchLogo(halt.signal), workspace, halt.signal) : null
-    const tellSource = (known: MediaInfo) =>
-      postSource(attempt, task, () => sourceReport(spec, { media: known, found, sizeBytes }))
+    const logo = spec.logo
+      ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
+      : null
+    const reportSource = (analyzed: MediaInfo) =>
+      postSource(attempt, task, () => sourceReport(spec, { media: analyzed, found: sourceCues, sizeBytes }))
     // Assumed until the source was checked.
     let hasCaptions = true
-    const survey = async () => {
-      const early = start.pictures(needsDeepProbe(spec, media) ? null : media)
-      const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal, early }
+    const analyzeAndPlan = async () => {
+      const canOverlapPreview = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
+      const scratchDirs = {
+        cwd: workspace.cwd,
+        scratch: workspace.out,
+        signal: controller.signal,
+        early: canOverlapPreview,
+      }
       // The preview is made in parallel with the following steps. A source that is read in order allows one connection
       // only: its preview waits for the caption check.
-      const ranges = (await gateway.open()).ranges && !needsDeepProbe(spec, media)
-      const clear = requireUnencrypted(gateway, spec, media, halt.signal)
+      const ranges = (await loopback.open()).ranges && !needsDeepProbe(spec, media)
+      const encryptionChecked = requireUnencrypted(loopback, spec, media, controller.signal)
       // A preview of an encrypted source would be noise; the job ends with the error that it is encrypted.
       const preview = () => postPreview(attempt, task, media)
-      if (ranges) void beside.run(async () => clear.then(preview, () => undefined))
-      const [seen] = await Promise.all([readStreamDetails(engine, gateway.url, spec, media, places), clear])
-      const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
+      if (ranges) void sideTasks.run(async () => encryptionChecked.then(preview, () => undefined))
+      const [detailed] = await Promise.all([
+        readStreamDetails(engine, loopback.url, spec, media, scratchDirs),
+        encryptionChecked,
+      ])
+      const inspected = await withCaptionLanguages(loopback, spec, detailed, controller.signal)
       hasCaptions = inspected.video?.closedCaptions === true
       // Sent before anything is measured or rejected: a client sees what the source contains even if planning fails.
-      const told = beside.run(() => tellSource(inspected))
+      const reported = sideTasks.run(() => reportSource(inspected))
       if (!ranges) await postPreview(attempt, task, inspected)
-      const options = { ...places, threads: settings.threads }
-      const known = await measureSource(engine, gateway.url, { spec, media: inspected }, options)
+      const options = { ...scratchDirs, threads: settings.threads }
+      const analyzed = await measureSource(engine, loopback.url, { spec, media: inspected }, options)
       requireCompleteSource(attempt)
-      if (known.video?.scan !== inspected.video?.scan) void beside.run(() => told.then(() => tellSource(known)))
-      const plan = planJob(spec, known, engine.features, found, logo)
-      await told
-      return { media: known, plan }
+      if (analyzed.video?.scan !== inspected.video?.scan)
+        void sideTasks.run(() => reported.then(() => reportSource(analyzed)))
+      const plan = planJob(spec, analyzed, engine.features, sourceCues, logo)
+      await reported
+      return { media: analyzed, plan }
     }
     if (task.kind === 'plan') {
-      const { media: known, plan } = await survey()
+      const { media: analyzed, plan } = await analyzeAndPlan()
       await requireOutputSpace(attempt, plan)
-      const source = { media: known, found, sizeBytes }
+      const source = { media: analyzed, found: sourceCues, sizeBytes }
       const estimate = estimateJob(spec, source, plan, settings)
       return { estimate, warnings: plan.warnings, progress: progress.snapshot() }
     }
     // An older transcoder stored the plan, but not the source report.
     const followed = storedPlanFor(attempt, task)
-    if (followed !== null) await Promise.all([tellSource(media), start.end()])
-    const plan = followed ?? (await storePlan(attempt, (await survey()).plan, hasStoredPlan(task)))
+    if (followed !== null) await Promise.all([reportSource(media), headStart.end()])
+    const plan = followed ?? (await storePlan(attempt, (await analyzeAndPlan()).plan, hasStoredPlan(task)))
     await requireOutputSpace(attempt, plan)
     const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
-    const allowed = timeLimits(plan, media, {
+    const limits = timeLimits(plan, media, {
       vcpus: settings.machine.vcpus,
       sourceBytes: sizeBytes,
       outputBytes,
     })
-    if (allowed !== null)
-      due = setTimeout(abortOverdue, remainingWallMs(allowed, performance.now() - began), halt, allowed)
+    if (limits !== null)
+      deadlineTimer = setTimeout(abortOverdue, remainingWallMs(limits, performance.now() - began), controller, limits)
 
-    const beginning = await beginningOf(gateway, media, halt.signal)
-    gateway.stopCaching()
+    const beginning = await beginningOf(loopback, media, controller.signal)
+    loopback.stopCaching()
     progress.setPhase('transcoding')
-    const begins = { cues: found?.cues ?? [], startSeconds: outputStartSeconds(spec, media) }
-    const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, begins)
+    const timing = { cues: sourceCues?.cues ?? [], startSeconds: outputStartSeconds(spec, media) }
+    const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, timing)
     const damage = new DamageMonitor({
       media,
       plan,
-      startSeconds: begins.startSeconds,
+      startSeconds: timing.startSeconds,
       begunWithin: begunWithin(beginning, media),
       limit: spec.maxSourceErrors,
-      onExceeded: (error) => halt.abort(error),
+      onExceeded: (error) => controller.abort(error),
     })
     const late: Late[] = []
     const encoded = await encode(attempt, plan, media, {
       damage,
       onLate: (each) => late.push(each),
-      cues: found?.cues,
-      pipes: segments,
-      startSeconds: begins.startSeconds,
-      readers: beside.settled(),
-      cpuSeconds: allowed?.cpuSeconds,
+      cues: sourceCues?.cues,
+      segmentPipes: segments,
+      startSeconds: timing.startSeconds,
+      readers: sideTasks.settled(),
+      cpuSeconds: limits?.cpuSeconds,
     })
     progress.onEncodeEnd()
     const warnings = mergeWarnings(plan.warnings, [...reportDamage(log, damage), ...lateWarnings(late)])
     // The log is sent while the last uploads end.
-    void logs.send(LOG_MS)
+    void logSender.send(LOG_MS)
 
     progress.setPhase('uploading')
     const stored = await Promise.all(encoded.map((each) => each.stored))
-    halt.signal.throwIfAborted()
+    controller.signal.throwIfAborted()
     const measured = await analyzeFiles(attempt, plan, encoded, hasCaptions)
     const files = plannedFiles(plan).map((output, index) => ({
       path: output.path,
@@ -317,22 +330,22 @@ async function runPipeline(
         files,
         ffmpegVersion: engine.version,
         sourceSize: sizeBytes,
-        cues: found?.cues ?? [],
+        cues: sourceCues?.cues ?? [],
       },
     )
-    halt.signal.throwIfAborted()
+    controller.signal.throwIfAborted()
     return { ...packaged, progress: progress.snapshot() }
   } finally {
     clearTimeout(deadline)
-    clearTimeout(due)
+    clearTimeout(deadlineTimer)
   }
 }
 
 /** The first bytes of the source. Empty if they are not needed, or if reading them would need another connection. */
-async function beginningOf(gateway: LoopbackServer, media: MediaInfo, signal: AbortSignal): Promise<Uint8Array> {
+async function beginningOf(loopback: LoopbackServer, media: MediaInfo, signal: AbortSignal): Promise<Uint8Array> {
   const mayBeCut = media.formats.some((format) => MAY_BE_CUT.has(format))
-  if (!mayBeCut || !(await gateway.open()).ranges) return new Uint8Array()
-  return gateway.readRange(0, BEGINNING_BYTES, signal)
+  if (!mayBeCut || !(await loopback.open()).ranges) return new Uint8Array()
+  return loopback.readRange(0, BEGINNING_BYTES, signal)
 }
 
 function reportDamage(log: Log, damage: DamageMonitor): Warning[] {
@@ -348,13 +361,13 @@ function elapsedAsEstimate(): () => number {
 }
 
 /** Waits for `wanted` until `signal` aborts. */
-async function raceAbort<T>(wanted: T | Promise<T>, signal: AbortSignal): Promise<T> {
+async function raceAbort<T>(pending: T | Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
-  const halted = Promise.withResolvers<never>()
-  const stop = (): void => halted.reject(signal.reason)
+  const interruption = Promise.withResolvers<never>()
+  const stop = (): void => interruption.reject(signal.reason)
   signal.addEventListener('abort', stop, { once: true })
   try {
-    return await Promise.race([wanted, halted.promise])
+    return await Promise.race([pending, interruption.promise])
   } finally {
     signal.removeEventListener('abort', stop)
   }
@@ -364,9 +377,9 @@ function remainingWallMs({ wallSeconds }: TimeLimits, passedMs: number): number 
   return Math.min(Math.max(0, wallSeconds * 1000 - passedMs), MAX_TIMER_MS)
 }
 
-function abortOverdue(halt: AbortController, { wallSeconds }: TimeLimits): void {
+function abortOverdue(controller: AbortController, { wallSeconds }: TimeLimits): void {
   const why = 'The task took many times longer than a source of this length and outputs of this size should take.'
-  halt.abort(new TaskError('deadline_exceeded', why, { details: { allowed_seconds: Math.ceil(wallSeconds) } }))
+  controller.abort(new TaskError('deadline_exceeded', why, { details: { allowed_seconds: Math.ceil(wallSeconds) } }))
 }
 
 /** A dry run checks this too: it has to predict the errors that the job would meet. */
@@ -411,9 +424,9 @@ function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): Plan | 
 }
 
 /** The first plan that is stored through the task API is used by all attempts that can carry it out. */
-async function storePlan({ door, engine, halt }: Attempt, own: Plan, replaces: boolean): Promise<Plan> {
-  const post = { plan: withEngine(own, engine), warnings: own.warnings, ...(replaces ? { replaces } : {}) }
-  const plan = parseStoredPlan(await door.postPlan(post, halt.signal))
+async function storePlan({ taskClient, engine, controller }: Attempt, ours: Plan, replaces: boolean): Promise<Plan> {
+  const post = { plan: withEngine(ours, engine), warnings: ours.warnings, ...(replaces ? { replaces } : {}) }
+  const plan = parseStoredPlan(await taskClient.postPlan(post, controller.signal))
   if (!fitsEngine(plan, engine.features))
     throw new TaskError('protocol_mismatch', `The stored plan was made for another ffmpeg (${plan.engine?.version}).`)
   return forEngine(plan, engine.features)
@@ -431,14 +444,14 @@ function parseStoredPlan(value: unknown): Plan {
 /**
  * An abort ends a commit in progress at once, except when the process has to end: then the commit may still succeed.
  */
-function commitSignal(halt: AbortSignal): AbortSignal {
+function commitSignal(attemptSignal: AbortSignal): AbortSignal {
   const commit = new AbortController()
   const stop = (): void => {
-    const patient = halt.reason instanceof AttemptAbort && halt.reason.kind === 'interrupted'
-    setTimeout(() => commit.abort(halt.reason), patient ? COMMIT_GRACE_MS : 0).unref()
+    const patient = attemptSignal.reason instanceof AttemptAbort && attemptSignal.reason.kind === 'interrupted'
+    setTimeout(() => commit.abort(attemptSignal.reason), patient ? COMMIT_GRACE_MS : 0).unref()
   }
-  if (halt.aborted) stop()
-  else halt.addEventListener('abort', stop, { once: true })
+  if (attemptSignal.aborted) stop()
+  else attemptSignal.addEventListener('abort', stop, { once: true })
   return commit.signal
 }
 
@@ -447,7 +460,7 @@ const REPORT_MS: Record<AbortKind | 'failed', number> = {
   failed: 120_000,
   cancelled: 30_000,
   interrupted: 4000,
-  unheard: 10_000,
+  heartbeat_lost: 10_000,
   stopped: 0,
 }
 
@@ -455,7 +468,7 @@ const REPORT_MS: Record<AbortKind | 'failed', number> = {
 const HEARTBEAT_LOST = new TaskError('internal', 'The service did not answer the transcoder’s heartbeats for too long.')
 
 async function reportFailure(
-  { door, log, logs }: { door: TaskClient; log: Log; logs: LogSender },
+  { door: taskClient, log, logs: logSender }: { door: TaskClient; log: Log; logs: LogSender },
   cause: unknown,
   secrets: readonly string[],
 ): Promise<void> {
@@ -465,18 +478,18 @@ async function reportFailure(
     return
   }
   const post: FailPost =
-    kind === 'failed' || kind === 'unheard'
-      ? { reason: 'failed', error: toJobError(kind === 'unheard' ? HEARTBEAT_LOST : cause, secrets) }
+    kind === 'failed' || kind === 'heartbeat_lost'
+      ? { reason: 'failed', error: toJobError(kind === 'heartbeat_lost' ? HEARTBEAT_LOST : cause, secrets) }
       : { reason: kind, ...(cause instanceof AttemptAbort && cause.why !== undefined ? { why: cause.why } : {}) }
   if (post.error?.code === 'internal' && cause instanceof Error)
     log.error('unexpected', { stack: redactText(cause.stack ?? '', secrets) })
   log.info('ended', { reason: post.reason, why: post.why, code: post.error?.code, error: post.error?.message })
   // The next attempt waits for the report of an interrupted one; otherwise the log is complete before the job ends.
-  if (kind !== 'interrupted') await logs.send(LOG_MS)
-  await door.postFailure(post, REPORT_MS[kind], new AbortController().signal).catch((error: unknown) => {
+  if (kind !== 'interrupted') await logSender.send(LOG_MS)
+  await taskClient.postFailure(post, REPORT_MS[kind], new AbortController().signal).catch((error: unknown) => {
     log.warn('the ending could not be told', { error: redactText(String(error), secrets) })
   })
-  if (kind === 'interrupted') await logs.send(FINAL_LOG_MS)
+  if (kind === 'interrupted') await logSender.send(FINAL_LOG_MS)
 }
 
 /** How long posting the log is retried: the job waits no longer for it. */

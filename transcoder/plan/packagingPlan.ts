@@ -126,10 +126,10 @@ function needsSeparateAudio(
  * RFC 8216bis, 4.4.6.1.1: all groups have the same members. Selections of different source streams cannot have them.
  */
 function warnDifferentAudioSelections(context: PlanContext, profiles: readonly PlannedProfile[]): void {
-  const heard = profiles.map(({ audio }) =>
+  const selections = profiles.map(({ audio }) =>
     [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted((a, b) => a - b).join(),
   )
-  if (new Set(heard).size < 2) return
+  if (new Set(selections).size < 2) return
   context.warn({
     code: 'audio_selections_differ',
     field: 'videoProfiles',

@@ -40,14 +40,14 @@ import { TELECINE_FILM_RATE, planFields, classifyFields, type SourceFields } fro
  * Everything that was changed or left out is listed in `warnings`.
  */
 export function planJob(
-  asked: JobSpec,
+  requested: JobSpec,
   media: MediaInfo,
   features: EngineFeatures = ALL_FEATURES,
-  found: SourceCues | null = null,
+  sourceCues: SourceCues | null = null,
   logo: LogoImage | null = null,
 ): Plan {
   const { video } = media
-  const request = new PlanContext(asked, media, features)
+  const request = new PlanContext(requested, media, features)
   requireProgram(request)
   const spec = resolveSpec(request)
   const context = request.withSpec(spec)
@@ -56,8 +56,8 @@ export function planJob(
   if (video === null) return planWithoutVideo(context)
 
   const source = uprightSize(video)
-  const read = readSourceVideo(video, source, planHdr(context, video))
-  const picture = features.zscale ? read : withoutColorConversion(read)
+  const sourceVideo = readSourceVideo(video, source, planHdr(context, video))
+  const picture = features.zscale ? sourceVideo : withoutColorConversion(sourceVideo)
   const scan = context.follow(classifyFields(spec, video))
   const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : context.follow(sourceRate(spec, video))
   const videoOffsetSeconds = videoOffset(spec, media, features)
@@ -71,12 +71,12 @@ export function planJob(
   requireStreamCount(context)
   warnSilentProfiles(context)
 
-  const cues = planCues(context, found)
+  const cues = planCues(context, sourceCues)
   const subtitles = planCopiedSubtitles(spec, media)
-  const keptPids = [...(cues === null ? [] : (found?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
+  const keptPids = [...(cues === null ? [] : (sourceCues?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
   context.warn(...warnDroppedStreams(media, keptPids, textSubtitleStreams(spec, media)))
-  warnSource(context, read)
-  const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
+  warnSource(context, sourceVideo)
+  const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 
   const grid = spec.packaging === null ? null : segmentGridRate(spec, rate)
   const tallest =
@@ -178,12 +178,12 @@ function planVideo(
   const color = outputColor(found.picture, {
     height: geometry.height,
     rate: found.rate,
-    tallest: found.tallest,
+    tallestRendition: found.tallest,
   })
   const untouched = isUnprocessed(found.picture, geometry, color)
   const scan = planFields(context, profile, { video, scan: found.scan }, { geometry, untouched })
   // Captions of the two fields' frames would have to be merged again.
-  const woven = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
+  const bobbed = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
   return {
     codec: spec.videoCodec,
     quality: spec.quality,
@@ -201,7 +201,7 @@ function planVideo(
     captions: planCaptions(context, video, {
       from: found.rate,
       to: pictureRate,
-      rebuilt: woven || found.scan.kind === 'telecined',
+      rebuilt: bobbed || found.scan.kind === 'telecined',
     }),
   }
 }
@@ -238,19 +238,19 @@ function warnLevelWithoutEffect({ audioVolume, loudnessLufs }: JobSpec): Warning
 }
 
 function requireDistinctPaths(outputs: readonly OutputPlan[], audioFiles: readonly AudioFilePlan[]): void {
-  const seen = new Map<string, string>()
+  const owners = new Map<string, string>()
   const all = [
     ...outputs.map((output) => ({ path: output.path, name: `videoProfiles[${output.profile}]`, field: '.output' })),
     ...audioFiles.map((file) => ({ path: file.path, name: `audioProfiles[${file.profile}]`, field: '' })),
   ]
   for (const { path, name, field } of all) {
-    const first = seen.get(path)
+    const first = owners.get(path)
     if (first !== undefined)
       throw new TaskError('output_path_conflict', `${first} and ${name} would both write ${path}`, {
         field: `${name}${field}`,
         details: { path },
       })
-    seen.set(path, name)
+    owners.set(path, name)
   }
 }
 

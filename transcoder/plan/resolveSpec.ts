@@ -10,14 +10,14 @@ import { resolveUpscaling } from './video/upscaling.ts'
 /** The job for this source. A ladder stays unchanged for a source without video, which can have no rungs. */
 export function resolveSpec(context: PlanContext): JobSpec {
   const { media } = context
-  const heard = withoutMissingAudio(context)
-  if (media.video === null) return heard
-  const [any] = heard.video
+  const resolved = withoutMissingAudio(context)
+  if (media.video === null) return resolved
+  const [any] = resolved.video
   const video =
-    heard.ladder === null || any === undefined
-      ? resolveUpscaling(context.withSpec(heard), media.video)
-      : ladderRungs(heard, media.video, any)
-  return { ...heard, video }
+    resolved.ladder === null || any === undefined
+      ? resolveUpscaling(context.withSpec(resolved), media.video)
+      : ladderRungs(resolved, media.video, any)
+  return { ...resolved, video }
 }
 
 /** Extension `optional`: where the source lacks the stream, the profile is removed from the job. */

@@ -22,12 +22,12 @@ export function buildPresentation(
   form: SegmentForm,
   cues: CueEvent[],
 ): Presentation {
-  const ours = all.filter((each) => each.form === form)
-  const video = ours
+  const renditions = all.filter((each) => each.form === form)
+  const video = renditions
     .filter(({ rendition }) => rendition.kind === 'video')
-    .map((each) => videoTrack(packaging, each, ours))
+    .map((each) => videoTrack(packaging, each, renditions))
   const first = video[0]
-  const audio = ours.filter(({ rendition }) => rendition.kind === 'audio').map(audioTrack)
+  const audio = renditions.filter(({ rendition }) => rendition.kind === 'audio').map(audioTrack)
   // Audio that ends within the last video segment does not extend the presentation; additional audio segments do.
   const count = first?.segments.length ?? 0
   const duration = Math.max(0, ...[first, ...audio.filter(({ segments }) => segments.length > count)].map(trackSeconds))
@@ -55,21 +55,35 @@ export function trackSeconds(track: VideoTrack | AudioTrack | undefined): number
 const RANGES: Partial<Record<ColorTags['transfer'], VideoTrack['range']>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' }
 
 function mediaTrack(each: RecordedRendition) {
-  const { rendition, form, taken, timescale, codecs, codecPrivateData } = each
-  const segments = taken.segments.map(({ uri, start, duration, bytes, sha256 }) => {
+  const { rendition, form, recorded, timescale, codecs, codecPrivateData } = each
+  const segments = recorded.segments.map(({ uri, start, duration, bytes, sha256 }) => {
     return { uri, start, duration, bytes, sha256 }
   })
   const directory = each.directory
   const { id, profile } = rendition
   const privateData = form === 'smooth' ? codecPrivateData : ''
-  return { id, profile, directory, form, timescale, init: taken.init, codecs, segments, codecPrivateData: privateData }
+  return {
+    id,
+    profile,
+    directory,
+    form,
+    timescale,
+    init: recorded.init,
+    codecs,
+    segments,
+    codecPrivateData: privateData,
+  }
 }
 
-function videoTrack(packaging: PackagingPlan, each: RecordedRendition, ours: readonly RecordedRendition[]): VideoTrack {
-  const { rendition, form, taken } = each
+function videoTrack(
+  packaging: PackagingPlan,
+  each: RecordedRendition,
+  renditions: readonly RecordedRendition[],
+): VideoTrack {
+  const { rendition, form, recorded } = each
   const video = rendition.video!
   const muxed = segmentForms[form].carriesAudio ? rendition.audio : []
-  const audio = rendition.audioRenditions.filter((id) => ours.some((other) => other.rendition.id === id))
+  const audio = rendition.audioRenditions.filter((id) => renditions.some((other) => other.rendition.id === id))
   return {
     ...mediaTrack(each),
     kind: 'video',
@@ -78,7 +92,7 @@ function videoTrack(packaging: PackagingPlan, each: RecordedRendition, ours: rea
     sar: video.sar,
     frameRate: video.frameRate,
     range: RANGES[video.color.transfer] ?? 'SDR',
-    keyFrames: keyFrames(taken.segments),
+    keyFrames: keyFrames(recorded.segments),
     muxedAudio: muxed.map((track, index) => audioFormat(track, each.codecs[index + 1] ?? '')),
     audioTracks: muxed.length > 0 ? [] : audio,
     captionChannels: video.captions ? packaging.captionChannels : [],

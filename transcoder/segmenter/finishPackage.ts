@@ -54,29 +54,29 @@ export interface PresentationSets {
 export async function finalizePackage(
   segments: Segmenter,
   plan: Plan,
-  facts: PackageInput,
+  input: PackageInput,
 ): Promise<Pick<FinishPost, 'objects' | 'written' | 'warnings'>> {
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
   const { sets: media, warnings: limits } = buildPresentations(
     packaging,
     segments.renditions,
-    plan.cues === null ? [] : facts.cues,
+    plan.cues === null ? [] : input.cues,
   )
-  const { sets, files, vtt } = addSidecars(packaging, media, segments, facts.task.accepts)
+  const { sets, files, vtt } = addSidecars(packaging, media, segments, input.task.accepts)
   segments.enqueueFiles(files)
   const inDirectory = [...manifestObjects(packaging, sets), ...vtt]
   const { tar } = segments
-  const documentFiles = inDirectory.map(({ path, body }) => ({ path, payload: inMemoryObject(Buffer.from(body)) }))
+  const documentFiles = inDirectory.map(({ path, body }) => ({ path, content: inMemoryObject(Buffer.from(body)) }))
   const tarred = await tar?.finish([...files, ...documentFiles])
-  const index = tarred && tar ? { name: tarred.path.split('/').at(-1)!, spans: tar.layout.spans } : null
-  const measured = await facts.measure(sets)
+  const index = tarred && tar ? { name: tarred.path.split('/').at(-1)!, ranges: tar.layout.ranges } : null
+  const measured = await input.measure(sets)
   const placed = [...inDirectory, ...(index === null ? [] : overTar(sets, index))].map((document) => {
     const path = joinPath(packaging.directory, document.path)
     const found = measured.get(document.path)
     return { ...document, path, ...(found === undefined ? {} : { media: found }) }
   })
-  const objects = [...facts.files, ...(await segments.finish()), ...(tarred ? [tarred] : [])]
+  const objects = [...input.files, ...(await segments.finish()), ...(tarred ? [tarred] : [])]
   const known = [
     ...objects,
     ...reportedSegments(packaging, segments.renditions, objects),
@@ -84,7 +84,7 @@ export async function finalizePackage(
     ...placed.map(reportedManifest),
   ]
   const warnings = [...plan.warnings, ...limits, ...truncationWarnings(packaging, segments)]
-  const written = [...placed, buildJobReport(packaging, warnings, facts, sets, known)]
+  const written = [...placed, buildJobReport(packaging, warnings, input, sets, known)]
   return { objects, written, warnings }
 }
 
@@ -125,7 +125,7 @@ function addSidecars(
   const leading = hls ?? dash ?? smooth
   const video = leading?.video[0]
   if (leading === null || video === undefined) return { sets: { hls, dash, smooth }, files: [], vtt: [] }
-  const { own, captions, subtitles, sheets, posters } = segments
+  const { attemptDirectory, captions, subtitles, sheets, posters } = segments
   // The duration of the video: audio may be longer.
   const duration = trackSeconds(video)
   const channels = packaging.textTracks ? captions.end(duration).channels : []
@@ -135,18 +135,18 @@ function addSidecars(
       ...captionTracks(channels, packaging.captionLanguages),
       ...(accepts?.subtitles === true ? subtitleTracks(packaging.subtitles ?? [], subtitles, duration) : []),
     ],
-    { own, video, origin },
+    { own: attemptDirectory, video, origin },
   )
-  const small =
+  const thumbnails =
     packaging.thumbnails === null
       ? null
-      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration, lists: accepts !== undefined })
+      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own: attemptDirectory, duration, lists: accepts !== undefined })
   const add = (presentation: Presentation | null) =>
-    presentation && { ...presentation, text: text.tracks, thumbnails: small?.track ?? null }
+    presentation && { ...presentation, text: text.tracks, thumbnails: thumbnails?.track ?? null }
   return {
     sets: { hls: add(hls), dash: hls === dash ? add(hls) : add(dash), smooth },
-    files: [...text.files, ...(small?.files ?? [])],
-    vtt: small === null ? [] : [small.vtt],
+    files: [...text.files, ...(thumbnails?.files ?? [])],
+    vtt: thumbnails === null ? [] : [thumbnails.vtt],
   }
 }
 
@@ -166,10 +166,10 @@ function truncationWarnings({ subtitles = [] }: PackagingPlan, segments: Segment
 function reportedSidecars(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {
   return files
     .filter(({ role }) => role !== 'poster') // the commit completes the poster, and it is listed already
-    .map(({ path, role, payload }) => ({
+    .map(({ path, role, content }) => ({
       path: joinPath(packaging.directory, path),
-      size: payload.bytes,
-      sha256: payload.sha256,
+      size: content.bytes,
+      sha256: content.sha256,
       role,
     }))
 }
@@ -206,8 +206,8 @@ function reportedSegments(
 ): ReportedObject[] {
   const listed = new Set(objects.map(({ path }) => path))
   return renditions
-    .flatMap(({ directory, taken }) =>
-      [...(taken.init === null ? [] : [taken.init]), ...taken.segments].map(({ uri, bytes, sha256 }) => ({
+    .flatMap(({ directory, recorded }) =>
+      [...(recorded.init === null ? [] : [recorded.init]), ...recorded.segments].map(({ uri, bytes, sha256 }) => ({
         path: joinPath(joinPath(packaging.directory, directory), uri),
         size: bytes,
         sha256,
@@ -229,22 +229,22 @@ function buildJobReport(
   sets: PresentationSets,
   objects: readonly ReportedObject[],
 ): WrittenObject {
-  const facts = {
+  const input = {
     jobId: task.job_id,
     source: { name: task.input_name, size: sourceSize, etag: null },
     // Removes the parts of addresses that could be secret.
     configuration: redactUnknownValue(task.config),
     ffmpegVersion,
     presentations: [...new Set([sets.hls, sets.dash, sets.smooth])].filter((each) => each !== null),
-    warnings: warnings,
+    warnings,
   }
-  const whole = jobReportJson({ ...facts, objects })
+  const fullReport = jobReportJson({ ...input, objects })
   const listed = new Set(['media', 'captions'])
   // If the report is too long (a day of short segments), it leaves out the segments, which the playlists list.
   const body =
-    whole.length <= MAX_REPORT_CHARS
-      ? whole
-      : jobReportJson({ ...facts, objects: objects.filter(({ role }) => !listed.has(role)) })
+    fullReport.length <= MAX_REPORT_CHARS
+      ? fullReport
+      : jobReportJson({ ...input, objects: objects.filter(({ role }) => !listed.has(role)) })
   const path = joinPath(packaging.directory, 'job.json')
   return { path, content_type: 'application/json', profile: null, role: 'report', body, stage: 2 }
 }

@@ -17,21 +17,29 @@ const OVERHEAD = 1.5
 type Names = Pick<SegmentWriterOptions, 'directory' | 'tarDirectory' | 'initUri' | 'segmentUri' | 'contentType'>
 
 /** `own` is the attempt's directory. */
-export function objectNames(packaging: PackagingPlan, rendition: RenditionPlan, form: SegmentForm, own: string): Names {
+export function objectNames(
+  packaging: PackagingPlan,
+  rendition: RenditionPlan,
+  form: SegmentForm,
+  attemptDirectory: string,
+): Names {
   const inside = form === 'smooth' ? (packaging.smooth ?? '') : rendition.directory
   const common = {
     directory: joinPath(packaging.directory, inside),
     tarDirectory: inside,
-    initUri: `${own}/init.mp4`,
+    initUri: `${attemptDirectory}/init.mp4`,
     contentType: segmentContentType(form, rendition.kind),
   }
   if (form === 'smooth') {
     const stream = rendition.kind === 'video' ? 'video' : rendition.id
     const bitrate = smoothBitrate(packaging, rendition)
-    return { ...common, segmentUri: (_number, start) => `${own}/${smoothFragmentPath(bitrate, stream, start)}` }
+    return {
+      ...common,
+      segmentUri: (_number, start) => `${attemptDirectory}/${smoothFragmentPath(bitrate, stream, start)}`,
+    }
   }
   const { extension } = segmentForms[form]
-  return { ...common, segmentUri: (number) => `${own}/${String(number).padStart(5, '0')}.${extension}` }
+  return { ...common, segmentUri: (number) => `${attemptDirectory}/${String(number).padStart(5, '0')}.${extension}` }
 }
 
 function smoothBitrate({ renditions }: PackagingPlan, rendition: RenditionPlan): number {
@@ -44,8 +52,8 @@ function smoothBitrate({ renditions }: PackagingPlan, rendition: RenditionPlan):
 export function tarRequest({ packaging, durationSeconds }: Plan): UploadRequest | null {
   if (packaging === null || packaging.tar === null) return null
   const kbps = packaging.renditions.reduce((sum, { video, audio, forms }) => {
-    const own = (video?.bitrateKbps ?? 0) + audio.reduce((total, track) => total + track.bitrateKbps, 0)
-    return sum + own * forms.length
+    const renditionKbps = (video?.bitrateKbps ?? 0) + audio.reduce((total, track) => total + track.bitrateKbps, 0)
+    return sum + renditionKbps * forms.length
   }, 0)
   const bytes = kbps * 125 * (durationSeconds ?? UNKNOWN_DURATION_SECONDS) * OVERHEAD
   return { path: packaging.tar, content_type: 'application/x-tar', expected_size: Math.ceil(bytes) }

@@ -15,7 +15,7 @@ export interface RecordedRendition {
   form: SegmentForm
   /** Below the packaging directory. */
   directory: string
-  taken: RecordedStream
+  recorded: RecordedStream
   /** Ticks per second of its times. */
   timescale: number
   /** RFC 6381, video first. */
@@ -23,7 +23,7 @@ export interface RecordedRendition {
   /** Hex, for Smooth. */
   codecPrivateData: string
   /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
-  soundEnds: number[]
+  audioEnds: number[]
 }
 
 /** The rule for where a video rendition's segments end. */
@@ -41,18 +41,18 @@ export function requireCompleteSegments(
   startSeconds: number,
 ): void {
   const videos = all.filter(({ rendition }) => rendition.kind === 'video')
-  const count = videos[0]?.taken.segments.length ?? 0
+  const count = videos[0]?.recorded.segments.length ?? 0
   for (const each of all) {
-    const { segments } = each.taken
-    const own = streamDuration(each.rendition, source, startSeconds)
+    const { segments } = each.recorded
+    const ownSeconds = streamDuration(each.rendition, source, startSeconds)
     // Audio that is known to last longer than the video continues after it, with the same segment length.
-    const filled = Math.max(own ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds ?? 0))
+    const filled = Math.max(ownSeconds ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds ?? 0))
     const most = Math.max(count, !videos[0] ? 0 : segmentsIn(cadenceFor(videos[0].rendition), filled))
     const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > most
     if (segments.length === 0 || surplus)
       throw incompleteRendition(each, `has ${segments.length} segments where the first rendition has ${count}`)
     if (each.rendition.kind === 'video') requireAlignment(each)
-    requireRenditionDuration(each, own, source)
+    requireRenditionDuration(each, ownSeconds, source)
     requireMuxedAudio(each, source, startSeconds)
   }
   // If muxed audio lasts longer than the video, the segments have the duration of the video only.
@@ -68,7 +68,7 @@ function requireAlignment(each: RecordedRendition): void {
   const cadence = cadenceFor(each.rendition)
   const tolerance = ticksOf(1, cadence, each.timescale) / 2
   let frame = 0
-  for (const [index, { start }] of each.taken.segments.entries()) {
+  for (const [index, { start }] of each.recorded.segments.entries()) {
     if (Math.abs(start - ticksOf(frame, cadence, each.timescale)) > tolerance)
       throw incompleteRendition(each, `begins its segment ${index + 1} at ${(start / each.timescale).toFixed(3)} s`)
     frame = nextBoundary(cadence, frame)
@@ -77,14 +77,14 @@ function requireAlignment(each: RecordedRendition): void {
 
 /** Muxed audio must be as long as its own stream of the source. */
 function requireMuxedAudio(each: RecordedRendition, source: MediaInfo, startSeconds: number): void {
-  const { rendition, soundEnds, timescale, form } = each
+  const { rendition, audioEnds, timescale, form } = each
   // Fragmented MP4 has each audio stream in a rendition of its own.
   if (rendition.kind === 'audio' || !segmentForms[form].carriesAudio) return
   for (const [index, { sourceStream }] of rendition.audio.entries()) {
     const stream = source.audio.find(({ number }) => number === sourceStream)
     const expected = stream?.durationSeconds == null ? null : outputDuration(source, [stream], startSeconds)
     const path = `Sound ${index + 1} of ${rendition.id} (${form})`
-    const measured = { durationSeconds: (soundEnds[index] ?? 0) / timescale }
+    const measured = { durationSeconds: (audioEnds[index] ?? 0) / timescale }
     if (!(measured.durationSeconds > 0)) throw new TaskError('output_incomplete', `${path} is missing.`)
     requireExpectedDuration({ path, frameSeconds: 0 }, expected, measured, source.formats)
   }
@@ -106,8 +106,8 @@ function requireRenditionDuration(each: RecordedRendition, expected: number | nu
   requireExpectedDuration(output, expected, { durationSeconds: renditionSeconds(each) }, formats)
 }
 
-function renditionSeconds({ taken, timescale }: RecordedRendition): number {
-  const last = taken.segments.at(-1)
+function renditionSeconds({ recorded, timescale }: RecordedRendition): number {
+  const last = recorded.segments.at(-1)
   return last === undefined ? 0 : (last.start + last.duration) / timescale
 }
 

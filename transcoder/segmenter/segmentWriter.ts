@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { TaskError } from '#contract/taskError.ts'
 import type { CutEvent, Cutter, KeyFrameRange } from './cutters/cutter.ts'
-import { FormatError } from '../formats/streamError.ts'
+import { FormatError } from '../formats/formatError.ts'
 import type { UploadQueue } from '../upload/uploadQueue.ts'
 import { StoredBytes, SegmentBuffer } from '../upload/segmentBuffer.ts'
 import type { TarMember, TarUpload } from '../upload/tarUpload.ts'
@@ -37,15 +37,15 @@ export interface SegmentWriterOptions {
   segmentUri: (number: number, start: number) => string
   contentType: string
   profile: number | null
-  outbox: UploadQueue
-  tar: { feed: TarUpload; stream: number } | null
+  uploads: UploadQueue
+  tar: { tarUpload: TarUpload; stream: number } | null
   /** The number of segments of the video, once it has ended; null if this stream is that video. */
   videoSegments: Promise<number> | null
   /** A directory that only this stream uses, for segments under construction. */
   scratch: string
   onBytes: (bytes: number) => void
   /** Largest number of bytes of one segment; a larger one is out of control. */
-  largestSegment: number
+  maxSegmentBytes: number
 }
 
 /**
@@ -54,37 +54,37 @@ export interface SegmentWriterOptions {
  */
 export async function writeSegments(
   stream: Readable,
-  takings: SegmentWriterOptions,
-): Promise<{ taken: RecordedStream; broken: TaskError | null }> {
-  const taker = new SegmentWriter(takings)
+  options: SegmentWriterOptions,
+): Promise<{ recorded: RecordedStream; incompleteError: TaskError | null }> {
+  const writer = new SegmentWriter(options)
   try {
     for await (const chunk of stream) {
-      takings.onBytes((chunk as Buffer).length)
-      await taker.write(takings.cutter.push(chunk as Buffer))
+      options.onBytes((chunk as Buffer).length)
+      await writer.write(options.cutter.push(chunk as Buffer))
     }
   } catch (error) {
-    await taker.discard()
+    await writer.discard()
     throw toTaskError(error)
   }
   try {
-    await taker.write(takings.cutter.end(await takings.videoSegments))
+    await writer.write(options.cutter.end(await options.videoSegments))
   } catch (error) {
-    await taker.discard()
-    return { taken: taker.taken, broken: requireTaskError(error) }
+    await writer.discard()
+    return { recorded: writer.recorded, incompleteError: requireTaskError(error) }
   }
-  takings.tar?.feed.endStream(takings.tar.stream)
-  return { taken: taker.taken, broken: null }
+  options.tar?.tarUpload.endStream(options.tar.stream)
+  return { recorded: writer.recorded, incompleteError: null }
 }
 
 class SegmentWriter {
-  readonly taken: RecordedStream = { init: null, segments: [] }
-  readonly #takings: SegmentWriterOptions
-  #spool: SegmentBuffer | null = null
+  readonly recorded: RecordedStream = { init: null, segments: [] }
+  readonly #options: SegmentWriterOptions
+  #buffer: SegmentBuffer | null = null
   #bytes = 0
-  #initial: TarMember[] = []
+  #pendingInit: TarMember[] = []
 
-  constructor(takings: SegmentWriterOptions) {
-    this.#takings = takings
+  constructor(options: SegmentWriterOptions) {
+    this.#options = options
   }
 
   async write(cuts: readonly CutEvent[]): Promise<void> {
@@ -96,53 +96,53 @@ class SegmentWriter {
   }
 
   async discard(): Promise<void> {
-    await this.#spool?.discard()
+    await this.#buffer?.discard()
   }
 
   async #writeInit(bytes: Uint8Array): Promise<void> {
-    const spool = new SegmentBuffer(join(this.#takings.scratch, 'init'))
-    await spool.write(bytes)
-    const payload = await spool.end()
-    this.taken.init = { uri: this.#takings.initUri, bytes: payload.bytes, sha256: payload.sha256 }
-    this.#initial = [this.#enqueue(this.#takings.initUri, payload)]
+    const buffer = new SegmentBuffer(join(this.#options.scratch, 'init'))
+    await buffer.write(bytes)
+    const content = await buffer.finish()
+    this.recorded.init = { uri: this.#options.initUri, bytes: content.bytes, sha256: content.sha256 }
+    this.#pendingInit = [this.#enqueue(this.#options.initUri, content)]
   }
 
   async #writeMedia(bytes: Uint8Array): Promise<void> {
-    this.#spool ??= new SegmentBuffer(join(this.#takings.scratch, `${this.taken.segments.length}`))
+    this.#buffer ??= new SegmentBuffer(join(this.#options.scratch, `${this.recorded.segments.length}`))
     this.#bytes += bytes.length
-    if (this.#bytes > this.#takings.largestSegment)
+    if (this.#bytes > this.#options.maxSegmentBytes)
       throw new TaskError('output_too_large', 'A segment exceeded its maximum size.')
-    await this.#spool.write(bytes)
+    await this.#buffer.write(bytes)
   }
 
   async #endSegment(cut: Extract<CutEvent, { kind: 'end' }>): Promise<void> {
-    const spool = this.#spool
-    if (spool === null) throw new TaskError('internal', 'A segment without bytes was to be stored.')
-    this.#spool = null
+    const buffer = this.#buffer
+    if (buffer === null) throw new TaskError('internal', 'A segment without bytes was to be stored.')
+    this.#buffer = null
     this.#bytes = 0
-    const payload = await spool.end()
-    const { outbox, tar, segmentUri } = this.#takings
+    const content = await buffer.finish()
+    const { uploads, tar, segmentUri } = this.#options
     const { start, duration, frames, keys } = cut
-    const uri = segmentUri(this.taken.segments.length + 1, start)
-    this.taken.segments.push({ uri, start, duration, frames, keys, bytes: payload.bytes, sha256: payload.sha256 })
-    const member = this.#enqueue(uri, payload)
-    tar?.feed.addSegment(tar.stream, [...this.#initial, member])
-    this.#initial = []
-    await outbox.waitForCapacity()
+    const uri = segmentUri(this.recorded.segments.length + 1, start)
+    this.recorded.segments.push({ uri, start, duration, frames, keys, bytes: content.bytes, sha256: content.sha256 })
+    const member = this.#enqueue(uri, content)
+    tar?.tarUpload.addSegment(tar.stream, [...this.#pendingInit, member])
+    this.#pendingInit = []
+    await uploads.waitForCapacity()
   }
 
-  #enqueue(uri: string, payload: StoredBytes): TarMember {
-    const { outbox, directory, tarDirectory, contentType, profile } = this.#takings
-    const member = { path: join(tarDirectory, uri), payload }
-    outbox.enqueue({ path: join(directory, uri), contentType, profile, payload })
+  #enqueue(uri: string, content: StoredBytes): TarMember {
+    const { uploads, directory, tarDirectory, contentType, profile } = this.#options
+    const member = { path: join(tarDirectory, uri), content }
+    uploads.enqueue({ path: join(directory, uri), contentType, profile, content })
     return member
   }
 }
 
 function requireTaskError(error: unknown): TaskError {
-  const told = toTaskError(error)
-  if (told instanceof TaskError) return told
-  throw told
+  const converted = toTaskError(error)
+  if (converted instanceof TaskError) return converted
+  throw converted
 }
 
 function toTaskError(error: unknown): unknown {

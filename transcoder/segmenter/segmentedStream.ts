@@ -5,6 +5,6 @@ import type { RecordedRendition } from './segmentCheck.ts'
 
 /** One stream of segments, and what was measured in it. */
 export interface SegmentedStream {
-  taken: RecordedRendition
+  recorded: RecordedRendition
   metered: MeteredStream
 }

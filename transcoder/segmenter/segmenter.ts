@@ -42,7 +42,7 @@ const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
 
 export class Segmenter {
   /** Readers of `pipe:` 3 and up, in the order of the plan's streams. */
-  readonly takers: readonly ((stream: Readable) => Promise<void>)[]
+  readonly pipeReaders: readonly ((stream: Readable) => Promise<void>)[]
   /** The source's captions so far. */
   readonly captions = new CaptionDecoder()
   /** The source's text subtitles, in the order of the plan, once their streams have ended. */
@@ -53,15 +53,15 @@ export class Segmenter {
   readonly #attempt: Attempt
   readonly #plan: Plan
   readonly #packaging: PackagingPlan
-  readonly #outbox: UploadQueue
+  readonly #uploads: UploadQueue
   readonly #tar: TarUpload | null
-  readonly #own: string
+  readonly #attemptDirectory: string
   readonly #cues: readonly Cue[]
   readonly #startSeconds: number
-  readonly #taken: (RecordedRendition | null)[]
+  readonly #recorded: (RecordedRendition | null)[]
   readonly #metered: MeteredStream[] = []
   readonly #videoSegments = Promise.withResolvers<number>()
-  #broken: TaskError | null = null
+  #error: TaskError | null = null
   #bytes = 0
 
   /** `startSeconds`: the time in the source at which the outputs begin. */
@@ -72,41 +72,41 @@ export class Segmenter {
     { cues, startSeconds }: { cues: readonly Cue[]; startSeconds: number },
   ) {
     if (plan.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
-    const { door, lanes, halt } = attempt
+    const { taskClient, limiter, controller } = attempt
     this.#attempt = attempt
     this.#plan = plan
     this.#packaging = plan.packaging
-    this.#own = attemptDirectory(task.job_id, task.attempt)
+    this.#attemptDirectory = attemptDirectory(task.job_id, task.attempt)
     this.#cues = cues
     this.#startSeconds = startSeconds
-    const signal = halt.signal
-    this.#outbox = new UploadQueue({ door, lanes, signal, onFailure: (error) => halt.abort(error) })
-    const listed = plannedPipes(plan)
-    const renditions = listed.filter(({ kind }) => kind === 'rendition')
+    const signal = controller.signal
+    this.#uploads = new UploadQueue({ taskClient, limiter, signal, onFailure: (error) => controller.abort(error) })
+    const pipes = plannedPipes(plan)
+    const renditions = pipes.filter(({ kind }) => kind === 'rendition')
     const request = tarRequest(plan)
     this.#tar =
       request === null
         ? null
-        : new TarUpload({ door, lanes, signal, outbox: this.#outbox, request, streams: renditions.length })
-    this.#taken = renditions.map(() => null)
-    this.takers = listed.map((stream) => this.#readerFor(stream, renditions.indexOf(stream)))
+        : new TarUpload({ taskClient, limiter, signal, uploads: this.#uploads, request, streams: renditions.length })
+    this.#recorded = renditions.map(() => null)
+    this.pipeReaders = pipes.map((stream) => this.#readerFor(stream, renditions.indexOf(stream)))
   }
 
   /** The name of the attempt's directory, which is below that of each track. */
-  get own(): string {
-    return this.#own
+  get attemptDirectory(): string {
+    return this.#attemptDirectory
   }
 
   /** Uploads sidecar files. */
   enqueueFiles(files: readonly SidecarFile[]): void {
-    for (const { path, contentType, payload, role } of files) {
-      const atCommit = role === 'poster' ? role : undefined
-      this.#outbox.enqueue({
+    for (const { path, contentType, content, role } of files) {
+      const commitRole = role === 'poster' ? role : undefined
+      this.#uploads.enqueue({
         path: joinPath(this.#packaging.directory, path),
         contentType,
         profile: null,
-        payload,
-        atCommit,
+        content,
+        commitRole,
       })
     }
   }
@@ -117,25 +117,25 @@ export class Segmenter {
   }
 
   /** True while the encoder waits for transfers. */
-  get isHeld(): boolean {
-    return this.#outbox.isFull
+  get isBlocked(): boolean {
+    return this.#uploads.isFull
   }
 
   /** Called after ffmpeg ended successfully. Throws output_incomplete. */
   requireComplete(source: MediaInfo): void {
-    if (this.#broken !== null) throw this.#broken
+    if (this.#error !== null) throw this.#error
     requireCompleteSegments(this.#plan, this.renditions, source, this.#startSeconds)
   }
 
   get renditions(): RecordedRendition[] {
-    return this.#taken.filter((each) => each !== null)
+    return this.#recorded.filter((each) => each !== null)
   }
 
   /** The renditions with their counts. */
   get streams(): SegmentedStream[] {
-    return this.#taken.flatMap((taken, position) => {
+    return this.#recorded.flatMap((recorded, position) => {
       const metered = this.#metered[position]
-      return taken === null || metered === undefined ? [] : [{ taken, metered }]
+      return recorded === null || metered === undefined ? [] : [{ recorded, metered }]
     })
   }
 
@@ -145,11 +145,11 @@ export class Segmenter {
 
   /** Resolves when everything is stored. Returns the objects that the commit has to complete. */
   async finish(): Promise<FinishedObject[]> {
-    return this.#outbox.drain()
+    return this.#uploads.drain()
   }
 
   async waitForTransfers(): Promise<void> {
-    await this.#outbox.waitForTransfers()
+    await this.#uploads.waitForTransfers()
   }
 
   /** Chooses the reader for each kind of stream. */
@@ -175,29 +175,29 @@ export class Segmenter {
   ): Promise<void> {
     const rendition = this.#packaging.renditions[number]!
     const isFirst = rendition === this.#packaging.renditions.find(({ kind }) => kind === 'video')
-    const names = objectNames(this.#packaging, rendition, form, this.#own)
+    const names = objectNames(this.#packaging, rendition, form, this.#attemptDirectory)
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
     const { cutter, describe } = this.#cutterFor(rendition, form)
     try {
       await mkdir(scratch, { recursive: true })
       const metered = new MeteredCutter(cutter, form)
-      const { taken, broken } = await writeSegments(readable, {
+      const { recorded, incompleteError } = await writeSegments(readable, {
         ...names,
         cutter: metered,
         profile: rendition.kind === 'video' ? rendition.profile : null,
-        outbox: this.#outbox,
-        tar: this.#tar === null ? null : { feed: this.#tar, stream: position },
+        uploads: this.#uploads,
+        tar: this.#tar === null ? null : { tarUpload: this.#tar, stream: position },
         videoSegments: rendition.kind === 'video' ? null : this.#videoSegments.promise,
         scratch,
         onBytes: (bytes) => {
           this.#bytes += bytes
         },
-        largestSegment: this.#maxSegmentBytes(rendition),
+        maxSegmentBytes: this.#maxSegmentBytes(rendition),
       })
-      this.#broken ??= broken
-      this.#taken[position] = { rendition, form, directory: names.tarDirectory, taken, ...describe() }
+      this.#error ??= incompleteError
+      this.#recorded[position] = { rendition, form, directory: names.tarDirectory, recorded, ...describe() }
       this.#metered[position] = metered.result()
-      if (isFirst) this.#videoSegments.resolve(taken.segments.length)
+      if (isFirst) this.#videoSegments.resolve(recorded.segments.length)
     } finally {
       // Audio streams wait for this number, also if the video failed.
       if (isFirst) this.#videoSegments.resolve(0)
@@ -209,7 +209,7 @@ export class Segmenter {
     form: SegmentForm,
   ): {
     cutter: Cutter
-    describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'soundEnds'>
+    describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds'>
   } {
     const video = this.#packaging.renditions.find(({ kind }) => kind === 'video')
     // Audio is cut at the boundaries of the first video rendition.
@@ -222,7 +222,7 @@ export class Segmenter {
           timescale: TICKS_PER_SECOND,
           codecs: cutter.codecs,
           codecPrivateData: '',
-          soundEnds: cutter.soundEnds,
+          audioEnds: cutter.audioEnds,
         }),
       }
     }
@@ -234,7 +234,7 @@ export class Segmenter {
         timescale: form === 'smooth' ? SMOOTH_TIMESCALE : (cutter.track?.timescale ?? 1),
         codecs: cutter.track === null ? [] : [cutter.track.codec],
         codecPrivateData: cutter.track?.codecPrivateData ?? '',
-        soundEnds: [],
+        audioEnds: [],
       }),
     }
   }

@@ -21,7 +21,7 @@ export interface SidecarFile {
   contentType: string
   /** A poster has a permanent name: the commit writes it. */
   role: 'captions' | 'media' | 'poster'
-  payload: StoredBytes
+  content: StoredBytes
 }
 
 export function inMemoryObject(bytes: Buffer): StoredBytes {
@@ -46,7 +46,7 @@ export interface ThumbnailFiles {
 export function buildThumbnailFiles(
   plan: ThumbnailPlan,
   { sheets, posters }: { sheets: readonly Uint8Array[] | null; posters: readonly Uint8Array[] | null },
-  { own, duration, lists }: { own: string; duration: number; lists: boolean },
+  { own: attemptDirectory, duration, lists }: { own: string; duration: number; lists: boolean },
 ): ThumbnailFiles {
   const { width, height, columns, rows, intervalSeconds } = plan
   const sheetSeconds = columns * rows * intervalSeconds
@@ -59,10 +59,10 @@ export function buildThumbnailFiles(
     )
   const directory = 'thumbnails'
   const files: SidecarFile[] = []
-  const store = (uri: string, picture: Uint8Array, role: SidecarFile['role'] = 'media') => {
-    const payload = inMemoryObject(Buffer.from(picture))
-    files.push({ path: joinPath(directory, uri), contentType: JPEG_TYPE, role, payload })
-    return { uri, bytes: payload.bytes, sha256: payload.sha256 }
+  const addFile = (uri: string, picture: Uint8Array, role: SidecarFile['role'] = 'media') => {
+    const content = inMemoryObject(Buffer.from(picture))
+    files.push({ path: joinPath(directory, uri), contentType: JPEG_TYPE, role, content })
+    return { uri, bytes: content.bytes, sha256: content.sha256 }
   }
   const at = (seconds: number) => Math.round(Math.min(seconds, duration) * 1000)
   const track: ThumbnailTrack = {
@@ -74,11 +74,11 @@ export function buildThumbnailFiles(
     intervalSeconds,
     sheets: sheets.map((sheet, index) => {
       const start = at(index * sheetSeconds)
-      const stored = store(`${own}/${String(index + 1).padStart(5, '0')}.jpg`, sheet)
+      const stored = addFile(`${attemptDirectory}/${String(index + 1).padStart(5, '0')}.jpg`, sheet)
       return { ...stored, start, duration: at((index + 1) * sheetSeconds) - start }
     }),
     vtt: { uri: 'thumbnails.vtt' },
-    poster: lists ? store('poster.jpg', poster, 'poster') : store(`${own}/poster.jpg`, poster),
+    poster: lists ? addFile('poster.jpg', poster, 'poster') : addFile(`${attemptDirectory}/poster.jpg`, poster),
   }
   const vtt = {
     path: joinPath(directory, track.vtt.uri),

@@ -46,15 +46,15 @@ export function captionTracks(
 /** Streams without a cue during the video are left out. `duration`: seconds of the video. */
 export function subtitleTracks(
   plans: readonly TextTrackPlan[],
-  taken: readonly (SubtitleText | undefined)[],
+  subtitles: readonly (SubtitleText | undefined)[],
   duration: number,
 ): TextTrackSource[] {
-  const said = plans.map((plan, at) => ({
+  const parsed = plans.map((plan, at) => ({
     plan,
-    cues: parseWebvtt(taken[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS, duration),
+    cues: parseWebvtt(subtitles[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS, duration),
   }))
   const used = new Map<string, number>()
-  return said
+  return parsed
     .filter(({ cues }) => cues.length > 0)
     .map(({ plan, cues }) => {
       const name = trackName(plan)
@@ -85,17 +85,17 @@ function trackName({ language, forced, hearingImpaired }: TextTrackPlan): string
  */
 export function buildTextTracks(
   texts: readonly TextTrackSource[],
-  { own, video, origin }: { own: string; video: VideoTrack; origin: number },
+  { own: attemptDirectory, video, origin }: { own: string; video: VideoTrack; origin: number },
 ): TextTracks {
   const files: SidecarFile[] = []
-  const spans = segmentIntervals(video)
+  const intervals = segmentIntervals(video)
   const tracks = texts.map(({ cues, directory: name, ...about }): TextTrack => {
     const directory = `captions/${name}`
-    const written = webvttFiles({ cues }, spans, origin)
+    const written = webvttFiles({ cues }, intervals, origin)
     const store = (uri: string, body: string): Omit<Segment, 'start' | 'duration'> => {
-      const payload = inMemoryObject(Buffer.from(body))
-      files.push({ path: joinPath(directory, uri), contentType: WEBVTT_TYPE, role: 'captions', payload })
-      return { uri, bytes: payload.bytes, sha256: payload.sha256 }
+      const content = inMemoryObject(Buffer.from(body))
+      files.push({ path: joinPath(directory, uri), contentType: WEBVTT_TYPE, role: 'captions', content })
+      return { uri, bytes: content.bytes, sha256: content.sha256 }
     }
     return {
       ...about,
@@ -103,10 +103,10 @@ export function buildTextTracks(
       directory,
       timescale: 1000,
       segments: written.segments.map((body, index) => ({
-        ...store(`${own}/${String(index + 1).padStart(5, '0')}.vtt`, body),
-        ...spans[index]!,
+        ...store(`${attemptDirectory}/${String(index + 1).padStart(5, '0')}.vtt`, body),
+        ...intervals[index]!,
       })),
-      whole: store(`${own}/captions.vtt`, written.whole),
+      fullFile: store(`${attemptDirectory}/captions.vtt`, written.fullFile),
     }
   })
   return { tracks, files }

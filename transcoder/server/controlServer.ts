@@ -13,13 +13,13 @@ import type { SandboxReport } from '../ffmpeg/sandboxProbe.ts'
 import type { Log } from '../log.ts'
 
 /** Runs one attempt to its end. Never rejects: the result was reported to the Worker. */
-export type RunAttempt = (request: RunRequest, halt: AbortController, outlook: AttemptOutlook) => Promise<void>
+export type RunAttempt = (request: RunRequest, controller: AbortController, outlook: AttemptOutlook) => Promise<void>
 
 /** What is known of ffmpeg after the startup checks. */
 export interface EngineInfo {
   version: string
   /** The sandbox in which ffmpeg runs. */
-  cell?: SandboxReport
+  sandbox?: SandboxReport
 }
 
 export interface ControlServerOptions {
@@ -46,8 +46,8 @@ const MAX_RECENT_ATTEMPTS = 32
 export class ControlServer {
   readonly #options: ControlServerOptions
   readonly #server: Server
-  readonly #ended: string[] = []
-  readonly #hurry = new AbortController()
+  readonly #recentAttempts: string[] = []
+  readonly #drainAbort = new AbortController()
   #current: RunningAttempt | null = null
   #engine: EngineInfo | null = null
   /** Why ffmpeg cannot be used. */
@@ -86,19 +86,19 @@ export class ControlServer {
 
   /** Stops waiting: the running attempt is given back now. */
   hurry(): void {
-    this.#hurry.abort()
+    this.#drainAbort.abort()
   }
 
   /** Waits until the running attempt has ended, and closes. */
   async close(): Promise<void> {
-    await this.#current?.ended
+    await this.#current?.done
     this.#server.closeAllConnections()
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
 
   async #stop(seconds: number): Promise<void> {
     const { log } = this.#options
-    if (this.#current !== null) await drain(this.#current, { seconds, hurry: this.#hurry.signal, log })
+    if (this.#current !== null) await drain(this.#current, { seconds, urgentSignal: this.#drainAbort.signal, log })
     await this.close()
   }
 
@@ -129,7 +129,7 @@ export class ControlServer {
     const accepted = { task_id: wanted.task_id, attempt: wanted.attempt }
     const key = `${wanted.task_id} ${wanted.attempt}`
     // Queue messages can be delivered more than once (I11): the same attempt is started once.
-    const known = (): boolean => this.#isCurrent(wanted) || this.#ended.includes(key)
+    const known = (): boolean => this.#isCurrent(wanted) || this.#recentAttempts.includes(key)
     if (known()) return sendJson(response, 202, accepted)
     this.#cancelOlderAttempt(wanted)
     if (this.#rejectsTasks(response)) return
@@ -153,22 +153,22 @@ export class ControlServer {
   #start(request: RunRequest, key: string): void {
     const current: RunningAttempt = {
       request,
-      halt: new AbortController(),
-      ending: false,
-      rest: () => null,
-      ended: Promise.resolve(),
+      controller: new AbortController(),
+      isCommitting: false,
+      remainingSeconds: () => null,
+      done: Promise.resolve(),
     }
     this.#current = current
-    current.ended = this.#options
-      .run(request, current.halt, {
-        ending: () => (current.ending = true),
-        predict: (rest) => (current.rest = rest),
+    current.done = this.#options
+      .run(request, current.controller, {
+        onCommitting: () => (current.isCommitting = true),
+        setEstimator: (remainingSeconds) => (current.remainingSeconds = remainingSeconds),
       })
       .catch((error: unknown) => this.#options.log.error('run rejected', { error: String(error) }))
       .finally(() => {
         this.#current = null
-        this.#ended.push(key)
-        if (this.#ended.length > MAX_RECENT_ATTEMPTS) this.#ended.shift()
+        this.#recentAttempts.push(key)
+        if (this.#recentAttempts.length > MAX_RECENT_ATTEMPTS) this.#recentAttempts.shift()
       })
   }
 
@@ -176,18 +176,18 @@ export class ControlServer {
   #cancelOlderAttempt(wanted: RunRequest): void {
     const current = this.#current
     if (current?.request.task_id === wanted.task_id && current.request.attempt < wanted.attempt)
-      current.halt.abort(new AttemptAbort('stopped'))
+      current.controller.abort(new AttemptAbort('stopped'))
   }
 
   /** Waits for an attempt that is ending. */
   async #waitForEnding(): Promise<void> {
     const current = this.#current
-    if (current === null || (!current.ending && !current.halt.signal.aborted)) return
+    if (current === null || (!current.isCommitting && !current.controller.signal.aborted)) return
     let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#options.handoverMs ?? 5000)
     })
-    await Promise.race([current.ended, patience])
+    await Promise.race([current.done, timeout])
     clearTimeout(timer)
   }
 
@@ -198,7 +198,7 @@ export class ControlServer {
     const current = this.#current
     // An attempt that does not run here is no error: the answer to its heartbeat cancels it, wherever it runs.
     if (current?.request.task_id === taskId && current.request.attempt === attempt)
-      current.halt.abort(new AttemptAbort('cancelled'))
+      current.controller.abort(new AttemptAbort('cancelled'))
     sendJson(response, 202, { task_id: taskId, attempt })
   }
 
@@ -213,7 +213,7 @@ export class ControlServer {
       ...(current ? { task_id: current.task_id, attempt: current.attempt } : {}),
       version: this.#options.version,
       ffmpeg: this.#engine?.version ?? null,
-      ...(this.#engine?.cell === undefined ? {} : { sandbox: this.#engine.cell }),
+      ...(this.#engine?.sandbox === undefined ? {} : { sandbox: this.#engine.sandbox }),
       ...(this.#unusable === null ? {} : { error: this.#unusable }),
     }
   }

@@ -8,35 +8,35 @@ import type { Log } from '../log.ts'
 
 /** The parts of an attempt that matter for its end. */
 export interface DrainableAttempt {
-  halt: AbortController
+  controller: AbortController
   /** Only the report to the Worker is left; the Worker may have received it and assigned the slot to another task. */
-  ending: boolean
+  isCommitting: boolean
   /** Seconds that the attempt still needs by its own prediction; null = unknown. */
-  rest: () => number | null
-  ended: Promise<void>
+  remainingSeconds: () => number | null
+  done: Promise<void>
 }
 
 export interface DrainOptions {
   /** How long the attempt may continue. Giving it back afterwards takes some seconds more. */
   seconds: number
   /** Aborted if there is no time left to wait. */
-  hurry: AbortSignal
+  urgentSignal: AbortSignal
   log: Log
   everyMs?: number
   now?: () => number
 }
 
 interface DrainState {
-  ending: boolean
-  restSeconds: number | null
+  isCommitting: boolean
+  remainingSeconds: number | null
   /** Seconds left for draining. */
-  leftSeconds: number
+  secondsUntilDeadline: number
   /** How long the remaining time has been unknown. */
-  unknownSeconds: number
+  unknownForSeconds: number
   /** The longest allowed time without a prediction. */
-  patienceSeconds: number
+  maxUnknownSeconds: number
   /** The attempt was already allowed to finish. */
-  promised: boolean
+  wasGranted: boolean
 }
 
 /** Predictions are a little too low, and the last request and the clean-up take time as well. */
@@ -54,70 +54,72 @@ const UNKNOWN_SHARE = 8
 
 /** Pure. `why` is a sentence for the log. */
 export function decideDrain(view: DrainState): { verdict: 'finish' | 'wait' | 'give_back'; why: string } {
-  const { ending, restSeconds, leftSeconds, unknownSeconds, patienceSeconds, promised } = view
-  if (leftSeconds <= 0) return { verdict: 'give_back', why: 'the time is up' }
-  if (ending) return { verdict: 'finish', why: 'only the answer of the Worker is missing' }
-  if (restSeconds === null) {
-    return unknownSeconds < patienceSeconds
+  const { isCommitting, remainingSeconds, secondsUntilDeadline, unknownForSeconds, maxUnknownSeconds, wasGranted } = view
+  if (secondsUntilDeadline <= 0) return { verdict: 'give_back', why: 'the time is up' }
+  if (isCommitting) return { verdict: 'finish', why: 'only the answer of the Worker is missing' }
+  if (remainingSeconds === null) {
+    return unknownForSeconds < maxUnknownSeconds
       ? { verdict: 'wait', why: 'the remaining time is not known yet' }
       : { verdict: 'give_back', why: 'the remaining time cannot be predicted' }
   }
-  if (promised) {
-    return restSeconds > leftSeconds * OVERRUN_FACTOR + OVERRUN_SECONDS
+  if (wasGranted) {
+    return remainingSeconds > secondsUntilDeadline * OVERRUN_FACTOR + OVERRUN_SECONDS
       ? { verdict: 'give_back', why: 'it became slower, and the rest no longer fits' }
       : { verdict: 'finish', why: 'the rest fits' }
   }
-  return restSeconds * MARGIN + END_SECONDS <= leftSeconds
+  return remainingSeconds * MARGIN + END_SECONDS <= secondsUntilDeadline
     ? { verdict: 'finish', why: 'the rest fits' }
     : { verdict: 'give_back', why: 'the rest does not fit' }
 }
 
 /** Resolves when the attempt has ended, by itself or given back. */
 export async function drain(attempt: DrainableAttempt, options: DrainOptions): Promise<void> {
-  const { seconds, hurry, log, everyMs = 1000, now = () => performance.now() } = options
-  const patienceSeconds = Math.min(MAX_UNKNOWN_SECONDS, seconds / UNKNOWN_SHARE)
+  const { seconds, urgentSignal, log, everyMs = 1000, now = () => performance.now() } = options
+  const maxUnknownSeconds = Math.min(MAX_UNKNOWN_SECONDS, seconds / UNKNOWN_SHARE)
   const began = now()
-  let knownAt = began
-  let promised = false
-  let said = ''
-  const over = attempt.ended.then(() => true)
-  for (let isOver = false; !isOver;) {
-    const restSeconds = attempt.rest()
-    if (restSeconds !== null || attempt.ending) knownAt = now()
-    const leftSeconds = seconds - (now() - began) / 1000
-    const { verdict, why } = hurry.aborted
+  let lastKnownAt = began
+  let wasGranted = false
+  let lastDecision = ''
+  const done = attempt.done.then(() => true)
+  for (let isDone = false; !isDone;) {
+    const remainingSeconds = attempt.remainingSeconds()
+    if (remainingSeconds !== null || attempt.isCommitting) lastKnownAt = now()
+    const secondsUntilDeadline = seconds - (now() - began) / 1000
+    const { verdict: decision, why } = urgentSignal.aborted
       ? { verdict: 'give_back', why: 'a second signal was received' }
       : decideDrain({
-          ending: attempt.ending,
-          restSeconds,
-          leftSeconds,
-          unknownSeconds: (now() - knownAt) / 1000,
-          patienceSeconds,
-          promised,
+          isCommitting: attempt.isCommitting,
+          remainingSeconds,
+          secondsUntilDeadline,
+          unknownForSeconds: (now() - lastKnownAt) / 1000,
+          maxUnknownSeconds,
+          wasGranted,
         })
-    if (verdict !== said)
+    if (decision !== lastDecision)
       log.info('draining', {
-        decision: verdict,
+        decision,
         why,
-        rest_seconds: rounded(restSeconds),
-        left_seconds: rounded(leftSeconds),
+        rest_seconds: rounded(remainingSeconds),
+        left_seconds: rounded(secondsUntilDeadline),
       })
-    said = verdict
-    if (verdict === 'finish') promised = true
-    if (verdict === 'give_back') {
-      attempt.halt.abort(new AttemptAbort('interrupted', explain(why, restSeconds, leftSeconds)))
-      await over
+    lastDecision = decision
+    if (decision === 'finish') wasGranted = true
+    if (decision === 'give_back') {
+      attempt.controller.abort(new AttemptAbort('interrupted', explain(why, remainingSeconds, secondsUntilDeadline)))
+      await done
       return
     }
-    const next = pause(everyMs, false, { signal: hurry, ref: false }).catch(() => false)
-    isOver = await Promise.race([over, next])
+    const next = pause(everyMs, false, { signal: urgentSignal, ref: false }).catch(() => false)
+    isDone = await Promise.race([done, next])
   }
 }
 
 /** For the events of the job. */
-function explain(why: string, restSeconds: number | null, leftSeconds: number): string {
-  const left = `${Math.max(0, Math.round(leftSeconds))} s until it has to end`
-  return restSeconds === null ? `${why}; ${left}` : `${why}: about ${Math.ceil(restSeconds)} s of work, ${left}`
+function explain(why: string, remainingSeconds: number | null, secondsUntilDeadline: number): string {
+  const left = `${Math.max(0, Math.round(secondsUntilDeadline))} s until it has to end`
+  return remainingSeconds === null
+    ? `${why}; ${left}`
+    : `${why}: about ${Math.ceil(remainingSeconds)} s of work, ${left}`
 }
 
 function rounded(seconds: number | null): number | null {

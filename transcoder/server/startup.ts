@@ -10,7 +10,7 @@ import { removeStaleWorkspaces } from '../workspace.ts'
 
 export interface PreparedEngine {
   engine: Engine
-  cell: SandboxReport
+  sandbox: SandboxReport
 }
 
 /** @throws Error that says why ffmpeg cannot be used, and what to install */
@@ -21,14 +21,14 @@ export async function startEngine(
 ): Promise<PreparedEngine> {
   const located = await cachedEngine(env, log)
   // Probed on the machine that runs: the machine that built the image says nothing about it.
-  const { cell, report } = await probeSandbox(located, workDir)
+  const { sandbox, report } = await probeSandbox(located, workDir)
   // Files for the sandbox's user are readable by its group (that user's) and by no one else.
-  if (cell.user !== null) process.umask(0o027)
+  if (sandbox.user !== null) process.umask(0o027)
   const missing = Object.entries(report.missing).map(([name, why]) => `${name}: ${why}`)
   log.info('the cell of ffmpeg', { in_force: report.in_force.join(', '), missing: missing.join('; ') })
   const swept = await removeStaleWorkspaces(workDir)
   if (swept > 0) log.warn('left-over directories removed', { count: swept })
-  return { engine: { ...located, cell }, cell: report }
+  return { engine: { ...located, sandbox }, sandbox: report }
 }
 
 /**

@@ -9,22 +9,22 @@ export interface DiskQuotaOptions {
   /** Share of the free space at the beginning, from 0 to 1. */
   share: number
   /** Limit in bytes, however much is free. */
-  mostBytes: number
+  maxBytes: number
 }
 
 /** The bytes that one source may write, counted while they are written. */
 export class DiskQuota {
   /** The quota, computed from the free space at the beginning. */
   readonly bytes: number
-  readonly #leastFree: number
+  readonly #minFree: number
   readonly #freeNow: () => Promise<number>
   #written = 0
   #checkAt = CHECK_EVERY_BYTES
 
   /** `freeNow` returns the number of free bytes. */
   private constructor(free: number, options: DiskQuotaOptions, freeNow: () => Promise<number>) {
-    this.bytes = Math.floor(Math.min(free * options.share, options.mostBytes))
-    this.#leastFree = free * (1 - options.share)
+    this.bytes = Math.floor(Math.min(free * options.share, options.maxBytes))
+    this.#minFree = free * (1 - options.share)
     this.#freeNow = freeNow
   }
 
@@ -45,7 +45,7 @@ export class DiskQuota {
     }
     if (this.#written < this.#checkAt) return
     this.#checkAt = this.#written + CHECK_EVERY_BYTES
-    if ((await this.#freeNow()) < this.#leastFree) {
+    if ((await this.#freeNow()) < this.#minFree) {
       throw new TaskError('disk_full', 'The source does not fit on this transcoder’s disk.')
     }
   }

@@ -53,7 +53,7 @@ export async function convertLogo(
       {
         cwd: workspace.cwd,
         purpose: 'decode the logo',
-        creates: [made],
+        outputFiles: [made],
         limits: LIMITS,
         stallMs: STALL_MS,
         ...(signal === undefined ? {} : { signal }),

@@ -20,15 +20,15 @@ export interface SourceIntegrity {
   size: number | null
 }
 
-export interface Held {
+export interface HeldAddress {
   url: string
   release: () => void
 }
 
 export class LoopbackServer {
   readonly #server: Server
-  #source: SourceReader
-  readonly #make: (input: FetchRange, options: SourceReaderOptions) => SourceReader
+  #reader: SourceReader
+  readonly #createReader: (input: FetchRange, options: SourceReaderOptions) => SourceReader
   readonly #options: SourceReaderOptions
   readonly #path: string
   readonly #secret: string
@@ -43,9 +43,9 @@ export class LoopbackServer {
     input: FetchRange,
     options: SourceReaderOptions,
   ) {
-    this.#make = source
+    this.#createReader = source
     this.#options = options
-    this.#source = source(input, options)
+    this.#reader = source(input, options)
     this.#secret = randomBytes(16).toString('hex')
     this.#path = `/${this.#secret}/input`
     this.#server = createServer((request, response) => {
@@ -60,11 +60,11 @@ export class LoopbackServer {
     onFailure: (error: Error) => void,
     options: SourceReaderOptions = {},
   ): Promise<LoopbackServer> {
-    const gateway = new LoopbackServer((each, its) => new SourceReader(each, signal, onFailure, its), input, options)
-    gateway.#server.listen(0, '127.0.0.1')
-    await once(gateway.#server, 'listening')
-    gateway.#port = (gateway.#server.address() as AddressInfo).port
-    return gateway
+    const server = new LoopbackServer((each, its) => new SourceReader(each, signal, onFailure, its), input, options)
+    server.#server.listen(0, '127.0.0.1')
+    await once(server.#server, 'listening')
+    server.#port = (server.#server.address() as AddressInfo).port
+    return server
   }
 
   get url(): string {
@@ -78,15 +78,15 @@ export class LoopbackServer {
 
   /** Opens the source now, so that its errors are reported as such and not as errors of a decoder. */
   async open(): Promise<{ size: number | null; ranges: boolean; head: Uint8Array }> {
-    const { size, ranges } = await this.#source.open()
-    return { size, ranges, head: this.#source.head }
+    const { size, ranges } = await this.#reader.open()
+    return { size, ranges, head: this.#reader.head }
   }
 
   /**
    * Creates another address of the source, where requests wait until `release`: a program can start before its input is
    * available.
    */
-  hold(): Held {
+  hold(): HeldAddress {
     const { promise, resolve } = Promise.withResolvers<void>()
     const name = `-${this.#held.size + 1}`
     this.#held.set(`${this.#path}${name}`, promise)
@@ -95,16 +95,16 @@ export class LoopbackServer {
 
   /** From now on serves another source, made from the first one, at the same address. No reader may be active. */
   async replaceSource(input: FetchRange): Promise<void> {
-    await this.#source.close()
+    await this.#reader.close()
     // The new source is on the disk already and needs no cache.
-    const { seenFile: _, ...options } = this.#options
-    this.#source = this.#make(input, options)
+    const { cacheFile: _, ...options } = this.#options
+    this.#reader = this.#createReader(input, options)
     this.#position = 0
   }
 
   /** Bytes read from now on are not cached: no later reader needs them. */
   stopCaching(): void {
-    this.#source.stopCaching()
+    this.#reader.stopCaching()
   }
 
   /** The whole source, for use in this process. */
@@ -114,13 +114,13 @@ export class LoopbackServer {
 
   /** A few bytes of the source; fewer at its end, and none from the middle of a source without ranges. */
   async readRange(first: number, count: number, signal: AbortSignal): Promise<Uint8Array> {
-    const { size, ranges } = await this.#source.open()
+    const { size, ranges } = await this.#reader.open()
     if ((first > 0 && !ranges) || count <= 0 || (size !== null && first >= size)) return new Uint8Array()
     const last = first + count - 1
     const range = ranges && size !== null ? { first, last: Math.min(last, size - 1) } : null
     const chunks: Uint8Array[] = []
     let read = 0
-    for await (const chunk of this.#source.read(range, signal)) {
+    for await (const chunk of this.#reader.read(range, signal)) {
       chunks.push(chunk)
       read += chunk.length
       if (read >= count) break
@@ -129,28 +129,28 @@ export class LoopbackServer {
   }
 
   async *#readAll(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const { size, ranges } = await this.#source.open()
-    yield* this.#source.read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
+    const { size, ranges } = await this.#reader.open()
+    yield* this.#reader.read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
   }
 
   /** Position of the newest reader, 0…1; 0 if the size is unknown. */
-  get fraction(): number {
-    const size = this.#source.facts?.size
+  get readFraction(): number {
+    const size = this.#reader.info?.size
     return size ? Math.min(1, this.#position / size) : 0
   }
 
   integrity(): SourceIntegrity {
-    const error = this.#source.failure ?? this.#source.trouble
+    const error = this.#reader.failure ?? this.#reader.pendingError
     return {
       complete: error === null,
       ...(error === null ? {} : { error }),
       bytesServed: this.#bytesServed,
-      size: this.#source.facts?.size ?? null,
+      size: this.#reader.info?.size ?? null,
     }
   }
 
   async close(): Promise<void> {
-    await this.#source.close()
+    await this.#reader.close()
     this.#server.closeAllConnections()
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
@@ -168,8 +168,8 @@ export class LoopbackServer {
     response.on('close', () => gone.abort())
     await this.#held.get(path)
     // 410 and not 5xx: ffmpeg would retry after those, and the source stays unavailable.
-    if (this.#source.failure !== null) return refuse(410)
-    const facts = await this.#source.open().catch(() => null)
+    if (this.#reader.failure !== null) return refuse(410)
+    const facts = await this.#reader.open().catch(() => null)
     if (facts === null) return refuse(410)
 
     const wanted = parseRange(request.headers.range, facts.size)
@@ -196,7 +196,7 @@ export class LoopbackServer {
 
   async *#counted(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = range?.first ?? 0
-    for await (const chunk of this.#source.read(range, signal)) {
+    for await (const chunk of this.#reader.read(range, signal)) {
       at += chunk.length
       this.#position = at
       this.#bytesServed += chunk.length

@@ -4,32 +4,32 @@ import { TaskError } from '#contract/taskError.ts'
 
 export interface MinimumRateOptions {
   /** Milliseconds of waiting after which the rate is checked. */
-  slowMs?: number
-  leastBytesPerSecond?: number
+  windowMs?: number
+  minBytesPerSecond?: number
 }
 
 /** Counts the time spent waiting for responses and bytes, not the time that the reader takes to process them. */
 export class MinimumRate {
-  readonly #slowMs: number
-  readonly #least: number
+  readonly #windowMs: number
+  readonly #minBytesPerSecond: number
   #ms = 0
   #bytes = 0
 
-  constructor({ slowMs = 60_000, leastBytesPerSecond = 2048 }: MinimumRateOptions = {}) {
-    this.#slowMs = slowMs
-    this.#least = leastBytesPerSecond
+  constructor({ windowMs = 60_000, minBytesPerSecond = 2048 }: MinimumRateOptions = {}) {
+    this.#windowMs = windowMs
+    this.#minBytesPerSecond = minBytesPerSecond
   }
 
   /** Returns the error to end with, or null. */
   check(ms: number, bytes: number): TaskError | null {
     this.#ms += ms
     this.#bytes += bytes
-    if (this.#ms < this.#slowMs) return null
+    if (this.#ms < this.#windowMs) return null
     const rate = Math.floor((this.#bytes * 1000) / this.#ms)
     this.#ms = 0
     this.#bytes = 0
-    if (rate >= this.#least) return null
-    const why = `The source answers too slowly: ${rate} bytes a second, and ${this.#least} are needed.`
+    if (rate >= this.#minBytesPerSecond) return null
+    const why = `The source answers too slowly: ${rate} bytes a second, and ${this.#minBytesPerSecond} are needed.`
     return new TaskError('source_unreachable', why)
   }
 

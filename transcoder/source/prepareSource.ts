@@ -23,21 +23,21 @@ export async function prepareSource(
   attempt: Attempt,
   { allowHlsSource }: Pick<JobSpec, 'allowHlsSource'>,
 ): Promise<{ size: number | null }> {
-  const { engine, gateway, workspace, log, halt } = attempt
-  const { size, ranges, head } = await gateway.open()
+  const { engine, loopback, workspace, log, controller } = attempt
+  const { size, ranges, head } = await loopback.open()
   const isPlaylist = allowHlsSource && isHls(head)
   if (!isPlaylist && ranges) return { size }
   const directory = join(workspace.root, 'source')
   await mkdir(directory, { mode: 0o700 })
-  await grantTraversal(directory, engine.cell?.user ?? null)
+  await grantTraversal(directory, engine.sandbox?.user ?? null)
   const path = isPlaylist ? await hlsFile(attempt, directory) : await downloadToDisk(attempt, size, directory)
   if (path === null) return { size }
-  halt.signal.throwIfAborted()
+  controller.signal.throwIfAborted()
   const bytes = (await stat(path)).size
   if (bytes === 0) throw new TaskError('source_not_media', 'The source is empty.')
-  await gateway.replaceSource(localFileInput(path, bytes))
+  await loopback.replaceSource(localFileInput(path, bytes))
   log.info(isPlaylist ? 'the segments were joined' : 'the source was spooled', { bytes })
-  return { size: (await gateway.open()).size }
+  return { size: (await loopback.open()).size }
 }
 
 function isHls(head: Uint8Array): boolean {
@@ -47,11 +47,11 @@ function isHls(head: Uint8Array): boolean {
     .startsWith(HLS_MAGIC)
 }
 
-async function hlsFile({ door, engine, workspace, halt }: Attempt, directory: string): Promise<string> {
-  const options = { directory, signal: halt.signal }
-  const description = await waitForEndedPlaylist(door, options)
-  const tracks = await downloadTracks(door, description, options)
-  const context = { engine, directory, cwd: workspace.cwd, signal: halt.signal }
+async function hlsFile({ taskClient, engine, workspace, controller }: Attempt, directory: string): Promise<string> {
+  const options = { directory, signal: controller.signal }
+  const description = await waitForEndedPlaylist(taskClient, options)
+  const tracks = await downloadTracks(taskClient, description, options)
+  const context = { engine, directory, cwd: workspace.cwd, signal: controller.signal }
   const path = await assemble(tracks, context)
   await requireLength(path, tracks[0] ?? [], description.target_seconds, context)
   return path
@@ -71,26 +71,26 @@ async function requireLength(
   const promised = stretches.reduce((sum, { seconds }) => sum + seconds, 0)
   const seconds = await fileDuration(path, context)
   if (seconds === null || seconds >= promised * 0.95 - targetSeconds) return
-  const words = `The source lasts ${seconds.toFixed(1)} s, and its playlist says ${promised.toFixed(1)} s.`
-  throw new TaskError('source_incomplete', words, {
+  const message = `The source lasts ${seconds.toFixed(1)} s, and its playlist says ${promised.toFixed(1)} s.`
+  throw new TaskError('source_incomplete', message, {
     details: { expected_seconds: promised, measured_seconds: seconds },
   })
 }
 
 /** Downloads a source without ranges once, for all its readers. Null = too large for this disk: it remains a stream. */
 async function downloadToDisk(
-  { gateway, halt, settings }: Attempt,
+  { loopback, controller, settings }: Attempt,
   size: number | null,
   directory: string,
 ): Promise<string | null> {
   // Only a source without a stated length can be endless.
-  const mostBytes = size === null ? settings.maxUnsizedBytes : Number.POSITIVE_INFINITY
-  const room = await DiskQuota.open(directory, { share: DOWNLOAD_SHARE, mostBytes })
-  if (size !== null && size > room.bytes) return null
+  const maxBytes = size === null ? settings.maxUnknownSizeBytes : Number.POSITIVE_INFINITY
+  const quota = await DiskQuota.open(directory, { share: DOWNLOAD_SHARE, maxBytes })
+  if (size !== null && size > quota.bytes) return null
   const path = join(directory, 'spooled')
   const bounded = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const chunk of gateway.read(halt.signal)) {
-      await room.reserve(chunk.length)
+    for await (const chunk of loopback.read(controller.signal)) {
+      await quota.reserve(chunk.length)
       yield chunk
     }
   }

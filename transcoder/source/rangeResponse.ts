@@ -99,9 +99,12 @@ async function sourceError(response: Response): Promise<Error> {
   const code = response.headers.get(SOURCE_ERROR_HEADER) ?? ''
   const error = await responseError(response, 'source_unreachable')
   if (!isJobErrorCode(code)) return error
-  const told = error instanceof TransientError ? error.final : error
-  const { field, details } = told instanceof TaskError ? told : {}
-  const named = new TaskError(code, told.message || `The source answered ${response.status}.`, { field, details })
+  const sourceError = error instanceof TransientError ? error.finalError : error
+  const { field, details } = sourceError instanceof TaskError ? sourceError : {}
+  const named = new TaskError(code, sourceError.message || `The source answered ${response.status}.`, {
+    field,
+    details,
+  })
   return jobErrorPolicies[code].permanent && !isConnectionError(code)
     ? named
     : new TransientError(named, error instanceof TransientError ? error.retryAfterMs : null, true)

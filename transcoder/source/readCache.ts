@@ -11,26 +11,26 @@ const READ_BYTES = 64 * 1024
 export class ReadCache {
   readonly #path: string
   /** Ascending; they neither overlap nor touch. `end` is exclusive. */
-  #spans: { start: number; end: number }[] = []
+  #ranges: { start: number; end: number }[] = []
   #file: Promise<FileHandle> | null = null
-  #left: number
+  #budget: number
 
   /** `path` must not exist. Bytes have the same offsets in this file as in the source: it is sparse. */
   constructor(path: string, mostBytes = MAX_BYTES) {
     this.#path = path
-    this.#left = mostBytes
+    this.#budget = mostBytes
   }
 
   /** The end, exclusive, of the cached bytes that begin at `at`; `at` itself if there are none. */
   cachedUntil(at: number): number {
-    const span = this.#spans.find(({ start, end }) => start <= at && at < end)
-    return span?.end ?? at
+    const range = this.#ranges.find(({ start, end }) => start <= at && at < end)
+    return range?.end ?? at
   }
 
   /** Resolves once the bytes are on the disk. Never rejects: if the disk is full, nothing more is cached. */
   async store(at: number, bytes: Uint8Array): Promise<void> {
-    if (bytes.length > this.#left || this.cachedUntil(at) >= at + bytes.length) return
-    this.#left -= bytes.length
+    if (bytes.length > this.#budget || this.cachedUntil(at) >= at + bytes.length) return
+    this.#budget -= bytes.length
     try {
       this.#file ??= open(this.#path, 'wx+', 0o600)
       const file = await this.#file
@@ -38,13 +38,13 @@ export class ReadCache {
         done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten
       this.#addRange(at, at + bytes.length)
     } catch {
-      this.#left = 0
+      this.#budget = 0
     }
   }
 
   /** From now on nothing is added: no later reader needs it. */
   seal(): void {
-    this.#left = 0
+    this.#budget = 0
   }
 
   /** `from` to `to`, exclusive. If the disk fails, it ends early and empties the cache. */
@@ -52,8 +52,8 @@ export class ReadCache {
     for (let at = from; at < to;) {
       const chunk = await this.#readChunk(at, Math.min(READ_BYTES, to - at)).catch(() => null)
       if (chunk === null || chunk.length === 0) {
-        this.#spans = []
-        this.#left = 0
+        this.#ranges = []
+        this.#budget = 0
         return
       }
       at += chunk.length
@@ -69,21 +69,21 @@ export class ReadCache {
   }
 
   async close(): Promise<void> {
-    this.#left = 0
-    this.#spans = []
+    this.#budget = 0
+    this.#ranges = []
     const file = await this.#file?.catch(() => null)
     await file?.close()
     if (file) await rm(this.#path, { force: true })
   }
 
   #addRange(start: number, end: number): void {
-    const apart = this.#spans.filter((span) => span.end < start || span.start > end)
-    const joined = this.#spans.filter((span) => span.end >= start && span.start <= end)
-    this.#spans = [
+    const apart = this.#ranges.filter((range) => range.end < start || range.start > end)
+    const joined = this.#ranges.filter((range) => range.end >= start && range.start <= end)
+    this.#ranges = [
       ...apart,
       {
-        start: Math.min(start, ...joined.map((span) => span.start)),
-        end: Math.max(end, ...joined.map((span) => span.end)),
+        start: Math.min(start, ...joined.map((range) => range.start)),
+        end: Math.max(end, ...joined.map((range) => range.end)),
       },
     ].toSorted((a, b) => a.start - b.start)
   }

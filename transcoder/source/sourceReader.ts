@@ -33,20 +33,20 @@ export interface SourceReaderOptions extends MinimumRateOptions {
   rangeBytes?: number
   backoff?: Backoff
   /** Milliseconds without a single byte after which the source is given up. */
-  giveUpMs?: number
+  retryForMs?: number
   /** The same before the source was first opened, if the service answers that the source is unavailable. */
-  elsewhereMs?: number
+  upstreamMs?: number
   /** How long an error that retries rarely resolve must last before it is reported. */
-  lastingMs?: number
+  connectionRetryMs?: number
   /**
    * Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that the read is resumed before
    * ffmpeg gives up.
    */
   stallMs?: number
   /** Path of a cache file for bytes that several readers need; undefined = no cache. */
-  seenFile?: string
+  cacheFile?: string
   /** Maximum size of the cache. */
-  seenBytes?: number
+  maxCacheBytes?: number
 }
 
 /**
@@ -59,21 +59,21 @@ const FIRST_READ_BYTES = 1024 * 1024
 const HEAD_BYTES = 16
 
 export class SourceReader {
-  readonly #input: FetchRange
+  readonly #fetchRange: FetchRange
   readonly #signal: AbortSignal
   readonly #onFailure: (error: Error) => void
   readonly #rangeBytes: number
-  readonly #patience: RetryPolicy
+  readonly #retryPolicy: RetryPolicy
   readonly #stallMs: number
-  readonly #rate: MinimumRate
-  readonly #seen: ReadCache | null
-  #facts: SourceInfo | null = null
+  readonly #minimumRate: MinimumRate
+  readonly #cache: ReadCache | null
+  #info: SourceInfo | null = null
   #opening: Promise<SourceInfo> | null = null
   /** The body of the first response, kept for the first reader that starts at byte 0. */
-  #kept: RangeResponse | null = null
+  #firstResponse: RangeResponse | null = null
   #head: Uint8Array = new Uint8Array()
   #failure: Error | null = null
-  #trouble: RetryState
+  #retryState: RetryState
 
   constructor(
     input: FetchRange,
@@ -81,19 +81,19 @@ export class SourceReader {
     onFailure: (error: Error) => void,
     options: SourceReaderOptions = {},
   ) {
-    this.#input = input
+    this.#fetchRange = input
     this.#signal = signal
     this.#onFailure = onFailure
     this.#rangeBytes = options.rangeBytes ?? 8 * 1024 * 1024
-    this.#patience = {
-      totalMs: options.giveUpMs ?? 60_000,
-      lastingMs: options.lastingMs,
+    this.#retryPolicy = {
+      totalMs: options.retryForMs ?? 60_000,
+      connectionRetryMs: options.connectionRetryMs,
       backoff: options.backoff ?? defaultBackoff,
     }
-    this.#trouble = new RetryState({ ...this.#patience, elsewhereMs: options.elsewhereMs ?? UPSTREAM_RETRY_MS })
+    this.#retryState = new RetryState({ ...this.#retryPolicy, upstreamMs: options.upstreamMs ?? UPSTREAM_RETRY_MS })
     this.#stallMs = options.stallMs ?? 15_000
-    this.#rate = new MinimumRate(options)
-    this.#seen = options.seenFile === undefined ? null : new ReadCache(options.seenFile, options.seenBytes)
+    this.#minimumRate = new MinimumRate(options)
+    this.#cache = options.cacheFile === undefined ? null : new ReadCache(options.cacheFile, options.maxCacheBytes)
   }
 
   /** The first error that no retry resolved. */
@@ -102,12 +102,12 @@ export class SourceReader {
   }
 
   /** The error of a read that failed and has not succeeded since: ffmpeg may have given up before the retries end. */
-  get trouble(): Error | null {
-    return this.#trouble.error?.final ?? null
+  get pendingError(): Error | null {
+    return this.#retryState.error?.finalError ?? null
   }
 
-  get facts(): SourceInfo | null {
-    return this.#facts
+  get info(): SourceInfo | null {
+    return this.#info
   }
 
   get #firstBytes(): number {
@@ -125,10 +125,10 @@ export class SourceReader {
       try {
         const response = await this.#request({ first: 0, last: this.#firstBytes - 1 }, null, this.#signal)
         const { facts, delivery } = await checkFirstResponse(response)
-        this.#kept = await this.#peekHead(delivery)
-        this.#facts = facts
+        this.#firstResponse = await this.#peekHead(delivery)
+        this.#info = facts
         // From here on there is work to lose: the retries take longer and keep the transcoder.
-        this.#trouble = new RetryState(this.#patience)
+        this.#retryState = new RetryState(this.#retryPolicy)
         return facts
       } catch (error) {
         await this.#waitToRetry(error, this.#signal)
@@ -145,12 +145,12 @@ export class SourceReader {
   async #peekHead(delivery: RangeResponse): Promise<RangeResponse> {
     const reader = delivery.body.getReader()
     const timer = setTimeout(() => void reader.cancel().catch(() => undefined), this.#stallMs)
-    const seen: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
     try {
       for (let size = 0; size < HEAD_BYTES;) {
         const { done, value } = await reader.read()
         if (done) break
-        seen.push(value)
+        chunks.push(value)
         size += value.length
       }
     } catch (error) {
@@ -158,10 +158,10 @@ export class SourceReader {
     } finally {
       clearTimeout(timer)
     }
-    this.#head = Buffer.concat(seen).subarray(0, HEAD_BYTES)
+    this.#head = Buffer.concat(chunks).subarray(0, HEAD_BYTES)
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        const { done, value } = seen.length > 0 ? { done: false, value: seen.shift() } : await reader.read()
+        const { done, value } = chunks.length > 0 ? { done: false, value: chunks.shift() } : await reader.read()
         if (done || value === undefined) controller.close()
         else controller.enqueue(value)
       },
@@ -179,24 +179,24 @@ export class SourceReader {
 
   /** Bytes read from now on are not cached: no later reader needs them. */
   stopCaching(): void {
-    this.#seen?.seal()
+    this.#cache?.seal()
   }
 
   async close(): Promise<void> {
     await this.#takeFirstResponse()
       ?.body.cancel()
       .catch(() => undefined)
-    await this.#seen?.close()
+    await this.#cache?.close()
   }
 
-  async *#readRanges(facts: SourceInfo, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#readRanges(info: SourceInfo, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = range.first
     let size = this.#firstBytes
     let span: ByteRange = { first: at, last: at - 1 }
     let ahead: { first: number; delivery: Promise<RangeResponse> } | null = null
     const begin = (first: number, last: number): Promise<RangeResponse> => {
       const kept = first === 0 ? this.#takeFirstResponse() : null
-      return kept === null ? this.#next(facts, { first, last }, signal) : Promise.resolve(kept)
+      return kept === null ? this.#next(info, { first, last }, signal) : Promise.resolve(kept)
     }
     // A range ends at a multiple of its size, so that the ranges of all readers lie on one grid.
     const spanFrom = (first: number): ByteRange => ({
@@ -205,9 +205,9 @@ export class SourceReader {
     })
     try {
       while (at <= range.last) {
-        const seen = ahead?.first === at ? at : Math.min(this.#seen?.cachedUntil(at) ?? at, range.last + 1)
+        const seen = ahead?.first === at ? at : Math.min(this.#cache?.cachedUntil(at) ?? at, range.last + 1)
         if (seen > at) {
-          for await (const chunk of this.#seen!.read(at, seen)) {
+          for await (const chunk of this.#cache!.read(at, seen)) {
             signal.throwIfAborted()
             at += chunk.length
             yield chunk
@@ -226,15 +226,15 @@ export class SourceReader {
         if (ahead?.first === at) ahead = null
         try {
           for await (const chunk of this.#bytes(await pending, last - first + 1, signal)) {
-            await this.#seen?.store(at, chunk)
+            await this.#cache?.store(at, chunk)
             at += chunk.length
             yield chunk
             // The read-ahead starts after half of the range: a reader of the first bytes only (a probe, a seek) causes
             // no second read.
-            const then = Math.max(last + 1, this.#seen?.cachedUntil(last + 1) ?? 0)
+            const then = Math.max(last + 1, this.#cache?.cachedUntil(last + 1) ?? 0)
             if (ahead === null && then <= range.last && at - first > (last - first) / 2) {
               const next = spanFrom(then)
-              ahead = { first: next.first, delivery: this.#next(facts, next, signal) }
+              ahead = { first: next.first, delivery: this.#next(info, next, signal) }
               ahead.delivery.catch(() => undefined) // the error is thrown when this range is read
             }
           }
@@ -250,12 +250,12 @@ export class SourceReader {
     }
   }
 
-  async *#readWhole(facts: SourceInfo, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#readWhole(info: SourceInfo, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = 0
     for (;;) {
       try {
-        const delivery = this.#takeFirstResponse() ?? (await this.#next(facts, null, signal))
-        for await (const chunk of this.#bytes(delivery, facts.size, signal)) {
+        const delivery = this.#takeFirstResponse() ?? (await this.#next(info, null, signal))
+        for await (const chunk of this.#bytes(delivery, info.size, signal)) {
           at += chunk.length
           yield chunk
         }
@@ -263,7 +263,9 @@ export class SourceReader {
       } catch (error) {
         if (error instanceof TransientError && at > 0 && !signal.aborted) {
           const why = 'The connection to the source dropped, and its server cannot resume in the middle.'
-          throw this.#fail(new TaskError('source_incomplete', why, { details: { bytes_read: at }, cause: error.final }))
+          throw this.#fail(
+            new TaskError('source_incomplete', why, { details: { bytes_read: at }, cause: error.finalError }),
+          )
         }
         await this.#waitToRetry(error, signal)
       }
@@ -271,13 +273,13 @@ export class SourceReader {
   }
 
   #takeFirstResponse(): RangeResponse | null {
-    const kept = this.#kept
-    this.#kept = null
-    return kept
+    const response = this.#firstResponse
+    this.#firstResponse = null
+    return response
   }
 
-  async #next(facts: SourceInfo, asked: ByteRange | null, signal: AbortSignal): Promise<RangeResponse> {
-    return checkNextResponse(await this.#request(asked, facts.etag, signal), facts, asked)
+  async #next(info: SourceInfo, asked: ByteRange | null, signal: AbortSignal): Promise<RangeResponse> {
+    return checkNextResponse(await this.#request(asked, info.etag, signal), info, asked)
   }
 
   async #request(range: ByteRange | null, etag: string | null, signal: AbortSignal): Promise<Response> {
@@ -287,14 +289,14 @@ export class SourceReader {
     let response: Response
     try {
       // The timer is stopped when the headers have arrived; #bytes then limits the silence in the body.
-      response = await this.#input(range, etag, AbortSignal.any([signal, timeout.signal]))
+      response = await this.#fetchRange(range, etag, AbortSignal.any([signal, timeout.signal]))
     } catch (error) {
       // The service itself answers at once: a timeout is caused by the source.
       throw connectionError(error, timeout.signal.aborted)
     } finally {
       clearTimeout(timer)
     }
-    const slow = this.#rate.check(performance.now() - began, 0)
+    const slow = this.#minimumRate.check(performance.now() - began, 0)
     if (slow === null) return response
     await response.body?.cancel().catch(() => undefined)
     throw this.#fail(slow)
@@ -327,8 +329,8 @@ export class SourceReader {
           return
         }
         if (value.length === 0) continue
-        this.#trouble.reset()
-        const slow = this.#rate.check(performance.now() - began, value.length)
+        this.#retryState.reset()
+        const slow = this.#minimumRate.check(performance.now() - began, value.length)
         if (slow !== null) throw this.#fail(slow)
         const chunk = value.length > left ? value.subarray(0, left) : value
         left -= chunk.length
@@ -344,8 +346,8 @@ export class SourceReader {
   async #waitToRetry(error: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     if (!(error instanceof TransientError)) throw this.#fail(error)
-    const wait = this.#trouble.nextDelay(error)
-    if (wait === null) throw this.#fail(error.final)
+    const wait = this.#retryState.nextDelay(error)
+    if (wait === null) throw this.#fail(error.finalError)
     await sleep(wait, signal)
   }
 
@@ -366,6 +368,6 @@ export class SourceReader {
 function connectionError(error: unknown, elsewhere = false): TransientError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const why = cause instanceof Error ? cause.message : String(cause)
-  const told = new TaskError('source_unreachable', `The source could not be read: ${why}.`, { cause: error })
-  return new TransientError(told, null, elsewhere)
+  const sourceError = new TaskError('source_unreachable', `The source could not be read: ${why}.`, { cause: error })
+  return new TransientError(sourceError, null, elsewhere)
 }

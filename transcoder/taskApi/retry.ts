@@ -9,17 +9,17 @@ import { TaskError } from '#contract/taskError.ts'
  * is over.
  */
 export class TransientError extends Error {
-  readonly final: Error
+  readonly finalError: Error
   /** Milliseconds of the Retry-After header; null = not stated. */
   readonly retryAfterMs: number | null
   /** The service itself answered, and said that the source or the store is unavailable. */
-  readonly elsewhere: boolean
-  constructor(final: Error, retryAfterMs: number | null = null, elsewhere = false) {
-    super(final.message, { cause: final })
+  readonly isUpstream: boolean
+  constructor(finalError: Error, retryAfterMs: number | null = null, isUpstream = false) {
+    super(finalError.message, { cause: finalError })
     this.name = 'Transient'
-    this.final = final
+    this.finalError = finalError
     this.retryAfterMs = retryAfterMs
-    this.elsewhere = elsewhere
+    this.isUpstream = isUpstream
   }
 }
 
@@ -44,9 +44,9 @@ export interface RetryPolicy {
   /** Time for all tries together; 0 = one try. */
   totalMs: number
   /** The same for a source or store that is unavailable; absent = `totalMs`. */
-  elsewhereMs?: number | undefined
+  upstreamMs?: number | undefined
   /** How long an error that retries rarely resolve must last before it is reported (default 60,000). */
-  lastingMs?: number | undefined
+  connectionRetryMs?: number | undefined
   backoff: Backoff
 }
 
@@ -58,15 +58,15 @@ export function backoffMs(backoff: Backoff, tries: number, random: () => number 
 
 /** The failures since the last success. */
 export class RetryState {
-  readonly #patience: RetryPolicy
+  readonly #policy: RetryPolicy
   readonly #now: () => number
   #since: number | null = null
   #tries = 0
-  #lasting: { code: string; since: number } | null = null
+  #connectionError: { code: string; since: number } | null = null
   #error: TransientError | null = null
 
-  constructor(patience: RetryPolicy, now: () => number = () => performance.now()) {
-    this.#patience = patience
+  constructor(policy: RetryPolicy, now: () => number = () => performance.now()) {
+    this.#policy = policy
     this.#now = now
   }
 
@@ -78,47 +78,48 @@ export class RetryState {
   reset(): void {
     this.#since = null
     this.#tries = 0
-    this.#lasting = null
+    this.#connectionError = null
     this.#error = null
   }
 
   /** Records one more failure. @returns milliseconds to wait before the next try; null = it has lasted too long */
   nextDelay(error: TransientError): number | null {
-    const { totalMs, elsewhereMs = totalMs, lastingMs = CONNECTION_RETRY_MS, backoff } = this.#patience
+    const { totalMs, upstreamMs = totalMs, connectionRetryMs = CONNECTION_RETRY_MS, backoff } = this.#policy
     const now = this.#now()
     this.#since ??= now
     this.#tries++
     this.#error = error
-    const code = error.final instanceof TaskError && isConnectionError(error.final.code) ? error.final.code : null
-    if (code === null) this.#lasting = null
-    else if (this.#lasting?.code !== code) this.#lasting = { code, since: now }
+    const code =
+      error.finalError instanceof TaskError && isConnectionError(error.finalError.code) ? error.finalError.code : null
+    if (code === null) this.#connectionError = null
+    else if (this.#connectionError?.code !== code) this.#connectionError = { code, since: now }
     const wait = Math.max(error.retryAfterMs ?? 0, backoffMs(backoff, this.#tries))
     // A job fails with a connection error, so the same one must have lasted for `lastingMs`; the duration of other
     // errors before it does not count.
     const [since, limit] =
-      this.#lasting !== null && totalMs > 0
-        ? [this.#lasting.since, lastingMs]
-        : [this.#since, error.elsewhere ? Math.min(elsewhereMs, totalMs) : totalMs]
+      this.#connectionError !== null && totalMs > 0
+        ? [this.#connectionError.since, connectionRetryMs]
+        : [this.#since, error.isUpstream ? Math.min(upstreamMs, totalMs) : totalMs]
     return now + wait - since > limit ? null : wait
   }
 }
 
 /** Runs `operation` until it succeeds, fails permanently, is aborted, or the next pause would exceed the time limit. */
 export async function retry<T>(
-  limits: RetryPolicy & { signal: AbortSignal },
+  policy: RetryPolicy & { signal: AbortSignal },
   operation: (tries: number) => Promise<T>,
 ): Promise<T> {
-  const trouble = new RetryState(limits)
+  const state = new RetryState(policy)
   for (let tries = 1; ; tries++) {
-    limits.signal.throwIfAborted()
+    policy.signal.throwIfAborted()
     try {
       return await operation(tries)
     } catch (error) {
-      limits.signal.throwIfAborted()
+      policy.signal.throwIfAborted()
       if (!(error instanceof TransientError)) throw error
-      const wait = trouble.nextDelay(error)
-      if (wait === null) throw error.final
-      await sleep(wait, limits.signal)
+      const wait = state.nextDelay(error)
+      if (wait === null) throw error.finalError
+      await sleep(wait, policy.signal)
     }
   }
 }

@@ -32,11 +32,11 @@ export interface TaskClientOptions {
   /** Longest silence of one transfer or response, in milliseconds. */
   stallMs?: number
   /** Milliseconds for which reading a resource of an HLS source is retried. */
-  giveUpMs?: number | undefined
+  retryForMs?: number | undefined
   /** Milliseconds for which an unavailable source or store is retried before anything is encoded. */
-  elsewhereMs?: number | undefined
+  upstreamMs?: number | undefined
   /** Milliseconds for which an error that retries rarely resolve must last before it is reported. */
-  lastingMs?: number | undefined
+  connectionRetryMs?: number | undefined
 }
 
 /** A slice of a file, read again for every try: never more than one chunk of it is in memory. */
@@ -55,7 +55,7 @@ interface Call {
   /** Time for all tries together; 0 = one try. */
   totalMs: number
   /** The same for a source or store that is unavailable; absent = `totalMs`. */
-  elsewhereMs?: number
+  upstreamMs?: number
   timeoutMs: number
   /** The error code of a failure that the service does not explain. */
   code: JobErrorCode
@@ -68,18 +68,18 @@ export class TaskClient {
   readonly #token: string
   readonly #backoff: Backoff
   readonly #stallMs: number
-  readonly #giveUpMs: number
-  readonly #elsewhereMs: number
-  readonly #lastingMs: number | undefined
+  readonly #retryForMs: number
+  readonly #upstreamMs: number
+  readonly #connectionRetryMs: number | undefined
 
   constructor(options: TaskClientOptions) {
     this.#base = `${options.base.replace(/\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
     this.#token = options.token
     this.#backoff = options.backoff ?? defaultBackoff
     this.#stallMs = options.stallMs ?? MINUTE_MS
-    this.#giveUpMs = options.giveUpMs ?? MINUTE_MS
-    this.#elsewhereMs = options.elsewhereMs ?? UPSTREAM_RETRY_MS
-    this.#lastingMs = options.lastingMs
+    this.#retryForMs = options.retryForMs ?? MINUTE_MS
+    this.#upstreamMs = options.upstreamMs ?? UPSTREAM_RETRY_MS
+    this.#connectionRetryMs = options.connectionRetryMs
   }
 
   async fetchTask(signal: AbortSignal): Promise<TaskDescription> {
@@ -91,7 +91,7 @@ export class TaskClient {
   async postPlan(body: PlanPost, signal: AbortSignal): Promise<unknown> {
     const limits = {
       totalMs: MINUTE_MS,
-      elsewhereMs: this.#elsewhereMs,
+      upstreamMs: this.#upstreamMs,
       timeoutMs: 15_000,
       code: 'internal',
     } as const
@@ -105,10 +105,8 @@ export class TaskClient {
   }
 
   /** Sends one JPEG of the source. */
-  async putPreview(picture: Uint8Array, signal: AbortSignal): Promise<void> {
-    await retry({ ...this.#retryPolicy(MINUTE_MS), signal }, () =>
-      this.#send('/preview', 'image/jpeg', picture, signal),
-    )
+  async putPreview(jpeg: Uint8Array, signal: AbortSignal): Promise<void> {
+    await retry({ ...this.#retryPolicy(MINUTE_MS), signal }, () => this.#send('/preview', 'image/jpeg', jpeg, signal))
   }
 
   /** Sends the attempt's log as it is now; it replaces the one sent before. */
@@ -168,7 +166,7 @@ export class TaskClient {
     const stall = new StallTimer(this.#stallMs, signal)
     const length = 'path' in body ? body.end - body.start : body.length
     const chunks = 'path' in body ? fileChunks(body) : memoryChunks(body)
-    const watched = async function* (): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    const monitored = async function* (): AsyncGenerator<Uint8Array<ArrayBuffer>> {
       for await (const chunk of chunks) {
         stall.reset()
         yield chunk as Uint8Array<ArrayBuffer>
@@ -179,7 +177,7 @@ export class TaskClient {
         method: 'PUT',
         // Without an explicit length the body would be sent chunked, and R2 rejects a part of unknown length.
         headers: { 'content-length': String(length), 'content-type': contentType },
-        body: ReadableStream.from(watched()),
+        body: ReadableStream.from(monitored()),
         duplex: 'half',
         signal: stall.signal,
       })
@@ -217,7 +215,7 @@ export class TaskClient {
   async fetchHls(signal: AbortSignal): Promise<HlsDescription> {
     const limits = {
       totalMs: 2 * MINUTE_MS,
-      elsewhereMs: this.#elsewhereMs,
+      upstreamMs: this.#upstreamMs,
       timeoutMs: 2 * MINUTE_MS,
       code: 'source_unreachable',
     } as const
@@ -230,21 +228,21 @@ export class TaskClient {
    * `piece` is the path after `/input/hls/`.
    */
   async fetchHlsResource<T>(
-    piece: string,
+    resource: string,
     signal: AbortSignal,
-    take: (body: AsyncIterable<Uint8Array>) => Promise<T>,
+    consume: (body: AsyncIterable<Uint8Array>) => Promise<T>,
   ): Promise<T> {
-    return retry({ ...this.#retryPolicy(this.#giveUpMs), signal }, async () => {
+    return retry({ ...this.#retryPolicy(this.#retryForMs), signal }, async () => {
       const stall = new StallTimer(this.#stallMs, signal)
       try {
-        const response = await this.#fetch(`/input/hls/${piece}`, {
+        const response = await this.#fetch(`/input/hls/${resource}`, {
           headers: { 'accept-encoding': 'identity' },
           signal: stall.signal,
         })
         if (!response.ok) throw await responseError(response, 'source_unreachable')
         // The body is referenced at once: Node cancels an unread body when its response is garbage-collected.
         const body = (response.body ?? new Blob([]).stream()).values()
-        return await take(
+        return await consume(
           (async function* () {
             for await (const chunk of body) {
               stall.reset()
@@ -276,8 +274,8 @@ export class TaskClient {
     })
   }
 
-  #retryPolicy(totalMs: number, elsewhereMs?: number): RetryPolicy {
-    return { totalMs, elsewhereMs, lastingMs: this.#lastingMs, backoff: this.#backoff }
+  #retryPolicy(totalMs: number, upstreamMs?: number): RetryPolicy {
+    return { totalMs, upstreamMs, connectionRetryMs: this.#connectionRetryMs, backoff: this.#backoff }
   }
 
   async #fetch(
@@ -306,7 +304,7 @@ export class TaskClient {
         throw toTransient(error, call.code, 'The service could not be reached')
       }
     }
-    return retry({ ...this.#retryPolicy(call.totalMs, call.elsewhereMs), signal: call.signal }, once)
+    return retry({ ...this.#retryPolicy(call.totalMs, call.upstreamMs), signal: call.signal }, once)
   }
 }
 
@@ -340,11 +338,11 @@ class StallTimer {
   }
 }
 
-function toTransient(error: unknown, code: JobErrorCode, words: string): Error {
+function toTransient(error: unknown, code: JobErrorCode, message: string): Error {
   if (error instanceof TransientError || error instanceof TaskError || error instanceof StaleAttempt) return error
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const why = cause instanceof Error ? cause.message : String(cause)
-  return new TransientError(new TaskError(code, `${words}: ${why}.`, { cause: error }))
+  return new TransientError(new TaskError(code, `${message}: ${why}.`, { cause: error }))
 }
 
 async function readAnswer<T>(response: Response, fallback: JobErrorCode): Promise<T> {
@@ -354,23 +352,23 @@ async function readAnswer<T>(response: Response, fallback: JobErrorCode): Promis
 
 /** Converts an error response: the attempt is stale, a retry may help, or the job fails. Reads the body. */
 export async function responseError(response: Response, fallback: JobErrorCode): Promise<Error> {
-  const said = await readErrorBody(response)
+  const answer = await readErrorBody(response)
   // 401: the token of an attempt becomes invalid with the end of its job. Every 409 except a plain conflict means that
   // this attempt, or its job, has ended.
-  if (response.status === 401 || (response.status === 409 && said.code !== 'conflict'))
-    return new StaleAttempt(`The door refused this attempt: ${said.code || response.status}.`)
-  const known = isJobErrorCode(said.code) ? said.code : null
+  if (response.status === 401 || (response.status === 409 && answer.code !== 'conflict'))
+    return new StaleAttempt(`The door refused this attempt: ${answer.code || response.status}.`)
+  const known = isJobErrorCode(answer.code) ? answer.code : null
   const after = retryAfterMs(response.headers.get('retry-after'))
   // The queue observes this delay too, if the task waits there.
-  const details = after === null ? said.details : { ...said.details, retry_after: Math.ceil(after / 1000) }
-  const options = { field: said.field, details }
+  const details = after === null ? answer.details : { ...answer.details, retry_after: Math.ceil(after / 1000) }
+  const options = { field: answer.field, details }
   // 413 is the task API's own limit for an output: another attempt would write as much.
   const tooLarge = response.status === 413 && fallback === 'output_unreachable'
   // An error that the service explains, but not with a job error, would be the same for every attempt.
-  const isVerdict = said.code !== '' && !isRetryable(response.status) && response.status !== 409
+  const isVerdict = answer.code !== '' && !isRetryable(response.status) && response.status !== 409
   const error = new TaskError(
     known ?? (tooLarge ? 'output_too_large' : isVerdict ? 'task_refused' : fallback),
-    said.message || `The service answered ${response.status}.`,
+    answer.message || `The service answered ${response.status}.`,
     options,
   )
   const mayPass = isRetryable(response.status)

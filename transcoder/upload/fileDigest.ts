@@ -28,7 +28,7 @@ export class FileDigest {
   }
 
   /** Hex digest of the whole file of `size` bytes. */
-  async end(size: number): Promise<string> {
+  async finish(size: number): Promise<string> {
     // #follow clears #running when it has caught up, so this loop ends; after a failure it stays set and throws here.
     while (this.#done < size) {
       this.advance(size)

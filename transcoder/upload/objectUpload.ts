@@ -38,13 +38,13 @@ export function writeModeOf(container: PlannedFile['container'], headerReserveBy
 export type UploadedObject = Pick<FinishedObject, 'upload' | 'size' | 'sha256' | 'parts'>
 
 export interface ObjectUploadOptions {
-  door: Pick<TaskClient, 'openUpload' | 'putPart'>
-  lanes: TransferLimiter
+  taskClient: Pick<TaskClient, 'openUpload' | 'putPart'>
+  limiter: TransferLimiter
   signal: AbortSignal
   /** Called with the first transfer that failed permanently, also during the encode, which is then pointless. */
   onFailure: (error: Error) => void
   /** Receives every byte of the file once, in order, before `finish` resolves. */
-  observe?: ((chunk: Uint8Array) => void) | undefined
+  onBytes?: ((chunk: Uint8Array) => void) | undefined
 }
 
 export class ObjectUpload {
@@ -60,12 +60,12 @@ export class ObjectUpload {
   #failure: Error | null = null
   #size = 0
 
-  constructor(file: string, request: UploadRequest, finality: WriteMode, options: ObjectUploadOptions) {
+  constructor(file: string, request: UploadRequest, writeMode: WriteMode, options: ObjectUploadOptions) {
     this.#file = file
     this.#request = request
-    this.#finality = finality
+    this.#finality = writeMode
     this.#options = options
-    this.#digest = new FileDigest(file, options.signal, options.observe)
+    this.#digest = new FileDigest(file, options.signal, options.onBytes)
   }
 
   /** The file has at least `size` bytes now: sends the parts that are final. */
@@ -105,7 +105,7 @@ export class ObjectUpload {
       })
     // From the end, so that the beginning of the file is sent last.
     for (let n = count; n >= 1; n--) this.#sendPart(n, Math.min(size, n * partSize))
-    const [sha256] = await Promise.all([this.#digest.end(size), ...this.#sending.values()])
+    const [sha256] = await Promise.all([this.#digest.finish(size), ...this.#sending.values()])
     if (this.#failure !== null) throw this.#failure
     const parts = Array.from({ length: count }, (_, index) => ({ n: index + 1, etag: this.#etags.get(index + 1)! }))
     return { upload, size, sha256, parts }
@@ -117,7 +117,7 @@ export class ObjectUpload {
   }
 
   #open(): Promise<UploadReply> {
-    this.#opening ??= this.#options.door.openUpload(this.#request, this.#options.signal).then(
+    this.#opening ??= this.#options.taskClient.openUpload(this.#request, this.#options.signal).then(
       (reply) => {
         this.#reply = reply
         return reply
@@ -132,12 +132,12 @@ export class ObjectUpload {
   #sendPart(n: number, end: number): void {
     if (this.#sending.has(n) || this.#reply === null || this.#failure !== null) return
     const { upload, part_size: partSize } = this.#reply
-    const { door, lanes, signal } = this.#options
+    const { taskClient, limiter, signal } = this.#options
     const slice = { path: this.#file, start: (n - 1) * partSize, end }
     this.#sending.set(
       n,
-      lanes
-        .run(end - slice.start, signal, () => door.putPart(upload, n, slice, signal))
+      limiter
+        .run(end - slice.start, signal, () => taskClient.putPart(upload, n, slice, signal))
         .then(
           ({ etag }) => void this.#etags.set(n, etag),
           (error: unknown) => void this.#fail(error),

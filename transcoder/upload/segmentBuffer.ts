@@ -14,7 +14,7 @@ export class StoredBytes {
   readonly bytes: number
   readonly sha256: string
   readonly body: Uint8Array | FileSlice
-  #holds = 0
+  #references = 0
 
   constructor(bytes: number, sha256: string, body: Uint8Array | FileSlice) {
     this.bytes = bytes
@@ -23,12 +23,12 @@ export class StoredBytes {
   }
 
   retain(): void {
-    this.#holds += 1
+    this.#references += 1
   }
 
   async release(): Promise<void> {
-    this.#holds -= 1
-    if (this.#holds === 0 && 'path' in this.body) await rm(this.body.path, { force: true })
+    this.#references -= 1
+    if (this.#references === 0 && 'path' in this.body) await rm(this.body.path, { force: true })
   }
 }
 
@@ -52,7 +52,7 @@ export class SegmentBuffer {
     await this.#flush()
   }
 
-  async end(): Promise<StoredBytes> {
+  async finish(): Promise<StoredBytes> {
     const sha256 = this.#hash.digest('hex')
     if (this.#file === null) return new StoredBytes(this.#bytes, sha256, Buffer.concat(this.#parts))
     await this.#file.close()

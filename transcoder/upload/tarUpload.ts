@@ -14,14 +14,14 @@ import type { StoredBytes } from './segmentBuffer.ts'
 export interface TarMember {
   /** Below the tar's root. */
   path: string
-  payload: StoredBytes
+  content: StoredBytes
 }
 
 export interface TarUploadOptions {
-  door: Pick<TaskClient, 'openUpload' | 'putPart'>
-  lanes: TransferLimiter
+  taskClient: Pick<TaskClient, 'openUpload' | 'putPart'>
+  limiter: TransferLimiter
   signal: AbortSignal
-  outbox: UploadQueue
+  uploads: UploadQueue
   request: UploadRequest
   /** The number of streams that add members. */
   streams: number
@@ -36,10 +36,10 @@ export class TarUpload {
   readonly layout = new TarLayout()
   readonly #options: TarUploadOptions
   /** For each stream: the members of its segments in order, and whether it has ended. */
-  readonly #queues: { turns: TarMember[][]; ended: boolean }[]
+  readonly #queues: { turns: TarMember[][]; endStream: boolean }[]
   readonly #hash = createHash('sha256')
   readonly #parts: FinishedObject['parts'] = []
-  #next = 0
+  #currentStream = 0
   #writing: Promise<void> = Promise.resolve()
   #opening: Promise<UploadReply> | null = null
   #buffer: Uint8Array[] = []
@@ -47,26 +47,26 @@ export class TarUpload {
 
   constructor(options: TarUploadOptions) {
     this.#options = options
-    this.#queues = Array.from({ length: options.streams }, () => ({ turns: [], ended: false }))
+    this.#queues = Array.from({ length: options.streams }, () => ({ turns: [], endStream: false }))
   }
 
   /** Adds the members of one more segment of a stream. */
   addSegment(stream: number, members: readonly TarMember[]): void {
-    for (const { payload } of members) payload.retain()
+    for (const { content } of members) content.retain()
     this.#queues[stream]!.turns.push([...members])
     this.#writeReady()
   }
 
   /** The stream has no more segments. */
   endStream(stream: number): void {
-    this.#queues[stream]!.ended = true
+    this.#queues[stream]!.endStream = true
     this.#writeReady()
   }
 
   /** Writes `members` after all segments, then the end of the tar. Throws the error of a failed upload. */
   async finish(members: readonly TarMember[]): Promise<FinishedObject> {
     for (const member of members) {
-      member.payload.retain()
+      member.content.retain()
       this.#write(member)
     }
     await this.#writing
@@ -82,49 +82,53 @@ export class TarUpload {
   /** Writes all members that are next. */
   #writeReady(): void {
     for (;;) {
-      const queue = this.#queues[this.#next]!
+      const queue = this.#queues[this.#currentStream]!
       const members = queue.turns.shift()
-      if (members === undefined && !queue.ended) return
-      if (members === undefined && this.#queues.every(({ turns, ended }) => ended && turns.length === 0)) return
+      if (members === undefined && !queue.endStream) return
+      if (
+        members === undefined &&
+        this.#queues.every(({ turns: segments, endStream: ended }) => ended && segments.length === 0)
+      )
+        return
       for (const member of members ?? []) this.#write(member)
-      this.#next = (this.#next + 1) % this.#queues.length
+      this.#currentStream = (this.#currentStream + 1) % this.#queues.length
     }
   }
 
   #write(member: TarMember): void {
     this.#writing = this.#writeAfter(this.#writing, member)
-    this.#options.outbox.track(this.#writing)
+    this.#options.uploads.track(this.#writing)
   }
 
-  async #writeAfter(before: Promise<void>, { path, payload }: TarMember): Promise<void> {
+  async #writeAfter(before: Promise<void>, { path, content }: TarMember): Promise<void> {
     await before
-    await this.#appendBytes(this.layout.header(path, payload.bytes))
-    if (!('path' in payload.body)) await this.#appendBytes(payload.body)
-    else for await (const chunk of createReadStream(payload.body.path)) await this.#appendBytes(chunk as Uint8Array)
-    await this.#appendBytes(this.layout.padding(payload.bytes))
-    await payload.release()
+    await this.#appendBytes(this.layout.header(path, content.bytes))
+    if (!('path' in content.body)) await this.#appendBytes(content.body)
+    else for await (const chunk of createReadStream(content.body.path)) await this.#appendBytes(chunk as Uint8Array)
+    await this.#appendBytes(this.layout.padding(content.bytes))
+    await content.release()
   }
 
   #open(): Promise<UploadReply> {
-    this.#opening ??= this.#options.door.openUpload(this.#options.request, this.#options.signal)
+    this.#opening ??= this.#options.taskClient.openUpload(this.#options.request, this.#options.signal)
     return this.#opening
   }
 
   async #appendBytes(bytes: Uint8Array): Promise<void> {
     const { part_size: partSize } = await this.#open()
     for (let at = 0; at < bytes.length;) {
-      const piece = bytes.subarray(at, at + partSize - this.#buffered)
-      at += piece.length
-      this.#hash.update(piece)
-      this.#buffer.push(piece)
-      this.#buffered += piece.length
+      const chunk = bytes.subarray(at, at + partSize - this.#buffered)
+      at += chunk.length
+      this.#hash.update(chunk)
+      this.#buffer.push(chunk)
+      this.#buffered += chunk.length
       if (this.#buffered === partSize) await this.#sendPart(partSize)
     }
   }
 
   async #sendPart(bytes: number): Promise<void> {
     if (bytes === 0) return
-    const { door, lanes, signal, request } = this.#options
+    const { taskClient, limiter, signal, request } = this.#options
     const n = this.#parts.length + 1
     if (n > MAX_PARTS)
       throw new TaskError('output_too_large', `${request.path} needs more than ${MAX_PARTS} parts.`, {
@@ -134,7 +138,7 @@ export class TarUpload {
     this.#buffer = []
     this.#buffered = 0
     const { upload } = await this.#open()
-    const { etag } = await lanes.run(bytes, signal, () => door.putPart(upload, n, body, signal))
+    const { etag } = await limiter.run(bytes, signal, () => taskClient.putPart(upload, n, body, signal))
     this.#parts.push({ n, etag })
   }
 }

@@ -19,26 +19,26 @@ export interface UploadItem {
   contentType: string
   /** Index in `videoProfiles`; null for anything else. */
   profile: number | null
-  payload: StoredBytes
+  content: StoredBytes
   /** Set for an object with a permanent name, which only the commit completes: the role under which it is listed. */
-  atCommit?: FinishedObject['role'] | undefined
+  commitRole?: FinishedObject['role'] | undefined
 }
 
 export interface UploadQueueOptions {
-  door: Pick<TaskClient, 'putObject' | 'openUpload' | 'putPart'>
-  lanes: TransferLimiter
+  taskClient: Pick<TaskClient, 'putObject' | 'openUpload' | 'putPart'>
+  limiter: TransferLimiter
   signal: AbortSignal
   /** Called with the first transfer that failed permanently. */
   onFailure: (error: Error) => void
-  inFlight?: number
+  maxInFlight?: number
   /** The largest object that is sent as one request, in bytes. */
-  largestPut?: number
+  maxPutBytes?: number
 }
 
 export class UploadQueue {
   readonly #options: UploadQueueOptions
   readonly #objects: FinishedObject[] = []
-  readonly #under: Set<Promise<void>> = new Set()
+  readonly #inFlight: Set<Promise<void>> = new Set()
   readonly #waiting: (() => void)[] = []
   #busy = 0
   #failure: Error | null = null
@@ -53,9 +53,9 @@ export class UploadQueue {
   }
 
   /** Sends the item in the background. */
-  enqueue(parcel: UploadItem): void {
-    parcel.payload.retain()
-    this.track(this.#sendAndRelease(parcel))
+  enqueue(item: UploadItem): void {
+    item.content.retain()
+    this.track(this.#sendAndRelease(item))
   }
 
   /** Counts `work`, which must wait for nothing but the network, as one segment in upload. */
@@ -69,15 +69,15 @@ export class UploadQueue {
       })
       .finally(() => {
         this.#busy -= 1
-        this.#under.delete(counted)
+        this.#inFlight.delete(counted)
         this.#notifyWaiting()
       })
-    this.#under.add(counted)
+    this.#inFlight.add(counted)
   }
 
   /** Resolves when another segment may be made. Throws the error of a failed transfer. */
   async waitForCapacity(): Promise<void> {
-    while (this.#busy >= (this.#options.inFlight ?? MAX_IN_FLIGHT) && this.#failure === null)
+    while (this.#busy >= (this.#options.maxInFlight ?? MAX_IN_FLIGHT) && this.#failure === null)
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (this.#failure !== null) throw this.#failure
   }
@@ -93,37 +93,37 @@ export class UploadQueue {
   }
 
   async waitForTransfers(): Promise<void> {
-    while (this.#under.size > 0) await Promise.all(this.#under)
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }
 
   #notifyWaiting(): void {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  async #sendAndRelease(parcel: UploadItem): Promise<void> {
+  async #sendAndRelease(item: UploadItem): Promise<void> {
     try {
-      await this.#send(parcel)
+      await this.#send(item)
     } finally {
-      await parcel.payload.release()
+      await item.content.release()
     }
   }
 
-  async #send({ path, contentType, profile, payload, atCommit }: UploadItem): Promise<void> {
-    const { door, lanes, signal, largestPut = MAX_TASK_BODY_BYTES } = this.#options
-    const { body, bytes } = payload
-    if (atCommit !== undefined) {
+  async #send({ path, contentType, profile, content, commitRole }: UploadItem): Promise<void> {
+    const { taskClient, limiter, signal, maxPutBytes = MAX_TASK_BODY_BYTES } = this.#options
+    const { body, bytes } = content
+    if (commitRole !== undefined) {
       const request = { path, content_type: contentType, expected_size: bytes }
-      const { upload } = await door.openUpload(request, signal)
-      const { etag } = await lanes.run(bytes, signal, () => door.putPart(upload, 1, body, signal))
-      const { sha256 } = payload
+      const { upload } = await taskClient.openUpload(request, signal)
+      const { etag } = await limiter.run(bytes, signal, () => taskClient.putPart(upload, 1, body, signal))
+      const { sha256 } = content
       const stored = { upload, size: bytes, sha256, parts: [{ n: 1, etag }] }
-      this.#objects.push({ path, content_type: contentType, profile, role: atCommit, ...stored })
+      this.#objects.push({ path, content_type: contentType, profile, role: commitRole, ...stored })
       return
     }
-    if (bytes <= largestPut || !('path' in body))
-      return lanes.run(bytes, signal, () => door.putObject(path, contentType, body, signal))
+    if (bytes <= maxPutBytes || !('path' in body))
+      return limiter.run(bytes, signal, () => taskClient.putObject(path, contentType, body, signal))
     const request = { path, content_type: contentType, expected_size: bytes }
-    const options = { door, lanes, signal, onFailure: this.#options.onFailure }
+    const options = { taskClient, limiter, signal, onFailure: this.#options.onFailure }
     const stored = await new ObjectUpload(body.path, request, { kind: 'appended' }, options).finish()
     this.#objects.push({ path, content_type: contentType, profile, role: 'media', ...stored })
   }

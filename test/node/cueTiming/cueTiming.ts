@@ -96,8 +96,8 @@ export class CueTimingTest {
       this.#plain,
       [
         cueAtSeconds((one.frame - NOTICE) / RATE, timed),
-        cueAtSeconds((one.frame + AT_ONCE) / RATE, now, 'picture'),
-      ].toSorted((a, b) => a.place.ticks - b.place.ticks),
+        cueAtSeconds((one.frame + AT_ONCE) / RATE, now, 'frame'),
+      ].toSorted((a, b) => a.position.ticks - b.position.ticks),
       600,
     )
     const taskApi = await new FakeTaskApi({ bytes: source }).start()

@@ -134,7 +134,7 @@ export class TruncationTest {
       if (form === 'hls' || form === 'fmp4') this.#cutPieces(taskApi, form, way, offset)
       else this.#cutFile(taskApi, form, way, offset)
       const context = this.#bench.context()
-      await runTask(runRequest(taskApi), { ...context, source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 50 } })
+      await runTask(runRequest(taskApi), { ...context, source: { backoff: { baseMs: 1, maxMs: 5 }, retryForMs: 50 } })
       const code =
         taskApi.finished === null ? (taskApi.fails[0]?.error?.code ?? taskApi.fails[0]?.reason ?? 'nothing') : null
       const missing = taskApi.finished === null ? [] : await this.#missing(taskApi, form, way, offset)

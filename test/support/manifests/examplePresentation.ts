@@ -161,7 +161,7 @@ export function examplePresentation(fields: Partial<Presentation> = {}): Present
           ...one,
           uri: one.uri.replace('.m4s', '.vtt'),
         })),
-        whole: { uri: `${RUN}/captions.vtt`, bytes: 4000, sha256: HASH },
+        fullFile: { uri: `${RUN}/captions.vtt`, bytes: 4000, sha256: HASH },
       },
     ],
     thumbnails: {

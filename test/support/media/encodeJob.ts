@@ -72,11 +72,11 @@ export async function encodeJob(
     threads,
     ...(logo === undefined ? {} : { logo: logo.file }),
   })
-  const takers = taken.map((output, index) => async (stream: Readable) => {
+  const pipeReaders = taken.map((output, index) => async (stream: Readable) => {
     const late = await multiplexStream(stream, outputs[index]!, multiplexOptions(plan, output, cues?.cues ?? []), 1e9)
     if (late > 0) throw new Error(`${late} access units are late`)
   })
-  const result = await runFfmpeg(programs, args, { cwd, takers, creates: outputs.slice(taken.length) })
+  const result = await runFfmpeg(programs, args, { cwd, pipeReaders, outputFiles: outputs.slice(taken.length) })
   if (result.ended !== 'exit' || result.code !== 0)
     throw new Error(`${result.ended} ${result.code}\n${printableCommand('ffmpeg', args)}\n${result.stderr}`)
   return { plan, outputs, stderr: result.stderr }

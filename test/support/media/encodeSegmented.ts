@@ -48,7 +48,7 @@ export async function encodeSegmentStreams(
   })
   const result = await runFfmpeg(programs, args, {
     cwd,
-    takers: paths.map((path) => (stream) => pipeline(stream, createWriteStream(path))),
+    pipeReaders: paths.map((path) => (stream) => pipeline(stream, createWriteStream(path))),
   })
   expect(result, `${printableCommand('ffmpeg', args)}\n${result.stderr}`).toMatchObject({ ended: 'exit', code: 0 })
   return {

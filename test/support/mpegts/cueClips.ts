@@ -14,8 +14,8 @@ export const FIRST_VIDEO_PID = 0x100
  * A cue whose times count from the first frame, placed at `seconds` of the clock, or just before the frame of that
  * time.
  */
-export function cueAtSeconds(seconds: number, section: Uint8Array, by: Cue['place']['by'] = 'clock'): Cue {
-  return { section, shift: 0, place: { by, ticks: Math.round(seconds * TICKS_PER_SECOND) } }
+export function cueAtSeconds(seconds: number, section: Uint8Array, by: Cue['position']['by'] = 'clock'): Cue {
+  return { section, shift: 0, position: { by, ticks: Math.round(seconds * TICKS_PER_SECOND) } }
 }
 
 /** Inserts cues into a transport stream, chunk by chunk. */
@@ -74,14 +74,14 @@ export interface ReadCue {
 
 /** The cues of a stream as a receiver sees them. */
 export function readCues(bytes: Uint8Array, pid = FIRST_VIDEO_PID, origin = firstPts(bytes, pid)): ReadCue[] {
-  return scanCues(bytes, pid, origin).cues.map(({ section, place, shift }) => {
+  return scanCues(bytes, pid, origin).cues.map(({ section, position, shift }) => {
     const info = readSplice(section)
     if (info === null) throw new Error('a damaged cue')
     const { command } = info
     return {
       kind: command.kind,
       eventId: command.kind === 'insert' ? command.eventId : (info.segmentations[0]?.eventId ?? null),
-      arrives: place.ticks / TICKS_PER_SECOND,
+      arrives: position.ticks / TICKS_PER_SECOND,
       splices:
         command.kind === 'insert' || command.kind === 'signal'
           ? command.times.map((time) => seconds(time + shift))

@@ -45,7 +45,7 @@ test.each<[string, Record<string, unknown>, (attempt: FakeAttempt) => Partial<Fi
   [
     'its own directory',
     segmented,
-    ({ attemptDirectory: own }) => ({ written: [written(`films/june/video_0/${own}/00001.m4s`)] }),
+    ({ attemptDirectory }) => ({ written: [written(`films/june/video_0/${attemptDirectory}/00001.m4s`)] }),
   ],
   ['another film', segmented, () => ({ written: [written('films/july/master.m3u8')] })],
   ['a page', segmented, () => ({ written: [written('films/june/index.html', 'text/html')] })],
@@ -101,13 +101,18 @@ test('a forged upload handle cannot send a part to an upload', async () => {
   }
 })
 
-test.each<[string, (own: string) => string, string, number]>([
-  ['in no directory of the job', (own) => `${own}/00001.m4s`, 'video/mp4', 403],
-  ['below another film', (own) => `films/july/video_0/${own}/00001.m4s`, 'video/mp4', 403],
-  ['of no rendition', (own) => `films/june/video_7/${own}/00001.m4s`, 'video/mp4', 403],
+test.each<[string, (attemptDirectory: string) => string, string, number]>([
+  ['in no directory of the job', (attemptDirectory) => `${attemptDirectory}/00001.m4s`, 'video/mp4', 403],
+  ['below another film', (attemptDirectory) => `films/july/video_0/${attemptDirectory}/00001.m4s`, 'video/mp4', 403],
+  ['of no rendition', (attemptDirectory) => `films/june/video_7/${attemptDirectory}/00001.m4s`, 'video/mp4', 403],
   ['of another attempt', () => `films/june/video_0/${OTHER}-1/00001.m4s`, 'video/mp4', 403],
-  ['that is a page', (own) => `films/june/video_0/${own}/index.html`, 'text/html', 403],
-  ['that says to be a page', (own) => `films/june/video_0/${own}/00001.m4s`, 'text/html', 403],
+  ['that is a page', (attemptDirectory) => `films/june/video_0/${attemptDirectory}/index.html`, 'text/html', 403],
+  [
+    'that says to be a page',
+    (attemptDirectory) => `films/june/video_0/${attemptDirectory}/00001.m4s`,
+    'text/html',
+    403,
+  ],
 ])('no object is put %s', async (_, path, type, expected) => {
   const { attempt } = await begin(segmented)
   const before = await stored()

@@ -125,29 +125,33 @@ test('segments go to the attempt’s directory, manifests to their fixed names, 
 
 test('an attempt can write only below its own directory: no fixed name, no other attempt, no path traversal', async () => {
   const { attempt } = await start()
-  const { attemptDirectory: own, job: jobId } = attempt
+  const { attemptDirectory, job: jobId } = attempt
   const refused: [string, number][] = [
     ['hls/master.m3u8', 403],
     ['job.json', 403],
-    [own, 403],
-    [`hls/${own}`, 403],
-    [`hls/x${own}/1.m4s`, 403],
-    [`hls/${own}x/1.m4s`, 403],
+    [attemptDirectory, 403],
+    [`hls/${attemptDirectory}`, 403],
+    [`hls/x${attemptDirectory}/1.m4s`, 403],
+    [`hls/${attemptDirectory}x/1.m4s`, 403],
     [`hls/${jobId}-2/1.m4s`, 403],
     [`hls/${jobId}-01/1.m4s`, 403],
-    [`hls/${jobId}-2/${own}/1.m4s`, 403],
-    [`${own}/../master.m3u8`, 403],
-    [`${own}/a\nb`, 400],
-    [`${own}/a\\b`, 400],
-    [`${own}/`, 400],
-    [`${own}//x`, 400],
-    [`${own}/${'x'.repeat(1024)}`, 400],
+    [`hls/${jobId}-2/${attemptDirectory}/1.m4s`, 403],
+    [`${attemptDirectory}/../master.m3u8`, 403],
+    [`${attemptDirectory}/a\nb`, 400],
+    [`${attemptDirectory}/a\\b`, 400],
+    [`${attemptDirectory}/`, 400],
+    [`${attemptDirectory}//x`, 400],
+    [`${attemptDirectory}/${'x'.repeat(1024)}`, 400],
   ]
   for (const [path, expected] of refused) {
     const answer = await attempt.putObject(path, 'abc')
     expect([path, answer.status]).toEqual([path, expected])
   }
-  for (const path of [`${own}%2F..%2Fmaster.m3u8`, `${own}/%E0%A4%A`, `${own}/..%2f..%2fx`]) {
+  for (const path of [
+    `${attemptDirectory}%2F..%2Fmaster.m3u8`,
+    `${attemptDirectory}/%E0%A4%A`,
+    `${attemptDirectory}/..%2f..%2fx`,
+  ]) {
     const answer = await attempt.taskApi('PUT', `/output/${path}`, new Uint8Array(3))
     expect([path, answer.status]).toEqual([path, 400])
   }

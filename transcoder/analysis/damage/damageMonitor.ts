@@ -64,7 +64,7 @@ const MAX_EVENTS = 2000
 
 export class DamageMonitor {
   readonly #options: DamageMonitorOptions
-  readonly #reading: LogContext
+  readonly #logContext: LogContext
   readonly #sampleRate: number
   readonly #now: () => number
   #isDecoding = false
@@ -78,7 +78,7 @@ export class DamageMonitor {
   #gaps: (Gap & { context: string })[] = []
   readonly #silences = new Map<string, Silence>()
   readonly #contexts = new Set<string>()
-  readonly #stamped = new Map<string, Event>()
+  readonly #seenPackets = new Map<string, Event>()
   #ending: ReadonlyMap<number, LastPacket> = new Map()
   #position = { seconds: 0, speed: 0, at: 0 }
   #hasExceeded = false
@@ -87,7 +87,7 @@ export class DamageMonitor {
     const { media, plan } = options
     this.#options = options
     this.#now = now
-    this.#reading = logContextOf(media, plan)
+    this.#logContext = logContextOf(media, plan)
     this.#sampleRate = tracksOf(plan)[0]?.sampleRate ?? 48_000
     this.reset()
   }
@@ -103,19 +103,19 @@ export class DamageMonitor {
     this.#gaps = []
     this.#silences.clear()
     this.#contexts.clear()
-    this.#stamped.clear()
+    this.#seenPackets.clear()
     this.#position = { seconds: 0, speed: 0, at: this.#now() }
   }
 
   /** Processes one line of ffmpeg. Returns whether it may explain a failure. */
-  readonly line = (text: string): boolean => {
+  readonly onLine = (text: string): boolean => {
     if (isDecodingStart(text)) this.#isDecoding = true
     const decoded = filteredStream(text)
     if (decoded !== null) {
       this.#isFiltering = true
       this.#decoded.add(decoded)
     }
-    const damage = readDamage(text, this.#reading, this.#isDecoding)
+    const damage = readDamage(text, this.#logContext, this.#isDecoding)
     if (damage !== null) this.#record(damage)
     return isDiagnostic(text)
   }
@@ -150,7 +150,7 @@ export class DamageMonitor {
 
   /** What is needed to distinguish damage from other lines. */
   get reading(): LogContext {
-    return this.#reading
+    return this.#logContext
   }
 
   /** Sets the last packets, by PID. */
@@ -207,7 +207,7 @@ export class DamageMonitor {
     }
     const ticks = damage.kind === 'packet' ? damage.ticks : null
     const name = `${stream} ${ticks}`
-    const known = this.#stamped.get(name)
+    const known = this.#seenPackets.get(name)
     if (known !== undefined) {
       // The same packet was already reported while probing, which also reads the beginning and the end; now it is
       // decoded, and takes its place in the order.
@@ -219,7 +219,7 @@ export class DamageMonitor {
     const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), ticks, text }
     if (ticks !== null) {
       const stamped = { ...event, latestSeconds: event.seconds }
-      this.#stamped.set(name, stamped)
+      this.#seenPackets.set(name, stamped)
       this.#events.push(stamped)
     }
     // Before the first decoded frame: the beginning of the source, however fast the rest of a short source is decoded.
@@ -242,8 +242,10 @@ export class DamageMonitor {
   /** null = the demuxer, or a decoder name that several streams share. */
   #decodedBy(name: string): number | null {
     const { media, plan } = this.#options
-    const own = usedStreams(media, plan).filter(({ codec }) => codec === name || decoderNames[codec]?.includes(name))
-    return own.length === 1 ? own[0]!.index : null
+    const ofStream = usedStreams(media, plan).filter(
+      ({ codec }) => codec === name || decoderNames[codec]?.includes(name),
+    )
+    return ofStream.length === 1 ? ofStream[0]!.index : null
   }
 
   /** Events since the last report occurred between that report and this one, `until`. */
@@ -315,8 +317,8 @@ export class DamageMonitor {
 
   #findings(events: readonly Event[]): DamageSummary {
     const counted = (kind: Event['kind']): EventCount => {
-      const own = events.filter((event) => event.kind === kind)
-      return { count: own.length + this.#uncounted[kind], seconds: own.map(({ seconds }) => seconds) }
+      const ofStream = events.filter((event) => event.kind === kind)
+      return { count: ofStream.length + this.#uncounted[kind], seconds: ofStream.map(({ seconds }) => seconds) }
     }
     const found = {
       packets: counted('packet'),

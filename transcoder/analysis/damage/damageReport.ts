@@ -100,8 +100,8 @@ function plural(count: number, noun: string): string {
 /** Each second once, and no more of them than a person would read. */
 function listTimes(seconds: readonly number[]): string {
   const whole = [...new Set(seconds.map((each) => Math.max(0, Math.floor(each))))].toSorted((a, b) => a - b)
-  const shown = whole.slice(0, MAX_TIMES).map(clock).join(', ')
-  return whole.length > MAX_TIMES ? `${shown} and at later times until ${clock(whole.at(-1)!)}` : shown
+  const times = whole.slice(0, MAX_TIMES).map(clock).join(', ')
+  return whole.length > MAX_TIMES ? `${times} and at later times until ${clock(whole.at(-1)!)}` : times
 }
 
 function clock(seconds: number): string {

@@ -11,14 +11,14 @@ import { ENDING_BYTES, lastPackets, transportPackets, type LastPacket } from './
 import { isDecodingStart, readDamage } from './ffmpegMessages.ts'
 import type { DamageMonitor } from './damageMonitor.ts'
 
-type Place = Pick<Attempt, 'engine' | 'gateway' | 'workspace' | 'halt'>
+type Place = Pick<Attempt, 'engine' | 'loopback' | 'workspace' | 'controller'>
 
 /** Passes its findings to `damage`: none if the source cannot be read in ranges. */
 export async function lookAtEnd(place: Place, damage: DamageMonitor): Promise<void> {
   if (!damage.isInDoubt) return
-  const { gateway, halt } = place
-  const { size } = await gateway.open()
-  const bytes = await gateway.readRange(Math.max(0, (size ?? 0) - ENDING_BYTES), ENDING_BYTES, halt.signal)
+  const { loopback, controller } = place
+  const { size } = await loopback.open()
+  const bytes = await loopback.readRange(Math.max(0, (size ?? 0) - ENDING_BYTES), ENDING_BYTES, controller.signal)
   const ending = lastPackets(bytes)
   damage.endsWith(ending)
   for (const pid of damage.doubtfulPids()) {
@@ -53,7 +53,7 @@ interface Counts {
 
 /** Errors of one stream; null if no frame of it can be decoded. */
 async function decode(
-  { engine, workspace, halt }: Place,
+  { engine, workspace, controller }: Place,
   { reading }: DamageMonitor,
   pid: number,
   packets: readonly { bytes: Uint8Array }[],
@@ -76,8 +76,13 @@ async function decode(
     ...['-map', `0:i:${pid}`, '-fps_mode', 'passthrough', '-f', 'null', '-'],
   ]
   const purpose = 'decode the end of the source again'
-  const { code, progress } = await runFfmpeg(engine, args, { cwd: workspace.cwd, purpose, signal: halt.signal, onLine })
+  const { code, progress } = await runFfmpeg(engine, args, {
+    cwd: workspace.cwd,
+    purpose,
+    signal: controller.signal,
+    onLine,
+  })
   await rm(file, { force: true })
-  halt.signal.throwIfAborted()
+  controller.signal.throwIfAborted()
   return code === 0 && (progress?.frame ?? 0) > 0 ? errors : null
 }

@@ -23,10 +23,10 @@ export class CaptionDecoder {
    * `time` in seconds, treated as never going back. `picture`: triplets of (flags, first byte, second byte) as
    * `readUserData` finds them.
    */
-  push(time: number, picture: Uint8Array): void {
+  push(time: number, ccData: Uint8Array): void {
     this.#time = Math.max(this.#time, time)
-    for (let at = 0; at + 3 <= picture.length; at += 3) {
-      const [flags, first, second] = [picture[at]!, picture[at + 1]!, picture[at + 2]!]
+    for (let at = 0; at + 3 <= ccData.length; at += 3) {
+      const [flags, first, second] = [ccData[at]!, ccData[at + 1]!, ccData[at + 2]!]
       const type = flags & 3
       // cc_valid
       if ((flags & 4) === 0) continue
@@ -44,7 +44,7 @@ export class CaptionDecoder {
         .map(({ channel, cues }) => ({ channel, cues: cues.flatMap((cue) => clipCue(cue, end)) }))
         .filter(({ cues }) => cues.length > 0)
         .toSorted((a, b) => rank(a.channel) - rank(b.channel)),
-      flooded: logs.some(({ log }) => log.flooded),
+      flooded: logs.some(({ log }) => log.isOverLimit),
     }
   }
 
@@ -64,11 +64,11 @@ export class CaptionDecoder {
       this.#logScreen(`SERVICE${service}`, decoder.takeChange(this.#time))
   }
 
-  #logScreen(channel: string, seen: ReturnType<Service708['takeChange']>): void {
-    if (seen === null) return
+  #logScreen(channel: string, screenChange: ReturnType<Service708['takeChange']>): void {
+    if (screenChange === null) return
     const log = this.#logs.get(channel) ?? new ScreenLog()
     this.#logs.set(channel, log)
-    log.show(this.#time, seen.blocks, seen.change)
+    log.show(this.#time, screenChange.blocks, screenChange.change)
   }
 }
 

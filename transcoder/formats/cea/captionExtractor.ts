@@ -28,7 +28,7 @@ export class CaptionExtractor {
   #parts: Uint8Array[] = []
   #bytes = 0
   /** Frames that may be presented after one still to be decoded, by time. */
-  readonly #waiting: CaptionedFrame[] = []
+  readonly #reorderBuffer: CaptionedFrame[] = []
   #newest: { clock: number; ticks: number }
 
   /** `origin`: 90 kHz ticks at presentation time 0. */
@@ -42,7 +42,7 @@ export class CaptionExtractor {
 
   end(): CaptionedFrame[] {
     const last = [...this.#packets.end()].flatMap((packet) => this.#packet(packet))
-    return [...last, ...this.#finishFrame(), ...this.#waiting.splice(0)]
+    return [...last, ...this.#finishFrame(), ...this.#reorderBuffer.splice(0)]
   }
 
   #packet(packet: Uint8Array): CaptionedFrame[] {
@@ -82,12 +82,15 @@ export class CaptionExtractor {
     const { captions } = readUserData(unit.subarray(9 + unit[8]!), this.#video.codec)
     const decoded = this.#ticks(stamps)
     const time = (decoded + ticksBetween(stamps.dts, stamps.pts)) / TICKS_PER_SECOND
-    const later = this.#waiting.findIndex((each) => each.time > time)
-    this.#waiting.splice(later < 0 ? this.#waiting.length : later, 0, { time, bytes: concatBytes(captions) })
+    const later = this.#reorderBuffer.findIndex((each) => each.time > time)
+    this.#reorderBuffer.splice(later < 0 ? this.#reorderBuffer.length : later, 0, {
+      time,
+      bytes: concatBytes(captions),
+    })
     // Frames decoded from now on are presented at their own decoding time at the earliest.
-    const ready = this.#waiting.findIndex((each) => each.time * TICKS_PER_SECOND > decoded)
-    const count = Math.max(ready < 0 ? this.#waiting.length : ready, this.#waiting.length - REORDER_DEPTH)
-    return this.#waiting.splice(0, count)
+    const ready = this.#reorderBuffer.findIndex((each) => each.time * TICKS_PER_SECOND > decoded)
+    const count = Math.max(ready < 0 ? this.#reorderBuffer.length : ready, this.#reorderBuffer.length - REORDER_DEPTH)
+    return this.#reorderBuffer.splice(0, count)
   }
 
   /** Decoding time on a clock that does not wrap. */

@@ -30,7 +30,7 @@ const MAX_CHARACTERS = 16 * 1024 * 1024
 export class ScreenLog {
   readonly #cues: CaptionCue[] = []
   /** Cues were dropped because of the limits. */
-  flooded = false
+  isOverLimit = false
   readonly #open = new Map<string, CaptionCue>()
   #blocks: readonly TextBlock[] = []
   #since = 0
@@ -77,7 +77,7 @@ export class ScreenLog {
     if (end <= Math.max(0, start)) return
     this.#characters += text.length
     if (this.#cues.length >= MAX_CUES || this.#characters > MAX_CHARACTERS) {
-      this.flooded = true
+      this.isOverLimit = true
       return
     }
     this.#cues.push({ ...cue, start: Math.max(0, start) })

@@ -29,8 +29,8 @@ export function blocksOf(lines: readonly Line[]): TextBlock[] {
 }
 
 function blockOf(lines: readonly Line[]): TextBlock {
-  const { text, place } = horizontalSettings(lines)
-  return { text, settings: `${verticalSettings(lines[0]!.row, lines.at(-1)!.row)} ${place}` }
+  const { text, place: horizontal } = horizontalSettings(lines)
+  return { text, settings: `${verticalSettings(lines[0]!.row, lines.at(-1)!.row)} ${horizontal}` }
 }
 
 /** Rows are left-aligned or centred where they line up, else they keep their indents. */
@@ -53,7 +53,7 @@ function verticalSettings(first: number, last: number): string {
   return first + last <= ROWS ? `line:${percent(first - 1, ROWS)}` : `line:${percent(last, ROWS)},end`
 }
 
-export function percent(part: number, whole: number): string {
-  const value = EDGE_PERCENT + (SAFE_PERCENT * Math.min(part, whole)) / whole
+export function percent(part: number, total: number): string {
+  const value = EDGE_PERCENT + (SAFE_PERCENT * Math.min(part, total)) / total
   return `${Number(value.toFixed(2))}%`
 }

@@ -27,8 +27,8 @@ const COMMAND = {
 
 export class Memory608 {
   #style: Style = 'pop-on'
-  #seen: Page = []
-  #unseen: Page = []
+  #displayed: Page = []
+  #nonDisplayed: Page = []
   #row = ROWS
   #column = 0
   #depth = 2
@@ -54,15 +54,15 @@ export class Memory608 {
         this.#style = 'text'
         return
       case COMMAND.eraseDisplayed:
-        this.#seen = []
+        this.#displayed = []
         this.#markChanged('cut')
         return
       case COMMAND.eraseNonDisplayed:
-        this.#unseen = []
+        this.#nonDisplayed = []
         return
       case COMMAND.endOfCaption:
         this.#style = 'pop-on'
-        ;[this.#seen, this.#unseen] = [this.#unseen, this.#seen]
+        ;[this.#displayed, this.#nonDisplayed] = [this.#nonDisplayed, this.#displayed]
         this.#markChanged('cut')
         return
       case COMMAND.carriageReturn:
@@ -111,19 +111,19 @@ export class Memory608 {
     }
     // The whole window moves with its base row.
     const rows = this.#window()
-    this.#seen = []
+    this.#displayed = []
     this.#row = row
-    for (const [up, cells] of rows.entries()) if (row - up >= 1) this.#seen[row - up] = cells
+    for (const [up, characters] of rows.entries()) if (row - up >= 1) this.#displayed[row - up] = characters
     this.#markChanged('cut')
   }
 
   get #page(): Page | null {
-    if (this.#style === 'pop-on') return this.#unseen
-    return this.#style === 'roll-up' || this.#style === 'paint-on' ? this.#seen : null
+    if (this.#style === 'pop-on') return this.#nonDisplayed
+    return this.#style === 'roll-up' || this.#style === 'paint-on' ? this.#displayed : null
   }
 
   #written(change: ScreenChange): void {
-    if (this.#page === this.#seen) this.#markChanged(change)
+    if (this.#page === this.#displayed) this.#markChanged(change)
   }
 
   #markChanged(change: ScreenChange): void {
@@ -142,8 +142,8 @@ export class Memory608 {
     // 47 CFR 15.119 (f)(1)(ii): a change from another style clears both memories and moves the base row to the last
     // row.
     if (this.#style !== 'roll-up') {
-      this.#seen = []
-      this.#unseen = []
+      this.#displayed = []
+      this.#nonDisplayed = []
       this.#row = ROWS
       this.#column = 0
       this.#markChanged('cut')
@@ -162,17 +162,17 @@ export class Memory608 {
 
   /** Rows of the window, the base row first. */
   #window(): string[][] {
-    return Array.from({ length: this.#depth }, (_, up) => this.#seen[this.#row - up] ?? [])
+    return Array.from({ length: this.#depth }, (_, up) => this.#displayed[this.#row - up] ?? [])
   }
 
   #trim(rows: readonly string[][]): void {
-    this.#seen = []
-    for (const [up, cells] of rows.entries()) if (this.#row - up >= 1) this.#seen[this.#row - up] = cells
+    this.#displayed = []
+    for (const [up, characters] of rows.entries()) if (this.#row - up >= 1) this.#displayed[this.#row - up] = characters
   }
 
   #lines(): Line[] {
-    return this.#seen.flatMap((cells, row) => {
-      const text = (cells ?? []).join('').trimEnd()
+    return this.#displayed.flatMap((characters, row) => {
+      const text = (characters ?? []).join('').trimEnd()
       const column = text.length - text.trimStart().length
       return text.trim() === '' ? [] : [{ row, column, text: text.trimStart() }]
     })

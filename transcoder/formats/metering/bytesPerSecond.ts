@@ -31,8 +31,8 @@ export class BytesPerSecond {
    */
   peakKbps(end: number): number | null {
     // Time stamps are rounded: 9.999999 s counts as ten.
-    const whole = this.#bytes.slice(0, Math.floor(end + 1e-3))
-    const most = whole.reduce((peak, bytes) => Math.max(peak, bytes ?? 0), 0)
+    const complete = this.#bytes.slice(0, Math.floor(end + 1e-3))
+    const most = complete.reduce((peak, bytes) => Math.max(peak, bytes ?? 0), 0)
     return most === 0 ? null : most / 125
   }
 }

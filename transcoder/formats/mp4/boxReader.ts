@@ -2,7 +2,7 @@
 // 4.2).
 // Not in charge of: their content (initSegment.ts, movieFragment.ts).
 import { concatBytes } from '../concatBytes.ts'
-import { FormatError } from '../streamError.ts'
+import { FormatError } from '../formatError.ts'
 
 /** A moov of these encoders has 1 KiB. The moof of a minute at 60 frames per second has 60 KiB. */
 const MAX_BOX_BYTES = 4 * 1024 * 1024
@@ -22,8 +22,8 @@ export type BoxEvent =
 
 /** Buffers at most one box other than mdat. Throws FormatError. */
 export class BoxReader {
-  #held: Uint8Array[] = []
-  #heldBytes = 0
+  #buffered: Uint8Array[] = []
+  #bufferedBytes = 0
   #wanted = 8
   /** Remaining bytes of the current mdat. */
   #left = 0;
@@ -37,22 +37,22 @@ export class BoxReader {
         yield { kind: 'payload', bytes, last: this.#left === 0 }
         continue
       }
-      const bytes = chunk.subarray(at, at + this.#wanted - this.#heldBytes)
+      const bytes = chunk.subarray(at, at + this.#wanted - this.#bufferedBytes)
       at += bytes.length
-      this.#held.push(bytes)
-      this.#heldBytes += bytes.length
-      if (this.#heldBytes === this.#wanted) yield* this.#reached()
+      this.#buffered.push(bytes)
+      this.#bufferedBytes += bytes.length
+      if (this.#bufferedBytes === this.#wanted) yield* this.#reached()
     }
   }
 
   end(): void {
-    if (this.#left > 0 || this.#heldBytes > 0)
+    if (this.#left > 0 || this.#bufferedBytes > 0)
       throw new FormatError('cut off', 'A stream of the encoder ends in the middle of a box.')
   }
 
   *#reached(): Generator<BoxEvent> {
-    const bytes = concatBytes(this.#held)
-    this.#held = [bytes]
+    const bytes = concatBytes(this.#buffered)
+    this.#buffered = [bytes]
     const view = viewOf(bytes)
     const name = boxType(bytes, 4)
     const short = view.getUint32(0)
@@ -69,8 +69,8 @@ export class BoxReader {
       this.#wanted = size
       return
     }
-    this.#held = []
-    this.#heldBytes = 0
+    this.#buffered = []
+    this.#bufferedBytes = 0
     this.#wanted = 8
     if (name !== 'mdat') yield { kind: 'box', name, bytes }
     else {

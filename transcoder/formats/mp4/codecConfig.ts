@@ -1,6 +1,6 @@
 // In charge of: the codecs' configuration records: RFC 6381 names, channels, [MS-SSTR] CodecPrivateData.
 // Not in charge of: finding the records (initSegment.ts).
-import { FormatError } from '../streamError.ts'
+import { FormatError } from '../formatError.ts'
 import { hex } from '../encodeBytes.ts'
 import type { NalFamily } from '../video/keyFrameScan.ts'
 import { viewOf } from './boxReader.ts'
@@ -93,8 +93,8 @@ export function aacFrom(esds: Uint8Array): AudioCodecConfig {
   const channels = AAC_CHANNELS[((config[1] ?? 0) >> 3) & 15]
   if (config.length < 2 || type === 0 || type === 31 || rate === undefined || channels === undefined)
     throw brokenConfig('AudioSpecificConfig')
-  const sound = { channels, sampleRate: rate }
-  return { nalFamily: null, codec: `mp4a.40.${type}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...sound }
+  const audioConfig = { channels, sampleRate: rate }
+  return { nalFamily: null, codec: `mp4a.40.${type}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...audioConfig }
 }
 
 /** Descends through the descriptors of ISO/IEC 14496-1, 7.2.6: ES (3), DecoderConfig (4), DecoderSpecificInfo (5). */

@@ -3,13 +3,13 @@
 // (mp4FileCheck.ts).
 import { TICKS_PER_SECOND } from '../mpegts/clock.ts'
 import type { StreamTiming } from '../mpegts/segmentTiming.ts'
-import { FormatError } from '../streamError.ts'
+import { FormatError } from '../formatError.ts'
 import { BoxReader, children, findBox, boxType, viewOf } from './boxReader.ts'
 
 interface Track {
   /** Ticks per second. */
   timescale: number
-  isSound: boolean
+  isAudio: boolean
   /** Duration in ticks of samples for which a fragment states none. */
   duration: number
 }
@@ -41,13 +41,13 @@ export function tracksOf(init: Uint8Array): Tracks {
   }
 }
 
-function trackOf(trak: Uint8Array): { id: number; timescale: number; isSound: boolean } | null {
+function trackOf(trak: Uint8Array): { id: number; timescale: number; isAudio: boolean } | null {
   const [tkhd, mdhd, hdlr] = [findBox(trak, 'tkhd'), findBox(trak, 'mdia', 'mdhd'), findBox(trak, 'mdia', 'hdlr')]
   if (tkhd === null || mdhd === null || hdlr === null) return null
   const kind = boxType(hdlr, 8)
   const timescale = viewOf(mdhd).getUint32(mdhd[0] === 1 ? 20 : 12)
   if ((kind !== 'vide' && kind !== 'soun') || timescale === 0) return null
-  return { id: viewOf(tkhd).getUint32(tkhd[0] === 1 ? 20 : 12), timescale, isSound: kind === 'soun' }
+  return { id: viewOf(tkhd).getUint32(tkhd[0] === 1 ? 20 : 12), timescale, isAudio: kind === 'soun' }
 }
 
 interface TrackTiming {
@@ -61,7 +61,7 @@ interface TrackTiming {
 export class FragmentTimingReader {
   readonly #tracks: Tracks
   readonly #boxes = new BoxReader()
-  readonly #extents = new Map<number, TrackTiming>()
+  readonly #timings = new Map<number, TrackTiming>()
   #isUnreadable = false
 
   constructor(tracks: Tracks) {
@@ -84,8 +84,8 @@ export class FragmentTimingReader {
   end(): Map<number, StreamTiming> | null {
     if (this.#isUnreadable || this.#tracks.size === 0) return null
     return new Map(
-      [...this.#extents].map(([id, { first, end, step }]) => {
-        const { timescale, isSound } = this.#tracks.get(id)!
+      [...this.#timings].map(([id, { first, end, step }]) => {
+        const { timescale, isAudio } = this.#tracks.get(id)!
         const ticks = (units: number): number => Math.round((units * TICKS_PER_SECOND) / timescale)
         const last = ticks(end) - ticks(step)
         return [
@@ -93,11 +93,11 @@ export class FragmentTimingReader {
           {
             first: ticks(first),
             last,
-            step: ticks(step),
-            lastStep: ticks(step),
-            isSound,
-            isOpen: false,
-            startsInside: false,
+            maxInterval: ticks(step),
+            lastDuration: ticks(step),
+            isAudio,
+            isUnitIncomplete: false,
+            startsMidUnit: false,
             counters: null,
           },
         ]
@@ -115,8 +115,8 @@ export class FragmentTimingReader {
       const view = viewOf(tfdt)
       const first = tfdt[0] === 1 ? Number(view.getBigUint64(4)) : view.getUint32(4)
       const { sum, last } = durationOf(traf, defaultOf(tfhd) ?? track.duration)
-      const seen = this.#extents.get(id)
-      this.#extents.set(id, { first: Math.min(seen?.first ?? first, first), end: first + sum, step: last })
+      const seen = this.#timings.get(id)
+      this.#timings.set(id, { first: Math.min(seen?.first ?? first, first), end: first + sum, step: last })
     }
   }
 }

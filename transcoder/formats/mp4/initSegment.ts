@@ -1,7 +1,7 @@
 // In charge of: the track that an init segment describes (ISO/IEC 14496-12, 8; 14496-15; ETSI TS 102 366, annex F).
 // Not in charge of: the codecs' configuration records (codecConfig.ts), fragments (movieFragment.ts).
 import type { Rational } from '../rational.ts'
-import { FormatError } from '../streamError.ts'
+import { FormatError } from '../formatError.ts'
 import { children, findBox, boxType, requireBox, viewOf } from './boxReader.ts'
 import { aacFrom, ac3From, avcFrom, hevcFrom, type CodecConfig } from './codecConfig.ts'
 

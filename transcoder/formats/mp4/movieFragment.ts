@@ -1,7 +1,7 @@
 // In charge of: reading and writing one movie fragment: its time and its samples (ISO/IEC 14496-12, 8.8).
 // Not in charge of: grouping samples into fragments (cmafVideoCutter.ts, refragmentingCutter.ts).
 import { concatBytes } from '../concatBytes.ts'
-import { FormatError } from '../streamError.ts'
+import { FormatError } from '../formatError.ts'
 import { children, findBox, requireBox, viewOf } from './boxReader.ts'
 import type { SampleDefaults } from './initSegment.ts'
 
@@ -40,12 +40,12 @@ export function readFragment(moof: Uint8Array, defaults: SampleDefaults, mdatHea
   const trafs = [...children(moof, 8)].filter(({ name }) => name === 'traf')
   if (trafs.length !== 1) throw brokenFragment()
   const traf = trafs[0]!.body
-  const own = trackDefaults(requireBox(traf, 'tfhd'), defaults)
+  const sampleDefaults = trackDefaults(requireBox(traf, 'tfhd'), defaults)
   const samples: Sample[] = []
   let at = moof.length + mdatHeaderBytes
   for (const { name, body } of children(traf, 0)) {
     if (name !== 'trun') continue
-    const run = readRun(body, own)
+    const run = readRun(body, sampleDefaults)
     if (run.dataOffset !== null && run.dataOffset !== at) throw brokenFragment()
     samples.push(...run.samples)
     if (samples.length > MAX_SAMPLES) throw brokenFragment()

@@ -9,8 +9,8 @@ export const ROUNDING_TICKS = 150
 
 /** Any number of ticks, wrapped to 33 bits. */
 export function wrapTicks(ticks: number): number {
-  const rest = ticks % PERIOD
-  return rest < 0 ? rest + PERIOD : rest
+  const remainder = ticks % PERIOD
+  return remainder < 0 ? remainder + PERIOD : remainder
 }
 
 /** Ticks from one time to another, in the direction of the shorter distance: −2^32 … 2^32 − 1. */

@@ -46,13 +46,13 @@ export function payloadOf(packet: Uint8Array): Uint8Array {
  * check.
  */
 export class PacketReader {
-  #rest: Uint8Array = new Uint8Array(0)
+  #buffered: Uint8Array = new Uint8Array(0)
   #stride: number | null = null
   /** Bytes between two packets that have not yet arrived (strides of 192 and 204). */
   #gap = 0;
 
   *push(chunk: Uint8Array): Generator<Uint8Array> {
-    const bytes = this.#rest.length === 0 ? chunk : join(this.#rest, chunk)
+    const bytes = this.#buffered.length === 0 ? chunk : join(this.#buffered, chunk)
     let at = this.#gap
     while (at < bytes.length) {
       if (this.#stride !== null && bytes[at] === SYNC_BYTE) {
@@ -67,17 +67,20 @@ export class PacketReader {
       if (found === null) break
     }
     this.#gap = Math.max(0, at - bytes.length)
-    this.#rest = Uint8Array.from(bytes.subarray(at))
+    this.#buffered = Uint8Array.from(bytes.subarray(at))
   }
 
   /** The remaining packets: a stream may be too short for the sync check. */
   *end(): Generator<Uint8Array> {
-    const rest = this.#rest
-    for (let at = Math.max(0, rest.indexOf(SYNC_BYTE)); rest[at] === SYNC_BYTE && at + PACKET_BYTES <= rest.length;) {
-      yield rest.subarray(at, at + PACKET_BYTES)
+    const buffered = this.#buffered
+    for (
+      let at = Math.max(0, buffered.indexOf(SYNC_BYTE));
+      buffered[at] === SYNC_BYTE && at + PACKET_BYTES <= buffered.length;
+    ) {
+      yield buffered.subarray(at, at + PACKET_BYTES)
       at += this.#stride ?? PACKET_BYTES
     }
-    this.#rest = new Uint8Array(0)
+    this.#buffered = new Uint8Array(0)
   }
 }
 

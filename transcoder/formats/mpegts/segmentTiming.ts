@@ -11,14 +11,14 @@ export interface StreamTiming {
   first: number
   last: number
   /** The longest distance between two units: the last one may last as long. 0 where there is only one unit. */
-  step: number
+  maxInterval: number
   /** The exact duration of the last unit; null where only earlier distances are known. */
-  lastStep: number | null
-  isSound: boolean
+  lastDuration: number | null
+  isAudio: boolean
   /** The last unit announces more bytes than arrived. */
-  isOpen: boolean
+  isUnitIncomplete: boolean
   /** The segment begins with the rest of a unit. */
-  startsInside: boolean
+  startsMidUnit: boolean
   /** continuity_counter of its first and last packet (ISO/IEC 13818-1, 2.4.3.3); null where it has no packets. */
   counters: Counters | null
 }
@@ -29,11 +29,11 @@ interface Counters {
 }
 
 interface StreamState {
-  isSound: boolean
+  isAudio: boolean
   stamps: number[]
   /** Bytes that the current unit still lacks; −Infinity where it does not state its length. */
-  owes: number
-  startsInside: boolean
+  missingBytes: number
+  startsMidUnit: boolean
   /** The available bytes of the last audio unit, without its header. */
   unit: Uint8Array[]
 }
@@ -41,26 +41,29 @@ interface StreamState {
 /** Reads PES headers of audio and video from a stream of bytes. */
 export class TsTimingReader {
   readonly #packets = new PacketReader()
-  readonly #seen = new Map<number, StreamState>()
-  readonly #inside = new Set<number>()
+  readonly #streams = new Map<number, StreamState>()
+  readonly #startedMidUnit = new Set<number>()
   readonly #counters = new Map<number, Counters>()
   #stamps = 0
-  #isTooMuch = false
+  #isOverLimit = false
 
   push(chunk: Uint8Array): void {
-    if (this.#isTooMuch) return
+    if (this.#isOverLimit) return
     for (const packet of this.#packets.push(chunk)) this.#read(packet)
   }
 
   /** null = the timing is unknown. */
   end(): Map<number, StreamTiming> | null {
     for (const packet of this.#packets.end()) this.#read(packet)
-    if (this.#isTooMuch) return null
+    if (this.#isOverLimit) return null
     return new Map(
-      [...this.#seen].map(([pid, { isSound, stamps, owes, startsInside, unit }]) => {
-        const lastStep = isSound ? adtsDuration(concatBytes(unit)) : null
+      [...this.#streams].map(([pid, { isAudio, stamps, missingBytes, startsMidUnit, unit }]) => {
+        const lastDuration = isAudio ? adtsDuration(concatBytes(unit)) : null
         const counters = this.#counters.get(pid) ?? null
-        return [pid, { ...timingOf(stamps), lastStep, isSound, isOpen: owes > 0, startsInside, counters }]
+        return [
+          pid,
+          { ...timingOf(stamps), lastDuration, isAudio, isUnitIncomplete: missingBytes > 0, startsMidUnit, counters },
+        ]
       }),
     )
   }
@@ -72,12 +75,12 @@ export class TsTimingReader {
     const counter = continuityCounter(packet)
     if (payload.length > 0) this.#counters.set(pid, { first: this.#counters.get(pid)?.first ?? counter, last: counter })
     if (!isPayloadStart(packet)) {
-      const seen = this.#seen.get(pid)
-      if (seen !== undefined) {
-        seen.owes -= payload.length
+      const state = this.#streams.get(pid)
+      if (state !== undefined) {
+        state.missingBytes -= payload.length
         // An audio unit has 64 KiB at most: its length has 16 bits.
-        if (seen.isSound && seen.unit.length < MAX_UNIT_PACKETS) seen.unit.push(Uint8Array.from(payload))
-      } else if (payload.length > 0) this.#inside.add(pid)
+        if (state.isAudio && state.unit.length < MAX_UNIT_PACKETS) state.unit.push(Uint8Array.from(payload))
+      } else if (payload.length > 0) this.#startedMidUnit.add(pid)
       return
     }
     const id = payload[3] ?? 0
@@ -86,33 +89,43 @@ export class TsTimingReader {
     const stamps = readPesTimestamps(payload)
     if (stamps === null) return
     const length = (payload[4]! << 8) | payload[5]!
-    const owes = length === 0 ? Number.NEGATIVE_INFINITY : length + 6 - payload.length
+    const missingBytes = length === 0 ? Number.NEGATIVE_INFINITY : length + 6 - payload.length
     this.#stamps += 1
-    this.#isTooMuch ||= this.#stamps > MAX_TIMESTAMPS || this.#seen.size > MAX_STREAMS
-    if (this.#isTooMuch) {
-      this.#seen.clear()
+    this.#isOverLimit ||= this.#stamps > MAX_TIMESTAMPS || this.#streams.size > MAX_STREAMS
+    if (this.#isOverLimit) {
+      this.#streams.clear()
       return
     }
-    const isSound = id < 0xe0
+    const isAudio = id < 0xe0
     // PES_header_data_length counts the bytes after itself.
-    const unit = isSound ? [Uint8Array.from(payload.subarray(9 + payload[8]!))] : []
-    const seen = this.#seen.get(pid)
-    if (seen === undefined)
-      this.#seen.set(pid, { isSound, stamps: [stamps.pts], owes, startsInside: this.#inside.has(pid), unit })
+    const unit = isAudio ? [Uint8Array.from(payload.subarray(9 + payload[8]!))] : []
+    const state = this.#streams.get(pid)
+    if (state === undefined)
+      this.#streams.set(pid, {
+        isAudio,
+        stamps: [stamps.pts],
+        missingBytes,
+        startsMidUnit: this.#startedMidUnit.has(pid),
+        unit,
+      })
     else {
-      seen.stamps.push(stamps.pts)
-      seen.owes = owes
-      seen.unit = unit
+      state.stamps.push(stamps.pts)
+      state.missingBytes = missingBytes
+      state.unit = unit
     }
   }
 }
 
 /** Frames do not arrive in presentation order, so their times are sorted by distance to the first. */
-function timingOf(stamps: readonly number[]): Pick<StreamTiming, 'first' | 'last' | 'step'> {
+function timingOf(stamps: readonly number[]): Pick<StreamTiming, 'first' | 'last' | 'maxInterval'> {
   const [anchor = 0] = stamps
   const sorted = stamps.map((pts) => ticksBetween(anchor, pts)).toSorted((a, b) => a - b)
   const steps = sorted.map((at, n) => (n === 0 ? 0 : at - sorted[n - 1]!))
-  return { first: anchor + sorted[0]!, last: anchor + sorted.at(-1)!, step: Math.max(...steps.slice(-MAX_INTERVALS)) }
+  return {
+    first: anchor + sorted[0]!,
+    last: anchor + sorted.at(-1)!,
+    maxInterval: Math.max(...steps.slice(-MAX_INTERVALS)),
+  }
 }
 
 /** More than an hour of any stream has. A segment with more is not measured. */
@@ -128,10 +141,10 @@ const MIN_VIDEO_GAP_TICKS = 0.1 * TICKS_PER_SECOND
 const MIN_VIDEO_ONLY_GAP_TICKS = 0.5 * TICKS_PER_SECOND
 
 /** Duration of a segment in seconds, measured by its video where it has some: audio units are longer and less exact. */
-function segmentSeconds(spans: ReadonlyMap<number, StreamTiming>): number {
-  const pictures = [...spans.values()].filter(({ isSound }) => !isSound)
-  const ticks = (pictures.length > 0 ? pictures : [...spans.values()]).map(
-    ({ first, last, step }) => last - first + step,
+function segmentSeconds(timings: ReadonlyMap<number, StreamTiming>): number {
+  const videoStreams = [...timings.values()].filter(({ isAudio }) => !isAudio)
+  const ticks = (videoStreams.length > 0 ? videoStreams : [...timings.values()]).map(
+    ({ first, last, maxInterval }) => last - first + maxInterval,
   )
   return Math.max(0, ...ticks) / TICKS_PER_SECOND
 }
@@ -142,63 +155,65 @@ function segmentSeconds(spans: ReadonlyMap<number, StreamTiming>): number {
  * playlist: both must indicate it. Video may pause while audio continues, unless only video packets are missing.
  */
 export function missingSeconds(
-  spans: ReadonlyMap<number, StreamTiming>,
+  timings: ReadonlyMap<number, StreamTiming>,
   seconds: number,
   next: ReadonlyMap<number, StreamTiming>,
 ): number {
-  if (spans.size === 0) return next.size === 0 ? 0 : seconds
-  const gaps = [...spans].flatMap(([pid, span]) => {
+  if (timings.size === 0) return next.size === 0 ? 0 : seconds
+  const gaps = [...timings].flatMap(([pid, timing]) => {
     const after = next.get(pid)
     if (after === undefined) return []
-    const step = span.lastStep ?? Math.max(span.step, after.step)
-    const gap = ticksBetween(span.last, after.first) - step
+    const maxInterval = timing.lastDuration ?? Math.max(timing.maxInterval, after.maxInterval)
+    const gap = ticksBetween(timing.last, after.first) - maxInterval
     // The unit announces bytes that the next segment does not contain either.
-    if (span.isOpen && !after.startsInside)
-      return [{ isSound: true, slack: 0, gap: Math.max(gap, step, MIN_VIDEO_GAP_TICKS), follows: false }]
-    const short = seconds * TICKS_PER_SECOND - (span.last - span.first + step)
+    if (timing.isUnitIncomplete && !after.startsMidUnit)
+      return [{ isAudio: true, slack: 0, gap: Math.max(gap, maxInterval, MIN_VIDEO_GAP_TICKS), follows: false }]
+    const short = seconds * TICKS_PER_SECOND - (timing.last - timing.first + maxInterval)
     // An exact end needs no tolerance.
-    const slack = span.lastStep === null ? step : 0
-    return [{ isSound: span.isSound, slack, gap: short > gap / 2 ? gap : 0, follows: isContinuous(span, after) }]
+    const slack = timing.lastDuration === null ? maxInterval : 0
+    return [{ isAudio: timing.isAudio, slack, gap: short > gap / 2 ? gap : 0, follows: isContinuous(timing, after) }]
   })
-  const sounds = gaps.filter(({ isSound }) => isSound)
-  const cut = sounds.filter(({ gap, slack }) => gap > Math.max(MIN_AUDIO_GAP_TICKS, slack / 2))
-  const least = sounds.length === 0 ? MIN_VIDEO_ONLY_GAP_TICKS : MIN_VIDEO_GAP_TICKS
-  const pictures = gaps.filter(({ isSound, gap, slack }) => !isSound && gap > Math.max(least, 2 * slack))
-  const goesOn = sounds.length > cut.length
-  const isCounted = sounds.some((sound) => sound.follows)
-  const lost = pictures.filter((picture) => !goesOn || (isCounted && !picture.follows))
+  const audioGaps = gaps.filter(({ isAudio }) => isAudio)
+  const cut = audioGaps.filter(({ gap, slack }) => gap > Math.max(MIN_AUDIO_GAP_TICKS, slack / 2))
+  const least = audioGaps.length === 0 ? MIN_VIDEO_ONLY_GAP_TICKS : MIN_VIDEO_GAP_TICKS
+  const videoStreams = gaps.filter(({ isAudio, gap, slack }) => !isAudio && gap > Math.max(least, 2 * slack))
+  const goesOn = audioGaps.length > cut.length
+  const isCounted = audioGaps.some((audio) => audio.follows)
+  const lost = videoStreams.filter((picture) => !goesOn || (isCounted && !picture.follows))
   return Math.max(0, ...[...cut, ...lost].map(({ gap }) => gap)) / TICKS_PER_SECOND
 }
 
 /** Whether the counter continues from one segment to the next. Many packagers restart it in each segment. */
-function isContinuous(span: StreamTiming, after: StreamTiming): boolean {
-  if (span.counters === null || after.counters === null) return false
-  return after.counters.first === ((span.counters.last + 1) & 0xf)
+function isContinuous(timing: StreamTiming, after: StreamTiming): boolean {
+  if (timing.counters === null || after.counters === null) return false
+  return after.counters.first === ((timing.counters.last + 1) & 0xf)
 }
 
 /** Difference in seconds between the playlist's duration of a segment and the measured one. */
-export function playlistRounding(spans: ReadonlyMap<number, StreamTiming>, seconds: number): number {
-  return Math.abs(seconds - segmentSeconds(spans))
+export function playlistRounding(timings: ReadonlyMap<number, StreamTiming>, seconds: number): number {
+  return Math.abs(seconds - segmentSeconds(timings))
 }
 
 /**
  * Missing seconds of the last segment of a discontinuity period, whose duration only the playlist states, within
  * `rounding` seconds.
  */
-export function missingAtEnd(spans: ReadonlyMap<number, StreamTiming>, seconds: number, rounding: number): number {
-  const streams = [...spans.values()]
-  const pictures = streams.filter(({ isSound }) => !isSound)
-  const step = Math.max(0, ...(pictures.length > 0 ? pictures : streams).map((span) => span.step)) / TICKS_PER_SECOND
-  const least = Math.max(MIN_VIDEO_GAP_TICKS / TICKS_PER_SECOND, rounding, step)
-  const short = seconds - segmentSeconds(spans)
-  if (streams.some(({ isOpen }) => isOpen)) return Math.max(short, step)
-  if (streams.some((span) => audioReaches(span, pictures[0]?.first ?? span.first, seconds))) return 0
+export function missingAtEnd(timings: ReadonlyMap<number, StreamTiming>, seconds: number, rounding: number): number {
+  const streams = [...timings.values()]
+  const videoStreams = streams.filter(({ isAudio }) => !isAudio)
+  const maxInterval =
+    Math.max(0, ...(videoStreams.length > 0 ? videoStreams : streams).map((timing) => timing.maxInterval)) /
+    TICKS_PER_SECOND
+  const least = Math.max(MIN_VIDEO_GAP_TICKS / TICKS_PER_SECOND, rounding, maxInterval)
+  const short = seconds - segmentSeconds(timings)
+  if (streams.some(({ isUnitIncomplete }) => isUnitIncomplete)) return Math.max(short, maxInterval)
+  if (streams.some((timing) => audioReaches(timing, videoStreams[0]?.first ?? timing.first, seconds))) return 0
   return short > least ? short : 0
 }
 
 /** The playlist may count audio that is longer than the video. If audio reaches the stated end, nothing is missing. */
-function audioReaches(span: StreamTiming, from: number, seconds: number): boolean {
-  if (!span.isSound || span.lastStep === null) return false
-  const lasting = ticksBetween(from, span.last) + span.lastStep
+function audioReaches(timing: StreamTiming, from: number, seconds: number): boolean {
+  if (!timing.isAudio || timing.lastDuration === null) return false
+  const lasting = ticksBetween(from, timing.last) + timing.lastDuration
   return Math.abs(lasting - seconds * TICKS_PER_SECOND) < AUDIO_TOLERANCE_TICKS
 }

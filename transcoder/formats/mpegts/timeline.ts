@@ -32,10 +32,10 @@ export class Timeline {
       this.#clock = dts
     } else if (step > 0) this.#step = step
     this.#decoded = dts
-    const shown = this.at(pts)
-    this.#output = shown
+    const time = this.at(pts)
+    this.#output = time
     this.#clock = pts
-    return shown
+    return time
   }
 
   /** Converts a time of the source's clock, as the clock stands now. */

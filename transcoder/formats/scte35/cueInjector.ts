@@ -28,7 +28,7 @@ export class CueInjector {
   readonly #reader = new PacketReader()
   readonly #pat = new SectionAssembler()
   readonly #pmt = new SectionAssembler()
-  readonly #waiting: Record<Cue['place']['by'], Cue[]>
+  readonly #waiting: Record<Cue['position']['by'], Cue[]>
   readonly #due: Uint8Array[] = []
   /** Packets by which the output is longer than the input. */
   #added = 0
@@ -44,9 +44,10 @@ export class CueInjector {
 
   constructor(options: InjectorOptions) {
     this.#options = options
-    const placed = (by: Cue['place']['by']): Cue[] => options.cues.filter(({ place }) => place.by === by).toReversed()
+    const placed = (by: Cue['position']['by']): Cue[] =>
+      options.cues.filter(({ position }) => position.by === by).toReversed()
     // Reversed, because removing the last element is cheap.
-    this.#waiting = { clock: placed('clock'), picture: placed('picture') }
+    this.#waiting = { clock: placed('clock'), frame: placed('frame') }
   }
 
   /** Returns the bytes that are now final. */
@@ -61,7 +62,7 @@ export class CueInjector {
     const out: Uint8Array[] = []
     for (const packet of this.#reader.end()) this.#packet(packet, out)
     this.#releaseDue('clock', Infinity)
-    this.#releaseDue('picture', Infinity)
+    this.#releaseDue('frame', Infinity)
     this.#add(out)
     return concatBytes(out)
   }
@@ -120,7 +121,7 @@ export class CueInjector {
     this.#origin ??= stamps.pts
     // Frames arrive in coded order. This is correct all the same: cues stand before key frames, and those arrive in
     // presentation order.
-    this.#releaseDue('picture', this.#unwrap(stamps.pts) + ROUNDING_TICKS)
+    this.#releaseDue('frame', this.#unwrap(stamps.pts) + ROUNDING_TICKS)
   }
 
   #readClock(packet: Uint8Array): void {
@@ -136,9 +137,9 @@ export class CueInjector {
     return this.#clock.ticks + ticksBetween(this.#clock.read, read)
   }
 
-  #releaseDue(by: Cue['place']['by'], until: number): void {
+  #releaseDue(by: Cue['position']['by'], until: number): void {
     const waiting = this.#waiting[by]
-    while (waiting.length > 0 && waiting.at(-1)!.place.ticks <= until) {
+    while (waiting.length > 0 && waiting.at(-1)!.position.ticks <= until) {
       const cue = waiting.pop()!
       const section = shiftSpliceTimes(cue.section, cue.shift + (this.#origin ?? 0))
       const packets = toPackets(section, this.#options.pid, this.#cueCounter)

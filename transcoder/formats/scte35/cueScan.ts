@@ -18,7 +18,7 @@ export interface Cue {
    * Position in the source: `clock` = just after the PCR of that time; `picture` = just before that frame. The time of
    * an immediate cue is only its position among the frames. For all other cues the distance to the splice matters.
    */
-  place: { by: 'clock' | 'picture'; ticks: number }
+  position: { by: 'clock' | 'frame'; ticks: number }
 }
 
 /** The cues found, and their requirements for the encoder. */
@@ -54,9 +54,9 @@ export class CueScan {
   readonly #cues = new Map<number, SectionAssembler>()
   #map: ProgramMap | null = null
   /** Immediate cues that wait for the next frame. */
-  readonly #atOnce: { cue: Cue; offsets: number[] }[] = []
+  readonly #immediate: { cue: Cue; offsets: number[] }[] = []
   #arrived: number | null = null
-  #picture = 0
+  #frameTime = 0
   #bytes = 0
 
   /**
@@ -75,7 +75,7 @@ export class CueScan {
   }
 
   /** The cues exceed the memory limit. */
-  get isFlooded(): boolean {
+  get isOverLimit(): boolean {
     return this.#bytes > MAX_CUE_BYTES
   }
 
@@ -85,7 +85,7 @@ export class CueScan {
       const clock = readPcr(packet)
       const arrived = clock === null ? null : this.#timeline.at(clock)
       // A larger distance means that the clock has jumped, and the first frame after the jump has not yet arrived.
-      if (arrived !== null && Math.abs(arrived - this.#picture) <= JUMP_TICKS) this.#arrived = arrived
+      if (arrived !== null && Math.abs(arrived - this.#frameTime) <= JUMP_TICKS) this.#arrived = arrived
     }
     if (pid === this.#videoPid && isPayloadStart(packet)) {
       const stamps = readPesTimestamps(payloadOf(packet))
@@ -95,12 +95,12 @@ export class CueScan {
     for (const section of this.#cues.get(pid)?.push(packet) ?? []) this.#cue(section)
   }
 
-  #beginFrame(picture: number): void {
-    this.#picture = picture
-    for (const { cue, offsets } of this.#atOnce.splice(0)) {
-      cue.place = { by: 'picture', ticks: picture }
+  #beginFrame(frame: number): void {
+    this.#frameTime = frame
+    for (const { cue, offsets } of this.#immediate.splice(0)) {
+      cue.position = { by: 'frame', ticks: frame }
       cue.shift = this.#timeline.shift
-      for (const offset of offsets) this.found.splicePoints.add(picture + offset)
+      for (const offset of offsets) this.found.splicePoints.add(frame + offset)
     }
   }
 
@@ -128,13 +128,13 @@ export class CueScan {
       return
     }
     this.#bytes += section.length
-    const place = { by: 'clock' as const, ticks: this.#arrived ?? this.#picture }
-    const cue: Cue = { section, shift: this.#timeline.shift, place }
+    const position = { by: 'clock' as const, ticks: this.#arrived ?? this.#frameTime }
+    const cue: Cue = { section, shift: this.#timeline.shift, position }
     this.found.cues.push(cue)
     if (info.command.kind === 'schedule') this.found.schedules += 1
     if (info.command.kind !== 'insert' && info.command.kind !== 'signal') return
     const offsets = [0, ...segmentTicks(info)]
-    if (isImmediate(info)) this.#atOnce.push({ cue, offsets })
+    if (isImmediate(info)) this.#immediate.push({ cue, offsets })
     for (const time of info.command.times)
       for (const offset of offsets) this.found.splicePoints.add(this.#timeline.at(time) + offset)
   }

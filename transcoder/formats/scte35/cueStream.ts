@@ -17,8 +17,10 @@ export function isCueStream(stream: ElementaryStream): boolean {
 
 /** cue_stream_type that the source declares; `ALL_COMMANDS` where it declares none. */
 export function cueStreamType(stream: ElementaryStream): number {
-  const own = readDescriptors(stream.descriptors).find(({ tag, body }) => tag === CUE_IDENTIFIER && body.length === 1)
-  return own?.body[0] ?? ALL_COMMANDS
+  const stated = readDescriptors(stream.descriptors).find(
+    ({ tag, body }) => tag === CUE_IDENTIFIER && body.length === 1,
+  )
+  return stated?.body[0] ?? ALL_COMMANDS
 }
 
 function isRegistered(map: ProgramMap): boolean {

@@ -13,7 +13,7 @@ export interface AccessUnit {
   /** random_access_indicator. */
   isKey: boolean
   /** The PES packet in several byte arrays. The first one contains the header. */
-  pieces: Uint8Array[]
+  chunks: Uint8Array[]
   bytes: number
   headerBytes: number
 }
@@ -73,10 +73,10 @@ export class AccessUnitReader {
       const dts = this.#unwrap(stamps.dts)
       const isKey = (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x40) !== 0
       const pts = dts + ticksBetween(stamps.dts, stamps.pts)
-      this.#open = { pid, pts, dts, isKey, pieces: [], bytes: 0, headerBytes: 9 + payload[8]! }
+      this.#open = { pid, pts, dts, isKey, chunks: [], bytes: 0, headerBytes: 9 + payload[8]! }
     }
     if (this.#open?.pid !== pid) return
-    this.#open.pieces.push(payload)
+    this.#open.chunks.push(payload)
     this.#open.bytes += payload.length
   }
 

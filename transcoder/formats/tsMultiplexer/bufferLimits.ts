@@ -99,14 +99,14 @@ export function videoBufferLimits(
   level: number | null,
 ): BufferLimits {
   const stated = hasHrd ? maxKbps * 1000 * HRD_SHARE : Infinity
-  const own = Math.min(
+  const levelBitrate = Math.min(
     (level === null ? undefined : levels[codec].rate(level, maxKbps)) ?? maxKbps * 1000 * UNKNOWN_LEVEL_SHARE,
     stated,
   )
   return {
     transportBytes: TRANSPORT_BYTES,
     // The least rate that can deliver the video, whatever the level allows.
-    transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE + framesPerSecond * FRAME_OVERHEAD_BITS),
+    transportRate: Math.max(levelBitrate, maxKbps * 1000 * PACKET_SHARE + framesPerSecond * FRAME_OVERHEAD_BITS),
     bufferBytes: Math.floor(
       Math.min(bufferBits, hasHrd || level === null ? Infinity : levels[codec].buffer(level)) / 8,
     ),

@@ -9,7 +9,7 @@ import type { PacketWriter } from './packetWriter.ts'
 export class CueQueue {
   readonly #pid: number
   readonly #origin: number
-  readonly #waiting: Record<Cue['place']['by'], Cue[]>
+  readonly #waiting: Record<Cue['position']['by'], Cue[]>
   readonly #due: Uint8Array[] = []
   #counter = 0
 
@@ -17,15 +17,15 @@ export class CueQueue {
   constructor(pid: number, cues: readonly Cue[], origin: number) {
     this.#pid = pid
     this.#origin = origin
-    const placed = (by: Cue['place']['by']): Cue[] => cues.filter(({ place }) => place.by === by).toReversed()
+    const placed = (by: Cue['position']['by']): Cue[] => cues.filter(({ position }) => position.by === by).toReversed()
     // Reversed, because removing the last element is cheap.
-    this.#waiting = { clock: placed('clock'), picture: placed('picture') }
+    this.#waiting = { clock: placed('clock'), frame: placed('frame') }
   }
 
   /** Number of packets due at clock time `ticks`, and before a frame of `pts` if the next packet begins one. */
   count(ticks: number, pts: number | null): number {
     this.#releaseDue('clock', ticks - this.#origin)
-    if (pts !== null) this.#releaseDue('picture', pts - this.#origin + ROUNDING_TICKS)
+    if (pts !== null) this.#releaseDue('frame', pts - this.#origin + ROUNDING_TICKS)
     return this.#due.length
   }
 
@@ -34,9 +34,9 @@ export class CueQueue {
     this.#counter = (this.#counter + 1) & 15
   }
 
-  #releaseDue(by: Cue['place']['by'], until: number): void {
+  #releaseDue(by: Cue['position']['by'], until: number): void {
     const waiting = this.#waiting[by]
-    while (waiting.length > 0 && waiting.at(-1)!.place.ticks <= until) {
+    while (waiting.length > 0 && waiting.at(-1)!.position.ticks <= until) {
       const { section, shift } = waiting.pop()!
       this.#due.push(...toPackets(shiftSpliceTimes(section, shift + this.#origin), this.#pid, 0))
     }

@@ -109,21 +109,21 @@ const HEAD_BYTES = 4096
 const frameSeconds = (codec: AudioCodec): number => frameSamples[codec] / 48_000
 
 interface MultiplexState {
-  lanes: StreamQueue[]
+  queues: StreamQueue[]
   video: StreamQueue
   repeats: TableRepeater
   cues: CueQueue | null
-  span: number
+  interval: number
   /** Variable rate only: the least number of video packets per interval while video is waiting. */
-  floor: number
+  minVideoPackets: number
 }
 
 export class Multiplexer {
   readonly #options: MultiplexOptions
   readonly #reader = new AccessUnitReader()
   readonly #out = new PacketWriter()
-  readonly #early: AccessUnit[] = []
-  readonly #lanes = new Map<number, StreamQueue>()
+  readonly #pending: AccessUnit[] = []
+  readonly #queues = new Map<number, StreamQueue>()
   #running: MultiplexState | null = null
   #ended = false
   /** Access units have arrived up to this time. */
@@ -133,12 +133,12 @@ export class Multiplexer {
   #now = 0
   #base = 0
   #slot = 0
-  #clocked = -Infinity
+  #lastPcr = -Infinity
   /** Variable rate only: the fraction of a video packet that is carried over to the next interval. */
-  #owed = 0
+  #videoCredit = 0
   #isIdle = false
   /** Remaining video packets of this interval. */
-  #quota = Infinity
+  #videoQuota = Infinity
   #wasAudio = false
   /** Enough of each audio track was sent for data to follow, or the time limit has passed. */
   #hasAudio = false
@@ -149,8 +149,8 @@ export class Multiplexer {
   }
 
   /** Access units that arrived too late for their decoder, because the encoder exceeded its rate. */
-  get late(): number {
-    return [...this.#lanes.values()].reduce((sum, { kind, late }) => sum + (kind === 'data' ? 0 : late), 0)
+  get lateUnits(): number {
+    return [...this.#queues.values()].reduce((sum, { kind, lateUnits }) => sum + (kind === 'data' ? 0 : lateUnits), 0)
   }
 
   /** The bytes that are now final, in blocks: at a constant rate a pause in the stream may be long. */
@@ -168,11 +168,11 @@ export class Multiplexer {
   #add(unit: AccessUnit): void {
     this.#until = Math.max(this.#until, decodeTime(unit))
     if (this.#running !== null) {
-      const lane = this.#lanes.get(unit.pid)
-      if (lane?.kind !== 'data' || unit.pts >= this.#firstVideo!.pts) lane?.add(unit)
+      const queue = this.#queues.get(unit.pid)
+      if (queue?.kind !== 'data' || unit.pts >= this.#firstVideo!.pts) queue?.add(unit)
       return
     }
-    this.#early.push(unit)
+    this.#pending.push(unit)
     if (
       this.#firstVideo === null &&
       this.#reader.map!.streams.some((stream) => stream.pid === unit.pid && isVideo(stream))
@@ -185,10 +185,10 @@ export class Multiplexer {
       if (this.#firstVideo === null || !this.#isKnown(decodeTime(this.#firstVideo) + LOOKAHEAD)) return
       this.#running = this.#start(this.#reader.map!, this.#firstVideo)
     }
-    const { lanes, cues } = this.#running
+    const { queues, cues } = this.#running
     const isConstant = this.#options.rateKbps !== null
     while (this.#isKnown(this.#now + LOOKAHEAD)) {
-      if (this.#ended && lanes.every(({ isEmpty }) => isEmpty)) {
+      if (this.#ended && queues.every(({ isEmpty }) => isEmpty)) {
         // Cues after the end.
         for (let left = cues?.count(Infinity, Infinity) ?? 0; left > 0; left--) cues?.send(this.#out)
         // Without this PCR, the packets of the last interval would be timed at the rate of the one before, which may be
@@ -213,36 +213,36 @@ export class Multiplexer {
     const delay = startDelay(this.#options, limits)
     let track = 0
     const streams: ElementaryStream[] = []
-    const lanes = map.streams.map((stream): StreamQueue => {
+    const queues = map.streams.map((stream): StreamQueue => {
       if (isVideo(stream)) {
         streams.push({ ...stream, pid: videoPid })
-        return new StreamQueue({ pid: videoPid, kind: 'video', limits, hold: delay })
+        return new StreamQueue({ pid: videoPid, kind: 'video', limits, maxLead: delay })
       }
-      const sound = audio[track]
+      const audioFormat = audio[track]
       const pid = audioPid + track
       track += 1
-      if (sound === undefined) {
+      if (audioFormat === undefined) {
         streams.push({ ...stream, pid })
         return new StreamQueue({
           pid,
           kind: 'data',
           limits: dataBufferLimits(kindOf(stream)),
-          hold: MAX_DATA_LEAD[kindOf(stream)],
+          maxLead: MAX_DATA_LEAD[kindOf(stream)],
         })
       }
-      streams.push(describeAudioStream({ ...stream, pid }, sound, profile))
-      const own = audioBufferLimits(sound.codec, sound.channels, profile)
-      return new StreamQueue({ pid, kind: 'audio', limits: own, hold: MAX_AUDIO_LEAD })
+      streams.push(describeAudioStream({ ...stream, pid }, audioFormat, profile))
+      const own = audioBufferLimits(audioFormat.codec, audioFormat.channels, profile)
+      return new StreamQueue({ pid, kind: 'audio', limits: own, maxLead: MAX_AUDIO_LEAD })
     })
-    for (const [index, { pid }] of map.streams.entries()) this.#lanes.set(pid, lanes[index]!)
-    const sounds = new Set(lanes.flatMap(({ kind }, at) => (kind === 'audio' ? [map.streams[at]!.pid] : [])))
-    const firsts = this.#early.filter(({ pid }) => sounds.has(pid)).map(decodeTime)
+    for (const [index, { pid }] of map.streams.entries()) this.#queues.set(pid, queues[index]!)
+    const audioPids = new Set(queues.flatMap(({ kind }, at) => (kind === 'audio' ? [map.streams[at]!.pid] : [])))
+    const firsts = this.#pending.filter(({ pid }) => audioPids.has(pid)).map(decodeTime)
     // Whole 90 kHz ticks, early enough for the tables before the first frame.
     this.#now =
       300 * Math.floor(Math.min(decodeTime(first) - delay, ...firsts.map((time) => time - MIN_START_DELAY)) / 300)
     this.#base = this.#now
     this.#dataBy = decodeTime(first) - DATA_LATEST
-    for (const unit of this.#begun(map, first)) this.#lanes.get(unit.pid)?.add(unit)
+    for (const unit of this.#begun(map, first)) this.#queues.get(unit.pid)?.add(unit)
     const own = describeProgram({ ...map, program: service.id, clockPid: videoPid, streams }, profile)
     const declared = cues === null ? own : withCueStream(own, cues.pid, cues.streamType)
     const tableMs = this.#options.rateKbps === null ? TABLE_VARIABLE_MS : TABLE_MS
@@ -251,20 +251,20 @@ export class Multiplexer {
       { pid: mapPid, section: writePmt(declared), everyMs: tableMs },
       ...(profile === 'atsc' ? psip(service, videoPid, streams) : [sdt(service)]),
     ]
-    const span = intervalFor(audio, lanes)
-    const pictures = lanes.find(({ kind }) => kind === 'video')!
+    const interval = intervalFor(audio, queues)
+    const pictures = queues.find(({ kind }) => kind === 'video')!
     // A receiver needs the tables first.
     const repeats = this.#options.rateKbps === null ? this.#leadIn(repeated, pictures) : this.#firstSlots(repeated)
     return {
-      lanes,
+      queues,
       video: pictures,
       repeats,
       cues: cues === null ? null : new CueQueue(cues.pid, cues.list, first.pts),
-      span,
+      interval,
       // Without peaks, missing packets cannot be sent later.
-      floor: allowsPeaks(this.#options, limits)
+      minVideoPackets: allowsPeaks(this.#options, limits)
         ? 0
-        : (video.maxKbps * 1000 * FLOOR_SHARE * span) / SYSTEM_CLOCK_HZ / (8 * 184),
+        : (video.maxKbps * 1000 * FLOOR_SHARE * interval) / SYSTEM_CLOCK_HZ / (8 * 184),
     }
   }
 
@@ -273,8 +273,8 @@ export class Multiplexer {
    * (subtitleQueue.ts).
    */
   #begun(map: ProgramMap, { pts }: AccessUnit): AccessUnit[] {
-    const units = this.#early.splice(0)
-    const isEarly = (unit: AccessUnit): boolean => this.#lanes.get(unit.pid)?.kind === 'data' && unit.pts < pts
+    const units = this.#pending.splice(0)
+    const isEarly = (unit: AccessUnit): boolean => this.#queues.get(unit.pid)?.kind === 'data' && unit.pts < pts
     const kept = units.filter((unit) => !isEarly(unit))
     const earlier = Map.groupBy(units.filter(isEarly), ({ pid }) => pid)
     const subtitles = map.streams.filter((stream) => !isTeletext(stream))
@@ -284,7 +284,7 @@ export class Multiplexer {
   #firstSlots(tables: readonly RepeatedTable[]): TableRepeater {
     const repeats = new TableRepeater(tables, this.#now)
     while (repeats.send(this.#out, this.#now)) this.#advance()
-    this.#clocked = this.#now
+    this.#lastPcr = this.#now
     return repeats
   }
 
@@ -299,23 +299,23 @@ export class Multiplexer {
     const repeats = new TableRepeater(tables, time)
     for (; repeats.send(this.#out, time); time += LEAD_STEP);
     this.#out.writePcr(video.pid, video.counter, time)
-    this.#clocked = time
+    this.#lastPcr = time
     return repeats
   }
 
   #runConstantSlot(running: MultiplexState): void {
-    const isLast = this.#following - this.#clocked > PCR_MAX_INTERVAL
+    const isLast = this.#nextPcrDue - this.#lastPcr > PCR_MAX_INTERVAL
     if (!this.#send(running, this.#now, isLast)) this.#out.writeNull()
     this.#advance()
   }
 
   /** The time of the packet after the next one. */
-  get #following(): number {
+  get #nextPcrDue(): number {
     return this.#base + Math.round(((this.#slot + 1) * PACKET_TICKS_KBPS) / this.#options.rateKbps!)
   }
 
   #advance(): void {
-    this.#now = this.#following
+    this.#now = this.#nextPcrDue
     this.#slot += 1
     // rateKbps packets last a whole number of ticks: restarting here keeps the sums small and exact.
     if (this.#slot < this.#options.rateKbps!) return
@@ -328,55 +328,56 @@ export class Multiplexer {
    * (2.4.2.2).
    */
   #runVariableInterval(running: MultiplexState): void {
-    const { lanes, video, repeats, cues, span } = running
+    const { queues, video, repeats, cues, interval } = running
     const now = this.#now
-    let wanted = repeats.count(now + span) + (cues?.count(Math.floor(now / 300), nextFramePts(video)) ?? 0)
-    for (const lane of lanes) if (lane !== video) wanted += lane.packetsThatFit(now)
-    const pictures = this.#videoPackets(video, now, span)
+    let wanted = repeats.count(now + interval) + (cues?.count(Math.floor(now / 300), nextFramePts(video)) ?? 0)
+    for (const queue of queues) if (queue !== video) wanted += queue.packetsThatFit(now)
+    const pictures = this.#videoPackets(video, now, interval)
     wanted += pictures
-    this.#now += span
+    this.#now += interval
     // Only after an interval with nothing but a PCR: otherwise the packets before the pause would count as spread over
     // it.
-    if (wanted === 0 && this.#isIdle && now + span - this.#clocked <= PCR_MAX_INTERVAL) return
+    if (wanted === 0 && this.#isIdle && now + interval - this.#lastPcr <= PCR_MAX_INTERVAL) return
     this.#isIdle = wanted === 0
     // The first packet carries the PCR, with or without video.
     const hasPicture = video.deadline(now) !== null
-    this.#quota = pictures
+    this.#videoQuota = pictures
     const packets = wanted + (hasPicture && pictures > 0 ? 0 : 1)
     for (let packet = 0; packet < packets; packet++) {
-      const time = now + Math.floor((packet * span) / packets)
-      if (!this.#send(running, time, packet === 0, now + span) && packet > 0) this.#out.writeNull()
+      const time = now + Math.floor((packet * interval) / packets)
+      if (!this.#send(running, time, packet === 0, now + interval) && packet > 0) this.#out.writeNull()
     }
     // Packets that did not fit into the transport buffer are sent later. Packets beyond the quota are not subtracted
     // from the next interval: they would be counted twice, and frames would come late.
-    this.#owed = Math.max(0, this.#owed + this.#quota)
+    this.#videoCredit = Math.max(0, this.#videoCredit + this.#videoQuota)
   }
 
   /** Video packets for an interval: no more than needed, so that some are left to carry each PCR. */
-  #videoPackets(video: StreamQueue, now: number, span: number): number {
-    this.#owed = Math.min(
+  #videoPackets(video: StreamQueue, now: number, interval: number): number {
+    this.#videoCredit = Math.min(
       video.packetsThatFit(now),
-      this.#owed + Math.max(video.requiredPackets(now, span), this.#running!.floor),
+      this.#videoCredit + Math.max(video.requiredPackets(now, interval), this.#running!.minVideoPackets),
     )
-    const packets = Math.max(0, Math.floor(this.#owed))
-    this.#owed -= packets
+    const packets = Math.max(0, Math.floor(this.#videoCredit))
+    this.#videoCredit -= packets
     return packets
   }
 
   /** Sends one packet at `now`; false where none may be sent. `clock`: the packet must carry a PCR. */
-  #send({ lanes, video, repeats, cues }: MultiplexState, now: number, clock: boolean, until = now): boolean {
+  #send({ queues, video, repeats, cues }: MultiplexState, now: number, clock: boolean, until = now): boolean {
     if (clock) return this.#sendPcr(video, now)
     if (repeats.send(this.#out, now, until)) return true
     if (cues !== null && cues.count(Math.floor(now / 300), null) > 0) {
       cues.send(this.#out)
       return true
     }
-    const chosen = this.#chooseQueue(lanes, video, now)
+    const chosen = this.#chooseQueue(queues, video, now)
     if (chosen === null) return false
     this.#wasAudio = chosen !== video
     if (chosen !== video) chosen.send(this.#out, now, null)
     else if (cues !== null && cues.count(-Infinity, nextFramePts(video)) > 0) cues.send(this.#out)
-    else this.#sendVideo(video, now, now - this.#clocked >= PCR_INTERVAL || (video.begins && video.next!.isKey))
+    else
+      this.#sendVideo(video, now, now - this.#lastPcr >= PCR_INTERVAL || (video.isAtPesStart && video.nextUnit!.isKey))
     return true
   }
 
@@ -385,39 +386,39 @@ export class Multiplexer {
    * and a series of audio packets would cost time that cannot be made up. Audio is sent in between, and first only
    * where it is urgent.
    */
-  #chooseQueue(lanes: readonly StreamQueue[], video: StreamQueue, now: number): StreamQueue | null {
-    const isDataDue = this.#isDataDue(lanes, now)
-    const others = lanes.filter((lane) => lane !== video && (lane.kind !== 'data' || isDataDue))
+  #chooseQueue(queues: readonly StreamQueue[], video: StreamQueue, now: number): StreamQueue | null {
+    const isDataDue = this.#isDataDue(queues, now)
+    const others = queues.filter((queue) => queue !== video && (queue.kind !== 'data' || isDataDue))
     return (
       earliestDeadline(others, now, now + CRITICAL) ??
       (this.#wasAudio ? null : earliestDeadline(others, now, now + URGENT)) ??
-      (this.#quota <= 0 || video.deadline(now) === null ? null : video) ??
+      (this.#videoQuota <= 0 || video.deadline(now) === null ? null : video) ??
       earliestDeadline(others, now) ??
       (video.deadline(now) === null ? null : video)
     )
   }
 
-  #isDataDue(lanes: readonly StreamQueue[], now: number): boolean {
+  #isDataDue(queues: readonly StreamQueue[], now: number): boolean {
     this.#hasAudio ||=
-      now >= this.#dataBy || lanes.every(({ kind, sentPackets }) => kind !== 'audio' || sentPackets >= FIRST_PACKETS)
+      now >= this.#dataBy || queues.every(({ kind, sentPackets }) => kind !== 'audio' || sentPackets >= FIRST_PACKETS)
     return this.#hasAudio
   }
 
   #sendPcr(video: StreamQueue, now: number): boolean {
     // If cues are due before the next frame, the frame waits for them.
-    const waits = video.begins && (this.#running?.cues?.count(-Infinity, nextFramePts(video)) ?? 0) > 0
+    const waits = video.isAtPesStart && (this.#running?.cues?.count(-Infinity, nextFramePts(video)) ?? 0) > 0
     if (video.deadline(now) !== null && !waits) this.#sendVideo(video, now, true)
     else {
       this.#out.writePcr(video.pid, video.counter, now)
-      this.#clocked = now
+      this.#lastPcr = now
     }
     return true
   }
 
   #sendVideo(video: StreamQueue, now: number, withClock: boolean): void {
-    this.#quota -= 1
+    this.#videoQuota -= 1
     video.send(this.#out, now, withClock ? now : null)
-    if (withClock) this.#clocked = now
+    if (withClock) this.#lastPcr = now
   }
 }
 
@@ -451,13 +452,13 @@ function languageOf(descriptors: Uint8Array): string | null {
 }
 
 /** The queue whose next packet has the earliest deadline, before `limit`; null where none may send. */
-function earliestDeadline(lanes: readonly StreamQueue[], now: number, limit = Infinity): StreamQueue | null {
+function earliestDeadline(queues: readonly StreamQueue[], now: number, limit = Infinity): StreamQueue | null {
   let chosen: StreamQueue | null = null
   let soonest = limit
-  for (const lane of lanes) {
-    const deadline = lane.deadline(now)
+  for (const queue of queues) {
+    const deadline = queue.deadline(now)
     if (deadline === null || deadline >= soonest) continue
-    chosen = lane
+    chosen = queue
     soonest = deadline
   }
   return chosen
@@ -465,7 +466,7 @@ function earliestDeadline(lanes: readonly StreamQueue[], now: number, limit = In
 
 /** PTS of the frame that begins with the next video packet; null where none begins. */
 function nextFramePts(video: StreamQueue): number | null {
-  return video.begins ? (video.next?.pts ?? null) : null
+  return video.isAtPesStart ? (video.nextUnit?.pts ?? null) : null
 }
 
 /** A variable rate may exceed the encoder's for a while, where the level allows it. */
@@ -490,20 +491,20 @@ function startDelay(options: MultiplexOptions, limits: BufferLimits): number {
 }
 
 /** The length of an interval, short enough that no audio buffer runs dry within it. */
-function intervalFor(audio: MultiplexOptions['audio'], lanes: readonly StreamQueue[]): number {
-  const sounds = lanes.filter(({ kind }) => kind === 'audio')
+function intervalFor(audio: MultiplexOptions['audio'], queues: readonly StreamQueue[]): number {
+  const audioQueues = queues.filter(({ kind }) => kind === 'audio')
   const longest = audio.map(({ codec, bitrateKbps }, track) => {
     const frame = bitrateKbps * 125 * frameSeconds(codec) + AUDIO_EXTRA_BYTES
-    const spare = sounds[track]!.limits.bufferBytes - frame - PACKET_BYTES
+    const spare = audioQueues[track]!.limits.bufferBytes - frame - PACKET_BYTES
     return ((spare / frame) * frameSeconds(codec) * SYSTEM_CLOCK_HZ) / 1.5
   })
   return Math.floor(Math.max(MIN_INTERVAL, Math.min(MAX_INTERVAL, ...longest)))
 }
 
-function codecLevel(codec: VideoCodec, { pieces }: AccessUnit): number | null {
+function codecLevel(codec: VideoCodec, { chunks }: AccessUnit): number | null {
   const head: Uint8Array[] = []
-  for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < pieces.length; bytes += pieces[at]!.length, at++)
-    head.push(pieces[at]!)
+  for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < chunks.length; bytes += chunks[at]!.length, at++)
+    head.push(chunks[at]!)
   const bytes = concatBytes(head)
   return statedLevel(codec, bytes)
 }

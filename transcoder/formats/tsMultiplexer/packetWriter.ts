@@ -20,7 +20,7 @@ export interface PayloadPacket {
   /** PCR in 27 MHz ticks; null = none. */
   clock: number | null
   /** Bytes available to send. */
-  left: number
+  remaining: number
   copy: (target: Uint8Array, at: number, bytes: number) => void
 }
 
@@ -30,10 +30,10 @@ export class PacketWriter {
   #full: Uint8Array[] = []
 
   /** Writes as much of the payload as fits. Returns the number of bytes. */
-  writePayload({ pid, counter, begins, isKey, clock, left, copy }: PayloadPacket): number {
+  writePayload({ pid, counter, begins, isKey, clock, remaining, copy }: PayloadPacket): number {
     const [block, at] = this.#next()
     const wanted = clock !== null ? FIELD_BYTES + CLOCK_BYTES : isKey ? FIELD_BYTES : 0
-    const bytes = Math.min(left, PACKET_BYTES - 4 - wanted)
+    const bytes = Math.min(remaining, PACKET_BYTES - 4 - wanted)
     const field = PACKET_BYTES - 4 - bytes
     header(block, at, begins, pid, (field > 0 ? 0x30 : 0x10) | counter)
     if (field > 0) adaptation(block, at + 4, field, isKey, clock)

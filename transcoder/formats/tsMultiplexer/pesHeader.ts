@@ -24,18 +24,18 @@ export function pesHeader(streamId: number, pts: number, payloadBytes: number): 
 
 /** The same unit with another PTS, which is also its DTS. */
 export function restamped(unit: AccessUnit, pts: number): AccessUnit {
-  const [first, ...rest] = unit.pieces
+  const [first, ...rest] = unit.chunks
   const head = Uint8Array.from(first!)
   const hasBoth = head[7]! >> 6 === PTS_FIRST
   head.set(stamp(hasBoth ? PTS_FIRST : PTS_ONLY, pts), FIRST_STAMP)
   if (hasBoth) head.set(stamp(DTS_SECOND, pts), FIRST_STAMP + STAMP_BYTES)
-  return { ...unit, ...{ pts, dts: pts, pieces: [head, ...rest] } }
+  return { ...unit, ...{ pts, dts: pts, chunks: [head, ...rest] } }
 }
 
 function stamp(kind: number, ticks: number): number[] {
-  const shown = wrapTicks(ticks)
-  const high = Math.floor(shown / 2 ** 30)
-  const low = shown % 2 ** 30
+  const wrapped = wrapTicks(ticks)
+  const high = Math.floor(wrapped / 2 ** 30)
+  const low = wrapped % 2 ** 30
   return [
     ...[(kind << 4) | (high << 1) | 1, (low >> 22) & 0xff, ((low >> 14) & 0xfe) | 1],
     ...[(low >> 7) & 0xff, ((low << 1) & 0xfe) | 1],

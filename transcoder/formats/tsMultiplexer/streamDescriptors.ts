@@ -31,22 +31,22 @@ const GA94 = [0x47, 0x41, 0x39, 0x34] as const
 
 export function describeAudioStream(
   stream: ElementaryStream,
-  sound: AudioFormat,
+  audio: AudioFormat,
   profile: TsProfile | null,
 ): ElementaryStream {
   if (profile === null) return stream
-  const isStereo = sound.channels <= 2
+  const isStereo = audio.channels <= 2
   if (profile === 'dvb') {
-    if (sound.codec === 'aac')
+    if (audio.codec === 'aac')
       return withDescriptor(stream, DVB_AAC, [isStereo ? AAC_LEVEL.stereo : AAC_LEVEL.surround])
-    if (sound.codec !== 'ac3') return stream
-    const kept = without(stream, REGISTRATION)
+    if (audio.codec !== 'ac3') return stream
+    const remaining = without(stream, REGISTRATION)
     const component = isStereo ? COMPONENT.stereo : COMPONENT.surround
-    return withDescriptor({ ...kept, type: PRIVATE_DATA }, DVB_AC3, [COMPONENT.has, component])
+    return withDescriptor({ ...remaining, type: PRIVATE_DATA }, DVB_AC3, [COMPONENT.has, component])
   }
-  if (sound.codec !== 'ac3') return stream
+  if (audio.codec !== 'ac3') return stream
   // 2/0 or 3/2, a complete main service at 48 kHz. No language here: the ISO 639 descriptor states it.
-  const rate = Math.max(0, AC3_RATES.indexOf(sound.bitrateKbps)) << 2
+  const rate = Math.max(0, AC3_RATES.indexOf(audio.bitrateKbps)) << 2
   const modes = ((isStereo ? 2 : 7) << 1) | 1
   return withDescriptor({ ...stream, type: ATSC_AC3 }, ATSC_AC3_AUDIO, [
     AC3_VERSION,
@@ -70,6 +70,6 @@ function withDescriptor(stream: ElementaryStream, tag: number, body: readonly nu
 }
 
 function without(stream: ElementaryStream, unwanted: number): ElementaryStream {
-  const kept = readDescriptors(stream.descriptors).filter(({ tag }) => tag !== unwanted)
-  return { ...stream, descriptors: Uint8Array.from(kept.flatMap(({ tag, body }) => [tag, body.length, ...body])) }
+  const remaining = readDescriptors(stream.descriptors).filter(({ tag }) => tag !== unwanted)
+  return { ...stream, descriptors: Uint8Array.from(remaining.flatMap(({ tag, body }) => [tag, body.length, ...body])) }
 }

@@ -19,10 +19,10 @@ const GROUP_BYTES = 16 * PAYLOAD_BYTES
 
 /** The PES packet that is being sent. */
 interface PesInProgress {
-  pieces: Uint8Array[]
+  chunks: Uint8Array[]
   bytes: number
   /** Position: index of the byte array, offset in it, and bytes in total. */
-  piece: number
+  chunkIndex: number
   offset: number
   sent: number
   isKey: boolean
@@ -39,13 +39,13 @@ export interface StreamQueueOptions {
   kind: 'video' | 'audio' | 'data'
   limits: BufferLimits
   /** How long before its decoding time a unit may be sent, in 27 MHz ticks. */
-  hold: number
+  maxLead: number
 }
 
 export class StreamQueue {
   readonly pid: number
   readonly kind: StreamQueueOptions['kind']
-  readonly hold: number
+  readonly maxLead: number
   readonly limits: BufferLimits
   readonly #transport: LeakyBucket
   readonly #margin: number
@@ -54,19 +54,19 @@ export class StreamQueue {
   #sending: PesInProgress | null = null
   #counter = 0
   /** Bytes in the decoder's buffer, and when it removes them. */
-  #held = 0
+  #decoderBytes = 0
   readonly #removals: { time: number; bytes: number }[] = []
   #removed = 0
   /** Number of units whose last byte arrived after their decoding time. */
-  late = 0
+  lateUnits = 0
   /** Number of complete PES packets sent. */
   sentPackets = 0
 
-  constructor({ pid, kind, limits, hold }: StreamQueueOptions) {
+  constructor({ pid, kind, limits, maxLead }: StreamQueueOptions) {
     this.pid = pid
     this.kind = kind
     this.limits = limits
-    this.hold = hold
+    this.maxLead = maxLead
     this.#transport = new LeakyBucket(limits.transportBytes, limits.transportRate)
     // Bytes in the transport buffer have not yet reached the decoder.
     this.#margin = Math.ceil((limits.transportBytes * 8 * SYSTEM_CLOCK_HZ) / limits.transportRate) + TRANSFER_TICKS
@@ -81,38 +81,41 @@ export class StreamQueue {
   }
 
   /** The next unit that has not been started; null where there is none. */
-  get next(): AccessUnit | null {
+  get nextUnit(): AccessUnit | null {
     return this.#queue[this.#head] ?? null
   }
 
   /** True where the next packet begins a PES packet. */
-  get begins(): boolean {
+  get isAtPesStart(): boolean {
     return this.#sending === null
   }
 
   /** Time by which the next packet must arrive; null where none may be sent now. */
   deadline(now: number): number | null {
     const due = this.#due()
-    if (due === null || (this.#sending === null && due - this.hold > now)) return null
+    if (due === null || (this.#sending === null && due - this.maxLead > now)) return null
     this.#removeDecoded(now)
     const left =
       this.#sending === null ? PAYLOAD_BYTES : Math.min(PAYLOAD_BYTES, this.#sending.bytes - this.#sending.sent)
     if (!this.#transport.hasRoom(now, PACKET_BYTES)) return null
     // A late unit is sent at once: it may be larger than the buffer.
-    if (this.#held + left > this.limits.bufferBytes && due > now) return null
+    if (this.#decoderBytes + left > this.limits.bufferBytes && due > now) return null
     return due - this.#margin
   }
 
   #due(): number | null {
     if (this.#sending !== null) return this.#sending.ends[this.#sending.reached]!.time
-    return this.next === null ? null : decodeTime(this.next)
+    return this.nextUnit === null ? null : decodeTime(this.nextUnit)
   }
 
   /** Number of packets that may be sent at once: the buffer has room for them. */
   packetsThatFit(now: number): number {
     this.#removeDecoded(now)
-    const room = Math.max(this.limits.bufferBytes - this.#held, (this.#due() ?? Infinity) <= now ? PAYLOAD_BYTES : 0)
-    return Math.floor(Math.min(room, this.#eligibleBytes(now)) / PAYLOAD_BYTES + 0.999)
+    const freeBytes = Math.max(
+      this.limits.bufferBytes - this.#decoderBytes,
+      (this.#due() ?? Infinity) <= now ? PAYLOAD_BYTES : 0,
+    )
+    return Math.floor(Math.min(freeBytes, this.#eligibleBytes(now)) / PAYLOAD_BYTES + 0.999)
   }
 
   /** Bytes of units that may already be sent. */
@@ -120,7 +123,7 @@ export class StreamQueue {
     let bytes = this.#sending === null ? 0 : this.#sending.bytes - this.#sending.sent
     for (let at = this.#head; at < this.#queue.length; at++) {
       const unit = this.#queue[at]!
-      if (decodeTime(unit) - this.hold > now || bytes > this.limits.bufferBytes) break
+      if (decodeTime(unit) - this.maxLead > now || bytes > this.limits.bufferBytes) break
       bytes += unit.bytes
     }
     return bytes
@@ -138,7 +141,7 @@ export class StreamQueue {
     if (this.#sending !== null) count(this.#sending.bytes - this.#sending.sent, this.#due()!)
     for (let at = this.#head; at < this.#queue.length; at++) {
       const unit = this.#queue[at]!
-      if (decodeTime(unit) - this.hold > now) break
+      if (decodeTime(unit) - this.maxLead > now) break
       count(unit.bytes, decodeTime(unit))
     }
     return fastest
@@ -148,24 +151,24 @@ export class StreamQueue {
   send(out: PacketWriter, now: number, clock: number | null): void {
     this.#sending ??= this.#beginPes(now)
     const sending = this.#sending
-    const begins = sending.sent === 0
+    const isAtPesStart = sending.sent === 0
     const written = out.writePayload({
       pid: this.pid,
       counter: this.#counter,
-      begins,
-      isKey: begins && sending.isKey,
+      begins: isAtPesStart,
+      isKey: isAtPesStart && sending.isKey,
       clock,
-      left: sending.bytes - sending.sent,
+      remaining: sending.bytes - sending.sent,
       copy: (target, at, bytes) => copyPayload(sending, target, at, bytes),
     })
     this.#counter = (this.#counter + 1) & 15
     this.#transport.add(now, PACKET_BYTES)
-    this.#held += written
+    this.#decoderBytes += written
     sending.sent += written
     while (sending.reached < sending.ends.length && sending.ends[sending.reached]!.at <= sending.sent) {
       const { at, time } = sending.ends[sending.reached]!
       this.#removals.push({ time, bytes: at - sending.counted })
-      if (now > time) this.late += 1
+      if (now > time) this.lateUnits += 1
       sending.counted = at
       sending.reached += 1
     }
@@ -181,22 +184,22 @@ export class StreamQueue {
 
   #beginPes(now: number): PesInProgress {
     const first = this.#shift()
-    const { pieces } = first
+    const { chunks } = first
     const sending: PesInProgress = {
-      ...{ pieces, bytes: first.bytes, piece: 0, offset: 0, sent: 0, isKey: first.isKey && this.kind === 'video' },
+      ...{ chunks, bytes: first.bytes, chunkIndex: 0, offset: 0, sent: 0, isKey: first.isKey && this.kind === 'video' },
       ...{ ends: [{ at: first.bytes, time: decodeTime(first) }], reached: 0, counted: 0 },
     }
     if (this.kind === 'video') {
       // 2.4.3.7: data_alignment_indicator, because the payload begins with the access unit.
-      const head = Uint8Array.from(pieces[0]!)
+      const head = Uint8Array.from(chunks[0]!)
       head[6] = head[6]! | 4
-      sending.pieces = [head, ...pieces.slice(1)]
+      sending.chunks = [head, ...chunks.slice(1)]
     }
     if (this.kind !== 'audio') return sending
     const frames = [first]
     // Only frames that may already be sent: whether later ones are known depends on the timing of the input.
-    for (let bytes = first.bytes; this.next !== null && decodeTime(this.next) - this.hold <= now;) {
-      bytes += this.next.bytes - this.next.headerBytes
+    for (let bytes = first.bytes; this.nextUnit !== null && decodeTime(this.nextUnit) - this.maxLead <= now;) {
+      bytes += this.nextUnit.bytes - this.nextUnit.headerBytes
       if (bytes > GROUP_BYTES) break
       frames.push(this.#shift())
     }
@@ -216,7 +219,7 @@ export class StreamQueue {
   /** Removes the units that the decoder has decoded by now. */
   #removeDecoded(now: number): void {
     while (this.#removed < this.#removals.length && this.#removals[this.#removed]!.time <= now) {
-      this.#held -= this.#removals[this.#removed]!.bytes
+      this.#decoderBytes -= this.#removals[this.#removed]!.bytes
       this.#removed += 1
     }
     if (this.#removed <= 256) return
@@ -231,34 +234,34 @@ export function decodeTime(unit: AccessUnit): number {
 }
 
 /** Several frames in one PES packet. */
-function groupFrames(frames: readonly AccessUnit[]): Pick<PesInProgress, 'pieces' | 'bytes' | 'ends'> {
+function groupFrames(frames: readonly AccessUnit[]): Pick<PesInProgress, 'chunks' | 'bytes' | 'ends'> {
   const first = frames[0]!
   const media = frames.reduce((sum, frame) => sum + frame.bytes - frame.headerBytes, 0)
-  const header = pesHeader(first.pieces[0]![3]!, first.pts, media)
-  const pieces = [header]
+  const header = pesHeader(first.chunks[0]![3]!, first.pts, media)
+  const chunks = [header]
   const ends: PesInProgress['ends'] = []
   let at = header.length
   for (const frame of frames) {
-    pieces.push(frame.pieces[0]!.subarray(frame.headerBytes), ...frame.pieces.slice(1))
+    chunks.push(frame.chunks[0]!.subarray(frame.headerBytes), ...frame.chunks.slice(1))
     at += frame.bytes - frame.headerBytes
     ends.push({ at, time: decodeTime(frame) })
   }
-  return { pieces, bytes: at, ends }
+  return { chunks, bytes: at, ends }
 }
 
 function copyPayload(sending: PesInProgress, target: Uint8Array, at: number, bytes: number): void {
   for (let left = bytes; left > 0;) {
-    const piece = sending.pieces[sending.piece]!
-    const part = Math.min(left, piece.length - sending.offset)
+    const chunk = sending.chunks[sending.chunkIndex]!
+    const part = Math.min(left, chunk.length - sending.offset)
     target.set(
-      sending.offset === 0 && part === piece.length ? piece : piece.subarray(sending.offset, sending.offset + part),
+      sending.offset === 0 && part === chunk.length ? chunk : chunk.subarray(sending.offset, sending.offset + part),
       at,
     )
     at += part
     left -= part
     sending.offset += part
-    if (sending.offset < piece.length) continue
-    sending.piece += 1
+    if (sending.offset < chunk.length) continue
+    sending.chunkIndex += 1
     sending.offset = 0
   }
 }

@@ -95,8 +95,8 @@ export function subsets(
   const selections = videos.map(({ tracks }) => tracks[0]!.audioTracks)
   if (new Set(selections.map((ids) => ids.toSorted().join(' '))).size < 2) return []
   return videos.map(({ id }, at) => {
-    const own = audio.filter(({ track }) => selections[at]!.includes(track.id))
-    return element('Subset', { contains: [id, ...own.map((each) => each.id), ...common].join(' ') })
+    const inSelection = audio.filter(({ track }) => selections[at]!.includes(track.id))
+    return element('Subset', { contains: [id, ...inSelection.map((each) => each.id), ...common].join(' ') })
   })
 }
 
@@ -132,8 +132,8 @@ const TEXT_ROLES = { captions: 'caption', subtitles: 'subtitle', forced: 'forced
 /** One WebVTT file for the whole track. */
 export function textSet(track: TextTrack, id: number): Xml {
   const length = track.segments.reduce((sum, { duration }) => sum + duration, 0) / track.timescale
-  const bandwidth = Math.max(1, Math.ceil((track.whole.bytes * 8) / Math.max(1, length)))
-  const base = element('BaseURL', {}, encodeUriPath(joinPath(track.directory, track.whole.uri)))
+  const bandwidth = Math.max(1, Math.ceil((track.fullFile.bytes * 8) / Math.max(1, length)))
+  const base = element('BaseURL', {}, encodeUriPath(joinPath(track.directory, track.fullFile.uri)))
   return element(
     'AdaptationSet',
     { id, contentType: 'text', mimeType: 'text/vtt', lang: languageTag(track.language) },

@@ -35,9 +35,9 @@ export function rangesOf(locate: ObjectLocator): Addressing {
 }
 
 /** Both ends are inclusive (RFC 7233). */
-function range({ span }: ObjectLocation): string {
-  if (span === null) throw new Error('A byte range is of a file that has several contents.')
-  return `${span.offset}-${span.offset + span.bytes - 1}`
+function range({ range }: ObjectLocation): string {
+  if (range === null) throw new Error('A byte range is of a file that has several contents.')
+  return `${range.offset}-${range.offset + range.bytes - 1}`
 }
 
 function initOf({ id, form, init }: VideoTrack | AudioTrack): string {

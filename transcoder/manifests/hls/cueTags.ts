@@ -20,11 +20,11 @@ export function cueTags(presentation: Presentation, starts: readonly number[]): 
     lines[Math.min(segmentAt(starts, pair.cue.start), starts.length - 1)]!.push(dateRange(presentation, pair))
   for (const { start, end, ends } of adBreaks(cues)) {
     const first = segmentAt(starts, start)
-    const behind = end === null ? starts.length : segmentAt(starts, end)
+    const endIndex = end === null ? starts.length : segmentAt(starts, end)
     const duration = end === null ? null : end - start
-    if (first === behind) continue
+    if (first === endIndex) continue
     lines[first]?.push(duration === null ? '#EXT-X-CUE-OUT' : `#EXT-X-CUE-OUT:${seconds(duration)}`)
-    for (let at = first + 1; at < behind; at++)
+    for (let at = first + 1; at < endIndex; at++)
       lines[at]!.push(
         tag('EXT-X-CUE-OUT-CONT', {
           ElapsedTime: seconds(Math.max(0, starts[at]! - start)),
@@ -32,7 +32,7 @@ export function cueTags(presentation: Presentation, starts: readonly number[]): 
         }),
       )
     // Comes before the tags of a next ad break.
-    if (ends) lines[behind]?.push('#EXT-X-CUE-IN')
+    if (ends) lines[endIndex]?.push('#EXT-X-CUE-IN')
   }
   return lines
 }

@@ -41,8 +41,8 @@ export function mediaPlaylist(
 ): string {
   const { timescale, segments, directory } = track
   const init = track.kind === 'text' || track.init === null ? null : locate(directory, track.init.uri)
-  const places = segments.map(({ uri }) => locate(directory, uri))
-  const ranged = places.some(({ span }) => span !== null)
+  const locations = segments.map(({ uri }) => locate(directory, uri))
+  const ranged = locations.some(({ range }) => range !== null)
   const durations = segmentDurations(track)
   const starts = segments.map(({ start }) => start / timescale)
   const cues = track.kind === 'text' ? segments.map(() => []) : cueTags(presentation, starts)
@@ -53,12 +53,12 @@ export function mediaPlaylist(
     // 4.4.2.1: every segment begins with a key frame. Audio samples and text files are always independent.
     '#EXT-X-INDEPENDENT-SEGMENTS',
     init === null ? null : mapTag(init),
-    ...places.flatMap((place, at) => [
+    ...locations.flatMap((location, at) => [
       at === 0 ? dateTag(presentation, starts[0]!) : null,
       ...cues[at]!,
       `#EXTINF:${decimal(durations[at]!)},`,
-      place.span === null ? null : rangeTag(place.span),
-      place.uri,
+      location.range === null ? null : rangeTag(location.range),
+      location.uri,
     ]),
     '#EXT-X-ENDLIST',
   ])
@@ -79,12 +79,12 @@ export function iframePlaylist(
     '#EXT-X-I-FRAMES-ONLY',
     init === null ? null : mapTag(init),
     ...keyFrames.flatMap((frame, at) => {
-      const place = locate(directory, track.segments[frame.segment]!.uri)
+      const location = locate(directory, track.segments[frame.segment]!.uri)
       return [
         at === 0 ? dateTag(presentation, frame.start / timescale) : null,
         `#EXTINF:${decimal(durations[at]!)},`,
-        rangeTag({ bytes: frame.bytes, offset: (place.span?.offset ?? 0) + frame.offset }),
-        place.uri,
+        rangeTag({ bytes: frame.bytes, offset: (location.range?.offset ?? 0) + frame.offset }),
+        location.uri,
       ]
     }),
     '#EXT-X-ENDLIST',
@@ -127,10 +127,10 @@ function dateTag({ cues, programStart }: Presentation, start: number): string | 
   return `#EXT-X-PROGRAM-DATE-TIME:${date(programStart, start)}`
 }
 
-function mapTag({ uri, span }: ObjectLocation): string {
+function mapTag({ uri, range }: ObjectLocation): string {
   return tag('EXT-X-MAP', {
     URI: quoted(uri),
-    BYTERANGE: span === null ? null : quoted(`${span.bytes}@${span.offset}`),
+    BYTERANGE: range === null ? null : quoted(`${range.bytes}@${range.offset}`),
   })
 }
 

@@ -61,16 +61,16 @@ function version({ video }: Presentation): number {
 }
 
 function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[] {
-  const heard = new Set<string | null>()
-  return members.map(({ sound, track }, at) => {
+  const languages = new Set<string | null>()
+  return members.map(({ rendition, track }, at) => {
     // 4.4.6.1.1: renditions with AUTOSELECT must differ in language.
-    const distinct = !heard.has(sound.language)
-    heard.add(sound.language)
+    const distinct = !languages.has(rendition.language)
+    languages.add(rendition.language)
     return tag('EXT-X-MEDIA', {
       TYPE: 'AUDIO',
       'GROUP-ID': quoted(id),
-      NAME: quoted(sound.name),
-      LANGUAGE: sound.language === null ? null : quoted(sound.language),
+      NAME: quoted(rendition.name),
+      LANGUAGE: rendition.language === null ? null : quoted(rendition.language),
       DEFAULT: at === 0 ? 'YES' : 'NO',
       AUTOSELECT: distinct ? 'YES' : 'NO',
       CHANNELS: quoted(String(track.format.channels)),
@@ -122,14 +122,14 @@ function captionMedia(presentation: Presentation): string[] {
 function variant(presentation: Presentation, track: VideoTrack, group: AudioGroup | null): string {
   const { text } = presentation
   const target = presentationTargetDuration(presentation)
-  const sounds = group?.members.map((member) => member.track) ?? []
+  const audioTracks = group?.members.map((member) => member.track) ?? []
   // 4.4.6.2: the largest sum over all combinations of renditions that can be played together.
   const most = (rate: (one: VideoTrack | AudioTrack | TextTrack) => number) =>
-    rate(track) + Math.max(0, ...sounds.map(rate)) + Math.max(0, ...text.map(rate))
+    rate(track) + Math.max(0, ...audioTracks.map(rate)) + Math.max(0, ...text.map(rate))
   return tag('EXT-X-STREAM-INF', {
     BANDWIDTH: most((one) => peakRate(one, target)),
     'AVERAGE-BANDWIDTH': most(averageRate),
-    CODECS: quoted([...new Set([track, ...sounds].flatMap(({ codecs }) => codecs))].join(',')),
+    CODECS: quoted([...new Set([track, ...audioTracks].flatMap(({ codecs }) => codecs))].join(',')),
     RESOLUTION: resolution(track),
     'FRAME-RATE': (track.frameRate.num / track.frameRate.den).toFixed(3),
     'VIDEO-RANGE': track.range,

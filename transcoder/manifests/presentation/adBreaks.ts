@@ -53,17 +53,17 @@ export interface AdBreak {
  * is separate.
  */
 export function adBreaks(cues: readonly CueEvent[]): AdBreak[] {
-  const breaks: AdBreak[] = []
+  const result: AdBreak[] = []
   for (const { cue, end } of pairCues(cues)) {
     if (cue.kind !== 'out') continue
-    const last = breaks.at(-1)
+    const last = result.at(-1)
     const announced = cue.duration === null ? null : cue.start + cue.duration
     const next: AdBreak = { start: cue.start, end: end?.start ?? announced, ends: end !== null }
-    if (last === undefined || (last.end !== null && last.end <= next.start)) breaks.push(next)
+    if (last === undefined || (last.end !== null && last.end <= next.start)) result.push(next)
     else if (last.end !== null && next.end !== null && next.end > last.end) {
       last.end = next.end
       last.ends = next.ends
     }
   }
-  return breaks
+  return result
 }

@@ -18,7 +18,7 @@ export interface AudioGroup {
   id: string
   /** RFC 6381. A rendition without this codec is a member in another codec, because every group has every rendition. */
   codec: string
-  members: { sound: AudioRendition; track: AudioTrack }[]
+  members: { rendition: AudioRendition; track: AudioTrack }[]
 }
 
 /** In order of first occurrence. */
@@ -61,12 +61,12 @@ function byQuality(a: AudioTrack, b: AudioTrack): number {
  * different groups.
  */
 export function groupsOfSelections(tracks: readonly AudioTrack[], selections: readonly string[][]): AudioGroup[][] {
-  const sounds = audioRenditions(tracks)
+  const renditions = audioRenditions(tracks)
   const made = selections.map((ids) =>
     audioGroups(
-      sounds.flatMap((sound): AudioRendition[] => {
-        const chosen = sound.tracks.filter(({ id }) => ids.includes(id))
-        return chosen.length === 0 ? [] : [{ ...sound, tracks: chosen }]
+      renditions.flatMap((rendition): AudioRendition[] => {
+        const chosen = rendition.tracks.filter(({ id }) => ids.includes(id))
+        return chosen.length === 0 ? [] : [{ ...rendition, tracks: chosen }]
       }),
     ),
   )
@@ -88,20 +88,23 @@ export function groupsOfSelections(tracks: readonly AudioTrack[], selections: re
  * Groups of one codec each. A codec has as many groups as any rendition has encodings in it. A rendition without the
  * codec contributes another encoding.
  */
-function audioGroups(sounds: readonly AudioRendition[]): AudioGroup[] {
+function audioGroups(renditions: readonly AudioRendition[]): AudioGroup[] {
   // In the order of audioProfiles.
-  const tracks = sounds.flatMap((sound) => sound.tracks).toSorted((a, b) => a.profile - b.profile)
+  const tracks = renditions.flatMap((rendition) => rendition.tracks).toSorted((a, b) => a.profile - b.profile)
   const codecs = [...new Set(tracks.map(({ format }) => format.codec))]
   return codecs.flatMap((codec) => {
-    const inCodec = sounds.map((sound) => sound.tracks.filter(({ format }) => format.codec === codec))
+    const inCodec = renditions.map((rendition) => rendition.tracks.filter(({ format }) => format.codec === codec))
     const count = Math.max(...inCodec.map(({ length }) => length))
     return Array.from({ length: count }, (_, rank): AudioGroup => {
-      const own = inCodec.map((encodings) => encodings[Math.min(rank, encodings.length - 1)])
-      const lead = own.find((track) => track !== undefined)!
+      const inGroup = inCodec.map((encodings) => encodings[Math.min(rank, encodings.length - 1)])
+      const lead = inGroup.find((track) => track !== undefined)!
       return {
         id: count === 1 ? codecName(codec) : `${codecName(codec)}_${rank}`,
         codec,
-        members: sounds.map((sound, at) => ({ sound, track: own[at] ?? closestEncoding(sound.tracks, lead) })),
+        members: renditions.map((rendition, at) => ({
+          rendition,
+          track: inGroup[at] ?? closestEncoding(rendition.tracks, lead),
+        })),
       }
     })
   })

@@ -25,7 +25,7 @@ interface CueStatement {
   start: number
   durationTicks: number | null
   /** The end is implicit: auto_return, or a segment with a stated duration. */
-  returns: boolean
+  autoReturn: boolean
   section: Uint8Array
 }
 
@@ -43,16 +43,16 @@ export function cueEvents(cues: readonly Cue[], firstPts = 0): CueEvent[] {
     if (info === null) continue
     for (const eventId of cancellations(info)) {
       // 9.7.3.1: only statements whose time has not yet come can be cancelled.
-      for (const [key, { start }] of pending.get(eventId) ?? []) if (start > cue.place.ticks) statements.delete(key)
+      for (const [key, { start }] of pending.get(eventId) ?? []) if (start > cue.position.ticks) statements.delete(key)
       pending.delete(eventId)
     }
     const section = shiftSpliceTimes(cue.section, cue.shift + firstPts)
-    for (const said of statementsOf(cue, info, section)) {
-      const key = `${said.kind} ${said.eventId ?? hash(cue.section)} ${said.start}`
-      statements.set(key, said)
-      if (said.eventId === null) continue
-      const same = pending.get(said.eventId) ?? new Map<string, CueStatement>()
-      pending.set(said.eventId, same.set(key, said))
+    for (const statement of statementsOf(cue, info, section)) {
+      const key = `${statement.kind} ${statement.eventId ?? hash(cue.section)} ${statement.start}`
+      statements.set(key, statement)
+      if (statement.eventId === null) continue
+      const same = pending.get(statement.eventId) ?? new Map<string, CueStatement>()
+      pending.set(statement.eventId, same.set(key, statement))
     }
   }
   const all = [...statements.values()].toSorted(byTime)
@@ -66,7 +66,7 @@ function cancellations({ command, segmentations }: SpliceInfo): number[] {
 
 function statementsOf(cue: Cue, info: SpliceInfo, section: Uint8Array): CueStatement[] {
   const { command } = info
-  const plain = { eventId: null, durationTicks: null, returns: false, section }
+  const plain = { eventId: null, durationTicks: null, autoReturn: false, section }
   switch (command.kind) {
     case 'null':
     case 'reservation':
@@ -76,7 +76,9 @@ function statementsOf(cue: Cue, info: SpliceInfo, section: Uint8Array): CueState
       const { eventId, out, break: pause } = command
       const start = timeOf(cue, command.times)
       const durationTicks = pause?.ticks ?? null
-      return [{ kind: out ? 'out' : 'in', eventId, start, durationTicks, returns: pause?.autoReturn ?? false, section }]
+      return [
+        { kind: out ? 'out' : 'in', eventId, start, durationTicks, autoReturn: pause?.autoReturn ?? false, section },
+      ]
     }
     case 'signal': {
       const start = timeOf(cue, command.times)
@@ -85,13 +87,13 @@ function statementsOf(cue: Cue, info: SpliceInfo, section: Uint8Array): CueState
       if (segments.length === 0) return cancels ? [] : [{ ...plain, kind: 'other', start }]
       return segments.map(({ eventId, durationTicks, type }) => {
         const kind = kindOf(type)
-        return { kind, eventId, start, durationTicks, returns: kind === 'out' && durationTicks !== null, section }
+        return { kind, eventId, start, durationTicks, autoReturn: kind === 'out' && durationTicks !== null, section }
       })
     }
     case 'schedule':
     case 'private':
     case 'opaque':
-      return [{ ...plain, kind: 'other', start: cue.place.ticks }]
+      return [{ ...plain, kind: 'other', start: cue.position.ticks }]
   }
 }
 
@@ -105,10 +107,12 @@ function kindOf(type: Segmentation['type']): CueEvent['kind'] {
  * Ticks of the presentation, near the cue's position: the 33-bit clock may have wrapped. A cue without a time gets its
  * position.
  */
-function timeOf({ place, shift }: Cue, times: readonly number[]): number {
-  if (times.length === 0) return place.ticks
+function timeOf({ position, shift }: Cue, times: readonly number[]): number {
+  if (times.length === 0) return position.ticks
   // Components may splice one after the other. The programme is left at the first splice.
-  return Math.min(...times.map((time) => place.ticks + ticksBetween(wrapTicks(place.ticks), wrapTicks(time + shift))))
+  return Math.min(
+    ...times.map((time) => position.ticks + ticksBetween(wrapTicks(position.ticks), wrapTicks(time + shift))),
+  )
 }
 
 /**
@@ -118,17 +122,17 @@ function timeOf({ place, shift }: Cue, times: readonly number[]): number {
 function implicitEnds(all: readonly CueStatement[]): CueStatement[] {
   const made: CueStatement[] = []
   const next = new Map<number | null, CueStatement>()
-  for (const said of all.toReversed()) {
-    const told = next.get(said.eventId)?.kind === 'in'
-    if (said.kind === 'out' && said.returns && said.durationTicks !== null && !told)
+  for (const statement of all.toReversed()) {
+    const hasExplicitEnd = next.get(statement.eventId)?.kind === 'in'
+    if (statement.kind === 'out' && statement.autoReturn && statement.durationTicks !== null && !hasExplicitEnd)
       made.push({
-        ...said,
+        ...statement,
         kind: 'in',
-        start: said.start + said.durationTicks,
+        start: statement.start + statement.durationTicks,
         durationTicks: null,
         section: new Uint8Array(0),
       })
-    if (said.kind !== 'other') next.set(said.eventId, said)
+    if (statement.kind !== 'other') next.set(statement.eventId, statement)
   }
   return made
 }

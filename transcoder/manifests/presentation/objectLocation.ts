@@ -6,7 +6,7 @@ import { joinPath, relativePath, encodeUriPath } from './relativeUri.ts'
 /** A URI reference and a byte range of it; null = all bytes. */
 export interface ObjectLocation {
   uri: string
-  span: ByteRange | null
+  range: ByteRange | null
 }
 
 /** Locates `file` in the track's `directory`. */
@@ -14,14 +14,14 @@ export type ObjectLocator = (directory: string, file: string) => ObjectLocation
 
 /** Separate files, relative to a playlist at `from` (a path below the presentation's directory). */
 export function locateFiles(from: string): ObjectLocator {
-  return (directory, file) => ({ uri: encodeUriPath(relativePath(from, joinPath(directory, file))), span: null })
+  return (directory, file) => ({ uri: encodeUriPath(relativePath(from, joinPath(directory, file))), range: null })
 }
 
 /** A tar: its name, and the byte range of each file in it, by path below the presentation's directory. */
 export interface TarIndex {
   /** Relative to the presentation's directory. */
   name: string
-  spans: ReadonlyMap<string, ByteRange>
+  ranges: ReadonlyMap<string, ByteRange>
 }
 
 /** Throws where the tar lacks a file that a manifest needs. */
@@ -29,8 +29,8 @@ export function locateInTar(tar: TarIndex): ObjectLocator {
   const uri = encodeUriPath(tar.name)
   return (directory, file) => {
     const path = joinPath(directory, file)
-    const span = tar.spans.get(path)
-    if (span === undefined) throw new Error(`The tar has no ${path}.`)
-    return { uri, span }
+    const range = tar.ranges.get(path)
+    if (range === undefined) throw new Error(`The tar has no ${path}.`)
+    return { uri, range }
   }
 }

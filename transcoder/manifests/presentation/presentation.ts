@@ -117,7 +117,7 @@ export interface TextTrack {
   timescale: 1000
   segments: Segment[]
   /** The whole track as one file, relative to `directory`. */
-  whole: { uri: string; bytes: number; sha256: string }
+  fullFile: { uri: string; bytes: number; sha256: string }
 }
 
 /** Sheets of thumbnails. */

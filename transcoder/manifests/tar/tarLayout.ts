@@ -8,7 +8,7 @@ import type { ByteRange } from '../presentation/presentation.ts'
 const TIME = 315_532_800
 
 export class TarLayout {
-  readonly spans = new Map<string, ByteRange>()
+  readonly ranges = new Map<string, ByteRange>()
   #at = 0
 
   /** Bytes of the tar so far. */
@@ -18,9 +18,9 @@ export class TarLayout {
 
   /** The header before a member's bytes. `size` in bytes. Throws RangeError for a name that already exists. */
   header(path: string, size: number): Uint8Array {
-    if (this.spans.has(path)) throw new RangeError(`the tar has ${path} already`)
+    if (this.ranges.has(path)) throw new RangeError(`the tar has ${path} already`)
     const bytes = tarHeader({ path, size, modified: TIME })
-    this.spans.set(path, { offset: this.#at + bytes.length, bytes: size })
+    this.ranges.set(path, { offset: this.#at + bytes.length, bytes: size })
     this.#at += bytes.length + size + tarPadding(size)
     return bytes
   }

@@ -12,7 +12,7 @@ export interface SegmentInterval {
 export interface WebvttFiles {
   /** One for each segment interval. */
   segments: string[]
-  whole: string
+  fullFile: string
 }
 
 /**
@@ -20,13 +20,13 @@ export interface WebvttFiles {
  */
 export function webvttFiles(
   { cues }: Pick<CaptionChannelCues, 'cues'>,
-  spans: readonly SegmentInterval[],
+  intervals: readonly SegmentInterval[],
   mapMpegts: number,
 ): WebvttFiles {
   return {
-    segments: spans.map(({ start, duration }) =>
+    segments: intervals.map(({ start, duration }) =>
       webvtt(cuesBetween(cues, start / 1000, (start + duration) / 1000), mapMpegts),
     ),
-    whole: webvtt(cues),
+    fullFile: webvtt(cues),
   }
 }

@@ -40,18 +40,18 @@ export function thumbnailVtt(track: ThumbnailTrack, duration: number): string {
   const perSheet = columns * rows
   const count = Math.min(Math.ceil(duration / intervalSeconds - 1e-9), sheets.length * perSheet)
   const blocks = Array.from({ length: count }, (_, at) => {
-    const place = at % perSheet
+    const index = at % perSheet
     const sheet = joinPath(directory, sheets[Math.floor(at / perSheet)]!.uri)
     const uri = encodeUriPath(relativePath(joinPath(directory, vtt.uri), sheet))
-    const [x, y] = [(place % columns) * width, Math.floor(place / columns) * height]
+    const [x, y] = [(index % columns) * width, Math.floor(index / columns) * height]
     const end = Math.min((at + 1) * intervalSeconds, duration)
     return cueBlock(at * intervalSeconds, end, '', `${uri}#xywh=${x},${y},${width},${height}`)
   })
   return `${['WEBVTT', ...blocks].join('\n\n')}\n`
 }
 
-function cueBlock(start: number, end: number, settings: string, payload: string): string {
-  return `${formatTime(start)} --> ${formatTime(end)}${settings === '' ? '' : ` ${settings}`}\n${payload}`
+function cueBlock(start: number, end: number, settings: string, text: string): string {
+  return `${formatTime(start)} --> ${formatTime(end)}${settings === '' ? '' : ` ${settings}`}\n${text}`
 }
 
 /** hh:mm:ss.mmm; hours have as many digits as they need. */

@@ -53,7 +53,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, co
   ],
   hevc: (plan, video, cores) => {
     const gop = `keyint=${video.gopFrames}:min-keyint=${video.gopFrames}:scenecut=0:open-gop=0`
-    const pictures = `bframes=${video.bFrames}:b-adapt=0:b-pyramid=0`
+    const bFrameParams = `bframes=${video.bFrames}:b-adapt=0:b-pyramid=0`
     // x265 fills up to the rate only with strict-cbr and HRD.
     const constant =
       video.mode === 'cbr'
@@ -67,7 +67,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, co
       ...['-forced-idr', '1'],
       ...(video.spliceFrames.length === 0 ? [] : keyFrameArgs(video)),
       // x265 prints a report at its default log level.
-      ...['-x265-params', `log-level=error${pool}:${gop}:${pictures}${constant}${hdrParams(plan)}`],
+      ...['-x265-params', `log-level=error${pool}:${gop}:${bFrameParams}${constant}${hdrParams(plan)}`],
       ...rateControlArgs(video),
       // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
       ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),

@@ -95,7 +95,9 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
         output.map(({ encode }) => encode),
         [
           ...output.flatMap(({ encode, position }) => (encode.video === null ? [] : [`v${position}`])),
-          ...output.flatMap(({ encode, position }) => encode.audio.map((_track, order) => `a${position}_${order}`)),
+          ...output.flatMap(({ encode, position }) =>
+            encode.audio.map((_track, trackIndex) => `a${position}_${trackIndex}`),
+          ),
         ],
         ({ rendition }, form) =>
           pipe((each) => each.kind === 'rendition' && each.rendition === rendition && each.form === form),
@@ -134,22 +136,22 @@ function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]
  */
 function filterGraphs(plan: Plan): string[] {
   const wanted = muxedEncodes(plan)
-  const pictures = wanted.flatMap(({ video }, position) => (video === null ? [] : [{ video, position }]))
-  const video = pictures.map(({ video, position }) => ({
+  const videoBranches = wanted.flatMap(({ video }, position) => (video === null ? [] : [{ video, position }]))
+  const video = videoBranches.map(({ video, position }) => ({
     filters: videoFilters(plan, video),
     label: video.logo === null ? `v${position}` : `b${position}`,
   }))
   const tracks = [
     ...wanted.flatMap(({ audio, trimmed }, position) =>
-      audio.map((track, order) => ({
+      audio.map((track, trackIndex) => ({
         track,
-        label: `a${position}_${order}`,
+        label: `a${position}_${trackIndex}`,
         more: trimmed ? encoderDelayTrim(track) : [],
       })),
     ),
     ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}`, more: [] })),
   ]
-  const logos = pictures.flatMap(({ video: { logo }, video, position }) =>
+  const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
   const audio = plan.sourceAudio.map((stream) =>
@@ -184,7 +186,7 @@ function logoInput(plan: Plan, ends: ArgvTargets): string[] {
 function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: number | undefined): string[] {
   return [
     ...['-map', `[v${position}]`],
-    ...output.audio.flatMap((_track, order) => ['-map', `[a${position}_${order}]`]),
+    ...output.audio.flatMap((_track, trackIndex) => ['-map', `[a${position}_${trackIndex}]`]),
     ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
     // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
@@ -210,8 +212,8 @@ function subtitles({ subtitles: copied = [] }: Plan): string[] {
   if (copied.length === 0) return []
   return [
     ...['-c:s', 'copy'],
-    ...copied.flatMap(({ languages }, order) =>
-      languages === null ? [] : [`-metadata:s:s:${order}`, `language=${languages}`],
+    ...copied.flatMap(({ languages }, trackIndex) =>
+      languages === null ? [] : [`-metadata:s:s:${trackIndex}`, `language=${languages}`],
     ),
   ]
 }

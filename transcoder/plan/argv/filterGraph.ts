@@ -21,10 +21,10 @@ export function buildSharedGraph(input: string, branches: readonly Branch[], spl
   while (common < first.filters.length && branches.every((branch) => branch.filters[common] === first.filters[common]))
     common += 1
 
-  const rest = branches.map((branch) => ({ ...branch, filters: branch.filters.slice(common) }))
+  const remaining = branches.map((branch) => ({ ...branch, filters: branch.filters.slice(common) }))
   // Branches with the same next filter stay together. A branch without further filters is a result of this split.
   const groups: Branch[][] = []
-  for (const branch of rest) {
+  for (const branch of remaining) {
     const group =
       branch.filters.length === 0 ? undefined : groups.find(([other]) => other?.filters[0] === branch.filters[0])
     if (group === undefined) groups.push([branch])

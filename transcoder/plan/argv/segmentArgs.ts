@@ -81,15 +81,17 @@ export function segmentArgs(
 ): string[] {
   const audio = encodes.flatMap((encode) => encode.audio)
   const isOnly = encodes.length === 1
-  const targets = encodes.flatMap((encode, order) => encode.forms.map((form) => ({ encode, order, form })))
+  const targets = encodes.flatMap((encode, streamIndex) =>
+    encode.forms.map((form) => ({ encode, order: streamIndex, form })),
+  )
   const [first, ...more] = targets
   if (first === undefined) return []
   return [
     ...maps.flatMap((label) => ['-map', `[${label}]`]),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...encodes.flatMap((encode, order) => {
+    ...encodes.flatMap((encode, streamIndex) => {
       const flags = videoArgs(plan, encode, cores)
-      return isOnly ? flags : withSpecifier(flags, `v:${order}`)
+      return isOnly ? flags : withSpecifier(flags, `v:${streamIndex}`)
     }),
     ...audio.flatMap(audioEncoderArgs),
     ...(more.length === 0
@@ -100,13 +102,13 @@ export function segmentArgs(
       : [
           ...['-f', 'tee'],
           targets
-            .map(({ encode, order, form }) => {
+            .map(({ encode, order: streamIndex, form }) => {
               // A video rendition has audio for its transport stream only. Streams are named by number: a colon would
               // have to be escaped.
               const tracks = segmentForms[form].carriesAudio
                 ? audio.map((_track, number) => encodes.length + number)
                 : []
-              const select = encode.video === null ? {} : { select: [order, ...tracks].join(',') }
+              const select = encode.video === null ? {} : { select: [streamIndex, ...tracks].join(',') }
               return teeSlave({ ...select, ...muxer(form, encode) }, pipe(encode, form))
             })
             .join('|'),

@@ -20,10 +20,10 @@ export function planAudioFiles(context: PlanContext, startSeconds: number): Audi
     if (audio === null) return []
     const used = media.audio.filter(({ number }) => number === audio.sourceStream)
     // An audio stream may end before the video, and one that begins late gets silence before it.
-    const own = used.some((stream) => stream.durationSeconds === null)
+    const knownDuration = used.some((stream) => stream.durationSeconds === null)
       ? null
       : outputDuration(media, used, startSeconds)
-    const source = own ?? outputDuration(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
+    const source = knownDuration ?? outputDuration(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
     const estimate = Math.max(source, audio.silenceUntilSeconds ?? 0)
     return [
       {
@@ -31,7 +31,7 @@ export function planAudioFiles(context: PlanContext, startSeconds: number): Audi
         path: audioFilePath(spec, profile),
         ...audioCodecs[profile.codec].file,
         audio,
-        durationSeconds: own,
+        durationSeconds: knownDuration,
         expectedBytes: Math.ceil(estimate * profile.bitrateKbps * 125 * OVERHEAD + 65_536),
       },
     ]

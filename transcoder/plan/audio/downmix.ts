@@ -119,10 +119,10 @@ export function defaultMix(channels: 2 | 6): ChannelMix {
 
 /** The source's own levels where it states them, else those of the recommendation. */
 function levelsOf({ downmix }: AudioProfile, { downmixLevels }: AudioStream): Levels {
-  const own = downmix === 'lt_rt' ? downmixLevels?.ltRt : downmixLevels?.loRo
+  const stated = downmix === 'lt_rt' ? downmixLevels?.ltRt : downmixLevels?.loRo
   return {
-    centre: own?.centre ?? HALF_POWER,
-    surround: own?.surround ?? HALF_POWER,
+    centre: stated?.centre ?? HALF_POWER,
+    surround: stated?.surround ?? HALF_POWER,
     lfe: downmixLevels?.lfe ?? HALF_POWER,
   }
 }
@@ -158,7 +158,7 @@ function toStereo(
     TC: 0.5,
     ...(profile.downmixLfe === true ? { LFE: lfe } : {}),
   })
-  const behind = (side: 'L' | 'R'): Record<string, number> => ({
+  const backChannels = (side: 'L' | 'R'): Record<string, number> => ({
     [`S${side}`]: surround * pair,
     [`B${side}`]: surround * pair,
     [`SD${side}`]: surround * pair,
@@ -169,13 +169,13 @@ function toStereo(
   if (profile.downmix === 'lt_rt') {
     // ETSI TS 102 366, 7.8.2: both surrounds in both sides, in opposite phase. A matrix decoder plays this from the
     // rear.
-    const both = { ...behind('L'), ...behind('R'), ...single(1) }
+    const both = { ...backChannels('L'), ...backChannels('R'), ...single(1) }
     const inverted = Object.fromEntries(Object.entries(both).map(([name, gain]) => [name, -gain]))
     return onlyChannels(channels, { FL: { ...ofSide('L'), ...inverted }, FR: { ...ofSide('R'), ...both } })
   }
   return onlyChannels(channels, {
-    FL: { ...ofSide('L'), ...behind('L'), ...single(HALF_POWER) },
-    FR: { ...ofSide('R'), ...behind('R'), ...single(HALF_POWER) },
+    FL: { ...ofSide('L'), ...backChannels('L'), ...single(HALF_POWER) },
+    FR: { ...ofSide('R'), ...backChannels('R'), ...single(HALF_POWER) },
   })
 }
 
@@ -189,7 +189,7 @@ function toSurround(channels: readonly string[]): Gains {
     [`TF${side}`]: HALF_POWER,
     TC: 0.5,
   })
-  const behind = (side: 'L' | 'R') => ({
+  const backChannels = (side: 'L' | 'R') => ({
     [`S${side}`]: pair,
     [`B${side}`]: pair,
     [`SD${side}`]: pair,
@@ -203,8 +203,8 @@ function toSurround(channels: readonly string[]): Gains {
     FR: front('R'),
     FC: { FC: 1, TFC: HALF_POWER },
     LFE: { LFE: 1 },
-    SL: behind('L'),
-    SR: behind('R'),
+    SL: backChannels('L'),
+    SR: backChannels('R'),
   })
 }
 
@@ -214,11 +214,11 @@ function pairGain(channels: readonly string[]): number {
 }
 
 function onlyChannels(channels: readonly string[], gains: Gains): Gains {
-  const kept = new Set([...KNOWN_CHANNELS, ...channels])
+  const known = new Set([...KNOWN_CHANNELS, ...channels])
   return Object.fromEntries(
     Object.entries(gains).map(([output, shares]) => [
       output,
-      Object.fromEntries(Object.entries(shares).filter(([name, gain]) => kept.has(name) && gain !== 0)),
+      Object.fromEntries(Object.entries(shares).filter(([name, gain]) => known.has(name) && gain !== 0)),
     ]),
   )
 }

@@ -35,8 +35,9 @@ export function loudnessMeasurements(spec: JobSpec, media: MediaInfo): { stream:
     return [{ stream: stream.number, mix: planChannelMix(profile, stream).value }]
   })
   return wanted.filter(
-    (sound, index) =>
-      wanted.findIndex((other) => other.stream === sound.stream && isSameMix(other.mix, sound.mix)) === index,
+    (measurement, index) =>
+      wanted.findIndex((other) => other.stream === measurement.stream && isSameMix(other.mix, measurement.mix)) ===
+      index,
   )
 }
 
@@ -45,9 +46,9 @@ export function isSameMix(one: ChannelMix, other: ChannelMix): boolean {
 }
 
 /** Gains in dB to be tried with the limiter, ascending. None where the peaks fit without it. */
-export function limiterGains(sound: MeasuredLoudness, targetLufs: number): number[] {
-  const gain = linearGain(sound, targetLufs)
-  if (gain === null || (sound.truePeakDb ?? -Infinity) + gain <= TRUE_PEAK_CEILING_DB) return []
+export function limiterGains(reading: MeasuredLoudness, targetLufs: number): number[] {
+  const gain = linearGain(reading, targetLufs)
+  if (gain === null || (reading.truePeakDb ?? -Infinity) + gain <= TRUE_PEAK_CEILING_DB) return []
   return STEPS_DB.map((step) => rounded(gain + step))
 }
 
@@ -63,20 +64,20 @@ export function planLoudness(
   const target = context.spec.loudnessLufs
   if (target === null) return null
   const field = 'loudness_lufs'
-  const sound = stream.loudness.find((measured) => isSameMix(measured.mix, mix))
-  if (sound === undefined) {
+  const reading = stream.loudness.find((measured) => isSameMix(measured.mix, mix))
+  if (reading === undefined) {
     const message = `The loudness of audio stream ${stream.number} of the source could not be measured; it is left as it is.`
     context.warn({ code: 'loudness_not_measured', field, message })
     return null
   }
-  const gainDb = linearGain(sound, target)
+  const gainDb = linearGain(reading, target)
   if (gainDb === null) {
     const message = `Audio stream ${stream.number} of the source is silent, or shorter than 0.4 s: it has no loudness and is left as it is.`
     context.warn({ code: 'loudness_of_silence', field, message })
     return null
   }
-  if (limiterGains(sound, target).length === 0) return { gainDb, limited: false }
-  const { gainDb: made, reachedLufs } = limitedGain(sound, target, gainDb)
+  if (limiterGains(reading, target).length === 0) return { gainDb, limited: false }
+  const { gainDb: made, reachedLufs } = limitedGain(reading, target, gainDb)
   const missed = Math.abs(reachedLufs - target) > TOLERANCE_LU
   context.warn({
     code: missed ? 'loudness_not_reached' : 'loudness_limited',

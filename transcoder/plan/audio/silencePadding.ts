@@ -19,16 +19,16 @@ export function silencePaddingUntil(context: PlanContext, stream: AudioStream, k
   const { video } = media
   if (video === null) return 0
   const begin = outputStartSeconds(spec, media)
-  const whole = outputDuration(media, [video], begin)
+  const videoEnd = outputDuration(media, [video], begin)
   const end = stream.durationSeconds === null ? null : outputDuration(media, [stream], begin)
-  const isOver = end === 0
-  if (isOver)
+  const endsBeforeStart = end === 0
+  if (endsBeforeStart)
     context.warn({
       code: 'audio_ends_before_video',
       message: `Audio stream ${stream.number} of the source ends before the first frame of video: its track is silent in the outputs.`,
     })
-  const least = end === null || isOver ? ONE_PACKET_SECONDS : 0
-  if (whole === null || !(isOver || kind === 'segments')) return least
+  const least = end === null || endsBeforeStart ? ONE_PACKET_SECONDS : 0
+  if (videoEnd === null || !(endsBeforeStart || kind === 'segments')) return least
   // Less a frame: durations are rounded, and audio longer than the video would add a segment.
-  return Math.max(least, Math.floor((whole - 1 / toNumber(sourceRate(spec, video).value)) * 1000) / 1000)
+  return Math.max(least, Math.floor((videoEnd - 1 / toNumber(sourceRate(spec, video).value)) * 1000) / 1000)
 }

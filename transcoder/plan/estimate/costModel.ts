@@ -50,16 +50,16 @@ function audioKbps(tracks: readonly AudioPlan[]): { low: number; likely: number 
 export function outputBytes(output: OutputPlan, seconds: number | null): EstimateRange | null {
   if (seconds === null) return null
   const { video, audio, muxRateKbps } = output
-  const sound = audioKbps(audio)
+  const audioRate = audioKbps(audio)
   const reserve = output.headerReserveBytes ?? 0
   const likely =
     reserve +
     kbpsToBytes(
       seconds,
       muxRateKbps ??
-        (video.bitrateKbps * LIKELY_VIDEO_SHARE[video.mode] + sound.likely) * fileRules[output.container].overhead,
+        (video.bitrateKbps * LIKELY_VIDEO_SHARE[video.mode] + audioRate.likely) * fileRules[output.container].overhead,
     )
-  const least = reserve + kbpsToBytes(seconds, video.bitrateKbps * MIN_VIDEO_SHARE[video.mode] + sound.low)
+  const least = reserve + kbpsToBytes(seconds, video.bitrateKbps * MIN_VIDEO_SHARE[video.mode] + audioRate.low)
   return rounded({ low: least, likely: Math.min(likely, output.expectedBytes), high: output.expectedBytes })
 }
 
@@ -80,14 +80,14 @@ export function renditionBytes(rendition: RenditionPlan, seconds: number | null)
   const total = { low: 0, likely: 0, high: 0 }
   for (const form of forms) {
     // A video rendition has audio in its transport stream only.
-    const sound = audioKbps(video === null || segmentForms[form].carriesAudio ? audio : [])
+    const audioRate = audioKbps(video === null || segmentForms[form].carriesAudio ? audio : [])
     const container = fileRules[segmentForms[form].container].overhead
-    const picture = video === null ? 0 : video.bitrateKbps
-    const least = picture * (video === null ? 0 : MIN_VIDEO_SHARE[video.mode]) + sound.low
-    const likely = picture * (video === null ? 0 : LIKELY_VIDEO_SHARE[video.mode]) + sound.likely
+    const videoKbps = video === null ? 0 : video.bitrateKbps
+    const least = videoKbps * (video === null ? 0 : MIN_VIDEO_SHARE[video.mode]) + audioRate.low
+    const likely = videoKbps * (video === null ? 0 : LIKELY_VIDEO_SHARE[video.mode]) + audioRate.likely
     total.low += kbpsToBytes(seconds, least)
     total.likely += kbpsToBytes(seconds, likely * container)
-    total.high += kbpsToBytes(seconds, ((video?.maxKbps ?? 0) + sound.likely) * MAX_OVERHEAD) + FIXED_BYTES
+    total.high += kbpsToBytes(seconds, ((video?.maxKbps ?? 0) + audioRate.likely) * MAX_OVERHEAD) + FIXED_BYTES
   }
   return rounded(total)
 }
@@ -113,15 +113,15 @@ export function cpuSecondsPerSecond(plan: Plan, media: MediaInfo): number {
   const known = videoCodecOfSource(video?.codec ?? '')
   const decode = sourcePixels * (known === null ? DECODE_OTHER : videoEncodings[known].decodeSeconds)
   const encodes = [...plan.outputs, ...plannedEncodes(plan)]
-  const pictures = encodes.reduce(
+  const videoCpu = encodes.reduce(
     (sum, { video: each }) => sum + (each === null ? 0 : cpuSecondsPerVideoSecond(each, sourcePixels)),
     0,
   )
   const toneMapped = plan.picture.conversion === 'none' ? 0 : sourcePixels * TONE_MAP
-  const sound = [...encodes.flatMap(({ audio }) => audio), ...plan.audioFiles.map((file) => file.audio)]
+  const audioTracks = [...encodes.flatMap(({ audio }) => audio), ...plan.audioFiles.map((file) => file.audio)]
   // Loudness is measured in a separate pass.
-  const tracks = sound.reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
-  return decode + pictures + toneMapped + tracks * AUDIO_SECONDS
+  const tracks = audioTracks.reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
+  return decode + videoCpu + toneMapped + tracks * AUDIO_SECONDS
 }
 
 function cpuSecondsPerVideoSecond(video: VideoPlan, sourcePixels: number): number {

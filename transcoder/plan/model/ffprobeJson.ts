@@ -55,11 +55,11 @@ export function parseFfprobe(document: FfprobeJson, wanted: number | null = null
   const program = chooseProgram(document, programs, wanted)
   const members = (program?.streams ?? []).map(({ index }) => index)
   const streams = (document.streams ?? []).filter(({ index }) => program === null || members.includes(index))
-  const pictures = streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream) && hasSize(stream))
-  const sounds = streams.filter((stream) => stream.codec_type === 'audio' && (stream.channels ?? 0) > 0)
+  const videoStreams = streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream) && hasSize(stream))
+  const decodableAudio = streams.filter((stream) => stream.codec_type === 'audio' && (stream.channels ?? 0) > 0)
   // Positions count every audio stream, also unreadable ones, as ffmpeg's `0:a:n` does.
-  const allSounds = streams.filter((stream) => stream.codec_type === 'audio')
-  const main = pictures[0]
+  const allAudio = streams.filter((stream) => stream.codec_type === 'audio')
+  const main = videoStreams[0]
   return {
     formats,
     ...(program === null
@@ -67,13 +67,13 @@ export function parseFfprobe(document: FfprobeJson, wanted: number | null = null
       : extent(streams)),
     sizeBytes: positive(document.format?.size),
     video: main === undefined ? null : readVideo(main),
-    audio: sounds.map((stream) => readAudio(stream, allSounds.indexOf(stream) + 1)),
+    audio: decodableAudio.map((stream) => readAudio(stream, allAudio.indexOf(stream) + 1)),
     program:
       program?.program_num === undefined
         ? null
         : { number: program.program_num, fileStartSeconds: number(document.format?.start_time) },
     programs: programs.flatMap(({ program_num }) => program_num ?? []),
-    other: streams.filter((stream) => stream !== main && !sounds.includes(stream)).map(readOther),
+    other: streams.filter((stream) => stream !== main && !decodableAudio.includes(stream)).map(readOther),
   }
 }
 
@@ -190,7 +190,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
 const DISPOSITIONS: readonly StreamDisposition[] = ['forced', 'hearing_impaired']
 
 function readOther(stream: ProbeStream): OtherStream {
-  const traits = DISPOSITIONS.filter((trait) => stream.disposition?.[trait] === 1)
+  const dispositions = DISPOSITIONS.filter((trait) => stream.disposition?.[trait] === 1)
   const start = number(stream.start_time)
   return {
     index: stream.index ?? 0,
@@ -198,7 +198,7 @@ function readOther(stream: ProbeStream): OtherStream {
     type: isCover(stream) ? 'cover art' : (stream.codec_type ?? 'unknown'),
     codec: stream.codec_name ?? stream.codec_tag_string ?? 'unknown',
     language: stream.tags?.['language'] ?? null,
-    ...(traits.length === 0 ? {} : { traits }),
+    ...(dispositions.length === 0 ? {} : { dispositions }),
     ...(start === null ? {} : { startSeconds: start }),
   }
 }

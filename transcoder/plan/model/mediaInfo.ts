@@ -125,7 +125,7 @@ export interface OtherStream {
   codec: string
   language: string | null
   /** For subtitles only; missing = none. */
-  traits?: StreamDisposition[]
+  dispositions?: StreamDisposition[]
   /** Missing = not stated. */
   startSeconds?: number
 }

@@ -39,11 +39,11 @@ const unknown: DroppedKind = { code: 'unknown_stream_left_out', name: 'of an unk
 /** One warning for each stream except those in `keptPids` and `kept`, and one for an AFD inside the video. */
 export function warnDroppedStreams(
   media: MediaInfo,
-  keptPids: readonly number[] = [],
-  kept: readonly OtherStream[] = [],
+  carriedPids: readonly number[] = [],
+  carried: readonly OtherStream[] = [],
 ): Warning[] {
   const warnings = media.other
-    .filter((stream) => !kept.includes(stream) && (stream.id === null || !keptPids.includes(stream.id)))
+    .filter((stream) => !carried.includes(stream) && (stream.id === null || !carriedPids.includes(stream.id)))
     .map(droppedWarning)
   if (media.video?.activeFormat === true)
     warnings.push({

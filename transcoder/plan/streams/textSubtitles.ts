@@ -18,11 +18,11 @@ export function textSubtitleStreams({ packaging }: JobSpec, media: MediaInfo): O
 }
 
 export function planTextTracks(spec: JobSpec, media: MediaInfo): TextTrackPlan[] {
-  return textSubtitleStreams(spec, media).map(({ index, language, traits }, position) => ({
+  return textSubtitleStreams(spec, media).map(({ index, language, dispositions }, position) => ({
     id: `sub_${position}`,
     stream: index,
     language: language !== null && /^[a-z]{2,3}$/.test(language) && language !== 'und' ? language : null,
-    forced: traits?.includes('forced') ?? false,
-    hearingImpaired: traits?.includes('hearing_impaired') ?? false,
+    forced: dispositions?.includes('forced') ?? false,
+    hearingImpaired: dispositions?.includes('hearing_impaired') ?? false,
   }))
 }

@@ -104,10 +104,10 @@ function readTransfer(tag: string | null, primaries: string): ColorTags['transfe
 }
 
 /** The source without the conversions that only zscale can do: its frames are read as ordinary SDR. */
-export function withoutColorConversion(picture: SourceVideo): SourceVideo {
-  if (picture.conversion === 'none') return picture
-  const matrix = rareMatrices.has(picture.matrix) ? 'bt709' : picture.matrix
-  return { ...picture, matrix, primaries: 'bt709', transfer: 'bt709', conversion: 'none' }
+export function withoutColorConversion(source: SourceVideo): SourceVideo {
+  if (source.conversion === 'none') return source
+  const matrix = rareMatrices.has(source.matrix) ? 'bt709' : source.matrix
+  return { ...source, matrix, primaries: 'bt709', transfer: 'bt709', conversion: 'none' }
 }
 
 /** The properties that decide an output's colours. */
@@ -115,19 +115,19 @@ export interface ColorContext {
   height: number
   rate: Rational
   /** Lines of the tallest rendition of the switching set; null = a single file. */
-  tallest: number | null
+  tallestRendition: number | null
 }
 
 /**
  * All renditions of a switching set have the same colours, because decoders keep the first ones (DASH-IF IOP). The
  * colours of a single file follow its height, as in players that ignore tags.
  */
-export function outputColor(picture: SourceVideo, { height, rate, tallest }: ColorContext): ColorTags {
-  if (picture.hdr !== null) return { matrix: 'bt2020nc', primaries: 'bt2020', transfer: picture.hdr.transfer }
-  if ((tallest ?? height) > SD_LINES) return BT709
-  const own = picture.conversion === 'none' ? sourceColorSystem(picture) : BT709
-  if (own !== BT709) return own
-  return tallest === null ? standardDefinition(height, rate) : BT709
+export function outputColor(source: SourceVideo, { height, rate, tallestRendition }: ColorContext): ColorTags {
+  if (source.hdr !== null) return { matrix: 'bt2020nc', primaries: 'bt2020', transfer: source.hdr.transfer }
+  if ((tallestRendition ?? height) > SD_LINES) return BT709
+  const base = source.conversion === 'none' ? sourceColorSystem(source) : BT709
+  if (base !== BT709) return base
+  return tallestRendition === null ? standardDefinition(height, rate) : BT709
 }
 
 /** Decided by the primaries: many encoders combine the matrix of BT.601 with the primaries of BT.709. */
@@ -139,20 +139,20 @@ function sourceColorSystem({ primaries, transfer }: SourceVideo): ColorTags {
 }
 
 /** The colours at the scaler's input: tone mapping has already converted HDR to BT.709. */
-export function scaledFrom(picture: SourceVideo): { matrix: string; primaries: string; fullRange: boolean } {
-  return picture.conversion === 'toneMap' ? { ...BT709, fullRange: false } : picture
+export function scaledFrom(source: SourceVideo): { matrix: string; primaries: string; fullRange: boolean } {
+  return source.conversion === 'toneMap' ? { ...BT709, fullRange: false } : source
 }
 
 /** Neither scaled nor converted: the pixels already have the output's format. */
-export function preservesPixels(picture: SourceVideo, geometry: Geometry, color: ColorTags): boolean {
-  const from = scaledFrom(picture)
+export function preservesPixels(source: SourceVideo, geometry: Geometry, color: ColorTags): boolean {
+  const from = scaledFrom(source)
   return (
     preservesSize(geometry) &&
     sameCoefficients(from.matrix, color.matrix) &&
     from.primaries === color.primaries &&
-    picture.conversion !== 'gamut' &&
-    !picture.rgb &&
-    (picture.plain || picture.conversion === 'toneMap')
+    source.conversion !== 'gamut' &&
+    !source.rgb &&
+    (source.plain || source.conversion === 'toneMap')
   )
 }
 
@@ -167,15 +167,10 @@ function sameCoefficients(a: string, b: string): boolean {
 }
 
 /** Without bars, mirroring or cropping either: every line of the output is a line of the source. */
-export function isUnprocessed(picture: SourceVideo, geometry: Geometry, color: ColorTags): boolean {
+export function isUnprocessed(source: SourceVideo, geometry: Geometry, color: ColorTags): boolean {
   const { width, height, pictureWidth, pictureHeight, turn, mirror } = geometry
-  const whole =
-    width === pictureWidth && height === pictureHeight && width === picture.width && height === picture.height
+  const whole = width === pictureWidth && height === pictureHeight && width === source.width && height === source.height
   return (
-    whole &&
-    turn === 0 &&
-    mirror === 'none' &&
-    picture.conversion === 'none' &&
-    preservesPixels(picture, geometry, color)
+    whole && turn === 0 && mirror === 'none' && source.conversion === 'none' && preservesPixels(source, geometry, color)
   )
 }

@@ -19,8 +19,8 @@ export function displaySize(spec: JobSpec, video: VideoStream): { picture: Size;
   const isTurned = oriented.turn === 90 || oriented.turn === 270
   const frameTurned = spec.aspect === 'rotate_counterclockwise + invert_aspect_ratio'
   return {
-    picture: square(oriented.width, oriented.height, oriented.picture, onSide !== isTurned),
-    frame: square(oriented.frameWidth, oriented.frameHeight, oriented.frame, onSide !== frameTurned),
+    picture: square(oriented.width, oriented.height, oriented.pictureAspect, onSide !== isTurned),
+    frame: square(oriented.frameWidth, oriented.frameHeight, oriented.frameAspect, onSide !== frameTurned),
   }
 }
 

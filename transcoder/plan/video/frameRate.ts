@@ -78,14 +78,14 @@ export function outputRate(
   if (videoEncodings[codec].hasCodedRates) {
     const nearest = nearestStandard(rate)
     if (distance(rate, nearest) <= CODED_SNAP) return { frameRate: nearest, pictureRate: nearest }
-    const whole = nearestStandard(source)
-    if (factor === '1/2x' && distance(source, whole) <= CODED_SNAP) {
+    const standard = nearestStandard(source)
+    if (factor === '1/2x' && distance(source, standard) <= CODED_SNAP) {
       context.warn({
         code: 'pictures_repeated',
         field,
-        message: `${videoCodecs[codec].requestName} has no frame rate of ${describe(rate)}; the output has ${describe(whole)} frames per second, and each picture twice.`,
+        message: `${videoCodecs[codec].requestName} has no frame rate of ${describe(rate)}; the output has ${describe(standard)} frames per second, and each picture twice.`,
       })
-      return { frameRate: whole, pictureRate: multiply(whole, factors[factor]) }
+      return { frameRate: standard, pictureRate: multiply(standard, factors[factor]) }
     }
     throw new TaskError(
       'frame_rate_unsupported',

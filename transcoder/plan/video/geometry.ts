@@ -53,7 +53,7 @@ function frameSize(profile: VideoProfile, oriented: Orientation): { width: numbe
   const { width, height } = profile
   if (width === 0 && height === 0)
     return { width: Math.max(2, oriented.frameWidth & ~1), height: Math.max(2, oriented.frameHeight & ~1) }
-  const storage = toNumber(oriented.square ? oriented.frame : divide(oriented.frame, oriented.sar))
+  const storage = toNumber(oriented.square ? oriented.frameAspect : divide(oriented.frameAspect, oriented.sar))
   if (width === 0) return { width: even(height * storage), height }
   if (height === 0) return { width, height: even(width / storage) }
   return isRotatedFrame(profile, oriented) ? { width: height, height: width } : { width, height }
@@ -63,7 +63,7 @@ function frameSize(profile: VideoProfile, oriented: Orientation): { width: numbe
  * The job's frame has the source's orientation, but the frame is rotated with the image. Without swapping width and
  * height its samples would be 81:256.
  */
-function isRotatedFrame({ width, height }: VideoProfile, { frameTurned, frame }: Orientation): boolean {
+function isRotatedFrame({ width, height }: VideoProfile, { frameTurned, frameAspect: frame }: Orientation): boolean {
   return frameTurned && width > 0 && height > 0 && (width - height) * (frame.num - frame.den) < 0
 }
 
@@ -82,7 +82,7 @@ function fitInside(
 
 /** The largest even part of the rotated source that has the aspect of the frame. */
 function cropSize(oriented: Orientation, storage: Rational): { cropWidth: number; cropHeight: number } {
-  const wider = toNumber(oriented.picture) / toNumber(storage)
+  const wider = toNumber(oriented.pictureAspect) / toNumber(storage)
   const { width, height } = oriented
   return wider > 1
     ? { cropWidth: Math.min(width, even(width / wider)), cropHeight: height }
@@ -131,22 +131,23 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
   if (spec.transform === 'crop') return decided({ ...full, ...cropSize(oriented, storage) })
   const inside = (frame: Rational, sar: Rational): Decision<Geometry> => {
     // A difference of 1 % is stretched. Otherwise there would be thin bars.
-    const filled = distance(oriented.picture, frame) <= SQUARE_TOLERANCE
-    const picture = filled ? {} : fitInside(width, height, oriented.picture, frame)
+    const filled = distance(oriented.pictureAspect, frame) <= SQUARE_TOLERANCE
+    const picture = filled ? {} : fitInside(width, height, oriented.pictureAspect, frame)
     return decided({ ...full, ...picture, barPercent: spec.barPercent, sar })
   }
   if (spec.transform === 'letterbox') return inside(storage, SQUARE)
 
-  const exact = divide(oriented.frame, storage)
-  if (distance(exact, SQUARE) <= SQUARE_TOLERANCE) return inside(oriented.frame, SQUARE)
+  const exact = divide(oriented.frameAspect, storage)
+  if (distance(exact, SQUARE) <= SQUARE_TOLERANCE) return inside(oriented.frameAspect, SQUARE)
   if (videoEncodings[spec.videoCodec].hasCodedRates) {
-    const carried = nearestRatio(mpeg2Displays, oriented.frame)
-    if (distance(oriented.frame, carried) <= SQUARE_TOLERANCE) return inside(oriented.frame, divide(carried, storage))
-    const frame = nearestRatio(barDisplays, oriented.frame)
+    const carried = nearestRatio(mpeg2Displays, oriented.frameAspect)
+    if (distance(oriented.frameAspect, carried) <= SQUARE_TOLERANCE)
+      return inside(oriented.frameAspect, divide(carried, storage))
+    const frame = nearestRatio(barDisplays, oriented.frameAspect)
     warnings.push({
       code: 'bars_added',
       field,
-      message: `${videoCodecs[spec.videoCodec].requestName} cannot carry a display aspect of ${toNumber(oriented.frame).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
+      message: `${videoCodecs[spec.videoCodec].requestName} cannot carry a display aspect of ${toNumber(oriented.frameAspect).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
     })
     const square = distance(frame, storage) <= SQUARE_TOLERANCE
     return inside(frame, square ? SQUARE : divide(frame, storage))
@@ -159,7 +160,7 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
       field,
       message: `At ${width}x${height} this display aspect needs samples of ${sar.num}:${sar.den}, which some players ignore; picture_transform letterbox, or a width of 0, avoids that.`,
     })
-  return inside(oriented.frame, sar)
+  return inside(oriented.frameAspect, sar)
 }
 
 const BLACKNESS_WITHOUT_EFFECT: Warning = {

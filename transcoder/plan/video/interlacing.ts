@@ -92,8 +92,8 @@ export function classifyFields(spec: JobSpec, video: VideoStream): Decision<Sour
     }
   }
   const warnings = spec.detelecine ? [NO_TELECINE] : []
-  const seen = scan.neither + scan.repeatedTop + scan.repeatedBottom
-  const enough = isFlagged || seen >= UNFLAGGED_PICTURES
+  const repeatedTotal = scan.neither + scan.repeatedTop + scan.repeatedBottom
+  const enough = isFlagged || repeatedTotal >= UNFLAGGED_PICTURES
   if (enough && scan.tff + scan.bff > scan.progressive && isClear) {
     // Where the measurement confirms the flags, each frame's flag decides: progressive parts of a mixed source stay
     // unchanged.
@@ -110,14 +110,14 @@ export function planFields(
   context: PlanContext,
   profile: VideoProfile,
   source: { video: VideoStream; scan: SourceFields },
-  picture: { geometry: Geometry; untouched: boolean },
+  output: { geometry: Geometry; untouched: boolean },
 ): Pick<VideoPlan, 'deinterlace' | 'scan'> {
   const { scan, video } = source
   if (scan.kind === 'progressive') return { deinterlace: 'none', scan: 'progressive' }
   if (scan.kind === 'telecined') return { deinterlace: 'telecine', scan: 'progressive' }
-  const reason = whyProgressive(context.spec, profile, video, picture.geometry)
+  const reason = whyProgressive(context.spec, profile, video, output.geometry)
   // Filters must not mix the lines of both fields. If any filter changes the image, each field becomes a frame first.
-  if (reason === null) return { deinterlace: picture.untouched ? 'none' : 'fields', scan: scan.order }
+  if (reason === null) return { deinterlace: output.untouched ? 'none' : 'fields', scan: scan.order }
   const fields = profile.frameRateFactor === '2x'
   context.warn({
     code: 'deinterlaced',
@@ -135,8 +135,9 @@ function whyProgressive(spec: JobSpec, profile: VideoProfile, video: VideoStream
   if (spec.packaging !== null) return 'segmented output is'
   if (geometry.turn !== 0 || video.rotation !== 0 || geometry.mirror === 'vertical') return 'the picture is turned'
   const { width, height } = geometry
-  const own = width === video.width && height === video.height
-  if (!own && interlacedRasters[height]?.includes(width) !== true) return `nothing shows ${width}x${height} interlaced`
+  const keepsSize = width === video.width && height === video.height
+  if (!keepsSize && interlacedRasters[height]?.includes(width) !== true)
+    return `nothing shows ${width}x${height} interlaced`
   if (geometry.height % 4 !== 0) return `fields of 4:2:0 need a height divisible by 4, which ${geometry.height} is not`
   if (video.variableFrameRate) return 'its frame rate is variable'
   return null

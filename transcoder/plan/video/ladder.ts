@@ -66,8 +66,9 @@ function chooseRungs(codec: VideoCodec, source: Size): Rung[] {
     .filter(({ lines }) => lines !== other)
     .map(({ lines, scale }) => ({ lines, size: scaledSize(source, Math.min(1, scale)) }))
     .filter(({ size }) => isEncodable(codec, size))
-  const own = sourceSizedRung(source)
-  if (own !== null && isEncodable(codec, own.size) && (fitting[0]?.scale ?? 1) <= BETWEEN) rungs.unshift(own)
+  const nativeRung = sourceSizedRung(source)
+  if (nativeRung !== null && isEncodable(codec, nativeRung.size) && (fitting[0]?.scale ?? 1) <= BETWEEN)
+    rungs.unshift(nativeRung)
   if (rungs.length > 0) return rungs
   return [{ lines: Math.min(roundDown(source.width), roundDown(source.height)), size: { width: 0, height: 0 } }]
 }

@@ -16,9 +16,9 @@ export interface Orientation {
   frameWidth: number
   frameHeight: number
   /** Display aspect of the image. */
-  picture: Rational
+  pictureAspect: Rational
   /** Display aspect of the frame around it. */
-  frame: Rational
+  frameAspect: Rational
   /** Sample aspect of the frame where it keeps the source's samples. */
   sar: Rational
   /** The frame is rotated with the image. */
@@ -44,8 +44,8 @@ export function orient(spec: JobSpec, source: { width: number; height: number; d
   const aside = turns[aspect] !== 0
   const [width, height] = aside ? [source.height, source.width] : [source.width, source.height]
   const follows = aspect === 'rotate_counterclockwise + invert_aspect_ratio'
-  const own = divide(source.display, ratio(source.width, source.height))
-  const [picture, frame] = displayAspects(aspect, source.display)
+  const sampleAspect = divide(source.display, ratio(source.width, source.height))
+  const [pictureAspect, frameAspect] = displayAspects(aspect, source.display)
   return {
     turn: transform === 'rotate180' ? halfway[turns[aspect]] : turns[aspect],
     mirror: transform === 'hflip' || transform === 'vflip' ? mirrors[transform] : 'none',
@@ -54,9 +54,9 @@ export function orient(spec: JobSpec, source: { width: number; height: number; d
     // With bars the frame keeps the source's size. Where the display aspect is rotated as well, so is the frame.
     frameWidth: follows ? width : source.width,
     frameHeight: follows ? height : source.height,
-    picture,
-    frame,
-    sar: follows ? invert(own) : own,
+    pictureAspect,
+    frameAspect,
+    sar: follows ? invert(sampleAspect) : sampleAspect,
     frameTurned: follows,
     square: squares.includes(transform),
   }

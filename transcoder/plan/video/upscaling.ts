@@ -29,9 +29,9 @@ interface SizedProfile {
 export function resolveUpscaling(context: PlanContext, video: VideoStream): VideoProfile[] {
   const { spec } = context
   if (spec.allowUpscaling === true) return spec.video
-  const { picture } = displaySize(spec, video)
-  const source = `${Math.round(picture.width)}x${Math.round(picture.height)}`
-  const sized = spec.video.map((profile) => measureProfile(spec, profile, video, picture))
+  const { picture: display } = displaySize(spec, video)
+  const source = `${Math.round(display.width)}x${Math.round(display.height)}`
+  const sized = spec.video.map((profile) => measureProfile(spec, profile, video, display))
   const larger = sized.filter(({ isLarger }) => isLarger)
   if (spec.allowUpscaling === null) {
     for (const { profile, geometry } of larger) {
@@ -51,12 +51,12 @@ export function resolveUpscaling(context: PlanContext, video: VideoStream): Vide
     : [shrinkProfile(context, smallest, video)]
 }
 
-function measureProfile(spec: JobSpec, profile: VideoProfile, video: VideoStream, shown: Size): SizedProfile {
+function measureProfile(spec: JobSpec, profile: VideoProfile, video: VideoStream, display: Size): SizedProfile {
   const geometry = planGeometry(profile, spec, uprightSize(video)).value
   const { width, height } = turnedSize(geometry, video)
   // Cropped parts do not count as scaled. Non-square samples may be stretched to square ones, but not further.
-  const across = (Math.max(width, shown.width) * geometry.cropWidth) / width
-  const down = (Math.max(height, shown.height) * geometry.cropHeight) / height
+  const across = (Math.max(width, display.width) * geometry.cropWidth) / width
+  const down = (Math.max(height, display.height) * geometry.cropHeight) / height
   return {
     profile,
     geometry,

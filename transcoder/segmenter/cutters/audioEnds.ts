@@ -17,7 +17,7 @@ interface AudioPosition {
 
 export class AudioEnds {
   readonly #origin: number
-  readonly #sounds = new Map<number, AudioPosition | null>()
+  readonly #streams = new Map<number, AudioPosition | null>()
 
   /** `origin`: the clock at the presentation's first frame. */
   constructor(origin: number) {
@@ -27,22 +27,22 @@ export class AudioEnds {
   /** Sets the streams of the newest table; streams that are known already are kept. */
   setStreams(streams: readonly ElementaryStream[]): void {
     for (const stream of streams)
-      if (!isVideo(stream) && AUDIO_STREAM_TYPES.has(stream.type) && !this.#sounds.has(stream.pid))
-        this.#sounds.set(stream.pid, null)
+      if (!isVideo(stream) && AUDIO_STREAM_TYPES.has(stream.type) && !this.#streams.has(stream.pid))
+        this.#streams.set(stream.pid, null)
   }
 
   push(packet: Uint8Array): void {
     if (!isPayloadStart(packet)) return
-    const sound = this.#sounds.get(pidOf(packet))
-    if (sound === undefined) return
+    const position = this.#streams.get(pidOf(packet))
+    if (position === undefined) return
     const stamps = readPesTimestamps(payloadOf(packet))
     if (stamps === null) return
-    const time = (sound?.time ?? 0) + ticksBetween(sound?.clock ?? this.#origin, stamps.pts)
-    this.#sounds.set(pidOf(packet), {
+    const time = (position?.time ?? 0) + ticksBetween(position?.clock ?? this.#origin, stamps.pts)
+    this.#streams.set(pidOf(packet), {
       clock: stamps.pts,
       time,
-      first: sound?.first ?? time,
-      units: (sound?.units ?? 0) + 1,
+      first: position?.first ?? time,
+      units: (position?.units ?? 0) + 1,
     })
   }
 
@@ -51,8 +51,10 @@ export class AudioEnds {
    * to have the mean duration.
    */
   get ends(): number[] {
-    return [...this.#sounds.values()].map((sound) =>
-      sound === null ? 0 : sound.time + (sound.units > 1 ? (sound.time - sound.first) / (sound.units - 1) : 0),
+    return [...this.#streams.values()].map((position) =>
+      position === null
+        ? 0
+        : position.time + (position.units > 1 ? (position.time - position.first) / (position.units - 1) : 0),
     )
   }
 }

@@ -1,7 +1,7 @@
 // In charge of: CMAF video segments: the fragments that the encoder wrote, joined up to each segment's end.
 // Not in charge of: where segments end (cutter.ts), fragments that are rewritten (refragmentingCutter.ts).
 import { nextBoundary, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
-import { FormatError } from '../../formats/streamError.ts'
+import { FormatError } from '../../formats/formatError.ts'
 import { NalLengthScanner } from '../../formats/video/keyFrameScan.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
 import { isSync, readFragment, type Fragment } from '../../formats/mp4/movieFragment.ts'

@@ -49,7 +49,7 @@ export type CutEvent =
   | { kind: 'media'; bytes: Uint8Array }
   | { kind: 'end'; start: number; duration: number; frames: number; keys: KeyFrameRange[] }
 
-/** Splits one stream from the encoder into segments. Throws StreamError. */
+/** Splits one stream from the encoder into segments. Throws FormatError. */
 export interface Cutter {
   push(chunk: Uint8Array): CutEvent[]
   /**

@@ -2,7 +2,7 @@
 // Not in charge of: CMAF video, whose fragments are kept (cmafVideoCutter.ts).
 import { concatBytes } from '../../formats/concatBytes.ts'
 import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter } from './cutter.ts'
-import { FormatError } from '../../formats/streamError.ts'
+import { FormatError } from '../../formats/formatError.ts'
 import { NalLengthScanner } from '../../formats/video/keyFrameScan.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
 import {
@@ -37,7 +37,7 @@ export class RefragmentingCutter implements Cutter {
   #payloadBytes = 0
   /** The current segment, and the one before it: the last audio segment may have to include the remaining samples. */
   #group: SampleGroup | null = null
-  #waiting: SampleGroup | null = null
+  #previousGroup: SampleGroup | null = null
   #count = 0
   /** Frames of the video, at whose segment ends these segments end. */
   #firstFrame = 0
@@ -68,13 +68,13 @@ export class RefragmentingCutter implements Cutter {
     if (this.#moof !== null || this.#group === null)
       throw new FormatError('cut off', 'A stream of the encoder ends before its media.')
     const cuts: CutEvent[] = []
-    const waiting = this.#waiting
+    const waiting = this.#previousGroup
     if (waiting !== null && videoSegments !== null && this.#count + 2 > videoSegments) {
       waiting.samples.push(...this.#group.samples)
       waiting.parts.push(...this.#group.parts)
       this.#group = null
     }
-    this.#waiting = null
+    this.#previousGroup = null
     if (waiting !== null) this.#write(waiting, cuts)
     if (this.#group !== null) this.#write(this.#group, cuts)
     return cuts
@@ -142,8 +142,8 @@ export class RefragmentingCutter implements Cutter {
     const group = this.#group!
     this.#group = null
     if (this.track!.kind === 'video') return this.#write(group, cuts)
-    if (this.#waiting !== null) this.#write(this.#waiting, cuts)
-    this.#waiting = group
+    if (this.#previousGroup !== null) this.#write(this.#previousGroup, cuts)
+    this.#previousGroup = group
   }
 
   #write(group: SampleGroup, cuts: CutEvent[]): void {

@@ -7,7 +7,7 @@ type SegmentEnd = Extract<CutEvent, { kind: 'end' }>
 /** Delays the output by one segment. */
 export class TailCutter implements Cutter {
   readonly #cutter: Cutter
-  #held: CutEvent[] = []
+  #buffered: CutEvent[] = []
   #passed = 0
 
   constructor(cutter: Cutter) {
@@ -20,21 +20,21 @@ export class TailCutter implements Cutter {
 
   end(videoSegments: number | null): CutEvent[] {
     const out = this.#buffer(this.#cutter.end(videoSegments))
-    const ends = this.#held.filter((cut): cut is SegmentEnd => cut.kind === 'end')
+    const ends = this.#buffered.filter((cut): cut is SegmentEnd => cut.kind === 'end')
     const [last, tail] = ends
     if (last === undefined || tail === undefined || this.#passed + 2 <= (videoSegments ?? Infinity))
-      return [...out, ...this.#held]
+      return [...out, ...this.#buffered]
     const whole: SegmentEnd = { ...last, duration: last.duration + tail.duration, frames: last.frames + tail.frames }
-    return [...out, ...this.#held.filter(({ kind }) => kind !== 'end'), whole]
+    return [...out, ...this.#buffered.filter(({ kind }) => kind !== 'end'), whole]
   }
 
   /** Emits a segment when the next one is complete as well. */
   #buffer(cuts: readonly CutEvent[]): CutEvent[] {
     const out: CutEvent[] = []
     for (const cut of cuts) {
-      this.#held.push(cut)
-      if (this.#held.filter(({ kind }) => kind === 'end').length < 3) continue
-      out.push(...this.#held.splice(0, this.#held.findIndex(({ kind }) => kind === 'end') + 1))
+      this.#buffered.push(cut)
+      if (this.#buffered.filter(({ kind }) => kind === 'end').length < 3) continue
+      out.push(...this.#buffered.splice(0, this.#buffered.findIndex(({ kind }) => kind === 'end') + 1))
       this.#passed += 1
     }
     return out

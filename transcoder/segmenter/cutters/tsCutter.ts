@@ -7,7 +7,7 @@ import { SectionAssembler } from '../../formats/mpegts/section.ts'
 import { isVideo, readPat, readPmt, type ProgramMap } from '../../formats/mpegts/programTables.ts'
 import { concatBytes } from '../../formats/concatBytes.ts'
 import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
-import { FormatError } from '../../formats/streamError.ts'
+import { FormatError } from '../../formats/formatError.ts'
 import { hex } from '../../formats/encodeBytes.ts'
 import { missingKeyFrame } from './cmafVideoCutter.ts'
 import { StartCodeScanner } from '../../formats/video/keyFrameScan.ts'
@@ -57,7 +57,7 @@ export class TsCutter implements Cutter {
   /** Presentation time of the newest unit in ticks, without wrapping. */
   #time = 0
   #clock: number
-  readonly #sounds: AudioEnds
+  readonly #audioEnds: AudioEnds
   /** The latest end of a unit, and the beginning of the first one. */
   #until = 0
   #firstTime = 0
@@ -80,7 +80,7 @@ export class TsCutter implements Cutter {
     this.#cadence = cadence
     this.#kind = kind
     this.#clock = origin
-    this.#sounds = new AudioEnds(origin)
+    this.#audioEnds = new AudioEnds(origin)
   }
 
   /** RFC 6381, video first; known once the first segment ended. */
@@ -93,8 +93,8 @@ export class TsCutter implements Cutter {
   }
 
   /** The end of each audio stream, in ticks from the first frame, in the order of the table. */
-  get soundEnds(): number[] {
-    return this.#sounds.ends
+  get audioEnds(): number[] {
+    return this.#audioEnds.ends
   }
 
   push(chunk: Uint8Array): CutEvent[] {
@@ -125,7 +125,7 @@ export class TsCutter implements Cutter {
       for (const section of this.#pmt.push(packet)) this.#readProgramMap(readPmt(section))
       return this.#storeTable('pmt', packet)
     }
-    this.#sounds.push(packet)
+    this.#audioEnds.push(packet)
     const isMain = pid === this.#mainPid
     if (isMain && isPayloadStart(packet)) this.#unit(packet, cuts)
     if (this.#segment === null) this.#bufferEarly(packet)
@@ -144,14 +144,14 @@ export class TsCutter implements Cutter {
   #readProgramMap(map: ProgramMap | null): void {
     if (map === null) return
     this.#map = map
-    this.#sounds.setStreams(map.streams)
+    this.#audioEnds.setStreams(map.streams)
     this.#mainPid = (this.#kind === 'video' ? map.streams.find(isVideo) : map.streams[0])?.pid ?? null
   }
 
   #storeTable(table: 'pat' | 'pmt', packet: Uint8Array): void {
-    const kept = this.#tables[table]
-    if (isPayloadStart(packet)) kept.packets = []
-    if (kept.packets.length < MAX_TABLE_PACKETS) kept.packets.push(Uint8Array.from(packet))
+    const stored = this.#tables[table]
+    if (isPayloadStart(packet)) stored.packets = []
+    if (stored.packets.length < MAX_TABLE_PACKETS) stored.packets.push(Uint8Array.from(packet))
   }
 
   /** A video or audio frame begins. */
@@ -229,12 +229,12 @@ export class TsCutter implements Cutter {
   }
 
   #repeat(table: 'pat' | 'pmt'): void {
-    const kept = this.#tables[table]
-    if (kept.packets.length === 0) throw new FormatError('damaged', 'The encoder wrote no tables.')
-    for (const packet of kept.packets) {
+    const stored = this.#tables[table]
+    if (stored.packets.length === 0) throw new FormatError('damaged', 'The encoder wrote no tables.')
+    for (const packet of stored.packets) {
       const copy = Uint8Array.from(packet)
-      copy[3] = (copy[3]! & 0xf0) | (kept.counter & 15)
-      kept.counter += 1
+      copy[3] = (copy[3]! & 0xf0) | (stored.counter & 15)
+      stored.counter += 1
       this.#emit(copy)
     }
   }

@@ -21,12 +21,12 @@ const TS_BYTES = 2 * 1024 * 1024
  * @throws TaskError source_unsupported
  */
 export async function requireUnencrypted(
-  gateway: Pick<LoopbackServer, 'readRange'>,
+  loopback: Pick<LoopbackServer, 'readRange'>,
   spec: JobSpec,
   media: MediaInfo | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const tracks = await readTracks((first, bytes) => gateway.readRange(first, bytes, signal), spec.program)
+  const tracks = await readTracks((first, bytes) => loopback.readRange(first, bytes, signal), spec.program)
   if (tracks.every(({ protection }) => protection === null)) return
   const encrypted = usedTracks(tracks, spec, media).filter(({ track }) => track.protection !== null)
   if (encrypted.length > 0) throw encryptionError(encrypted)
@@ -66,12 +66,12 @@ interface UsedTrack {
 
 function usedTracks(tracks: readonly TrackProtection[], spec: JobSpec, media: MediaInfo | null): UsedTrack[] {
   const pictures = tracks.filter(({ kind }) => kind === 'video')
-  const sounds = tracks.filter(({ kind }) => kind === 'audio')
+  const audioTracks = tracks.filter(({ kind }) => kind === 'audio')
   const byPid = (id: number | null | undefined) => tracks.find(({ pid }) => pid !== null && pid === id)
   const video = byPid(media?.video?.id) ?? pictures[0]
   const used = video === undefined ? [] : [{ name: 'video', track: video }]
   for (const number of usedAudioStreams(spec)) {
-    const track = byPid(media?.audio.find((stream) => stream.number === number)?.id) ?? sounds[number - 1]
+    const track = byPid(media?.audio.find((stream) => stream.number === number)?.id) ?? audioTracks[number - 1]
     if (track !== undefined) used.push({ name: `audio stream ${number}`, track })
   }
   return used

@@ -34,7 +34,7 @@ export async function mp4Tracks(read: ReadRange): Promise<TrackProtection[]> {
 }
 
 async function findBox(read: ReadRange, name: string): Promise<BoxLocation | null> {
-  for await (const place of boxes(read, 0, Number.POSITIVE_INFINITY)) if (place.name === name) return place
+  for await (const box of boxes(read, 0, Number.POSITIVE_INFINITY)) if (box.name === name) return box
   return null
 }
 

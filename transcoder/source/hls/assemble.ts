@@ -45,11 +45,11 @@ export async function assemble(tracks: readonly DiscontinuityPeriod[][], context
 
   const container = main.length === 1 && first.kind === 'mp4' ? 'mp4' : 'mpegts'
   const parts: string[] = []
-  for (const [index, stretch] of main.entries()) {
-    const inputs = [stretch, ...others.map((track) => track[index]!)]
-    const alone = inputs.length === 1 && stretch.kind === container
+  for (const [index, period] of main.entries()) {
+    const inputs = [period, ...others.map((track) => track[index]!)]
+    const alone = inputs.length === 1 && period.kind === container
     parts.push(
-      alone ? stretch.path : await muxRenditions(inputs, join(context.directory, `part-${index}`), container, context),
+      alone ? period.path : await muxRenditions(inputs, join(context.directory, `part-${index}`), container, context),
     )
   }
   const [only] = parts
@@ -58,11 +58,11 @@ export async function assemble(tracks: readonly DiscontinuityPeriod[][], context
 }
 
 /** A truncated fragment would shift everything after it, and ffmpeg would not report that. */
-async function requireCompleteFragments(stretch: DiscontinuityPeriod): Promise<void> {
-  if (stretch.kind !== 'mp4') return
+async function requireCompleteFragments(period: DiscontinuityPeriod): Promise<void> {
+  if (period.kind !== 'mp4') return
   // Checked here: the joined file would no longer show that its samples are encrypted.
-  await requireUnencryptedFile(stretch.path)
-  const { boxes, problem } = await checkMp4(stretch.path)
+  await requireUnencryptedFile(period.path)
+  const { boxes, problem } = await checkMp4(period.path)
   // Too many boxes for the check means a long source, not a broken one; a missing ftyp does no harm.
   if (problem === null || /more than|there is no ftyp$/.test(problem)) return
   const why = boxes.length === 0 ? 'is not MP4' : 'is cut'
@@ -128,20 +128,20 @@ async function remux(
       ...['-max_muxing_queue_size', '9999'],
       ...['-f', container, `file:${path}`],
     ],
-    { cwd, purpose: 'join segments', signal, creates: [path], limits: { fileBytes: largestBytes } },
+    { cwd, purpose: 'join segments', signal, outputFiles: [path], limits: { fileBytes: largestBytes } },
   )
   signal.throwIfAborted()
-  const verdict = explainExit(result)
-  if (verdict?.code === 'disk_full') throw new TaskError(verdict.code, verdict.message)
-  if (verdict !== null || result.ended !== 'exit') {
+  const failure = explainExit(result)
+  if (failure?.code === 'disk_full') throw new TaskError(failure.code, failure.message)
+  if (failure !== null || result.ended !== 'exit') {
     throw new TaskError('source_damaged', 'The segments of the source could not be joined.')
   }
 }
 
 /** The time in seconds at which the first of its streams begins. */
-async function firstTimestamp(stretch: DiscontinuityPeriod, context: AssemblyContext): Promise<number> {
-  if (stretch.ticks !== null) return stretch.ticks / TICKS_PER_SECOND
-  const { streams } = await probeTimes(stretch.path, context)
+async function firstTimestamp(period: DiscontinuityPeriod, context: AssemblyContext): Promise<number> {
+  if (period.ticks !== null) return period.ticks / TICKS_PER_SECOND
+  const { streams } = await probeTimes(period.path, context)
   const starts = streams.flatMap(({ codec_type: type, start_time: start }) =>
     (type === 'video' || type === 'audio') && Number.isFinite(Number(start)) ? [Number(start)] : [],
   )
@@ -165,9 +165,9 @@ interface ProbedTimes {
 
 async function probeTimes(path: string, { engine, cwd, signal }: AssemblyContext): Promise<ProbedTimes> {
   const url = `file:${path}`
-  const shown = ['-show_entries', 'stream=codec_type,start_time:format=duration']
+  const entries = ['-show_entries', 'stream=codec_type,start_time:format=duration']
   try {
-    const text = await runFfprobe(engine, [...inputFlags(url), '-v', 'error', '-of', 'json', ...shown, '-i', url], {
+    const text = await runFfprobe(engine, [...inputFlags(url), '-v', 'error', '-of', 'json', ...entries, '-i', url], {
       cwd,
       purpose: 'inspect a segment',
       signal,

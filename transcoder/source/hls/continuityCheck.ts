@@ -13,7 +13,7 @@ import {
 export type Timings = ReadonlyMap<number, StreamTiming> | null
 
 export class ContinuityCheck {
-  #before: { n: number; seconds: number; spans: Timings } | null = null
+  #previous: { n: number; seconds: number; spans: Timings } | null = null
   /** The largest error of the playlist so far, in seconds; null = no segment could be compared yet. */
   #rounding: number | null = null
   readonly #rounds: boolean | undefined
@@ -24,25 +24,25 @@ export class ContinuityCheck {
   }
 
   /** `n` is the number of the segment, from 1. Throws source_incomplete if the previous one was truncated. */
-  push(n: number, seconds: number, spans: Timings): void {
-    const before = this.#before
-    if (before !== null && before.spans !== null && spans !== null) {
-      requireComplete(before.n, missingSeconds(before.spans, before.seconds, spans))
+  push(n: number, seconds: number, timings: Timings): void {
+    const before = this.#previous
+    if (before !== null && before.spans !== null && timings !== null) {
+      requireComplete(before.n, missingSeconds(before.spans, before.seconds, timings))
       if (before.spans.size > 0)
         this.#rounding = Math.max(this.#rounding ?? 0, playlistRounding(before.spans, before.seconds))
     }
-    this.#before = { n, seconds, spans }
+    this.#previous = { n, seconds, spans: timings }
   }
 
   /** Call after the last segment. Throws source_incomplete if it was truncated. */
   end(): void {
-    if (this.#before === null) return
-    const { n, seconds, spans } = this.#before
+    if (this.#previous === null) return
+    const { n, seconds, spans: timings } = this.#previous
     // Nothing can be checked if the timing is unknown, or if no stream was readable in this segment or any before it.
-    if (spans === null || (spans.size === 0 && this.#rounding === null)) return
+    if (timings === null || (timings.size === 0 && this.#rounding === null)) return
     // RFC 8216, 4.3.2.1: the nearest whole number or the next.
     const usual = (this.#rounds ?? Number.isInteger(seconds)) ? 1 : 0
-    requireComplete(n, missingAtEnd(spans, seconds, this.#rounding ?? usual))
+    requireComplete(n, missingAtEnd(timings, seconds, this.#rounding ?? usual))
   }
 }
 

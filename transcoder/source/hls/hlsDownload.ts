@@ -28,8 +28,8 @@ export interface HlsDownloadOptions {
   directory: string
   signal: AbortSignal
   /** Milliseconds without a new segment after which a live event without an end is given up. */
-  patienceMs?: number
-  slow?: MinimumRateOptions
+  eventIdleMs?: number
+  minimumRate?: MinimumRateOptions
 }
 
 const EVENT_IDLE_MS = 120_000
@@ -47,30 +47,30 @@ const MAX_INIT_BYTES = 1024 * 1024
 
 /** Waits until a live event has ended: only complete events are transcoded. */
 export async function waitForEndedPlaylist(
-  door: Pick<TaskClient, 'fetchHls'>,
+  taskClient: Pick<TaskClient, 'fetchHls'>,
   options: HlsDownloadOptions,
 ): Promise<HlsDescription> {
-  const { signal, patienceMs = EVENT_IDLE_MS } = options
+  const { signal, eventIdleMs = EVENT_IDLE_MS } = options
   let count = -1
   let since = 0
   for (;;) {
-    const found = await door.fetchHls(signal)
+    const found = await taskClient.fetchHls(signal)
     if (found.ended) return found
     const now = performance.now()
     const segments = found.tracks.reduce((sum, track) => sum + track.segments.length, 0)
     if (segments !== count) [count, since] = [segments, now]
-    if (now - since > patienceMs) {
-      const why = `The source is an event that has not ended, and nothing was added to it for ${patienceMs / 1000} s.`
+    if (now - since > eventIdleMs) {
+      const why = `The source is an event that has not ended, and nothing was added to it for ${eventIdleMs / 1000} s.`
       throw new TaskError('source_incomplete', why, { details: { segments } })
     }
     // RFC 8216, 6.3.4: wait half of the target duration if the playlist has not changed.
-    await sleep(Math.min(patienceMs, 10_000, Math.max(250, found.target_seconds * 500)), signal)
+    await sleep(Math.min(eventIdleMs, 10_000, Math.max(250, found.target_seconds * 500)), signal)
   }
 }
 
 /** All tracks in parallel, the resources of each in order. */
 export async function downloadTracks(
-  door: Pick<TaskClient, 'fetchHlsResource'>,
+  taskClient: Pick<TaskClient, 'fetchHlsResource'>,
   description: HlsDescription,
   options: HlsDownloadOptions,
 ): Promise<DiscontinuityPeriod[][]> {
@@ -78,10 +78,10 @@ export async function downloadTracks(
   const signal = AbortSignal.any([options.signal, failed.signal])
   const keys = new Map<number, Promise<Uint8Array>>()
   const share = isSinglePeriod(description) ? DISK_SHARE : DISK_SHARE_JOINED
-  const room = await DiskQuota.open(options.directory, { share, mostBytes: Number.POSITIVE_INFINITY })
-  const shared = { door, digest: description.playlist_digest, keys, room, ...options, signal }
+  const quota = await DiskQuota.open(options.directory, { share, maxBytes: Number.POSITIVE_INFINITY })
+  const shared = { taskClient, playlistDigest: description.playlist_digest, keys, quota, ...options, signal }
   const work = description.tracks.map((track, index) =>
-    downloadTrack({ ...shared, rate: new MinimumRate(options.slow) }, track, index).catch((error: unknown) => {
+    downloadTrack({ ...shared, rate: new MinimumRate(options.minimumRate) }, track, index).catch((error: unknown) => {
       failed.abort(error)
       throw error
     }),
@@ -100,31 +100,31 @@ function isSinglePeriod({ tracks }: HlsDescription): boolean {
 }
 
 interface DownloadContext extends HlsDownloadOptions {
-  door: Pick<TaskClient, 'fetchHlsResource'>
-  digest: string
+  taskClient: Pick<TaskClient, 'fetchHlsResource'>
+  playlistDigest: string
   keys: Map<number, Promise<Uint8Array>>
-  room: DiskQuota
+  quota: DiskQuota
   /** The rate check of this track. */
   rate: MinimumRate
 }
 
 async function downloadTrack(context: DownloadContext, track: HlsTrack, index: number): Promise<DiscontinuityPeriod[]> {
-  const made: DiscontinuityPeriod[] = []
+  const periods: DiscontinuityPeriod[] = []
   let file: FileHandle | null = null
   let end = 0
   let before: HlsSegment | null = null
-  let continuity = new ContinuityCheck(track.integer_durations)
+  let check = new ContinuityCheck(track.integer_durations)
   let tracks: Tracks = new Map()
   try {
     for (const [n, segment] of track.segments.entries()) {
       if (before === null || segment.discontinuity || segment.map !== before.map) {
-        continuity.end()
-        continuity = new ContinuityCheck(track.integer_durations)
+        check.end()
+        check = new ContinuityCheck(track.integer_durations)
         await file?.close()
-        const path = join(context.directory, `track-${index}-${made.length}`)
+        const path = join(context.directory, `track-${index}-${periods.length}`)
         file = await open(path, 'w')
         end = 0
-        made.push({ path, kind: 'mpegts', seconds: 0, ticks: null })
+        periods.push({ path, kind: 'mpegts', seconds: 0, ticks: null })
         const map = segment.map === null ? undefined : track.maps[segment.map]
         tracks = new Map()
         if (map) {
@@ -132,33 +132,33 @@ async function downloadTrack(context: DownloadContext, track: HlsTrack, index: n
           tracks = tracksOf(await readInitSegment(path))
         }
       }
-      const stretch = made.at(-1)!
-      stretch.seconds += segment.seconds
+      const period = periods.at(-1)!
+      period.seconds += segment.seconds
       const hasMap = segment.map !== null
-      const piece = { name: `${index}/segments/${n}`, ...segment }
-      const media: SegmentState = { stretch, hasMap, tracks, spans: null }
-      const size = await downloadResource(context, file!, end, piece, media)
-      if (stretch.kind === 'mpegts' && (size - end) % PACKET !== 0) {
+      const resource = { name: `${index}/segments/${n}`, ...segment }
+      const media: SegmentState = { period, hasMap, tracks, timings: null }
+      const size = await downloadResource(context, file!, end, resource, media)
+      if (period.kind === 'mpegts' && (size - end) % PACKET !== 0) {
         throw new TaskError('source_incomplete', `Segment ${n + 1} of the source is cut: it ends within a packet.`)
       }
-      continuity.push(n + 1, segment.seconds, media.spans)
+      check.push(n + 1, segment.seconds, media.timings)
       end = size
       before = segment
     }
-    continuity.end()
+    check.end()
   } finally {
     await file?.close()
   }
-  return made
+  return periods
 }
 
 interface SegmentState {
-  stretch: DiscontinuityPeriod
+  period: DiscontinuityPeriod
   hasMap: boolean
   /** The tracks of fragmented MP4. */
   tracks: Tracks
   /** Known once the segment was downloaded. */
-  spans: Timings
+  timings: Timings
 }
 
 /** Writes one resource at `from`; a retry overwrites a failed try. Returns the position of its end. */
@@ -166,42 +166,42 @@ async function downloadResource(
   context: DownloadContext,
   file: FileHandle,
   from: number,
-  piece: { name: string; key: number | null; iv: string | null; seconds?: number },
+  resource: { name: string; key: number | null; iv: string | null; seconds?: number },
   media: SegmentState | null,
 ): Promise<number> {
-  const { door, digest, signal, room, rate } = context
-  const mostBytes = RESOURCE_BYTES + (piece.seconds ?? 0) * MAX_BYTES_PER_SECOND
+  const { taskClient, playlistDigest, signal, quota, rate } = context
+  const mostBytes = RESOURCE_BYTES + (resource.seconds ?? 0) * MAX_BYTES_PER_SECOND
   let written = 0
-  const key = piece.key === null ? null : await keyOf(context, piece.key)
+  const key = resource.key === null ? null : await keyOf(context, resource.key)
   let asked = performance.now()
-  return door.fetchHlsResource(`${digest}/${piece.name}`, signal, async (body) => {
+  return taskClient.fetchHlsResource(`${playlistDigest}/${resource.name}`, signal, async (body) => {
     await file.truncate(from)
-    room.release(written)
+    quota.release(written)
     written = 0
     const coming = rate.throttleCheck(body, asked)
     asked = performance.now()
-    const clear = key === null ? coming : decryptAes128(coming, key, piece.iv ?? '')
+    const clear = key === null ? coming : decryptAes128(coming, key, resource.iv ?? '')
     let at = from
     let reader: TsTimingReader | FragmentTimingReader | null = null
-    for await (const chunk of media === null ? clear : detectKind(clear, media.stretch, media.hasMap, from === 0)) {
+    for await (const chunk of media === null ? clear : detectKind(clear, media.period, media.hasMap, from === 0)) {
       if (media !== null) reader ??= timingReaderFor(media)
       reader?.push(chunk)
       written += chunk.length
       if (written > mostBytes)
         throw new TaskError('source_too_large', `A piece of the source has no end: ${written} bytes were read.`)
-      await room.reserve(chunk.length)
+      await quota.reserve(chunk.length)
       await file.write(chunk, 0, chunk.length, at)
       at += chunk.length
     }
     if (at === from) throw new TaskError('source_incomplete', 'A piece of the source is empty.')
-    if (media !== null) media.spans = reader?.end() ?? null
+    if (media !== null) media.timings = reader?.end() ?? null
     return at
   })
 }
 
-function timingReaderFor({ stretch, tracks }: SegmentState): TsTimingReader | FragmentTimingReader | null {
-  if (stretch.kind === 'mpegts') return new TsTimingReader()
-  return stretch.kind === 'mp4' ? new FragmentTimingReader(tracks) : null
+function timingReaderFor({ period, tracks }: SegmentState): TsTimingReader | FragmentTimingReader | null {
+  if (period.kind === 'mpegts') return new TsTimingReader()
+  return period.kind === 'mp4' ? new FragmentTimingReader(tracks) : null
 }
 
 /** Reads an initialisation section, up to the size limit. */
@@ -222,7 +222,7 @@ async function readInitSegment(path: string): Promise<Uint8Array> {
  */
 async function* detectKind(
   chunks: AsyncIterable<Uint8Array>,
-  stretch: DiscontinuityPeriod,
+  period: DiscontinuityPeriod,
   hasMap: boolean,
   first: boolean,
 ): AsyncGenerator<Uint8Array> {
@@ -237,25 +237,25 @@ async function* detectKind(
   if (kind === null) {
     throw new TaskError('source_not_media', 'A segment of the source is not media: neither a transport stream nor MP4.')
   }
-  if (first || hasMap) stretch.kind = kind
-  else if (kind !== stretch.kind) throw new TaskError('source_damaged', 'The segments of the source are of two kinds.')
+  if (first || hasMap) period.kind = kind
+  else if (kind !== period.kind) throw new TaskError('source_damaged', 'The segments of the source are of two kinds.')
   const all = (async function* () {
     if (head.length > 0) yield head
     yield* { [Symbol.asyncIterator]: () => iterator }
   })()
-  yield* kind === 'audio' ? withoutId3Tag(all, (ticks) => (stretch.ticks ??= ticks)) : all
+  yield* kind === 'audio' ? withoutId3Tag(all, (ticks) => (period.ticks ??= ticks)) : all
 }
 
 function keyOf(context: DownloadContext, n: number): Promise<Uint8Array> {
   const known = context.keys.get(n)
   if (known) return known
-  const made = context.door.fetchHlsResource(`${context.digest}/keys/${n}`, context.signal, async (body) => {
+  const loading = context.taskClient.fetchHlsResource(`${context.playlistDigest}/keys/${n}`, context.signal, async (body) => {
     const chunks: Uint8Array[] = []
     for await (const chunk of body) chunks.push(chunk)
     const key = Buffer.concat(chunks)
     if (key.length !== 16) throw new TaskError('source_damaged', 'A key of the source is not 16 bytes long.')
     return key
   })
-  context.keys.set(n, made)
-  return made
+  context.keys.set(n, loading)
+  return loading
 }

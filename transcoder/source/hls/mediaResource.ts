@@ -57,22 +57,22 @@ export async function* withoutId3Tag(
   chunks: AsyncIterable<Uint8Array>,
   onTicks: (ticks: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  let held = Buffer.alloc(0)
-  let wanted: number | null = ID3_HEADER
+  let buffered = Buffer.alloc(0)
+  let bytesNeeded: number | null = ID3_HEADER
   for await (const chunk of chunks) {
-    if (wanted === null) {
+    if (bytesNeeded === null) {
       yield chunk
       continue
     }
-    held = Buffer.concat([held, chunk])
-    if (wanted === ID3_HEADER && held.length >= ID3_HEADER) wanted = id3TagBytes(held)
-    if (held.length < wanted) continue
-    const ticks = id3Timestamp(held.subarray(0, wanted))
+    buffered = Buffer.concat([buffered, chunk])
+    if (bytesNeeded === ID3_HEADER && buffered.length >= ID3_HEADER) bytesNeeded = id3TagBytes(buffered)
+    if (buffered.length < bytesNeeded) continue
+    const ticks = id3Timestamp(buffered.subarray(0, bytesNeeded))
     if (ticks !== null) onTicks(ticks)
-    if (held.length > wanted) yield held.subarray(wanted)
-    wanted = null
+    if (buffered.length > bytesNeeded) yield buffered.subarray(bytesNeeded)
+    bytesNeeded = null
   }
-  if (wanted !== null && held.length > 0) yield held
+  if (bytesNeeded !== null && buffered.length > 0) yield buffered
 }
 
 /** ID3v2.4, 3.1: 28 bits, seven to a byte. 0 = there is no tag. */

@@ -32,7 +32,7 @@ describe('pipe outputs', () => {
     const take = (index: number) => async (stream: AsyncIterable<Buffer>) => {
       for await (const chunk of stream) texts[index] = (texts[index] ?? '') + chunk.toString()
     }
-    const result = await runFfmpeg(programs(both), [], { cwd: tempDir.path, takers: [take(0), take(1)] })
+    const result = await runFfmpeg(programs(both), [], { cwd: tempDir.path, pipeReaders: [take(0), take(1)] })
     expect([result.ended, result.code, ...texts]).toEqual(['exit', 0, 'first', 'second'])
   })
   test('a pipe reader that fails ends the process with its own error', async () => {
@@ -40,7 +40,7 @@ describe('pipe outputs', () => {
     const take = async (stream: AsyncIterable<Buffer>) => {
       for await (const chunk of stream) throw new Error(`no room for ${chunk.length > 0}`)
     }
-    await expect(runFfmpeg(programs(endless), [], { cwd: tempDir.path, takers: [take] })).rejects.toThrow(
+    await expect(runFfmpeg(programs(endless), [], { cwd: tempDir.path, pipeReaders: [take] })).rejects.toThrow(
       'no room for true',
     )
   })
@@ -54,7 +54,7 @@ test('a SIGKILL from outside is an error of its own, of ffmpeg and of ffprobe', 
   }
   const error = { name: 'EngineError', reason: 'killed' }
   await expect(runFfmpeg(programs(killed), [], { cwd: tempDir.path })).rejects.toMatchObject(error)
-  await expect(runFfmpeg(programs(killed), [], { cwd: tempDir.path, takers: [take] })).rejects.toMatchObject(error)
+  await expect(runFfmpeg(programs(killed), [], { cwd: tempDir.path, pipeReaders: [take] })).rejects.toMatchObject(error)
   await expect(runFfprobe(programs(killed), [], { cwd: tempDir.path })).rejects.toMatchObject(error)
 })
 
@@ -133,7 +133,7 @@ describe('running', () => {
       cwd: tempDir.path,
       stallMs: 300,
       onProgress: () => (begun = true),
-      isHeld: () => !begun,
+      isBlocked: () => !begun,
     })
     expect(result).toMatchObject({ ended: 'stalled', progress: { frame: 7 } })
   })
@@ -141,8 +141,8 @@ describe('running', () => {
   test('one that is held back is not stuck, for as long as it is', async () => {
     const stuck = await script('held', 'while :; do echo frame=7; echo progress=continue; done')
     let asked = 0
-    const isHeld = () => (asked += 1) < 3
-    const result = await runFfmpeg(programs(stuck), [], { cwd: tempDir.path, stallMs: 50, isHeld })
+    const isBlocked = () => (asked += 1) < 3
+    const result = await runFfmpeg(programs(stuck), [], { cwd: tempDir.path, stallMs: 50, isBlocked })
     expect(result.ended).toBe('stalled')
     expect(asked).toBe(3)
   })
@@ -265,8 +265,8 @@ describe('how it ended', () => {
 
 test('exit code 255 within a moment is a separate error, not the CPU limit', () => {
   const ending = { code: 255, signal: null, stderr: 'x: Operation not permitted' }
-  expect(explainExit({ ...ending, mayLackCpu: false })?.code).toBe('encoder_failed')
-  expect(explainExit({ ...ending, mayLackCpu: true })?.code).toBe('deadline_exceeded')
+  expect(explainExit({ ...ending, mayHaveReachedCpuLimit: false })?.code).toBe('encoder_failed')
+  expect(explainExit({ ...ending, mayHaveReachedCpuLimit: true })?.code).toBe('deadline_exceeded')
 })
 
 describe('finding the programs', () => {

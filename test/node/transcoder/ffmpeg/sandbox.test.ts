@@ -22,7 +22,7 @@ let report: SandboxReport
 let own: Workspace
 beforeAll(async () => {
   const opened = await probeSandbox(await testFfmpeg(), tempDir.path)
-  sandbox = opened.cell
+  sandbox = opened.sandbox
   report = opened.report
   own = await openWorkspace(tempDir.path, sandbox.user)
 })
@@ -30,7 +30,7 @@ afterAll(async () => await own.remove())
 
 /** A malicious program. */
 const attack = (script: string, options: Partial<RunOptions> = {}) =>
-  runFfmpeg({ ...shell, cell: sandbox }, ['-c', script, 'sh'], { cwd: own.cwd, stallMs: 30_000, ...options })
+  runFfmpeg({ ...shell, sandbox }, ['-c', script, 'sh'], { cwd: own.cwd, stallMs: 30_000, ...options })
 const verdict = async (script: string, options: Partial<RunOptions> = {}) => {
   const result = await attack(script, options)
   return explainExit(result)?.code ?? result.stderr
@@ -75,7 +75,7 @@ test('where there is no util-linux, nothing is lost but what it does, and that i
       no_network_for_local_files: 'unshare (util-linux) is not installed',
       lower_priority: 'nice is not installed',
     })
-    expect(sandboxedCommand(bare.cell, '/f', ['-x'], { limits: defaultLimits, cwd: '/a/cwd' })).toEqual(['/f', '-x'])
+    expect(sandboxedCommand(bare.sandbox, '/f', ['-x'], { limits: defaultLimits, cwd: '/a/cwd' })).toEqual(['/f', '-x'])
   } finally {
     vi.unstubAllEnvs()
   }
@@ -92,7 +92,7 @@ test('a measure that works alone but not with the others is left out and reporte
     expect(opened.report.missing['no_network_for_local_files']).toBe('it does not hold beside the rest')
     expect(opened.report.in_force).toContain('cpu_time')
     expect(opened.report.in_force).not.toContain('no_network_for_local_files')
-    expect(opened.cell.offline).toBeNull()
+    expect(opened.sandbox.noNetworkCommand).toBeNull()
   } finally {
     vi.unstubAllEnvs()
   }
@@ -103,11 +103,11 @@ test('order of the wrappers: network namespace outermost, resource limits next t
     prlimit: '/bin/prlimit',
     setpriv: '/bin/setpriv',
     privileges: ['--no-new-privs', '--reuid', '7'],
-    humble: ['/bin/nice', '-n', '5'],
-    offline: ['/bin/unshare', '--net', '--'],
+    niceCommand: ['/bin/nice', '-n', '5'],
+    noNetworkCommand: ['/bin/unshare', '--net', '--'],
     user: { uid: 7, gid: 7 },
     memoryBytes: 9,
-    processes: 3,
+    maxProcesses: 3,
   }
   const limits = { ...defaultLimits, fileBytes: 0, cpuSeconds: 1.2 }
   expect(sandboxedCommand(whole, '/f', ['-i', 'file:/w/a/x'], { limits, cwd: '/w/a/cwd' }).join(' ')).toBe(
@@ -123,12 +123,12 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
   test('that burns time ends at the limit of the processor, as the job that it is', async () => {
     expect(await verdict('while :; do :; done', { limits: { cpuSeconds: 1 } })).toBe('deadline_exceeded')
     const endless = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=s=640x360', '-f', 'null', '-']
-    const real = await runFfmpeg({ ...(await testFfmpeg()), cell: sandbox }, endless, {
+    const real = await runFfmpeg({ ...(await testFfmpeg()), sandbox }, endless, {
       cwd: own.cwd,
       limits: { cpuSeconds: 1 },
     })
     expect(explainExit(real)?.code).toBe('deadline_exceeded')
-    const probing = runFfprobe({ ...shell, cell: sandbox }, ['-c', 'while :; do :; done'], {
+    const probing = runFfprobe({ ...shell, sandbox }, ['-c', 'while :; do :; done'], {
       cwd: own.cwd,
       limits: { cpuSeconds: 1 },
     })
@@ -138,7 +138,7 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
   test('that fills the disk ends at the size of a file, and writes none where it has none to write', async () => {
     const big = join(own.out, 'big')
     const fill = 'exec dd if=/dev/zero of=../out/big bs=65536 count=1000 conv=notrunc'
-    expect(await verdict(fill, { creates: [big], limits: { fileBytes: 1_000_000 } })).toBe('output_too_large')
+    expect(await verdict(fill, { outputFiles: [big], limits: { fileBytes: 1_000_000 } })).toBe('output_too_large')
     expect((await stat(big)).size).toBeLessThanOrEqual(1_000_000)
     expect((await attack('echo x > ../out/new')).signal ?? 'refused').toMatch(/SIGXFSZ|refused/)
     expect(await readFile(join(own.out, 'new'), 'utf8').catch(() => '')).toBe('')
@@ -162,7 +162,7 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
   })
 
   test('on the network from a run on local files reaches nothing', async (context) => {
-    if (sandbox.offline === null) return skipTest(context, report.missing['no_network_for_local_files']!)
+    if (sandbox.noNetworkCommand === null) return skipTest(context, report.missing['no_network_for_local_files']!)
     let hits = 0
     const trap = createServer((socket) => {
       hits++
@@ -171,11 +171,11 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
     await once(trap, 'listening')
     const { port } = trap.address() as AddressInfo
     const connect = ['-nostdin', '-v', 'error', '-i', `tcp://127.0.0.1:${port}`, '-f', 'null', '-']
-    const programs = { ...(await testFfmpeg()), cell: sandbox }
+    const programs = { ...(await testFfmpeg()), sandbox }
     const result = await runFfmpeg(programs, connect, { cwd: own.cwd })
     expect([result.code === 0, hits]).toEqual([false, 0])
     // The same command connects when the sandbox does not cut it off.
-    await runFfmpeg({ ...programs, cell: { ...sandbox, offline: null } }, connect, { cwd: own.cwd })
+    await runFfmpeg({ ...programs, sandbox: { ...sandbox, noNetworkCommand: null } }, connect, { cwd: own.cwd })
     expect(hits).toBe(1)
     trap.close()
   })
@@ -199,7 +199,7 @@ describe.runIf(isRoot && process.platform === 'linux')('as a user of its own, an
       'ln -s /etc/passwd ../out/link; ln -f /etc/hostname ../out/hard; rm ../out/given; mv ../out/given x; touch x ../x ../out/x',
       'kill -9 $PPID; echo out > ../out/given; id -u >&2',
     ].join('\n')
-    const { stderr, code } = await attack(script, { creates: [given] })
+    const { stderr, code } = await attack(script, { outputFiles: [given] })
     expect(code).toBe(0)
     expect(stderr).not.toContain('CANARY')
     expect(stderr).toMatch(new RegExp(`^${sandbox.user?.uid}$`, 'm'))
@@ -211,7 +211,7 @@ describe.runIf(isRoot && process.platform === 'linux')('as a user of its own, an
   test('by forking meets the number of its processes', async () => {
     const few = { ...sandbox, processes: 20 }
     const bomb = 'i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done; echo all >&2'
-    const result = await runFfmpeg({ ...shell, cell: few }, ['-c', bomb], { cwd: own.cwd })
+    const result = await runFfmpeg({ ...shell, sandbox: few }, ['-c', bomb], { cwd: own.cwd })
     expect(result.stderr).not.toContain('all')
     expect(explainExit(result)?.code).toBe('encoder_failed')
   })

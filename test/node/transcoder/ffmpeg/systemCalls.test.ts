@@ -24,9 +24,9 @@ let runs = 0
 beforeAll(async () => {
   clip = await makeSourceClip(fixtures, 1)
   strace = await findOnPath('strace')
-  const { cell: sandbox } = await probeSandbox(fixtures.engine, fixtures.workDir)
+  const { sandbox } = await probeSandbox(fixtures.engine, fixtures.workDir)
   // strace writes a file too, so there is no file size limit, and no separate user.
-  engine = { ...fixtures.engine, cell: { ...sandbox, user: null, privileges: [], prlimit: null } }
+  engine = { ...fixtures.engine, sandbox: { ...sandbox, user: null, privileges: [], prlimit: null } }
 })
 
 /** Programs that log the system calls with a file or an address. */

@@ -18,16 +18,16 @@ test('the tracks of an initialisation section, and from when to when their fragm
   const film = await readFile(tempDir.file('film.mp4'))
   const at = film.indexOf('moof', 0, 'latin1') - 4
   const tracks = tracksOf(film.subarray(0, at))
-  expect([...tracks.values()].map(({ isSound }) => isSound)).toEqual([false, true])
+  expect([...tracks.values()].map(({ isAudio }) => isAudio)).toEqual([false, true])
   const reader = new FragmentTimingReader(tracks)
   for (let from = at; from < film.length; from += 777) reader.push(film.subarray(from, from + 777))
   const [picture, audio] = [...reader.end()!.values()]
-  expect(picture).toMatchObject({ first: 0, isSound: false })
-  expect(audio).toMatchObject({ first: 0, isSound: true })
+  expect(picture).toMatchObject({ first: 0, isAudio: false })
+  expect(audio).toMatchObject({ first: 0, isAudio: true })
   // The duration of the last frame is the muxer's guess.
-  expect(Math.abs(picture!.last + picture!.lastStep! - 2 * 90_000)).toBeLessThan(3600)
+  expect(Math.abs(picture!.last + picture!.lastDuration! - 2 * 90_000)).toBeLessThan(3600)
   // Frames of 1,024 samples, and the priming frame before the first audio.
-  expect(Math.abs(audio!.last + audio!.lastStep! - 2 * 90_000)).toBeLessThanOrEqual(2 * 1920)
+  expect(Math.abs(audio!.last + audio!.lastDuration! - 2 * 90_000)).toBeLessThanOrEqual(2 * 1920)
 })
 
 test('nothing is said where the section cannot be read, or holds the first fragments itself', async () => {

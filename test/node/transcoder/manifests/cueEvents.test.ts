@@ -19,7 +19,7 @@ const PERIOD = 2 ** 33
 
 /** A cue that arrived at `at` and splices at `pts` seconds of the presentation. */
 function cueOf(at: number, section: Uint8Array): Cue {
-  return { section, shift: -ORIGIN, place: { by: 'clock', ticks: at * 90_000 } }
+  return { section, shift: -ORIGIN, position: { by: 'clock', ticks: at * 90_000 } }
 }
 const source = (seconds: number) => (ORIGIN + seconds * 90_000) % PERIOD
 const brief = (cues: Cue[]) =>

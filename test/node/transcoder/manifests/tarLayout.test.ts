@@ -43,7 +43,7 @@ it('is read by tar to the same bytes, with long and foreign names', async () => 
   expect(stderr).toBe('')
   for (const [path, content] of members) {
     expect((await readFile(join(directory, path))).equals(content)).toBe(true)
-    const { offset, bytes: length } = layout.spans.get(path)!
+    const { offset, bytes: length } = layout.ranges.get(path)!
     expect(bytes.subarray(offset, offset + length).equals(content)).toBe(true)
   }
 })
@@ -55,8 +55,8 @@ it('has members beyond 8 GiB', async () => {
   const header = layout.header('large.ts', size)
   await file.write(header, 0, header.length, 0)
   const next = layout.header('small', 4)
-  await file.write(next, 0, next.length, layout.spans.get('small')!.offset - next.length)
-  await file.write('abcd', layout.spans.get('small')!.offset)
+  await file.write(next, 0, next.length, layout.ranges.get('small')!.offset - next.length)
+  await file.write('abcd', layout.ranges.get('small')!.offset)
   const end = layout.end()
   await file.write(end, 0, end.length, layout.bytes - end.length)
   await file.close()

@@ -22,7 +22,7 @@ function tarOf({ video, audio, text }: Presentation): TarIndex {
     if (track.kind !== 'text') add(`${track.directory}/${track.init!.uri}`, track.init!.bytes)
     for (const { uri, bytes } of track.segments) add(`${track.directory}/${uri}`, bytes)
   }
-  return { name: 'my film.tar', spans }
+  return { name: 'my film.tar', ranges: spans }
 }
 
 const made = examplePresentation({ thumbnails: null })
@@ -37,20 +37,22 @@ test('playlists keep the rules', () => {
 })
 
 test('a file that the tar does not have is refused', () => {
-  const spans = new Map([...tar.spans].filter(([path]) => path !== 'audio_1/job-1-2/00003.m4s'))
-  expect(() => tarMediaPlaylist(made.audio[1]!, made, { ...tar, spans })).toThrow('no audio_1/job-1-2/00003.m4s')
+  const spans = new Map([...tar.ranges].filter(([path]) => path !== 'audio_1/job-1-2/00003.m4s'))
+  expect(() => tarMediaPlaylist(made.audio[1]!, made, { ...tar, ranges: spans })).toThrow(
+    'no audio_1/job-1-2/00003.m4s',
+  )
 })
 
 describe('ranges', () => {
   test.each([...made.video, ...made.audio])('of $id are its files, in HLS and in DASH', (track) => {
     const hls = HLS.parse(documents.get(`tar_${track.id}.m3u8`)!) as HLS.types.MediaPlaylist
     const dash = parseMpdTracks(documents.get('tar.mpd')!).get(track.id)!
-    const expected = track.segments.map(({ uri }) => tar.spans.get(`${track.directory}/${uri}`)!)
+    const expected = track.segments.map(({ uri }) => tar.ranges.get(`${track.directory}/${uri}`)!)
     expect(hls.segments.map(({ uri, byterange }) => [uri, byterange])).toEqual(
       expected.map(({ offset, bytes }) => ['my%20film.tar', { offset, length: bytes }]),
     )
     expect(hls.segments[0]!.map?.byterange).toEqual({
-      offset: tar.spans.get(`${track.directory}/${track.init!.uri}`)!.offset,
+      offset: tar.ranges.get(`${track.directory}/${track.init!.uri}`)!.offset,
       length: track.init!.bytes,
     })
     expect(dash.segments.map(({ resolvedUri, byterange }) => [resolvedUri, byterange])).toEqual(
@@ -60,7 +62,7 @@ describe('ranges', () => {
 
   test('of a key frame lie inside of its segment', () => {
     const hls = HLS.parse(documents.get('tar_video_0_iframes.m3u8')!) as HLS.types.MediaPlaylist
-    const { offset } = tar.spans.get('video_0/job-1-2/00001.m4s')!
+    const { offset } = tar.ranges.get('video_0/job-1-2/00001.m4s')!
     expect(hls.segments[1]!.byterange).toEqual({ offset: offset + 300_000, length: 60_000 })
   })
 })

@@ -15,7 +15,7 @@ const cues = [cue(1, 2, 'FIRST'), cue(5.5, 6.5, 'OVER'), cue(12, 13, 'THIRD')]
 
 test('a cue over a boundary is in both segments, on the clock of the segments; a segment without text is a file too', () => {
   const spans = [0, 6000, 12_000, 18_000].map((start) => ({ start, duration: 6000 }))
-  const { segments, whole } = webvttFiles({ cues }, spans, 900_000)
+  const { segments, fullFile: whole } = webvttFiles({ cues }, spans, 900_000)
   const map = 'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:900000,LOCAL:00:00:00.000'
   const over = '00:00:05.500 --> 00:00:06.500\nOVER'
   expect(segments).toEqual([
@@ -53,7 +53,7 @@ test('a track for each channel, its segments as long as the video’s, each file
       (video.segments[index]!.start + video.segments[index]!.duration) / video.timescale,
       3,
     )
-    expect(files.find(({ path }) => path === `captions/CC1/${uri}`)?.payload).toMatchObject({ bytes, sha256 })
+    expect(files.find(({ path }) => path === `captions/CC1/${uri}`)?.content).toMatchObject({ bytes, sha256 })
   }
   expect(new Set(files.map(({ path }) => path)).size).toBe(2 * (segments.length + 1))
   expect(files.every(({ path }) => path.includes('/job-1/'))).toBe(true)

@@ -350,7 +350,7 @@ describe('the log', () => {
     const context = fixtures.context()
     const ended = runTask(runRequest(taskApi), context)
     await taskApi.waitFor(() => taskApi.beats.some(({ transcoded }) => transcoded > 0))
-    act(context.halt)
+    act(context.controller)
     await ended
     expect(taskApi.fails).toEqual([{ reason }])
     const { commands, lines } = taskApi.logs.at(-1)!

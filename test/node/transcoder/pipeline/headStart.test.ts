@@ -81,15 +81,15 @@ test('where the task kept it waiting for too long, another ffprobe is asked', as
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no more of an attempt is used
     const attempt = {
       engine,
-      gateway,
+      loopback: gateway,
       workspace: { cwd: bench.directory, out: bench.directory },
-      halt,
+      controller: halt,
     } as unknown as Attempt
     const start = new HeadStart(attempt, 0)
     expect((await start.probe(null)).formats).toContain('mp4')
     // The first run was ended before it had read anything.
     expect(runs).toEqual([null, 0])
-    expect(await start.pictures(null)).toBeNull()
+    expect(await start.elementaryStream(null)).toBeNull()
     expect(halt.signal.aborted).toBe(false)
   } finally {
     await gateway.close()

@@ -452,7 +452,7 @@ test('values above the limits are left out, since the task API would refuse the 
     engine: fixtures.engine,
     workspace: { cwd: '/', out: '/' },
     log: { warn: (message: string) => void lines.push(message) },
-    halt: new AbortController(),
+    controller: new AbortController(),
   }
   const plan = {
     outputs: [{ path: 'a.mp4', container: 'mp4', video: { captions: false, frameRate: { num: 25, den: 1 } } }],

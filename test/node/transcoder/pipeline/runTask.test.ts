@@ -253,7 +253,7 @@ describe('failure is reported once, by its code', () => {
     taskApi.source = { bytes: ts }
     taskApi.task = describeTask({ container: 'ts' })
     const context = fixtures.context()
-    context.source = { ...context.source, rangeBytes: 64 * 1024, giveUpMs: 30, seenBytes: 0 }
+    context.source = { ...context.source, rangeBytes: 64 * 1024, retryForMs: 30, maxCacheBytes: 0 }
     // The probe gets everything; the encode, which must read again, meets the gap.
     taskApi.faults.plan = () => {
       taskApi.faults.input = ({ request, response }) => {
@@ -365,7 +365,7 @@ describe('failure is reported once, by its code', () => {
     await rm(join(fixtures.workDir, kept), { recursive: true })
 
     taskApi.task = describeTask({ container: 'mp4' })
-    await runTask(runRequest(taskApi), { ...keeping, halt: new AbortController() })
+    await runTask(runRequest(taskApi), { ...keeping, controller: new AbortController() })
     expect(taskApi.finished).not.toBeNull()
     await expectClean()
   })
@@ -379,7 +379,7 @@ describe('being ended from outside, in the middle of an encode', () => {
     const ended = runTask(runRequest(taskApi), context)
     await taskApi.waitFor(running)
     expect(await findFfmpegProcesses(fixtures.workDir)).not.toEqual([])
-    return { ended, halt: context.halt }
+    return { ended, halt: context.controller }
   }
 
   test('cancel, by a heartbeat reply: ffmpeg has ended before the task API is informed', async () => {
@@ -427,7 +427,7 @@ describe('being ended from outside, in the middle of an encode', () => {
   })
 
   test('an attempt whose heartbeats get no reply ends by itself, with its ffmpeg', async () => {
-    const { ended } = await startLong({ unheardMs: 0 })
+    const { ended } = await startLong({ heartbeatTimeoutMs: 0 })
     taskApi.faults.progress = ({ response }) => {
       response.destroy()
       return true

@@ -27,8 +27,8 @@ function taken(position: number, starts: readonly number[], end = 5): RecordedRe
     keys: [],
   }))
   const own = plan.packaging!.renditions[position]!
-  const rest = { directory: '', timescale, codecs: [], codecPrivateData: '', soundEnds: [] }
-  return { rendition: own, form: 'cmaf', taken: { init: null, segments }, ...rest }
+  const rest = { directory: '', timescale, codecs: [], codecPrivateData: '', audioEnds: [] }
+  return { rendition: own, form: 'cmaf', recorded: { init: null, segments }, ...rest }
 }
 
 function verdict(...all: RecordedRendition[]): string {
@@ -79,14 +79,14 @@ test('multiplexed audio in transport streams may outlast the video', () => {
     { ...spec, packaging: packagingSpec({ hls: true, segmentSeconds: 2, preferTransportStream: true }), gopSeconds: 1 },
     media,
   )
-  const all = [0, 1].map((position) => ({ ...taken(position, grid), form: 'ts' as const, soundEnds: [6000] }))
+  const all = [0, 1].map((position) => ({ ...taken(position, grid), form: 'ts' as const, audioEnds: [6000] }))
   const renditions = all.map((each, at) => ({ ...each, rendition: muxed.packaging!.renditions[at]! }))
   expect(renditions[0]!.rendition.audio).toHaveLength(1)
   requireCompleteSegments(muxed, renditions, media, 0)
-  const short = renditions.map((each, at) => ({ ...each, taken: taken(at, grid, 4.5).taken }))
+  const short = renditions.map((each, at) => ({ ...each, recorded: taken(at, grid, 4.5).recorded }))
   expect(() => requireCompleteSegments(muxed, short, media, 0)).toThrow('4.500 s instead of 5')
-  const silent = (soundEnds: number[]) => () =>
-    requireCompleteSegments(muxed, [{ ...renditions[0]!, soundEnds }, renditions[1]!], media, 0)
+  const silent = (audioEnds: number[]) => () =>
+    requireCompleteSegments(muxed, [{ ...renditions[0]!, audioEnds }, renditions[1]!], media, 0)
   expect(silent([5960])).not.toThrow()
   expect(silent([4900])).toThrow('Sound 1 of video_0 (ts) lasts 4.900 s instead of 6.000 s.')
   expect(silent([])).toThrow('Sound 1 of video_0 (ts) is missing.')

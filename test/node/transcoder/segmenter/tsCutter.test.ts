@@ -11,7 +11,7 @@ import { locateEngine, type Engine } from '../../../../transcoder/ffmpeg/locate.
 import { readPcr } from '../../../../transcoder/formats/mpegts/clock.ts'
 import { continuityCounter, pidOf } from '../../../../transcoder/formats/mpegts/packet.ts'
 import type { Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
-import { FormatError } from '../../../../transcoder/formats/streamError.ts'
+import { FormatError } from '../../../../transcoder/formats/formatError.ts'
 import { TsCutter } from '../../../../transcoder/segmenter/cutters/tsCutter.ts'
 import { TailCutter } from '../../../../transcoder/segmenter/cutters/tailCutter.ts'
 import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
@@ -77,8 +77,8 @@ it('starts every segment with PAT, PMT and a frame with a PCR', async () => {
     [4, 1, 25],
   ])
   expect(cutter.codecs).toEqual(['avc1.64000b', 'mp4a.40.2'])
-  expect(cutter.soundEnds).toHaveLength(1)
-  expect(Math.abs(cutter.soundEnds[0]! / 90_000 - 5)).toBeLessThan(0.025)
+  expect(cutter.audioEnds).toHaveLength(1)
+  expect(Math.abs(cutter.audioEnds[0]! / 90_000 - 5)).toBeLessThan(0.025)
   for (const { bytes, frames } of segments) {
     const [pat, pmt, picture] = [...packets(bytes)]
     expect([pidOf(pat!), pidOf(pmt!), pidOf(picture!)]).toEqual([0, 0x1000, 0x100])
@@ -140,7 +140,7 @@ it('cuts separate audio near the video boundaries, on the video clock', async ()
   ])
 })
 
-describe.each(['clock', 'picture'] as const)('cues at every frame, placed by %s', (by) => {
+describe.each(['clock', 'frame'] as const)('cues at every frame, placed by %s', (by) => {
   const at = (frame: number) =>
     cueAtSeconds(frame / 25, spliceInsert({ eventId: frame + 100, out: true, pts: null }), by)
 
@@ -171,7 +171,7 @@ describe.each(['clock', 'picture'] as const)('cues at every frame, placed by %s'
 it('puts what comes before the first frame into the first segment', () => {
   const { segments } = cutSegments(
     new TsCutter(cadence, 'video', ORIGIN),
-    insertCues(muxed, [cueAtSeconds(0, spliceInsert({ eventId: 9, out: true, pts: null }), 'picture')], 600),
+    insertCues(muxed, [cueAtSeconds(0, spliceInsert({ eventId: 9, out: true, pts: null }), 'frame')], 600),
   )
   expect(scanCues(segments[0]!.bytes).cues).toHaveLength(1)
   const [pat, pmt] = [...packets(segments[0]!.bytes)]

@@ -81,7 +81,7 @@ describe('POST /run', () => {
 
   test('a new task waits while the end of the previous one is being reported, because the Worker frees the slot before it answers', async () => {
     await post('/run', request('a'))
-    started[0]!.outlook.ending()
+    started[0]!.outlook.onCommitting()
     const [second, again] = [post('/run', request('b')), post('/run', request('b'))]
     // Enough time for a refusal to arrive.
     for (let n = 0; n < 5; n++) expect(await health()).toMatchObject({ task_id: 'a' })
@@ -161,7 +161,7 @@ describe('while stopping', () => {
 
   test('an attempt that fits goes on, its repeated message too; a newer one of its task ends it and is refused', async () => {
     await post('/run', request('a'))
-    started[0]!.outlook.predict(() => 10)
+    started[0]!.outlook.setEstimator(() => 10)
     const stopped = control.stop(600)
     expect((await post('/run', request('b'))).status).toBe(503)
     expect((await post('/run', request('a'))).status).toBe(202)
@@ -175,7 +175,7 @@ describe('while stopping', () => {
 
   test('it can still be cancelled, and is returned on a second signal', async () => {
     await post('/run', request('a'))
-    started[0]!.outlook.predict(() => 10)
+    started[0]!.outlook.setEstimator(() => 10)
     const stopped = control.stop(600)
     control.hurry()
     const { promise: halted, resolve } = Promise.withResolvers<void>()
@@ -195,7 +195,7 @@ describe('before it is known what ffmpeg can do', () => {
     expect(await health()).toEqual({ state: 'preparing', version: '1.2.3', ffmpeg: null })
     expect((await post('/run', request('a'))).status).toBe(202)
     expect(await health()).toMatchObject({ state: 'busy', ffmpeg: null })
-    engine.resolve({ version: 'n7.0', cell: { in_force: ['environment'], missing: {} } })
+    engine.resolve({ version: 'n7.0', sandbox: { in_force: ['environment'], missing: {} } })
     await engine.promise
     expect(await health()).toMatchObject({ state: 'busy', ffmpeg: 'n7.0', sandbox: { in_force: ['environment'] } })
   })

@@ -5,32 +5,36 @@ import type { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { createLog } from '../../../../transcoder/log.ts'
 
 const view = {
-  ending: false,
-  restSeconds: 100 as number | null,
-  leftSeconds: 840,
-  unknownSeconds: 0,
-  patienceSeconds: 15,
-  promised: false,
+  isCommitting: false,
+  remainingSeconds: 100 as number | null,
+  secondsUntilDeadline: 840,
+  unknownForSeconds: 0,
+  maxUnknownSeconds: 15,
+  wasGranted: false,
 }
 
 test.each([
   ['a short rest', {}, 'finish'],
-  ['a rest that just fits', { restSeconds: 762 }, 'finish'],
-  ['a rest that would fit without a margin', { restSeconds: 800 }, 'give_back'],
-  ['a rest that does not fit', { restSeconds: 5000 }, 'give_back'],
-  ['the same once it was let go on: a small miss', { restSeconds: 900, promised: true }, 'finish'],
-  ['a clear miss', { restSeconds: 1100, promised: true }, 'give_back'],
-  ['a rest that is not known yet', { restSeconds: null, unknownSeconds: 14 }, 'wait'],
-  ['a rest that stays unknown', { restSeconds: null, unknownSeconds: 15 }, 'give_back'],
+  ['a rest that just fits', { remainingSeconds: 762 }, 'finish'],
+  ['a rest that would fit without a margin', { remainingSeconds: 800 }, 'give_back'],
+  ['a rest that does not fit', { remainingSeconds: 5000 }, 'give_back'],
+  ['the same once it was let go on: a small miss', { remainingSeconds: 900, wasGranted: true }, 'finish'],
+  ['a clear miss', { remainingSeconds: 1100, wasGranted: true }, 'give_back'],
+  ['a rest that is not known yet', { remainingSeconds: null, unknownForSeconds: 14 }, 'wait'],
+  ['a rest that stays unknown', { remainingSeconds: null, unknownForSeconds: 15 }, 'give_back'],
   [
     'nothing that goes on, though it was let go on',
-    { restSeconds: null, unknownSeconds: 15, promised: true },
+    { remainingSeconds: null, unknownForSeconds: 15, wasGranted: true },
     'give_back',
   ],
-  ['an end that is being told', { restSeconds: null, unknownSeconds: 100, ending: true }, 'finish'],
-  ['the end of the time', { restSeconds: 1, leftSeconds: 0, promised: true }, 'give_back'],
-  ['the end of the time, its end being told', { leftSeconds: -1, ending: true, promised: true }, 'give_back'],
-  ['no time at all', { restSeconds: 0, leftSeconds: 0 }, 'give_back'],
+  ['an end that is being told', { remainingSeconds: null, unknownForSeconds: 100, isCommitting: true }, 'finish'],
+  ['the end of the time', { remainingSeconds: 1, secondsUntilDeadline: 0, wasGranted: true }, 'give_back'],
+  [
+    'the end of the time, its end being told',
+    { secondsUntilDeadline: -1, isCommitting: true, wasGranted: true },
+    'give_back',
+  ],
+  ['no time at all', { remainingSeconds: 0, secondsUntilDeadline: 0 }, 'give_back'],
 ] as const)('%s', (_name, change, verdict) => {
   expect(decideDrain({ ...view, ...change }).verdict).toBe(verdict)
 })
@@ -40,27 +44,27 @@ test.each([
  */
 async function play(rest: (second: number) => number | null, endsAt = Infinity) {
   const lines: Record<string, unknown>[] = []
-  const ended = Promise.withResolvers<void>()
+  const done = Promise.withResolvers<void>()
   let second = 0
   let haltedAt: number | null = null
   const attempt: DrainableAttempt = {
-    halt: new AbortController(),
-    ending: false,
-    rest: () => {
+    controller: new AbortController(),
+    isCommitting: false,
+    remainingSeconds: () => {
       // Called once per check.
-      if (++second >= endsAt) ended.resolve()
+      if (++second >= endsAt) done.resolve()
       return rest(second)
     },
-    ended: ended.promise,
+    done: done.promise,
   }
-  attempt.halt.signal.addEventListener('abort', () => {
+  attempt.controller.signal.addEventListener('abort', () => {
     haltedAt = second
-    ended.resolve()
+    done.resolve()
   })
   const log = createLog((line) => void lines.push(JSON.parse(line) as Record<string, unknown>))
-  const hurry = new AbortController().signal
-  await drain(attempt, { seconds: 840, hurry, log, everyMs: 0, now: () => second * 1000 })
-  const abort = attempt.halt.signal.reason as AttemptAbort | undefined
+  const urgentSignal = new AbortController().signal
+  await drain(attempt, { seconds: 840, urgentSignal, log, everyMs: 0, now: () => second * 1000 })
+  const abort = attempt.controller.signal.reason as AttemptAbort | undefined
   return { haltedAt, reason: abort?.kind, why: abort?.why, lines }
 }
 

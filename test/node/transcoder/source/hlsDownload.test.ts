@@ -132,7 +132,7 @@ describe('AES-128', () => {
 })
 
 describe('an event that still runs', () => {
-  const options = { directory: '/nowhere', signal: new AbortController().signal, patienceMs: 100 }
+  const options = { directory: '/nowhere', signal: new AbortController().signal, eventIdleMs: 100 }
 
   test('is waited for while segments are added', async () => {
     let asked = 0

@@ -100,12 +100,12 @@ describe('a task API without faults', () => {
     const openKeeping = async () => {
       const directory = await mkdtemp(join(tmpdir(), 'seen-test-'))
       cleanups.push(() => rm(directory, { recursive: true }))
-      const seenFile = join(directory, 'seen')
-      return { ...(await open({ bytes }, { ...quick, seenFile })), seenFile }
+      const cacheFile = join(directory, 'seen')
+      return { ...(await open({ bytes }, { ...quick, cacheFile })), seenFile: cacheFile }
     }
 
     test('is not asked for again, whichever part of it', async () => {
-      const { door, gateway, seenFile } = await openKeeping()
+      const { door, gateway, seenFile: cacheFile } = await openKeeping()
       expect(await read(gateway.url, 'bytes=100000-150000')).toEqual(bytes.subarray(100_000, 150_001))
       expect(await read(gateway.url, 'bytes=120000-130000')).toEqual(bytes.subarray(120_000, 130_001))
       const asked = door.inputRanges.length
@@ -116,7 +116,7 @@ describe('a task API without faults', () => {
       expect(await read(gateway.url, 'bytes=65000-')).toEqual(bytes.subarray(65_000))
       expect(door.inputRanges).toHaveLength(askedForAll)
       await gateway.close()
-      await expect(stat(seenFile)).rejects.toMatchObject({ code: 'ENOENT' })
+      await expect(stat(cacheFile)).rejects.toMatchObject({ code: 'ENOENT' })
     })
 
     test('is not cached for other readers when it is the last one', async () => {
@@ -131,9 +131,9 @@ describe('a task API without faults', () => {
     })
 
     test('is asked for again where the disk lost it', async () => {
-      const { gateway, seenFile } = await openKeeping()
+      const { gateway, seenFile: cacheFile } = await openKeeping()
       expect(await read(gateway.url)).toEqual(bytes)
-      await truncate(seenFile, 70_000)
+      await truncate(cacheFile, 70_000)
       expect(await read(gateway.url)).toEqual(bytes)
       expect(gateway.integrity().complete).toBe(true)
     })
@@ -235,7 +235,7 @@ describe('a task API with faults', () => {
   })
 
   test('an error of the task API that lasts cuts the body off and becomes the error of the attempt', async () => {
-    const { door, gateway, failures } = await open({ bytes }, { ...quick, giveUpMs: 20 })
+    const { door, gateway, failures } = await open({ bytes }, { ...quick, retryForMs: 20 })
     door.faults.input = ({ response, n }) => {
       if (n < 3) return false
       sendJson(response, 502, { error: { code: 'source_unreachable', message: 'The store does not answer.' } })
@@ -259,7 +259,7 @@ describe('a task API with faults', () => {
   }
 
   test('a source that is unreachable from the start fails soon, with the error of the task API', async () => {
-    const { door, gateway, failures } = await open({ bytes }, { ...quick, giveUpMs: 600_000, elsewhereMs: 20 })
+    const { door, gateway, failures } = await open({ bytes }, { ...quick, retryForMs: 600_000, upstreamMs: 20 })
     door.faults.input = away('source_unreachable')
     await expect(gateway.open()).rejects.toMatchObject({ code: 'source_unreachable', permanent: false })
     expect(failures).toMatchObject([{ message: 'It is source_unreachable.' }])
@@ -267,14 +267,14 @@ describe('a task API with faults', () => {
   })
 
   test('and what it asks for is passed on to the queue', async () => {
-    const { door, gateway } = await open({ bytes }, { ...quick, giveUpMs: 600_000, elsewhereMs: 20 })
+    const { door, gateway } = await open({ bytes }, { ...quick, retryForMs: 600_000, upstreamMs: 20 })
     door.faults.input = away('source_unreachable', () => false, '17')
     await expect(gateway.open()).rejects.toMatchObject({ details: { status: 500, retry_after: 17 } })
     expect(door.counts.get('input')).toBe(1)
   })
 
   test('a source that goes away when it is open is waited for', async () => {
-    const { door, gateway } = await open({ bytes }, { ...quick, giveUpMs: 600_000, elsewhereMs: 0 })
+    const { door, gateway } = await open({ bytes }, { ...quick, retryForMs: 600_000, upstreamMs: 0 })
     await gateway.open()
     let left = 20
     door.faults.input = away('source_unreachable', () => left-- <= 0)
@@ -284,7 +284,7 @@ describe('a task API with faults', () => {
   test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
     '%s: another try is made until it has lasted, then the job ends with it',
     async (code) => {
-      const { door, gateway } = await open({ bytes }, { ...quick, giveUpMs: 1, elsewhereMs: 1, lastingMs: 30 })
+      const { door, gateway } = await open({ bytes }, { ...quick, retryForMs: 1, upstreamMs: 1, connectionRetryMs: 30 })
       door.faults.input = away(code)
       await expect(gateway.open()).rejects.toMatchObject({ code, permanent: true, message: `It is ${code}.` })
       expect(door.counts.get('input')).toBeGreaterThan(1)
@@ -292,7 +292,7 @@ describe('a task API with faults', () => {
   )
 
   test('a source that refuses and comes back in time is read as if nothing had been', async () => {
-    const { door, gateway } = await open({ bytes }, { ...quick, giveUpMs: 1, elsewhereMs: 1 })
+    const { door, gateway } = await open({ bytes }, { ...quick, retryForMs: 1, upstreamMs: 1 })
     let left = 10
     door.faults.input = away('connection_refused', () => left-- <= 0)
     expect(await read(gateway.url)).toEqual(bytes)
@@ -319,7 +319,7 @@ describe('a task API with faults', () => {
 })
 
 describe('a source that drips', () => {
-  const slow = { slowMs: 150, leastBytesPerSecond: 20_000 }
+  const slow = { windowMs: 150, minBytesPerSecond: 20_000 }
 
   test('is given up, however faithfully each byte comes', async () => {
     const { door, gateway, failures } = await open({ bytes }, { ...quick, ...slow })
@@ -340,7 +340,7 @@ describe('a source that drips', () => {
   })
 
   test('a slow reader is not a stalled source', async () => {
-    const { gateway, failures } = await open({ bytes }, { ...quick, slowMs: 200, leastBytesPerSecond: 100 })
+    const { gateway, failures } = await open({ bytes }, { ...quick, windowMs: 200, minBytesPerSecond: 100 })
     const body = (await fetch(gateway.url)).body!
     let size = 0
     for await (const chunk of body) {

@@ -4,7 +4,7 @@ import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { retry, TransientError, RetryState, type RetryPolicy } from '../../../../transcoder/taskApi/retry.ts'
 
-const patience: RetryPolicy = { totalMs: 60_000, elsewhereMs: 8000, backoff: { baseMs: 1000, maxMs: 1000 } }
+const patience: RetryPolicy = { totalMs: 60_000, upstreamMs: 8000, backoff: { baseMs: 1000, maxMs: 1000 } }
 
 function failure(code: JobErrorCode, elsewhere = true, retryAfterMs: number | null = null): TransientError {
   return new TransientError(new TaskError(code, `It is ${code}.`), retryAfterMs, elsewhere)
@@ -32,7 +32,7 @@ test('what the service says is away elsewhere is given back soon, before there i
   expect(givenUp(() => failure('source_unreachable'))).toBeLessThanOrEqual(8)
   expect(givenUp(() => failure('source_unreachable'))).toBeGreaterThan(3)
   // With work that would be lost, and if the service itself is unavailable, it waits a minute.
-  expect(givenUp(() => failure('source_unreachable'), { elsewhereMs: undefined })).toBeGreaterThan(55)
+  expect(givenUp(() => failure('source_unreachable'), { upstreamMs: undefined })).toBeGreaterThan(55)
   expect(givenUp(() => failure('source_unreachable', false))).toBeGreaterThan(55)
 })
 
@@ -42,7 +42,7 @@ test.each(['host_not_found', 'connection_refused', 'tls_failed'] as const)(
     const second = givenUp(() => failure(code))
     expect(second).toBeGreaterThanOrEqual(59)
     expect(second).toBeLessThanOrEqual(60)
-    expect(givenUp(() => failure(code), { totalMs: 120_000, elsewhereMs: undefined })).toBe(second)
+    expect(givenUp(() => failure(code), { totalMs: 120_000, upstreamMs: undefined })).toBe(second)
     expect(givenUp((at) => (at < 50 ? failure(code) : null))).toBe(null)
   },
 )

@@ -123,7 +123,7 @@ test.each([
   ['tls_failed', true],
 ])('%s of a store is an error only after it has lasted', async (code, permanent) => {
   const options = { base: taskApi.url, taskId: 't-1', token: taskApi.token, backoff: { baseMs: 1, maxMs: 2 } }
-  const hasty = new TaskClient({ ...options, lastingMs: 30 })
+  const hasty = new TaskClient({ ...options, connectionRetryMs: 30 })
   taskApi.faults.uploads = ({ response }) => {
     sendJson(response, 502, { error: { code, message: 'It is so.' } })
     return true
@@ -138,7 +138,7 @@ test.each([
 
 test('a store that is away when the plan is made is waited for in the queue, not here', async () => {
   const options = { base: taskApi.url, taskId: 't-1', token: taskApi.token, backoff: { baseMs: 1, maxMs: 2 } }
-  const hasty = new TaskClient({ ...options, elsewhereMs: 20 })
+  const hasty = new TaskClient({ ...options, upstreamMs: 20 })
   taskApi.faults.plan = ({ response }) => {
     sendJson(response, 502, { error: { code: 'output_unreachable', message: 'It is away.' } })
     return true

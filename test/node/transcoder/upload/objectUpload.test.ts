@@ -47,8 +47,8 @@ function upload(finality: WriteMode): ObjectUpload {
     backoff: { baseMs: 1, maxMs: 2 },
   })
   return new ObjectUpload(file, { path: 'a.ts', content_type: 'video/mp2t', expected_size: 100 * MIB }, finality, {
-    door: client,
-    lanes: limiter,
+    taskClient: client,
+    limiter,
     signal: abort.signal,
     onFailure: (error) => failures.push(error),
   })

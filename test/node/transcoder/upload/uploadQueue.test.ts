@@ -33,10 +33,10 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-function outbox(options: { inFlight?: number; largestPut?: number } = {}): UploadQueue {
+function outbox(options: { maxInFlight?: number; maxPutBytes?: number } = {}): UploadQueue {
   return new UploadQueue({
-    door: client,
-    lanes: limiter,
+    taskClient: client,
+    limiter,
     signal: abort.signal,
     onFailure: (error) => failures.push(error),
     ...options,
@@ -44,25 +44,25 @@ function outbox(options: { inFlight?: number; largestPut?: number } = {}): Uploa
 }
 
 let made = 0
-async function payload(bytes: Buffer): Promise<StoredBytes> {
+async function storedBytes(bytes: Buffer): Promise<StoredBytes> {
   made += 1
   const segmentBuffer = new SegmentBuffer(join(directory, `${made}`))
   for (let at = 0; at < bytes.length; at += 60_000) await segmentBuffer.write(bytes.subarray(at, at + 60_000))
-  return segmentBuffer.end()
+  return segmentBuffer.finish()
 }
 /** The n-th segment, named as in the job's first attempt. */
 const segment = (n: number) => `out/video_0/j-1-1/${String(n).padStart(5, '0')}.m4s`
-const parcel = (path: string, held: StoredBytes) => ({ path, contentType: 'video/mp4', profile: 0, payload: held })
+const item = (path: string, held: StoredBytes) => ({ path, contentType: 'video/mp4', profile: 0, content: held })
 
 test('small objects never touch the disk; large ones are gone from it once they are stored', async () => {
   const queue = outbox()
-  queue.enqueue(parcel(segment(1), await payload(pseudoRandomBytes(100 * KIB))))
+  queue.enqueue(item(segment(1), await storedBytes(pseudoRandomBytes(100 * KIB))))
   expect(await readdir(directory)).toEqual([])
   const large = pseudoRandomBytes(3000 * KIB)
-  const held = await payload(large)
+  const held = await storedBytes(large)
   expect(held.sha256).toBe(sha256(large))
   expect(await readdir(directory)).toHaveLength(1)
-  queue.enqueue(parcel(segment(2), held))
+  queue.enqueue(item(segment(2), held))
   expect(await queue.drain()).toEqual([])
   expect(taskApi.outputs.get(segment(2))!.equals(large)).toBe(true)
   expect(await readdir(directory)).toEqual([])
@@ -72,8 +72,8 @@ test('small objects never touch the disk; large ones are gone from it once they 
 test('an object above the request limit is sent as a multipart upload, and is part of the commit', async () => {
   const bytes = pseudoRandomBytes(3000 * KIB)
   taskApi.partSize = 1000 * KIB
-  const box = outbox({ largestPut: 2000 * KIB })
-  box.enqueue(parcel(segment(1), await payload(bytes)))
+  const box = outbox({ maxPutBytes: 2000 * KIB })
+  box.enqueue(item(segment(1), await storedBytes(bytes)))
   const objects = await box.drain()
   expect(objects).toMatchObject([{ path: segment(1), size: bytes.length, sha256: sha256(bytes), role: 'media' }])
   expect(objects[0]!.parts).toHaveLength(3)
@@ -86,11 +86,11 @@ test('queue space is free again as soon as a segment is stored', async () => {
     if (n > 1) await gate.promise
     return false
   }
-  const box = outbox({ inFlight: 2 })
+  const box = outbox({ maxInFlight: 2 })
   await box.waitForCapacity()
-  for (const n of [1, 2]) box.enqueue(parcel(segment(n), await payload(pseudoRandomBytes(10))))
+  for (const n of [1, 2]) box.enqueue(item(segment(n), await storedBytes(pseudoRandomBytes(10))))
   await box.waitForCapacity()
-  box.enqueue(parcel(segment(3), await payload(pseudoRandomBytes(10))))
+  box.enqueue(item(segment(3), await storedBytes(pseudoRandomBytes(10))))
   const waiting = box.waitForCapacity().then(() => 'room')
   expect(box.isFull).toBe(true)
   expect(await Promise.race([waiting, Promise.resolve('none')])).toBe('none')
@@ -105,40 +105,40 @@ test('a permanent error is reported once, and thrown to every waiting caller', a
     sendJson(response, 403, { error: { code: 'output_forbidden', message: 'no' } })
     return true
   }
-  const box = outbox({ inFlight: 1 })
-  box.enqueue(parcel(segment(1), await payload(pseudoRandomBytes(10))))
+  const box = outbox({ maxInFlight: 1 })
+  box.enqueue(item(segment(1), await storedBytes(pseudoRandomBytes(10))))
   await expect(box.waitForCapacity()).rejects.toMatchObject({ code: 'output_forbidden' })
   await expect(box.drain()).rejects.toMatchObject({ code: 'output_forbidden' })
   expect(failures).toHaveLength(1)
 })
 
 test('tar members are written in order; a member that waits for another stream blocks no other upload', async () => {
-  const box = outbox({ inFlight: 1 })
+  const box = outbox({ maxInFlight: 1 })
   const request = { path: 'show.tar', content_type: 'application/x-tar', expected_size: 1e6 }
   taskApi.partSize = 300 * KIB
-  const tar = new TarUpload({ door: client, lanes: limiter, signal: abort.signal, outbox: box, request, streams: 2 })
+  const tar = new TarUpload({ taskClient: client, limiter, signal: abort.signal, uploads: box, request, streams: 2 })
   const bytes = ['a1', 'a2', 'a3', 'b1'].map((_name, index) => pseudoRandomBytes(700 * KIB, index + 1))
-  const [a1, a2, a3, b1] = await Promise.all(bytes.map(payload))
+  const [a1, a2, a3, b1] = await Promise.all(bytes.map(storedBytes))
   // The first stream is far ahead; its first member is written, the others wait on disk and do not count.
-  tar.addSegment(0, [{ path: 'a1', payload: a1! }])
+  tar.addSegment(0, [{ path: 'a1', content: a1! }])
   // It was stored as a separate object meanwhile, which must not remove it from disk.
-  box.enqueue(parcel(segment(2), a2!))
-  tar.addSegment(0, [{ path: 'a2', payload: a2! }])
-  tar.addSegment(0, [{ path: 'a3', payload: a3! }])
+  box.enqueue(item(segment(2), a2!))
+  tar.addSegment(0, [{ path: 'a2', content: a2! }])
+  tar.addSegment(0, [{ path: 'a3', content: a3! }])
   await box.waitForCapacity()
   expect(await readdir(directory)).toHaveLength(3)
-  tar.addSegment(1, [{ path: 'b1', payload: b1! }])
+  tar.addSegment(1, [{ path: 'b1', content: b1! }])
   tar.endStream(1)
   tar.endStream(0)
   const object = await tar.finish([])
   await box.drain()
-  expect([...tar.layout.spans.keys()]).toEqual(['a1', 'b1', 'a2', 'a3'])
+  expect([...tar.layout.ranges.keys()]).toEqual(['a1', 'b1', 'a2', 'a3'])
   expect(await readdir(directory)).toEqual([])
   const parts = [...taskApi.uploads.values()][0]!.parts
   const whole = Buffer.concat(object.parts.map(({ n }) => parts.get(n)!))
   expect([whole.length, sha256(whole)]).toEqual([object.size, object.sha256])
   for (const [index, name] of ['a1', 'a2', 'a3', 'b1'].entries()) {
-    const { offset, bytes: length } = tar.layout.spans.get(name)!
+    const { offset, bytes: length } = tar.layout.ranges.get(name)!
     expect(whole.subarray(offset, offset + length).equals(bytes[index]!)).toBe(true)
   }
 })

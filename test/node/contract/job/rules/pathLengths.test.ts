@@ -269,7 +269,7 @@ function documents(packaging: PackagingPlan): string[] {
   const spans = new Map<string, { offset: number; bytes: number }>()
   const tarIndex = {
     name: 'x.tar',
-    spans: { get: (path: string) => spans.get(path) ?? { offset: 0, bytes: 1 } } as never,
+    ranges: { get: (path: string) => spans.get(path) ?? { offset: 0, bytes: 1 } } as never,
   }
   return [
     ...hlsObjects(whole),

@@ -168,7 +168,7 @@ describe('every name that ffprobe prints', () => {
       const plan = planJob(spec, media, programs.features)
       const outputs = [0, 1].map((index) => `${clip}_${videoCodec}_${index}.mp4`)
       const args = ffmpegArgs(plan, { input: `file:${clip}`, inputFlags: fileInputFlags(), outputs, threads: 0 })
-      const { ended, code, stderr } = await runFfmpeg(programs, args, { cwd: tempDir.path, creates: outputs })
+      const { ended, code, stderr } = await runFfmpeg(programs, args, { cwd: tempDir.path, outputFiles: outputs })
       expect({ ended, code }, stderr).toEqual({ ended: 'exit', code: 0 })
       const hdr = `bt2020nc bt2020 ${transfer} tv`
       const isHdr =

@@ -12,14 +12,14 @@ import {
 
 const [VIDEO, AUDIO] = [256, 257]
 /** From and to in seconds, as timestamps of units that last `step`. */
-const span = (from: number, to: number, step: number, isSound = false): StreamTiming => ({
+const span = (from: number, to: number, maxInterval: number, isAudio = false): StreamTiming => ({
   first: from * 90_000,
-  last: (to - step) * 90_000,
-  step: step * 90_000,
-  lastStep: null,
-  isSound,
-  isOpen: false,
-  startsInside: false,
+  last: (to - maxInterval) * 90_000,
+  maxInterval: maxInterval * 90_000,
+  lastDuration: null,
+  isAudio,
+  isUnitIncomplete: false,
+  startsMidUnit: false,
   counters: null,
 })
 const both = (from: number, picturesTo: number, soundTo: number) =>
@@ -70,10 +70,10 @@ test('a clock that begins anew in between is none', () => {
 
 test('an audio PES without its announced bytes is truncated; one that continues in the next segment is not', () => {
   const spans = both(10, 12, 12)
-  spans.set(AUDIO, { ...spans.get(AUDIO)!, isOpen: true })
+  spans.set(AUDIO, { ...spans.get(AUDIO)!, isUnitIncomplete: true })
   expect(missingSeconds(spans, 2, next)).toBeGreaterThan(0)
   expect(missingAtEnd(spans, 2, 0)).toBeGreaterThan(0)
-  const inside = new Map(next).set(AUDIO, { ...next.get(AUDIO)!, startsInside: true })
+  const inside = new Map(next).set(AUDIO, { ...next.get(AUDIO)!, startsMidUnit: true })
   expect(missingSeconds(spans, 2, inside)).toBe(0)
 })
 
@@ -87,7 +87,7 @@ test('the last one is as long as the playlist says, as exactly as it said so bef
 test('the last segment may be as long as its audio, which must be complete', () => {
   const spans = both(10, 11.8, 12)
   expect(missingAtEnd(spans, 2, 0)).toBeCloseTo(0.2, 6)
-  const exact = new Map(spans).set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.24 * 90_000 })
+  const exact = new Map(spans).set(AUDIO, { ...spans.get(AUDIO)!, lastDuration: 0.24 * 90_000 })
   expect(missingAtEnd(exact, 2, 0)).toBe(0)
   expect(missingAtEnd(exact, 2.1, 0)).toBeCloseTo(0.3, 6)
 })
@@ -146,10 +146,13 @@ describe('the duration of the last audio frame', () => {
   test('reports one short missing unit where units are long', () => {
     const spans = both(10, 12, 12)
     // The last received unit lasts 0.12 s, and so would a missing one.
-    spans.set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.12 * 90_000 })
+    spans.set(AUDIO, { ...spans.get(AUDIO)!, lastDuration: 0.12 * 90_000 })
     expect(missingSeconds(spans, 2, next)).toBeCloseTo(0.12, 6)
     // With an estimated duration, half a unit is tolerated; with a counted one, nothing.
-    const shorter = new Map(both(10, 12, 11.9)).set(AUDIO, { ...span(10, 11.9, 0.24, true), lastStep: 0.24 * 90_000 })
+    const shorter = new Map(both(10, 12, 11.9)).set(AUDIO, {
+      ...span(10, 11.9, 0.24, true),
+      lastDuration: 0.24 * 90_000,
+    })
     expect(missingSeconds(shorter, 2, next)).toBeCloseTo(0.1, 6)
     expect(missingSeconds(both(10, 12, 11.9), 2, next)).toBe(0)
   })

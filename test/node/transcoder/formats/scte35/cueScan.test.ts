@@ -205,7 +205,7 @@ describe('injecting', () => {
   ].map((cue) => ({
     ...cue,
     // The stream's clock is 5 s behind its frames.
-    place: { by: 'clock' as const, ticks: cue.place.ticks - 5 * S },
+    position: { by: 'clock' as const, ticks: cue.position.ticks - 5 * S },
   }))
 
   test('the same bytes, whatever the chunks', () => {

@@ -41,7 +41,7 @@ const cues = [
   cueAtSeconds(0.4, spliceInsert({ eventId: 1001, out: true, pts: 3.04 * S, breakTicks: 2 * S, autoReturn: true })),
   cueAtSeconds(1.2, timeSignal(3.6 * S, { descriptors: segmentation(1002, 0x34, 0.6 * S) })),
   cueAtSeconds(2, timeSignal(1, { encrypted: true })),
-  cueAtSeconds(4.2, spliceInsert({ eventId: 1003, out: false, pts: null }), 'picture'),
+  cueAtSeconds(4.2, spliceInsert({ eventId: 1003, out: false, pts: null }), 'frame'),
 ]
 
 beforeAll(async () => {
@@ -193,7 +193,7 @@ test('a run that is cancelled leaves nothing behind', async () => {
   taskApi.task = { ...task, config: { ...task.config, scte35_passthough: true } }
   const run = runTask(runRequest(taskApi), context)
   await taskApi.waitFor(() => taskApi.counts.get('plan') === 1)
-  context.halt.abort(new AttemptAbort('cancelled'))
+  context.controller.abort(new AttemptAbort('cancelled'))
   await run
   expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
   expect(await fixtures.workDirEntries()).toEqual([])

@@ -33,7 +33,7 @@ describe('a body without an end', () => {
       return true
     }
     const context = fixtures.context()
-    await runTask(runRequest(taskApi), { ...context, settings: { ...context.settings, maxUnsizedBytes: 40 * MIB } })
+    await runTask(runRequest(taskApi), { ...context, settings: { ...context.settings, maxUnknownSizeBytes: 40 * MIB } })
     expect(taskApi.fails).toMatchObject([
       { reason: 'failed', error: { code: 'source_too_large', details: { room_bytes: 40 * MIB } } },
     ])
@@ -62,7 +62,7 @@ describe('a body without an end', () => {
 })
 
 describe('the disk quota of a source', () => {
-  const options = { share: 0.5, mostBytes: 1000 * MIB }
+  const options = { share: 0.5, maxBytes: 1000 * MIB }
 
   test('is a share of what is free, or the most that is allowed', async () => {
     expect((await DiskQuota.open('/nowhere', options, async () => 100 * MIB)).bytes).toBe(50 * MIB)
@@ -93,9 +93,9 @@ test('a body that drips is given up, and one whose reader is slow is not', async
       yield new Uint8Array(1)
     }
   }
-  const taken = async (slowMs: number, pauseMs: number, busyMs: number): Promise<number> => {
+  const taken = async (windowMs: number, pauseMs: number, busyMs: number): Promise<number> => {
     let bytes = 0
-    for await (const chunk of new MinimumRate({ slowMs, leastBytesPerSecond: 20_000 }).throttleCheck(
+    for await (const chunk of new MinimumRate({ windowMs, minBytesPerSecond: 20_000 }).throttleCheck(
       drops(pauseMs),
       performance.now(),
     )) {

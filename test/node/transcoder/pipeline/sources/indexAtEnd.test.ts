@@ -78,7 +78,7 @@ test.each([true, false])(
       taskApi.task = describeTask({ container: 'mp4' })
       await runTask(runRequest(taskApi), {
         ...fixtures.context(),
-        source: { giveUpMs: 200, backoff: { baseMs: 1, maxMs: 2 } },
+        source: { retryForMs: 200, backoff: { baseMs: 1, maxMs: 2 } },
       })
       expect(taskApi.fails).toMatchObject([{ error: { code: 'source_incomplete' } }])
       expect([taskApi.finished, await fixtures.workDirEntries()]).toEqual([null, []])

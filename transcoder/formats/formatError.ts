@@ -3,7 +3,7 @@
 
 /** A media stream is not as expected: cut off, damaged, or without a key frame where a segment must begin. */
 export class FormatError extends Error {
-  override name = 'StreamError'
+  override name = 'FormatError'
   readonly code: 'damaged' | 'cut off' | 'no key frame'
   constructor(code: FormatError['code'], message: string) {
     super(message)
