@@ -209,7 +209,7 @@ describe.runIf(isRoot && process.platform === 'linux')('as a user of its own, an
   })
 
   test('by forking meets the number of its processes', async () => {
-    const few = { ...sandbox, processes: 20 }
+    const few = { ...sandbox, maxProcesses: 20 }
     const bomb = 'i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done; echo all >&2'
     const result = await runFfmpeg({ ...shell, sandbox: few }, ['-c', bomb], { cwd: own.cwd })
     expect(result.stderr).not.toContain('all')
