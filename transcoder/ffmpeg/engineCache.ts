@@ -39,7 +39,7 @@ export async function writeEngineCache(path: string, engine: Engine): Promise<vo
 /** @throws Error that says why the record is not valid; the programs have to be run then */
 export async function readEngineCache(path: string, env: Record<string, string | undefined>): Promise<Engine> {
   const record = JSON.parse(await readFile(path, 'utf8')) as EngineCache
-  if (record.questions !== (await probeDigest())) throw new Error('it was made by another version of the transcoder')
+  if (record.questions !== (await probeDigest())) throw new Error('another version of the transcoder wrote it')
   for (const name of ['ffmpeg', 'ffprobe'] as const) {
     const here = env[`${name.toUpperCase()}_PATH`] || (await findOnPath(name, env['PATH'] ?? ''))
     if (here !== record.engine[name]) throw new Error(`it is about ${record.engine[name]}, not about ${here}`)

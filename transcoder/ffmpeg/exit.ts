@@ -105,6 +105,6 @@ export function explainExit(ending: ProcessExit): ExitFailure | null {
   const last = ending.stderr.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? ''
   return {
     code: 'encoder_failed',
-    message: `The encoder stopped with code ${ending.code ?? 'unknown'}${last === '' ? '.' : `: ${last}`}`,
+    message: `The encoder exited with code ${ending.code ?? 'unknown'}${last === '' ? '.' : `: ${last}`}`,
   }
 }

@@ -82,9 +82,9 @@ export async function probeSandbox(
     }
     await probeCombined(sandbox, probe, report)
     if (sandbox.user !== null && sandbox.prlimit !== null) report.in_force.push('processes')
-    else report.missing['processes'] = 'counted by user: needs a user of its own and prlimit'
+    else report.missing['processes'] = 'processes are counted per user: this needs a separate user and prlimit'
     report.in_force.sort()
-    report.missing['network'] = 'the source comes over the loopback: no network namespace for what reads it'
+    report.missing['network'] = 'ffmpeg reads the source over loopback, so it runs without a network namespace'
     return { sandbox, report }
   } finally {
     await rm(root, { recursive: true, force: true })
@@ -103,14 +103,14 @@ async function probeCombined(sandbox: Sandbox, probe: Probe, report: SandboxRepo
   if (await probe([], sandbox)) return
   if (sandbox.noNetworkCommand !== null) {
     sandbox.noNetworkCommand = null
-    give(['no_network_for_local_files'], 'it does not hold beside the rest')
+    give(['no_network_for_local_files'], 'it does not work together with the other measures')
     if (await probe([], sandbox)) return
   }
   Object.assign(sandbox, { ...withoutMeasures(sandbox), memoryBytes: sandbox.memoryBytes, processes: 0 })
   const unconditional = new Set(['process_group', 'environment'])
   give(
     report.in_force.filter((name) => !unconditional.has(name)),
-    'the measures do not hold together',
+    'the measures do not work together',
   )
 }
 
@@ -200,9 +200,9 @@ async function probeUser(
   const script = [
     ...reach,
     'echo x > ../mine || exit 6',
-    'if cat ../secret > /dev/null 2>&1; then echo "it reads the files of others" >&2; exit 4; fi',
+    'if cat ../secret > /dev/null 2>&1; then echo "files of other users are readable" >&2; exit 4; fi',
     // In a subshell: a failed redirection ends the shell.
-    'if (: > ../more) 2> /dev/null; then echo "it creates files" >&2; exit 5; fi',
+    'if (: > ../more) 2> /dev/null; then echo "files can be created outside the output files" >&2; exit 5; fi',
     'exit 0',
   ]
   return (await probe(names, candidate, script.join('\n'))) ? user : null

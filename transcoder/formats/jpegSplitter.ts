@@ -26,13 +26,13 @@ export class JpegSplitter {
       this.#bytes = this.#bytes.subarray(this.#at)
       this.#at = 0
     }
-    if (this.#bytes.length > LARGEST) throw new FormatError('damaged', 'A picture is larger than any could be.')
+    if (this.#bytes.length > LARGEST) throw new FormatError('damaged', 'A JPEG exceeds its maximum size.')
     return pictures
   }
 
   /** Throws FormatError where an image is incomplete. */
   end(): void {
-    if (this.#bytes.length > 0) throw new FormatError('cut off', 'The last picture is not whole.')
+    if (this.#bytes.length > 0) throw new FormatError('cut off', 'The last JPEG is truncated.')
   }
 
   /** Moves past the next marker and its segment. Returns the marker's code; null = more bytes are needed. */
@@ -42,7 +42,7 @@ export class JpegSplitter {
     const code = bytes[this.#at + 1]
     if (code === undefined) return null
     if (bytes[this.#at] !== MARKER || (this.#at === 0) !== (code === START))
-      throw new FormatError('damaged', 'What should be a picture is not one.')
+      throw new FormatError('damaged', 'The data is not a JPEG.')
     const isAlone = code === START || code === END
     if (!isAlone && this.#at + 4 > bytes.length) return null
     const length = isAlone ? 0 : (bytes[this.#at + 2]! << 8) | bytes[this.#at + 3]!

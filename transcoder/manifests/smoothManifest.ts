@@ -63,10 +63,10 @@ function endOf(segments: readonly Segment[]): number {
 function levelOf(track: VideoTrack | AudioTrack): SmoothLevel {
   const [, directory, bitrate, stream] = FRAGMENT.exec(track.segments[0]?.uri ?? '') ?? []
   if (directory === undefined || bitrate === undefined || stream === undefined || track.timescale !== SMOOTH_TIMESCALE)
-    throw new Error(`${track.id} is not made of Smooth fragments.`)
+    throw new Error(`${track.id} does not consist of Smooth fragments.`)
   for (const { uri, start } of track.segments)
     if (uri !== directory + smoothFragmentPath(Number(bitrate), stream, start))
-      throw new Error(`The fragment ${uri} begins at ${start}: no client would find it.`)
+      throw new Error(`The fragment ${uri} begins at ${start}, which its address does not say.`)
   return { track, directory, bitrate: Number(bitrate), stream }
 }
 
@@ -74,10 +74,10 @@ function streamIndex(levels: readonly SmoothLevel[]): Xml {
   const [{ track, directory, stream }] = levels as [SmoothLevel]
   const chunks = chunkTimes(track)
   const bitrates = new Set(levels.map(({ bitrate }) => bitrate))
-  if (bitrates.size !== levels.length) throw new Error(`Two levels of ${stream} have one bit rate.`)
+  if (bitrates.size !== levels.length) throw new Error(`Two quality levels of ${stream} have the same bitrate.`)
   for (const level of levels)
     if (chunkTimes(level.track) !== chunks || level.directory !== directory)
-      throw new Error(`${level.track.id} is not cut as ${track.id} is.`)
+      throw new Error(`${level.track.id} and ${track.id} have different segment boundaries.`)
   const shared = {
     Type: track.kind,
     Name: stream,

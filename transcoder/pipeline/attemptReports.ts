@@ -27,7 +27,7 @@ const POST_TIMEOUT_MS = 15_000
 /** Only if the service accepts source reports. Throws only errors that end the attempt. */
 export async function postSource(attempt: Attempt, task: TaskDescription, report: () => SourceReport): Promise<void> {
   if (task.accepts?.source !== true) return
-  await bestEffort(attempt, 'the source could not be told', () =>
+  await bestEffort(attempt, 'the source report could not be sent', () =>
     attempt.taskClient.postSource(
       { source: report() },
       AbortSignal.any([attempt.controller.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]),

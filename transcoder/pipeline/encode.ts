@@ -89,7 +89,7 @@ export async function encode(
   const encoded = await runEncode(attempt, plan, source, extras)
   if (encoded !== 'header too large') return encoded
   // ffmpeg exits with 0 if the space reserved for the header was too small, although the header has overwritten media.
-  attempt.log.warn('the reserved header was too small: encoding again')
+  attempt.log.warn('the reserved space for the mp4 header was too small; encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
   const again = await runEncode(attempt, { ...plan, outputs }, source, { ...extras, segmentPipes: null })
   if (again === 'header too large') throw new TaskError('internal', 'An mp4 without a reserved header reported one.')
@@ -236,7 +236,7 @@ function spawnFfmpeg(
       ? async (stream: Readable) => {
           const late = await multiplexStream(stream, files[index]!, multiplexOptions(plan, output, cues), largestBytes)
           if (late === 0) return
-          log.warn('access units are late in the multiplex', { path: output.path, late })
+          log.warn('access units missed their decoding time', { path: output.path, late })
           onLate?.({ path: output.path, count: late })
         }
       : [],
@@ -271,7 +271,7 @@ const MAX_EXTRA_SECONDS = 600
 
 function requirePlausibleDuration(seconds: number, expected: number | null, controller: AbortController): void {
   if (expected === null || seconds <= expected * MAX_DURATION_FACTOR + MAX_EXTRA_SECONDS) return
-  const why = `The time stamps of the source jump: it lasts ${expected.toFixed(1)} s, and what was made of it ${seconds.toFixed(0)} s.`
+  const why = `The timestamps of the source jump: it lasts ${expected.toFixed(1)} s, and the output ${seconds.toFixed(0)} s.`
   controller.abort(
     new TaskError('source_damaged', why, { details: { expected_seconds: expected, measured_seconds: seconds } }),
   )
@@ -314,7 +314,7 @@ function damagedSource(message: string, cause: unknown): TaskError {
 }
 
 function truncatedSource(cause: unknown): TaskError {
-  return damagedSource('The source is cut off: its index lists more than the file holds.', cause)
+  return damagedSource('The source is cut off: its index lists more data than the file contains.', cause)
 }
 
 function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): void {
@@ -344,7 +344,7 @@ async function hasBrokenReservedHeader(plan: Plan, files: readonly string[]): Pr
     if (output.headerReserveBytes !== null) return true
     throw new TaskError(
       'output_incomplete',
-      `${output.path} is not a whole mp4: ${problem ?? 'its header is at the end'}.`,
+      `${output.path} is not a complete mp4: ${problem ?? 'its header is at the end'}.`,
     )
   }
   return false

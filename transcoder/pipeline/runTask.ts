@@ -487,7 +487,7 @@ async function reportFailure(
   // The next attempt waits for the report of an interrupted one; otherwise the log is complete before the job ends.
   if (kind !== 'interrupted') await logSender.send(LOG_MS)
   await taskClient.postFailure(post, REPORT_MS[kind], new AbortController().signal).catch((error: unknown) => {
-    log.warn('the ending could not be told', { error: redactText(String(error), secrets) })
+    log.warn('the result could not be reported', { error: redactText(String(error), secrets) })
   })
   if (kind === 'interrupted') await logSender.send(FINAL_LOG_MS)
 }

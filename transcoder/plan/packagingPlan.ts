@@ -117,7 +117,7 @@ function needsSeparateAudio(
     code: 'audio_separated',
     field: 'master_variant_mode',
     message:
-      'A video profile carries several audio tracks, between which players of HLS choose only where they are renditions of their own: audio is separate, as with master_variant_mode true.',
+      'A video profile carries several audio tracks, between which HLS players can choose only if they are separate renditions: audio is separate, as with master_variant_mode true.',
   })
   return true
 }

@@ -29,7 +29,7 @@ export interface RecordedRendition {
 /** The rule for where a video rendition's segments end. */
 export function cadenceFor(rendition: RenditionPlan): Cadence {
   const { video, segmentFrames } = rendition
-  if (video === null) throw new TaskError('internal', 'An audio rendition has no pictures to be cut at.')
+  if (video === null) throw new TaskError('internal', 'An audio rendition has no video frames to cut at.')
   return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate }
 }
 

@@ -117,7 +117,7 @@ class SegmentWriter {
 
   async #endSegment(cut: Extract<CutEvent, { kind: 'end' }>): Promise<void> {
     const buffer = this.#buffer
-    if (buffer === null) throw new TaskError('internal', 'A segment without bytes was to be stored.')
+    if (buffer === null) throw new TaskError('internal', 'A segment is empty.')
     this.#buffer = null
     this.#bytes = 0
     const content = await buffer.finish()

@@ -106,7 +106,7 @@ export class ControlServer {
     const operation = `${request.method} ${request.url}`
     if (operation === 'GET /health') return sendJson(response, this.#unusable === null ? 200 : 503, this.#health())
     if (operation !== 'POST /run' && operation !== 'POST /cancel')
-      return sendJson(response, 404, errorBody('not_found', 'There is no such address.'))
+      return sendJson(response, 404, errorBody('not_found', 'This address does not exist.'))
     if (!this.#isAuthorized(request))
       return sendJson(response, 401, errorBody('unauthorized', 'The shared secret is missing or wrong.'))
     const body = await readJson(request)

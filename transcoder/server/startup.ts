@@ -25,9 +25,9 @@ export async function startEngine(
   // Files for the sandbox's user are readable by its group (that user's) and by no one else.
   if (sandbox.user !== null) process.umask(0o027)
   const missing = Object.entries(report.missing).map(([name, why]) => `${name}: ${why}`)
-  log.info('the cell of ffmpeg', { in_force: report.in_force.join(', '), missing: missing.join('; ') })
+  log.info('sandbox of ffmpeg', { in_force: report.in_force.join(', '), missing: missing.join('; ') })
   const swept = await removeStaleWorkspaces(workDir)
-  if (swept > 0) log.warn('left-over directories removed', { count: swept })
+  if (swept > 0) log.warn('directories of earlier processes removed', { count: swept })
   return { engine: { ...located, sandbox }, sandbox: report }
 }
 
@@ -42,7 +42,7 @@ async function cachedEngine(env: Record<string, string | undefined>, log: Log): 
     return await readEngineCache(path, env)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    log.warn('ffmpeg is asked what it can do: the record of it does not hold', { why })
+    log.warn('ffmpeg is probed: its stored record is not valid', { why })
     return locateEngine(env)
   }
 }

@@ -36,7 +36,7 @@ export async function prepareSource(
   const bytes = (await stat(path)).size
   if (bytes === 0) throw new TaskError('source_not_media', 'The source is empty.')
   await loopback.replaceSource(localFileInput(path, bytes))
-  log.info(isPlaylist ? 'the segments were joined' : 'the source was spooled', { bytes })
+  log.info(isPlaylist ? 'segments joined' : 'source downloaded', { bytes })
   return { size: (await loopback.open()).size }
 }
 

@@ -252,7 +252,7 @@ export class TaskClient {
         )
       } catch (error) {
         signal.throwIfAborted()
-        throw toTransient(error, 'source_unreachable', 'A piece of the source could not be read')
+        throw toTransient(error, 'source_unreachable', 'A file of the source could not be read')
       } finally {
         stall.stop()
       }
@@ -331,7 +331,7 @@ class StallTimer {
   }
   reset(): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#controller.abort(new Error('nothing moved for too long')), this.#ms)
+    this.#timer = setTimeout(() => this.#controller.abort(new Error('no data was transferred for too long')), this.#ms)
   }
   stop(): void {
     clearTimeout(this.#timer)
@@ -356,7 +356,7 @@ export async function responseError(response: Response, fallback: JobErrorCode):
   // 401: the token of an attempt becomes invalid with the end of its job. Every 409 except a plain conflict means that
   // this attempt, or its job, has ended.
   if (response.status === 401 || (response.status === 409 && answer.code !== 'conflict'))
-    return new StaleAttempt(`The door refused this attempt: ${answer.code || response.status}.`)
+    return new StaleAttempt(`The task API rejected this attempt: ${answer.code || response.status}.`)
   const known = isJobErrorCode(answer.code) ? answer.code : null
   const after = retryAfterMs(response.headers.get('retry-after'))
   // The queue observes this delay too, if the task waits there.

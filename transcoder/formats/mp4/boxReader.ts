@@ -47,7 +47,7 @@ export class BoxReader {
 
   end(): void {
     if (this.#left > 0 || this.#bufferedBytes > 0)
-      throw new FormatError('cut off', 'A stream of the encoder ends in the middle of a box.')
+      throw new FormatError('cut off', 'The encoder’s stream ends in the middle of a box.')
   }
 
   *#reached(): Generator<BoxEvent> {
@@ -64,7 +64,7 @@ export class BoxReader {
     const size = short === 1 ? Number(view.getBigUint64(8)) : short
     const largest = name === 'mdat' ? MAX_MDAT_BYTES : MAX_BOX_BYTES
     if (!BOX_TYPE.test(name) || size < header || size > largest)
-      throw new FormatError('damaged', `A box of the encoder claims ${size} bytes.`)
+      throw new FormatError('damaged', `The encoder wrote a box with an invalid size of ${size} bytes.`)
     if (name !== 'mdat' && bytes.length < size) {
       this.#wanted = size
       return
@@ -97,7 +97,7 @@ export function* children(bytes: Uint8Array, from: number): Generator<{ name: st
   for (let at = from; at + 8 <= bytes.length;) {
     const size = view.getUint32(at)
     if (size < 8 || at + size > bytes.length)
-      throw new FormatError('damaged', 'A box reaches beyond the one around it.')
+      throw new FormatError('damaged', 'A box is longer than the box that contains it.')
     yield { name: boxType(bytes, at + 4), body: bytes.subarray(at + 8, at + size) }
     at += size
   }

@@ -45,7 +45,7 @@ export function readInit(moov: Uint8Array): TrackInfo {
   if (entry === undefined || !['vide', 'soun'].includes(handler))
     throw new FormatError('damaged', 'The encoder wrote neither video nor audio.')
   const timescale = wordAt(mdhd, mdhd[0] === 1 ? 20 : 12)
-  if (timescale === 0) throw new FormatError('damaged', 'A track of the encoder has no timescale.')
+  if (timescale === 0) throw new FormatError('damaged', 'The encoder wrote a track without a timescale.')
   const common = { id: wordAt(tkhd, tkhd[0] === 1 ? 20 : 12), timescale, defaults: defaultsOf(body) }
   return handler === 'vide'
     ? { ...common, ...video(entry.name, entry.body) }
@@ -66,7 +66,7 @@ function video(name: string, entry: Uint8Array): Omit<TrackInfo, 'id' | 'timesca
   const size = { width: view.getUint16(24), height: view.getUint16(26) }
   const coding =
     name === 'avc1' ? avcFrom(requireBox(boxes, 'avcC')) : name === 'hvc1' ? hevcFrom(requireBox(boxes, 'hvcC')) : null
-  if (coding === null) throw new FormatError('damaged', `Video of the kind ${name} is not segmented.`)
+  if (coding === null) throw new FormatError('damaged', `Video with the sample entry ${name} cannot be segmented.`)
   return { kind: 'video', ...coding, ...size, sar, channels: 0, sampleRate: 0 }
 }
 
@@ -75,11 +75,11 @@ function audio(name: string, entry: Uint8Array): Omit<TrackInfo, 'id' | 'timesca
   const boxes = entry.subarray(AUDIO_ENTRY)
   const found =
     name === 'mp4a' ? aacFrom(requireBox(boxes, 'esds')) : name === 'ac-3' ? ac3From(requireBox(boxes, 'dac3')) : null
-  if (found === null) throw new FormatError('damaged', `Audio of the kind ${name} is not segmented.`)
+  if (found === null) throw new FormatError('damaged', `Audio with the sample entry ${name} cannot be segmented.`)
   return { kind: 'audio', ...found, width: 0, height: 0, sar: { num: 1, den: 1 } }
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {
-  if (at + 4 > bytes.length) throw new FormatError('damaged', 'A box of the encoder is too short.')
+  if (at + 4 > bytes.length) throw new FormatError('damaged', 'The encoder wrote a box that is too short.')
   return viewOf(bytes).getUint32(at)
 }

@@ -36,24 +36,24 @@ export function rangesOf(locate: ObjectLocator): Addressing {
 
 /** Both ends are inclusive (RFC 7233). */
 function range({ range }: ObjectLocation): string {
-  if (range === null) throw new Error('A byte range is of a file that has several contents.')
+  if (range === null) throw new Error('A byte range refers to several files.')
   return `${range.offset}-${range.offset + range.bytes - 1}`
 }
 
 function initOf({ id, form, init }: VideoTrack | AudioTrack): string {
-  if (form !== 'cmaf' || init === null) throw new Error(`DASH needs CMAF, and ${id} is not.`)
+  if (form !== 'cmaf' || init === null) throw new Error(`DASH needs CMAF segments, which ${id} does not have.`)
   return init.uri
 }
 
 /** The template of names that contain a number, counting up by one from `first`. Throws for any other names. */
 export function numbering(directory: string, segments: readonly Segment[]): { media: string; first: number } {
   const [, before, digits, behind] = /^(.*?)(\d+)(\.[^./]*)?$/.exec(segments[0]?.uri ?? '') ?? []
-  if (before === undefined || digits === undefined) throw new Error('Segments must have numbers in their names.')
+  if (before === undefined || digits === undefined) throw new Error('The names of segments must contain their numbers.')
   const first = Number(digits)
   const end = behind ?? ''
   segments.forEach(({ uri }, at) => {
     if (uri !== `${before}${String(first + at).padStart(digits.length, '0')}${end}`)
-      throw new Error(`The segment ${uri} is not the one after the last.`)
+      throw new Error(`The segment ${uri} is out of order.`)
   })
   // 5.3.9.4.4: the width is a minimum, so more digits are allowed. Percent-encoded names contain no "$".
   const media = `${encodeUriPath(joinPath(directory, before))}$Number%0${digits.length}d$${encodeUriPath(end)}`

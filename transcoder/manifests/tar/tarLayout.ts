@@ -18,7 +18,7 @@ export class TarLayout {
 
   /** The header before a member's bytes. `size` in bytes. Throws RangeError for a name that already exists. */
   header(path: string, size: number): Uint8Array {
-    if (this.ranges.has(path)) throw new RangeError(`the tar has ${path} already`)
+    if (this.ranges.has(path)) throw new RangeError(`the tar already contains ${path}`)
     const bytes = tarHeader({ path, size, modified: TIME })
     this.ranges.set(path, { offset: this.#at + bytes.length, bytes: size })
     this.#at += bytes.length + size + tarPadding(size)

@@ -16,7 +16,7 @@ const DEINTERLACE_TEXT = {
   none: null,
   frames: 'The source is deinterlaced, one frame per source frame.',
   fields: 'The source is deinterlaced, one frame per field.',
-  telecine: 'The film behind the source’s 3:2 pulldown is restored.',
+  telecine: 'The progressive frames behind the source’s 3:2 pulldown are restored.',
 } as const
 
 export function ratioText({ num, den }: Rational, separator = ':'): string {
@@ -69,7 +69,7 @@ export function describeOutput(
   if (fields !== null) sentences.push(fields)
   if (video.turn !== 0) sentences.push(`The video is rotated by ${video.turn}° clockwise.`)
   if (video.mirror !== 'none') sentences.push(`The video is mirrored (${video.mirror}).`)
-  if (bars) sentences.push(`The picture is ${video.pictureWidth} × ${video.pictureHeight} with bars around it.`)
+  if (bars) sentences.push(`The video is ${video.pictureWidth} × ${video.pictureHeight} with bars around it.`)
   if (plan.picture.conversion === 'toneMap') sentences.push('HDR is tone-mapped to BT.709.')
   if (plan.picture.conversion === 'gamut') sentences.push('The wide gamut is converted to BT.709.')
   sentences.push(...audio.map(describeAudio))

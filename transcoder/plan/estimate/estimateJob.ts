@@ -92,7 +92,7 @@ function packagingReports(plan: Plan, packaging: PackagingPlan): PlannedFile[] {
   const sum = (end: 'low' | 'likely' | 'high') => sizes.reduce((total, bytes) => total + (bytes?.[end] ?? 0), 0)
   const bytes = sizes.includes(null) ? null : { low: sum('low'), likely: sum('likely'), high: sum('high') }
   const tar = { path: packaging.tar, content_type: 'application/x-tar', profile: null, video: null, audio: [] }
-  return [...renditions, { ...tar, description: ['All of these files again, in one tar.'], output_bytes: bytes }]
+  return [...renditions, { ...tar, description: ['All of these files in one tar.'], output_bytes: bytes }]
 }
 
 function videoReport(video: VideoPlan): PlannedFile['video'] {

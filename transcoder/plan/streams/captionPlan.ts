@@ -52,13 +52,13 @@ function describeChannels(video: VideoStream): string {
 }
 
 function captionObstacle({ spec, features }: PlanContext, video: VideoStream, rate: RateChange): string | null {
-  if (rate.rebuilt) return 'the output’s pictures are put together anew from the source’s fields'
+  if (rate.rebuilt) return 'the output’s frames are assembled from the source’s fields'
   const sameCadence = sameRatio(rate.from, rate.to) && !video.variableFrameRate
   const broadcast = captionRates.some((candidate) => sameRatio(candidate, rate.to))
   if (!sameCadence && !(features.captionsAcrossRates && broadcast))
     return 'the frame rate changes, which would garble them'
   if (video.severalCaptionMessages && !features.severalCaptionMessages)
-    return 'this version of ffmpeg reads only a part of them'
+    return 'this version of ffmpeg reads only some of them'
   const { captionsNeed } = videoEncodings[spec.videoCodec]
   if (captionsNeed !== null && !features[captionsNeed]) return `this ${spec.videoCodec} encoder cannot carry them`
   return null

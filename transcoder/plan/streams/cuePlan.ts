@@ -77,7 +77,7 @@ export function requireUnusedPid({ pid }: CuePlan, tracks: number, service: TsSe
   if (!inUse.includes(pid)) return
   throw new TaskError(
     'unsupported_combination',
-    `The cues cannot have the PID ${pid}: the output uses it. Give scte35_pid_remap another than ${inUse.join(', ')}.`,
+    `The cues cannot have the PID ${pid}: the output uses it. Set scte35_pid_remap to a PID other than ${inUse.join(', ')}.`,
     { field: 'scte35_pid_remap', details: { pid, in_use: inUse } },
   )
 }

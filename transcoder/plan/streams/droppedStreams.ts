@@ -48,7 +48,7 @@ export function warnDroppedStreams(
   if (media.video?.activeFormat === true)
     warnings.push({
       code: 'afd_left_out',
-      message: 'The active format description (AFD) inside the source’s pictures is not part of the output.',
+      message: 'The active format description (AFD) in the source’s video is not part of the output.',
     })
   return warnings
 }

@@ -48,7 +48,7 @@ function describe(rate: Rational): string {
 /** Frames per second of the source as the outputs use it: constant, and exact where the container rounded. */
 export function sourceRate(spec: JobSpec, video: VideoStream): Decision<Rational> {
   if (video.frameRate === null) {
-    const message = 'The source does not say its frame rate; 25 frames per second is assumed.'
+    const message = 'The source does not state its frame rate; 25 frames per second is assumed.'
     return { value: ratio(25, 1), warnings: [{ code: 'frame_rate_assumed', message }] }
   }
   const nearest = nearestStandard(video.commonFrameRate ?? video.frameRate)
@@ -83,7 +83,7 @@ export function outputRate(
       context.warn({
         code: 'pictures_repeated',
         field,
-        message: `${videoCodecs[codec].requestName} has no frame rate of ${describe(rate)}; the output has ${describe(standard)} frames per second, and each picture twice.`,
+        message: `${videoCodecs[codec].requestName} has no frame rate of ${describe(rate)}; the output has ${describe(standard)} frames per second, and each frame twice.`,
       })
       return { frameRate: standard, pictureRate: multiply(standard, factors[factor]) }
     }

@@ -108,7 +108,7 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
     warnings.push({
       code: 'size_turned',
       field,
-      message: `${profile.width}x${profile.height} becomes ${width}x${height}: video_aspect_ratio turns the frame with the picture.`,
+      message: `${profile.width}x${profile.height} becomes ${width}x${height}: with video_aspect_ratio, the frame is turned together with the video.`,
     })
   const storage = ratio(width, height)
   const full: Geometry = {
@@ -147,7 +147,7 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
     warnings.push({
       code: 'bars_added',
       field,
-      message: `${videoCodecs[spec.videoCodec].requestName} cannot carry a display aspect of ${toNumber(oriented.frameAspect).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
+      message: `${videoCodecs[spec.videoCodec].requestName} cannot carry a display aspect of ${toNumber(oriented.frameAspect).toFixed(3)} at ${width}x${height}; the video has bars inside ${frame.num}:${frame.den}.`,
     })
     const square = distance(frame, storage) <= SQUARE_TOLERANCE
     return inside(frame, square ? SQUARE : divide(frame, storage))
@@ -166,7 +166,7 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
 const BLACKNESS_WITHOUT_EFFECT: Warning = {
   code: 'no_effect',
   field: 'rotation_blackness',
-  message: 'rotation_blackness has no effect: the turned picture leaves no bars.',
+  message: 'rotation_blackness has no effect: the rotated video has no bars.',
 }
 
 /** The bars of a rotated image have a level of their own. All other bars are black. */

@@ -30,7 +30,7 @@ export function planHdr(context: PlanContext, video: VideoStream): boolean {
   if (!requestsHdr(context.spec, video)) return false
   const field = 'dynamic_range'
   if (!context.features.hevcMain10) {
-    const message = 'The source is HDR, and this hevc encoder has 8 bits only: the output is SDR.'
+    const message = 'The source is HDR, and this hevc encoder supports 8 bits only: the output is SDR.'
     context.warn({ code: 'hdr_not_kept', field, message })
     return false
   }

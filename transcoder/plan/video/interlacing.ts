@@ -58,7 +58,7 @@ export function needsIdet(spec: JobSpec, media: MediaInfo): boolean {
 const DETELECINED: Warning = {
   code: 'detelecined',
   field: 'auto_detelecine_flag',
-  message: 'The source is film with 3:2 pulldown; the output has its 23.976 progressive pictures a second.',
+  message: 'The source is telecined with 3:2 pulldown; the output has the original 23.976 progressive frames per second.',
 }
 const NO_TELECINE: Warning = {
   code: 'no_telecine',
@@ -122,7 +122,7 @@ export function planFields(
   context.warn({
     code: 'deinterlaced',
     field: `videoProfiles[${profile.index}]`,
-    message: `The source is interlaced; ${fields ? 'every field becomes a picture' : 'the output is progressive'}${reason === '' ? '' : `, since ${reason}`}.`,
+    message: `The source is interlaced; ${fields ? 'every field becomes a frame' : 'the output is progressive'}${reason === '' ? '' : `, since ${reason}`}.`,
   })
   return { deinterlace: fields ? 'fields' : 'frames', scan: 'progressive' }
 }
@@ -130,14 +130,14 @@ export function planFields(
 /** null = stays interlaced; '' = progressive at the job's request; else the reason for the warning. */
 function whyProgressive(spec: JobSpec, profile: VideoProfile, video: VideoStream, geometry: Geometry): string | null {
   if (profile.progressive || profile.frameRateFactor === '2x') return ''
-  if (profile.frameRateFactor !== '1x') return 'half of the pictures cannot keep their fields'
+  if (profile.frameRateFactor !== '1x') return 'half of the frames cannot keep their fields'
   if (!videoEncodings[spec.videoCodec].isInterlaced) return `${spec.videoCodec} is not coded interlaced`
   if (spec.packaging !== null) return 'segmented output is'
-  if (geometry.turn !== 0 || video.rotation !== 0 || geometry.mirror === 'vertical') return 'the picture is turned'
+  if (geometry.turn !== 0 || video.rotation !== 0 || geometry.mirror === 'vertical') return 'the video is rotated'
   const { width, height } = geometry
   const keepsSize = width === video.width && height === video.height
   if (!keepsSize && interlacedRasters[height]?.includes(width) !== true)
-    return `nothing shows ${width}x${height} interlaced`
+    return `no display shows ${width}x${height} interlaced`
   if (geometry.height % 4 !== 0) return `fields of 4:2:0 need a height divisible by 4, which ${geometry.height} is not`
   if (video.variableFrameRate) return 'its frame rate is variable'
   return null

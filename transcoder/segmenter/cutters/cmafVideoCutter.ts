@@ -43,7 +43,7 @@ export class CmafVideoCutter implements Cutter {
   end(): CutEvent[] {
     this.#reader.end()
     if (this.#moof !== null || this.#segment === null)
-      throw new FormatError('cut off', 'A stream of the encoder ends before its pictures.')
+      throw new FormatError('cut off', 'The encoder’s stream ends before its first frame.')
     return [this.#close()]
   }
 
@@ -54,16 +54,16 @@ export class CmafVideoCutter implements Cutter {
       cuts.push({ kind: 'init', bytes: Uint8Array.from([...this.#ftyp, ...bytes]) })
     } else if (name === 'moof' && this.#moof === null) this.#moof = bytes
     else if (!FILE_LEVEL_BOXES.has(name))
-      throw new FormatError('damaged', `The encoder wrote a ${name} that was not expected.`)
+      throw new FormatError('damaged', `The encoder wrote an unexpected ${name} box.`)
   }
 
   #mdat(header: Uint8Array, bytes: number, cuts: CutEvent[]): void {
     const { track } = this
     if (this.#moof === null || track === null)
-      throw new FormatError('damaged', 'The encoder wrote media without a moof.')
+      throw new FormatError('damaged', 'The encoder wrote an mdat box without a moof box.')
     const fragment = readFragment(this.#moof, track.defaults, header.length)
     if (fragment.samples.reduce((sum, { size }) => sum + size, 0) !== bytes)
-      throw new FormatError('damaged', 'A movie fragment of the encoder has another size than its samples.')
+      throw new FormatError('damaged', 'The size of a movie fragment differs from the size of its samples.')
     const [first] = fragment.samples
     const start = fragment.decodeTime + first!.offset
     if (this.#segment !== null && this.#frames === this.#segment.end) cuts.push(this.#close())
@@ -117,5 +117,5 @@ export class CmafVideoCutter implements Cutter {
 }
 
 export function missingKeyFrame(frame: number): FormatError {
-  return new FormatError('no key frame', `A segment must begin with picture ${frame}, which is no key frame.`)
+  return new FormatError('no key frame', `A segment must begin with frame ${frame}, which is not a key frame.`)
 }

@@ -66,7 +66,7 @@ export class RefragmentingCutter implements Cutter {
   end(videoSegments: number | null): CutEvent[] {
     this.#reader.end()
     if (this.#moof !== null || this.#group === null)
-      throw new FormatError('cut off', 'A stream of the encoder ends before its media.')
+      throw new FormatError('cut off', 'The encoder’s stream ends before its first media data.')
     const cuts: CutEvent[] = []
     const waiting = this.#previousGroup
     if (waiting !== null && videoSegments !== null && this.#count + 2 > videoSegments) {
@@ -88,14 +88,14 @@ export class RefragmentingCutter implements Cutter {
       if (this.#form === 'cmaf') cuts.push({ kind: 'init', bytes: concatBytes([this.#ftyp, bytes]) })
     } else if (name === 'moof' && this.#moof === null) this.#moof = bytes
     else if (!['mfra', 'sidx', 'free', 'skip', 'styp', 'uuid'].includes(name))
-      throw new FormatError('damaged', `The encoder wrote a ${name} that was not expected.`)
+      throw new FormatError('damaged', `The encoder wrote an unexpected ${name} box.`)
   }
 
   #mdat(headerBytes: number, bytes: number): void {
     if (this.#moof === null || this.track === null)
-      throw new FormatError('damaged', 'The encoder wrote media without a moof.')
+      throw new FormatError('damaged', 'The encoder wrote an mdat box without a moof box.')
     if (bytes + (this.#group?.bytes ?? 0) > MAX_BUFFERED_BYTES)
-      throw new FormatError('damaged', `A segment of more than ${MAX_BUFFERED_BYTES} bytes cannot be put together.`)
+      throw new FormatError('damaged', `A segment exceeds ${MAX_BUFFERED_BYTES} bytes.`)
     this.#fragment = readFragment(this.#moof, this.track.defaults, headerBytes)
     this.#payload = []
     this.#payloadBytes = bytes
@@ -106,7 +106,7 @@ export class RefragmentingCutter implements Cutter {
     const { decodeTime, samples } = this.#fragment!
     const payload = concatBytes(this.#payload)
     if (samples.reduce((sum, { size }) => sum + size, 0) !== this.#payloadBytes)
-      throw new FormatError('damaged', 'A movie fragment of the encoder has another size than its samples.')
+      throw new FormatError('damaged', 'The size of a movie fragment differs from the size of its samples.')
     this.#moof = null
     let time = decodeTime
     let at = 0

@@ -107,7 +107,7 @@ export class TsCutter implements Cutter {
   end(): CutEvent[] {
     const cuts: CutEvent[] = []
     for (const packet of this.#reader.end()) this.#packet(packet, cuts)
-    if (this.#segment === null) throw new FormatError('cut off', 'A stream of the encoder ends before its media.')
+    if (this.#segment === null) throw new FormatError('cut off', 'The encoder’s stream ends before its first media data.')
     this.#closeKeyFrame()
     this.#close(cuts, this.#until)
     return cuts
@@ -137,7 +137,7 @@ export class TsCutter implements Cutter {
 
   #bufferEarly(packet: Uint8Array): void {
     if (this.#early.length >= MAX_EARLY_PACKETS)
-      throw new FormatError('damaged', 'A stream of the encoder begins without its main track.')
+      throw new FormatError('damaged', 'The encoder’s stream begins without its main track.')
     this.#early.push(Uint8Array.from(packet))
   }
 
@@ -158,7 +158,7 @@ export class TsCutter implements Cutter {
   #unit(packet: Uint8Array, cuts: CutEvent[]): void {
     this.#closeKeyFrame()
     const stamps = readPesTimestamps(payloadOf(packet))
-    if (stamps === null) throw new FormatError('damaged', 'The encoder wrote a picture without a time.')
+    if (stamps === null) throw new FormatError('damaged', 'The encoder wrote a frame without a timestamp.')
     this.#time += ticksBetween(this.#clock, stamps.pts)
     this.#clock = stamps.pts
     const isKey = this.#kind === 'video' && (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x40) !== 0

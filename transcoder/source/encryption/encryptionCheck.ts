@@ -80,6 +80,6 @@ function usedTracks(tracks: readonly TrackProtection[], spec: JobSpec, media: Me
 function encryptionError(encrypted: readonly UsedTrack[]): TaskError {
   const names = encrypted.map(({ name }) => name)
   const protection = [...new Set(encrypted.map(({ track }) => track.protection))].join(', ')
-  const message = `The source is encrypted (${names.join(', ')}; ${protection}): it can be transcoded only as a file in the clear.`
+  const message = `The source is encrypted (${names.join(', ')}; ${protection}): only unencrypted sources can be transcoded.`
   return new TaskError('source_unsupported', message, { details: { streams: names, protection } })
 }

@@ -188,12 +188,12 @@ async function downloadResource(
       reader?.push(chunk)
       written += chunk.length
       if (written > mostBytes)
-        throw new TaskError('source_too_large', `A piece of the source has no end: ${written} bytes were read.`)
+        throw new TaskError('source_too_large', `A file of the source has no end: ${written} bytes were read.`)
       await quota.reserve(chunk.length)
       await file.write(chunk, 0, chunk.length, at)
       at += chunk.length
     }
-    if (at === from) throw new TaskError('source_incomplete', 'A piece of the source is empty.')
+    if (at === from) throw new TaskError('source_incomplete', 'A file of the source is empty.')
     if (media !== null) media.timings = reader?.end() ?? null
     return at
   })
@@ -238,7 +238,7 @@ async function* detectKind(
     throw new TaskError('source_not_media', 'A segment of the source is not media: neither a transport stream nor MP4.')
   }
   if (first || hasMap) period.kind = kind
-  else if (kind !== period.kind) throw new TaskError('source_damaged', 'The segments of the source are of two kinds.')
+  else if (kind !== period.kind) throw new TaskError('source_damaged', 'The source mixes MPEG-TS and MP4 segments.')
   const all = (async function* () {
     if (head.length > 0) yield head
     yield* { [Symbol.asyncIterator]: () => iterator }

@@ -128,7 +128,7 @@ test('the manifest is put last', () => {
 test('names that do not count up are refused', () => {
   const list = makeSegments(10, [6, 12, 18], [1]).filter((_, at) => at !== 1)
   expect(() => dashManifest(examplePresentation({ video: [makeVideoTrack({ segments: list })] }))).toThrow(
-    'not the one after',
+    'out of order',
   )
   expect(() => dashManifest(examplePresentation({ video: [makeVideoTrack({ form: 'ts', init: null })] }))).toThrow(
     'needs CMAF',

@@ -102,7 +102,7 @@ describe('the PID', () => {
   ])('%s gives %i', (cuePid, pid) => expect(plan(cuePid).cues).toEqual({ pid, streamType: 1 }))
   test.each([0x100, 0x101, 0x102, 0x1000])('%i is in use, and the error lists what is', (cuePid) => {
     expect(() => plan(cuePid)).toThrow(
-      `PID ${cuePid}: the output uses it. Give scte35_pid_remap another than 0, 16, 17`,
+      `PID ${cuePid}: the output uses it. Set scte35_pid_remap to a PID other than 0, 16, 17`,
     )
   })
   test('the source’s own cue PID may collide, too', () => {

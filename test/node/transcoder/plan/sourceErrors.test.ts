@@ -108,7 +108,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
     'unsupported_combination',
     'scte35_pid_remap',
     '256',
-    'another than',
+    'a PID other than',
   ],
   [
     'derived names that meet',
