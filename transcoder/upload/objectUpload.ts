@@ -1,21 +1,13 @@
 // In charge of: uploading one output in parts while ffmpeg still writes it: which parts are final, and in what order
 // they are sent.
-// Not in charge of: detecting growth (fileGrowth.ts), how many parts are sent at once (transferLimiter.ts), the
-// protocol (taskClient.ts).
+// Not in charge of: detecting growth (fileGrowth.ts), sending a part (partUpload.ts).
 import { stat } from 'node:fs/promises'
-import {
-  MAX_PARTS,
-  MIN_PART_BYTES,
-  type FinishedObject,
-  type UploadReply,
-  type UploadRequest,
-} from '#contract/task/protocol.ts'
-import type { TaskClient } from '../taskApi/taskClient.ts'
+import { MIN_PART_BYTES, type FinishedObject, type UploadReply, type UploadRequest } from '#contract/task/protocol.ts'
 import { isMp4 } from '../plan/forms.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { FileDigest } from './fileDigest.ts'
-import type { TransferLimiter } from './transferLimiter.ts'
+import { PartUpload, type PartUploadOptions } from './partUpload.ts'
 
 /**
  * When the bytes of a growing file are final. `appended`: once written (MPEG-TS, bare audio frames).
@@ -37,10 +29,7 @@ export function writeModeOf(container: PlannedFile['container'], headerReserveBy
 
 export type UploadedObject = Pick<FinishedObject, 'upload' | 'size' | 'sha256' | 'parts'>
 
-export interface ObjectUploadOptions {
-  taskClient: Pick<TaskClient, 'openUpload' | 'putPart'>
-  limiter: TransferLimiter
-  signal: AbortSignal
+export interface ObjectUploadOptions extends PartUploadOptions {
   /** Called with the first transfer that failed permanently, also during the encode, which is then pointless. */
   onFailure: (error: Error) => void
   /** Receives every byte of the file once, in order, before `finish` resolves. */
@@ -50,10 +39,10 @@ export interface ObjectUploadOptions {
 export class ObjectUpload {
   readonly #file: string
   readonly #request: UploadRequest
-  readonly #finality: WriteMode
+  readonly #writeMode: WriteMode
   readonly #options: ObjectUploadOptions
   readonly #digest: FileDigest
-  readonly #etags = new Map<number, string>()
+  readonly #parts: PartUpload
   readonly #sending = new Map<number, Promise<void>>()
   #opening: Promise<UploadReply> | null = null
   #reply: UploadReply | null = null
@@ -63,16 +52,17 @@ export class ObjectUpload {
   constructor(file: string, request: UploadRequest, writeMode: WriteMode, options: ObjectUploadOptions) {
     this.#file = file
     this.#request = request
-    this.#finality = writeMode
+    this.#writeMode = writeMode
     this.#options = options
+    this.#parts = new PartUpload(request, options)
     this.#digest = new FileDigest(file, options.signal, options.onBytes)
   }
 
   /** The file has at least `size` bytes now: sends the parts that are final. */
   advance(size: number): void {
-    if (size <= this.#size || this.#finality.kind === 'rewritten' || this.#failure !== null) return
+    if (size <= this.#size || this.#writeMode.kind === 'rewritten' || this.#failure !== null) return
     this.#size = size
-    if (this.#finality.kind === 'appended') this.#digest.advance(size)
+    if (this.#writeMode.kind === 'appended') this.#digest.advance(size)
     if (this.#reply !== null) return this.#sendFinalParts(this.#reply.part_size)
     // No upload is opened for a file that may turn out to be a single small part.
     if (this.#opening !== null || size < this.#headBytes + MIN_PART_BYTES) return
@@ -83,7 +73,7 @@ export class ObjectUpload {
   }
 
   get #headBytes(): number {
-    return this.#finality.kind === 'reserved' ? this.#finality.headBytes : 0
+    return this.#writeMode.kind === 'reserved' ? this.#writeMode.headBytes : 0
   }
 
   #sendFinalParts(partSize: number): void {
@@ -99,16 +89,12 @@ export class ObjectUpload {
     if (size === 0) throw new TaskError('output_incomplete', `Nothing was written for ${this.#request.path}.`)
     const { upload, part_size: partSize } = await this.#open()
     const count = Math.ceil(size / partSize)
-    if (count > MAX_PARTS)
-      throw new TaskError('output_too_large', `${this.#request.path} needs more than ${MAX_PARTS} parts.`, {
-        details: { size, part_size: partSize },
-      })
+    this.#parts.requirePartCount(count, { size, part_size: partSize })
     // From the end, so that the beginning of the file is sent last.
     for (let n = count; n >= 1; n--) this.#sendPart(n, Math.min(size, n * partSize))
     const [sha256] = await Promise.all([this.#digest.finish(size), ...this.#sending.values()])
     if (this.#failure !== null) throw this.#failure
-    const parts = Array.from({ length: count }, (_, index) => ({ n: index + 1, etag: this.#etags.get(index + 1)! }))
-    return { upload, size, sha256, parts }
+    return { upload, size, sha256, parts: this.#parts.parts }
   }
 
   /** Waits for transfers in progress, whether they succeed or not. The run aborts them first. */
@@ -117,7 +103,7 @@ export class ObjectUpload {
   }
 
   #open(): Promise<UploadReply> {
-    this.#opening ??= this.#options.taskClient.openUpload(this.#request, this.#options.signal).then(
+    this.#opening ??= this.#parts.open().then(
       (reply) => {
         this.#reply = reply
         return reply
@@ -131,17 +117,10 @@ export class ObjectUpload {
 
   #sendPart(n: number, end: number): void {
     if (this.#sending.has(n) || this.#reply === null || this.#failure !== null) return
-    const { upload, part_size: partSize } = this.#reply
-    const { taskClient, limiter, signal } = this.#options
-    const slice = { path: this.#file, start: (n - 1) * partSize, end }
+    const slice = { path: this.#file, start: (n - 1) * this.#reply.part_size, end }
     this.#sending.set(
       n,
-      limiter
-        .run(end - slice.start, signal, () => taskClient.putPart(upload, n, slice, signal))
-        .then(
-          ({ etag }) => void this.#etags.set(n, etag),
-          (error: unknown) => void this.#fail(error),
-        ),
+      this.#parts.send(n, slice).catch((error: unknown) => void this.#fail(error)),
     )
   }
 

@@ -3,11 +3,9 @@
 // Not in charge of: its format (manifests/tar/tarLayout.ts), the segments as separate objects (uploadQueue.ts).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { MAX_PARTS, type FinishedObject, type UploadReply, type UploadRequest } from '#contract/task/protocol.ts'
-import type { TaskClient } from '../taskApi/taskClient.ts'
-import { TaskError } from '#contract/taskError.ts'
+import type { FinishedObject, UploadRequest } from '#contract/task/protocol.ts'
 import { TarLayout } from '../manifests/tar/tarLayout.ts'
-import type { TransferLimiter } from './transferLimiter.ts'
+import { PartUpload, type PartUploadOptions } from './partUpload.ts'
 import type { UploadQueue } from './uploadQueue.ts'
 import type { StoredBytes } from './segmentBuffer.ts'
 
@@ -17,10 +15,7 @@ export interface TarMember {
   content: StoredBytes
 }
 
-export interface TarUploadOptions {
-  taskClient: Pick<TaskClient, 'openUpload' | 'putPart'>
-  limiter: TransferLimiter
-  signal: AbortSignal
+export interface TarUploadOptions extends PartUploadOptions {
   uploads: UploadQueue
   request: UploadRequest
   /** The number of streams that add members. */
@@ -36,30 +31,31 @@ export class TarUpload {
   readonly layout = new TarLayout()
   readonly #options: TarUploadOptions
   /** For each stream: the members of its segments in order, and whether it has ended. */
-  readonly #queues: { turns: TarMember[][]; endStream: boolean }[]
+  readonly #queues: { segments: TarMember[][]; hasEnded: boolean }[]
   readonly #hash = createHash('sha256')
-  readonly #parts: FinishedObject['parts'] = []
+  readonly #parts: PartUpload
+  #partCount = 0
   #currentStream = 0
   #writing: Promise<void> = Promise.resolve()
-  #opening: Promise<UploadReply> | null = null
   #buffer: Uint8Array[] = []
   #buffered = 0
 
   constructor(options: TarUploadOptions) {
     this.#options = options
-    this.#queues = Array.from({ length: options.streams }, () => ({ turns: [], endStream: false }))
+    this.#parts = new PartUpload(options.request, options)
+    this.#queues = Array.from({ length: options.streams }, () => ({ segments: [], hasEnded: false }))
   }
 
   /** Adds the members of one more segment of a stream. */
   addSegment(stream: number, members: readonly TarMember[]): void {
     for (const { content } of members) content.retain()
-    this.#queues[stream]!.turns.push([...members])
+    this.#queues[stream]!.segments.push([...members])
     this.#writeReady()
   }
 
   /** The stream has no more segments. */
   endStream(stream: number): void {
-    this.#queues[stream]!.endStream = true
+    this.#queues[stream]!.hasEnded = true
     this.#writeReady()
   }
 
@@ -72,23 +68,20 @@ export class TarUpload {
     await this.#writing
     await this.#appendBytes(this.layout.end())
     await this.#sendPart(this.#buffered)
-    const { upload } = await this.#open()
+    const { upload } = await this.#parts.open()
     const { path, content_type: type } = this.#options.request
     const sha256 = this.#hash.digest('hex')
     const size = this.layout.bytes
-    return { path, upload, size, sha256, content_type: type, parts: this.#parts, profile: null, role: 'tar' }
+    return { path, upload, size, sha256, content_type: type, parts: this.#parts.parts, profile: null, role: 'tar' }
   }
 
   /** Writes all members that are next. */
   #writeReady(): void {
     for (;;) {
       const queue = this.#queues[this.#currentStream]!
-      const members = queue.turns.shift()
-      if (members === undefined && !queue.endStream) return
-      if (
-        members === undefined &&
-        this.#queues.every(({ turns: segments, endStream: ended }) => ended && segments.length === 0)
-      )
+      const members = queue.segments.shift()
+      if (members === undefined && !queue.hasEnded) return
+      if (members === undefined && this.#queues.every(({ segments, hasEnded }) => hasEnded && segments.length === 0))
         return
       for (const member of members ?? []) this.#write(member)
       this.#currentStream = (this.#currentStream + 1) % this.#queues.length
@@ -109,13 +102,8 @@ export class TarUpload {
     await content.release()
   }
 
-  #open(): Promise<UploadReply> {
-    this.#opening ??= this.#options.taskClient.openUpload(this.#options.request, this.#options.signal)
-    return this.#opening
-  }
-
   async #appendBytes(bytes: Uint8Array): Promise<void> {
-    const { part_size: partSize } = await this.#open()
+    const { part_size: partSize } = await this.#parts.open()
     for (let at = 0; at < bytes.length;) {
       const chunk = bytes.subarray(at, at + partSize - this.#buffered)
       at += chunk.length
@@ -128,17 +116,11 @@ export class TarUpload {
 
   async #sendPart(bytes: number): Promise<void> {
     if (bytes === 0) return
-    const { taskClient, limiter, signal, request } = this.#options
-    const n = this.#parts.length + 1
-    if (n > MAX_PARTS)
-      throw new TaskError('output_too_large', `${request.path} needs more than ${MAX_PARTS} parts.`, {
-        details: { size: this.layout.bytes },
-      })
+    this.#partCount += 1
+    this.#parts.requirePartCount(this.#partCount, { size: this.layout.bytes })
     const body = Buffer.concat(this.#buffer)
     this.#buffer = []
     this.#buffered = 0
-    const { upload } = await this.#open()
-    const { etag } = await limiter.run(bytes, signal, () => taskClient.putPart(upload, n, body, signal))
-    this.#parts.push({ n, etag })
+    await this.#parts.send(this.#partCount, body)
   }
 }

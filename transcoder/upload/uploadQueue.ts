@@ -5,6 +5,7 @@ import { MAX_TASK_BODY_BYTES, type FinishedObject } from '#contract/task/protoco
 import type { TaskClient } from '../taskApi/taskClient.ts'
 import type { TransferLimiter } from './transferLimiter.ts'
 import { ObjectUpload } from './objectUpload.ts'
+import { PartUpload } from './partUpload.ts'
 import type { StoredBytes } from './segmentBuffer.ts'
 
 /**
@@ -111,18 +112,17 @@ export class UploadQueue {
   async #send({ path, contentType, profile, content, commitRole }: UploadItem): Promise<void> {
     const { taskClient, limiter, signal, maxPutBytes = MAX_TASK_BODY_BYTES } = this.#options
     const { body, bytes } = content
+    const request = { path, content_type: contentType, expected_size: bytes }
     if (commitRole !== undefined) {
-      const request = { path, content_type: contentType, expected_size: bytes }
-      const { upload } = await taskClient.openUpload(request, signal)
-      const { etag } = await limiter.run(bytes, signal, () => taskClient.putPart(upload, 1, body, signal))
-      const { sha256 } = content
-      const stored = { upload, size: bytes, sha256, parts: [{ n: 1, etag }] }
+      const parts = new PartUpload(request, this.#options)
+      const { upload } = await parts.open()
+      await parts.send(1, body)
+      const stored = { upload, size: bytes, sha256: content.sha256, parts: parts.parts }
       this.#objects.push({ path, content_type: contentType, profile, role: commitRole, ...stored })
       return
     }
     if (bytes <= maxPutBytes || !('path' in body))
       return limiter.run(bytes, signal, () => taskClient.putObject(path, contentType, body, signal))
-    const request = { path, content_type: contentType, expected_size: bytes }
     const options = { taskClient, limiter, signal, onFailure: this.#options.onFailure }
     const stored = await new ObjectUpload(body.path, request, { kind: 'appended' }, options).finish()
     this.#objects.push({ path, content_type: contentType, profile, role: 'media', ...stored })
