@@ -15,10 +15,10 @@ const SAME_TIME = 0.05
 export function cueTags(presentation: Presentation, starts: readonly number[]): string[][] {
   const lines: string[][] = starts.map(() => [])
   if (starts.length === 0) return lines
-  const cues = cuesInPresentation(presentation)
-  for (const pair of pairCues(cues))
+  const pairs = pairCues(cuesInPresentation(presentation))
+  for (const pair of pairs)
     lines[Math.min(segmentAt(starts, pair.cue.start), starts.length - 1)]!.push(dateRange(presentation, pair))
-  for (const { start, end, ends } of adBreaks(cues)) {
+  for (const { start, end, ends } of adBreaks(pairs)) {
     const first = segmentAt(starts, start)
     const endIndex = end === null ? starts.length : segmentAt(starts, end)
     const duration = end === null ? null : end - start

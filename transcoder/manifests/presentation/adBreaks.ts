@@ -52,9 +52,9 @@ export interface AdBreak {
  * Ad breaks that do not overlap: one that begins inside another is merged into it. One that begins where another ends
  * is separate.
  */
-export function adBreaks(cues: readonly CueEvent[]): AdBreak[] {
+export function adBreaks(pairs: readonly CuePair[]): AdBreak[] {
   const result: AdBreak[] = []
-  for (const { cue, end } of pairCues(cues)) {
+  for (const { cue, end } of pairs) {
     if (cue.kind !== 'out') continue
     const last = result.at(-1)
     const announced = cue.duration === null ? null : cue.start + cue.duration

@@ -9,6 +9,7 @@ import { audioEncodings } from '../codecs.ts'
 import type { AudioPlan, LogoPlan, Plan, VideoPlan } from '../model/plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { sameRatio } from '../../formats/rational.ts'
+import { centre } from '../video/evenNumbers.ts'
 import { scaleFilters, toneMapFilters } from './scaleFilters.ts'
 
 /** mode is always given: bwdif's default is one frame per field. */
@@ -119,10 +120,6 @@ function limitedRangeGrey({ picture: { hdr } }: Plan, percent: number): string {
     .toString(16)
     .padStart(2, '0')
   return level === '00' ? 'black' : `0x${level.repeat(3)}`
-}
-
-function centre(outer: number, inner: number): number {
-  return 2 * Math.floor((outer - inner) / 4)
 }
 
 export function audioFilters(audio: AudioPlan): string[] {

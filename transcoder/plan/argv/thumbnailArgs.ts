@@ -5,6 +5,7 @@ import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
 import { sourceFrameFilters, frameRateFilters } from './filters.ts'
 import type { Plan, VideoPlan } from '../model/plan.ts'
 import type { Branch } from './filterGraph.ts'
+import { centre, even } from '../video/evenNumbers.ts'
 import { transferName, toneMapFilters } from './scaleFilters.ts'
 
 /** JPEG quality of mjpeg: 2 (best) to 31. */
@@ -109,14 +110,6 @@ function gamutFilters({
     `zscale=${read}rin=${range}:pin=${picture.primaries}:tin=${transferName(picture.transfer)}:p=bt709:t=bt709:m=bt709:r=limited`,
     'format=yuv420p',
   ]
-}
-
-function even(value: number): number {
-  return Math.max(2, 2 * Math.round(value / 2))
-}
-
-function centre(outer: number, inner: number): number {
-  return 2 * Math.floor((outer - inner) / 4)
 }
 
 function grey(percent: number): string {

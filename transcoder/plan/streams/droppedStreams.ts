@@ -36,7 +36,7 @@ const byType: Record<string, DroppedKind> = {
 }
 const unknown: DroppedKind = { code: 'unknown_stream_left_out', name: 'of an unknown kind', codec: true }
 
-/** One warning for each stream except those in `keptPids` and `kept`, and one for an AFD inside the video. */
+/** One warning for each stream except those in `carriedPids` and `carried`, and one for an AFD inside the video. */
 export function warnDroppedStreams(
   media: MediaInfo,
   carriedPids: readonly number[] = [],

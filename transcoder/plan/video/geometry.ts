@@ -9,6 +9,7 @@ import type { Decision } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { orient, type Orientation } from './orientation.ts'
 import type { Geometry } from '../model/plan.ts'
+import { even } from './evenNumbers.ts'
 import { approximate, distance, divide, invert, multiply, ratio, toNumber } from '../../formats/rational.ts'
 
 /** The source after its own rotation. */
@@ -27,10 +28,6 @@ const mpeg2Displays: readonly Rational[] = [ratio(4, 3), ratio(16, 9), ratio(221
 const barDisplays: readonly Rational[] = [ratio(4, 3), ratio(16, 9)]
 /** Both terms have 16 bits in H.264 and HEVC (table E.1, Extended_SAR). */
 const SAR_LIMIT = 65535
-
-function even(value: number): number {
-  return Math.max(2, 2 * Math.round(value / 2))
-}
 
 function nearestRatio(candidates: readonly Rational[], wanted: Rational): Rational {
   return candidates.reduce((best, candidate) =>
@@ -67,14 +64,14 @@ function isRotatedFrame({ width, height }: VideoProfile, { frameTurned, frameAsp
   return frameTurned && width > 0 && height > 0 && (width - height) * (frame.num - frame.den) < 0
 }
 
-/** The largest even image of display aspect `picture` in a frame of display aspect `frame`. */
+/** The largest even image of display aspect `image` in a frame of display aspect `frame`. */
 function fitInside(
   width: number,
   height: number,
-  picture: Rational,
+  image: Rational,
   frame: Rational,
 ): { pictureWidth: number; pictureHeight: number } {
-  const wider = toNumber(picture) / toNumber(frame)
+  const wider = toNumber(image) / toNumber(frame)
   return wider > 1
     ? { pictureWidth: width, pictureHeight: Math.min(height, even(height / wider)) }
     : { pictureWidth: Math.min(width, even(width * wider)), pictureHeight: height }

@@ -58,7 +58,8 @@ export function needsIdet(spec: JobSpec, media: MediaInfo): boolean {
 const DETELECINED: Warning = {
   code: 'detelecined',
   field: 'auto_detelecine_flag',
-  message: 'The source is telecined with 3:2 pulldown; the output has the original 23.976 progressive frames per second.',
+  message:
+    'The source is telecined with 3:2 pulldown; the output has the original 23.976 progressive frames per second.',
 }
 const NO_TELECINE: Warning = {
   code: 'no_telecine',

@@ -9,6 +9,7 @@ import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import { sourceRate } from './frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
+import { even } from './evenNumbers.ts'
 import { displaySize, type Size } from './displaySize.ts'
 
 /** Lines of a 16:9 frame. Other aspect ratios are fitted into its box. */
@@ -102,10 +103,6 @@ export function rungBitrateKbps(codec: VideoCodec, { width, height }: Size, fram
     maximumBitrateKbps(codec, width, height),
     Math.max(minimumBitrateKbps(codec, width, height, 'vbr'), kbps),
   )
-}
-
-function even(pixels: number): number {
-  return Math.max(2, 2 * Math.round(pixels / 2))
 }
 
 function roundDown(pixels: number): number {

@@ -3,15 +3,12 @@
 import type { LogoSpec } from '#contract/job/jobSpec.ts'
 import type { LogoImage } from '../model/mediaInfo.ts'
 import type { Geometry, LogoPlan } from '../model/plan.ts'
+import { even } from './evenNumbers.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 /** Width of the logo as a share of the frame's width; margins as a share of the frame's width and height. */
 const WIDTH_SHARE = 0.15
 const MARGIN_SHARE = 0.03
-
-function even(value: number): number {
-  return Math.max(2, 2 * Math.round(value / 2))
-}
 
 /**
  * 15 % of the width, in the logo's own aspect ratio as displayed. Smaller only where it would be taller than the frame.

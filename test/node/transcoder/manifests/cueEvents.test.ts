@@ -228,7 +228,7 @@ test('nested ad breaks become one', () => {
     back(16, 20),
     out(19, 20, { eventId: 9 }),
   ])
-  expect(adBreaks(cues)).toEqual([
+  expect(adBreaks(pairCues(cues))).toEqual([
     { start: 10, end: 20, ends: true },
     { start: 20, end: null, ends: false },
   ])
