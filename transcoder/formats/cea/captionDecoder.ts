@@ -20,7 +20,7 @@ export class CaptionDecoder {
   #time = 0
 
   /**
-   * `time` in seconds, treated as never going back. `picture`: triplets of (flags, first byte, second byte) as
+   * `time` in seconds, treated as never going back. `ccData`: triplets of (flags, first byte, second byte) as
    * `readUserData` finds them.
    */
   push(time: number, ccData: Uint8Array): void {

@@ -15,7 +15,7 @@ export interface Cue {
   /** Ticks to add to its pts_adjustment to get output time. */
   shift: number
   /**
-   * Position in the source: `clock` = just after the PCR of that time; `picture` = just before that frame. The time of
+   * Position in the source: `clock` = just after the PCR of that time; `frame` = just before that frame. The time of
    * an immediate cue is only its position among the frames. For all other cues the distance to the splice matters.
    */
   position: { by: 'clock' | 'frame'; ticks: number }

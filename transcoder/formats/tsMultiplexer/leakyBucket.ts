@@ -3,6 +3,7 @@
 
 /** Times are in 27 MHz ticks. */
 export const SYSTEM_CLOCK_HZ = 27_000_000
+export const TICKS_PER_MS = SYSTEM_CLOCK_HZ / 1000
 
 export class LeakyBucket {
   readonly #bytes: number

@@ -3,110 +3,57 @@
 // Not in charge of: parsing the encoder's stream (accessUnitReader.ts), one stream's buffers (streamQueue.ts), the
 // packets (packetWriter.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
-import { frameSamples, videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
 import { withCueStream } from '../scte35/cueStream.ts'
-import { concatBytes } from '../concatBytes.ts'
-import type { Cue } from '../scte35/cueScan.ts'
-import { isVideo, readDescriptors, writePmt, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
-import { PACKET_BYTES, PAT_PID } from '../mpegts/packet.ts'
-import { SYSTEM_CLOCK_HZ } from './leakyBucket.ts'
+import { isVideo, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
+import { PACKET_BYTES } from '../mpegts/packet.ts'
+import { SYSTEM_CLOCK_HZ, TICKS_PER_MS } from './leakyBucket.ts'
 import { CueQueue } from './cueQueue.ts'
 import { StreamQueue, decodeTime } from './streamQueue.ts'
-import {
-  audioBufferLimits,
-  dataBufferLimits,
-  statedLevel,
-  videoBufferLimits,
-  type BufferLimits,
-  type TsProfile,
-  type VideoLimits,
-} from './bufferLimits.ts'
+import { audioBufferLimits, dataBufferLimits, videoBufferLimits } from './bufferLimits.ts'
+import type { MultiplexOptions } from './multiplexOptions.ts'
 import { PacketWriter } from './packetWriter.ts'
-import { PSIP_PID, writeMgt, writeTvct } from './psip.ts'
+import {
+  allowsPeaks,
+  codecLevel,
+  FLOOR_SHARE,
+  intervalFor,
+  MAX_INTERVAL,
+  MIN_START_DELAY,
+  startDelay,
+} from './pacing.ts'
+import { repeatedTables } from './repeatedTables.ts'
 import { TableRepeater, type RepeatedTable } from './tableRepeater.ts'
-import { describeProgram, describeAudioStream } from './streamDescriptors.ts'
+import { describeAudioStream, describeProgram, isTeletext, subtitleKind } from './streamDescriptors.ts'
 import { shownAt } from './subtitleQueue.ts'
-import { SDT_PID, writePat, writeSdt, type Service } from './serviceTables.ts'
 import { AccessUnitReader, type AccessUnit } from './accessUnitReader.ts'
 
-export interface MultiplexOptions {
-  /** Constant rate; null = variable. */
-  rateKbps: number | null
-  video: VideoLimits
-  /** In the order of the encoder's streams. */
-  audio: readonly { codec: AudioCodec; channels: number; bitrateKbps: number }[]
-  profile: TsProfile | null
-  service: Service
-  mapPid: number
-  videoPid: number
-  /** PID of the first track. The others count up from it. */
-  audioPid: number
-  cues: { pid: number; streamType: number; list: readonly Cue[] } | null
-}
-
-const MS = SYSTEM_CLOCK_HZ / 1000
 /**
  * ISO/IEC 13818-1 requires a PCR every 100 ms, TS 101 154 every 40 ms. Sent earlier where a video packet is sent
  * anyway.
  */
-const PCR_MAX_INTERVAL = 38 * MS
-const PCR_INTERVAL = 20 * MS
-/** TR 101 290 requires 500 ms, TS 101 154 recommends 100 ms. */
-const TABLE_MS = 80
-/**
- * At a variable rate, tables are sent at the beginning of an interval. A little more than two intervals, so that not
- * every one has tables.
- */
-const TABLE_VARIABLE_MS = 68
-/** EN 300 468, 5.1.4: 2 s. */
-const SERVICE_MS = 1000
-/** A/65, 7.1: 150 and 400 ms. */
-const GUIDE_MS = { mgt: 120, tvct: 320 }
-const MAX_AUDIO_LEAD = 400 * MS
+const PCR_MAX_INTERVAL = 38 * TICKS_PER_MS
+const PCR_INTERVAL = 20 * TICKS_PER_MS
+const MAX_AUDIO_LEAD = 400 * TICKS_PER_MS
 /**
  * Many receivers show teletext 40 ms after its packet, whatever its PTS. A page of subtitles takes long at the rate of
  * its decoder.
  */
-const MAX_DATA_LEAD = { teletext: 100 * MS, subtitles: 700 * MS }
+const MAX_DATA_LEAD = { teletext: 100 * TICKS_PER_MS, subtitles: 700 * TICKS_PER_MS }
 /**
  * At the beginning, data waits for this many PES packets of each audio track: over HTTP, GStreamer's playbin3 hangs on
  * subtitles that come before its parser knows the audio, which takes three packets of MP2 (measured). Data waits at
  * most until DATA_LATEST before the first frame.
  */
 const FIRST_PACKETS = 4
-const DATA_LATEST = 250 * MS
-/** Fullness of the encoders' own buffer model when its first frame leaves. */
-const START_FULLNESS = 0.9
-const MIN_START_DELAY = 200 * MS
-/**
- * Used where peaks are allowed: a player that has read a second of the stream (VLC) then has more frames than its
- * decoder holds back.
- */
-const START_DELAY = 695 * MS
-/** Share of a level's rate that remains after headers and stuffing. */
-const LEVEL_SHARE = 0.9
-/**
- * Peaks are allowed where the level's rate exceeds the encoder's by this factor. The first packet is then sent closer
- * to the first frame.
- */
-const PEAK = 2
-/** The video rate including headers and stuffing. */
-const FLOOR_SHARE = 1.08
-/** A variable rate is constant for one interval of this length. */
-const MAX_INTERVAL = 33 * MS
-const MIN_INTERVAL = 4 * MS
+const DATA_LATEST = 250 * TICKS_PER_MS
 /** Ticks between the tables before the first PCR, a whole number: no faster than their transport buffer drains. */
 const LEAD_STEP = PACKET_BYTES * 8 * 27
 /** Time before a deadline: below CRITICAL audio goes first; below URGENT it goes first in every other packet. */
-const CRITICAL = 12 * MS
-const URGENT = 40 * MS
-/** PES headers and stuffing of an audio frame, in bytes. */
-const AUDIO_EXTRA_BYTES = 30
+const CRITICAL = 12 * TICKS_PER_MS
+const URGENT = 40 * TICKS_PER_MS
 /** Duration of media that must have arrived before a packet can be chosen. */
-const LOOKAHEAD = 2000 * MS + 2 * MAX_INTERVAL
+const LOOKAHEAD = 2000 * TICKS_PER_MS + 2 * MAX_INTERVAL
 const PACKET_TICKS_KBPS = PACKET_BYTES * 8 * 27_000
-const HEAD_BYTES = 4096
-const frameSeconds = (codec: AudioCodec): number => frameSamples[codec] / 48_000
 
 interface MultiplexState {
   queues: StreamQueue[]
@@ -208,7 +155,7 @@ export class Multiplexer {
   }
 
   #start(map: ProgramMap, first: AccessUnit): MultiplexState {
-    const { video, audio, profile, service, mapPid, videoPid, audioPid, cues } = this.#options
+    const { video, audio, profile, service, videoPid, audioPid, cues } = this.#options
     const limits = videoBufferLimits(video, codecLevel(video.codec, first))
     const delay = startDelay(this.#options, limits)
     let track = 0
@@ -223,12 +170,8 @@ export class Multiplexer {
       track += 1
       if (audioFormat === undefined) {
         streams.push({ ...stream, pid })
-        return new StreamQueue({
-          pid,
-          kind: 'data',
-          limits: dataBufferLimits(kindOf(stream)),
-          maxLead: MAX_DATA_LEAD[kindOf(stream)],
-        })
+        const kind = subtitleKind(stream)
+        return new StreamQueue({ pid, kind: 'data', limits: dataBufferLimits(kind), maxLead: MAX_DATA_LEAD[kind] })
       }
       streams.push(describeAudioStream({ ...stream, pid }, audioFormat, profile))
       const own = audioBufferLimits(audioFormat.codec, audioFormat.channels, profile)
@@ -245,19 +188,14 @@ export class Multiplexer {
     for (const unit of this.#begun(map, first)) this.#queues.get(unit.pid)?.add(unit)
     const own = describeProgram({ ...map, program: service.id, clockPid: videoPid, streams }, profile)
     const declared = cues === null ? own : withCueStream(own, cues.pid, cues.streamType)
-    const tableMs = this.#options.rateKbps === null ? TABLE_VARIABLE_MS : TABLE_MS
-    const repeated = [
-      { pid: PAT_PID, section: writePat(service, mapPid), everyMs: tableMs },
-      { pid: mapPid, section: writePmt(declared), everyMs: tableMs },
-      ...(profile === 'atsc' ? psip(service, videoPid, streams) : [sdt(service)]),
-    ]
+    const tables = repeatedTables(this.#options, declared)
     const interval = intervalFor(audio, queues)
-    const pictures = queues.find(({ kind }) => kind === 'video')!
+    const videoQueue = queues.find(({ kind }) => kind === 'video')!
     // A receiver needs the tables first.
-    const repeats = this.#options.rateKbps === null ? this.#leadIn(repeated, pictures) : this.#firstSlots(repeated)
+    const repeats = this.#options.rateKbps === null ? this.#leadIn(tables, videoQueue) : this.#firstSlots(tables)
     return {
       queues,
-      video: pictures,
+      video: videoQueue,
       repeats,
       cues: cues === null ? null : new CueQueue(cues.pid, cues.list, first.pts),
       interval,
@@ -332,17 +270,17 @@ export class Multiplexer {
     const now = this.#now
     let wanted = repeats.count(now + interval) + (cues?.count(Math.floor(now / 300), nextFramePts(video)) ?? 0)
     for (const queue of queues) if (queue !== video) wanted += queue.packetsThatFit(now)
-    const pictures = this.#videoPackets(video, now, interval)
-    wanted += pictures
+    const videoPackets = this.#videoPackets(video, now, interval)
+    wanted += videoPackets
     this.#now += interval
     // Only after an interval with nothing but a PCR: otherwise the packets before the pause would count as spread over
     // it.
     if (wanted === 0 && this.#isIdle && now + interval - this.#lastPcr <= PCR_MAX_INTERVAL) return
     this.#isIdle = wanted === 0
     // The first packet carries the PCR, with or without video.
-    const hasPicture = video.deadline(now) !== null
-    this.#videoQuota = pictures
-    const packets = wanted + (hasPicture && pictures > 0 ? 0 : 1)
+    const hasFrame = video.deadline(now) !== null
+    this.#videoQuota = videoPackets
+    const packets = wanted + (hasFrame && videoPackets > 0 ? 0 : 1)
     for (let packet = 0; packet < packets; packet++) {
       const time = now + Math.floor((packet * interval) / packets)
       if (!this.#send(running, time, packet === 0, now + interval) && packet > 0) this.#out.writeNull()
@@ -422,35 +360,6 @@ export class Multiplexer {
   }
 }
 
-function sdt(service: Service): RepeatedTable {
-  return { pid: SDT_PID, section: writeSdt(service), everyMs: SERVICE_MS }
-}
-
-function psip(service: Service, clockPid: number, streams: readonly ElementaryStream[]): RepeatedTable[] {
-  const located = streams.map(({ type, pid, descriptors }) => ({ type, pid, language: languageOf(descriptors) }))
-  const section = writeTvct(service, clockPid, located)
-  return [
-    { pid: PSIP_PID, section: writeMgt(section), everyMs: GUIDE_MS.mgt },
-    { pid: PSIP_PID, section, everyMs: GUIDE_MS.tvct },
-  ]
-}
-
-/** The stream has a teletext_descriptor. */
-function isTeletext({ descriptors }: ElementaryStream): boolean {
-  return readDescriptors(descriptors).some(({ tag }) => tag === 0x56)
-}
-
-/** Data streams other than teletext are DVB subtitles. */
-function kindOf(stream: ElementaryStream): 'teletext' | 'subtitles' {
-  return isTeletext(stream) ? 'teletext' : 'subtitles'
-}
-
-/** ISO_639_language_descriptor. */
-function languageOf(descriptors: Uint8Array): string | null {
-  const body = readDescriptors(descriptors).find(({ tag }) => tag === 0x0a)?.body
-  return body === undefined || body.length < 3 ? null : String.fromCharCode(...body.subarray(0, 3))
-}
-
 /** The queue whose next packet has the earliest deadline, before `limit`; null where none may send. */
 function earliestDeadline(queues: readonly StreamQueue[], now: number, limit = Infinity): StreamQueue | null {
   let chosen: StreamQueue | null = null
@@ -467,44 +376,4 @@ function earliestDeadline(queues: readonly StreamQueue[], now: number, limit = I
 /** PTS of the frame that begins with the next video packet; null where none begins. */
 function nextFramePts(video: StreamQueue): number | null {
   return video.isAtPesStart ? (video.nextUnit?.pts ?? null) : null
-}
-
-/** A variable rate may exceed the encoder's for a while, where the level allows it. */
-function allowsPeaks({ rateKbps, video }: MultiplexOptions, { transportRate }: BufferLimits): boolean {
-  return rateKbps === null && transportRate > PEAK * video.maxKbps * 1000
-}
-
-/**
- * Time from the first packet to the first frame, in which the decoder's buffer reaches the fullness of the encoder's
- * model.
- */
-function startDelay(options: MultiplexOptions, limits: BufferLimits): number {
-  const { codec, bufferBits, maxKbps } = options.video
-  const within = (kbps: number): number => (START_FULLNESS * bufferBits * 27_000) / kbps
-  const filling = allowsPeaks(options, limits)
-    ? Math.max(
-        within((LEVEL_SHARE * limits.transportRate) / 1000),
-        Math.min(within(PEAK * LEVEL_SHARE * maxKbps), START_DELAY),
-      )
-    : within(maxKbps)
-  return Math.min(Math.max(filling, MIN_START_DELAY), videoStreams[codec].longestHoldMs * MS)
-}
-
-/** The length of an interval, short enough that no audio buffer runs dry within it. */
-function intervalFor(audio: MultiplexOptions['audio'], queues: readonly StreamQueue[]): number {
-  const audioQueues = queues.filter(({ kind }) => kind === 'audio')
-  const longest = audio.map(({ codec, bitrateKbps }, track) => {
-    const frame = bitrateKbps * 125 * frameSeconds(codec) + AUDIO_EXTRA_BYTES
-    const spare = audioQueues[track]!.limits.bufferBytes - frame - PACKET_BYTES
-    return ((spare / frame) * frameSeconds(codec) * SYSTEM_CLOCK_HZ) / 1.5
-  })
-  return Math.floor(Math.max(MIN_INTERVAL, Math.min(MAX_INTERVAL, ...longest)))
-}
-
-function codecLevel(codec: VideoCodec, { chunks }: AccessUnit): number | null {
-  const head: Uint8Array[] = []
-  for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < chunks.length; bytes += chunks[at]!.length, at++)
-    head.push(chunks[at]!)
-  const bytes = concatBytes(head)
-  return statedLevel(codec, bytes)
 }

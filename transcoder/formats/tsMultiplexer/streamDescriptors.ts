@@ -1,5 +1,5 @@
-// In charge of: the declaration of AC-3 and AAC in a program map for DVB (ETSI EN 300 468, annexes D and H) and ATSC
-// (A/52, annex A).
+// In charge of: the descriptors of streams in a program map: AC-3 and AAC declared for DVB (ETSI EN 300 468, annexes D
+// and H) and ATSC (A/52, annex A), teletext and languages read.
 // Not in charge of: the format of the map (formats/mpegts/programTables.ts), the other tables (serviceTables.ts,
 // psip.ts).
 import type { AudioCodec } from '../codecs.ts'
@@ -63,6 +63,22 @@ export function describeAudioStream(
 export function describeProgram(map: ProgramMap, profile: TsProfile | null): ProgramMap {
   if (profile !== 'atsc') return map
   return { ...map, descriptors: Uint8Array.of(REGISTRATION, GA94.length, ...GA94, ...map.descriptors) }
+}
+
+/** The stream has a teletext_descriptor. */
+export function isTeletext({ descriptors }: ElementaryStream): boolean {
+  return readDescriptors(descriptors).some(({ tag }) => tag === 0x56)
+}
+
+/** Data streams other than teletext are DVB subtitles. */
+export function subtitleKind(stream: ElementaryStream): 'teletext' | 'subtitles' {
+  return isTeletext(stream) ? 'teletext' : 'subtitles'
+}
+
+/** ISO_639_language_descriptor. */
+export function languageOf(descriptors: Uint8Array): string | null {
+  const body = readDescriptors(descriptors).find(({ tag }) => tag === 0x0a)?.body
+  return body === undefined || body.length < 3 ? null : String.fromCharCode(...body.subarray(0, 3))
 }
 
 function withDescriptor(stream: ElementaryStream, tag: number, body: readonly number[]): ElementaryStream {

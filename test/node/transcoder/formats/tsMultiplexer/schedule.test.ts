@@ -2,7 +2,8 @@
 // a while.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { expect, test } from 'vitest'
-import { Multiplexer, type MultiplexOptions } from '../../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
+import { Multiplexer } from '../../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
+import type { MultiplexOptions } from '../../../../../transcoder/formats/tsMultiplexer/multiplexOptions.ts'
 import { checkTstd } from '../../../../support/mpegts/tstdModel.ts'
 import { audio, encoded, video, type Frame, type Stream } from '../../../../support/mpegts/encodedStream.ts'
 
