@@ -18,8 +18,8 @@ export class StaleAttempt extends Error {
 export type AbortKind = 'cancelled' | 'interrupted' | 'stopped' | 'heartbeat_lost'
 
 /**
- * cancelled: by the client; interrupted: the process ends; stopped: a newer attempt exists; heartbeat_lost: no heartbeat was
- * answered for too long.
+ * cancelled: by the client; interrupted: the process ends; stopped: a newer attempt exists; heartbeat_lost: no heartbeat
+ * was answered for too long.
  */
 export class AttemptAbort extends Error {
   readonly kind: AbortKind

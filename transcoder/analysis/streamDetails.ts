@@ -123,7 +123,7 @@ function extractArgs(pad: string, format: string): string[] {
 /** The most common codec, and the stream specifier of the video in a source of one program. */
 const EARLY = { codec: 'h264', pad: videoSpecifier(null) }
 
-/** Whether the frames that `beginPictures` extracts are this source's video. */
+/** Whether the frames that `startVideoExtraction` extracts are this source's video. */
 export function canExtractEarly(media: MediaInfo): boolean {
   return media.video?.codec === EARLY.codec && videoSpecifier(usedPids(media)) === EARLY.pad
 }

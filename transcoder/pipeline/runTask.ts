@@ -3,17 +3,8 @@
 import { basename, join } from 'node:path'
 import type { Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
-import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
-import {
-  TASK_PROTOCOL,
-  type EstimatePost,
-  type FailPost,
-  type FinishPost,
-  type RunRequest,
-  type TaskDescription,
-} from '#contract/task/protocol.ts'
-import { toSpec } from '#contract/job/toJobSpec.ts'
-import type { Attempt } from '../attempt.ts'
+import type { EstimatePost, FinishPost, RunRequest, TaskDescription } from '#contract/task/protocol.ts'
+import type { Attempt, AttemptOutlook } from '../attempt.ts'
 import { findCues } from '../analysis/findCues.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
@@ -23,8 +14,7 @@ import { lateWarnings, type Late } from './multiplexOutput.ts'
 import { TaskClient } from '../taskApi/taskClient.ts'
 import { ENCODE, encode, requireCompleteSource } from './encode.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
-import type { AttemptOutlook } from '../attempt.ts'
-import { AttemptAbort, redactText, StaleAttempt, toJobError, type AbortKind } from '../errors.ts'
+import { AttemptAbort, redactText } from '../errors.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { LoopbackServer } from '../source/loopbackServer.ts'
@@ -33,12 +23,14 @@ import { prepareSource } from '../source/prepareSource.ts'
 import { HeadStart } from './headStart.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { JobLog } from './jobLog.ts'
+import { commitSignal, raceAbort } from './abortSignals.ts'
+import { LOG_MS, reportFailure } from './reportFailure.ts'
+import { hasStoredPlan, requireMatchingTask, specOf, storedPlanFor, storePlan } from './taskPlan.ts'
 import type { Log } from '../log.ts'
 import { convertLogo } from '../source/logoImage.ts'
 import { measureSource } from '../analysis/measureSource.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
 import { timeLimits, type TimeLimits } from '../plan/estimate/deadline.ts'
-import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
 import { planJob } from '../plan/planJob.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
@@ -73,11 +65,6 @@ export interface RunContext {
  * one round trip for each part.
  */
 const MAX_TRANSFERS = 4
-/**
- * When the process has to end, a commit in progress gets this long: half of the time within which the process has to
- * exit.
- */
-const COMMIT_GRACE_MS = 5000
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Runs one attempt to its end and reports the result to the task API. Never rejects. */
@@ -155,7 +142,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     controller.abort(error)
     heartbeatAbort.abort()
     stopHeartbeat()
-    await reportFailure({ door: taskClient, log, logs: logSender }, controller.signal.reason, secrets)
+    await reportFailure({ taskClient, log, logSender }, controller.signal.reason, secrets)
   } finally {
     heartbeatAbort.abort()
     stopHeartbeat()
@@ -360,19 +347,6 @@ function elapsedAsEstimate(): () => number {
   return () => (performance.now() - began) / 1000
 }
 
-/** Waits for `wanted` until `signal` aborts. */
-async function raceAbort<T>(pending: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const interruption = Promise.withResolvers<never>()
-  const stop = (): void => interruption.reject(signal.reason)
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([pending, interruption.promise])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
-}
-
 function remainingWallMs({ wallSeconds }: TimeLimits, passedMs: number): number {
   return Math.min(Math.max(0, wallSeconds * 1000 - passedMs), MAX_TIMER_MS)
 }
@@ -388,110 +362,3 @@ async function requireOutputSpace({ workspace }: Attempt, plan: Plan): Promise<v
   const bytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
   await requireDiskSpace(workspace.out, bytes)
 }
-
-function requireMatchingTask(task: TaskDescription, request: RunRequest): void {
-  if (task.protocol !== TASK_PROTOCOL)
-    throw new TaskError(
-      'protocol_mismatch',
-      `The service uses protocol ${task.protocol}; this transcoder supports ${TASK_PROTOCOL}.`,
-    )
-  if (task.attempt !== request.attempt) throw new StaleAttempt()
-}
-
-/** The specification, also from a Worker older than this transcoder: without `spec`, or with one that lacks members. */
-function specOf({ spec, spec_version: version = 0, config, input_name: inputName }: TaskDescription): JobSpec {
-  return spec !== undefined && version >= SPEC_VERSION ? spec : toSpec(config, inputName)
-}
-
-function hasStoredPlan({ plan }: TaskDescription): boolean {
-  return plan !== null && plan !== undefined
-}
-
-/**
- * The plan of an earlier attempt; null if there is none, or if it was made for an ffmpeg with other features. It is then
- * made again: nothing that an earlier attempt encoded is used.
- */
-function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): Plan | null {
-  if (!hasStoredPlan(task)) return null
-  const plan = parseStoredPlan(task.plan)
-  const fits = fitsEngine(plan, engine.features)
-  if (plan.engine !== undefined && plan.engine.build !== engine.build)
-    log.info(fits ? 'the plan of another ffmpeg is followed' : 'the plan of another ffmpeg is made again', {
-      planned_with: `${plan.engine.version} (${plan.engine.build})`,
-      encodes_with: `${engine.version} (${engine.build})`,
-    })
-  return fits ? forEngine(plan, engine.features) : null
-}
-
-/** The first plan that is stored through the task API is used by all attempts that can carry it out. */
-async function storePlan({ taskClient, engine, controller }: Attempt, ours: Plan, replaces: boolean): Promise<Plan> {
-  const post = { plan: withEngine(ours, engine), warnings: ours.warnings, ...(replaces ? { replaces } : {}) }
-  const plan = parseStoredPlan(await taskClient.postPlan(post, controller.signal))
-  if (!fitsEngine(plan, engine.features))
-    throw new TaskError('protocol_mismatch', `The stored plan was made for another ffmpeg (${plan.engine?.version}).`)
-  return forEngine(plan, engine.features)
-}
-
-/** A plan of another version was made by another version of this program, during a rollout. */
-function parseStoredPlan(value: unknown): Plan {
-  const plan = value as Partial<Plan> | null
-  const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
-  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging))
-    throw new TaskError('protocol_mismatch', 'The stored plan was made by a different version of the transcoder.')
-  return plan as Plan
-}
-
-/**
- * An abort ends a commit in progress at once, except when the process has to end: then the commit may still succeed.
- */
-function commitSignal(attemptSignal: AbortSignal): AbortSignal {
-  const commit = new AbortController()
-  const stop = (): void => {
-    const patient = attemptSignal.reason instanceof AttemptAbort && attemptSignal.reason.kind === 'interrupted'
-    setTimeout(() => commit.abort(attemptSignal.reason), patient ? COMMIT_GRACE_MS : 0).unref()
-  }
-  if (attemptSignal.aborted) stop()
-  else attemptSignal.addEventListener('abort', stop, { once: true })
-  return commit.signal
-}
-
-/** How long reporting a result is retried. After a second request to end, the process has 10 s altogether. */
-const REPORT_MS: Record<AbortKind | 'failed', number> = {
-  failed: 120_000,
-  cancelled: 30_000,
-  interrupted: 4000,
-  heartbeat_lost: 10_000,
-  stopped: 0,
-}
-
-/** Not `interrupted`: the attempt counts as lost. */
-const HEARTBEAT_LOST = new TaskError('internal', 'The service did not answer the transcoder’s heartbeats for too long.')
-
-async function reportFailure(
-  { door: taskClient, log, logs: logSender }: { door: TaskClient; log: Log; logs: LogSender },
-  cause: unknown,
-  secrets: readonly string[],
-): Promise<void> {
-  const kind = cause instanceof AttemptAbort ? cause.kind : 'failed'
-  if (kind === 'stopped' || cause instanceof StaleAttempt) {
-    log.info('stopped: this attempt is no longer the current one')
-    return
-  }
-  const post: FailPost =
-    kind === 'failed' || kind === 'heartbeat_lost'
-      ? { reason: 'failed', error: toJobError(kind === 'heartbeat_lost' ? HEARTBEAT_LOST : cause, secrets) }
-      : { reason: kind, ...(cause instanceof AttemptAbort && cause.why !== undefined ? { why: cause.why } : {}) }
-  if (post.error?.code === 'internal' && cause instanceof Error)
-    log.error('unexpected', { stack: redactText(cause.stack ?? '', secrets) })
-  log.info('ended', { reason: post.reason, why: post.why, code: post.error?.code, error: post.error?.message })
-  // The next attempt waits for the report of an interrupted one; otherwise the log is complete before the job ends.
-  if (kind !== 'interrupted') await logSender.send(LOG_MS)
-  await taskClient.postFailure(post, REPORT_MS[kind], new AbortController().signal).catch((error: unknown) => {
-    log.warn('the result could not be reported', { error: redactText(String(error), secrets) })
-  })
-  if (kind === 'interrupted') await logSender.send(FINAL_LOG_MS)
-}
-
-/** How long posting the log is retried: the job waits no longer for it. */
-const LOG_MS = 5000
-const FINAL_LOG_MS = 3000

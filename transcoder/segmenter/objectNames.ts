@@ -16,7 +16,6 @@ const OVERHEAD = 1.5
 
 type Names = Pick<SegmentWriterOptions, 'directory' | 'tarDirectory' | 'initUri' | 'segmentUri' | 'contentType'>
 
-/** `own` is the attempt's directory. */
 export function objectNames(
   packaging: PackagingPlan,
   rendition: RenditionPlan,

@@ -49,8 +49,8 @@ export interface SegmentWriterOptions {
 }
 
 /**
- * Reads to the end. An error in the stream rejects at once. An error at the end of the stream is returned as `broken`:
- * ffmpeg's exit explains it better, and is known only later.
+ * Reads to the end. An error in the stream rejects at once. An error at the end of the stream is returned as
+ * `incompleteError`: ffmpeg's exit explains it better, and is known only later.
  */
 export async function writeSegments(
   stream: Readable,

@@ -54,7 +54,8 @@ const UNKNOWN_SHARE = 8
 
 /** Pure. `why` is a sentence for the log. */
 export function decideDrain(view: DrainState): { verdict: 'finish' | 'wait' | 'give_back'; why: string } {
-  const { isCommitting, remainingSeconds, secondsUntilDeadline, unknownForSeconds, maxUnknownSeconds, wasGranted } = view
+  const { isCommitting, remainingSeconds, secondsUntilDeadline, unknownForSeconds, maxUnknownSeconds, wasGranted } =
+    view
   if (secondsUntilDeadline <= 0) return { verdict: 'give_back', why: 'the time is up' }
   if (isCommitting) return { verdict: 'finish', why: 'only the answer of the Worker is missing' }
   if (remainingSeconds === null) {

@@ -3,7 +3,7 @@
 // Not in charge of: retries (sourceReader.ts).
 import { isJobErrorCode, isConnectionError, jobErrorPolicies } from '#contract/errorCodes.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
-import { responseError } from '../taskApi/taskClient.ts'
+import { responseError } from '../taskApi/responseErrors.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { TransientError } from '../taskApi/retry.ts'
 

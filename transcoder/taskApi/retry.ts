@@ -5,8 +5,8 @@ import { isConnectionError, CONNECTION_RETRY_MS } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 
 /**
- * A failure that a retry may resolve: a network error, 5xx, 429, a stall. `final` is thrown when the time for retries
- * is over.
+ * A failure that a retry may resolve: a network error, 5xx, 429, a stall. `finalError` is thrown when the time for
+ * retries is over.
  */
 export class TransientError extends Error {
   readonly finalError: Error
@@ -94,8 +94,8 @@ export class RetryState {
     if (code === null) this.#connectionError = null
     else if (this.#connectionError?.code !== code) this.#connectionError = { code, since: now }
     const wait = Math.max(error.retryAfterMs ?? 0, backoffMs(backoff, this.#tries))
-    // A job fails with a connection error, so the same one must have lasted for `lastingMs`; the duration of other
-    // errors before it does not count.
+    // A job fails with a connection error, so the same one must have lasted for `connectionRetryMs`; the duration of
+    // other errors before it does not count.
     const [since, limit] =
       this.#connectionError !== null && totalMs > 0
         ? [this.#connectionError.since, connectionRetryMs]

@@ -1,9 +1,9 @@
-// In charge of: the protocol of the task API: addresses, token, timeouts, retries, and the meaning of its error
-// responses.
-// Not in charge of: what is sent and when. This is the transcoder's only network code towards the Worker.
+// In charge of: the protocol of the task API: addresses, token, timeouts and retries. This is the transcoder's only
+// network code towards the Worker.
+// Not in charge of: what is sent and when, the meaning of error responses (responseErrors.ts).
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { isJobErrorCode, isConnectionError, jobErrorPolicies, type JobErrorCode } from '#contract/errorCodes.ts'
+import type { JobErrorCode } from '#contract/errorCodes.ts'
 import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 import type {
   EstimatePost,
@@ -19,9 +19,9 @@ import type {
   UploadReply,
   UploadRequest,
 } from '#contract/task/protocol.ts'
-import { StaleAttempt } from '../errors.ts'
-import { TaskError } from '#contract/taskError.ts'
-import { defaultBackoff, UPSTREAM_RETRY_MS, retry, TransientError, type Backoff, type RetryPolicy } from './retry.ts'
+import { readAnswer, responseError, toTransient } from './responseErrors.ts'
+import { defaultBackoff, UPSTREAM_RETRY_MS, retry, type Backoff, type RetryPolicy } from './retry.ts'
+import { StallTimer } from './stallTimer.ts'
 
 export interface TaskClientOptions {
   /** Base address of the Worker, without a slash at its end. */
@@ -223,9 +223,9 @@ export class TaskClient {
   }
 
   /**
-   * Passes the body of one resource of an HLS source to `take`, which reads it; after a failure again from its
+   * Passes the body of one resource of an HLS source to `consume`, which reads it; after a failure again from its
    * beginning.
-   * `piece` is the path after `/input/hls/`.
+   * `resource` is the path after `/input/hls/`.
    */
   async fetchHlsResource<T>(
     resource: string,
@@ -316,96 +316,4 @@ function fileChunks({ path, start, end }: FileSlice): Readable {
 
 function* memoryChunks(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
-}
-
-/** Aborts after `ms` without progress, or with its parent signal. */
-class StallTimer {
-  readonly #ms: number
-  readonly #controller = new AbortController()
-  #timer: NodeJS.Timeout | undefined
-  readonly signal: AbortSignal
-  constructor(ms: number, parent: AbortSignal) {
-    this.#ms = ms
-    this.signal = AbortSignal.any([parent, this.#controller.signal])
-    this.reset()
-  }
-  reset(): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#controller.abort(new Error('no data was transferred for too long')), this.#ms)
-  }
-  stop(): void {
-    clearTimeout(this.#timer)
-  }
-}
-
-function toTransient(error: unknown, code: JobErrorCode, message: string): Error {
-  if (error instanceof TransientError || error instanceof TaskError || error instanceof StaleAttempt) return error
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new TransientError(new TaskError(code, `${message}: ${why}.`, { cause: error }))
-}
-
-async function readAnswer<T>(response: Response, fallback: JobErrorCode): Promise<T> {
-  if (response.ok) return (await response.json()) as T
-  throw await responseError(response, fallback)
-}
-
-/** Converts an error response: the attempt is stale, a retry may help, or the job fails. Reads the body. */
-export async function responseError(response: Response, fallback: JobErrorCode): Promise<Error> {
-  const answer = await readErrorBody(response)
-  // 401: the token of an attempt becomes invalid with the end of its job. Every 409 except a plain conflict means that
-  // this attempt, or its job, has ended.
-  if (response.status === 401 || (response.status === 409 && answer.code !== 'conflict'))
-    return new StaleAttempt(`The task API rejected this attempt: ${answer.code || response.status}.`)
-  const known = isJobErrorCode(answer.code) ? answer.code : null
-  const after = retryAfterMs(response.headers.get('retry-after'))
-  // The queue observes this delay too, if the task waits there.
-  const details = after === null ? answer.details : { ...answer.details, retry_after: Math.ceil(after / 1000) }
-  const options = { field: answer.field, details }
-  // 413 is the task API's own limit for an output: another attempt would write as much.
-  const tooLarge = response.status === 413 && fallback === 'output_unreachable'
-  // An error that the service explains, but not with a job error, would be the same for every attempt.
-  const isVerdict = answer.code !== '' && !isRetryable(response.status) && response.status !== 409
-  const error = new TaskError(
-    known ?? (tooLarge ? 'output_too_large' : isVerdict ? 'task_refused' : fallback),
-    answer.message || `The service answered ${response.status}.`,
-    options,
-  )
-  const mayPass = isRetryable(response.status)
-  // A permanent code is final, with any status, except a connection error, which must last for some time first.
-  if (!mayPass || (known !== null && jobErrorPolicies[known].permanent && !isConnectionError(known))) return error
-  return new TransientError(error, after, known !== null && known !== 'internal')
-}
-
-function isRetryable(status: number): boolean {
-  return status >= 500 || status === 429 || status === 408
-}
-
-interface ErrorBody {
-  code: string
-  message: string
-  field: string | undefined
-  details: Record<string, unknown> | undefined
-}
-
-async function readErrorBody(response: Response): Promise<ErrorBody> {
-  const body = (await response.json().catch(() => null)) as { error?: Record<string, unknown> } | null
-  const error = body?.error ?? {}
-  const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-  return {
-    code: text(error['code']),
-    message: text(error['message']),
-    field: text(error['field']) || undefined,
-    details:
-      typeof error['details'] === 'object' && error['details'] !== null
-        ? (error['details'] as Record<string, unknown>)
-        : undefined,
-  }
-}
-
-/** Seconds or an HTTP date; at most a minute is accepted. */
-export function retryAfterMs(header: string | null, now = Date.now()): number | null {
-  if (header === null) return null
-  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now
-  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MINUTE_MS) : null
 }

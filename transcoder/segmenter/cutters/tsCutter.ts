@@ -107,7 +107,8 @@ export class TsCutter implements Cutter {
   end(): CutEvent[] {
     const cuts: CutEvent[] = []
     for (const packet of this.#reader.end()) this.#packet(packet, cuts)
-    if (this.#segment === null) throw new FormatError('cut off', 'The encoder’s stream ends before its first media data.')
+    if (this.#segment === null)
+      throw new FormatError('cut off', 'The encoder’s stream ends before its first media data.')
     this.#closeKeyFrame()
     this.#close(cuts, this.#until)
     return cuts

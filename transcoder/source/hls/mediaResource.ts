@@ -79,7 +79,8 @@ export async function* withoutId3Tag(
 function id3TagBytes(head: Buffer): number {
   if (head.toString('latin1', 0, 3) !== 'ID3') return 0
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head[at]! & 0x7f), 0) + ID3_HEADER
-  if (size > MAX_ID3) throw new TaskError('source_damaged', 'A segment of the source begins with an ID3 tag that has no end.')
+  if (size > MAX_ID3)
+    throw new TaskError('source_damaged', 'A segment of the source begins with an ID3 tag that has no end.')
   return size
 }
 

@@ -42,9 +42,7 @@ describe.each(clips)('%s', (name) => {
     // This clip has one message per field: an old decoder reads only one of them, and half of the captions would be
     // worse than none.
     if (name === clips[1] && !(await testFfmpeg()).features.severalCaptionMessages) {
-      expect(said).toMatchObject([
-        { code: 'captions_removed', message: expect.stringContaining('only some of them') },
-      ])
+      expect(said).toMatchObject([{ code: 'captions_removed', message: expect.stringContaining('only some of them') }])
       expect((await carriedCaptionChannels(outputs[0], videoCodec)).pictures).toBe(0)
       return
     }

@@ -89,7 +89,9 @@ test('a measure that works alone but not with the others is left out and reporte
   vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`)
   try {
     const opened = await probeSandbox(await testFfmpeg(), tempDir.path)
-    expect(opened.report.missing['no_network_for_local_files']).toBe('it does not work together with the other measures')
+    expect(opened.report.missing['no_network_for_local_files']).toBe(
+      'it does not work together with the other measures',
+    )
     expect(opened.report.in_force).toContain('cpu_time')
     expect(opened.report.in_force).not.toContain('no_network_for_local_files')
     expect(opened.sandbox.noNetworkCommand).toBeNull()

@@ -199,7 +199,9 @@ test('what a killed transcoder leaves, its directory and its ffmpeg, the next on
   const next = await start()
   expect(await readdir(fixtures.workDir)).toEqual([])
   await expect.poll(() => findFfmpegProcesses(fixtures.workDir)).toEqual([])
-  expect(next.lines).toContainEqual(expect.objectContaining({ msg: 'directories of earlier processes removed', count: 1 }))
+  expect(next.lines).toContainEqual(
+    expect.objectContaining({ msg: 'directories of earlier processes removed', count: 1 }),
+  )
 })
 
 /** An ffmpeg that does nothing before a file exists, and executes `then` after it. */
@@ -261,7 +263,8 @@ describe('before ffmpeg has said what it can do', () => {
 })
 
 describe('a record of what ffmpeg can do', () => {
-  const asked = ({ lines }: Running) => lines.find((line) => String(line['msg']).startsWith('ffmpeg is probed'))?.['why']
+  const asked = ({ lines }: Running) =>
+    lines.find((line) => String(line['msg']).startsWith('ffmpeg is probed'))?.['why']
   /** A recorded probe of an ffmpeg that never answers: a transcoder that gets ready did not run it. */
   async function makeRecord() {
     const ffmpeg = await slowFfmpeg(`exec ${fixtures.engine.ffmpeg} "$@"`)

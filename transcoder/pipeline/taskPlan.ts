@@ -1,0 +1,62 @@
+// In charge of: what a task fixes for all its attempts: its specification and its plan.
+// Not in charge of: making the plan (plan/planJob.ts).
+import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
+import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/task/protocol.ts'
+import { TaskError } from '#contract/taskError.ts'
+import type { Attempt } from '../attempt.ts'
+import { StaleAttempt } from '../errors.ts'
+import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
+import type { Plan } from '../plan/model/plan.ts'
+
+export function requireMatchingTask(task: TaskDescription, request: RunRequest): void {
+  if (task.protocol !== TASK_PROTOCOL)
+    throw new TaskError(
+      'protocol_mismatch',
+      `The service uses protocol ${task.protocol}; this transcoder supports ${TASK_PROTOCOL}.`,
+    )
+  if (task.attempt !== request.attempt) throw new StaleAttempt()
+}
+
+/** The specification, also from a Worker older than this transcoder: without `spec`, or with one that lacks members. */
+export function specOf({ spec, spec_version: version = 0, config, input_name: inputName }: TaskDescription): JobSpec {
+  return spec !== undefined && version >= SPEC_VERSION ? spec : toSpec(config, inputName)
+}
+
+export function hasStoredPlan({ plan }: TaskDescription): boolean {
+  return plan !== null && plan !== undefined
+}
+
+/**
+ * The plan of an earlier attempt; null if there is none, or if it was made for an ffmpeg with other features. It is then
+ * made again: nothing that an earlier attempt encoded is used.
+ */
+export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): Plan | null {
+  if (!hasStoredPlan(task)) return null
+  const plan = parseStoredPlan(task.plan)
+  const fits = fitsEngine(plan, engine.features)
+  if (plan.engine !== undefined && plan.engine.build !== engine.build)
+    log.info(fits ? 'the plan of another ffmpeg is followed' : 'the plan of another ffmpeg is made again', {
+      planned_with: `${plan.engine.version} (${plan.engine.build})`,
+      encodes_with: `${engine.version} (${engine.build})`,
+    })
+  return fits ? forEngine(plan, engine.features) : null
+}
+
+/** The first plan that is stored through the task API is used by all attempts that can carry it out. */
+export async function storePlan({ taskClient, engine, controller }: Attempt, ours: Plan, replaces: boolean): Promise<Plan> {
+  const post = { plan: withEngine(ours, engine), warnings: ours.warnings, ...(replaces ? { replaces } : {}) }
+  const plan = parseStoredPlan(await taskClient.postPlan(post, controller.signal))
+  if (!fitsEngine(plan, engine.features))
+    throw new TaskError('protocol_mismatch', `The stored plan was made for another ffmpeg (${plan.engine?.version}).`)
+  return forEngine(plan, engine.features)
+}
+
+/** A plan of another version was made by another version of this program, during a rollout. */
+function parseStoredPlan(value: unknown): Plan {
+  const plan = value as Partial<Plan> | null
+  const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
+  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging))
+    throw new TaskError('protocol_mismatch', 'The stored plan was made by a different version of the transcoder.')
+  return plan as Plan
+}
