@@ -180,14 +180,14 @@ it('puts what comes before the first frame into the first segment', () => {
 
 it('refuses a segment that would start without a key frame, or with a falsely flagged one', async () => {
   const stream = await encodeToBuffer(engine, `${flashSource(4)} -map 0:v ${coding} ${ts}`)
-  expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), stream)).toThrow('picture 60')
+  expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), stream)).toThrow('frame 60')
   const changed = Buffer.from(muxed)
   const { segments } = cutSegments(new TsCutter(cadence, 'video', ORIGIN), muxed)
   // The first packet of the second segment's video; the type of its IDR slice (5) becomes 1.
   const second = muxed.indexOf(segments[1]!.bytes.subarray(2 * 188, 3 * 188))
   const slice = muxed.indexOf(Buffer.from([0, 0, 1, 0x65]), second)
   changed[slice + 3] = 0x61
-  expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), changed)).toThrow('picture 50')
+  expect(() => cutSegments(new TsCutter(cadence, 'video', ORIGIN), changed)).toThrow('frame 50')
 })
 
 it('refuses a stream that is truncated before its media', () => {
