@@ -20,7 +20,6 @@ import {
 } from './sandbox.ts'
 import { progressReader, type FfmpegProgress } from './progressReader.ts'
 
-export { printableCommand } from './printableCommand.ts'
 
 export interface FfmpegPrograms {
   ffmpeg: string

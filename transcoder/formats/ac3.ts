@@ -1,6 +1,10 @@
 // In charge of: the header of an AC-3 or E-AC-3 frame (ETSI TS 102 366): dialogue level and downmix levels.
 // Not in charge of: reading the frame from the source (streamDetails.ts), using the levels (plan/audio/dialnorm.ts,
 // plan/audio/downmix.ts).
+import { BitReader } from './bitReader.ts'
+
+/** More than the fields that are read. */
+const HEADER_BYTES = 64
 
 /**
  * Linear gains of a downmix to stereo, as stated in the header of AC-3 and E-AC-3. Levels that it does not state are
@@ -20,11 +24,6 @@ export interface Ac3Header {
   downmixLevels: DownmixLevels | null
 }
 
-/** `dialnorm` 1 to 31: dialogue is that many dB below full scale. null where the bytes contain no frame. */
-export function readDialnorm(bytes: Uint8Array): number | null {
-  return readAc3Header(bytes)?.dialnorm ?? null
-}
-
 /** The header of the first frame; null where the bytes contain none. */
 export function readAc3Header(bytes: Uint8Array): Ac3Header | null {
   for (let at = 0; at + 8 <= bytes.length; at += 1) {
@@ -37,9 +36,17 @@ export function readAc3Header(bytes: Uint8Array): Ac3Header | null {
 
 function readFrame(frame: Uint8Array): Ac3Header | null {
   const identification = frame[5]! >> 3
-  if (identification <= 8) return readAc3(new BitReader(frame), identification)
-  if (identification >= 11 && identification <= 16) return readEac3(new BitReader(frame))
-  return null
+  // Fields after the end of a truncated frame are read as 0.
+  const header = new Uint8Array(HEADER_BYTES)
+  header.set(frame.subarray(0, HEADER_BYTES))
+  const bits = new BitReader(header)
+  if (identification <= 8) return readAc3(bits, identification)
+  return identification >= 11 && identification <= 16 ? readEac3(bits) : null
+}
+
+/** A flag, and that many further bits where it is set. */
+function skipOptional(bits: BitReader, count: number): void {
+  if (bits.flag()) bits.skip(count)
 }
 
 /** 4.3.1 and 4.3.2; annex D for identification 6. */
@@ -58,12 +65,12 @@ function readAc3(bits: BitReader, identification: number): Ac3Header {
     // Compression, language, production, for one programme or two (dual mono).
     for (let programme = 0; programme < (mode === 0 ? 2 : 1); programme += 1) {
       if (programme === 1) bits.skip(5)
-      bits.optional(8)
-      bits.optional(8)
-      bits.optional(7)
+      skipOptional(bits, 8)
+      skipOptional(bits, 8)
+      skipOptional(bits, 7)
     }
     bits.skip(2) // copyright, original
-    if (bits.read(1) === 1) {
+    if (bits.flag()) {
       bits.skip(2) // preferred downmix
       const [ltRtCentre, ltRtSurround, loRoCentre, loRoSurround] = [0, 0, 0, 0].map(() => bits.read(3))
       stated.ltRt = downmixLevel(mode, ltRtCentre!, ltRtSurround!)
@@ -80,15 +87,15 @@ function readEac3(bits: BitReader): Ac3Header {
   // Substream, frame size; sample rate, and the number of blocks or the half rate.
   bits.skip(3 + 11 + 2 + 2)
   const mode = bits.read(3)
-  const lfe = bits.read(1) === 1
+  const lfe = bits.flag()
   bits.skip(5) // identification
   const dialnorm = dialnormLevel(bits.read(5))
-  bits.optional(8) // compression
+  skipOptional(bits, 8) // compression
   if (mode === 0) {
     bits.skip(5)
-    bits.optional(8)
+    skipOptional(bits, 8)
   }
-  if (type === 1) bits.optional(16) // channel map
+  if (type === 1) skipOptional(bits, 16) // channel map
   if (bits.read(1) === 0) return { dialnorm, downmixLevels: null }
   if (mode > 2) bits.skip(2) // preferred downmix
   const [ltRtCentre, loRoCentre] = (mode & 1) !== 0 && mode > 2 ? [bits.read(3), bits.read(3)] : [0, 0]
@@ -97,7 +104,7 @@ function readEac3(bits: BitReader): Ac3Header {
     ltRt: downmixLevel(mode, ltRtCentre, ltRtSurround),
     loRo: downmixLevel(mode, loRoCentre, loRoSurround),
     // The level is 10 dB less the code.
-    lfe: lfe && bits.read(1) === 1 ? 10 ** ((10 - bits.read(5)) / 20) : null,
+    lfe: lfe && bits.flag() ? 10 ** ((10 - bits.read(5)) / 20) : null,
   }
   return { dialnorm, downmixLevels: orNull(stated) }
 }
@@ -130,29 +137,4 @@ function orNull(levels: DownmixLevels): DownmixLevels | null {
 /** 4.4.2.8: 0 is reserved and read as −31 dB. */
 function dialnormLevel(coded: number): number {
   return coded === 0 ? 31 : coded
-}
-
-class BitReader {
-  readonly #bytes: Uint8Array
-  #at = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
-  }
-
-  skip(count: number): void {
-    this.#at += count
-  }
-
-  /** A flag, and that many further bits where it is set. */
-  optional(count: number): void {
-    if (this.read(1) === 1) this.skip(count)
-  }
-
-  read(count: number): number {
-    let value = 0
-    for (let n = 0; n < count; n += 1, this.#at += 1)
-      value = value * 2 + (((this.#bytes[this.#at >> 3] ?? 0) >> (7 - (this.#at & 7))) & 1)
-    return value
-  }
 }

@@ -16,7 +16,6 @@ export interface SourceIntegrity {
    */
   complete: boolean
   error?: Error
-  bytesServed: number
   size: number | null
 }
 
@@ -33,7 +32,6 @@ export class LoopbackServer {
   readonly #path: string
   readonly #secret: string
   #port = 0
-  #bytesServed = 0
   #position = 0
   /** Promises by path: requests to that path wait for them. */
   readonly #held = new Map<string, Promise<void>>()
@@ -144,7 +142,6 @@ export class LoopbackServer {
     return {
       complete: error === null,
       ...(error === null ? {} : { error }),
-      bytesServed: this.#bytesServed,
       size: this.#reader.info?.size ?? null,
     }
   }
@@ -199,7 +196,6 @@ export class LoopbackServer {
     for await (const chunk of this.#reader.read(range, signal)) {
       at += chunk.length
       this.#position = at
-      this.#bytesServed += chunk.length
       yield chunk
     }
   }

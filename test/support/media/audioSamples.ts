@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { readDialnorm } from '../../../transcoder/formats/ac3.ts'
+import { readAc3Header } from '../../../transcoder/formats/ac3.ts'
 import { parseEbur128 } from '../../../transcoder/analysis/measureLoudness.ts'
 import { testFfmpeg, ffmpeg } from './media.ts'
 
@@ -69,9 +69,8 @@ export function peakLevel(samples: Float32Array): number {
 
 /** The dialogue level that the first AC-3 frame of a file's audio stream declares. */
 export async function streamDialnorm(path: string, position = 0): Promise<number | null> {
-  return readDialnorm(
-    await ffmpeg(['-i', path, '-map', `0:a:${position}`, '-c', 'copy', '-frames:a', '1', '-f', 'data', '-']),
-  )
+  const args = ['-i', path, '-map', `0:a:${position}`, '-c', 'copy', '-frames:a', '1', '-f', 'data', '-']
+  return readAc3Header(await ffmpeg(args))?.dialnorm ?? null
 }
 
 /** Frequency in Hz of a single tone, from its rising zero crossings; 0 for silence. */

@@ -36,15 +36,18 @@ export class CaptionDecoder {
     this.#updateLogs()
   }
 
-  /** `end`: duration of the video in seconds. Channels without text are left out; 608 first. */
-  end(end: number): { channels: CaptionChannelCues[]; flooded: boolean } {
+  /**
+   * `end`: duration of the video in seconds. Channels without text are left out; 608 first. `isOverLimit`: a channel has
+   * more cues or characters than are kept.
+   */
+  end(end: number): { channels: CaptionChannelCues[]; isOverLimit: boolean } {
     const logs = [...this.#logs].map(([channel, log]) => ({ channel, log, cues: log.end(end) }))
     return {
       channels: logs
         .map(({ channel, cues }) => ({ channel, cues: cues.flatMap((cue) => clipCue(cue, end)) }))
         .filter(({ cues }) => cues.length > 0)
         .toSorted((a, b) => rank(a.channel) - rank(b.channel)),
-      flooded: logs.some(({ log }) => log.isOverLimit),
+      isOverLimit: logs.some(({ log }) => log.isOverLimit),
     }
   }
 

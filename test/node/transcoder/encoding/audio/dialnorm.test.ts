@@ -1,6 +1,6 @@
 // The dialogue level of AC-3, read from the header of the output.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readDialnorm } from '../../../../../transcoder/formats/ac3.ts'
+import { readAc3Header } from '../../../../../transcoder/formats/ac3.ts'
 import { ffmpeg, makeClip } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
@@ -73,7 +73,7 @@ describe('0 is the source’s level', () => {
 })
 
 test('bytes that are no frame have no level', () => {
-  expect(readDialnorm(new Uint8Array())).toBeNull()
-  expect(readDialnorm(Uint8Array.of(0x0b, 0x77, 0, 0, 0, 0xff, 0, 0, 0))).toBeNull()
-  expect(readDialnorm(new Uint8Array(5000).fill(0x0b))).toBeNull()
+  expect(readAc3Header(new Uint8Array())).toBeNull()
+  expect(readAc3Header(Uint8Array.of(0x0b, 0x77, 0, 0, 0, 0xff, 0, 0, 0))).toBeNull()
+  expect(readAc3Header(new Uint8Array(5000).fill(0x0b))).toBeNull()
 })

@@ -2,7 +2,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readDialnorm } from '../../../../../transcoder/formats/ac3.ts'
+import { readAc3Header } from '../../../../../transcoder/formats/ac3.ts'
 import { ffmpeg, probeStream } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
@@ -172,5 +172,5 @@ test('dolby_digital_dialnorm 0 states the target', async () => {
     tempDir.path,
   )
   const frame = await ffmpeg(['-i', outputs[0], '-map', '0:a:0', '-c', 'copy', '-frames:a', '1', '-f', 'data', '-'])
-  expect(readDialnorm(frame)).toBe(24)
+  expect(readAc3Header(frame)?.dialnorm).toBe(24)
 })

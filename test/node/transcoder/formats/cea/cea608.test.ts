@@ -234,8 +234,8 @@ test('a stream that changes without end is truncated to bound memory', () => {
   const flip = Uint8Array.from([RDC, PAC15, DER, [0x41, 0] as const].flatMap(([a, b]) => ccDataTriplet(0, a, b)))
   const flop = Uint8Array.from([RDC, PAC15, DER, [0x42, 0] as const].flatMap(([a, b]) => ccDataTriplet(0, a, b)))
   for (let picture = 0; picture < 210_000; picture += 1) decoder.push(picture / 30, picture % 2 === 0 ? flip : flop)
-  const { channels, flooded } = decoder.end(7000)
-  expect(flooded).toBe(true)
+  const { channels, isOverLimit } = decoder.end(7000)
+  expect(isOverLimit).toBe(true)
   expect(channels[0]?.cues.length).toBe(200_000)
 })
 
