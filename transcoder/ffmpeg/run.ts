@@ -20,7 +20,6 @@ import {
 } from './sandbox.ts'
 import { progressReader, type FfmpegProgress } from './progressReader.ts'
 
-
 export interface FfmpegPrograms {
   ffmpeg: string
   ffprobe: string

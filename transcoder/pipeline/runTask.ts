@@ -88,7 +88,8 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     (post) => taskClient.postProgress(post, heartbeatAbort.signal),
     progress,
     {
-      onInstruction: (instruction) => controller.abort(new AttemptAbort(instruction === 'cancel' ? 'cancelled' : 'stopped')),
+      onInstruction: (instruction) =>
+        controller.abort(new AttemptAbort(instruction === 'cancel' ? 'cancelled' : 'stopped')),
       onTimeout: () => controller.abort(new AttemptAbort('heartbeat_lost')),
     },
     context.heartbeatTimeoutMs === undefined ? {} : { timeoutMs: context.heartbeatTimeoutMs },

@@ -44,7 +44,11 @@ export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): 
 }
 
 /** The first plan that is stored through the task API is used by all attempts that can carry it out. */
-export async function storePlan({ taskClient, engine, controller }: Attempt, ours: Plan, replaces: boolean): Promise<Plan> {
+export async function storePlan(
+  { taskClient, engine, controller }: Attempt,
+  ours: Plan,
+  replaces: boolean,
+): Promise<Plan> {
   const post = { plan: withEngine(ours, engine), warnings: ours.warnings, ...(replaces ? { replaces } : {}) }
   const plan = parseStoredPlan(await taskClient.postPlan(post, controller.signal))
   if (!fitsEngine(plan, engine.features))

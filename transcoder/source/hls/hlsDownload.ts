@@ -249,13 +249,17 @@ async function* detectKind(
 function keyOf(context: DownloadContext, n: number): Promise<Uint8Array> {
   const known = context.keys.get(n)
   if (known) return known
-  const loading = context.taskClient.fetchHlsResource(`${context.playlistDigest}/keys/${n}`, context.signal, async (body) => {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of body) chunks.push(chunk)
-    const key = Buffer.concat(chunks)
-    if (key.length !== 16) throw new TaskError('source_damaged', 'A key of the source is not 16 bytes long.')
-    return key
-  })
+  const loading = context.taskClient.fetchHlsResource(
+    `${context.playlistDigest}/keys/${n}`,
+    context.signal,
+    async (body) => {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of body) chunks.push(chunk)
+      const key = Buffer.concat(chunks)
+      if (key.length !== 16) throw new TaskError('source_damaged', 'A key of the source is not 16 bytes long.')
+      return key
+    },
+  )
   context.keys.set(n, loading)
   return loading
 }
