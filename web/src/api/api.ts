@@ -67,7 +67,7 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
   try {
     return await fetch(path, {
       method: ask.method ?? 'GET',
-      // The key is in our own header: the browser must neither add a login of its own nor ask for one.
+      // The key is in our own header: the browser must not add its own login or ask for one.
       credentials: 'omit',
       cache: 'no-store',
       headers: {

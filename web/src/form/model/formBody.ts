@@ -23,7 +23,7 @@ export const withInput = (body: FormBody, input: string | null): FormBody =>
 /** A copy with the member set; undefined and empty text remove it, so that absence keeps its meaning. */
 export function withMember<M extends JobFields>(members: M, name: string, value: unknown): M {
   const { [name]: _old, ...rest } = members
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members but one, whose kind is judged by the schema
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members except one, whose type the schema checks
   return (value === undefined || value === '' ? rest : { ...rest, [name]: value }) as M
 }
 
