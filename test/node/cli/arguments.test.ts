@@ -72,11 +72,11 @@ describe('options', () => {
   })
 
   it('of no command ask for the version or the help', () => {
-    expect(helpRequest(['--version'])).toEqual({ what: 'version', of: null })
-    expect(helpRequest(['-V', '--json'])).toEqual({ what: 'version', of: null })
-    expect(helpRequest(['version'])).toEqual({ what: 'version', of: null })
-    expect(helpRequest(['-h'])).toEqual({ what: 'help', of: null })
-    expect(helpRequest(['help', 'submit'])).toEqual({ what: 'help', of: 'submit' })
+    expect(helpRequest(['--version'])).toEqual({ kind: 'version', command: null })
+    expect(helpRequest(['-V', '--json'])).toEqual({ kind: 'version', command: null })
+    expect(helpRequest(['version'])).toEqual({ kind: 'version', command: null })
+    expect(helpRequest(['-h'])).toEqual({ kind: 'help', command: null })
+    expect(helpRequest(['help', 'submit'])).toEqual({ kind: 'help', command: 'submit' })
     expect(helpRequest(['submit', '--help'])).toBeNull()
   })
 })

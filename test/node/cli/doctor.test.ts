@@ -366,11 +366,11 @@ test('a store is named as Amazon names it, or by its endpoint', () => {
   const env = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-west-1' }
   expect(parseTargetStore('s3://films/in/', 'run', env)).toMatchObject({
     name: 'store s3://films/in',
-    place: 's3://films/in/run',
+    outputPath: 's3://films/in/run',
     credentials: { cloud_provider: 'aws', access_key: 'id', secret_key: 'secret', region: 'eu-west-1' },
   })
   expect(parseTargetStore('s3://films', 'run', { ...env, AWS_ENDPOINT_URL: 'https://s3.example/' })).toMatchObject({
-    place: 's3://films/run',
+    outputPath: 's3://films/run',
     credentials: { endpoint: 'https://s3.example' },
   })
 })

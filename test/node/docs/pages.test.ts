@@ -114,7 +114,7 @@ describe('what a rollout does to running jobs', () => {
     expect(versions).toMatch(/_younger_/)
     expect(versions).toMatch(/SIGKILL 15 minutes later/)
     expect(wrangler.split('rollout_active_grace_period')[0]).toMatch(
-      /# A rollout leaves containers alone that are younger/,
+      /# A rollout does not stop containers that are younger/,
     )
   })
 

@@ -80,7 +80,7 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
         expect(parameter.meta).toMatchObject({
           minimum,
           maximum,
-          ...(also === undefined ? {} : { also: Number(also) }),
+          ...(also === undefined ? {} : { additionalValue: Number(also) }),
         })
         const low = whole === undefined ? minimum - 0.5 : minimum - 1
         return {

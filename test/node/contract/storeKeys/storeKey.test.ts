@@ -96,7 +96,7 @@ describe('a key that is not whole or not right', () => {
       { ...oracle, ...ocids, private_key: another },
       'invalid_value',
       '.oci_fingerprint',
-      `not that of the given key, which has ${fingerprintOf(another)}`,
+      `does not match the given key, whose fingerprint is ${fingerprintOf(another)}`,
     ],
     [{ ...oracle, ...ocids, oci_fingerprint: 'x', private_key: pem }, 'invalid_value', '.oci_fingerprint', '16 bytes'],
     [

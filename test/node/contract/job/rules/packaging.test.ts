@@ -21,9 +21,9 @@ describe('names that clash are refused', () => {
     [['all.tar/a.mp4'], 0, 'all.tar'],
     [['film.ism/a'], 0, 'film.ism'],
     [['hd.mp4', 'hd.ts'], 1, 'has the same directory as videoProfiles[0].output (hd)'],
-    [['', './hd', 'hd.mp4'], 2, 'as videoProfiles[1].output has'],
+    [['', './hd', 'hd.mp4'], 2, 'the same directory as videoProfiles[1].output'],
     [['video_1', ''], 0, 'has the same directory as videoProfiles[1].output (video_1)'],
-    [['audio_0.mp4'], 0, 'as audioProfiles[0] has'],
+    [['audio_0.mp4'], 0, 'the same directory as audioProfiles[0]'],
   ])('%j', (outputs, index, part) => {
     const found = problems(request({ ...hls, ...profiles(...outputs) }))
     expect(found).toMatchObject([{ code: 'output_path_conflict', field: `videoProfiles[${index}].output` }])
