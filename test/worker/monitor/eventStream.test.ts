@@ -8,7 +8,7 @@ import type { JobMonitor } from '../../../worker/monitor/jobMonitor.ts'
 import { apiRequest, jobBody, postJson, readJson } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { taskPlan } from '../support/taskPlan.ts'
-import { createJob, startNextAttempt, startJob } from '../support/jobFixture.ts'
+import { startNextAttempt, startJob } from '../support/jobFixture.ts'
 
 function follow(id: number, lastEventId?: number): Promise<Response> {
   return apiRequest(`/api/v0/job/${id}/events`, {
