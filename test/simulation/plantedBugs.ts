@@ -195,8 +195,8 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/currentAttempt.ts',
     find: 'return task?.state === state && task.attempt === attempt',
     put: 'return task !== null && state !== null',
-    from: 500,
-    seeds: 1500,
+    from: 5600,
+    seeds: 300,
     finds: /I3 /,
   },
   {
@@ -212,8 +212,8 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/currentAttempt.ts',
     find: 'await this.save({ ...this.state, heldUntil: now + PROGRESS_HOLD_MS })',
     put: 'await this.save({ ...this.state, heldUntil: now })',
-    from: 700,
-    seeds: 1500,
+    from: 4900,
+    seeds: 300,
     finds: /I4/,
   },
   {
