@@ -36,6 +36,8 @@ export const WARNING_CODES = [
   'timecode_left_out',
   'unknown_stream_left_out',
   'unreadable_audio_left_out',
+  'cues_outside_cut',
+  'end_after_source',
   // Damage in the source.
   'audio_ends_before_video',
   'audio_gaps_filled',

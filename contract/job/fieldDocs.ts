@@ -84,6 +84,9 @@ const job: Record<keyof JobFields, string> = {
   logo_opacity: 'Opacity of the logo in percent; absent = 100.',
   cache_control:
     'Cache-Control of every object of the job, instead of the default for its kind (docs/stores.md, Caching).',
+  start_seconds:
+    'Where the outputs begin, counted from the source’s first frame: exact to the frame and the audio sample (docs/cuts.md). Absent = at its beginning.',
+  end_seconds: 'Where the outputs end; this frame is no longer in them. Absent = at the source’s end.',
   program_start_time: 'Time of the first frame: the first EXT-X-PROGRAM-DATE-TIME of HLS playlists.',
   allow_upscaling:
     'Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning.',

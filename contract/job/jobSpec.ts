@@ -3,6 +3,7 @@
 
 import type { AudioCodec, VideoCodec } from '../codecs.ts'
 import type { Container } from '../containers.ts'
+import type { CutTime } from './cutTime.ts'
 
 /**
  * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
@@ -150,6 +151,8 @@ export interface JobSpec {
   audioDirectory: string | null
   /** Whether the output may be larger than the source; null = it may, with a warning. */
   allowUpscaling: boolean | null
+  /** The part of the source that is used; null = all of it. `end` null = to its end. */
+  cut: { start: CutTime; end: CutTime | null } | null
   /** auto = the rungs depend on the source (transcoder/plan/video/ladder.ts). */
   ladder: 'auto' | null
   /** With `ladder`, until the source is known: one profile of the source's size that represents every rung. */

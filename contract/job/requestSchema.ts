@@ -6,6 +6,7 @@ import { AUDIO_BITRATES } from './rules/audioBitrates.ts'
 import { AUDIO_CODECS, WIRE_VIDEO_CODECS } from '../codecs.ts'
 import { CONTAINERS } from '../containers.ts'
 import * as limits from '../limits.ts'
+import { CUT_TIME } from './cutTime.ts'
 import { OUTPUT_PROVIDERS, PROVIDERS, type Provider } from './stores/registry.ts'
 
 /** What messages say about a field; `expects` completes "<field> must be …". Its description: fieldDocs.ts. */
@@ -102,6 +103,11 @@ const optionalServiceName = () =>
 // RFC 3339, limited to what Date.parse reads.
 const TIME =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?|24:00:00(\.0{1,3})?)(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+/** Seconds, or a timecode. */
+const optionalCutTime = () =>
+  field(z.optional(z.union([z.number().check(z.gte(0), z.lte(999_999)), z.string().check(z.regex(CUT_TIME))])), {
+    expects: 'seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12"',
+  })
 /** '', false and null = not given: templates may contain them. */
 const optionalTime = () =>
   field(z.optional(z.union([z.string().check(z.regex(TIME)), z.literal(''), z.literal(false), z.null()])), {
@@ -320,6 +326,8 @@ export const jobFieldsSchema = z.object({
       expects: `directives separated by commas, like "public, max-age=86400", of at most ${limits.MAX_LENGTH.cache_control} characters`,
     },
   ),
+  start_seconds: optionalCutTime(),
+  end_seconds: optionalCutTime(),
   program_start_time: optionalTime(),
   allow_upscaling: optionalBoolean(),
   ladder: optionalEnum(LADDERS),

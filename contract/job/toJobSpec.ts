@@ -1,6 +1,7 @@
 // In charge of: translating a stored job into a JobSpec. The Worker does it once for each attempt.
 // Not in charge of: validating a request (validateJob.ts): this code only gets accepted jobs.
 import { codecOf, videoCodecs } from '../codecs.ts'
+import { parseCutTime } from './cutTime.ts'
 import { isSegmented } from '../containers.ts'
 import { outputBaseName } from './paths/inputAddress.ts'
 import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
@@ -40,6 +41,11 @@ const ANY_RUNG: VideoProfileFields = { width: 0, height: 0, video_bitrate: 0, vi
  */
 function isSeparateFile(config: JobConfig): boolean {
   return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented(config)
+}
+
+function cutOf({ start_seconds: start, end_seconds: end }: JobConfig): JobSpec['cut'] {
+  if (start === undefined && end === undefined) return null
+  return { start: parseCutTime(start ?? 0), end: end === undefined ? null : parseCutTime(end) }
 }
 
 /** Translates the stored job. `sourceName` is the source's file name if `input` does not contain it (an upload). */
@@ -85,6 +91,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     allowHlsSource: inputProvider(config) === 'http',
     audioDirectory: locations.audioDirectory?.key ?? null,
     allowUpscaling: config.allow_upscaling ?? null,
+    cut: cutOf(config),
     ladder: config.ladder ?? null,
     video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
       index,

@@ -139,6 +139,16 @@ export const taskPlanSchema = z.object({
       features: z.record(z.string().check(z.regex(/^\w{1,40}$/)), z.boolean()),
     }),
   ),
+  cut: z.optional(
+    z.nullable(
+      z.object({
+        startSeconds: amount,
+        endSeconds: seconds,
+        frames: z.nullable(z.object({ rate: rational, start: count, end: z.nullable(count) })),
+        seekOriginSeconds: z.nullable(z.number()),
+      }),
+    ),
+  ),
   packaging: z.nullable(packaging),
   durationSeconds: seconds,
   videoOffsetSeconds: z.number(),

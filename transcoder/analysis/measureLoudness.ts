@@ -5,6 +5,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
+import { audioCutFilters, readCut, type CutReading } from '../plan/argv/cutArgs.ts'
 import { limiter, panFilter } from '../plan/argv/filters.ts'
 import { buildSharedGraph } from '../plan/argv/filterGraph.ts'
 import { TRUE_PEAK_CEILING_DB, limiterGains, loudnessMeasurements } from '../plan/audio/loudnessGain.ts'
@@ -18,6 +19,8 @@ interface Options {
   signal?: AbortSignal
   cwd: string
   threads?: number
+  /** The source can be read at any position. */
+  seekable?: boolean
 }
 
 interface MeasuredBranch {
@@ -25,6 +28,12 @@ interface MeasuredBranch {
   mix: ChannelMix
   /** null = without gain. */
   gainDb: number | null
+}
+
+/** The input's options, and the part of it that is measured. */
+interface SourceReading {
+  input: readonly string[]
+  part: CutReading
 }
 
 interface LoudnessReading {
@@ -48,8 +57,12 @@ export async function measureLoudness(
     gainDb: null,
   }))
   if (target === null || wanted.length === 0) return media
-  const input = [...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []), '-i', url]
-  const levels = await runEbur128(engine, url, input, wanted, media, options)
+  const part = readCut(
+    { cut: media.cut === undefined ? null : { ...media.cut, frames: null } },
+    options.seekable === true,
+  )
+  const input = [...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []), ...(part.seek ?? []), '-i', url]
+  const levels = await runEbur128(engine, url, { input, part }, wanted, media, options)
   const measurements = wanted.flatMap(({ stream, mix }, index) => {
     const level = levels[index]
     return level === undefined || level === null ? [] : [{ stream, mix, ...level, limited: [] }]
@@ -57,7 +70,7 @@ export async function measureLoudness(
   const tries = measurements.flatMap(({ stream, ...measurement }) =>
     limiterGains(measurement, target).map((gainDb) => ({ stream, mix: measurement.mix, gainDb })),
   )
-  const tried = tries.length === 0 ? [] : await runEbur128(engine, url, input, tries, media, options)
+  const tried = tries.length === 0 ? [] : await runEbur128(engine, url, { input, part }, tries, media, options)
   return {
     ...media,
     audio: media.audio.map((audio) => ({
@@ -80,12 +93,12 @@ export async function measureLoudness(
 async function runEbur128(
   engine: FfmpegPrograms,
   url: string,
-  input: readonly string[],
+  reading: SourceReading,
   branches: readonly MeasuredBranch[],
   media: MediaInfo,
-  { threads = 0, ...run }: Options,
+  { threads = 0, seekable: _, ...run }: Options,
 ): Promise<(LoudnessReading | null)[]> {
-  const result = await runFfmpeg(engine, ebur128Args(url, input, branches, media, threads), {
+  const result = await runFfmpeg(engine, ebur128Args(url, reading, branches, media, threads), {
     ...run,
     purpose: 'measure loudness',
   })
@@ -95,7 +108,7 @@ async function runEbur128(
 
 function ebur128Args(
   url: string,
-  input: readonly string[],
+  { input, part }: SourceReading,
   branches: readonly MeasuredBranch[],
   media: MediaInfo,
   threads: number,
@@ -107,7 +120,7 @@ function ebur128Args(
     buildSharedGraph(
       `[${audioSpecifier(usedPids(media), stream)}]`,
       branches.flatMap((branch, index) =>
-        branch.stream === stream ? [{ label: `o${index}`, filters: filters(branch, `m${index}`) }] : [],
+        branch.stream === stream ? [{ label: `o${index}`, filters: filters(branch, part, `m${index}`) }] : [],
       ),
       'asplit',
     ),
@@ -126,9 +139,12 @@ function ebur128Args(
   ]
 }
 
-function filters({ mix: gains, gainDb }: MeasuredBranch, name: string): string[] {
+function filters({ mix: gains, gainDb }: MeasuredBranch, { cut }: CutReading, name: string): string[] {
+  const [aligned, ...mixed] = panFilter(48_000, gains, 'back')
   return [
-    ...panFilter(48_000, gains, 'back'),
+    aligned,
+    ...audioCutFilters(cut, 48_000),
+    ...mixed,
     ...(gainDb === null ? [] : limiter(gainDb, TRUE_PEAK_CEILING_DB, 48_000)),
     // verbose: at the default level it prints a line every 0.1 s. Peaks matter only before a limiter.
     `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}`,

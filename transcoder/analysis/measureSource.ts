@@ -7,6 +7,7 @@ import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import { measureLoudness } from './measureLoudness.ts'
 import type { IdetCounts, MediaInfo } from '../plan/model/mediaInfo.ts'
+import { readCut } from '../plan/argv/cutArgs.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
 import { needsIdet } from '../plan/video/interlacing.ts'
 
@@ -18,13 +19,14 @@ export async function measureSource(
   engine: FfmpegPrograms,
   url: string,
   source: { spec: JobSpec; media: MediaInfo },
-  options: { signal?: AbortSignal; cwd: string; threads?: number },
+  options: { signal?: AbortSignal; cwd: string; threads?: number; seekable?: boolean },
 ): Promise<MediaInfo> {
   const media = await measureLoudness(engine, url, source, options)
   const { spec } = source
   if (media.video === null || !needsIdet(spec, media)) return media
-  const { threads = 0, ...run } = options
-  const result = await runFfmpeg(engine, idetArgs(url, videoSpecifier(usedPids(media)), threads), {
+  const { threads = 0, seekable = false, ...run } = options
+  const { seek } = readCut({ cut: media.cut === undefined ? null : { ...media.cut, frames: null } }, seekable)
+  const result = await runFfmpeg(engine, idetArgs(url, seek ?? [], videoSpecifier(usedPids(media)), threads), {
     ...run,
     purpose: 'detect interlacing',
   })
@@ -32,7 +34,7 @@ export async function measureSource(
   return { ...media, video: { ...media.video, scan: parseIdet(result.stderr) } }
 }
 
-function idetArgs(url: string, pad: string, threads: number): string[] {
+function idetArgs(url: string, seek: readonly string[], pad: string, threads: number): string[] {
   return [
     '-nostdin',
     '-hide_banner',
@@ -46,6 +48,8 @@ function idetArgs(url: string, pad: string, threads: number): string[] {
     ...inputFlags(url),
     // In rotated frames the fields would be side by side.
     '-noautorotate',
+    // The part of the source that the job uses may differ from its beginning.
+    ...seek,
     '-i',
     url,
     '-map',

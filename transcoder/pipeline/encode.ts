@@ -59,6 +59,8 @@ export interface EncodeOptions {
   segmentPipes?: SegmentPipes | null
   /** The time in the source at which the outputs begin. */
   startSeconds: number
+  /** The source can be read at any position. */
+  seekable: boolean
   /** Collects the damage that ffmpeg reports in the source. */
   damage: DamageMonitor
   /** Called for a transport stream whose encoder exceeded its rate. */
@@ -209,7 +211,7 @@ function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  { cues = [], segmentPipes = null, cpuSeconds, damage, onLate }: EncodeOptions,
+  { cues = [], segmentPipes = null, cpuSeconds, damage, onLate, seekable }: EncodeOptions,
   pollGrowth: () => void,
 ): Promise<FfmpegResult> {
   const { engine, loopback, settings, log, progress, controller, workspace } = attempt
@@ -217,6 +219,7 @@ function spawnFfmpeg(
   const args = ffmpegArgs(plan, {
     input: loopback.url,
     inputFlags: inputFlags(loopback.url),
+    seekable,
     // Transport streams go through pipes: this process multiplexes them and writes the files.
     outputs: [
       ...files.map((file, index) => (isRemuxed(index) ? `pipe:${FIRST_PIPE_FD + index}` : file)),
@@ -242,6 +245,14 @@ function spawnFfmpeg(
         }
       : [],
   )
+  // Without an index, all that is before a cut is decoded first: nothing is encoded, but the source is read.
+  let served = -1
+  let hasOutput = plan.cut == null
+  const isSkipping = (): boolean => {
+    const before = served
+    served = loopback.integrity().bytesServed
+    return !hasOutput && served > before
+  }
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     purpose: ENCODE,
@@ -251,11 +262,12 @@ function spawnFfmpeg(
     // For a source without a stated length, only the attempt's own time limit applies.
     limits: { fileBytes: largestBytes, cpuSeconds: cpuSeconds ?? 0 },
     pipeReaders: [...readers, ...(segmentPipes?.pipeReaders ?? [])],
-    isBlocked: () => segmentPipes?.isBlocked === true,
+    isBlocked: () => segmentPipes?.isBlocked === true || isSkipping(),
     onLine: damage.onLine,
     onProgress: (report) => {
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)
+      hasOutput ||= report.outSeconds > 0
       const fraction = plan.durationSeconds === null ? loopback.readFraction : report.outSeconds / plan.durationSeconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
       pollGrowth()

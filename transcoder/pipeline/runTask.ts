@@ -29,6 +29,9 @@ import { hasStoredPlan, requireMatchingTask, specOf, storedPlanFor, storePlan } 
 import type { Log } from '../log.ts'
 import { convertLogo } from '../source/logoImage.ts'
 import { measureSource } from '../analysis/measureSource.ts'
+import { cutCues } from '../formats/scte35/cutCues.ts'
+import { readCut } from '../plan/argv/cutArgs.ts'
+import { applyCut, cutSource } from '../plan/streams/cut.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
 import { timeLimits, type TimeLimits } from '../plan/estimate/deadline.ts'
 import { planJob } from '../plan/planJob.ts'
@@ -214,6 +217,7 @@ async function runPipeline(
       postSource(attempt, task, () => sourceReport(spec, { media: analyzed, found: sourceCues, sizeBytes }))
     // Assumed until the source was checked.
     let hasCaptions = true
+    const isSeekable = async (): Promise<boolean> => (await loopback.open()).ranges
     const analyzeAndPlan = async () => {
       const canOverlapPreview = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
       const scratchDirs = {
@@ -238,14 +242,15 @@ async function runPipeline(
       // Sent before anything is measured or rejected: a client sees what the source contains even if planning fails.
       const reported = sideTasks.run(() => reportSource(inspected))
       if (!ranges) await postPreview(attempt, task, inspected)
-      const options = { ...scratchDirs, threads: settings.threads }
-      const analyzed = await measureSource(engine, loopback.url, { spec, media: inspected }, options)
+      const options = { ...scratchDirs, threads: settings.threads, seekable: await isSeekable() }
+      const used = cutSource(spec, inspected)
+      const analyzed = await measureSource(engine, loopback.url, { spec, media: used }, options)
       requireCompleteSource(attempt)
-      if (analyzed.video?.scan !== inspected.video?.scan)
-        void sideTasks.run(() => reported.then(() => reportSource(analyzed)))
-      const plan = planJob(spec, analyzed, engine.features, sourceCues, logo)
+      const whole = withScan(inspected, analyzed)
+      if (whole !== inspected) void sideTasks.run(() => reported.then(() => reportSource(whole)))
+      const plan = planJob(spec, analyzed, engine.features, cutCues(sourceCues, analyzed.cut), logo)
       await reported
-      return { media: analyzed, plan }
+      return { media: whole, plan }
     }
     if (task.kind === 'plan') {
       const { media: analyzed, plan } = await analyzeAndPlan()
@@ -259,6 +264,9 @@ async function runPipeline(
     if (followed !== null) await Promise.all([reportSource(media), headStart.end()])
     const plan = followed ?? (await storePlan(attempt, (await analyzeAndPlan()).plan, hasStoredPlan(task)))
     await requireOutputSpace(attempt, plan)
+    const seekable = await isSeekable()
+    const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+    const cues = cutCues(sourceCues, plan.cut)?.cues ?? []
     const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
     const limits = timeLimits(plan, media, {
       vcpus: settings.machine.vcpus,
@@ -271,7 +279,11 @@ async function runPipeline(
     const beginning = await beginningOf(loopback, media, controller.signal)
     loopback.stopCaching()
     progress.setPhase('transcoding')
-    const timing = { cues: sourceCues?.cues ?? [], startSeconds: outputStartSeconds(spec, media) }
+    const timing = {
+      cues,
+      startSeconds: outputStartSeconds(spec, used),
+      secondsBefore: readCut(plan, seekable).cut?.startSeconds ?? 0,
+    }
     const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, timing)
     const damage = new DamageMonitor({
       media,
@@ -282,10 +294,11 @@ async function runPipeline(
       onExceeded: (error) => controller.abort(error),
     })
     const late: Late[] = []
-    const encoded = await encode(attempt, plan, media, {
+    const encoded = await encode(attempt, plan, used, {
       damage,
       onLate: (each) => late.push(each),
-      cues: sourceCues?.cues,
+      cues,
+      seekable,
       segmentPipes: segments,
       startSeconds: timing.startSeconds,
       readers: sideTasks.settled(),
@@ -318,7 +331,7 @@ async function runPipeline(
         files,
         ffmpegVersion: engine.version,
         sourceSize: sizeBytes,
-        cues: sourceCues?.cues ?? [],
+        cues,
       },
     )
     controller.signal.throwIfAborted()
@@ -334,6 +347,12 @@ async function beginningOf(loopback: LoopbackServer, media: MediaInfo, signal: A
   const mayBeCut = media.formats.some((format) => MAY_BE_CUT.has(format))
   if (!mayBeCut || !(await loopback.open()).ranges) return new Uint8Array()
   return loopback.readRange(0, BEGINNING_BYTES, signal)
+}
+
+/** The source with what was measured in its frames. */
+function withScan(source: MediaInfo, measured: MediaInfo): MediaInfo {
+  if (source.video === null || measured.video === null || measured.video.scan === source.video.scan) return source
+  return { ...source, video: { ...source.video, scan: measured.video.scan } }
 }
 
 function reportDamage(log: Log, damage: DamageMonitor): Warning[] {

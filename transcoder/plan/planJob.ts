@@ -5,6 +5,7 @@ import { fileContainers } from '#contract/containers.ts'
 import { outputFilePath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planAudioTracks, warnSilentProfiles } from './audio/audioTracks.ts'
+import { planCut } from './streams/cut.ts'
 import { planCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
@@ -60,6 +61,7 @@ export function planJob(
   const picture = features.zscale ? sourceVideo : withoutColorConversion(sourceVideo)
   const scan = context.follow(classifyFields(spec, video))
   const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : context.follow(sourceRate(spec, video))
+  const cut = planCut(context, rate)
   const videoOffsetSeconds = videoOffset(spec, media, features)
   const startSeconds = outputStartSeconds(spec, media)
   const lengthWith = (tracks: readonly AudioPlan[]) =>
@@ -134,6 +136,7 @@ export function planJob(
   if (sourceAudio.length === 0) context.warn(...warnLevelWithoutEffect(spec))
   return {
     version: 2,
+    cut,
     packaging,
     durationSeconds: lengthWith(planned.flatMap(({ audio }) => audio)),
     videoOffsetSeconds,

@@ -10,6 +10,7 @@ import type { Plan, SourceVideo } from './model/plan.ts'
 import type { PlanContext } from './planContext.ts'
 import { usedPids } from './streams/programSelection.ts'
 import { TaskError } from '#contract/taskError.ts'
+import { planCut } from './streams/cut.ts'
 import { outputStartSeconds } from './streams/outputTiming.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
 
@@ -34,6 +35,7 @@ const NO_VIDEO: SourceVideo = {
  */
 export function planWithoutVideo(context: PlanContext): Plan {
   const { spec, media } = context
+  const cut = planCut(context, null)
   requireStreamCount(context)
   warnSilentProfiles(context)
   const audioFiles = planAudioFiles(context, outputStartSeconds(spec, media))
@@ -56,6 +58,7 @@ export function planWithoutVideo(context: PlanContext): Plan {
   const sourceAudio = [...new Set(audioFiles.map((file) => file.audio.sourceStream))].toSorted((a, b) => a - b)
   return {
     version: 2,
+    cut,
     packaging: null,
     durationSeconds: media.durationSeconds,
     videoOffsetSeconds: 0,

@@ -6,9 +6,13 @@ import { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
 import { CaptionExtractor } from '../formats/cea/captionExtractor.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 
-/** Reads to the end. Data that cannot be read as captions is skipped: damage of the video is detected by the encode. */
-export async function readCaptions(stream: Readable, decoder: CaptionDecoder): Promise<void> {
-  const source = new CaptionExtractor(TS_ORIGIN_TICKS)
+/**
+ * `beforeTicks`: how much of the stream comes before the first frame of the outputs. A caption that is on the screen then
+ * begins with that frame.
+ *
+ * Reads to the end. Data that cannot be read as captions is skipped: damage of the video is detected by the encode. */
+export async function readCaptions(stream: Readable, decoder: CaptionDecoder, beforeTicks = 0): Promise<void> {
+  const source = new CaptionExtractor(TS_ORIGIN_TICKS + beforeTicks)
   for await (const chunk of stream)
     for (const { time, bytes } of source.push(chunk as Buffer)) decoder.push(time, bytes)
   for (const { time, bytes } of source.end()) decoder.push(time, bytes)

@@ -133,7 +133,9 @@ function addSidecars(
   const text = buildTextTracks(
     [
       ...captionTracks(channels, packaging.captionLanguages),
-      ...(accepts?.subtitles === true ? subtitleTracks(packaging.subtitles ?? [], subtitles, duration) : []),
+      ...(accepts?.subtitles === true
+        ? subtitleTracks(packaging.subtitles ?? [], subtitles, duration, segments.secondsBefore)
+        : []),
     ],
     { own: attemptDirectory, video, origin },
   )

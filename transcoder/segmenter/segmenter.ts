@@ -58,18 +58,22 @@ export class Segmenter {
   readonly #attemptDirectory: string
   readonly #cues: readonly Cue[]
   readonly #startSeconds: number
+  readonly secondsBefore: number
   readonly #recorded: (RecordedRendition | null)[]
   readonly #metered: MeteredStream[] = []
   readonly #videoSegments = Promise.withResolvers<number>()
   #error: TaskError | null = null
   #bytes = 0
 
-  /** `startSeconds`: the time in the source at which the outputs begin. */
+  /**
+   * `startSeconds`: the time in the source at which the outputs begin. `secondsBefore`: how much of the copied streams
+   * comes before that time.
+   */
   constructor(
     attempt: Attempt,
     plan: Plan,
     task: Pick<TaskDescription, 'job_id' | 'attempt'>,
-    { cues, startSeconds }: { cues: readonly Cue[]; startSeconds: number },
+    { cues, startSeconds, secondsBefore }: { cues: readonly Cue[]; startSeconds: number; secondsBefore: number },
   ) {
     if (plan.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
     const { taskClient, limiter, controller } = attempt
@@ -79,6 +83,7 @@ export class Segmenter {
     this.#attemptDirectory = attemptDirectory(task.job_id, task.attempt)
     this.#cues = cues
     this.#startSeconds = startSeconds
+    this.secondsBefore = secondsBefore
     const signal = controller.signal
     this.#uploads = new UploadQueue({ taskClient, limiter, signal, onFailure: (error) => controller.abort(error) })
     const pipes = plannedPipes(plan)
@@ -158,7 +163,7 @@ export class Segmenter {
       case 'rendition':
         return (readable) => this.#writeRendition(readable, stream, position)
       case 'captions':
-        return (readable) => readCaptions(readable, this.captions)
+        return (readable) => readCaptions(readable, this.captions, Math.round(this.secondsBefore * TICKS_PER_SECOND))
       case 'subtitles':
         return async (readable) => void (this.subtitles[stream.track] = await readSubtitles(readable))
       case 'thumbnails':

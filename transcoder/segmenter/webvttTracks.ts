@@ -43,15 +43,16 @@ export function captionTracks(
   }))
 }
 
-/** Streams without a cue during the video are left out. `duration`: seconds of the video. */
+/** Streams without a cue during the video are left out. `duration`: seconds of the video; `secondsBefore`: of the text before it. */
 export function subtitleTracks(
   plans: readonly TextTrackPlan[],
   subtitles: readonly (SubtitleText | undefined)[],
   duration: number,
+  secondsBefore = 0,
 ): TextTrackSource[] {
   const parsed = plans.map((plan, at) => ({
     plan,
-    cues: parseWebvtt(subtitles[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS, duration),
+    cues: parseWebvtt(subtitles[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS + secondsBefore, duration),
   }))
   const used = new Map<string, number>()
   return parsed

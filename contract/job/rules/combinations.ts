@@ -15,6 +15,7 @@ import {
 import { AUDIO_CODECS, audioRules, codecOf, videoRules, WIRE_VIDEO_CODECS, type SegmentForm } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
+import { checkCut } from './cut.ts'
 import { checkTransportStream } from './transportStream.ts'
 import { type AudioProfileFields, type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
 
@@ -28,6 +29,7 @@ export function checkCombinations(draft: JobDraft, findings: Findings): void {
     checkAudio(profile, `audioProfiles[${index}]`, draft, findings)
   }
   checkLoudness(draft, findings)
+  checkCut(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
   checkTransportStream(draft, findings)

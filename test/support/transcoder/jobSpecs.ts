@@ -41,6 +41,7 @@ export function jobSpec(change: Partial<JobSpec> = {}): JobSpec {
     expectedAudioStreams: null,
     maxSourceErrors: null,
     allowUpscaling: null,
+    cut: null,
     ladder: null,
     video: [videoProfile()],
     audio: [audioProfile()],

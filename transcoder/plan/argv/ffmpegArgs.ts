@@ -2,6 +2,7 @@
 // Not in charge of: any decision (planJob.ts), running ffmpeg (transcoder/ffmpeg/run.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
+import { readCut } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { buildSharedGraph } from './filterGraph.ts'
@@ -31,6 +32,8 @@ export interface ArgvTargets {
    * then one pipe for each of `plannedPipes`.
    */
   outputs: readonly string[]
+  /** The source can be read at any position; missing = it cannot. */
+  seekable?: boolean
   /** Absolute path of the logo as a PNG that this program wrote. Required where the plan has a logo. */
   logo?: string
   /** Threads for each codec; 0 = ffmpeg chooses. Set it where the machine reports more cores than may be used. */
@@ -42,7 +45,9 @@ export interface ArgvTargets {
   cores?: number
 }
 
-export function ffmpegArgs(plan: Plan, ends: ArgvTargets): string[] {
+export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
+  const { seek, cut } = readCut(whole, ends.seekable === true)
+  const plan = { ...whole, cut }
   const threads = ends.threads > 0 ? ['-threads', `${ends.threads}`] : []
   return [
     // Never ask a question, never wait for a key.
@@ -56,7 +61,7 @@ export function ffmpegArgs(plan: Plan, ends: ArgvTargets): string[] {
     // The AC-3 decoder applies dynamic range compression by default. The output should keep the source's dynamics.
     ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
     // Video starts at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
-    ...(plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)]),
+    ...(seek ?? (plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)])),
     // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
     ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...['-i', ends.input],
@@ -112,6 +117,7 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
       : []),
     ...(plan.packaging?.subtitles ?? []).flatMap(({ stream }, track) =>
       subtitleArgs(
+        plan,
         stream,
         pipe((each) => each.kind === 'subtitles' && each.track === track),
       ),
@@ -159,7 +165,7 @@ function filterGraphs(plan: Plan): string[] {
       `[${audioSpecifier(plan.pids, stream)}]`,
       tracks
         .filter(({ track }) => track.sourceStream === stream)
-        .map(({ track, label, more }) => ({ filters: [...audioFilters(track), ...more], label })),
+        .map(({ track, label, more }) => ({ filters: [...audioFilters(track, plan.cut), ...more], label })),
       'asplit',
     ),
   )

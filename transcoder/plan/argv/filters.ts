@@ -1,12 +1,13 @@
 // In charge of: the filters of one video or audio stream, in order. They contain fixed numbers and names only, no text
 // of a job.
 // Not in charge of: size and colours (scaleFilters.ts), sharing filters between outputs (filterGraph.ts).
+import { audioCutFilters, videoCutFilters } from './cutArgs.ts'
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { defaultMix } from '../audio/downmix.ts'
 import { TRUE_PEAK_CEILING_DB } from '../audio/loudnessGain.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
 import { audioEncodings } from '../codecs.ts'
-import type { AudioPlan, LogoPlan, Plan, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan, CutPlan, LogoPlan, Plan, VideoPlan } from '../model/plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { sameRatio } from '../../formats/rational.ts'
 import { centre } from '../video/evenNumbers.ts'
@@ -53,6 +54,7 @@ export function sourceFrameFilters(plan: Plan, video: VideoPlan): string[] {
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
   return [
     ...deinterlacer(plan, video),
+    ...videoCutFilters(plan.cut, video.deinterlace === 'fields' ? 2 : 1),
     // Constant rate, from 0: a first frame that begins late is held. Before scaling, so that dropped frames cost
     // nothing.
     `fps=${video.pictureRate.num * perFrame}/${video.pictureRate.den}:start_time=0`,
@@ -122,11 +124,12 @@ function limitedRangeGrey({ picture: { hdr } }: Plan, percent: number): string {
   return level === '00' ? 'black' : `0x${level.repeat(3)}`
 }
 
-export function audioFilters(audio: AudioPlan): string[] {
+export function audioFilters(audio: AudioPlan, part: CutPlan | null = null): string[] {
   const { mix: gains = defaultMix(audio.channels), silenceUntilSeconds = 0 } = audio
   const [aligned, ...mixed] = panFilter(audio.sampleRate, gains, audioEncodings[audio.codec].surrounds)
   const silence = silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${silenceUntilSeconds}`]
-  return [aligned, ...silence, ...mixed, ...volume(audio, gains.limited)]
+  const cut = audioCutFilters(part, audio.sampleRate)
+  return [aligned, ...cut, ...silence, ...mixed, ...volume(audio, gains.limited)]
 }
 
 /**

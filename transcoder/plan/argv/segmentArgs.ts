@@ -4,6 +4,7 @@
 // (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
+import { copyCutArgs } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
@@ -198,9 +199,19 @@ export const encoderStreamArgs: readonly string[] = Object.entries(mpegtsOptions
 /**
  * One subtitle stream of the source as WebVTT, on the same clock, so that times before the first frame stay positive.
  */
-export function subtitleArgs(stream: number, target: string): string[] {
+export function subtitleArgs(plan: Pick<Plan, 'cut'>, stream: number, target: string): string[] {
   return [
-    ...['-map', `0:${stream}`, '-map_metadata', '-1', '-map_chapters', '-1', '-c:s', 'webvtt'],
+    ...[
+      '-map',
+      `0:${stream}`,
+      '-map_metadata',
+      '-1',
+      '-map_chapters',
+      '-1',
+      '-c:s',
+      'webvtt',
+      ...copyCutArgs(plan.cut),
+    ],
     ...['-output_ts_offset', `${TS_ORIGIN_TICKS / TICKS_PER_SECOND}`, '-fflags', '+bitexact', '-f', 'webvtt', target],
   ]
 }
@@ -209,6 +220,7 @@ export function subtitleArgs(stream: number, target: string): string[] {
 export function captionArgs(plan: Plan, target: string): string[] {
   return [
     ...['-map', videoSpecifier(plan.pids), '-map_metadata', '-1', '-map_chapters', '-1', '-c:v', 'copy', '-copyinkf:v'],
+    ...copyCutArgs(plan.cut),
     ...encoderStreamArgs,
     target,
   ]

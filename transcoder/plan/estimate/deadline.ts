@@ -30,7 +30,9 @@ export function timeLimits(
 ): TimeLimits | null {
   const seconds = plan.durationSeconds
   if (seconds === null) return null
-  const cpu = seconds * cpuSecondsPerSecond(plan, media) * FACTOR
+  // What is before a cut may have to be decoded as well.
+  const decoded = seconds + (plan.cut?.startSeconds ?? 0)
+  const cpu = decoded * cpuSecondsPerSecond(plan, media) * FACTOR
   const bytes = SOURCE_READS * (sourceBytes ?? 0) + outputBytes
   return {
     wallSeconds: FIXED_SECONDS + cpu / Math.max(1, vcpus) + bytes / MIN_BYTES_PER_SECOND,

@@ -136,7 +136,22 @@ export interface LogoImage {
   height: number
 }
 
+/** The part of the source that the job uses, in seconds after the first frame of the outputs without a cut. */
+export interface SourceCut {
+  startSeconds: number
+  /** null = the end of the source. */
+  endSeconds: number | null
+  /** The job asked for an end after that of the source. */
+  endsAfterSource: boolean
+  /** The source without the cut. */
+  whole: MediaInfo
+  /** That first frame on ffmpeg's clock; null = ffmpeg cannot find times exactly in this container. */
+  seekOriginSeconds: number | null
+}
+
 export interface MediaInfo {
+  /** Set where the times of this source and of its streams are those of a part of it. */
+  cut?: SourceCut
   /** ffprobe's names of the container, for example ['mov', 'mp4', …]. */
   formats: string[]
   /** Seconds; null where unknown (raw streams, pipes). */

@@ -297,10 +297,23 @@ export type PipePlan =
   | { kind: 'thumbnails' }
   | { kind: 'poster' }
 
+/** The part of the source that is used. Times count from the first frame that the outputs would have without a cut. */
+export interface CutPlan {
+  startSeconds: number
+  /** null = to the end of the source. */
+  endSeconds: number | null
+  /** The first frame, and the first that is no longer used, at the rate of the source; null = it has no video. */
+  frames: { rate: Rational; start: number; end: number | null } | null
+  /** The place from which times count on ffmpeg's clock; null = the source is decoded from its beginning. */
+  seekOriginSeconds: number | null
+}
+
 export interface Plan {
   version: 2
   /** The ffmpeg that it was made for. Missing in a plan of an earlier transcoder. */
   engine?: { version: string; build: string; features: Record<string, boolean> } | undefined
+  /** null = all of the source. Missing in the plan of an earlier version. */
+  cut?: CutPlan | null | undefined
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: PackagingPlan | null
   /** Duration of the longest output in seconds; null where the source does not state it. */

@@ -18,6 +18,8 @@ export interface SourceCues {
   splicePoints: Iterable<number>
   schedules: number
   damaged: number
+  /** Cues that are left out because they arrive outside the part of the source that the job uses; missing = none. */
+  outside?: number
 }
 
 /** PIDs of the transport stream's tables and of null packets. */
@@ -54,6 +56,11 @@ export function planCues(context: PlanContext, cues: SourceCues | null): CuePlan
   if (cues.damaged > 0) warn('cues_damaged', `${cues.damaged} damaged SCTE-35 sections of the source are left out.`)
   if (cues.schedules > 0)
     warn('splice_schedule', 'The source has splice_schedule commands; they are kept, but get no key frames.')
+  if (cues.outside)
+    warn(
+      'cues_outside_cut',
+      `${cues.outside} SCTE-35 cues arrive outside the part of the source that is used, and are left out.`,
+    )
   const pid = spec.scte35Pid ?? cues.pids[0]!
   if (cues.pids.length > 1)
     warn(

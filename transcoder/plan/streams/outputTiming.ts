@@ -22,6 +22,7 @@ export function videoOffset(
   media: MediaInfo,
   { clockFromUsedStreams }: Pick<EngineFeatures, 'clockFromUsedStreams'>,
 ): number {
+  if (media.cut !== undefined) return videoOffset(spec, media.cut.whole, { clockFromUsedStreams })
   // Without video nothing is subtracted.
   if (media.video === null) return 0
   const clock = clockFromUsedStreams ? withSubtitles(clockStart(spec, media), spec, media) : fileStart(media)
@@ -104,7 +105,7 @@ function usedStreams(spec: JobSpec, media: MediaInfo): (VideoStream | AudioStrea
 }
 
 /** Start of the whole file: other programs may have begun hours earlier. */
-function fileStart({ program, startSeconds, video }: MediaInfo): number | null {
+export function fileStart({ program, startSeconds, video }: MediaInfo): number | null {
   return program?.fileStartSeconds ?? startSeconds ?? video?.startSeconds ?? null
 }
 

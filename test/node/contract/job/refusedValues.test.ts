@@ -114,6 +114,8 @@ const top: Record<keyof typeof jobFieldsSchema.shape, Row[]> = {
     ],
   ],
   program_start_time: [['invalid_value', 1, 'on', true]],
+  start_seconds: [['invalid_value', -1, 1e6, '-1', '', '1:2', '00:60:00', '00:00:00:1', true, {}, []]],
+  end_seconds: [['invalid_value', -1, 1e6, '00:00:61', '00:00:00;123', false, []]],
   allow_upscaling: flag,
   ladder: choice('Auto', true),
   preset: [

@@ -1,0 +1,72 @@
+// In charge of: the arguments that decode only a part of the source: where ffmpeg starts to read, and the filters that cut
+// exactly.
+// Not in charge of: where the part begins and ends (streams/cut.ts).
+import type { CutPlan, Plan } from '../model/plan.ts'
+import { toNumber } from '../../formats/rational.ts'
+
+/** Decoders and filters that look at their neighbours have settled after this time. */
+const RUN_IN_SECONDS = 2
+/** The memory of a caption decoder: a caption may have been loaded long before it is shown. */
+const CAPTION_RUN_IN_SECONDS = 20
+/** In steps of 100 frames the start is a whole number of audio samples at every usual rate. */
+const STEP_FRAMES = 100
+/** Streams that are copied end a little later than those that filters cut. */
+const COPY_TAIL_SECONDS = 1
+
+/** How a cut is read: `cut` counts from the place at which ffmpeg's clock is 0. */
+export interface CutReading {
+  /** Options of the input; null = decode from the beginning. */
+  seek: readonly string[] | null
+  cut: CutPlan | null
+}
+
+/** `seekable`: the source can be read at any position. */
+export function readCut(plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging'>>, seekable: boolean): CutReading {
+  const cut = plan.cut ?? null
+  if (cut === null || !seekable || cut.seekOriginSeconds === null) return { seek: null, cut }
+  const { frames, startSeconds } = cut
+  const runIn = plan.packaging?.textTracks === true ? CAPTION_RUN_IN_SECONDS : RUN_IN_SECONDS
+  const skipped =
+    frames === null
+      ? Math.floor(startSeconds - runIn)
+      : Math.floor((frames.start - runIn * toNumber(frames.rate)) / STEP_FRAMES) * STEP_FRAMES
+  if (skipped <= 0) return { seek: null, cut }
+  const seconds = frames === null ? skipped : (skipped * frames.rate.den) / frames.rate.num
+  return {
+    // Accurate seeking would drop a frame that begins before that time and is shown at it.
+    seek: ['-noaccurate_seek', '-ss', (cut.seekOriginSeconds + seconds).toFixed(6)],
+    cut: {
+      ...cut,
+      startSeconds: startSeconds - seconds,
+      endSeconds: cut.endSeconds === null ? null : cut.endSeconds - seconds,
+      frames:
+        frames === null
+          ? null
+          : { ...frames, start: frames.start - skipped, end: frames.end === null ? null : frames.end - skipped },
+    },
+  }
+}
+
+/** Frames of the source by number. `perFrame`: frames that the deinterlacer makes of each. */
+export function videoCutFilters(cut: CutPlan | null | undefined, perFrame: number): string[] {
+  if (cut?.frames == null) return []
+  const { rate, start, end } = cut.frames
+  return [
+    `fps=${rate.num * perFrame}/${rate.den}:start_time=0`,
+    `trim=start_frame=${start * perFrame}${end === null ? '' : `:end_frame=${end * perFrame}`}`,
+    'setpts=PTS-STARTPTS',
+  ]
+}
+
+/** Samples by number. */
+export function audioCutFilters(cut: CutPlan | null | undefined, sampleRate: number): string[] {
+  if (cut == null) return []
+  const sample = (seconds: number) => Math.round(seconds * sampleRate)
+  const end = cut.endSeconds === null ? '' : `:end_sample=${sample(cut.endSeconds)}`
+  return [`atrim=start_sample=${sample(cut.startSeconds)}${end}`, 'asetpts=PTS-STARTPTS']
+}
+
+/** Options of an output that copies a stream of the source. */
+export function copyCutArgs(cut: CutPlan | null | undefined): string[] {
+  return cut?.endSeconds == null ? [] : ['-t', (cut.endSeconds + COPY_TAIL_SECONDS).toFixed(6)]
+}
