@@ -250,7 +250,7 @@ function spawnFfmpeg(
   let hasOutput = plan.cut == null
   const isSkipping = (): boolean => {
     const before = served
-    served = loopback.integrity().bytesServed
+    served = loopback.bytesServed
     return !hasOutput && served > before
   }
   return runFfmpeg(engine, args, {

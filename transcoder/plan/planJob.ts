@@ -5,7 +5,7 @@ import { fileContainers } from '#contract/containers.ts'
 import { outputFilePath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planAudioTracks, warnSilentProfiles } from './audio/audioTracks.ts'
-import { planCut } from './streams/cut.ts'
+import { cutSource, planCut } from './streams/cut.ts'
 import { planCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
@@ -42,11 +42,12 @@ import { TELECINE_FILM_RATE, planFields, classifyFields, type SourceFields } fro
  */
 export function planJob(
   requested: JobSpec,
-  media: MediaInfo,
+  probed: MediaInfo,
   features: EngineFeatures = ALL_FEATURES,
   sourceCues: SourceCues | null = null,
   logo: LogoImage | null = null,
 ): Plan {
+  const media = cutSource(requested, probed)
   const { video } = media
   const request = new PlanContext(requested, media, features)
   requireProgram(request)

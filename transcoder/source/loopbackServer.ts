@@ -33,6 +33,7 @@ export class LoopbackServer {
   readonly #secret: string
   #port = 0
   #position = 0
+  #bytesServed = 0
   /** Promises by path: requests to that path wait for them. */
   readonly #held = new Map<string, Promise<void>>()
 
@@ -137,6 +138,11 @@ export class LoopbackServer {
     return size ? Math.min(1, this.#position / size) : 0
   }
 
+  /** By all readers so far. It grows as long as a program reads the source. */
+  get bytesServed(): number {
+    return this.#bytesServed
+  }
+
   integrity(): SourceIntegrity {
     const error = this.#reader.failure ?? this.#reader.pendingError
     return {
@@ -196,6 +202,7 @@ export class LoopbackServer {
     for await (const chunk of this.#reader.read(range, signal)) {
       at += chunk.length
       this.#position = at
+      this.#bytesServed += chunk.length
       yield chunk
     }
   }

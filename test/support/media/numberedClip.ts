@@ -15,9 +15,8 @@ export async function makeNumberedClip(
   { seconds, rate = '25', video = [], audio = ['-c:a', 'aac'] }: NumberedClipOptions,
 ): Promise<string> {
   const bars = `color=black:s=${WIDTH}x${HEIGHT}:r=${rate}:d=${seconds},format=gray,geq=lum='if(mod(floor(N/pow(2\\,floor(X/${BLOCK})))\\,2)\\,235\\,16)',format=yuv420p`
-  const noise = `anoisesrc=seed=7:r=48000:d=${seconds}:a=0.4,lowpass=f=3000`
   await ffmpeg([
-    ...['-y', '-f', 'lavfi', '-i', bars, '-f', 'lavfi', '-i', noise],
+    ...['-y', '-f', 'lavfi', '-i', bars, '-f', 'lavfi', '-i', noise(seconds)],
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', '120', ...video, ...audio, path],
   ])
   return path
@@ -46,15 +45,23 @@ export async function frameNumbers(path: string): Promise<number[]> {
   })
 }
 
+const noise = (seconds: number): string => `anoisesrc=seed=7:r=48000:d=${seconds}:a=0.4,lowpass=f=3000`
+
+/** The audio of every numbered clip before it was encoded. */
+async function originalAudio(): Promise<Float32Array> {
+  const bytes = await ffmpeg(['-f', 'lavfi', '-i', noise(60), '-ac', '1', '-f', 'f32le', '-'])
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+}
+
 const WINDOW = 4800
 const REACH = 2400
 
 /**
  * How many samples (at 48 kHz) the audio of `path` lies after its place, where sample 0 should be sample `origin` of
- * `source`. Compared in the first second and in the last.
+ * the clip's audio. Compared in the first second and in the last.
  */
-export async function audioShifts(path: string, source: string, origin: number): Promise<[number, number]> {
-  const [output, original] = [await audioSamples(path), await audioSamples(source)]
+export async function audioShifts(path: string, origin: number): Promise<[number, number]> {
+  const [output, original] = [await audioSamples(path), await originalAudio()]
   const at = (place: number): number => bestShift(output, original, place, origin)
   return [at(WINDOW), at(output.length - 3 * WINDOW)]
 }

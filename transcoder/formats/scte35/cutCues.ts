@@ -17,9 +17,9 @@ export function cutCues(
     .map((cue) => ({
       ...cue,
       shift: wrapTicks(cue.shift - start),
-      place: { ...cue.place, ticks: cue.place.ticks - start },
+      position: { ...cue.position, ticks: cue.position.ticks - start },
     }))
-    .filter(({ place }) => isInside(place.ticks))
+    .filter(({ position }) => isInside(position.ticks))
   return {
     ...found,
     cues,

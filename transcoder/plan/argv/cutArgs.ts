@@ -2,7 +2,7 @@
 // exactly.
 // Not in charge of: where the part begins and ends (streams/cut.ts).
 import type { CutPlan, Plan } from '../model/plan.ts'
-import { toNumber } from '../../formats/rational.ts'
+import { toNumber, type Rational } from '../../formats/rational.ts'
 
 /** Decoders and filters that look at their neighbours have settled after this time. */
 const RUN_IN_SECONDS = 2
@@ -47,14 +47,27 @@ export function readCut(plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging'
   }
 }
 
-/** Frames of the source by number. `perFrame`: frames that the deinterlacer makes of each. */
-export function videoCutFilters(cut: CutPlan | null | undefined, perFrame: number): string[] {
-  if (cut?.frames == null) return []
+/**
+ * The beginning of the part, by the number of the source's frame, and its end, by that of the output's. `toRate` is the
+ * filter that makes the output's rate. `perFrame`: frames that the deinterlacer makes of each.
+ */
+export function videoCutFilters(
+  cut: CutPlan | null | undefined,
+  perFrame: number,
+  outputRate: Rational,
+  toRate: string,
+): string[] {
+  if (cut?.frames == null) return [toRate]
   const { rate, start, end } = cut.frames
+  const frames =
+    end === null ? null : Math.ceil(((end - start) * outputRate.num * rate.den) / (outputRate.den * rate.num) - 1e-9)
   return [
     `fps=${rate.num * perFrame}/${rate.den}:start_time=0`,
-    `trim=start_frame=${start * perFrame}${end === null ? '' : `:end_frame=${end * perFrame}`}`,
+    `trim=start_frame=${start * perFrame}`,
     'setpts=PTS-STARTPTS',
+    toRate,
+    // Last: the filter above would repeat its last frame up to the time at which its input is known to have ended.
+    ...(frames === null ? [] : [`trim=end_frame=${frames}`]),
   ]
 }
 

@@ -52,13 +52,11 @@ function repeatFilter({ frameRate, pictureRate }: VideoPlan): string[] {
 export function sourceFrameFilters(plan: Plan, video: VideoPlan): string[] {
   // Fields that are woven together later are separate frames until then.
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
-  return [
-    ...deinterlacer(plan, video),
-    ...videoCutFilters(plan.cut, video.deinterlace === 'fields' ? 2 : 1),
-    // Constant rate, from 0: a first frame that begins late is held. Before scaling, so that dropped frames cost
-    // nothing.
-    `fps=${video.pictureRate.num * perFrame}/${video.pictureRate.den}:start_time=0`,
-  ]
+  const rate = { num: video.pictureRate.num * perFrame, den: video.pictureRate.den }
+  // Constant rate, from 0: a first frame that begins late is held. Before scaling, so that dropped frames cost nothing.
+  const toRate = `fps=${rate.num}/${rate.den}:start_time=0`
+  const framesOfField = video.deinterlace === 'fields' ? 2 : 1
+  return [...deinterlacer(plan, video), ...videoCutFilters(plan.cut, framesOfField, rate, toRate)]
 }
 
 /** Rotation, mirroring and cropping. */
