@@ -92,6 +92,10 @@ export interface JobRequest {
   logo_opacity?: number | string | null | undefined
   /** Cache-Control of every object of the job, instead of the default for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
   cache_control?: string | null | undefined
+  /** Where the outputs begin, counted from the source’s first frame: exact to the frame and the audio sample (docs/cuts.md). Absent = at its beginning. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
+  start_seconds?: number | string | null | undefined
+  /** Where the outputs end; this frame is no longer in them. Absent = at the source’s end. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
+  end_seconds?: number | string | null | undefined
   /** Time of the first frame: the first EXT-X-PROGRAM-DATE-TIME of HLS playlists. Must be a time with a time zone, like "2026-01-31T20:15:00Z". */
   program_start_time?: string | false | null | undefined
   /** Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning. Must be true or false. */

@@ -96,7 +96,7 @@ async function runEbur128(
   reading: SourceReading,
   branches: readonly MeasuredBranch[],
   media: MediaInfo,
-  { threads = 0, seekable: _, ...run }: Options,
+  { threads = 0, seekable: _seekable, ...run }: Options,
 ): Promise<(LoudnessReading | null)[]> {
   const result = await runFfmpeg(engine, ebur128Args(url, reading, branches, media, threads), {
     ...run,

@@ -1,6 +1,6 @@
 // In charge of: what depends on the source: optional audio, profiles larger than the source, the automatic ladder.
 import { basename } from 'node:path'
-import { probeFile, probeStream } from '../../support/media/media.ts'
+import { decodeFrames, probeFile, probeStream } from '../../support/media/media.ts'
 import { measurement, rejectedRow, type RowContext, type JobChange, type Row } from '../row.ts'
 
 const silent = { audioProfiles: [] }
@@ -117,4 +117,35 @@ const errors: Row[] = [0, 1_000_000].map((value) =>
   ),
 )
 
-export const source: readonly Row[] = [...upscaling, ...ladder, ...optional, ...errors]
+/** The number of frames that decode. The source has 25 per second. */
+function frames(row: Pick<Row, 'path' | 'value'>, change: JobChange, wanted: number): Row {
+  const text = (count: number) => `${count} frames`
+  return {
+    ...row,
+    expected: text(wanted),
+    job: { ...silent, ...change, videoProfiles: [{ width: 160, height: 90, video_bitrate: 150 }] },
+    quick: true,
+    measure: async (bench) => {
+      const count = (await decodeFrames(await bench.file())).length
+      return measurement(text(count), count === wanted)
+    },
+  }
+}
+
+/** Which frames and samples these are: test/node/transcoder/pipeline/cuts.test.ts. */
+const cut: Row[] = [
+  frames({ path: 'start_seconds', value: 0.4 }, { start_seconds: 0.4, end_seconds: 1.2 }, 20),
+  frames({ path: 'end_seconds', value: '00:00:01:05' }, { end_seconds: '00:00:01:05' }, 30),
+  rejectedRow(
+    { path: 'end_seconds', value: 1, job: { start_seconds: 2, end_seconds: 1 } },
+    'out_of_range',
+    'end_seconds',
+  ),
+  rejectedRow(
+    { path: 'start_seconds', value: 1000, job: { start_seconds: 1000 }, source: 'plain' },
+    'cut_outside_source',
+    'start_seconds',
+  ),
+]
+
+export const source: readonly Row[] = [...upscaling, ...ladder, ...optional, ...errors, ...cut]

@@ -50,6 +50,7 @@ const advice: Readonly<Record<string, string>> = {
   // Errors of jobs: the settings.
   video_bitrate_too_low: 'Raise the video bitrate to the minimum named in the message, or reduce the resolution.',
   video_bitrate_too_high: 'Lower the video bitrate to the maximum named in the message.',
+  cut_outside_source: 'Choose start_seconds and end_seconds within the source. The message says how long it is.',
   frame_rate_unsupported: 'Set keep_fps to false to use the nearest standard frame rate, or choose another codec.',
   output_path_conflict: 'Give each output a different name.',
   unsupported_combination: 'Change one of the fields named in the message.',

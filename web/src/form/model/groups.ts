@@ -25,6 +25,11 @@ export const FIELD_GROUPS: readonly Group[] = [
     ],
   },
   {
+    id: 'part',
+    title: 'Part of the source',
+    fields: ['start_seconds', 'end_seconds'],
+  },
+  {
     id: 'encoding',
     title: 'Video encoding',
     fields: ['video_codec', 'h264_quality', 'gop_length', 'ip_distance', 'keep_fps', 'dynamic_range'],
