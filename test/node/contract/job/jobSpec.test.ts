@@ -24,6 +24,7 @@ describe('translation of a request into a job specification', () => {
     expect(toSpec(config, 'My film.mov')).toEqual({
       packaging: null,
       allowUpscaling: null,
+      cut: null,
       ladder: null,
       aspect: 'passthrough',
       transform: 'none',
@@ -205,7 +206,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 2, members: [69, 59] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 2, members: [70, 60] })
 })
 
 function membersOf(value: unknown): number {

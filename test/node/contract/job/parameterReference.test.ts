@@ -122,6 +122,13 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
       }),
     ],
     [
+      /^seconds from 0 to (\d+), or a time like "(.+)", "(.+)" or \(drop-frame\) "(.+)"$/,
+      (_, [, highest, ...samples]) => ({
+        taken: [0.5, Number(highest), '5', highest, ...samples],
+        refused: [-1, Number(highest) + 1, '-1', `${Number(highest) + 1}`, '', '00:60:00', 'soon', true, {}],
+      }),
+    ],
+    [
       /^a time with a time zone, like "(.+)"$/,
       (_, [, sample]) => ({
         taken: [sample, '2026-01-31T20:15:00.5+05:30', '', null, false],

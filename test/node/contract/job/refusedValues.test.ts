@@ -114,8 +114,14 @@ const top: Record<keyof typeof jobFieldsSchema.shape, Row[]> = {
     ],
   ],
   program_start_time: [['invalid_value', 1, 'on', true]],
-  start_seconds: [['invalid_value', -1, 1e6, '-1', '', '1:2', '00:60:00', '00:00:00:1', true, {}, []]],
-  end_seconds: [['invalid_value', -1, 1e6, '00:00:61', '00:00:00;123', false, []]],
+  start_seconds: [
+    ['invalid_value', '-1', '', '1:2', '00:60:00', '00:00:00:1', true, {}, []],
+    ['out_of_range', -1, 1e6],
+  ],
+  end_seconds: [
+    ['invalid_value', '00:00:61', '00:00:00;123', false, []],
+    ['out_of_range', -1, 1e6],
+  ],
   allow_upscaling: flag,
   ladder: choice('Auto', true),
   preset: [
