@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { makeTestCard } from '../support/media/testCard.ts'
 import { makeMovingBar } from '../support/media/interlacedClip.ts'
-import { ffmpeg, makeClip } from '../support/media/media.ts'
+import { ffmpeg, lavfi, makeClip } from '../support/media/media.ts'
 import { cueAtSeconds, makeCueClip } from '../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../support/mpegts/spliceSections.ts'
 import { makeCaptionedClip } from '../support/captions/captionedClip.ts'
@@ -12,7 +12,6 @@ type Maker = (file: (name: string) => string) => Promise<string>
 
 const TICKS = 90_000
 const coding = (codec: string) => ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', codec]
-const lavfi = (graph: string) => ['-f', 'lavfi', '-i', graph]
 const GREY = lavfi('color=gray:s=64x64:r=25:d=2')
 
 /** Frequency in Hz of each channel of `surround`: FL, FR, FC, LFE, SL, SR. */
@@ -46,16 +45,7 @@ const makers = {
   hdr: async (file) => {
     const picture = `color=gray:s=320x180:r=25:d=0.4,format=yuv420p10le,geq=lum=${HDR_LUMA}:cb=512:cr=512`
     const encoder = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error:lossless=1']
-    const tags = [
-      '-colorspace',
-      'bt2020nc',
-      '-color_primaries',
-      'bt2020',
-      '-color_trc',
-      'smpte2084',
-      '-color_range',
-      'tv',
-    ]
+    const tags = '-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 -color_range tv'.split(' ')
     await ffmpeg([...lavfi(picture), ...encoder, ...tags, file('hdr.ts')])
     return file('hdr.ts')
   },

@@ -1,12 +1,12 @@
 // In charge of: the conversion of an HDR source.
-import { ffmpeg, probeStream } from '../../support/media/media.ts'
+import { decodeRaw, probeStream } from '../../support/media/media.ts'
 import { measurement, type Row } from '../row.ts'
 import { HDR_LUMA } from '../sourceClips.ts'
 
 /** Y, Cb and Cr of the first frame's first sample, with 10 bits. */
 async function sample(file: string): Promise<[number, number, number]> {
   const { width, height } = await probeStream(file, 'video')
-  const raw = await ffmpeg(['-i', file, '-frames:v', '1', '-pix_fmt', 'yuv420p10le', '-f', 'rawvideo', '-'])
+  const raw = await decodeRaw(file, 'yuv420p10le', ['-frames:v', '1'])
   const pixels = width * height
   return [raw.readUInt16LE(0), raw.readUInt16LE(2 * pixels), raw.readUInt16LE(2.5 * pixels)]
 }

@@ -1,5 +1,5 @@
 // In charge of: interlaced and telecined sources.
-import { ffmpeg, decodeFrames, probeStream } from '../../support/media/media.ts'
+import { ffmpeg, decodeFrames, lavfi, probeStream } from '../../support/media/media.ts'
 import { barPositions } from '../../support/media/interlacedClip.ts'
 import { frameSimilarities } from '../../support/media/frameSimilarity.ts'
 import { measurement, type RowContext, type Measurement, type Row } from '../row.ts'
@@ -113,7 +113,7 @@ export const scan: Row[] = [
       const file = await bench.file()
       const pace = (await probeStream(file, 'video')).avg_frame_rate
       if (!value) return measurement(pace, pace === '30000/1001')
-      const film = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=24000/1001:d=4']
+      const film = lavfi('testsrc2=s=320x180:r=24000/1001:d=4')
       const scores = await frameSimilarities(file, film)
       const least = Math.min(...scores.slice(0, 90))
       const like = least > 0.93

@@ -1,8 +1,10 @@
-// In charge of: a clip with closed captions in its video (CEA-608 in ATSC A/53 messages), which ffmpeg cannot make by
-// itself.
+// In charge of: clips with closed captions in their video: generated (CEA-608 in ATSC A/53 messages, which ffmpeg cannot
+// make by itself), and a real clip in a size that decodes quickly.
 // Not in charge of: reading them back (decodedCaptions.ts).
 import { readFile, writeFile } from 'node:fs/promises'
-import { ffmpeg } from '../media/media.ts'
+import type { TestContext } from 'vitest'
+import { ffmpeg, sharedClip, lavfi } from '../media/media.ts'
+import { sharedFile } from '../sharedFiles.ts'
 
 const START_CODE = [0, 0, 0, 1]
 
@@ -57,8 +59,15 @@ export async function makeCaptionedClip(file: (name: string) => string, text: st
   const picture = 'testsrc2=s=320x180:r=30000/1001:d=2'
   // One slice per frame and no B-frames: the order of the messages is the order of the frames.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
-  await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
+  await ffmpeg([...lavfi(picture), ...encoder, bare])
   await writeFile(said, insertCaptions(await readFile(bare), text, 20))
   await ffmpeg(['-r', '30000/1001', '-f', 'h264', '-i', said, '-c', 'copy', path])
   return path
+}
+
+/** The first 8 s of captions-test.ts (CC1 and SERVICE1, 1920 × 1080), its captions unchanged, in 320 × 180. */
+export async function smallCaptionsTest(context: TestContext): Promise<string> {
+  const real = sharedClip(context, 'captions-test.ts')
+  const flags = '-map 0:V:0 -t 8 -vf scale=320:180 -c:v libx264 -preset ultrafast -bf 0 -a53cc 1 -f mpegts'.split(' ')
+  return (await sharedFile(['captions', real], 'ts', (path) => ffmpeg(['-i', real, ...flags, path]))) ?? real
 }

@@ -4,7 +4,7 @@ import { copyFile } from 'node:fs/promises'
 import { captionChannels } from '../../../transcoder/formats/cea/channelScan.ts'
 import type { VideoCodec } from '#contract/codecs.ts'
 import { readUserData } from '../../../transcoder/formats/video/userData.ts'
-import { ffmpeg, tempDirectory } from '../media/media.ts'
+import { ffmpeg, tempDirectory, lavfi } from '../media/media.ts'
 
 export interface CaptionCue {
   seconds: number[]
@@ -17,7 +17,7 @@ export async function readCaptions(path: string): Promise<CaptionCue[]> {
   await using tempDir = await tempDirectory()
   const plain = tempDir.file('read.bin')
   await copyFile(path, plain)
-  const text = await ffmpeg(['-f', 'lavfi', '-i', `movie=${plain}[out0+subcc]`, '-map', '0:s', '-f', 'srt', '-'])
+  const text = await ffmpeg([...lavfi(`movie=${plain}[out0+subcc]`), '-map', '0:s', '-f', 'srt', '-'])
   const blocks = text
     .toString('utf8')
     .trim()

@@ -6,20 +6,16 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { readAc3Header } from '../../../transcoder/formats/ac3.ts'
 import { parseEbur128 } from '../../../transcoder/analysis/measureLoudness.ts'
-import { testFfmpeg, ffmpeg } from './media.ts'
+import { testFfmpeg, ffmpeg, probeFile, probeStream, readOnce } from './media.ts'
 
 /** One channel of a file's audio stream, decoded to 32-bit float at 48 kHz. Samples beyond full scale are kept. */
 export async function audioSamples(path: string, position = 0, channel = 0): Promise<Float32Array> {
-  const bytes = await ffmpeg([
-    ...['-drc_scale', '0', '-i', path, '-map', `0:a:${position}`],
-    ...['-af', `aresample=48000,pan=mono|c0=c${channel}`, '-f', 'f32le', '-'],
-  ]).catch(() =>
-    ffmpeg([
-      ...['-i', path, '-map', `0:a:${position}`],
-      ...['-af', `aresample=48000,pan=mono|c0=c${channel}`, '-f', 'f32le', '-'],
-    ]),
-  )
-  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+  const { channels, codec_name: codec } = await probeStream(path, 'audio', position)
+  const dolby = codec === 'ac3' || codec === 'eac3' ? ['-drc_scale', '0'] : []
+  const output = ['-map', `0:a:${position}`, '-ar', '48000', '-f', 'f32le', '-']
+  const bytes = await readOnce(path, [...dolby, ...output], () => ffmpeg([...dolby, '-i', path, ...output]))
+  const length = Math.floor(bytes.length / 4 / channels)
+  return Float32Array.from({ length }, (_, at) => bytes.readFloatLE(4 * (at * channels + channel)))
 }
 
 /**
@@ -93,15 +89,22 @@ export function toneLevelDb(samples: Float32Array, hertz: number): number {
   return 20 * Math.log10((2 * Math.hypot(real, imaginary)) / part.length)
 }
 
-/** Loudness of an output's decoded audio stream. */
-export async function measureLoudness(
-  path: string,
-  position = 0,
-): Promise<{ integratedLufs: number | null; truePeakDb: number | null }> {
-  const { ffmpeg: program } = await testFfmpeg()
-  const { stderr } = await promisify(execFile)(program, [
-    ...['-nostdin', '-hide_banner', '-nostats', '-i', path, '-map', `0:a:${position}`],
-    ...['-af', 'ebur128@m=framelog=verbose:peak=true', '-f', 'null', '-'],
-  ])
-  return parseEbur128(stderr, 'm')!
+interface Loudness {
+  integratedLufs: number | null
+  truePeakDb: number | null
+}
+
+/** Loudness of an output's decoded audio stream; one process measures all of its streams. */
+export async function measureLoudness(path: string, position = 0): Promise<Loudness> {
+  const { streams } = await probeFile(path)
+  const count = streams.filter(({ codec_type: type }) => type === 'audio').length
+  const outputs = Array.from({ length: count }, (_, index) =>
+    `-map 0:a:${index} -af ebur128@m${index}=framelog=verbose:peak=true -f null -`.split(' '),
+  ).flat()
+  const log = await readOnce(path, outputs, async () => {
+    const { ffmpeg: program } = await testFfmpeg()
+    const words = ['-nostdin', '-hide_banner', '-nostats', '-i', path, ...outputs]
+    return (await promisify(execFile)(program, words)).stderr
+  })
+  return parseEbur128(log, `m${position}`)!
 }

@@ -3,7 +3,7 @@
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { writeFile } from 'node:fs/promises'
-import { ffmpeg, probeStream } from './media.ts'
+import { decodeRaw, ffmpeg, probeStream } from './media.ts'
 
 type Triple = readonly [number, number, number]
 
@@ -82,7 +82,7 @@ export async function makeColorBars(
  */
 export async function colorBarsError(path: string): Promise<number> {
   const { width, height, color_space: matrix, color_primaries: primaries } = await probeStream(path, 'video')
-  const raw = await ffmpeg(['-i', path, '-frames:v', '1', '-pix_fmt', 'yuv420p', '-f', 'rawvideo', '-'])
+  const raw = await decodeRaw(path, 'yuv420p', ['-frames:v', '1'])
   const [y, line] = [Math.floor(height / 2), Math.floor(height / 4)]
   const errors = BARS.flatMap((wanted, index) => {
     const part = (index + 0.5) / BARS.length

@@ -19,9 +19,19 @@ import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { outputStartSeconds } from '../../../transcoder/plan/streams/outputTiming.ts'
 import { probe } from '../../../transcoder/analysis/probe.ts'
-import { testFfmpeg } from './media.ts'
+import { readOnce, testFfmpeg } from './media.ts'
 
 let runs = 0
+
+/** The transcoder's own probe of a file; jobs with the same source share it. */
+export async function probeOnce(
+  programs: Engine,
+  input: string,
+  options: { cwd: string; program?: number | null },
+): ReturnType<typeof probe> {
+  const key = ['probe', programs.ffprobe, options.program]
+  return structuredClone(await readOnce(input, key, () => probe(programs, `file:${input}`, options)))
+}
 
 /** The plan of a job, without encoding anything. */
 export async function probeAndPlan(
@@ -32,7 +42,7 @@ export async function probeAndPlan(
   abilities: EngineFeatures = programs.features,
   logo?: LogoImage,
 ): Promise<{ plan: Plan; cues: Awaited<ReturnType<typeof findCues>> | null }> {
-  const probed = await probe(programs, `file:${input}`, { cwd, program: spec.program })
+  const probed = await probeOnce(programs, input, { cwd, program: spec.program })
   const source = {
     read: async function* () {
       yield* createReadStream(input)

@@ -14,7 +14,7 @@ import type { SourceCues } from '../../../transcoder/plan/streams/cuePlan.ts'
 import { planJob } from '../../../transcoder/plan/planJob.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
-import { probe } from '../../../transcoder/analysis/probe.ts'
+import { probeOnce } from './encodeJob.ts'
 import { testFfmpeg } from './media.ts'
 
 let runs = 0
@@ -27,7 +27,7 @@ export async function encodeSegmentStreams(
   cues: SourceCues | null = null,
 ): Promise<{ plan: Plan; file: (name: string) => string; stderr: string }> {
   const programs = await testFfmpeg()
-  const probed = await probe(programs, `file:${input}`, { cwd })
+  const probed = await probeOnce(programs, input, { cwd })
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
   const media = await measureSource(programs, `file:${input}`, { spec, media: inspected }, { cwd })
   const plan = planJob(spec, media, programs.features, cues)

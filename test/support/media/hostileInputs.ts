@@ -2,7 +2,7 @@
 // truncated or mutated.
 // Not in charge of: the expected results (hostileSources.test.ts).
 import { readFile } from 'node:fs/promises'
-import { ffmpeg } from './media.ts'
+import { ffmpeg, lavfi } from './media.ts'
 
 export interface Target {
   /** An address that must not be requested. */
@@ -80,7 +80,7 @@ export function inflatedHeaderInputs(mp4: Buffer): [name: string, bytes: Buffer]
 
 /** An AVI whose headers and frames all declare 16000 × 16000. */
 export async function makeHugeFrameImage(path: string): Promise<Buffer> {
-  await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=64x64:r=5:d=1', '-pix_fmt', 'yuvj420p', '-c:v', 'mjpeg', path])
+  await ffmpeg([...lavfi('testsrc2=s=64x64:r=5:d=1'), '-pix_fmt', 'yuvj420p', '-c:v', 'mjpeg', path])
   const avi = await readFile(path)
   for (const at of [avi.indexOf('avih') + 40, avi.indexOf('strf') + 12]) {
     avi.writeUInt32LE(16_000, at)

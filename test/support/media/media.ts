@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -40,6 +40,9 @@ export async function tempDirectory(): Promise<{ path: string; file: (name: stri
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   }
 }
+
+/** ffmpeg's flags for these filter graphs as inputs. */
+export const lavfi = (...graphs: string[]): string[] => graphs.flatMap((graph) => ['-f', 'lavfi', '-i', graph])
 
 /** Runs ffmpeg without a sandbox; rejects on a non-zero exit. Returns stdout as bytes. */
 export async function ffmpeg(args: readonly string[]): Promise<Buffer> {
@@ -130,19 +133,42 @@ export interface ProbedStream {
   tags?: Record<string, string>
 }
 
-async function ffprobe(args: readonly string[]): Promise<unknown> {
-  const { ffprobe: program } = await testFfmpeg()
-  const { stdout } = await run(program, ['-v', 'error', '-of', 'json', ...args], {
-    maxBuffer: MAX_OUTPUT,
-    env: sandboxEnvironment(),
+const KEPT_RESULTS = 12
+const results = new Map<string, Promise<unknown>>()
+
+/**
+ * The result of `read`, kept for the next caller with the same `key` as long as the file is unchanged: several
+ * assertions about one file take one process. Callers do not change it.
+ */
+export async function readOnce<T>(path: string, key: readonly unknown[], read: () => Promise<T>): Promise<T> {
+  const { mtimeMs, size, ino } = await stat(path)
+  const name = JSON.stringify([path, mtimeMs, size, ino, key])
+  const result = (results.get(name) as Promise<T> | undefined) ?? read()
+  results.delete(name)
+  results.set(name, result)
+  for (const oldest of [...results.keys()].slice(0, -KEPT_RESULTS)) results.delete(oldest)
+  return result
+}
+
+async function ffprobe(args: readonly string[], path: string): Promise<unknown> {
+  const text = await readOnce(path, args, async () => {
+    const { ffprobe: program } = await testFfmpeg()
+    const words = ['-v', 'error', '-of', 'json', ...args, path]
+    return (await run(program, words, { maxBuffer: MAX_OUTPUT, env: sandboxEnvironment() })).stdout
   })
-  return JSON.parse(stdout)
+  return JSON.parse(text)
+}
+
+/** Decoded frames, one after the other; `flags` = filters and limits. */
+export function decodeRaw(path: string, pixelFormat: string, flags: readonly string[] = []): Promise<Buffer> {
+  const output = [...flags, '-pix_fmt', pixelFormat, '-f', 'rawvideo', '-']
+  return readOnce(path, output, () => ffmpeg(['-i', path, ...output]))
 }
 
 export async function probeFile(
   path: string,
 ): Promise<{ streams: ProbedStream[]; format: { duration: string; bit_rate: string; tags?: Record<string, string> } }> {
-  return (await ffprobe(['-show_streams', '-show_format', path])) as Awaited<ReturnType<typeof probeFile>>
+  return (await ffprobe(['-show_streams', '-show_format'], path)) as Awaited<ReturnType<typeof probeFile>>
 }
 
 export async function probeStream(path: string, type: 'video' | 'audio', position = 0): Promise<ProbedStream> {
@@ -162,7 +188,7 @@ export interface Packet {
 }
 export async function readPackets(path: string, selector = 'v:0'): Promise<Packet[]> {
   const entries = ['-select_streams', selector, '-show_entries', 'packet=pts_time,dts_time,size,flags,pos']
-  return ((await ffprobe([...entries, path])) as { packets: Packet[] }).packets
+  return ((await ffprobe(entries, path)) as { packets: Packet[] }).packets
 }
 
 export interface Frame {
@@ -174,7 +200,7 @@ export interface Frame {
 /** Decodes every frame. */
 export async function decodeFrames(path: string, selector = 'v:0'): Promise<Frame[]> {
   const entries = 'frame=key_frame,pict_type,best_effort_timestamp_time,interlaced_frame'
-  return ((await ffprobe(['-select_streams', selector, '-show_entries', entries, path])) as { frames: Frame[] }).frames
+  return ((await ffprobe(['-select_streams', selector, '-show_entries', entries], path)) as { frames: Frame[] }).frames
 }
 
 /** Kilobits of a stream's packets in each full second of decoding time. */
@@ -195,19 +221,7 @@ export async function kbpsBySecond(path: string, selector = 'v:0'): Promise<numb
  */
 export async function meanColor(path: string, second = 0): Promise<[number, number, number]> {
   const { width, height } = await probeStream(path, 'video')
-  const raw = await ffmpeg([
-    '-ss',
-    `${second}`,
-    '-i',
-    path,
-    '-frames:v',
-    '1',
-    '-pix_fmt',
-    'yuv420p',
-    '-f',
-    'rawvideo',
-    '-',
-  ])
+  const raw = await decodeRaw(path, 'yuv420p', ['-ss', `${second}`, '-frames:v', '1'])
   const mean = (from: number, length: number) =>
     raw.subarray(from, from + length).reduce((sum, value) => sum + value, 0) / length
   const luma = width * height

@@ -4,7 +4,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFile, writeFile } from 'node:fs/promises'
 import { insertCaptions } from '../captions/captionedClip.ts'
-import { ffmpeg } from './media.ts'
+import { ffmpeg, lavfi } from './media.ts'
 import { cueAtSeconds, insertCues } from '../mpegts/cueClips.ts'
 import { spliceInsert } from '../mpegts/spliceSections.ts'
 
@@ -31,7 +31,7 @@ export async function makePlayerClip(file: (name: string) => string, secondsShow
   const audio = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,1),${flash},${flash + 0.08})':s=48000:d=${seconds}`
   // One slice per frame and no B-frames: the order of the messages is the order of the frames.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
-  await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
+  await ffmpeg([...lavfi(picture), ...encoder, bare])
   await writeFile(said, insertCaptions(await readFile(bare), PLAYER_CLIP.caption, secondsShown))
   await ffmpeg([
     ...['-r', String(rate), '-f', 'h264', '-i', said, '-f', 'lavfi', '-i', audio],

@@ -1,6 +1,6 @@
 // In charge of: an asymmetric test card, and reading decoded pixels as colour names.
 // Not in charge of: expectations.
-import { ffmpeg, probeStream } from './media.ts'
+import { decodeRaw, ffmpeg, probeStream, lavfi } from './media.ts'
 
 /** Red top left, green top right, blue bottom left, white bottom right. */
 export async function makeTestCard(
@@ -18,7 +18,7 @@ export async function makeTestCard(
     '[c][d]hstack[u]',
     `[t][u]vstack,setsar=${sar}`,
   ].join(';')
-  await ffmpeg(['-f', 'lavfi', '-i', card, '-c:v', 'libx264', '-qp', '4', '-pix_fmt', 'yuv420p', ...flags, path])
+  await ffmpeg([...lavfi(card), '-c:v', 'libx264', '-qp', '4', '-pix_fmt', 'yuv420p', ...flags, path])
   return path
 }
 
@@ -36,7 +36,7 @@ const names: [string, [number, number, number]][] = [
  */
 export async function colorsAt(path: string, points: readonly (readonly [number, number])[]): Promise<string[]> {
   const { width, height } = await probeStream(path, 'video')
-  const raw = await ffmpeg(['-i', path, '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'])
+  const raw = await decodeRaw(path, 'rgb24', ['-frames:v', '1'])
   return points.map(([x, y]) => {
     const at = 3 * (Math.floor(y * height) * width + Math.floor(x * width))
     const rgb = [...raw.subarray(at, at + 3)]

@@ -44,20 +44,7 @@ export function joinedSegments(objects: ReadonlyMap<string, Buffer>, playlist: s
 
 /** Number of frames that decode, of a file with or without audio. Throws if the decoder reports an error. */
 export async function countFrames(engine: Engine, file: string): Promise<number> {
-  const words = [
-    '-nostdin',
-    '-v',
-    'error',
-    '-i',
-    file,
-    '-map',
-    '0:v',
-    '-fps_mode',
-    'passthrough',
-    '-f',
-    'framemd5',
-    '-',
-  ]
+  const words = `-nostdin -v error -i ${file} -map 0:v -fps_mode passthrough -f framemd5 -`.split(' ')
   const { stdout, stderr } = await promisify(execFile)(engine.ffmpeg, words)
   if (stderr !== '') throw new Error(stderr)
   return stdout.split('\n').filter((line) => /^\d/.test(line)).length

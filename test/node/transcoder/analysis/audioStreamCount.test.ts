@@ -1,6 +1,6 @@
 // Audio streams of a transport stream that start later than ffmpeg usually probes.
 import { expect, test } from 'vitest'
-import { ffmpeg, probeFile, tempDirectory } from '../../../support/media/media.ts'
+import { ffmpeg, lavfi, probeFile, tempDirectory } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../support/media/encodeJob.ts'
 import { levelDb, audioSamples } from '../../../support/media/audioSamples.ts'
@@ -13,7 +13,7 @@ test('a stream that begins after 5 MB is found, counted and carried; without the
   const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=f=997:r=48000:d=${seconds}`]
   // Noise: more than 5 MB before the second stream starts.
   const picture = 'color=gray:s=320x180:r=25:d=7,noise=alls=100:allf=t'
-  const inputs = ['-f', 'lavfi', '-i', picture, ...tone(7), '-itsoffset', '5', ...tone(2)]
+  const inputs = [...lavfi(picture), ...tone(7), '-itsoffset', '5', ...tone(2)]
   const encoders = '-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -qp 4 -pix_fmt yuv420p -c:a mp2'.split(' ')
   await ffmpeg([...inputs, ...encoders, clip])
   const spec = (expectedAudioStreams: number | null) =>

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { readStreamDetails } from '../../../../transcoder/analysis/streamDetails.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { testFfmpeg, ffmpeg, makeClip, sharedClip, tempDirectory } from '../../../support/media/media.ts'
+import { ffmpeg, lavfi, makeClip, sharedClip, tempDirectory, testFfmpeg } from '../../../support/media/media.ts'
 import { writeFile } from 'node:fs/promises'
 import { jobSpec } from '../../../support/transcoder/jobSpecs.ts'
 
@@ -34,7 +34,7 @@ test('made streams: timecode, text subtitles, further video, cover art, attachme
   ])
 
   const cover = tempDir.file('cover.png')
-  await ffmpeg(['-f', 'lavfi', '-i', 'color=red:s=32x32', '-frames:v', '1', cover])
+  await ffmpeg([...lavfi('color=red:s=32x32'), '-frames:v', '1', cover])
   const covered = tempDir.file('cover.mp4')
   const flags = '-map 0 -map 1 -c copy -disposition:v:1 attached_pic'.split(' ')
   await ffmpeg(['-i', clip, '-i', cover, ...flags, covered])

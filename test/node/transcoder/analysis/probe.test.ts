@@ -1,5 +1,6 @@
 // What the probe reports about a source, and the error of an unusable one. Also: the input allowlist permits real media
 // and nothing else.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +10,7 @@ import { runFfmpeg } from '../../../../transcoder/ffmpeg/run.ts'
 import { commonFrameRate } from '../../../../transcoder/analysis/commonFrameRate.ts'
 import { toNumber } from '../../../../transcoder/formats/rational.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
-import { testFfmpeg, ffmpeg, makeClip, sharedClip } from '../../../support/media/media.ts'
+import { ffmpeg, lavfi, makeClip, sharedClip, testFfmpeg } from '../../../support/media/media.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const tempDir = useTempDirectory()
@@ -70,22 +71,8 @@ describe('probing', () => {
   test('cover art is left to the others', async () => {
     const song = tempDir.file('song.mp4')
     const cover = tempDir.file('cover.png')
-    await ffmpeg(['-f', 'lavfi', '-i', 'color=red:s=64x64', '-frames:v', '1', cover])
-    await ffmpeg([
-      '-i',
-      clip,
-      '-i',
-      cover,
-      '-map',
-      '0',
-      '-map',
-      '1',
-      '-c',
-      'copy',
-      '-disposition:v:1',
-      'attached_pic',
-      song,
-    ])
+    await ffmpeg([...lavfi('color=red:s=64x64'), '-frames:v', '1', cover])
+    await ffmpeg(`-i ${clip} -i ${cover} -map 0 -map 1 -c copy -disposition:v:1 attached_pic ${song}`.split(' '))
     const media = await look(song)
     expect(media.video?.codec).toBe('h264')
     expect(media.other).toMatchObject([{ index: 3, type: 'cover art', codec: 'png', language: null }])
@@ -197,7 +184,7 @@ describe('the input allowlist', () => {
 
   test('a codec that is not on the list is refused', async () => {
     const path = tempDir.file('magic.avi')
-    await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=64x64:d=0.2', '-c:v', 'magicyuv', path])
+    await ffmpeg([...lavfi('testsrc2=s=64x64:d=0.2'), '-c:v', 'magicyuv', path])
     const result = await decode(fileInputFlags(), `file:${path}`)
     expect(result.code).not.toBe(0)
     expect(result.stderr).toMatch(/not on whitelist/)

@@ -42,7 +42,7 @@ const all = (['ts', 'mp4', 'mkv'] as const).flatMap((from) =>
   ),
 )
 
-test.each(LONG ? all : sampled(few, 5))(
+test.each(LONG ? all : sampled(few, 4))(
   '%s to %s at %s, audio %s s late, trimmed by %s',
   async (from, to, rate, late, trim) => {
     const name = `${rate.replace('/', '_')}_${late}_${trim}.${from}`

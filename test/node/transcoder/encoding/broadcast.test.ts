@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
 import { readSections } from '../../../support/mpegts/psiSections.ts'
 import { insertTeletext } from '../../../support/mpegts/teletextStream.ts'
-import { ffmpeg, decodeFrames, readPackets, probeFile, sharedClip } from '../../../support/media/media.ts'
+import { decodeFrames, ffmpeg, lavfi, probeFile, readPackets, sharedClip } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { skipTest } from '../../../support/requirement.ts'
 import { encodeJob } from '../../../support/media/encodeJob.ts'
@@ -24,8 +24,8 @@ beforeAll(async () => {
   const plain = tempDir.file('plain.ts')
   pal = tempDir.file('pal.ts')
   await ffmpeg([
-    ...['-f', 'lavfi', '-i', `testsrc2=s=720x576:r=50:d=${SECONDS}`],
-    ...['-f', 'lavfi', '-i', `anoisesrc=d=${SECONDS}:r=48000:a=0.1,aformat=channel_layouts=5.1`],
+    ...lavfi(`testsrc2=s=720x576:r=50:d=${SECONDS}`),
+    ...lavfi(`anoisesrc=d=${SECONDS}:r=48000:a=0.1,aformat=channel_layouts=5.1`),
     ...['-vf', 'tinterlace=interleave_top,setsar=64/45,setfield=tff', '-c:v', 'mpeg2video', '-flags', '+ilme+ildct'],
     ...['-b:v', '4000k', '-maxrate', '4000k', '-bufsize', '1835008', '-g', '12', '-bf', '2'],
     ...['-colorspace', 'bt470bg', '-color_primaries', 'bt470bg', '-color_trc', 'gamma28'],

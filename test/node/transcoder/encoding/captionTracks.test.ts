@@ -7,12 +7,13 @@ import { CaptionExtractor } from '../../../../transcoder/formats/cea/captionExtr
 import { TS_ORIGIN_TICKS } from '../../../../transcoder/plan/forms.ts'
 import { characterPairs, withOddParity, ccDataTriplet } from '../../../support/captions/cea608Bytes.ts'
 import { withScte20 } from '../../../support/captions/scte20Video.ts'
-import { ffmpeg, sharedClip } from '../../../support/media/media.ts'
+import { ffmpeg, lavfi, sharedClip } from '../../../support/media/media.ts'
 import { jobSpec, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { carriedCaptionChannels } from '../../../support/captions/decodedCaptions.ts'
 import { encodeSegmentStreams } from '../../../support/media/encodeSegmented.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
-import { sampled } from '../../../support/longForm.ts'
+import { LONG_FORM, sampled } from '../../../support/longForm.ts'
+import { smallCaptionsTest } from '../../../support/captions/captionedClip.ts'
 
 const tempDir = useTempDirectory()
 
@@ -52,7 +53,7 @@ function requireSame(seen: ReturnType<typeof told>, expected: ReturnType<typeof 
 async function reference(path: string): Promise<{ start: number; text: string }[]> {
   const plain = tempDir.file('read.bin')
   await copyFile(path, plain)
-  const text = await ffmpeg(['-f', 'lavfi', '-i', `movie=${plain}[out0+subcc]`, '-map', '0:s', '-f', 'webvtt', '-'])
+  const text = await ffmpeg([...lavfi(`movie=${plain}[out0+subcc]`), '-map', '0:s', '-f', 'webvtt', '-'])
   return [...text.toString().matchAll(/(?:(\d+):)?(\d+):([\d.]+) --> .*\n((?:.+\n|\n(?!\d))*)/g)].map((match) => ({
     start: Number(match[1] ?? 0) * 3600 + Number(match[2]) * 60 + Number(match[3]),
     text: plainText(match[4]!),
@@ -96,12 +97,14 @@ const until = (end: number) =>
 const trimmed = (cues: ReturnType<typeof told>) => cues.map((cue) => ({ ...cue, text: plainText(cue.text) }))
 
 test('captions-test.ts: text and times in CEA-608 and CEA-708', async (context) => {
-  const clip = sharedClip(context, 'captions-test.ts')
+  const [clip, seconds] = LONG_FORM
+    ? [sharedClip(context, 'captions-test.ts'), 20]
+    : [await smallCaptionsTest(context), 8]
   const { plan, file } = await encodeSegmentStreams(wanted, clip, tempDir.path)
   expect(plan.packaging!.textTracks).toBe(true)
-  requireSame(trimmed(told(await cuesIn(file('captions'), 20))), HELD)
+  requireSame(trimmed(told(await cuesIn(file('captions'), seconds))), until(seconds))
   // ffmpeg's own decoder on the same clip; its clock starts at the first caption bytes that it understands.
-  const ours = told(await cuesIn(file('captions'), 20)).filter(({ channel }) => channel === 'CC1')
+  const ours = told(await cuesIn(file('captions'), seconds)).filter(({ channel }) => channel === 'CC1')
   const theirs = await reference(clip)
   expect(theirs.map(({ text }) => text)).toEqual(ours.map(({ text }) => plainText(text)))
   for (const [index, { start }] of theirs.entries())
@@ -138,7 +141,7 @@ test.each(['-flags +ildct+ilme -top 1', ''])(
     const flags = `-c:v mpeg2video -bf 0 -g 15 -b:v 800k ${fields} -f mpeg2video`
       .split(' ')
       .filter((word) => word !== '')
-    await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=30000/1001:d=2', ...flags, bare])
+    await ffmpeg([...lavfi('testsrc2=s=160x90:r=30000/1001:d=2'), ...flags, bare])
     const commands: [number, number][] = [
       ...([
         [0x14, 0x20],
@@ -169,7 +172,7 @@ describe('wherever the source begins, in whatever it is coded', () => {
   const mpeg2 = [...small, '-c:v', 'mpeg2video', '-bf', '2', '-b:v', '800k', '-g', '15']
   const h264 = [...small, '-c:v', 'libx264', '-preset', 'veryfast', '-bf', '3', '-x264-params', 'b-pyramid=2']
   // Audio that starts 0.3 s before the video.
-  const audioTrack = ['-f', 'lavfi', '-i', 'sine=d=7', '-c:a', 'aac']
+  const audioTrack = [...lavfi('sine=d=7'), '-c:a', 'aac']
 
   test.for(
     sampled(
@@ -193,7 +196,7 @@ describe('wherever the source begins, in whatever it is coded', () => {
       ...front.slice(0, 4),
       ...shift,
       '-i',
-      sharedClip(context, 'captions-test.ts'),
+      await smallCaptionsTest(context),
       ...front.slice(4),
       ...flags,
       clip,
@@ -208,7 +211,7 @@ describe('wherever the source begins, in whatever it is coded', () => {
 
   test('hevc, with captions put in by hand', async () => {
     const elementary = await ffmpeg([
-      ...['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=30000/1001:d=3', '-c:v', 'libx265', '-pix_fmt', 'yuv420p'],
+      ...[...lavfi('testsrc2=s=160x90:r=30000/1001:d=3'), '-c:v', 'libx265', '-pix_fmt', 'yuv420p'],
       ...['-x265-params', 'bframes=0:log-level=none:repeat-headers=1', '-preset', 'ultrafast', '-f', 'hevc', '-'],
     ])
     const pairs: [number, number][] = [[0x14, 0x20], [0x14, 0x2e], [0x14, 0x70], ...characterPairs('HELLO HEVC')]

@@ -16,7 +16,7 @@ import {
   type ClipOptions,
 } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { encodeJob, probeOnce } from '../../../support/media/encodeJob.ts'
 import { audioSamples } from '../../../support/media/audioSamples.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { sampled } from '../../../support/longForm.ts'
@@ -43,7 +43,7 @@ async function make(spec: JobSpec, path: string): ReturnType<typeof encodeJob> {
   const made = await encodeJob(spec, path, tempDir.path)
   const programs = await testFfmpeg()
   const read = (file: string) => probe(programs, `file:${file}`, { cwd: tempDir.path })
-  const { formats } = await read(path)
+  const { formats } = await probeOnce(programs, path, { cwd: tempDir.path })
   for (const [index, planned] of plannedFiles(made.plan).entries())
     requireExpectedDuration(planned, planned.durationSeconds, await read(made.outputs[index]!), formats)
   return made
@@ -78,7 +78,7 @@ const kinds: [title: string, extension: string, flags: string, options?: Partial
 ]
 
 describe('containers and codecs', () => {
-  test.each(sampled(kinds, 5))('%s', async (_title, extension, flags, options = {}) => {
+  test.each(sampled(kinds, 4))('%s', async (_title, extension, flags, options = {}) => {
     const path = tempDir.file(`kind_${kinds.findIndex((kind) => kind[0] === _title)}.${extension}`)
     const clip = await makeClip(path, { ...small, ...options, flags: flags === '' ? [] : words(flags) })
     const { outputs } = await make(movie, clip)
@@ -123,7 +123,7 @@ describe('sources without video', () => {
         ['ts', '-c:a mp2'],
         ['aiff', '-c:a pcm_s16be'],
       ],
-      3,
+      2,
     ),
   )('%s: only its audio is made, as a file', async (extension, flags) => {
     const clip = tempDir.file(`sound.${extension}`)
@@ -152,7 +152,7 @@ describe('sources without video', () => {
         ['flac', '-c:a flac'],
         ['mka', '-c:a flac'],
       ],
-      2,
+      1,
     ),
   )('%s with cover art only is not video', async (extension, flags) => {
     const cover = tempDir.file('cover.png')
@@ -189,7 +189,7 @@ describe('streams that the job does not select', () => {
   const codecs = words('-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -c:a mp2')
   const second = { ...movie, audio: [audioProfile({ sourceStream: 2 })] }
 
-  test.each(sampled([0.4, 0.41, 1, 1.01], 2))(
+  test.each(sampled([0.4, 0.41, 1, 1.01], 1))(
     'do not hold up a transport stream by beginning %s s earlier',
     async (early) => {
       const clip = tempDir.file(`early_${early}.ts`)
@@ -201,7 +201,7 @@ describe('streams that the job does not select', () => {
     },
   )
 
-  test.each(sampled(['ts', 'mp4', 'mkv', 'mov'], 2))(
+  test.each(sampled(['ts', 'mp4', 'mkv', 'mov'], 1))(
     'do not make a whole %s look cut off by being longer',
     async (extension) => {
       const clip = tempDir.file(`longer.${extension}`)
@@ -310,7 +310,7 @@ describe('the clock of a source', () => {
     expect(Math.abs(Number(video.duration) - Number(audio.duration))).toBeLessThan(0.1)
   })
 
-  test.each(sampled(['mkv', 'webm', 'flv', 'ts'] as const, 2))(
+  test.each(sampled(['mkv', 'webm', 'flv', 'ts'] as const, 1))(
     '%s that was written to a pipe, without a duration',
     async (kind) => {
       const flags = kind === 'webm' ? '-c:v libvpx -deadline realtime -c:a libopus' : '-bf 2'

@@ -1,4 +1,5 @@
 // One process: its environment, limits, watchdogs and end.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -60,21 +61,9 @@ test('a SIGKILL from outside is an error of its own, of ffmpeg and of ffprobe', 
 })
 
 describe('running', () => {
-  const lavfi = [
-    '-nostdin',
-    '-v',
-    'error',
-    '-nostats',
-    '-progress',
-    'pipe:1',
-    '-stats_period',
-    '0.1',
-    '-re',
-    '-f',
-    'lavfi',
-    '-i',
-    'testsrc2=s=64x64',
-  ]
+  const lavfi = '-nostdin -v error -nostats -progress pipe:1 -stats_period 0.1 -re -f lavfi -i testsrc2=s=64x64'.split(
+    ' ',
+  )
 
   test('progress arrives and ends with the last report', async () => {
     const seen: FfmpegProgress[] = []
@@ -161,19 +150,8 @@ describe('running', () => {
     const show = await script('limits', 'ulimit -c; ulimit -n')
     expect(await runFfprobe(programs(show), [], { cwd: tempDir.path })).toBe('0\n256\n')
     const args = [
-      '-nostdin',
-      '-y',
-      '-v',
-      'error',
-      '-f',
-      'lavfi',
-      '-i',
-      'testsrc2=s=320x180:d=2',
-      '-c:v',
-      'rawvideo',
-      '-f',
-      'rawvideo',
-      `file:${tempDir.file('big')}`,
+      ...['-nostdin', '-y', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=s=320x180:d=2', '-c:v', 'rawvideo'],
+      ...['-f', 'rawvideo', `file:${tempDir.file('big')}`],
     ]
     const result = await runFfmpeg(await testFfmpeg(), args, {
       cwd: tempDir.path,

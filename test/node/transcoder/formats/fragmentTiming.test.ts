@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FragmentTimingReader, tracksOf } from '../../../../transcoder/formats/mp4/fragmentTiming.ts'
-import { ffmpeg, tempDirectory } from '../../../support/media/media.ts'
+import { ffmpeg, lavfi, tempDirectory } from '../../../support/media/media.ts'
 
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 beforeAll(async () => {
   tempDir = await tempDirectory()
-  const made = ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=25:d=2', '-f', 'lavfi', '-i', 'sine=r=48000:d=2']
+  const made = lavfi('testsrc2=s=160x90:r=25:d=2', 'sine=r=48000:d=2')
   const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25', '-pix_fmt', 'yuv420p', '-c:a', 'aac']
   const movflags = '+empty_moov+default_base_moof'
   await ffmpeg([...made, ...coded, '-movflags', movflags, '-frag_duration', '200000', tempDir.file('film.mp4')])

@@ -1,19 +1,15 @@
 // In charge of: archives that a real tar reads, and the byte ranges of each member.
 // Not in charge of: sending them.
 import { execFile } from 'node:child_process'
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { TarLayout } from '../../../../transcoder/manifests/tar/tarLayout.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const run = promisify(execFile)
-let directory: string
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'tar-test-'))
-})
-afterAll(() => rm(directory, { recursive: true, force: true }))
+const { path: directory } = useTempDirectory()
 
 function archive(members: readonly (readonly [string, Buffer])[]): { bytes: Buffer; layout: TarLayout } {
   const layout = new TarLayout()

@@ -11,7 +11,7 @@ import { createLog } from '../../../../transcoder/log.ts'
 import { stillScore, capturePreview } from '../../../../transcoder/analysis/sourcePreview.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { ffmpeg, meanColor, probeStream } from '../../../support/media/media.ts'
+import { ffmpeg, lavfi, meanColor, probeStream } from '../../../support/media/media.ts'
 import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import { describeTask, makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
@@ -150,7 +150,6 @@ describe('the poster', () => {
     await run()
     return poster()
   }
-  const lavfi = (...pictures: string[]) => pictures.flatMap((picture) => ['-f', 'lavfi', '-i', picture])
   const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p']
 
   test('is small, and shows what is a tenth of the way in', async () => {

@@ -1,4 +1,5 @@
 // In charge of: dry runs with the real ffmpeg against the strict task API: what is sent, what is not, and what remains.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -109,18 +110,7 @@ test('a logo is fetched, planned and forgotten', async () => {
   const task = taskApi.task!
   task.config.logo_url = 'https://example.com/logo.png'
   const file = join(fixtures.directory, 'logo.png')
-  execFileSync(fixtures.engine.ffmpeg, [
-    '-nostdin',
-    '-v',
-    'error',
-    '-f',
-    'lavfi',
-    '-i',
-    'color=red:s=40x20',
-    '-frames:v',
-    '1',
-    file,
-  ])
+  execFileSync(fixtures.engine.ffmpeg, `-nostdin -v error -f lavfi -i color=red:s=40x20 -frames:v 1 ${file}`.split(' '))
   taskApi.logo = await readFile(file)
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([])

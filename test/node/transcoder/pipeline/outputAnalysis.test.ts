@@ -12,11 +12,12 @@ import { makeMovingBar } from '../../../support/media/interlacedClip.ts'
 import {
   ffmpeg,
   kbpsBySecond,
+  lavfi,
   makeClip,
-  readPackets,
   probeFile,
-  sharedClip,
   probeStream,
+  readPackets,
+  sharedClip,
   transportRates,
 } from '../../../support/media/media.ts'
 import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
@@ -24,6 +25,7 @@ import { storedObjects, joinedSegments } from '../../../support/transcoder/segme
 import { describeTask, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
+import { smallCaptionsTest } from '../../../support/captions/captionedClip.ts'
 
 const fixtures = await useAttemptFixture()
 const tempDir = useTempDirectory()
@@ -153,8 +155,8 @@ async function burst(): Promise<string> {
   const path = tempDir.file('burst.mp4')
   if (existsSync(path)) return path
   await ffmpeg([
-    ...['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=25:d=6'],
-    ...['-f', 'lavfi', '-i', 'sine=f=440:r=48000:d=6', '-f', 'lavfi', '-i', 'sine=f=880:r=48000:d=6'],
+    ...lavfi('testsrc2=s=320x180:r=25:d=6'),
+    ...lavfi('sine=f=440:r=48000:d=6', 'sine=f=880:r=48000:d=6'),
     ...['-filter_complex', "[0:v]noise=alls=100:allf=t:enable='between(t,2,4)'[v]"],
     ...['-map', '[v]', '-map', '1:a', '-map', '2:a', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'],
     ...['-c:a', 'aac', '-ac', '2', '-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=fra', path],
@@ -231,7 +233,7 @@ describe('files', () => {
     if (!fixtures.engine.features.hevcMain10) context.skip('this libx265 has 8 bits only')
     const path = tempDir.file('hdr.ts')
     await ffmpeg([
-      ...['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=25:d=1', '-pix_fmt', 'yuv420p10le', '-c:v', 'libx265'],
+      ...[...lavfi('testsrc2=s=320x180:r=25:d=1'), '-pix_fmt', 'yuv420p10le', '-c:v', 'libx265'],
       ...['-preset', 'ultrafast', '-x265-params', 'log-level=error:repeat-headers=1:hdr10=1'],
       ...['-colorspace', 'bt2020nc', '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', path],
     ])
@@ -268,7 +270,7 @@ describe('files', () => {
   test.for(['captions-test.ts', 'multi-channel-608-captions.ts'])(
     'captions of %s, where they were written',
     async (clip, context) => {
-      const source = sharedClip(context, clip)
+      const source = clip === 'captions-test.ts' ? await smallCaptionsTest(context) : sharedClip(context, clip)
       const videoProfiles = [
         { ...SIZE, output: 'a.mp4', video_bitrate: 400 },
         { ...SIZE, output: 'b.mp4', video_bitrate: 300 },
@@ -398,7 +400,7 @@ describe('segmented output', () => {
   })
 
   test('embedded and sidecar captions; playlists over a tar', async (context) => {
-    const { facts } = await run(sharedClip(context, 'captions-test.ts'), {
+    const { facts } = await run(await smallCaptionsTest(context), {
       output_container: 'hls',
       segmented_output_hls: true,
       segmented_output_dash: true,

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Cutter, KeyFrameRange } from '../../../../transcoder/segmenter/cutters/cutter.ts'
 import type { Engine } from '../../../../transcoder/ffmpeg/locate.ts'
+import { Random } from '../../../support/seededRandom.ts'
 
 export interface Segment {
   bytes: Buffer
@@ -35,10 +36,9 @@ export function cutSegments(
 ): { init: Buffer | null; segments: Segment[] } {
   const { videoSegments = null, pieceBytes = 0 } = options
   const cuts = []
-  let seed = 7
+  const random = new Random(7)
   for (let at = 0; at < stream.length;) {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
-    const size = pieceBytes > 0 ? pieceBytes : 1 + (seed % 60_000)
+    const size = pieceBytes > 0 ? pieceBytes : random.whole(1, 60_000)
     cuts.push(...cutter.push(stream.subarray(at, at + size)))
     at += size
   }

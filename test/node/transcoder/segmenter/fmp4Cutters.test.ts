@@ -2,18 +2,18 @@
 // exact times.
 // Not in charge of: transport streams (tsCutter.test.ts), where segments are sent.
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { locateEngine, type Engine } from '../../../../transcoder/ffmpeg/locate.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
 import { FormatError } from '../../../../transcoder/formats/formatError.ts'
 import { RefragmentingCutter } from '../../../../transcoder/segmenter/cutters/refragmentingCutter.ts'
 import { CmafVideoCutter } from '../../../../transcoder/segmenter/cutters/cmafVideoCutter.ts'
 import { cutSegments, flashSource, encodeToBuffer } from './cutStream.ts'
+import { testFfmpeg } from '../../../support/media/media.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
+import { sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
 
 const run = promisify(execFile)
 const cadence: Cadence = { segmentFrames: 50, spliceFrames: [60], frameRate: { num: 25, den: 1 } }
@@ -23,19 +23,16 @@ const mp4 = '-f mp4 -use_editlist 0 -movflags +cmaf+negative_cts_offsets+skip_tr
 const audioTrack = `${mp4}+frag_every_frame+delay_moov`
 const smooth = '-f ismv -use_editlist 0 -movflags +negative_cts_offsets+skip_trailer'
 
-let engine: Engine
-let directory: string
+const engine = await testFfmpeg()
+const { path: directory } = useTempDirectory()
 let video: Buffer
 beforeAll(async () => {
-  engine = await locateEngine(process.env)
-  directory = await mkdtemp(join(tmpdir(), 'fmp4-test-'))
   video = await encodeToBuffer(engine, `${flashSource(5)} -map 0:v ${coding} ${keys} ${mp4}+frag_keyframe`)
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 /** Hash of the frames, which must decode without an error; `audio` = the MD5 of the samples instead. */
 async function decode(bytes: Uint8Array, kind: 'video' | 'audio' = 'video'): Promise<string> {
-  const file = join(directory, createHash('sha256').update(bytes).digest('hex'))
+  const file = join(directory, sha256(bytes))
   await writeFile(file, bytes)
   const show = kind === 'video' ? ['-f', 'framemd5'] : ['-f', 'md5']
   const words = [

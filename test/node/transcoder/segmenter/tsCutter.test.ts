@@ -2,12 +2,10 @@
 // jump, every frame and every cue once.
 // Not in charge of: finding cues (../formats/scte35), fragmented MP4 (fmp4Cutters.test.ts).
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { locateEngine, type Engine } from '../../../../transcoder/ffmpeg/locate.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readPcr } from '../../../../transcoder/formats/mpegts/clock.ts'
 import { continuityCounter, pidOf } from '../../../../transcoder/formats/mpegts/packet.ts'
 import type { Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
@@ -18,6 +16,8 @@ import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
 import { cueAtSeconds, scanCues, insertCues } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
 import { cutSegments, flashSource, encodeToBuffer } from './cutStream.ts'
+import { testFfmpeg } from '../../../support/media/media.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const ORIGIN = 900_000
 const cadence: Cadence = { segmentFrames: 50, spliceFrames: [60], frameRate: { num: 25, den: 1 } }
@@ -25,15 +25,12 @@ const coding = '-c:v libx264 -preset veryfast -bf 2 -g 25 -keyint_min 25 -sc_thr
 const keys = '-force_key_frames expr:eq(mod(n,25),0)+eq(n,60)'
 const ts = '-f mpegts -max_delay 0 -output_ts_offset 10 -mpegts_flags +resend_headers -pes_payload_size 0'
 
-let engine: Engine
-let directory: string
+const engine = await testFfmpeg()
+const { path: directory } = useTempDirectory()
 let muxed: Buffer
 beforeAll(async () => {
-  engine = await locateEngine(process.env)
-  directory = await mkdtemp(join(tmpdir(), 'ts-test-'))
   muxed = await encodeToBuffer(engine, `${flashSource(5)} -map 0:v -map 1:a ${coding} ${keys} -c:a aac ${ts}`)
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 /** Hash of every decoded frame. */
 async function hashes(bytes: Uint8Array): Promise<string[]> {

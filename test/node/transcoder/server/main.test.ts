@@ -18,6 +18,8 @@ import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 import { sampled } from '../../../support/longForm.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../../../transcoder/main.ts')
+const { NODE_COMPILE_CACHE } = process.env
+const compileCache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
 /** The machine may be busy. */
 const PATIENT = { timeout: 30_000 }
 const fixtures = await useAttemptFixture()
@@ -29,7 +31,7 @@ let record: string
 const children: ChildProcess[] = []
 
 beforeAll(async () => {
-  ;[long, short] = [await makeSourceClip(fixtures, 120), await makeSourceClip(fixtures, 30)]
+  ;[long, short] = [await makeSourceClip(fixtures, 120), await makeSourceClip(fixtures, 15)]
   record = join(fixtures.directory, 'engine.json')
   await writeEngineCache(record, fixtures.engine)
 })
@@ -51,7 +53,14 @@ interface Running {
 /** Resolves at the first line that contains its address, or that says that it is ready. */
 async function start(env: Record<string, string> = {}, until: 'listening' | 'ready' = 'ready'): Promise<Running> {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env['PATH'], WORK_DIR: fixtures.workDir, PORT: '0', FFMPEG_RECORD: record, ...env },
+    env: {
+      PATH: process.env['PATH'],
+      WORK_DIR: fixtures.workDir,
+      PORT: '0',
+      FFMPEG_RECORD: record,
+      ...compileCache,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A separate process group, for signals to the whole group, as a terminal sends them.
     detached: true,

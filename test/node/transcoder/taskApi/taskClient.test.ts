@@ -1,8 +1,7 @@
 // In charge of: the transcoder's reaction to answers of the task API: retry, stop, or report a job error.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { HlsDescription } from '#contract/task/protocol.ts'
 import { TaskClient } from '../../../../transcoder/taskApi/taskClient.ts'
 import { retryAfterMs } from '../../../../transcoder/taskApi/responseErrors.ts'
@@ -11,27 +10,23 @@ import { TaskError } from '#contract/taskError.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { backoffMs } from '../../../../transcoder/taskApi/retry.ts'
 import { jobSpec, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
-import { readBody, FakeTaskApi, sendJson, pseudoRandomBytes } from '../../../support/transcoder/fakeTaskApi.ts'
+import { readBody, sendJson, pseudoRandomBytes } from '../../../support/transcoder/fakeTaskApi.ts'
 import { collectGarbage } from '../../../support/transcoder/garbageCollection.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
+import { useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi()
 let client: TaskClient
-let directory: string
+const { path: directory } = useTempDirectory()
 const signal = new AbortController().signal
 
-beforeEach(async () => {
-  taskApi = await new FakeTaskApi().start()
+beforeEach(() => {
   client = new TaskClient({
     base: `${taskApi.url}/`,
     taskId: 't-1',
     token: taskApi.token,
     backoff: { baseMs: 1, maxMs: 2 },
   })
-  directory = await mkdtemp(join(tmpdir(), 'door-test-'))
-})
-afterEach(async () => {
-  await taskApi.stop()
-  await rm(directory, { recursive: true })
 })
 
 const plan = planJob(jobSpec(), mediaInfo())

@@ -14,10 +14,11 @@ import {
   type WriteMode,
   type UploadedObject,
 } from '../../../../transcoder/upload/objectUpload.ts'
-import { FakeTaskApi, sendJson, pseudoRandomBytes, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
+import { sendJson, pseudoRandomBytes, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
+import { useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 const MIB = 1024 * 1024
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi()
 let directory: string
 let file: string
 let abort: AbortController
@@ -25,7 +26,6 @@ let failures: Error[]
 let limiter: TransferLimiter
 
 beforeEach(async () => {
-  taskApi = await new FakeTaskApi().start()
   taskApi.partSize = 8 * MIB
   directory = await mkdtemp(join(tmpdir(), 'upload-test-'))
   file = join(directory, 'out')
@@ -35,7 +35,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   abort.abort()
-  await taskApi.stop()
   await rm(directory, { recursive: true, force: true })
 })
 

@@ -10,18 +10,18 @@ import { UploadQueue } from '../../../../transcoder/upload/uploadQueue.ts'
 import { SegmentBuffer, type StoredBytes } from '../../../../transcoder/upload/segmentBuffer.ts'
 import { TarUpload } from '../../../../transcoder/upload/tarUpload.ts'
 import { TransferLimiter } from '../../../../transcoder/upload/transferLimiter.ts'
-import { FakeTaskApi, sendJson, pseudoRandomBytes, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
+import { sendJson, pseudoRandomBytes, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
 import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
+import { useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 const KIB = 1024
-let taskApi: FakeTaskApi
+const taskApi = useTaskApi()
 let directory: string
 let client: TaskClient
 let limiter: TransferLimiter
 let failures: Error[]
 const abort = new AbortController()
 beforeEach(async () => {
-  taskApi = await new FakeTaskApi().start()
   taskApi.task = segmentedTask({ output_container: 'hls' })
   directory = await mkdtemp(join(tmpdir(), 'outbox-test-'))
   client = new TaskClient({ base: taskApi.url, taskId: 't-1', token: taskApi.token, backoff: { baseMs: 1, maxMs: 2 } })
@@ -29,7 +29,6 @@ beforeEach(async () => {
   failures = []
 })
 afterEach(async () => {
-  await taskApi.stop()
   await rm(directory, { recursive: true, force: true })
 })
 

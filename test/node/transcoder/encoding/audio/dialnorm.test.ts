@@ -49,7 +49,7 @@ describe('0 is the source’s level', () => {
         ['ac3', 2, 3, 200, 1, ['dialnorm_clamped']],
         ['ac3', 2, 24, 0, 24, []],
       ] as const,
-      4,
+      3,
     ),
   )('%s with %i channels and %i at volume %i: %i', async (codec, channels, level, audioVolume, out, codes) => {
     const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 192 })]

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AudioCodec } from '#contract/codecs.ts'
-import { ffmpeg, probeFile } from '../../../../support/media/media.ts'
+import { ffmpeg, lavfi, probeFile } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { ffmpegVersions } from '../../../../support/media/ffmpegVersions.ts'
@@ -52,7 +52,7 @@ async function clip(name: string, wave: (channel: Channel) => string, of = names
   const path = tempDir.file(`${name}.mov`)
   if (existsSync(path)) return path
   await ffmpeg([
-    ...['-f', 'lavfi', '-i', `color=gray:s=64x64:r=25:d=${SECONDS}`],
+    ...lavfi(`color=gray:s=64x64:r=25:d=${SECONDS}`),
     ...of.flatMap((layout) => [
       ...['-f', 'lavfi', '-i'],
       `aevalsrc=exprs=${layouts[layout]!.channels.map(wave).join('|')}:c=${layout}:s=48000:d=${SECONDS}`,

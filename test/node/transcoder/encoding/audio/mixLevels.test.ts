@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import { readAc3Header } from '../../../../../transcoder/formats/ac3.ts'
-import { ffmpeg } from '../../../../support/media/media.ts'
+import { ffmpeg, lavfi } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { audioSamplesByChannel, measureLoudness, toneLevelDb } from '../../../../support/media/audioSamples.ts'
@@ -22,7 +22,7 @@ async function clip(name: string, coding: readonly string[], seconds = 2): Promi
   const path = tempDir.file(name)
   if (existsSync(path)) return path
   await ffmpeg([
-    ...['-f', 'lavfi', '-i', `color=gray:s=64x64:r=25:d=${seconds}`],
+    ...lavfi(`color=gray:s=64x64:r=25:d=${seconds}`),
     ...['-f', 'lavfi', '-i'],
     `aevalsrc=exprs=${names.map((each) => `0.1*sin(2*PI*${HERTZ[each]}*t)`).join('|')}:c=${SURROUND}:s=48000:d=${seconds}`,
     ...['-c:v', 'libx264', '-preset', 'ultrafast', ...coding, path],
@@ -135,21 +135,8 @@ describe('mix levels from the source’s bitstream', () => {
   test('damaged and foreign bytes say nothing', async () => {
     expect(readAc3Header(new Uint8Array())).toBeNull()
     expect(readAc3Header(Uint8Array.of(0x0b, 0x77, 0, 0, 0, 0xff, 0, 0, 0))).toBeNull()
-    const bytes = await ffmpeg([
-      ...[
-        '-i',
-        await dolby('ac3', 'extended', fine),
-        '-map',
-        '0:a:0',
-        '-c',
-        'copy',
-        '-frames:a',
-        '1',
-        '-f',
-        'data',
-        '-',
-      ],
-    ])
+    const source = await dolby('ac3', 'extended', fine)
+    const bytes = await ffmpeg(`-i ${source} -map 0:a:0 -c copy -frames:a 1 -f data -`.split(' '))
     // A truncated header is read as zeros and never throws.
     for (let length = 0; length < 40; length += 1) expect(() => readAc3Header(bytes.subarray(0, length))).not.toThrow()
   })

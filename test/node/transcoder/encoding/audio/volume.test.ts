@@ -1,7 +1,7 @@
 // audio_volume by decoding: after a limiter, and silence as an existing track.
 // Not in charge of: the gain of each value (matrix/rows/audio.ts).
 import { expect, test } from 'vitest'
-import { ffmpeg, probeFile } from '../../../../support/media/media.ts'
+import { ffmpeg, lavfi, probeFile } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { levelDb, peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
@@ -12,7 +12,7 @@ const tempDir = useTempDirectory()
 async function tone(amplitude: number): Promise<string> {
   const path = tempDir.file(`tone_${amplitude}.mkv`)
   const wave = `aevalsrc=exprs=${amplitude}*sin(2*PI*997*t)|${amplitude}*sin(2*PI*997*t):s=48000:d=3`
-  const picture = ['-f', 'lavfi', '-i', 'color=gray:s=64x64:r=25:d=3']
+  const picture = lavfi('color=gray:s=64x64:r=25:d=3')
   await ffmpeg([...picture, '-f', 'lavfi', '-i', wave, '-c:v', 'libx264', '-c:a', 'pcm_s16le', path])
   return path
 }

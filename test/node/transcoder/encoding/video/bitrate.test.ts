@@ -1,6 +1,6 @@
 // A constant rate is constant: half of the clip is black, half is noise.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, kbpsBySecond, transportRates } from '../../../../support/media/media.ts'
+import { ffmpeg, kbpsBySecond, lavfi, transportRates } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
@@ -12,7 +12,7 @@ let clip = ''
 beforeAll(async () => {
   clip = tempDir.file('half.mkv')
   const picture = "color=black:s=320x180:r=25:d=8,noise=alls=100:allf=t:enable='gte(t,4)'"
-  const args = ['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', 'sine=d=8:r=48000']
+  const args = lavfi(picture, 'sine=d=8:r=48000')
   await ffmpeg([
     ...args,
     '-c:v',
@@ -84,7 +84,7 @@ test('vbr follows the content and stays below its peak', async () => {
 test.each(['h264', 'mpeg2'] as const)('vbr of a short %s clip averages what was asked', async (videoCodec) => {
   const moving = tempDir.file('moving.mkv')
   const picture = 'testsrc2=s=320x180:r=25:d=5,noise=alls=20:allf=t'
-  await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10', moving])
+  await ffmpeg([...lavfi(picture), '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10', moving])
   const bitrateKbps = videoCodec === 'h264' ? 800 : 2000
   const profile = videoProfile({ bitrateKbps, audioProfiles: [] })
   const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [profile] }), moving, tempDir.path)

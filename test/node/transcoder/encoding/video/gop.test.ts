@@ -30,7 +30,7 @@ const cases: [VideoCodec, '25' | '29.97', number, number, number][] = [
   ['mpeg2', '29.97', 1, 30, 120],
 ]
 
-describe.each(sampled(cases, 3))('%s at %s, gop_length %f', (videoCodec, rate, gopSeconds, gopFrames, count) => {
+describe.each(sampled(cases, 2))('%s at %s, gop_length %f', (videoCodec, rate, gopSeconds, gopFrames, count) => {
   test.each(['mp4', 'ts'] as const)('%s has a key frame exactly every GOP and no frame too many', async (container) => {
     const spec: JobSpec = jobSpec({ videoCodec, container, gopSeconds, video: [silent()] })
     const { outputs } = await encodeJob(spec, clips[rate] ?? '', tempDir.path)
@@ -72,7 +72,7 @@ test.each(
       ['mpeg2', '2x', 200, '50/1'],
       ['mpeg2', '1/2x', 100, '25/1'],
     ] as const,
-    3,
+    2,
   ),
 )('%s at %s has %i frames', async (videoCodec, frameRateFactor, count, rate) => {
   const spec = jobSpec({ videoCodec, video: [silent({ frameRateFactor })] })

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { logoPath, convertLogo } from '../../../../../transcoder/source/logoImage.ts'
 import { openWorkspace, type Workspace } from '../../../../../transcoder/workspace.ts'
-import { testFfmpeg, ffmpeg, decodeFrames, makeClip } from '../../../../support/media/media.ts'
+import { decodeFrames, ffmpeg, lavfi, makeClip, testFfmpeg } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { makeTestCard } from '../../../../support/media/testCard.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
@@ -72,7 +72,7 @@ describe('shapes and codecs', () => {
     const clip = tempDir.file('fields.ts')
     const picture = 'color=gray:s=320x180:r=25:d=0.6,setfield=tff'
     const coding = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '4M']
-    await ffmpeg(['-f', 'lavfi', '-i', picture, ...coding, clip])
+    await ffmpeg([...lavfi(picture), ...coding, clip])
     const fields = await draw(await makeLogoImage(tempDir.file('fields.png')), { video: [silent()] }, clip)
     expect(off(await readYuvAt(fields.outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
   })

@@ -1,6 +1,6 @@
 // qvbr: constant quality if the cap allows it, and never above the cap.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, kbpsBySecond } from '../../../../support/media/media.ts'
+import { ffmpeg, kbpsBySecond, lavfi } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeJob } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
   clip = tempDir.file('half.mkv')
   const picture = "testsrc=s=320x180:r=25:d=8,noise=alls=100:allf=t:enable='gte(t,4)'"
   const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '4', '-pix_fmt', 'yuv420p']
-  await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, clip])
+  await ffmpeg([...lavfi(picture), ...encoder, clip])
 })
 
 describe.each(sampled(['h264', 'hevc', 'mpeg2'] as const, 1))('%s', (videoCodec) => {

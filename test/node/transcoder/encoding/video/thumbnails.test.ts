@@ -7,7 +7,7 @@ import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
 import { planThumbnails } from '../../../../../transcoder/plan/video/thumbnailPlan.ts'
 import { readJpegs } from '../../../../../transcoder/ffmpeg/jpegReader.ts'
 import { buildThumbnailFiles } from '../../../../../transcoder/segmenter/sidecarFiles.ts'
-import { testFfmpeg, ffmpeg, probeFile } from '../../../../support/media/media.ts'
+import { ffmpeg, lavfi, probeFile, testFfmpeg } from '../../../../support/media/media.ts'
 import { jobSpec, packagingSpec, videoProfile, mediaInfo } from '../../../../support/transcoder/jobSpecs.ts'
 import { encodeSegmentStreams } from '../../../../support/media/encodeSegmented.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
@@ -79,14 +79,7 @@ async function clip(name: string, seconds: number, flags: readonly string[] = []
   const path = tempDir.file(name)
   const tags = ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv']
   await ffmpeg([
-    ...[
-      '-f',
-      'lavfi',
-      '-i',
-      clipSource(seconds, size),
-      '-vf',
-      'scale=out_color_matrix=bt709:out_range=tv,format=yuv420p',
-    ],
+    ...[...lavfi(clipSource(seconds, size)), '-vf', 'scale=out_color_matrix=bt709:out_range=tv,format=yuv420p'],
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '10', ...tags, ...flags, path],
   ])
   return path
@@ -205,20 +198,9 @@ describe('colours', () => {
   test('full range and BT.601 sources come out as they are', async () => {
     const path = tempDir.file('full.mp4')
     await ffmpeg([
-      ...['-f', 'lavfi', '-i', clipSource(2), '-vf', 'scale=out_color_matrix=smpte170m:out_range=pc,format=yuvj420p'],
-      ...[
-        '-c:v',
-        'libx264',
-        '-preset',
-        'ultrafast',
-        '-crf',
-        '10',
-        '-colorspace',
-        'smpte170m',
-        '-color_range',
-        'pc',
-        path,
-      ],
+      ...[...lavfi(clipSource(2)), '-vf', 'scale=out_color_matrix=smpte170m:out_range=pc,format=yuvj420p'],
+      ...'-c:v libx264 -preset ultrafast -crf 10 -colorspace smpte170m -color_range pc'.split(' '),
+      path,
     ])
     const { plan, file } = await encodeSegmentStreams(spec(), path, tempDir.path)
     const { sheets } = await taken(plan, file, 2)
@@ -233,19 +215,10 @@ describe('colours', () => {
     // White of 203 cd/m² in PQ is a signal of 58 %: 10 bits, limited range.
     const luma = Math.round(64 + 876 * 0.58)
     await ffmpeg([
-      ...['-f', 'lavfi', '-i', `color=s=320x180:r=10:d=2,format=yuv420p10le,geq=lum=${luma}:cb=512:cr=512`],
+      ...lavfi(`color=s=320x180:r=10:d=2,format=yuv420p10le,geq=lum=${luma}:cb=512:cr=512`),
       ...['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'],
-      ...[
-        '-colorspace',
-        'bt2020nc',
-        '-color_primaries',
-        'bt2020',
-        '-color_trc',
-        'smpte2084',
-        '-color_range',
-        'tv',
-        path,
-      ],
+      ...'-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 -color_range tv'.split(' '),
+      path,
     ])
     const hevc = spec({}, { videoCodec: 'hevc', dynamicRange: 'source' })
     const { plan, file } = await encodeSegmentStreams(hevc, path, tempDir.path)

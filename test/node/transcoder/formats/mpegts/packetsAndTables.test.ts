@@ -6,16 +6,12 @@ import { PacketReader } from '../../../../../transcoder/formats/mpegts/packet.ts
 import { SectionAssembler, toPackets } from '../../../../../transcoder/formats/mpegts/section.ts'
 import { readPat, readPmt, writePmt, type ProgramMap } from '../../../../../transcoder/formats/mpegts/programTables.ts'
 import { packBits, withCrc, referenceCrc32, spliceInsert } from '../../../../support/mpegts/spliceSections.ts'
+import { Random } from '../../../../support/seededRandom.ts'
 
-/** Reproducible pseudo-random numbers (mulberry32). */
-function generator(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
+/** Whole numbers from 0 to below the argument. */
+function numbersBelow(seed: number): (below: number) => number {
+  const random = new Random(seed)
+  return (below) => random.whole(0, below - 1)
 }
 
 const section = (length: number, fill: number) =>
@@ -58,7 +54,7 @@ function assembled(packets: readonly Uint8Array[]): Uint8Array[] {
 
 describe('sections', () => {
   test('any sequence of sections comes through packets of any fill', () => {
-    const next = generator(35)
+    const next = numbersBelow(35)
     for (let round = 0; round < 150; round++) {
       const sections = Array.from({ length: 1 + next(6) }, () =>
         section(3 + next(round % 10 === 0 ? 4093 : 250), next(255)),

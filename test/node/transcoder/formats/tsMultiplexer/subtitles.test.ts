@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { multiplexStream } from '../../../../../transcoder/pipeline/multiplexOutput.ts'
 import { readPesTimestamps } from '../../../../../transcoder/formats/mpegts/clock.ts'
 import { payloadOf, pidOf, isPayloadStart } from '../../../../../transcoder/formats/mpegts/packet.ts'
@@ -12,13 +12,14 @@ import type { MultiplexOptions } from '../../../../../transcoder/formats/tsMulti
 import { missingPrograms, scriptPath, SYSTEM_PYTHON } from '../../../validators/installedPrograms.ts'
 
 import { serveDirectory } from '../../../../support/http/directoryServer.ts'
-import { ffmpeg, tempDirectory } from '../../../../support/media/media.ts'
+import { ffmpeg, lavfi } from '../../../../support/media/media.ts'
 import { splitPackets } from '../../../../support/mpegts/cueClips.ts'
 import { DESCRIPTOR, displaySet, withSubtitles, type Page } from '../../../../support/mpegts/subtitlePages.ts'
 import { checkTstd } from '../../../../support/mpegts/tstdModel.ts'
 import { skipSuite } from '../../../../support/requirement.ts'
 import { audio, encoded, ORIGIN, video, type Stream } from '../../../../support/mpegts/encodedStream.ts'
 import { runProgram } from '../../../../support/runProgram.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
 const SECONDS = 6
 const options: MultiplexOptions = {
@@ -90,28 +91,16 @@ test('subtitles come after four PES packets of audio, and in time where the audi
 const absent = missingPrograms(SYSTEM_PYTHON, '/usr/lib/python3/dist-packages/gi', 'gst-launch-1.0')
 
 describe.skipIf(skipSuite(absent))('GStreamer over HTTP', () => {
-  let space: Awaited<ReturnType<typeof tempDirectory>>
-  let plain = ''
+  const space = useTempDirectory()
+  const plain = space.file('plain.ts')
   beforeAll(async () => {
-    space = await tempDirectory()
-    plain = space.file('plain.ts')
     const rate = ['-b:v', '4000k', '-minrate', '4000k', '-maxrate', '4000k', '-bufsize', '8000k']
     await ffmpeg([
-      ...[
-        '-f',
-        'lavfi',
-        '-i',
-        `testsrc2=s=720x576:r=25:d=${SECONDS}`,
-        '-f',
-        'lavfi',
-        '-i',
-        `sine=d=${SECONDS}:r=48000`,
-      ],
+      ...lavfi(`testsrc2=s=720x576:r=25:d=${SECONDS}`, `sine=d=${SECONDS}:r=48000`),
       ...['-c:v', 'libx264', '-preset', 'ultrafast', '-x264-params', 'nal-hrd=cbr', '-threads', '1', ...rate],
       ...['-c:a', 'mp2', '-b:a', '192k', '-ac', '2', '-pes_payload_size', '0', '-output_ts_offset', '8.6', plain],
     ])
   })
-  afterAll(() => space[Symbol.asyncDispose]())
 
   test.each([-1.5, -0.2, 0.1])(
     `plays to the end with a page %d s after the first frame${absent ?? ''}`,

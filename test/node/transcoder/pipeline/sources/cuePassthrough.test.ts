@@ -1,4 +1,5 @@
 // Cues from a source in its outputs: whole attempts with the real ffmpeg against the strict task API.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -73,17 +74,7 @@ async function keyFrames(file: string): Promise<number[]> {
 
 /** Mean luma of every frame. */
 async function lumas(file: string): Promise<number[]> {
-  const pixels = await ffmpeg([
-    '-i',
-    file,
-    '-map',
-    '0:v',
-    '-vf',
-    'scale=1:1:flags=area,format=gray',
-    '-f',
-    'rawvideo',
-    '-',
-  ])
+  const pixels = await ffmpeg(`-i ${file} -map 0:v -vf scale=1:1:flags=area,format=gray -f rawvideo -`.split(' '))
   return [...pixels]
 }
 

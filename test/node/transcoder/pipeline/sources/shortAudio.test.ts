@@ -9,7 +9,7 @@ import type { Engine } from '../../../../../transcoder/ffmpeg/locate.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { ffmpegVersions } from '../../../../support/media/ffmpegVersions.ts'
 import { peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
-import { ffmpeg } from '../../../../support/media/media.ts'
+import { ffmpeg, lavfi } from '../../../../support/media/media.ts'
 import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
 import { storedObjects, joinedSegments, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
 import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
@@ -26,7 +26,7 @@ async function clip(name: string, toneSeconds: number, videoBegins: number): Pro
   const path = join(fixtures.directory, name)
   await ffmpeg([
     ...['-itsoffset', `${videoBegins}`, '-f', 'lavfi', '-i', `testsrc2=s=64x64:r=25:d=${VIDEO_SECONDS}`],
-    ...['-f', 'lavfi', '-i', `sine=r=48000:d=${toneSeconds},aformat=channel_layouts=stereo`],
+    ...lavfi(`sine=r=48000:d=${toneSeconds},aformat=channel_layouts=stereo`),
     ...['-map', '0:v', '-map', '1:a', '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25', '-c:a', 'mp2', path],
   ])
   return readFile(path)
