@@ -102,7 +102,7 @@ export async function openMatrixRunner(): Promise<MatrixRunner> {
               image: await convertLogo(await testFfmpeg(), await makeLogoImage(tempDir.file('logo.png')), room),
               file: logoPath(room),
             }
-      const { plan, outputs } = await encodeJob(spec, await clip(source), tempDir.path, undefined, logo, THREADS)
+      const { plan, outputs } = await encodeJob(spec, await clip(source), tempDir.path, { logo, threads: THREADS })
       const files = plannedFiles(plan).map(({ path }, index) => ({ path, file: outputs[index]! }))
       const warnings = [...judged.warnings, ...plan.warnings].map(({ code }) => code)
       return { files, warnings, refusal: null }

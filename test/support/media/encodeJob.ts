@@ -57,6 +57,27 @@ export async function probeAndPlan(
   return { plan: planJob(spec, media, abilities, cues, logo), cues }
 }
 
+export interface EncodeOptions {
+  /** Default: those of the engine. */
+  features?: EngineFeatures
+  logo?: { image: LogoImage; file: string } | undefined
+  threads?: number
+  /** Default: that of this machine. */
+  engine?: Engine
+}
+
+interface Encoded {
+  plan: Plan
+  outputs: [string, ...string[]]
+  stderr: string
+}
+
+/** `encodeJob` with its outputs in that directory. */
+export const encoderIn =
+  (directory: { path: string }) =>
+  (spec: JobSpec, input: string, options?: EncodeOptions): Promise<Encoded> =>
+    encodeJob(spec, input, directory.path, options)
+
 /**
  * Encodes a local file as the job says. Throws if ffmpeg fails; the error contains ffmpeg's message and the command.
  */
@@ -64,13 +85,11 @@ export async function encodeJob(
   spec: JobSpec,
   input: string,
   cwd: string,
-  abilities?: EngineFeatures,
-  logo?: { image: LogoImage; file: string },
-  threads = 0,
-  given?: Engine,
-): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
-  const programs = given ?? (await testFfmpeg())
-  const { plan, cues } = await probeAndPlan(spec, input, cwd, programs, abilities, logo?.image)
+  options: EncodeOptions = {},
+): Promise<Encoded> {
+  const { features, logo, threads = 0 } = options
+  const programs = options.engine ?? (await testFfmpeg())
+  const { plan, cues } = await probeAndPlan(spec, input, cwd, programs, features, logo?.image)
   runs += 1
   const [first, ...more] = plannedFiles(plan).map((file, index) => `${cwd}/${runs}_${index}.${file.container}`)
   if (first === undefined) throw new Error('the job has no output')

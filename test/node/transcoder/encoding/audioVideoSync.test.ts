@@ -2,7 +2,7 @@
 // last. LONG=1: every combination over 60 s, with the measurements of each.
 import { expect, test } from 'vitest'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../support/media/encodeJob.ts'
 import { audioVideoOffsets, makeSyncClip, type SyncClipRate } from '../../../support/media/syncClip.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { sampled } from '../../../support/longForm.ts'
@@ -10,6 +10,7 @@ import { sampled } from '../../../support/longForm.ts'
 const LONG = process.env['LONG'] === '1'
 const SECONDS = LONG ? 60 : 8
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 type Case = [source: 'ts' | 'mp4' | 'mkv', output: 'ts' | 'mp4', rate: SyncClipRate, late: number, trim?: number]
 
@@ -53,7 +54,7 @@ test.each(LONG ? all : sampled(few, 4))(
       video: [videoProfile({ width: 64, height: 64, bitrateKbps: 200 })],
       audio: [audioProfile({ codec: outputs[to], bitrateKbps: 192 })],
     })
-    const { outputs: files } = await encodeJob(spec, clip, tempDir.path)
+    const { outputs: files } = await encode(spec, clip)
     const before = await audioVideoOffsets(clip)
     const after = await audioVideoOffsets(files[0])
     expect(before.delays.length).toBeGreaterThanOrEqual(SECONDS - 3)

@@ -11,12 +11,13 @@ import { insertTeletext } from '../../../support/mpegts/teletextStream.ts'
 import { decodeFrames, ffmpeg, lavfi, probeFile, readPackets, sharedClip } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { skipTest } from '../../../support/requirement.ts'
-import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const run = promisify(execFile)
 const SECONDS = 5
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 /** PAL: 576 lines, interlaced, 16:9, tagged as BT.470BG, with AC-3 5.1 and teletext. */
 let pal = ''
 
@@ -54,7 +55,7 @@ describe('PAL SD to dvb at a constant rate', () => {
   let codes: string[] = []
   let rate = 0
   beforeAll(async () => {
-    const { plan, outputs } = await encodeJob(spec('dvb'), pal, tempDir.path)
+    const { plan, outputs } = await encode(spec('dvb'), pal)
     file = outputs[0]
     codes = plan.warnings.map(({ code }) => code)
     rate = plan.outputs[0]!.muxRateKbps!
@@ -112,14 +113,14 @@ describe('PAL SD to dvb at a constant rate', () => {
 })
 
 test('without ts_profile, AC-3 is declared as before, and teletext is left out with a warning', async () => {
-  const { plan, outputs } = await encodeJob(spec(null), pal, tempDir.path)
+  const { plan, outputs } = await encode(spec(null), pal)
   const found = streamsOf(readSections(await readFile(outputs[0]), 100)[0]!)
   expect(found.map(({ type }) => type)).toEqual([0x02, 0x81, 0x03])
   expect(plan.warnings.map(({ code }) => code)).toContain('teletext_left_out')
 })
 
 test('atsc: AC-3 with its descriptor, the program’s registration, and a virtual channel', async () => {
-  const { plan, outputs } = await encodeJob(spec('atsc', { videoCodec: 'h264' }), pal, tempDir.path)
+  const { plan, outputs } = await encode(spec('atsc', { videoCodec: 'h264' }), pal)
   const bytes = await readFile(outputs[0])
   expect(checkTstd(bytes, 'atsc').problems).toEqual([])
   const [map] = readSections(bytes, 100)
@@ -142,7 +143,7 @@ test('DVB subtitles of a real broadcast are copied', async (context) => {
   const clip = sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
   const audio = [audioProfile({ codec: 'mp2', bitrateKbps: 192 })]
   const video = [videoProfile({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000 })]
-  const { plan, outputs } = await encodeJob(spec('dvb', { audio, video }), clip, tempDir.path)
+  const { plan, outputs } = await encode(spec('dvb', { audio, video }), clip)
   expect(checkTstd(await readFile(outputs[0]), 'dvb').problems).toEqual([])
   expect(plan.warnings.map(({ code }) => code)).not.toContain('dvb_subtitles_left_out')
   const kept = await readPackets(outputs[0], 's:0')

@@ -6,12 +6,13 @@ import { readUserData } from '../../../../transcoder/formats/video/userData.ts'
 import { testFfmpeg, ffmpeg, sharedClip } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { readCaptions, carriedCaptionChannels, type CaptionCue } from '../../../support/captions/decodedCaptions.ts'
-import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { sampled } from '../../../support/longForm.ts'
 import { smallCaptionsTest } from '../../../support/captions/captionedClip.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 const video = [videoProfile({ width: 320, height: 180, bitrateKbps: 1500, audioProfiles: [] })]
 const clips = ['captions-test.ts', 'multi-channel-608-captions.ts'] as const
@@ -38,7 +39,7 @@ describe.each(clips)('%s', (name) => {
   )('in %s %s the text is the same', async ([videoCodec, container], context) => {
     const clip = name === clips[0] ? await smallCaptionsTest(context) : sharedClip(context, name)
     const spec = jobSpec({ videoCodec, container, closedCaptions: true, video, audio: [] })
-    const { outputs, plan } = await encodeJob(spec, clip, tempDir.path)
+    const { outputs, plan } = await encode(spec, clip)
     const said = plan.warnings.filter((warning) => warning.code.startsWith('captions'))
     // This clip has one message per field: an old decoder reads only one of them, and half of the captions would be
     // worse than none.
@@ -63,7 +64,7 @@ describe.each(clips)('%s', (name) => {
 test('the output carries the same caption bytes as the source, in order', async (context) => {
   const clip = await beginning(sharedClip(context, clips[1]), 3)
   // No B-frames, in the source neither: coded order is presentation order.
-  const { outputs } = await encodeJob(jobSpec({ container: 'ts', ipDistance: 1, video, audio: [] }), clip, tempDir.path)
+  const { outputs } = await encode(jobSpec({ container: 'ts', ipDistance: 1, video, audio: [] }), clip)
   if (!(await testFfmpeg()).features.severalCaptionMessages) {
     expect((await carriedCaptionChannels(outputs[0], 'h264')).pictures).toBe(0)
     return
@@ -86,7 +87,7 @@ describe('removed', () => {
   test.for(sampled(['h264', 'mpeg2', 'hevc'] as const, 1))('false leaves none in %s', async (videoCodec, context) => {
     const clip = await beginning(sharedClip(context, clips[1]), 3)
     const spec = jobSpec({ videoCodec, container: 'ts', closedCaptions: false, video, audio: [] })
-    const { outputs, plan } = await encodeJob(spec, clip, tempDir.path)
+    const { outputs, plan } = await encode(spec, clip)
     expect((await carriedCaptionChannels(clip, 'h264')).pictures).toBeGreaterThan(80)
     expect((await carriedCaptionChannels(outputs[0], videoCodec)).pictures).toBe(0)
     expect(plan.warnings.map((warning) => warning.code)).not.toContain('captions_removed')
@@ -95,7 +96,7 @@ describe('removed', () => {
   test('half the frame rate would garble them: none are left, and a warning names the channels', async (context) => {
     const clip = await beginning(sharedClip(context, clips[1]), 3)
     const half = [videoProfile({ ...video[0], frameRateFactor: '1/2x' })]
-    const { outputs, plan } = await encodeJob(jobSpec({ container: 'ts', video: half, audio: [] }), clip, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec({ container: 'ts', video: half, audio: [] }), clip)
     expect((await carriedCaptionChannels(outputs[0], 'h264')).pictures).toBe(0)
     const said = plan.warnings.find((warning) => warning.code === 'captions_removed')
     expect(said?.message).toBe(
@@ -105,7 +106,7 @@ describe('removed', () => {
 
   test('hevc carries them or says that it does not', async (context) => {
     const clip = await beginning(sharedClip(context, clips[1]), 3)
-    const { outputs, plan } = await encodeJob(jobSpec({ videoCodec: 'hevc', video, audio: [] }), clip, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec({ videoCodec: 'hevc', video, audio: [] }), clip)
     const able = (await testFfmpeg()).features.hevcCaptions
     expect((await carriedCaptionChannels(outputs[0], 'hevc')).channels).toEqual(able ? ['CC1', 'CC3'] : [])
     expect(plan.warnings.some((warning) => warning.code === 'captions_removed')).toBe(!able)
@@ -131,11 +132,7 @@ describe('interlaced video with captions', () => {
     async (videoCodec, context) => {
       const clip = await fields(context)
       const same = [videoProfile({ width: 320, height: 240, bitrateKbps: 3000, audioProfiles: [] })]
-      const { outputs, plan } = await encodeJob(
-        jobSpec({ videoCodec, container: 'ts', video: same, audio: [] }),
-        clip,
-        tempDir.path,
-      )
+      const { outputs, plan } = await encode(jobSpec({ videoCodec, container: 'ts', video: same, audio: [] }), clip)
       expect(plan.outputs[0]!.video).toMatchObject({ scan: 'tff', deinterlace: 'none', captions: true })
       expect(texts(await readCaptions(clip)).length).toBeGreaterThan(1)
       expect(texts(await readCaptions(outputs[0]))).toEqual(texts(await readCaptions(clip)))
@@ -146,10 +143,9 @@ describe('interlaced video with captions', () => {
     'that are interlaced in another size lose it with a warning in %s, and nothing garbled is left',
     async (videoCodec, context) => {
       const other = [videoProfile({ width: 720, height: 576, bitrateKbps: 6000, audioProfiles: [] })]
-      const { outputs, plan } = await encodeJob(
+      const { outputs, plan } = await encode(
         jobSpec({ videoCodec, container: 'ts', video: other, audio: [] }),
         await fields(context),
-        tempDir.path,
       )
       expect(plan.outputs[0]!.video).toMatchObject({ scan: 'tff', deinterlace: 'fields', captions: false })
       expect(plan.warnings).toContainEqual(
@@ -162,7 +158,7 @@ describe('interlaced video with captions', () => {
   test('of another size keep it when they become progressive', async (context) => {
     const clip = await fields(context)
     const small = [videoProfile({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], progressive: true })]
-    const { outputs, plan } = await encodeJob(jobSpec({ container: 'ts', video: small, audio: [] }), clip, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec({ container: 'ts', video: small, audio: [] }), clip)
     expect(plan.outputs[0]!.video).toMatchObject({ scan: 'progressive', deinterlace: 'frames', captions: true })
     expect(texts(await readCaptions(outputs[0]))).toEqual(texts(await readCaptions(clip)))
   })
@@ -172,7 +168,7 @@ describe('interlaced video with captions', () => {
     const twice = [
       videoProfile({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], frameRateFactor: '2x' }),
     ]
-    const { outputs, plan } = await encodeJob(jobSpec({ container: 'ts', video: twice, audio: [] }), clip, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec({ container: 'ts', video: twice, audio: [] }), clip)
     const able = (await testFfmpeg()).features.captionsAcrossRates
     expect(plan.outputs[0]!.video).toMatchObject({ deinterlace: 'fields', captions: able })
     if (able) expect(texts(await readCaptions(outputs[0]))).toEqual(texts(await readCaptions(clip)))

@@ -14,11 +14,12 @@ import {
   sharedClip,
 } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { sampled } from '../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 let clip = ''
 beforeAll(async () => {
   clip = await makeClip(tempDir.file('sound.mp4'), {
@@ -36,7 +37,7 @@ describe('audio', () => {
     ['mp2 of mono', 'ts', { codec: 'mp2', sourceStream: 3, bitrateKbps: 192 }, 'mp2', 2, 'stereo'],
   ]
   test.each(sampled(profiles, 3))('%s in %s', async (_title, container, change, codec, channels, layout) => {
-    const { outputs } = await encodeJob(jobSpec({ container, audio: [audioProfile(change)] }), clip, tempDir.path)
+    const { outputs } = await encode(jobSpec({ container, audio: [audioProfile(change)] }), clip)
     expect(await probeStream(outputs[0], 'audio')).toMatchObject({
       codec_name: codec,
       channels,
@@ -59,7 +60,7 @@ describe('audio', () => {
         audioProfile({ index: 1, codec: 'ac3', sourceStream: 2, bitrateKbps: 192 }),
       ],
     })
-    const { outputs } = await encodeJob(spec, clip, tempDir.path)
+    const { outputs } = await encode(spec, clip)
     const { streams, format } = await probeFile(outputs[0])
     expect(streams.map((found) => found.codec_name)).toEqual(['h264', 'aac', 'ac3'])
     expect(streams[1]?.tags?.['language']).toBe('deu')
@@ -69,7 +70,7 @@ describe('audio', () => {
 
   test('real 5.1 becomes stereo', async (context) => {
     const real = sharedClip(context, 'bigbuckbunny.mp4')
-    const { outputs } = await encodeJob(jobSpec(), real, tempDir.path)
+    const { outputs } = await encode(jobSpec(), real)
     expect(await probeStream(outputs[0], 'audio')).toMatchObject({ channels: 2 })
     expect(await decodeFrames(outputs[0])).toHaveLength(132)
   })
@@ -98,7 +99,7 @@ describe('clocks', () => {
     const tone = "aevalsrc='if(gte(t,1),0.5*sin(2*PI*1000*t),0)':s=48000:d=3,aformat=channel_layouts=stereo"
     const inputs = lavfi(picture, tone)
     await ffmpeg([...inputs, '-c:v', 'mpeg2video', '-b:v', '2M', '-bf', '2', '-c:a', 'mp2', flash])
-    const { outputs } = await encodeJob(jobSpec({ container }), flash, tempDir.path)
+    const { outputs } = await encode(jobSpec({ container }), flash)
     const found = await flashAndBeep(outputs[0])
     expect(Math.abs(found.flash - found.beep)).toBeLessThan(0.03)
     expect(await decodeFrames(outputs[0])).toHaveLength(75)
@@ -108,7 +109,7 @@ describe('clocks', () => {
     const late = tempDir.file('late.ts')
     const inputs = '-f lavfi -i sine=d=4:r=48000 -itsoffset 0.06 -f lavfi -i testsrc2=s=320x180:r=25:d=4'.split(' ')
     await ffmpeg([...inputs, '-c:v', 'mpeg2video', '-b:v', '2M', '-c:a', 'mp2', late])
-    const { outputs, plan } = await encodeJob(jobSpec(), late, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec(), late)
     expect(plan.videoOffsetSeconds).toBeGreaterThan(0.03)
     expect(await decodeFrames(outputs[0])).toHaveLength(100)
     expect(Number((await probeStream(outputs[0], 'video')).start_time)).toBeCloseTo(0, 2)
@@ -118,11 +119,7 @@ describe('clocks', () => {
     const variable = tempDir.file('variable.mkv')
     const picture = "testsrc2=s=320x180:r=30:d=4,select='not(between(mod(n,10),4,6))'"
     await ffmpeg(`-f lavfi -i ${picture} -fps_mode vfr -c:v libx264 -preset ultrafast ${variable}`.split(' '))
-    const { outputs, plan } = await encodeJob(
-      jobSpec({ video: [videoProfile({ audioProfiles: [] })] }),
-      variable,
-      tempDir.path,
-    )
+    const { outputs, plan } = await encode(jobSpec({ video: [videoProfile({ audioProfiles: [] })] }), variable)
     const rate = plan.outputs[0]?.video.frameRate ?? { num: 0, den: 1 }
     const decoded = await decodeFrames(outputs[0])
     expect(Math.abs(decoded.length - (4 * rate.num) / rate.den)).toBeLessThanOrEqual(2)
@@ -132,11 +129,7 @@ describe('clocks', () => {
     const phone = tempDir.file('phone.mp4')
     const picture = "testsrc2=s=320x180:r=30:d=1.5,select='lt(n,39)+gt(n,43)',trim=end_frame=41"
     await ffmpeg([...[...lavfi(picture), '-fps_mode', 'vfr'], ...['-c:v', 'libx264', '-preset', 'ultrafast', phone]])
-    const { outputs, plan } = await encodeJob(
-      jobSpec({ video: [videoProfile({ audioProfiles: [] })] }),
-      phone,
-      tempDir.path,
-    )
+    const { outputs, plan } = await encode(jobSpec({ video: [videoProfile({ audioProfiles: [] })] }), phone)
     expect((await probeStream(outputs[0], 'video')).avg_frame_rate).toBe('30/1')
     expect(plan.warnings.map(({ code }) => code)).toEqual(['variable_frame_rate'])
   })
@@ -144,7 +137,7 @@ describe('clocks', () => {
 
 describe('the boxes of an mp4', () => {
   test('the header is in front within its reserve, and the chain is whole', async () => {
-    const { outputs, plan } = await encodeJob(jobSpec(), clip, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec(), clip)
     const check = await checkMp4(outputs[0])
     expect(check).toMatchObject({ moovBeforeMdat: true, complete: true, problem: null })
     const moov = check.boxes.find((box) => box.type === 'moov')
@@ -158,7 +151,7 @@ describe('the boxes of an mp4', () => {
       video: [videoProfile({ audioProfiles: [0, 1] })],
       audio: [audioProfile(), audioProfile({ index: 1 })],
     })
-    const { outputs } = await encodeJob(spec, fast, tempDir.path)
+    const { outputs } = await encode(spec, fast)
     expect(await checkMp4(outputs[0])).toMatchObject({ moovBeforeMdat: true, complete: true })
   })
 

@@ -16,12 +16,13 @@ import {
   type ClipOptions,
 } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
-import { encodeJob, probeOnce } from '../../../support/media/encodeJob.ts'
+import { encodeJob, encoderIn, probeOnce } from '../../../support/media/encodeJob.ts'
 import { audioSamples } from '../../../support/media/audioSamples.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { sampled } from '../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 const small = { width: 160, height: 90, seconds: 2 }
 const movie = jobSpec({ video: [videoProfile({ width: 160, height: 90, bitrateKbps: 200 })] })
@@ -40,7 +41,7 @@ async function codes(path: string, spec = movie): Promise<string[]> {
 
 /** Encodes as a task does, with its own check of the outputs' durations. */
 async function make(spec: JobSpec, path: string): ReturnType<typeof encodeJob> {
-  const made = await encodeJob(spec, path, tempDir.path)
+  const made = await encode(spec, path)
   const programs = await testFfmpeg()
   const read = (file: string) => probe(programs, `file:${file}`, { cwd: tempDir.path })
   const { formats } = await probeOnce(programs, path, { cwd: tempDir.path })

@@ -12,11 +12,12 @@ import { splitPackets } from '../../../support/mpegts/cueClips.ts'
 import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
 import { ffmpeg, lavfi, probeFile, readPackets } from '../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../support/media/encodeJob.ts'
+import { encodeJob, encoderIn } from '../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { sampled } from '../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 /** Black, then noise, then black, the hardest case for rate control. With a stereo and a 5.1 track. */
 let clip = ''
 
@@ -42,8 +43,7 @@ const tracks: Record<string, AudioProfile[]> = {
 }
 
 /** With one thread: with more, x264's rate control depends on scheduling and sometimes exceeds its buffer. */
-const encodeAlike = (spec: JobSpec, input: string): ReturnType<typeof encodeJob> =>
-  encodeJob(spec, input, tempDir.path, undefined, undefined, 1)
+const encodeAlike = (spec: JobSpec, input: string): ReturnType<typeof encodeJob> => encode(spec, input, { threads: 1 })
 
 test.each(
   sampled(

@@ -3,12 +3,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { readAc3Header } from '../../../../../transcoder/formats/ac3.ts'
 import { ffmpeg, makeClip } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { streamDialnorm } from '../../../../support/media/audioSamples.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 let plain = ''
 
 beforeAll(async () => {
@@ -28,7 +29,7 @@ describe('a level that is asked for', () => {
   test.each(sampled([1, 5, 27, 31], 2))('%i', async (dialnorm) => {
     const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 192, dialnorm })]
     for (const container of ['mp4', 'ts'] as const) {
-      const { outputs, plan } = await encodeJob(jobSpec({ container, video, audio }), plain, tempDir.path)
+      const { outputs, plan } = await encode(jobSpec({ container, video, audio }), plain)
       expect(await streamDialnorm(outputs[0])).toBe(dialnorm)
       expect(plan.warnings).toEqual([])
     }
@@ -53,18 +54,14 @@ describe('0 is the source’s level', () => {
     ),
   )('%s with %i channels and %i at volume %i: %i', async (codec, channels, level, audioVolume, out, codes) => {
     const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 192 })]
-    const { outputs, plan } = await encodeJob(
-      jobSpec({ video, audio, audioVolume }),
-      await dolby(codec, channels, level),
-      tempDir.path,
-    )
+    const { outputs, plan } = await encode(jobSpec({ video, audio, audioVolume }), await dolby(codec, channels, level))
     expect(await streamDialnorm(outputs[0])).toBe(out)
     expect(plan.warnings.map((warning) => warning.code)).toEqual(codes)
   })
 
   test('and 31 with a warning where the source has none', async () => {
     const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 192 })]
-    const { outputs, plan } = await encodeJob(jobSpec({ video, audio }), plain, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec({ video, audio }), plain)
     expect(await streamDialnorm(outputs[0])).toBe(31)
     expect(plan.warnings).toMatchObject([
       { code: 'dialnorm_not_in_source', field: 'audioProfiles[0].dolby_digital_dialnorm' },

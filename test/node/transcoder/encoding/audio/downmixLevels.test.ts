@@ -6,13 +6,14 @@ import { describe, expect, test } from 'vitest'
 import type { AudioCodec } from '#contract/codecs.ts'
 import { ffmpeg, lavfi, probeFile } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { ffmpegVersions } from '../../../../support/media/ffmpegVersions.ts'
 import { audioSamplesByChannel, measureLoudness, toneLevelDb } from '../../../../support/media/audioSamples.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 /**
  * Frequency in Hz of each channel's tone, chosen so that mp2, the least precise codec, reproduces it within 0.08 dB.
@@ -121,7 +122,7 @@ describe.each(await ffmpegVersions())('ffmpeg %s', (_version, engine) => {
   )('stereo of every layout has the levels of BS.775 in %j', async (codecs) => {
     const input = await tones('tones')
     const spec = stereoJob(codecs)
-    const { outputs } = await encodeJob(spec, input, tempDir.path, undefined, undefined, 0, engine)
+    const { outputs } = await encode(spec, input, { engine })
     const decoded = await audioSamplesByChannel(
       outputs[0],
       spec.audio.map(() => 2),
@@ -138,7 +139,7 @@ describe.each(await ffmpegVersions())('ffmpeg %s', (_version, engine) => {
     const summed = names.filter((name) => layouts[name]!.channels.length > 2)
     const input = await clip('loud', () => 'sin(2*PI*997*t)', summed)
     const spec = stereoJob(['aac', 'ac3', 'mp2'], summed.length)
-    const { outputs } = await encodeJob(spec, input, tempDir.path, undefined, undefined, 0, engine)
+    const { outputs } = await encode(spec, input, { engine })
     for (const { index, codec, sourceStream } of spec.audio) {
       const { integratedLufs, truePeakDb } = await measureLoudness(outputs[0], index)
       const what = `${summed[sourceStream! - 1]} in ${codec}`
@@ -157,15 +158,7 @@ describe.each(await ffmpegVersions())('ffmpeg %s', (_version, engine) => {
       ),
     )
     const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [...audio.keys()] })]
-    const { outputs } = await encodeJob(
-      jobSpec({ container: 'ts', audio, video }),
-      input,
-      tempDir.path,
-      undefined,
-      undefined,
-      0,
-      engine,
-    )
+    const { outputs } = await encode(jobSpec({ container: 'ts', audio, video }), input, { engine })
     const decoded = await audioSamplesByChannel(
       outputs[0],
       audio.map(() => 6),

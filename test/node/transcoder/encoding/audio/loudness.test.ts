@@ -5,12 +5,13 @@ import { describe, expect, test } from 'vitest'
 import { readAc3Header } from '../../../../../transcoder/formats/ac3.ts'
 import { ffmpeg, lavfi, probeStream } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { measureLoudness, peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 const SECONDS = 6
 /**
@@ -68,11 +69,7 @@ describe.each(
 )('%s material of %i channels at %f LUFS', (material, channels, loudnessLufs, codes) => {
   test('is as loud as asked, within 0.5 LU and below −1 dBTP, in every codec', async () => {
     const input = await clip(material, channels)
-    const { outputs, plan } = await encodeJob(
-      jobSpec({ container: 'ts', video, audio: codecs, loudnessLufs }),
-      input,
-      tempDir.path,
-    )
+    const { outputs, plan } = await encode(jobSpec({ container: 'ts', video, audio: codecs, loudnessLufs }), input)
     // Stereo has no signal for four of six channels.
     const silent = channels === 2 ? ['audio_channels_silent'] : []
     expect(new Set(plan.warnings.map(({ code }) => code))).toEqual(new Set([...silent, ...codes]))
@@ -88,7 +85,7 @@ describe.each(
 })
 
 test('a target beyond what peaks allow is said, with what is reached', async () => {
-  const { outputs, plan } = await encodeJob(
+  const { outputs, plan } = await encode(
     jobSpec({
       video: [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })],
       audio: [audioProfile({ codec: 'mp2', bitrateKbps: 384 })],
@@ -96,7 +93,6 @@ test('a target beyond what peaks allow is said, with what is reached', async () 
       loudnessLufs: -5,
     }),
     await clip('dynamic', 2),
-    tempDir.path,
   )
   const [warning, ...more] = plan.warnings
   expect(more).toEqual([])
@@ -107,11 +103,7 @@ test('a target beyond what peaks allow is said, with what is reached', async () 
 })
 
 test('silence stays silence, with a warning', async () => {
-  const { outputs, plan } = await encodeJob(
-    jobSpec({ video, audio: codecs, loudnessLufs: -23 }),
-    await clip('silent', 2),
-    tempDir.path,
-  )
+  const { outputs, plan } = await encode(jobSpec({ video, audio: codecs, loudnessLufs: -23 }), await clip('silent', 2))
   expect(new Set(plan.warnings.map(({ code }) => code))).toEqual(
     new Set(['loudness_of_silence', 'dialnorm_not_in_source', 'audio_channels_silent']),
   )
@@ -128,11 +120,7 @@ test('the limiter changes neither the start nor the duration of the audio', asyn
   const narrow = [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })]
   const [plain, loud] = await Promise.all(
     [null, -6].map((loudnessLufs) =>
-      encodeJob(
-        jobSpec({ video: narrow, audio: [audioProfile({ bitrateKbps: 256 })], loudnessLufs }),
-        beep,
-        tempDir.path,
-      ),
+      encode(jobSpec({ video: narrow, audio: [audioProfile({ bitrateKbps: 256 })], loudnessLufs }), beep),
     ),
   )
   expect(loud!.plan.outputs[0]!.audio[0]!.loudness).toMatchObject({ limited: true })
@@ -149,11 +137,7 @@ test('the limiter changes neither the start nor the duration of the audio', asyn
 test('dolby_digital_dialnorm 0 states the target', async () => {
   const audio = [audioProfile({ codec: 'ac3', bitrateKbps: 384 })]
   const narrow = [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })]
-  const { outputs } = await encodeJob(
-    jobSpec({ video: narrow, audio, loudnessLufs: -24 }),
-    await clip('loud', 2),
-    tempDir.path,
-  )
+  const { outputs } = await encode(jobSpec({ video: narrow, audio, loudnessLufs: -24 }), await clip('loud', 2))
   const frame = await ffmpeg(['-i', outputs[0], '-map', '0:a:0', '-c', 'copy', '-frames:a', '1', '-f', 'data', '-'])
   expect(readAc3Header(frame)?.dialnorm).toBe(24)
 })

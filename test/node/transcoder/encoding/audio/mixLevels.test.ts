@@ -6,12 +6,13 @@ import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import { readAc3Header } from '../../../../../transcoder/formats/ac3.ts'
 import { ffmpeg, lavfi } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { audioSamplesByChannel, measureLoudness, toneLevelDb } from '../../../../support/media/audioSamples.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 const HERTZ = { FL: 500, FR: 700, FC: 900, LFE: 60, SL: 1100, SR: 1300 }
 const names = Object.keys(HERTZ) as (keyof typeof HERTZ)[]
@@ -40,7 +41,7 @@ async function gains(input: string, change: Partial<AudioProfile>) {
     video: [videoProfile({ width: 64, height: 64, bitrateKbps: 100 })],
     audio: [audioProfile({ bitrateKbps: 256, ...change })],
   })
-  const { outputs, plan } = await encodeJob(spec, input, tempDir.path)
+  const { outputs, plan } = await encode(spec, input)
   const [sides] = await audioSamplesByChannel(outputs[0], [2])
   const found = Object.fromEntries(
     names.map((name) => [name, sides!.map((side) => 10 ** ((toneLevelDb(side, HERTZ[name]) + 20) / 20))]),
@@ -97,7 +98,7 @@ describe('options of an audio profile', () => {
     ]
     const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0, 1, 2] })]
     const spec = jobSpec({ container: 'ts', audio, video, loudnessLufs: -20 })
-    const { outputs, plan } = await encodeJob(spec, await pcm(), tempDir.path)
+    const { outputs, plan } = await encode(spec, await pcm())
     expect(new Set(plan.outputs[0]!.audio.map(({ loudness }) => loudness?.gainDb)).size).toBeGreaterThan(1)
     for (const position of audio.keys())
       expect(Math.abs((await measureLoudness(outputs[0], position)).integratedLufs! + 20)).toBeLessThanOrEqual(0.3)

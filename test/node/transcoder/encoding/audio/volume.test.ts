@@ -3,11 +3,12 @@
 import { expect, test } from 'vitest'
 import { ffmpeg, lavfi, probeFile } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { levelDb, peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 async function tone(amplitude: number): Promise<string> {
   const path = tempDir.file(`tone_${amplitude}.mkv`)
@@ -25,11 +26,7 @@ const codecs = [
 const video = [videoProfile({ width: 64, height: 64, bitrateKbps: 100, audioProfiles: [0, 1, 2] })]
 
 test('volume 200 of a loud tone is limited to −1 dB, not clipped', async () => {
-  const { outputs } = await encodeJob(
-    jobSpec({ audioVolume: 200, video, audio: codecs }),
-    await tone(0.9),
-    tempDir.path,
-  )
+  const { outputs } = await encode(jobSpec({ audioVolume: 200, video, audio: codecs }), await tone(0.9))
   const audioTrack = await audioSamples(outputs[0])
   // As loud as possible: a limiter that merely halved the volume would fail here.
   expect(peakLevel(audioTrack)).toBeGreaterThan(0.86)
@@ -40,7 +37,7 @@ test('volume 200 of a loud tone is limited to −1 dB, not clipped', async () =>
 })
 
 test('volume 0 is a track of silence', async () => {
-  const { outputs } = await encodeJob(jobSpec({ audioVolume: 0, video, audio: codecs }), await tone(0.25), tempDir.path)
+  const { outputs } = await encode(jobSpec({ audioVolume: 0, video, audio: codecs }), await tone(0.25))
   const { streams } = await probeFile(outputs[0])
   expect(streams.filter((stream) => stream.codec_type === 'audio')).toHaveLength(3)
   for (const position of [0, 1, 2]) {

@@ -5,11 +5,12 @@ import type { AspectMode, JobSpec, PictureTransform } from '#contract/job/jobSpe
 import { ffmpeg, sharedClip, probeStream } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { colorsAt, cornerPoints, makeTestCard } from '../../../../support/media/testCard.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 let card: string
 let anamorphic: string
 beforeAll(async () => {
@@ -20,7 +21,7 @@ beforeAll(async () => {
 async function shape(change: Partial<JobSpec>, size: [number, number] = [320, 180], input = card) {
   const [width, height] = size
   const spec = jobSpec({ video: [videoProfile({ audioProfiles: [], bitrateKbps: 1500, width, height })], ...change })
-  const { outputs, plan } = await encodeJob(spec, input, tempDir.path)
+  const { outputs, plan } = await encode(spec, input)
   const found = await probeStream(outputs[0], 'video')
   return {
     file: outputs[0],

@@ -2,11 +2,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ffmpeg, kbpsBySecond, lavfi, transportRates } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 let clip = ''
 
 beforeAll(async () => {
@@ -42,7 +43,7 @@ describe.each(
   const profile = videoProfile({ mode: 'cbr', bitrateKbps })
 
   test('mp4: every second carries the rate, black or not', async () => {
-    const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [profile] }), clip, tempDir.path)
+    const { outputs } = await encode(jobSpec({ videoCodec, video: [profile] }), clip)
     const seconds = await kbpsBySecond(outputs[0])
     // Black: padded up to the rate (the first second lacks what the decoder buffer holds back).
     for (const kbps of seconds.slice(1, 4)) expect(Math.abs(kbps / bitrateKbps - 1)).toBeLessThan(0.02)
@@ -63,7 +64,7 @@ describe.each(
       video: [profile],
       audio: [audioProfile({ codec: 'mp2', bitrateKbps: 192 })],
     })
-    const { outputs, plan, stderr } = await encodeJob(spec, clip, tempDir.path)
+    const { outputs, plan, stderr } = await encode(spec, clip)
     const { kbps, counterErrors } = await transportRates(outputs[0])
     const rate = plan.outputs[0]?.muxRateKbps ?? 0
     expect(rate).toBe(Math.ceil(1.1 * bitrateKbps + 211.2 + 60))
@@ -75,7 +76,7 @@ describe.each(
 })
 
 test('vbr follows the content and stays below its peak', async () => {
-  const { outputs } = await encodeJob(jobSpec({ video: [videoProfile({ bitrateKbps: 800 })] }), clip, tempDir.path)
+  const { outputs } = await encode(jobSpec({ video: [videoProfile({ bitrateKbps: 800 })] }), clip)
   const seconds = await kbpsBySecond(outputs[0])
   expect(Math.min(...seconds.slice(1, 3))).toBeLessThan(100)
   expect(Math.max(...seconds)).toBeGreaterThan(600)
@@ -87,7 +88,7 @@ test.each(['h264', 'mpeg2'] as const)('vbr of a short %s clip averages what was 
   await ffmpeg([...lavfi(picture), '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10', moving])
   const bitrateKbps = videoCodec === 'h264' ? 800 : 2000
   const profile = videoProfile({ bitrateKbps, audioProfiles: [] })
-  const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [profile] }), moving, tempDir.path)
+  const { outputs } = await encode(jobSpec({ videoCodec, video: [profile] }), moving)
   const mean = (await kbpsBySecond(outputs[0])).reduce((sum, kbps) => sum + kbps, 0) / 5
   expect(Math.abs(mean / bitrateKbps - 1), `${mean.toFixed(0)} kbps`).toBeLessThan(0.04)
 })

@@ -11,12 +11,13 @@ import { probe } from '../../../../../transcoder/analysis/probe.ts'
 import { ffmpeg, lavfi, probeStream, testFfmpeg } from '../../../../support/media/media.ts'
 import { jobSpec, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { colorBarsError, makeColorBars, type ColorSystem } from '../../../../support/media/colorBars.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { encodeSegmentStreams } from '../../../../support/media/encodeSegmented.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 const tagged = (matrix: string, primaries: string, transfer: string, range = 'tv') => [
   ...['-colorspace', matrix, '-color_primaries', primaries],
@@ -103,13 +104,13 @@ describe.each(sampled(rows, 2))('$name', ({ name, system, clip, sd, set }) => {
 
   test('single files follow their height', async () => {
     const spec = jobSpec({ video: [video(320, 180), video(640, 640, 1)] })
-    const { outputs } = await encodeJob(spec, source, tempDir.path)
+    const { outputs } = await encode(spec, source)
     expect(await colorOf(outputs[0])).toBe(sd)
     expect(await colorOf(outputs[1]!)).toBe(HD_SAYS)
     for (const output of outputs) expect(await colorBarsError(output)).toBeLessThan(TOLERANCE)
     // Without zscale, swscale converts.
     const plain = { ...ALL_FEATURES, zscale: false }
-    const swscaled = await encodeJob(spec, source, tempDir.path, plain)
+    const swscaled = await encode(spec, source, { features: plain })
     expect(await colorOf(swscaled.outputs[0])).toBe(sd)
     for (const output of swscaled.outputs) expect(await colorBarsError(output)).toBeLessThan(TOLERANCE)
   })

@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { ffmpeg, lavfi, makeClip, meanColor, probeStream, sharedClip } from '../../../../support/media/media.ts'
 import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 const silent = (change: Parameters<typeof videoProfile>[0] = {}) =>
   videoProfile({ audioProfiles: [], bitrateKbps: 1500, ...change })
@@ -74,7 +75,7 @@ describe('colour', () => {
       const spec = jobSpec({
         video: [silent({ width: 320, height: 180 }), silent({ index: 1, width: 1280, height: 720, bitrateKbps: 3000 })],
       })
-      const { outputs } = await encodeJob(spec, clip, tempDir.path)
+      const { outputs } = await encode(spec, clip)
       expectNear(await meanColor(outputs[0]), RED['601'])
       expectNear(await meanColor(outputs[1] ?? ''), RED['709'])
       expect(await probeStream(outputs[0], 'video')).toMatchObject({
@@ -90,7 +91,7 @@ describe('colour', () => {
       })
       // Without zscale, swscale converts.
       const plain = { ...ALL_FEATURES, zscale: false }
-      const swscaled = await encodeJob(spec, clip, tempDir.path, plain)
+      const swscaled = await encode(spec, clip, { features: plain })
       expectNear(await meanColor(swscaled.outputs[0]), RED['601'])
       expectNear(await meanColor(swscaled.outputs[1] ?? ''), RED['709'])
     },
@@ -98,7 +99,7 @@ describe('colour', () => {
 
   test.each(['hevc', 'mpeg2'] as const)('%s carries the tags too', async (videoCodec) => {
     const clip = await makeClip(tempDir.file(`tags_${videoCodec}.mp4`), { seconds: 0.4, audio: [] })
-    const { outputs } = await encodeJob(jobSpec({ videoCodec, video: [silent()] }), clip, tempDir.path)
+    const { outputs } = await encode(jobSpec({ videoCodec, video: [silent()] }), clip)
     expect(await probeStream(outputs[0], 'video')).toMatchObject({
       color_space: 'bt470bg',
       color_primaries: 'bt470bg',
@@ -112,7 +113,7 @@ describe('colour', () => {
     const flags = '-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv'.split(' ')
     const picture = `color=gray:s=320x180:r=25:d=0.4,format=yuv420p10le,geq=lum=500:cb=512:cr=512,${tags}`
     await ffmpeg([...lavfi(picture), '-c:v', 'ffv1', ...flags, clip])
-    const { outputs, plan } = await encodeJob(jobSpec({ video: [silent()] }), clip, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec({ video: [silent()] }), clip)
     expect(plan.warnings.map((warning) => warning.code)).toEqual(['tone_mapped'])
     const [, cb, cr] = await meanColor(outputs[0])
     expect([Math.round(cb), Math.round(cr)]).toEqual([128, 128])
@@ -129,10 +130,9 @@ describe('size and shape', () => {
     async (videoCodec) => {
       const clip = await makeClip(tempDir.file(`shape_${videoCodec}.mp4`), { seconds: 0.4, audio: [] })
       for (const container of ['mp4', 'ts'] as const) {
-        const { outputs } = await encodeJob(
+        const { outputs } = await encode(
           jobSpec({ videoCodec, container, video: [silent({ width: 360, height: 288 })] }),
           clip,
-          tempDir.path,
         )
         expect(await probeStream(outputs[0], 'video')).toMatchObject({
           width: 360,
@@ -152,10 +152,9 @@ describe('size and shape', () => {
       audio: [],
       picture: 'color=c=white',
     })
-    const { outputs } = await encodeJob(
+    const { outputs } = await encode(
       jobSpec({ videoCodec: 'mpeg2', video: [silent({ width: 360, height: 288 })] }),
       clip,
-      tempDir.path,
     )
     expect((await probeStream(outputs[0], 'video')).display_aspect_ratio).toBe('16:9')
     const raw = await ffmpeg(['-i', outputs[0], '-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
@@ -165,13 +164,13 @@ describe('size and shape', () => {
 
   test('width and height 0 give the size of the source', async () => {
     const clip = await makeClip(tempDir.file('own.mp4'), { width: 322, height: 182, seconds: 0.4, audio: [] })
-    const { outputs } = await encodeJob(jobSpec({ video: [silent({ width: 0, height: 0 })] }), clip, tempDir.path)
+    const { outputs } = await encode(jobSpec({ video: [silent({ width: 0, height: 0 })] }), clip)
     expect(await probeStream(outputs[0], 'video')).toMatchObject({ width: 322, height: 182 })
   })
 
   test('a telephone’s rotation is applied once, and not written again', async (context) => {
     const clip = sharedClip(context, 'rotate-buck-bunny.mp4')
-    const { outputs } = await encodeJob(jobSpec({ video: [silent({ width: 0, height: 320 })] }), clip, tempDir.path)
+    const { outputs } = await encode(jobSpec({ video: [silent({ width: 0, height: 320 })] }), clip)
     const out = await probeStream(outputs[0], 'video')
     expect(out).toMatchObject({ width: 180, height: 320 })
     expect(out).not.toHaveProperty('side_data_list')
@@ -179,7 +178,7 @@ describe('size and shape', () => {
 
   test('real samples of 2:1 are carried on', async (context) => {
     const clip = sharedClip(context, 'sar_2x1.mp4')
-    const { outputs } = await encodeJob(jobSpec({ video: [silent({ width: 320, height: 180 })] }), clip, tempDir.path)
+    const { outputs } = await encode(jobSpec({ video: [silent({ width: 320, height: 180 })] }), clip)
     expect((await probeStream(outputs[0], 'video')).sample_aspect_ratio).toBe('2:1')
   })
 })

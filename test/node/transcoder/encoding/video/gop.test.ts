@@ -5,11 +5,12 @@ import type { VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { ffmpeg, decodeFrames, makeClip, readPackets, probeStream } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 const clips: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -33,7 +34,7 @@ const cases: [VideoCodec, '25' | '29.97', number, number, number][] = [
 describe.each(sampled(cases, 2))('%s at %s, gop_length %f', (videoCodec, rate, gopSeconds, gopFrames, count) => {
   test.each(['mp4', 'ts'] as const)('%s has a key frame exactly every GOP and no frame too many', async (container) => {
     const spec: JobSpec = jobSpec({ videoCodec, container, gopSeconds, video: [silent()] })
-    const { outputs } = await encodeJob(spec, clips[rate] ?? '', tempDir.path)
+    const { outputs } = await encode(spec, clips[rate] ?? '')
     const decoded = await decodeFrames(outputs[0])
     expect(decoded).toHaveLength(count)
     const keys = decoded.flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
@@ -54,14 +55,14 @@ describe.each(sampled(cases, 2))('%s at %s, gop_length %f', (videoCodec, rate, g
 
 test('hevc in mp4 is hvc1, in ts it is not tagged so', async () => {
   const spec = jobSpec({ videoCodec: 'hevc', video: [silent()] })
-  const { outputs } = await encodeJob(spec, clips['25'] ?? '', tempDir.path)
+  const { outputs } = await encode(spec, clips['25'] ?? '')
   expect((await probeStream(outputs[0], 'video')).codec_tag_string).toBe('hvc1')
 })
 
 test('ip_distance 1 has no B-frames, a GOP of one frame has key frames only', async () => {
-  const none = await encodeJob(jobSpec({ ipDistance: 1, video: [silent()] }), clips['25'] ?? '', tempDir.path)
+  const none = await encode(jobSpec({ ipDistance: 1, video: [silent()] }), clips['25'] ?? '')
   expect((await decodeFrames(none.outputs[0])).filter((frame) => frame.pict_type === 'B')).toEqual([])
-  const intra = await encodeJob(jobSpec({ gopSeconds: 0.01, video: [silent()] }), clips['25'] ?? '', tempDir.path)
+  const intra = await encode(jobSpec({ gopSeconds: 0.01, video: [silent()] }), clips['25'] ?? '')
   expect((await decodeFrames(intra.outputs[0])).every((frame) => frame.key_frame === 1)).toBe(true)
 })
 
@@ -76,14 +77,14 @@ test.each(
   ),
 )('%s at %s has %i frames', async (videoCodec, frameRateFactor, count, rate) => {
   const spec = jobSpec({ videoCodec, video: [silent({ frameRateFactor })] })
-  const { outputs } = await encodeJob(spec, clips['25'] ?? '', tempDir.path)
+  const { outputs } = await encode(spec, clips['25'] ?? '')
   expect(await decodeFrames(outputs[0])).toHaveLength(count)
   expect((await probeStream(outputs[0], 'video')).avg_frame_rate).toBe(rate)
 })
 
 test('mpeg2 at half of 25 fps shows every second frame twice, and no other frame', async () => {
   const spec = jobSpec({ videoCodec: 'mpeg2', video: [silent({ frameRateFactor: '1/2x', bitrateKbps: 8000 })] })
-  const { outputs } = await encodeJob(spec, clips['25'] ?? '', tempDir.path)
+  const { outputs } = await encode(spec, clips['25'] ?? '')
   const raw = await ffmpeg(['-i', outputs[0], '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
   const { width, height } = await probeStream(outputs[0], 'video')
   const picture = (index: number) => raw.subarray(index * width * height, (index + 1) * width * height)

@@ -4,11 +4,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { readHdrMetadata } from '../../../../../transcoder/analysis/hdrMetadata.ts'
 import { decodeRaw, ffmpeg, lavfi, probeStream, testFfmpeg } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 const transfers = ['smpte2084', 'arib-std-b67'] as const
 const DISPLAY = 'G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)'
@@ -74,11 +75,7 @@ describe.each(sampled(transfers, 1))('%s', (transfer) => {
       2,
     ),
   )('stays what it is in %s at %ix%i', async (container, width, height) => {
-    const { outputs, plan } = await encodeJob(
-      hdr({ container }, { width, height }),
-      tempDir.file(`${transfer}.ts`),
-      tempDir.path,
-    )
+    const { outputs, plan } = await encode(hdr({ container }, { width, height }), tempDir.file(`${transfer}.ts`))
     expect(plan.warnings).toEqual([])
     expect(await probeStream(outputs[0], 'video')).toMatchObject({
       pix_fmt: 'yuv420p10le',
@@ -110,16 +107,16 @@ describe.each(sampled(transfers, 1))('%s', (transfer) => {
       { width: 320, height: 180 },
     )
     const image = { image: { width: 64, height: 64 }, file: tempDir.file('logo.png') }
-    const { outputs, plan } = await encodeJob(spec, tempDir.file(`${transfer}.ts`), tempDir.path, undefined, image)
+    const { outputs, plan } = await encode(spec, tempDir.file(`${transfer}.ts`), { logo: image })
     expect(plan.warnings).toEqual([])
     expectNear(await valueAt(outputs[0], 0.1, 0.8), [WHITE[transfer], 512, 512], 6)
     expectNear(await valueAt(outputs[0], 0.5, 0.5), COLOR, 2)
     const plain = { ...spec, aspect: 'passthrough' as const }
-    const second = await encodeJob(plain, tempDir.file(`${transfer}.ts`), tempDir.path, undefined, image)
+    const second = await encode(plain, tempDir.file(`${transfer}.ts`), { logo: image })
     expectNear(await valueAt(second.outputs[0], 0.1, 0.15), [WHITE[transfer], 512, 512], 4)
     expectNear(await valueAt(second.outputs[0], 0.5, 0.8), COLOR, 2)
     const faded = { ...plain, logo: { position: 'top_left' as const, opacityPercent: 50 } }
-    const third = await encodeJob(faded, tempDir.file(`${transfer}.ts`), tempDir.path, undefined, image)
+    const third = await encode(faded, tempDir.file(`${transfer}.ts`), { logo: image })
     expectNear(
       await valueAt(third.outputs[0], 0.1, 0.15),
       [(WHITE[transfer] + COLOR[0]) / 2, (512 + COLOR[1]) / 2, (512 + COLOR[2]) / 2],
@@ -135,7 +132,7 @@ describe.each(sampled(transfers, 1))('%s', (transfer) => {
       [hdr({ dynamicRange: 'sdr' }), features, ['tone_mapped']],
       [hdr(), { ...features, hevcMain10: false }, ['hdr_not_kept', 'tone_mapped']],
     ] as const) {
-      const { outputs, plan } = await encodeJob(spec, tempDir.file(`${transfer}.ts`), tempDir.path, abilities)
+      const { outputs, plan } = await encode(spec, tempDir.file(`${transfer}.ts`), { features: abilities })
       expect(plan.warnings.map(({ code }) => code)).toEqual(codes)
       expect(await probeStream(outputs[0], 'video')).toMatchObject(sdr)
     }
@@ -145,13 +142,10 @@ describe.each(sampled(transfers, 1))('%s', (transfer) => {
     const { features } = await testFfmpeg()
     const spec = hdr({ logo: { position: 'top_left', opacityPercent: 100 } }, { width: 160, height: 90 })
     const image = { image: { width: 64, height: 64 }, file: tempDir.file('logo.png') }
-    const { outputs } = await encodeJob(
-      spec,
-      tempDir.file(`${transfer}.ts`),
-      tempDir.path,
-      { ...features, zscale: false },
-      image,
-    )
+    const { outputs } = await encode(spec, tempDir.file(`${transfer}.ts`), {
+      features: { ...features, zscale: false },
+      logo: image,
+    })
     expect(await probeStream(outputs[0], 'video')).toMatchObject({ pix_fmt: 'yuv420p10le', ...tags })
     expectNear(await valueAt(outputs[0], 0.5, 0.8), COLOR, 4)
     expectNear(await valueAt(outputs[0], 0.1, 0.15), [WHITE[transfer], 512, 512], 8)

@@ -14,13 +14,14 @@ import {
   testFfmpeg,
 } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { barPositions, makeMovingBar } from '../../../../support/media/interlacedClip.ts'
 import { frameSimilarities } from '../../../../support/media/frameSimilarity.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 
 /** The scan type that the transcoder itself measures in a file, whatever its flags are. */
 async function scanOf(path: string) {
@@ -32,7 +33,7 @@ async function scanOf(path: string) {
 
 async function make(change: Partial<JobSpec>, profile: Partial<VideoProfile>, input: string) {
   const spec = jobSpec({ video: [videoProfile({ audioProfiles: [], bitrateKbps: 2000, ...profile })], ...change })
-  const { outputs, plan } = await encodeJob(spec, input, tempDir.path)
+  const { outputs, plan } = await encode(spec, input)
   return { file: outputs[0], codes: plan.warnings.map((warning) => warning.code), plan: plan.outputs[0]?.video }
 }
 

@@ -7,11 +7,12 @@ import { openWorkspace, type Workspace } from '../../../../../transcoder/workspa
 import { decodeFrames, ffmpeg, lavfi, makeClip, testFfmpeg } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { makeTestCard } from '../../../../support/media/testCard.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { makeLogoImage, readYuvAt } from '../../../../support/media/testLogo.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 let room: Workspace
 let grey: string
 beforeAll(async () => {
@@ -22,7 +23,7 @@ beforeAll(async () => {
 async function draw(bytes: Uint8Array, change: Partial<JobSpec>, input = grey) {
   const prepared = await convertLogo(await testFfmpeg(), bytes, room)
   const spec = jobSpec({ logo: { position: 'top_right', opacityPercent: 100 }, ...change })
-  return encodeJob(spec, input, tempDir.path, undefined, { image: prepared, file: logoPath(room) })
+  return encode(spec, input, { logo: { image: prepared, file: logoPath(room) } })
 }
 
 const RED = { sd: [81, 90, 240], hd: [63, 102, 240] }

@@ -2,11 +2,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ffmpeg, kbpsBySecond, lavfi } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
-import { encodeJob } from '../../../../support/media/encodeJob.ts'
+import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
 const tempDir = useTempDirectory()
+const encode = encoderIn(tempDir)
 let clip = ''
 
 /** Seconds 0 to 4 are easy (a slow pattern), 4 to 8 are noise, which cannot reach that quality under the cap. */
@@ -22,7 +23,7 @@ describe.each(sampled(['h264', 'hevc', 'mpeg2'] as const, 1))('%s', (videoCodec)
     const video = [1500, 3000].map((bitrateKbps, index) =>
       videoProfile({ index, mode: 'qvbr', bitrateKbps, audioProfiles: [] }),
     )
-    const { outputs, plan } = await encodeJob(jobSpec({ videoCodec, video, audio: [] }), clip, tempDir.path)
+    const { outputs, plan } = await encode(jobSpec({ videoCodec, video, audio: [] }), clip)
     const seconds = await Promise.all(outputs.map((path) => kbpsBySecond(path)))
     const easy = seconds.map((list) => list.slice(1, 3).reduce((sum, kbps) => sum + kbps, 0) / 2)
     expect(easy[0]).toBeLessThan(1000)
