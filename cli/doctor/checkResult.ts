@@ -1,31 +1,18 @@
 // In charge of: the results of the command's checks, in the same form as the service's own (POST /api/v0/diagnosis).
 // Not in charge of: printing them (doctorReport.ts).
-import type { Check, CheckStatus } from '#contract/api/diagnosis.ts'
+import * as outcome from '#contract/api/checkOutcome.ts'
+import type { Check } from '#contract/api/diagnosis.ts'
 import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
 
 export type CheckList = Check[]
 
-const makeCheck = (
-  name: string,
-  verdict: CheckStatus,
-  message: string,
-  remedy: string | null,
-  milliseconds?: number,
-): Check => ({
-  name,
-  verdict,
-  message,
-  remedy,
-  milliseconds: milliseconds === undefined ? null : Math.round(milliseconds),
-})
-
 export const ok = (name: string, message: string, milliseconds?: number): Check =>
-  makeCheck(name, 'ok', message, null, milliseconds)
-export const skipped = (name: string, message: string): Check => makeCheck(name, 'skipped', message, null)
+  outcome.checkOf(name, outcome.ok(message), milliseconds)
+export const skipped = (name: string, message: string): Check => outcome.checkOf(name, outcome.skipped(message))
 export const warning = (name: string, message: string, remedy: string, milliseconds?: number): Check =>
-  makeCheck(name, 'warning', message, remedy, milliseconds)
+  outcome.checkOf(name, outcome.warning(message, remedy), milliseconds)
 export const fault = (name: string, message: string, remedy: string, milliseconds?: number): Check =>
-  makeCheck(name, 'fault', message, remedy, milliseconds)
+  outcome.checkOf(name, outcome.fault(message, remedy), milliseconds)
 
 /** The message of any thrown value, with the service's error code if there is one. */
 export function errorText(error: unknown): string {

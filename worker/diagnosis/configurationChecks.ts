@@ -3,7 +3,8 @@
 import type { Check } from '#contract/api/diagnosis.ts'
 import type { Settings } from '../env.ts'
 import { unseal, keyIds, seal } from '../secrets/vault.ts'
-import { runCheck, fault, ok, warning, type CheckOutcome } from './runCheck.ts'
+import { fault, ok, warning, type CheckOutcome } from '#contract/api/checkOutcome.ts'
+import { runCheck } from './runCheck.ts'
 
 const SECRET_CHARACTERS = 32
 /** The length of `openssl rand -base64 24`. */

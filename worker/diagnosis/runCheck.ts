@@ -1,13 +1,7 @@
 // In charge of: running one check of the service: its result, its duration, and a fault for any exception.
 // Not in charge of: what is checked.
+import { checkOf, fault, type CheckOutcome } from '#contract/api/checkOutcome.ts'
 import type { Check } from '#contract/api/diagnosis.ts'
-
-export type CheckOutcome = Pick<Check, 'verdict' | 'message'> & { remedy?: string }
-
-export const ok = (message: string): CheckOutcome => ({ verdict: 'ok', message })
-export const warning = (message: string, remedy: string): CheckOutcome => ({ verdict: 'warning', message, remedy })
-export const fault = (message: string, remedy: string): CheckOutcome => ({ verdict: 'fault', message, remedy })
-export const skipped = (message: string): CheckOutcome => ({ verdict: 'skipped', message })
 
 /** @param remedy for exceptions from `probe`: then the component does not work at all */
 export async function runCheck(
@@ -19,6 +13,5 @@ export async function runCheck(
   const found = await Promise.resolve()
     .then(probe)
     .catch((error: unknown) => fault(`It failed: ${error instanceof Error ? error.message : String(error)}`, remedy))
-  const { verdict, message } = found
-  return { name, verdict, message, remedy: found.remedy ?? null, milliseconds: Date.now() - from }
+  return checkOf(name, found, Date.now() - from)
 }

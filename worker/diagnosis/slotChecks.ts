@@ -5,7 +5,8 @@ import type { Check, SlotFacts } from '#contract/api/diagnosis.ts'
 import type { Settings } from '../env.ts'
 import { countFailingStarts } from '../db/metrics.ts'
 import { listKnownSlots } from '../db/tasks.ts'
-import { runCheck, fault, ok, skipped, warning } from './runCheck.ts'
+import { fault, ok, skipped, warning } from '#contract/api/checkOutcome.ts'
+import { runCheck } from './runCheck.ts'
 import { readTranscoderHealth } from '../scheduler/containerHealth.ts'
 
 const MAX_SLOTS_SHOWN = 32
