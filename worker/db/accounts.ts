@@ -1,4 +1,5 @@
 // In charge of: the SQL of accounts: their limits, and which webhook secret is current. One statement per function.
+import { all, first, run } from './statement.ts'
 
 export interface AccountRow {
   account: string
@@ -12,7 +13,7 @@ export interface AccountRow {
 
 /** An account without a row has the defaults. */
 export async function findAccount(db: D1Database, account: string): Promise<AccountRow> {
-  const row = await db.prepare(`SELECT * FROM accounts WHERE account = ?1`).bind(account).first<AccountRow>()
+  const row = await first<AccountRow>(db, `SELECT * FROM accounts WHERE account = ?1`, [account])
   return (
     row ?? {
       account,
@@ -27,8 +28,7 @@ export async function findAccount(db: D1Database, account: string): Promise<Acco
 }
 
 export async function listAccounts(db: D1Database): Promise<AccountRow[]> {
-  const { results } = await db.prepare(`SELECT * FROM accounts ORDER BY account LIMIT 1000`).all<AccountRow>()
-  return results
+  return all<AccountRow>(db, `SELECT * FROM accounts ORDER BY account LIMIT 1000`)
 }
 
 export async function updateQuotas(
@@ -36,27 +36,25 @@ export async function updateQuotas(
   account: string,
   quotas: Pick<AccountRow, 'max_active_jobs' | 'max_running' | 'max_stored_upload_bytes' | 'weight'>,
 ): Promise<void> {
-  await db
-    .prepare(
-      `INSERT INTO accounts (account, max_active_jobs, max_running, weight, max_stored_upload_bytes)
+  await run(
+    db,
+    `INSERT INTO accounts (account, max_active_jobs, max_running, weight, max_stored_upload_bytes)
        VALUES (?1, ?2, ?3, ?4, ?5)
        ON CONFLICT (account) DO UPDATE
        SET max_active_jobs = ?2, max_running = ?3, weight = ?4, max_stored_upload_bytes = ?5`,
-    )
-    .bind(account, quotas.max_active_jobs, quotas.max_running, quotas.weight, quotas.max_stored_upload_bytes)
-    .run()
+    [account, quotas.max_active_jobs, quotas.max_running, quotas.weight, quotas.max_stored_upload_bytes],
+  )
 }
 
 /** @returns the number of the new secret */
 export async function rotateWebhookSecret(db: D1Database, account: string, now: number): Promise<number> {
-  const row = await db
-    .prepare(
-      `INSERT INTO accounts (account, webhook_generation, webhook_rotated_at) VALUES (?1, 1, ?2)
+  const row = await first<{ webhook_generation: number }>(
+    db,
+    `INSERT INTO accounts (account, webhook_generation, webhook_rotated_at) VALUES (?1, 1, ?2)
        ON CONFLICT (account) DO UPDATE SET webhook_generation = webhook_generation + 1, webhook_rotated_at = ?2
        RETURNING webhook_generation`,
-    )
-    .bind(account, now)
-    .first<{ webhook_generation: number }>()
+    [account, now],
+  )
   if (!row) throw new Error('INSERT INTO accounts returned no row')
   return row.webhook_generation
 }

@@ -1,4 +1,5 @@
 // In charge of: the SQL of API keys. One statement per function.
+import { all, first, run } from './statement.ts'
 
 /** The address that an administrator set for an API key. */
 export interface KeyWebhook {
@@ -44,22 +45,20 @@ const changeableColumns = [
 export type ApiKeyChange = { [name in (typeof changeableColumns)[number]]?: ApiKeyRow[name] | undefined }
 
 export function findApiKey(db: D1Database, id: string) {
-  return db.prepare(`SELECT * FROM api_keys WHERE id = ?1`).bind(id).first<ApiKeyRow>()
+  return first<ApiKeyRow>(db, `SELECT * FROM api_keys WHERE id = ?1`, [id])
 }
 
 export async function listApiKeys(db: D1Database): Promise<ApiKeyRow[]> {
-  const { results } = await db.prepare(`SELECT * FROM api_keys ORDER BY created_at DESC LIMIT 1000`).all<ApiKeyRow>()
-  return results
+  return all<ApiKeyRow>(db, `SELECT * FROM api_keys ORDER BY created_at DESC LIMIT 1000`)
 }
 
 export async function insertApiKey(db: D1Database, key: Omit<ApiKeyRow, 'last_used_at' | 'revoked_at'>): Promise<void> {
-  await db
-    .prepare(
-      `INSERT INTO api_keys (id, account, label, scopes, hash, created_at, requests_per_minute, priority,
+  await run(
+    db,
+    `INSERT INTO api_keys (id, account, label, scopes, hash, created_at, requests_per_minute, priority,
          max_stored_upload_bytes, webhook_url, webhook_sealed)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
-    )
-    .bind(
+    [
       key.id,
       key.account,
       key.label,
@@ -71,8 +70,8 @@ export async function insertApiKey(db: D1Database, key: Omit<ApiKeyRow, 'last_us
       key.max_stored_upload_bytes,
       key.webhook_url,
       key.webhook_sealed,
-    )
-    .run()
+    ],
+  )
 }
 
 /**
@@ -82,10 +81,10 @@ export async function insertApiKey(db: D1Database, key: Omit<ApiKeyRow, 'last_us
 export function updateApiKey(db: D1Database, id: string, change: ApiKeyChange): Promise<ApiKeyRow | null> {
   const given = changeableColumns.filter((name) => change[name] !== undefined)
   const set = ['id = ?1', ...given.map((name, n) => `${name} = ?${n + 2}`)].join(', ')
-  return db
-    .prepare(`UPDATE api_keys SET ${set} WHERE id = ?1 AND revoked_at IS NULL RETURNING *`)
-    .bind(id, ...given.map((name) => change[name]))
-    .first<ApiKeyRow>()
+  return first<ApiKeyRow>(db, `UPDATE api_keys SET ${set} WHERE id = ?1 AND revoked_at IS NULL RETURNING *`, [
+    id,
+    ...given.map((name) => change[name] ?? null),
+  ])
 }
 
 /** Keys whose address was sealed with another vault key, in the order of ids. */
@@ -95,22 +94,21 @@ export async function listApiKeysSealedWithOtherKeys(
   after: string,
   limit: number,
 ): Promise<ApiKeyRow[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT * FROM api_keys
+  return all<ApiKeyRow>(
+    db,
+    `SELECT * FROM api_keys
        WHERE id > ?2 AND webhook_sealed IS NOT NULL AND json_extract(webhook_sealed, '$.kid') <> ?1
        ORDER BY id LIMIT ?3`,
-    )
-    .bind(keyId, after, limit)
-    .all<ApiKeyRow>()
-  return results
+    [keyId, after, limit],
+  )
 }
 
 export async function replaceSealedApiKey(db: D1Database, before: ApiKeyRow, sealed: string | null): Promise<void> {
-  await db
-    .prepare(`UPDATE api_keys SET webhook_sealed = ?3 WHERE id = ?1 AND webhook_sealed = ?2`)
-    .bind(before.id, before.webhook_sealed, sealed)
-    .run()
+  await run(db, `UPDATE api_keys SET webhook_sealed = ?3 WHERE id = ?1 AND webhook_sealed = ?2`, [
+    before.id,
+    before.webhook_sealed,
+    sealed,
+  ])
 }
 
 /** Returns a row if the key exists. */
@@ -123,5 +121,5 @@ export function revokeApiKey(db: D1Database, id: string, now: number): D1Prepare
 }
 
 export async function markKeyUsed(db: D1Database, id: string, now: number): Promise<void> {
-  await db.prepare(`UPDATE api_keys SET last_used_at = ?2 WHERE id = ?1`).bind(id, now).run()
+  await run(db, `UPDATE api_keys SET last_used_at = ?2 WHERE id = ?1`, [id, now])
 }

@@ -2,6 +2,7 @@
 // Not in charge of: which text of a job is searched (searchText.ts), single jobs (jobs.ts).
 import type { JobState } from '#contract/task/lifecycle.ts'
 import { decodeJob, selectJobWithTask, type Job, type JobWithTaskRow } from './jobs.ts'
+import { all } from './statement.ts'
 
 /** A shorter prefix of a job_id is not searched: it occurs in too many names and ids. */
 const MIN_JOB_ID_PREFIX = 8
@@ -33,9 +34,9 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
     (_, n) =>
       `AND id IN (SELECT job FROM job_metadata WHERE account = ?1 AND name = ?${8 + 2 * n} AND value = ?${9 + 2 * n})`,
   )
-  const { results } = await db
-    .prepare(
-      `${selectJobWithTask}
+  const results = await all<JobWithTaskRow>(
+    db,
+    `${selectJobWithTask}
        WHERE jobs.id IN (
          SELECT id FROM jobs INDEXED BY jobs_listed
          WHERE account = ?1 AND deleted_at IS NULL AND id < ?2
@@ -45,8 +46,7 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
            AND (?7 IS NULL OR ${matchesSearch}) ${exact.join(' ')}
          ORDER BY id DESC LIMIT ?6)
        ORDER BY jobs.id DESC`,
-    )
-    .bind(
+    [
       account,
       filter.before ?? Number.MAX_SAFE_INTEGER,
       filter.createdFrom,
@@ -55,7 +55,7 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
       filter.limit,
       filter.search,
       ...filter.metadata.flatMap(({ name, value }) => [name, value]),
-    )
-    .all<JobWithTaskRow>()
+    ],
+  )
   return results.map(decodeJob)
 }

@@ -2,17 +2,15 @@
 // another key.
 // Not in charge of: when that happens (worker/reconciler.ts, worker/jobs/purgeJob.ts, worker/admin/resealSecrets.ts).
 import type { JobRow } from './jobs.ts'
+import { all, run } from './statement.ts'
 
 /** Deletes the sealed credentials of jobs that ended before the given time. */
 export async function clearExpiredSecrets(db: D1Database, endedBefore: number): Promise<void> {
-  await db
-    .prepare(`UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`)
-    .bind(endedBefore)
-    .run()
+  await run(db, `UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`, [endedBefore])
 }
 
 export async function deleteExpiredIdempotencyKeys(db: D1Database, createdBefore: number): Promise<void> {
-  await db.prepare(`DELETE FROM idempotency WHERE created_at < ?1`).bind(createdBefore).run()
+  await run(db, `DELETE FROM idempotency WHERE created_at < ?1`, [createdBefore])
 }
 
 /** Jobs whose outputs in the service's own store have expired. */
@@ -21,42 +19,41 @@ export async function listExpiredOutputs(
   endedBefore: number,
   limit: number,
 ): Promise<Pick<JobRow, 'id' | 'account' | 'job_id'>[]> {
-  const { results } = await db
-    .prepare(`SELECT id, account, job_id FROM jobs WHERE finished_at < ?1 AND outputs IS NOT NULL LIMIT ?2`)
-    .bind(endedBefore, limit)
-    .all<Pick<JobRow, 'id' | 'account' | 'job_id'>>()
-  return results
+  return all<Pick<JobRow, 'id' | 'account' | 'job_id'>>(
+    db,
+    `SELECT id, account, job_id FROM jobs WHERE finished_at < ?1 AND outputs IS NOT NULL LIMIT ?2`,
+    [endedBefore, limit],
+  )
 }
 
 /** Called after the objects were deleted, so that no more URLs are created for them. */
 export async function clearOutputs(db: D1Database, id: number): Promise<void> {
-  await db.prepare(`UPDATE jobs SET outputs = NULL, poster = NULL WHERE id = ?1`).bind(id).run()
+  await run(db, `UPDATE jobs SET outputs = NULL, poster = NULL WHERE id = ?1`, [id])
 }
 
 /** Deletes the rows of jobs that ended long ago, with their tasks. Their outputs were removed before. */
 export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: number): Promise<void> {
-  await db
-    .prepare(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at < ?1 AND outputs IS NULL LIMIT ?2)`)
-    .bind(endedBefore, limit)
-    .run()
+  await run(
+    db,
+    `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at < ?1 AND outputs IS NULL LIMIT ?2)`,
+    [endedBefore, limit],
+  )
 }
 
 export async function listDeletedJobs(
   db: D1Database,
   limit: number,
 ): Promise<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT id, account, job_id, finished_at FROM jobs WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ?1`,
-    )
-    .bind(limit)
-    .all<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>>()
-  return results
+  return all<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>>(
+    db,
+    `SELECT id, account, job_id, finished_at FROM jobs WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ?1`,
+    [limit],
+  )
 }
 
 /** Deletes the job's row with its tasks and secrets. */
 export async function deleteJob(db: D1Database, id: number): Promise<void> {
-  await db.prepare(`DELETE FROM jobs WHERE id = ?1 AND deleted_at IS NOT NULL`).bind(id).run()
+  await run(db, `DELETE FROM jobs WHERE id = ?1 AND deleted_at IS NOT NULL`, [id])
 }
 
 interface SealedJob {
@@ -74,20 +71,15 @@ export async function listJobsSealedWithOtherKeys(
   after: number,
   limit: number,
 ): Promise<SealedJob[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT id, account, job_id, sealed, config FROM jobs
+  return all<SealedJob>(
+    db,
+    `SELECT id, account, job_id, sealed, config FROM jobs
        WHERE id > ?2 AND sealed IS NOT NULL
          AND (json_extract(sealed, '$.kid') <> ?1 OR json_extract(sealed, '$.v') = 1) ORDER BY id LIMIT ?3`,
-    )
-    .bind(keyId, after, limit)
-    .all<SealedJob>()
-  return results
+    [keyId, after, limit],
+  )
 }
 
 export async function replaceSealedJob(db: D1Database, before: SealedJob, sealed: string): Promise<void> {
-  await db
-    .prepare(`UPDATE jobs SET sealed = ?3 WHERE id = ?1 AND sealed = ?2`)
-    .bind(before.id, before.sealed, sealed)
-    .run()
+  await run(db, `UPDATE jobs SET sealed = ?3 WHERE id = ?1 AND sealed = ?2`, [before.id, before.sealed, sealed])
 }

@@ -9,6 +9,7 @@ import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, ProgressPost } from '#contract/task/protocol.ts'
 import type { StoredPoster } from './sourceReports.ts'
+import { all, first, run } from './statement.ts'
 
 /** A row of `jobs` as D1 returns it. */
 export interface JobRow {
@@ -215,10 +216,11 @@ export function insertIdempotency(
 }
 
 export function findIdempotency(db: D1Database, account: string, key: string) {
-  return db
-    .prepare(`SELECT fingerprint, job_id, warnings FROM idempotency WHERE account = ?1 AND key = ?2`)
-    .bind(account, key)
-    .first<{ fingerprint: string; job_id: string; warnings: string }>()
+  return first<{ fingerprint: string; job_id: string; warnings: string }>(
+    db,
+    `SELECT fingerprint, job_id, warnings FROM idempotency WHERE account = ?1 AND key = ?2`,
+    [account, key],
+  )
 }
 
 const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before,
@@ -246,48 +248,41 @@ export async function findJob(
   account: string,
   id: number,
 ): Promise<(Job & { position: number | null }) | null> {
-  const row = await db
-    .prepare(
-      `SELECT jobs.*, ${taskColumns}, ${queuePosition} ${joinTasks} WHERE jobs.id = ?1 AND jobs.account = ?2 AND jobs.deleted_at IS NULL`,
-    )
-    .bind(id, account)
-    .first<JobWithTaskRow & { position: number | null }>()
+  const row = await first<JobWithTaskRow & { position: number | null }>(
+    db,
+    `SELECT jobs.*, ${taskColumns}, ${queuePosition} ${joinTasks} WHERE jobs.id = ?1 AND jobs.account = ?2 AND jobs.deleted_at IS NULL`,
+    [id, account],
+  )
   return row && decodeJob(row)
 }
 
 export async function findJobByJobId(db: D1Database, jobId: string): Promise<Job | null> {
-  const row = await db.prepare(`${selectJobWithTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTaskRow>()
+  const row = await first<JobWithTaskRow>(db, `${selectJobWithTask} WHERE jobs.job_id = ?1`, [jobId])
   return row && decodeJob(row)
 }
 
 /** Only until the job has ended: a final state never changes (I2). */
 export async function updateWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {
-  await db
-    .prepare(`UPDATE jobs SET warnings = ?2 WHERE job_id = ?1 AND finished_at IS NULL`)
-    .bind(jobId, warnings)
-    .run()
+  await run(db, `UPDATE jobs SET warnings = ?2 WHERE job_id = ?1 AND finished_at IS NULL`, [jobId, warnings])
 }
 
 export async function listOverdueJobs(db: D1Database, now: number, limit: number): Promise<{ task: string }[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT tasks.id AS task FROM jobs JOIN tasks ON tasks.job = jobs.id
+  return all<{ task: string }>(
+    db,
+    `SELECT tasks.id AS task FROM jobs JOIN tasks ON tasks.job = jobs.id
        WHERE jobs.finished_at IS NULL AND jobs.state IN ('queued', 'running') AND jobs.deadline_at < ?1 LIMIT ?2`,
-    )
-    .bind(now, limit)
-    .all<{ task: string }>()
-  return results
+    [now, limit],
+  )
 }
 
 /** Hides the job from all clients. Only for a job that has ended. @returns true if there was one */
 export async function markJobDeleted(db: D1Database, account: string, id: number, now: number): Promise<boolean> {
-  const row = await db
-    .prepare(
-      `UPDATE jobs SET deleted_at = ?3
+  const row = await first(
+    db,
+    `UPDATE jobs SET deleted_at = ?3
        WHERE id = ?1 AND account = ?2 AND state IN ('completed', 'failed', 'cancelled') AND deleted_at IS NULL
        RETURNING id`,
-    )
-    .bind(id, account, now)
-    .first()
+    [id, account, now],
+  )
   return row !== null
 }

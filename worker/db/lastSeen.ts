@@ -1,26 +1,23 @@
 // In charge of: the SQL of the table `marks`: when an event was last seen. One statement per function.
 // Not in charge of: what follows from a time (diagnosis/).
+import { all, first, run } from './statement.ts'
 
 /** A run of the reconciler (cron) ended without an error. */
 export const CRON_RUN = 'sweep'
 const PROBE = 'probe:'
 
 export async function recordCronRun(db: D1Database, now: number): Promise<void> {
-  await db
-    .prepare(
-      `INSERT INTO marks (name, made_at, seen_at) VALUES (?1, ?2, ?2)
+  await run(
+    db,
+    `INSERT INTO marks (name, made_at, seen_at) VALUES (?1, ?2, ?2)
        ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at`,
-    )
-    .bind(CRON_RUN, now)
-    .run()
+    [CRON_RUN, now],
+  )
 }
 
 /** @returns when it was last seen, or null */
 export async function lastSeenAt(db: D1Database, name: string): Promise<number | null> {
-  const row = await db
-    .prepare(`SELECT seen_at FROM marks WHERE name = ?1`)
-    .bind(name)
-    .first<{ seen_at: number | null }>()
+  const row = await first<{ seen_at: number | null }>(db, `SELECT seen_at FROM marks WHERE name = ?1`, [name])
   return row?.seen_at ?? null
 }
 
@@ -35,7 +32,7 @@ export async function insertProbe(db: D1Database, id: string, now: number, older
 
 /** Has no effect if the probe was deleted meanwhile. */
 export async function markProbeSeen(db: D1Database, name: string, now: number): Promise<void> {
-  await db.prepare(`UPDATE marks SET seen_at = ?2 WHERE name = ?1`).bind(name, now).run()
+  await run(db, `UPDATE marks SET seen_at = ?2 WHERE name = ?1`, [name, now])
 }
 
 /** @returns whether there was one */
@@ -46,6 +43,6 @@ export async function deleteProbe(db: D1Database, name: string): Promise<boolean
 
 /** Names of the migrations that wrangler has applied, in order. */
 export async function listAppliedMigrations(db: D1Database): Promise<string[]> {
-  const { results } = await db.prepare(`SELECT name FROM d1_migrations ORDER BY id`).all<{ name: string }>()
+  const results = await all<{ name: string }>(db, `SELECT name FROM d1_migrations ORDER BY id`)
   return results.map(({ name }) => name)
 }

@@ -1,6 +1,7 @@
 // In charge of: the SQL of an account's own presets. One statement per function.
 // Not in charge of: what a preset may contain (contract/job/validatePreset.ts).
 import type { JsonObject } from '#contract/job/fieldReader.ts'
+import { all, first } from './statement.ts'
 
 export interface StoredPreset {
   id: string
@@ -22,19 +23,13 @@ function decodePreset(row: PresetRow): StoredPreset {
 
 /** In the order of their names. */
 export async function listPresets(db: D1Database, account: string): Promise<StoredPreset[]> {
-  const { results } = await db
-    .prepare(`SELECT * FROM presets WHERE account = ?1 ORDER BY folded`)
-    .bind(account)
-    .all<PresetRow>()
+  const results = await all<PresetRow>(db, `SELECT * FROM presets WHERE account = ?1 ORDER BY folded`, [account])
   return results.map(decodePreset)
 }
 
 /** Another account's preset looks like a missing one (I16). */
 export async function findPreset(db: D1Database, account: string, id: string): Promise<StoredPreset | null> {
-  const row = await db
-    .prepare(`SELECT * FROM presets WHERE id = ?1 AND account = ?2`)
-    .bind(id, account)
-    .first<PresetRow>()
+  const row = await first<PresetRow>(db, `SELECT * FROM presets WHERE id = ?1 AND account = ?2`, [id, account])
   return row && decodePreset(row)
 }
 
@@ -45,10 +40,11 @@ export async function findPresetByIdOrName(
   id: string,
   folded: string,
 ): Promise<StoredPreset | null> {
-  const row = await db
-    .prepare(`SELECT * FROM presets WHERE account = ?1 AND (id = ?2 OR folded = ?3)`)
-    .bind(account, id, folded)
-    .first<PresetRow>()
+  const row = await first<PresetRow>(db, `SELECT * FROM presets WHERE account = ?1 AND (id = ?2 OR folded = ?3)`, [
+    account,
+    id,
+    folded,
+  ])
   return row && decodePreset(row)
 }
 
@@ -57,13 +53,12 @@ export async function findPresetByIdOrName(
  * many
  */
 export async function insertPreset(db: D1Database, preset: StoredPreset, maximum: number): Promise<boolean> {
-  const row = await db
-    .prepare(
-      `INSERT INTO presets (id, account, name, folded, description, job, created_at, updated_at)
+  const row = await first(
+    db,
+    `INSERT INTO presets (id, account, name, folded, description, job, created_at, updated_at)
        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7 WHERE (SELECT COUNT(*) FROM presets WHERE account = ?2) < ?8
        ON CONFLICT (account, folded) DO NOTHING RETURNING id`,
-    )
-    .bind(
+    [
       preset.id,
       preset.account,
       preset.name,
@@ -72,8 +67,8 @@ export async function insertPreset(db: D1Database, preset: StoredPreset, maximum
       JSON.stringify(preset.job),
       preset.created_at,
       maximum,
-    )
-    .first()
+    ],
+  )
   return row !== null
 }
 
@@ -82,12 +77,11 @@ export async function updatePreset(
   db: D1Database,
   preset: Omit<StoredPreset, 'created_at'>,
 ): Promise<StoredPreset | null> {
-  const row = await db
-    .prepare(
-      `UPDATE OR IGNORE presets SET name = ?3, folded = ?4, description = ?5, job = ?6, updated_at = ?7
+  const row = await first<PresetRow>(
+    db,
+    `UPDATE OR IGNORE presets SET name = ?3, folded = ?4, description = ?5, job = ?6, updated_at = ?7
        WHERE id = ?1 AND account = ?2 RETURNING *`,
-    )
-    .bind(
+    [
       preset.id,
       preset.account,
       preset.name,
@@ -95,15 +89,12 @@ export async function updatePreset(
       preset.description,
       JSON.stringify(preset.job),
       preset.updated_at,
-    )
-    .first<PresetRow>()
+    ],
+  )
   return row && decodePreset(row)
 }
 
 export async function deletePreset(db: D1Database, account: string, id: string): Promise<boolean> {
-  const row = await db
-    .prepare(`DELETE FROM presets WHERE id = ?1 AND account = ?2 RETURNING id`)
-    .bind(id, account)
-    .first()
+  const row = await first(db, `DELETE FROM presets WHERE id = ?1 AND account = ?2 RETURNING id`, [id, account])
   return row !== null
 }

@@ -1,6 +1,7 @@
 // In charge of: the SQL of shares. One statement per function.
 // Not in charge of: tokens (shares/shareAccess.ts), the public form (shares/shareRoutes.ts).
 import { decodeJob, selectJobWithTask, type Job, type JobWithTaskRow } from './jobs.ts'
+import { all, first, run } from './statement.ts'
 
 export interface ShareRow {
   id: string
@@ -16,30 +17,29 @@ export interface ShareRow {
  * concurrent requests cannot exceed the limit.
  */
 export async function insertShare(db: D1Database, share: ShareRow, maximum: number): Promise<boolean> {
-  const row = await db
-    .prepare(
-      `INSERT INTO shares (id, job, title, created_at, expires_at)
+  const row = await first(
+    db,
+    `INSERT INTO shares (id, job, title, created_at, expires_at)
        SELECT ?1, ?2, ?3, ?4, ?5 WHERE (SELECT COUNT(*) FROM shares WHERE job = ?2 AND expires_at > ?4) < ?6
          AND EXISTS (SELECT 1 FROM jobs WHERE id = ?2 AND deleted_at IS NULL)
        RETURNING id`,
-    )
-    .bind(share.id, share.job, share.title, share.created_at, share.expires_at, maximum)
-    .first()
+    [share.id, share.job, share.title, share.created_at, share.expires_at, maximum],
+  )
   return row !== null
 }
 
 /** Valid shares, newest first. */
 export async function listShares(db: D1Database, job: number, now: number, limit: number): Promise<ShareRow[]> {
-  const { results } = await db
-    .prepare(`SELECT * FROM shares WHERE job = ?1 AND expires_at > ?2 ORDER BY created_at DESC, id LIMIT ?3`)
-    .bind(job, now, limit)
-    .all<ShareRow>()
-  return results
+  return all<ShareRow>(
+    db,
+    `SELECT * FROM shares WHERE job = ?1 AND expires_at > ?2 ORDER BY created_at DESC, id LIMIT ?3`,
+    [job, now, limit],
+  )
 }
 
 /** @returns false if the job has no such share */
 export async function deleteShare(db: D1Database, job: number, id: string): Promise<boolean> {
-  return (await db.prepare(`DELETE FROM shares WHERE job = ?1 AND id = ?2 RETURNING id`).bind(job, id).first()) !== null
+  return (await first(db, `DELETE FROM shares WHERE job = ?1 AND id = ?2 RETURNING id`, [job, id])) !== null
 }
 
 /** A valid share with its job, if the job has outputs and is not deleted. One round trip. */
@@ -63,5 +63,5 @@ export async function findSharedJobRow(
 }
 
 export async function deleteExpiredShares(db: D1Database, expiredBefore: number): Promise<void> {
-  await db.prepare(`DELETE FROM shares WHERE expires_at < ?1`).bind(expiredBefore).run()
+  await run(db, `DELETE FROM shares WHERE expires_at < ?1`, [expiredBefore])
 }

@@ -1,6 +1,7 @@
 // In charge of: the SQL of what an attempt reports about its source.
 // Not in charge of: the format of a report (contract/task/reportSchemas.ts), the key of a poster
 // (storage/objectKeys.ts).
+import { first } from './statement.ts'
 
 /** The still image of a source, as stored in the job's row. */
 export interface StoredPoster {
@@ -20,18 +21,20 @@ export async function saveSourceReport(
   attempt: number,
   source: string,
 ): Promise<boolean> {
-  const row = await db
-    .prepare(`UPDATE jobs SET source = ?3 WHERE ${currentAttempt} RETURNING id`)
-    .bind(task, attempt, source)
-    .first()
+  const row = await first(db, `UPDATE jobs SET source = ?3 WHERE ${currentAttempt} RETURNING id`, [
+    task,
+    attempt,
+    source,
+  ])
   return row !== null
 }
 
 /** @returns false if the attempt is not the current one any more */
 export async function savePoster(db: D1Database, task: string, poster: StoredPoster): Promise<boolean> {
-  const row = await db
-    .prepare(`UPDATE jobs SET poster = ?3 WHERE ${currentAttempt} RETURNING id`)
-    .bind(task, poster.attempt, JSON.stringify(poster))
-    .first()
+  const row = await first(db, `UPDATE jobs SET poster = ?3 WHERE ${currentAttempt} RETURNING id`, [
+    task,
+    poster.attempt,
+    JSON.stringify(poster),
+  ])
   return row !== null
 }

@@ -3,6 +3,7 @@
 // Not in charge of: which change is right (contract/task/lifecycle.ts).
 import { jobState, terminal, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
+import { all, first } from './statement.ts'
 
 export interface TaskRow extends TaskLifecycle {
   id: string
@@ -27,10 +28,7 @@ const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, ta
   tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
-  return db
-    .prepare(`SELECT ${columns} FROM tasks JOIN jobs ON jobs.id = tasks.job WHERE tasks.id = ?1`)
-    .bind(task)
-    .first<TaskRow>()
+  return first<TaskRow>(db, `SELECT ${columns} FROM tasks JOIN jobs ON jobs.id = tasks.job WHERE tasks.id = ?1`, [task])
 }
 
 export interface TaskChange {
@@ -198,14 +196,13 @@ export async function savePlan(
   now: number,
 ): Promise<{ plan: unknown } | null> {
   const event: StoredEvent = { type: 'job.planned', at: now, attempt }
-  const row = await db
-    .prepare(
-      `UPDATE tasks SET plan = CASE WHEN ?5 THEN ?3 ELSE COALESCE(plan, ?3) END,
+  const row = await first<{ plan: string }>(
+    db,
+    `UPDATE tasks SET plan = CASE WHEN ?5 THEN ?3 ELSE COALESCE(plan, ?3) END,
          timeline = CASE WHEN plan IS NULL THEN json_insert(timeline, '$[#]', json(?4)) ELSE timeline END
        WHERE id = ?1 AND attempt = ?2 AND state = 'running' RETURNING plan`,
-    )
-    .bind(task, attempt, plan, JSON.stringify(event), replaces ? 1 : 0)
-    .first<{ plan: string }>()
+    [task, attempt, plan, JSON.stringify(event), replaces ? 1 : 0],
+  )
   return row && { plan: decodePlan(row.plan) }
 }
 
@@ -214,11 +211,7 @@ export async function savePlan(
  * start failed; those that failed longest ago come first. All other slots are free.
  */
 export async function listKnownSlots(db: D1Database, now: number): Promise<{ k: number; busy: 0 | 1 }[]> {
-  const { results } = await db
-    .prepare(`SELECT k, task IS NOT NULL OR free_at > ?1 AS busy FROM slots ORDER BY free_at, k`)
-    .bind(now)
-    .all<{ k: number; busy: 0 | 1 }>()
-  return results
+  return all(db, `SELECT k, task IS NOT NULL OR free_at > ?1 AS busy FROM slots ORDER BY free_at, k`, [now])
 }
 
 /**
@@ -231,9 +224,9 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<{ k: 
  * `max_running`; its further tasks do not block others.
  */
 export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<TaskRow[]> {
-  const { results } = await db
-    .prepare(
-      `WITH waiting AS (
+  return all<TaskRow>(
+    db,
+    `WITH waiting AS (
          SELECT id, account, not_before,
            ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY updated_at, job) AS place,
            ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, updated_at, job) AS nth,
@@ -251,10 +244,8 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
        WHERE waiting.not_before <= ?1 AND (max_running IS NULL OR busy + nth <= max_running)
        ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), tasks.updated_at, tasks.job
        LIMIT ?2`,
-    )
-    .bind(now, limit)
-    .all<TaskRow>()
-  return results
+    [now, limit],
+  )
 }
 
 /** Tasks whose start may have been lost (queue message, consumer), and tasks unchanged in D1 for a long time. */
@@ -265,16 +256,14 @@ export async function listUnattendedTasks(
   quietMs: number,
   limit: number,
 ): Promise<Pick<TaskRow, 'id' | 'job_id' | 'attempt' | 'state' | 'lease_until'>[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT tasks.id, jobs.job_id, tasks.attempt, tasks.state, tasks.lease_until FROM tasks JOIN jobs ON jobs.id = tasks.job
+  return all<Pick<TaskRow, 'id' | 'job_id' | 'attempt' | 'state' | 'lease_until'>>(
+    db,
+    `SELECT tasks.id, jobs.job_id, tasks.attempt, tasks.state, tasks.lease_until FROM tasks JOIN jobs ON jobs.id = tasks.job
        WHERE tasks.state IN ('starting', 'running', 'committing')
          AND tasks.updated_at < CASE tasks.state WHEN 'starting' THEN ?1 ELSE ?2 END
        LIMIT ?3`,
-    )
-    .bind(now - startMs, now - quietMs, limit)
-    .all<Pick<TaskRow, 'id' | 'job_id' | 'attempt' | 'state' | 'lease_until'>>()
-  return results
+    [now - startMs, now - quietMs, limit],
+  )
 }
 
 /** The events of a job so far. */
@@ -282,12 +271,11 @@ export async function findTimeline(
   db: D1Database,
   jobId: string,
 ): Promise<{ timeline: StoredEvent[]; finished_at: number | null } | null> {
-  const row = await db
-    .prepare(
-      `SELECT tasks.timeline, jobs.finished_at FROM jobs JOIN tasks ON tasks.job = jobs.id
+  const row = await first<{ timeline: string; finished_at: number | null }>(
+    db,
+    `SELECT tasks.timeline, jobs.finished_at FROM jobs JOIN tasks ON tasks.job = jobs.id
        WHERE jobs.job_id = ?1 AND jobs.deleted_at IS NULL`,
-    )
-    .bind(jobId)
-    .first<{ timeline: string; finished_at: number | null }>()
+    [jobId],
+  )
   return row && { ...row, timeline: JSON.parse(row.timeline) as StoredEvent[] }
 }

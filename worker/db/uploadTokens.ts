@@ -1,6 +1,7 @@
 // In charge of: the SQL of upload tokens, one statement per function. Triggers count the uploads of each token
 // (migrations/0012).
 // Not in charge of: whether another upload may begin (uploads.ts).
+import { first, run } from './statement.ts'
 
 export interface UploadTokenRow {
   id: string
@@ -24,13 +25,12 @@ export interface UploadTokenWithKey extends UploadTokenRow {
 }
 
 export function findUploadToken(db: D1Database, id: string): Promise<UploadTokenWithKey | null> {
-  return db
-    .prepare(
-      `SELECT upload_tokens.*, api_keys.revoked_at, api_keys.requests_per_minute
+  return first<UploadTokenWithKey>(
+    db,
+    `SELECT upload_tokens.*, api_keys.revoked_at, api_keys.requests_per_minute
        FROM upload_tokens LEFT JOIN api_keys ON api_keys.id = upload_tokens.key_id WHERE upload_tokens.id = ?1`,
-    )
-    .bind(id)
-    .first<UploadTokenWithKey>()
+    [id],
+  )
 }
 
 /**
@@ -43,15 +43,14 @@ export async function insertUploadToken(
   token: Omit<UploadTokenRow, 'files'>,
   maximum: number,
 ): Promise<boolean> {
-  const row = await db
-    .prepare(
-      `INSERT INTO upload_tokens (id, account, key_id, key_hash, name, max_bytes, max_files, created_at, expires_at)
+  const row = await first(
+    db,
+    `INSERT INTO upload_tokens (id, account, key_id, key_hash, name, max_bytes, max_files, created_at, expires_at)
        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
        WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM upload_tokens WHERE account = ?2 LIMIT ?10)) < ?10
          AND (SELECT revoked_at FROM api_keys WHERE id = ?3) IS NULL
        RETURNING id`,
-    )
-    .bind(
+    [
       token.id,
       token.account,
       token.key_id,
@@ -62,30 +61,26 @@ export async function insertUploadToken(
       token.created_at,
       token.expires_at,
       maximum,
-    )
-    .first()
+    ],
+  )
   return row !== null
 }
 
 /** Whether that upload was begun with that token. */
 export async function isUploadOfToken(db: D1Database, number: number, id: string): Promise<boolean> {
-  return (await db.prepare(`SELECT 1 FROM uploads WHERE number = ?1 AND token = ?2`).bind(number, id).first()) !== null
+  return (await first(db, `SELECT 1 FROM uploads WHERE number = ?1 AND token = ?2`, [number, id])) !== null
 }
 
 /** Uploads made with the token stay. → false if the account has no such token */
 export async function deleteUploadToken(db: D1Database, account: string, id: string): Promise<boolean> {
-  const row = await db
-    .prepare(`DELETE FROM upload_tokens WHERE id = ?1 AND account = ?2 RETURNING id`)
-    .bind(id, account)
-    .first()
+  const row = await first(db, `DELETE FROM upload_tokens WHERE id = ?1 AND account = ?2 RETURNING id`, [id, account])
   return row !== null
 }
 
 export async function deleteExpiredUploadTokens(db: D1Database, now: number, limit: number): Promise<void> {
-  await db
-    .prepare(
-      `DELETE FROM upload_tokens WHERE id IN (SELECT id FROM upload_tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)`,
-    )
-    .bind(now, limit)
-    .run()
+  await run(
+    db,
+    `DELETE FROM upload_tokens WHERE id IN (SELECT id FROM upload_tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)`,
+    [now, limit],
+  )
 }

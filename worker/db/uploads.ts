@@ -1,5 +1,6 @@
 // In charge of: the rows of uploaded files. One statement per function; times in milliseconds since 1970.
 // Not in charge of: their bytes (R2, under `key`).
+import { all, first } from './statement.ts'
 
 export interface UploadRow {
   number: number
@@ -63,9 +64,9 @@ const storedBytesSql = {
  * token has expired or has no files left
  */
 export async function insertUpload(db: D1Database, upload: NewUpload): Promise<number | null> {
-  const row = await db
-    .prepare(
-      `INSERT INTO uploads (account, key_id, announced, key, name, content_type, state, created_at, expires_at, token, token_name)
+  const row = await first<{ number: number }>(
+    db,
+    `INSERT INTO uploads (account, key_id, announced, key, name, content_type, state, created_at, expires_at, token, token_name)
        SELECT ?1, ?2, ?4, ?5, ?6, ?7, 'receiving', ?8, ?9, ?10, (SELECT name FROM upload_tokens WHERE id = ?10)
        WHERE (${storedBytesSql.account_maximum} IS NULL OR ${storedBytesSql.account} + ?4 <= ${storedBytesSql.account_maximum})
          AND (${storedBytesSql.key_maximum} IS NULL OR ${storedBytesSql.key} + ?4 <= ${storedBytesSql.key_maximum})
@@ -73,8 +74,7 @@ export async function insertUpload(db: D1Database, upload: NewUpload): Promise<n
          AND (?10 IS NULL OR EXISTS (
            SELECT 1 FROM upload_tokens WHERE id = ?10 AND files < max_files AND expires_at > ?8))
        RETURNING number`,
-    )
-    .bind(
+    [
       upload.account,
       upload.keyId,
       upload.maxStored,
@@ -85,8 +85,8 @@ export async function insertUpload(db: D1Database, upload: NewUpload): Promise<n
       upload.created_at,
       upload.expires_at,
       upload.token,
-    )
-    .first<{ number: number }>()
+    ],
+  )
   return row?.number ?? null
 }
 
@@ -95,10 +95,7 @@ export async function sumStoredBytes(
   { account, keyId, maxStored }: Pick<NewUpload, 'account' | 'keyId' | 'maxStored'>,
 ): Promise<StoredByteTotals> {
   const columns = Object.entries(storedBytesSql).map(([name, sql]) => `${sql} AS ${name}`)
-  const row = await db
-    .prepare(`SELECT ${columns.join(', ')}`)
-    .bind(account, keyId, maxStored)
-    .first<StoredByteTotals>()
+  const row = await first<StoredByteTotals>(db, `SELECT ${columns.join(', ')}`, [account, keyId, maxStored])
   if (!row) throw new Error('SELECT returned no row')
   return row
 }
@@ -114,13 +111,12 @@ export async function markUploadReady(
   number: number,
   ready: { name: string; content_type: string; size: number; etag: string; expires_at: number },
 ): Promise<boolean> {
-  const row = await db
-    .prepare(
-      `UPDATE uploads SET state = 'ready', name = ?, content_type = ?, size = ?, etag = ?, expires_at = ?
+  const row = await first(
+    db,
+    `UPDATE uploads SET state = 'ready', name = ?, content_type = ?, size = ?, etag = ?, expires_at = ?
        WHERE number = ? AND state = 'receiving' RETURNING number`,
-    )
-    .bind(ready.name, ready.content_type, ready.size, ready.etag, ready.expires_at, number)
-    .first()
+    [ready.name, ready.content_type, ready.size, ready.etag, ready.expires_at, number],
+  )
   return row !== null
 }
 
@@ -131,10 +127,11 @@ export async function findUpload(
   number: number,
   now: number,
 ): Promise<(UploadRow & { size: number; etag: string }) | null> {
-  return db
-    .prepare(`SELECT ${columns} FROM uploads WHERE number = ? AND account = ? AND state = 'ready' AND expires_at > ?`)
-    .bind(number, account, now)
-    .first<UploadRow & { size: number; etag: string }>()
+  return first<UploadRow & { size: number; etag: string }>(
+    db,
+    `SELECT ${columns} FROM uploads WHERE number = ? AND account = ? AND state = 'ready' AND expires_at > ?`,
+    [number, account, now],
+  )
 }
 
 export interface UploadFilter {
@@ -153,39 +150,34 @@ export async function listUploads(
   filter: UploadFilter,
   now: number,
 ): Promise<UploadRow[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT ${columns} FROM uploads
+  return all<UploadRow>(
+    db,
+    `SELECT ${columns} FROM uploads
        WHERE account = ?1 AND number < ?2 AND expires_at > ?3
          AND (?4 IS NULL OR state = ?4) ${filter.token === null ? '' : 'AND token = ?6'}
        ORDER BY number DESC LIMIT ?5`,
-    )
-    .bind(
+    [
       account,
       filter.before ?? Number.MAX_SAFE_INTEGER,
       now,
       filter.state,
       filter.limit,
       ...(filter.token === null ? [] : [filter.token]),
-    )
-    .all<UploadRow>()
-  return results
+    ],
+  )
 }
 
 /** An upload of that account in any state, or null. */
 export async function findAnyUpload(db: D1Database, account: string, number: number): Promise<UploadRow | null> {
-  return db
-    .prepare(`SELECT ${columns} FROM uploads WHERE number = ? AND account = ?`)
-    .bind(number, account)
-    .first<UploadRow>()
+  return first<UploadRow>(db, `SELECT ${columns} FROM uploads WHERE number = ? AND account = ?`, [number, account])
 }
 
 /** → the key of the object that must be deleted, or null if that account has no such upload. */
 export async function deleteUpload(db: D1Database, account: string, number: number): Promise<string | null> {
-  const row = await db
-    .prepare('DELETE FROM uploads WHERE number = ? AND account = ? RETURNING key')
-    .bind(number, account)
-    .first<{ key: string }>()
+  const row = await first<{ key: string }>(db, 'DELETE FROM uploads WHERE number = ? AND account = ? RETURNING key', [
+    number,
+    account,
+  ])
   return row?.key ?? null
 }
 
@@ -195,9 +187,9 @@ export async function listExpiredUploads(
   now: number,
   limit: number,
 ): Promise<Pick<UploadRow, 'number' | 'account' | 'key' | 'state'>[]> {
-  const { results } = await db
-    .prepare('SELECT number, account, key, state FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?')
-    .bind(now, limit)
-    .all<Pick<UploadRow, 'number' | 'account' | 'key' | 'state'>>()
-  return results
+  return all<Pick<UploadRow, 'number' | 'account' | 'key' | 'state'>>(
+    db,
+    'SELECT number, account, key, state FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?',
+    [now, limit],
+  )
 }

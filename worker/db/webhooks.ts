@@ -2,6 +2,7 @@
 // Not in charge of: sending them (webhooks/webhookDelivery.ts).
 import type { Delivery } from '#contract/api/answers.ts'
 import type { TaskLifecycle } from '#contract/task/lifecycle.ts'
+import { all, first, run } from './statement.ts'
 
 /** One try. */
 export interface DeliveryAttempt {
@@ -43,10 +44,11 @@ export function insertWebhook(
 }
 
 export async function listWebhooks(db: D1Database, job: number): Promise<WebhookRow[]> {
-  const { results } = await db
-    .prepare(`SELECT * FROM webhooks WHERE job = ?1 ORDER BY created_at LIMIT 100`)
-    .bind(job)
-    .all<Omit<WebhookRow, 'log'> & { log: string }>()
+  const results = await all<Omit<WebhookRow, 'log'> & { log: string }>(
+    db,
+    `SELECT * FROM webhooks WHERE job = ?1 ORDER BY created_at LIMIT 100`,
+    [job],
+  )
   return results.map((row) => ({ ...row, log: JSON.parse(row.log) as DeliveryAttempt[] }))
 }
 
@@ -56,35 +58,32 @@ export async function recordDeliveryAttempt(
   before: WebhookRow,
   after: { state: WebhookRow['state']; nextAt: number; log: DeliveryAttempt[]; now: number },
 ): Promise<void> {
-  await db
-    .prepare(
-      `UPDATE webhooks SET state = ?2, tries = tries + 1, next_at = ?3, log = ?4, updated_at = ?5
+  await run(
+    db,
+    `UPDATE webhooks SET state = ?2, tries = tries + 1, next_at = ?3, log = ?4, updated_at = ?5
        WHERE id = ?1 AND state = 'pending' AND tries = ?6 AND updated_at = ?7`,
-    )
-    .bind(before.id, after.state, after.nextAt, JSON.stringify(after.log), after.now, before.tries, before.updated_at)
-    .run()
+    [before.id, after.state, after.nextAt, JSON.stringify(after.log), after.now, before.tries, before.updated_at],
+  )
 }
 
 /** Makes a delivery due now; its log stays. @returns false if the job has no such delivery */
 export async function replayWebhook(db: D1Database, job: number, id: string, now: number): Promise<boolean> {
-  const row = await db
-    .prepare(
-      `UPDATE webhooks SET state = 'pending', tries = 0, next_at = ?3, updated_at = ?3 WHERE job = ?1 AND id = ?2
+  const row = await first(
+    db,
+    `UPDATE webhooks SET state = 'pending', tries = 0, next_at = ?3, updated_at = ?3 WHERE job = ?1 AND id = ?2
        RETURNING id`,
-    )
-    .bind(job, id, now)
-    .first()
+    [job, id, now],
+  )
   return row !== null
 }
 
 /** Jobs whose deliveries are overdue: the alarm of their webhook scheduler may have been lost. */
 export async function listOverdueWebhooks(db: D1Database, dueBefore: number, limit: number): Promise<string[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT DISTINCT jobs.job_id FROM webhooks JOIN jobs ON jobs.id = webhooks.job
+  const results = await all<{ job_id: string }>(
+    db,
+    `SELECT DISTINCT jobs.job_id FROM webhooks JOIN jobs ON jobs.id = webhooks.job
        WHERE webhooks.state = 'pending' AND webhooks.next_at < ?1 LIMIT ?2`,
-    )
-    .bind(dueBefore, limit)
-    .all<{ job_id: string }>()
+    [dueBefore, limit],
+  )
   return results.map((row) => row.job_id)
 }

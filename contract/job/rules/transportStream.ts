@@ -5,7 +5,8 @@ import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
 import type { Findings } from '../findings.ts'
 import { type JobDraft } from '../requestSchema.ts'
 
-const NAMES = [
+/** The fields that only transport stream files have. */
+export const TRANSPORT_STREAM_FIELDS = [
   'ts_profile',
   'service_name',
   'service_provider',
@@ -17,7 +18,7 @@ const NAMES = [
 ] as const
 
 export function checkTransportStream(draft: JobDraft, findings: Findings): void {
-  const given = NAMES.filter((name) => draft[name] !== undefined && draft[name] !== '')
+  const given = TRANSPORT_STREAM_FIELDS.filter((name) => draft[name] !== undefined && draft[name] !== '')
   if (containerRules(draft.output_container)?.file !== 'ts' || isSegmented(draft)) {
     for (const name of given)
       findings.warn('no_effect', name, `${name} has no effect: it applies to ts files, and this job writes none`)

@@ -1,4 +1,5 @@
 // In charge of: which part of the form shows which field of a job. A test checks that no field is missing.
+import { TRANSPORT_STREAM_FIELDS } from '#contract/job/rules/transportStream.ts'
 
 export interface Group {
   id: string
@@ -63,16 +64,7 @@ export const FIELD_GROUPS: readonly Group[] = [
   {
     id: 'service',
     title: 'Transport stream',
-    fields: [
-      'ts_profile',
-      'service_name',
-      'service_provider',
-      'service_id',
-      'transport_stream_id',
-      'pmt_pid',
-      'video_pid',
-      'audio_pid',
-    ],
+    fields: TRANSPORT_STREAM_FIELDS,
   },
   { id: 'notice', title: 'Notification', fields: ['webhook_url'] },
 ]
