@@ -7,9 +7,9 @@ import { shareOperations } from './operations/shareOperations.ts'
 import { outputOperations } from './operations/outputOperations.ts'
 import { presetOperations } from './operations/presetOperations.ts'
 import { administrationOperations } from './operations/administrationOperations.ts'
-import type { Operation } from './operations/operation.ts'
+import type { Operation, OperationTable } from './operations/operation.ts'
 
-export const operations: Record<string, Operation> = {
+const table: OperationTable = {
   ...serviceOperations,
   ...uploadOperations,
   ...jobOperations,
@@ -18,3 +18,7 @@ export const operations: Record<string, Operation> = {
   ...presetOperations,
   ...administrationOperations,
 }
+
+export const operations: Record<string, Operation> = Object.fromEntries(
+  Object.entries(table).map(([name, one]) => [name, { status: 200, errors: [], ...one }]),
+)

@@ -2,19 +2,17 @@
 // Not in charge of: their form (operation.ts), example answers (examples.ts).
 import * as example from '../examples.ts'
 import { schemaRef, stringSchema } from '../schemaParts.ts'
-import { body, json, type Operation } from './operation.ts'
+import { body, json, type OperationTable } from './operation.ts'
 
 const admin = (rest: string, options = ''): string => `curl -u "$ADMIN_KEY:" ${options}"$BASE${rest}"`
 
-export const administrationOperations: Record<string, Operation> = {
+export const administrationOperations: OperationTable = {
   'GET /api/v0/webhooks/secret': {
     id: 'getWebhookSecret',
     summary: 'Read when the webhook secret was created',
     description: 'Returns only the times: the secret itself is shown only when it is created.',
     auth: 'jobs',
-    status: 200,
     answers: json('WebhookSecret', example.secretFacts),
-    errors: [],
     curl: 'curl -u "$KEY:" "$BASE/api/v0/webhooks/secret"',
   },
   'POST /api/v0/webhooks/secret/rotate': {
@@ -25,7 +23,6 @@ export const administrationOperations: Record<string, Operation> = {
     auth: 'jobs',
     status: 201,
     answers: json('NewWebhookSecret', example.newSecret),
-    errors: [],
     curl: 'curl -u "$KEY:" -X POST "$BASE/api/v0/webhooks/secret/rotate"',
   },
   'GET /api/v0/keys': {
@@ -33,9 +30,7 @@ export const administrationOperations: Record<string, Operation> = {
     summary: 'List API keys',
     description: 'Lists all keys of the service, without their secrets.',
     auth: 'admin',
-    status: 200,
     answers: json('KeyList', { keys: [example.key] }),
-    errors: [],
     curl: admin('/api/v0/keys'),
   },
   'POST /api/v0/keys': {
@@ -56,7 +51,6 @@ export const administrationOperations: Record<string, Operation> = {
       'Changes the label, the quotas or the default webhook address. Members that are left out stay as they are.',
     auth: 'admin',
     body: { type: 'application/json', schema: schemaRef('KeyChange'), example: example.keyChange },
-    status: 200,
     answers: json('Key', example.key),
     errors: ['invalid_request', 'not_found', 'too_large', 'unsupported_media_type'],
     curl: admin('/api/v0/keys/$KEY_ID', `-X PATCH ${body(example.keyChange)}`),
@@ -86,9 +80,7 @@ export const administrationOperations: Record<string, Operation> = {
     summary: 'List accounts',
     description: 'Lists all accounts that have a key, with their quotas.',
     auth: 'admin',
-    status: 200,
     answers: json('AccountList', { accounts: [example.account] }),
-    errors: [],
     curl: admin('/api/v0/accounts'),
   },
   'PUT /api/v0/accounts/{account}': {
@@ -97,7 +89,6 @@ export const administrationOperations: Record<string, Operation> = {
     description: 'Replaces the quotas. A member that is left out or null is set to the default of the service.',
     auth: 'admin',
     body: { type: 'application/json', schema: schemaRef('Quotas'), example: example.quotas },
-    status: 200,
     answers: json('Account', example.account),
     errors: ['invalid_request', 'not_found', 'too_large', 'unsupported_media_type'],
     curl: admin('/api/v0/accounts/me', `-X PUT ${body(example.quotas)}`),
@@ -112,7 +103,6 @@ export const administrationOperations: Record<string, Operation> = {
       after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
       after_key: { ...stringSchema, pattern: '^(sp_[A-Za-z0-9_-]{12})?$', default: '' },
     },
-    status: 200,
     answers: json('VaultRotation', example.rotation),
     errors: ['invalid_request'],
     curl: admin('/api/v0/vault/rotate', '-X POST '),
@@ -123,9 +113,7 @@ export const administrationOperations: Record<string, Operation> = {
     description:
       'Checks database, store, queue, transcoders and settings from within the service. Everything that the checks write is removed again.',
     auth: 'admin',
-    status: 200,
     answers: json('Diagnosis', example.diagnosis),
-    errors: [],
     curl: admin('/api/v0/diagnosis', '-X POST '),
   },
   'GET /metrics': {
@@ -133,9 +121,7 @@ export const administrationOperations: Record<string, Operation> = {
     summary: 'Read the metrics',
     description: 'Returns the metrics of the service in the text format of Prometheus, version 0.0.4.',
     auth: 'admin',
-    status: 200,
     answers: { type: 'text/plain', schema: stringSchema, example: example.metrics },
-    errors: [],
     curl: admin('/metrics'),
   },
 }

@@ -3,7 +3,7 @@
 import { METADATA } from '#contract/limits.ts'
 import * as example from '../examples.ts'
 import { schemaRef, stringSchema } from '../schemaParts.ts'
-import { body, jobs, json, page, type Operation } from './operation.ts'
+import { body, jobs, json, page, type OperationTable } from './operation.ts'
 
 const idempotency = {
   'Idempotency-Key': {
@@ -14,7 +14,7 @@ const idempotency = {
 }
 const STATES = 'ready|queued|running|committing|completed|error|failed|cancelled'
 
-export const jobOperations: Record<string, Operation> = {
+export const jobOperations: OperationTable = {
   'POST /api/v0/job': {
     id: 'createJob',
     summary: 'Create a job',
@@ -24,7 +24,6 @@ export const jobOperations: Record<string, Operation> = {
     query: { dry_run: { enum: ['true', 'false'] } },
     headers: idempotency,
     body: { type: 'application/json', schema: schemaRef('Job'), example: example.job },
-    status: 200,
     answers: json('Created', example.created),
     errors: ['invalid_request', 'idempotency_conflict', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
     curl: jobs('', body(example.job)),
@@ -62,7 +61,6 @@ export const jobOperations: Record<string, Operation> = {
       created_from: { ...stringSchema, format: 'date-time' },
       created_to: { ...stringSchema, format: 'date-time' },
     },
-    status: 200,
     answers: json('JobList', example.jobList),
     errors: ['invalid_request'],
     curl: jobs('?limit=10&state=completed,failed'),
@@ -73,7 +71,6 @@ export const jobOperations: Record<string, Operation> = {
     description:
       'Returns the status of the job and its configuration as stored. Poll it until `status.job_completed` is true, or follow `/events`.',
     auth: 'jobs',
-    status: 200,
     answers: json('JobRead', example.jobRead),
     errors: ['not_found'],
     curl: jobs('/$JOB'),
@@ -95,7 +92,6 @@ export const jobOperations: Record<string, Operation> = {
     description:
       'Stops the job; the transcoder ends within seconds. Refused when the job has ended or its outputs are being published.',
     auth: 'jobs',
-    status: 200,
     answers: json('JobRead', example.jobCancelled),
     errors: ['not_found', 'job_finished'],
     curl: jobs('/$JOB/cancel', '-X POST '),
@@ -108,7 +104,6 @@ export const jobOperations: Record<string, Operation> = {
     auth: 'jobs',
     headers: idempotency,
     body: { type: 'application/json', schema: schemaRef('Retry'), example: {}, optional: true },
-    status: 200,
     answers: json('Created', example.retried),
     errors: [
       'invalid_request',
@@ -130,7 +125,6 @@ export const jobOperations: Record<string, Operation> = {
       'Returns the timeline as JSON or, with `Accept: text/event-stream`, as Server-Sent Events with live progress until the job ends.',
     auth: 'jobs',
     headers: { 'Last-Event-ID': stringSchema },
-    status: 200,
     answers: json('Events', example.events),
     others: [
       { status: 200, description: 'The timeline', type: 'text/event-stream', schema: stringSchema },
@@ -145,7 +139,6 @@ export const jobOperations: Record<string, Operation> = {
     description:
       'Lists, for each of the last five attempts, every ffmpeg command with its purpose, time and exit code, and the messages of the transcoder. With `Accept: text/plain`, the answer is text. The log contains no credentials and no address of the source.',
     auth: 'jobs',
-    status: 200,
     answers: json('JobLog', example.jobLog),
     others: [{ status: 200, description: 'The log', type: 'text/plain', schema: stringSchema }],
     errors: ['not_found'],
@@ -156,7 +149,6 @@ export const jobOperations: Record<string, Operation> = {
     summary: 'List the webhook deliveries of a job',
     description: 'Lists each webhook of the job with every attempt to deliver it.',
     auth: 'jobs',
-    status: 200,
     answers: json('DeliveryList', { deliveries: [example.delivery] }),
     errors: ['not_found'],
     curl: jobs('/$JOB/webhooks'),

@@ -35,6 +35,12 @@ export interface Operation {
   curl: string
 }
 
+/** By method and path. Most operations answer 200. */
+export type OperationTable = Record<
+  string,
+  Omit<Operation, 'status' | 'errors'> & Partial<Pick<Operation, 'status' | 'errors'>>
+>
+
 export const json = (shape: AnswerName, one: unknown) => ({
   type: 'application/json',
   schema: schemaRef(shape),

@@ -1,9 +1,9 @@
 // In charge of: the operations of outputs, archives and posters in the store of the service.
 // Not in charge of: their form (operation.ts), example answers (examples.ts).
 import { stringSchema } from '../schemaParts.ts'
-import { bytes, conditional, conditions, type Operation } from './operation.ts'
+import { bytes, conditional, conditions, type OperationTable } from './operation.ts'
 
-export const outputOperations: Record<string, Operation> = {
+export const outputOperations: OperationTable = {
   'GET /a/{grant}/{account}/{job}/{name}': {
     id: 'getArchive',
     summary: 'Download all outputs as a tar',
@@ -11,7 +11,6 @@ export const outputOperations: Record<string, Operation> = {
       'Returns all objects of the job in the service’s own store, including segments, as one tar archive that is made while it is read. `status.archive_url` is such an address. An interrupted download can be resumed with `Range`.',
     auth: 'signed',
     headers: { Range: stringSchema, 'If-Range': stringSchema, 'If-None-Match': stringSchema },
-    status: 200,
     answers: { type: 'application/x-tar', schema: {} },
     others: [
       { status: 206, description: 'The requested range', type: 'application/x-tar', schema: {} },
@@ -27,7 +26,6 @@ export const outputOperations: Record<string, Operation> = {
       'Returns an object in the service’s own store, or the range requested with `Range`. `status.outputs[].url` is such an address; relative addresses in playlists and manifests work.',
     auth: 'signed',
     headers: conditions,
-    status: 200,
     answers: bytes,
     others: conditional,
     errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
@@ -40,7 +38,6 @@ export const outputOperations: Record<string, Operation> = {
       'Returns a still image of the source as JPEG. Its address is `status.poster.url`; it is stored as long as the outputs.',
     auth: 'signed',
     headers: conditions,
-    status: 200,
     answers: { type: 'image/jpeg', schema: {} },
     others: conditional,
     errors: ['forbidden', 'not_found', 'range_not_satisfiable'],

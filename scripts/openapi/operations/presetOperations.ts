@@ -2,18 +2,16 @@
 // Not in charge of: their form (operation.ts), example answers (examples.ts).
 import * as example from '../examples.ts'
 import { schemaRef } from '../schemaParts.ts'
-import { body, json, type Operation } from './operation.ts'
+import { body, json, type OperationTable } from './operation.ts'
 
-export const presetOperations: Record<string, Operation> = {
+export const presetOperations: OperationTable = {
   'GET /api/v0/presets': {
     id: 'listPresets',
     summary: 'List presets',
     description:
       'Lists built-in presets first, then the account’s own by name. `job` has members of a job’s body; they apply to a job with this preset unless its own body has them.',
     auth: 'jobs',
-    status: 200,
     answers: json('PresetList', example.presetList),
-    errors: [],
     curl: 'curl -u "$KEY:" "$BASE/api/v0/presets"',
   },
   'POST /api/v0/presets': {
@@ -33,7 +31,6 @@ export const presetOperations: Record<string, Operation> = {
     summary: 'Read a preset',
     description: 'Returns a built-in preset or one of the account by its `preset_id`.',
     auth: 'jobs',
-    status: 200,
     answers: json('Preset', example.preset),
     errors: ['not_found'],
     curl: 'curl -u "$KEY:" "$BASE/api/v0/presets/$PRESET"',
@@ -45,7 +42,6 @@ export const presetOperations: Record<string, Operation> = {
       'Replaces name, description and settings of a preset of the account. Jobs that were created with it stay as they are. Built-in presets cannot be changed: 403.',
     auth: 'jobs',
     body: { type: 'application/json', schema: schemaRef('NewPreset'), example: example.newPreset },
-    status: 200,
     answers: json('Preset', example.preset),
     errors: ['invalid_request', 'not_found', 'conflict', 'too_large', 'unsupported_media_type'],
     curl: `curl -u "$KEY:" -X PUT ${body(example.newPreset)}"$BASE/api/v0/presets/$PRESET"`,

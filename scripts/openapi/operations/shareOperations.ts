@@ -2,11 +2,11 @@
 // Not in charge of: their form (operation.ts), example answers (examples.ts).
 import * as example from '../examples.ts'
 import { schemaRef, stringSchema } from '../schemaParts.ts'
-import { body, jobs, json, type Operation } from './operation.ts'
+import { body, jobs, json, type OperationTable } from './operation.ts'
 
 const html = { type: 'text/html', schema: stringSchema }
 
-export const shareOperations: Record<string, Operation> = {
+export const shareOperations: OperationTable = {
   'POST /api/v0/job/{id}/share': {
     id: 'createShare',
     summary: 'Share a job’s outputs',
@@ -14,7 +14,6 @@ export const shareOperations: Record<string, Operation> = {
       'Creates a page that plays the outputs for anyone who has its address, without a key, and a player to embed in other pages. Available for completed jobs whose outputs are in the service’s own store. A job may have 100 shares.',
     auth: 'jobs',
     body: { type: 'application/json', schema: schemaRef('NewShare'), example: example.newShare, optional: true },
-    status: 200,
     answers: json('Share', example.share),
     errors: ['invalid_request', 'not_found', 'not_shareable', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
     curl: jobs('/$JOB/share', body(example.newShare)),
@@ -24,7 +23,6 @@ export const shareOperations: Record<string, Operation> = {
     summary: 'List the shares of a job',
     description: 'Lists the active shares, newest first.',
     auth: 'jobs',
-    status: 200,
     answers: json('ShareList', { shares: [example.share] }),
     errors: ['not_found'],
     curl: jobs('/$JOB/share'),
@@ -46,10 +44,8 @@ export const shareOperations: Record<string, Operation> = {
     description:
       'Returns a page that plays the outputs: adaptive HLS or DASH, or a file, with captions, a quality menu and downloads. Returns a 404 page if the share does not exist or is no longer active.',
     auth: 'signed',
-    status: 200,
     answers: html,
     others: [{ status: 404, description: 'No such share, or no longer active', ...html }],
-    errors: [],
     curl: 'curl "$SHARE_URL"',
   },
   'GET /s/{token}/embed': {
@@ -57,10 +53,8 @@ export const shareOperations: Record<string, Operation> = {
     summary: 'Open a shared player',
     description: 'Returns only the player of the shared page, to be embedded in pages of any origin.',
     auth: 'signed',
-    status: 200,
     answers: html,
     others: [{ status: 404, description: 'No such share, or no longer active', ...html }],
-    errors: [],
     curl: 'curl "$SHARE_URL/embed"',
   },
   'GET /s/{token}/data': {
@@ -69,7 +63,6 @@ export const shareOperations: Record<string, Operation> = {
     description:
       'Returns addresses for your own player; readable from pages of any origin. They expire at `addresses_expire_at`; request them again for new ones.',
     auth: 'signed',
-    status: 200,
     answers: json('SharedMedia', example.sharedMediaExample),
     errors: ['not_found'],
     curl: 'curl "$SHARE_URL/data"',

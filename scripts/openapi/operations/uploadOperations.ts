@@ -2,12 +2,12 @@
 // Not in charge of: their form (operation.ts), example answers (examples.ts).
 import * as example from '../examples.ts'
 import { schemaRef, stringSchema, type Schema } from '../schemaParts.ts'
-import { body, bytes, conditional, conditions, json, page, type Operation } from './operation.ts'
+import { body, bytes, conditional, conditions, json, page, type OperationTable } from './operation.ts'
 
 const binary: Schema = { ...stringSchema, format: 'binary' }
 const tus = { 'Tus-Resumable': { enum: ['1.0.0'] } }
 
-export const uploadOperations: Record<string, Operation> = {
+export const uploadOperations: OperationTable = {
   'POST /uploads': {
     id: 'createUpload',
     summary: 'Upload a file',
@@ -45,7 +45,6 @@ export const uploadOperations: Record<string, Operation> = {
         description: '`token_id` of an upload token: only uploads that were made with it.',
       },
     },
-    status: 200,
     answers: json('UploadList', example.uploadList),
     errors: ['invalid_request', 'unsupported_version'],
     curl: 'curl -u "$KEY:" "$BASE/uploads?state=ready"',
@@ -84,7 +83,6 @@ export const uploadOperations: Record<string, Operation> = {
       'Returns the number of stored bytes in `Upload-Offset`; continue there after an interruption (tus 1.0.0).',
     auth: 'upload',
     headers: tus,
-    status: 200,
     answers: null,
     errors: ['not_found', 'gone', 'unsupported_version'],
     curl: 'curl -u "$KEY:" -I -H "Tus-Resumable: 1.0.0" "$BASE/uploads/$UPLOAD"',
@@ -117,7 +115,6 @@ export const uploadOperations: Record<string, Operation> = {
     description: 'Returns the uploaded file, or the range requested with `Range`.',
     auth: 'jobs',
     headers: conditions,
-    status: 200,
     answers: bytes,
     others: conditional,
     errors: ['not_found', 'range_not_satisfiable'],
