@@ -10,8 +10,8 @@ import { readJson } from '../http/jsonBody.ts'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findAccount, listAccounts, updateQuotas, type AccountRow } from '../db/accounts.ts'
-import { validationFailed, notFound } from '../http/requestError.ts'
-import { problemsFromIssues } from '../http/validationErrors.ts'
+import { notFound } from '../http/requestError.ts'
+import { parseFields } from '../http/validationErrors.ts'
 
 const MAX_BODY = 16 * 1024
 
@@ -42,13 +42,9 @@ export const accountRoutes = new Hono<AppEnv>()
       if (!result.success) throw notFound()
     }),
     async (c) => {
-      const { value } = await readJson(c, MAX_BODY)
-      const parsed = quotas.safeParse(value)
-      if (!parsed.success) {
-        throw validationFailed(problemsFromIssues(parsed.error.issues, value, expectations))
-      }
+      const given = parseFields(quotas, (await readJson(c, MAX_BODY)).value, expectations)
       const { account } = c.req.valid('param')
-      await updateQuotas(c.env.DB, account, parsed.data)
+      await updateQuotas(c.env.DB, account, given)
       return c.json(publicAccount(c.env, await findAccount(c.env.DB, account)))
     },
   )

@@ -15,7 +15,7 @@ import type { AppEnv } from '../http/context.ts'
 import { updateApiKey, findApiKey, insertApiKey, listApiKeys, revokeApiKey, type ApiKeyRow } from '../db/apiKeys.ts'
 import { transferUploads } from '../db/uploads.ts'
 import { validationFailed, notFound } from '../http/requestError.ts'
-import { problemsFromIssues, type FieldExpectations } from '../http/validationErrors.ts'
+import { parseFields, type FieldExpectations } from '../http/validationErrors.ts'
 import { byteLimitExpectation } from './accountRoutes.ts'
 import { randomName } from '../util/encoding.ts'
 
@@ -97,13 +97,10 @@ function readKeyBody<T extends z.ZodMiniType<{ webhook_url?: string | null | und
   value: unknown,
   known: FieldExpectations,
 ): z.output<T> {
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) {
-    throw validationFailed(problemsFromIssues(parsed.error.issues, value, known))
-  }
-  const problem = keyWebhookProblem(env, parsed.data.webhook_url ?? null)
+  const parsed = parseFields(schema, value, known)
+  const problem = keyWebhookProblem(env, parsed.webhook_url ?? null)
   if (problem) throw validationFailed([problem])
-  return parsed.data
+  return parsed
 }
 
 /** @throws RequestError 404 for a key that is missing or revoked */

@@ -3,7 +3,8 @@
 import type { Problem } from '#contract/errors.ts'
 import { isJsonObject, ownMember, printableName } from '#contract/job/fieldReader.ts'
 import { printableValue } from '#contract/job/redact.ts'
-import { RequestError } from './requestError.ts'
+import * as z from 'zod/mini'
+import { RequestError, validationFailed } from './requestError.ts'
 
 /** `expects` completes "<name> must be …". */
 export interface FieldExpectation {
@@ -24,7 +25,7 @@ interface SchemaIssue {
 }
 
 /** One problem per invalid name, in the order of the issues. */
-export function problemsFromIssues(
+function problemsFromIssues(
   issues: readonly SchemaIssue[],
   given: unknown,
   expectations: FieldExpectations,
@@ -46,6 +47,17 @@ export function problemsFromIssues(
     return [{ code: 'invalid_value', field, message: `${subject} must be ${expects}; ${shown}`, ...bounds }]
   })
   return problems.filter(({ field }, index) => problems.findIndex((one) => one.field === field) === index)
+}
+
+/** The parsed members of a body. @throws RequestError 400 with all problems */
+export function parseFields<S extends z.core.$ZodType>(
+  schema: S,
+  given: unknown,
+  expectations: FieldExpectations,
+): z.output<S> {
+  const parsed = z.safeParse(schema, given)
+  if (parsed.success) return parsed.data
+  throw validationFailed(problemsFromIssues(parsed.error.issues, given, expectations))
 }
 
 /** For zValidator('query', …). */

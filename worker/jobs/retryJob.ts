@@ -10,7 +10,7 @@ import type { KeyWebhook } from '../db/apiKeys.ts'
 import { withKeyWebhook } from '../webhooks/webhookAddress.ts'
 import type { Job } from '../db/jobs.ts'
 import { validationFailed, RequestError } from '../http/requestError.ts'
-import { problemsFromIssues } from '../http/validationErrors.ts'
+import { parseFields } from '../http/validationErrors.ts'
 import { openJobSecrets } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 
@@ -48,11 +48,7 @@ export async function buildRetry(
       'The job has completed, so there is nothing to retry. Create a new job instead.',
     )
   }
-  const parsed = retry.safeParse(body)
-  if (!parsed.success) {
-    throw validationFailed(problemsFromIssues(parsed.error.issues, body, expectations))
-  }
-  const overrides = withoutNull(parsed.data)
+  const overrides = withoutNull(parseFields(retry, body, expectations))
   const { config } = job
   const storedSecrets = job.sealed === null ? null : await readStoredSecrets(env, job)
   // Addresses with a query are sealed together with the credentials.

@@ -10,8 +10,8 @@ import { readOptionalJson } from '../http/jsonBody.ts'
 import { publicBaseUrl, type AppEnv } from '../http/context.ts'
 import { findJob, type Job } from '../db/jobs.ts'
 import { deleteShare, insertShare, listShares, type ShareRow } from '../db/shares.ts'
-import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
-import { problemsFromIssues } from '../http/validationErrors.ts'
+import { notFound, RequestError } from '../http/requestError.ts'
+import { parseFields } from '../http/validationErrors.ts'
 import { displayInputName } from '../db/searchText.ts'
 import { newShareId, createShareToken } from './shareAccess.ts'
 import { findOwnJob, jobPath } from '../jobs/jobRoutes.ts'
@@ -35,16 +35,15 @@ export const shareRoutes = new Hono<AppEnv>()
 
 async function createShare(c: Context<AppEnv>, job: Job): Promise<Response> {
   const { value } = await readOptionalJson(c, MAX_SHARE_BYTES)
-  const parsed = newShare.safeParse(value)
-  if (!parsed.success) throw validationFailed(problemsFromIssues(parsed.error.issues, value, expectations))
+  const parsed = parseFields(newShare, value, expectations)
   const now = Date.now()
   const end = shareableUntil(job, now)
   const row: ShareRow = {
     id: newShareId(),
     job: job.id,
-    title: parsed.data.title ?? defaultShareTitle(job),
+    title: parsed.title ?? defaultShareTitle(job),
     created_at: now,
-    expires_at: Math.min(now + parsed.data.expires_in_seconds * 1000, end),
+    expires_at: Math.min(now + parsed.expires_in_seconds * 1000, end),
   }
   if (!(await insertShare(c.env.DB, row, MAX_SHARES))) {
     if (!(await findJob(c.env.DB, job.account, job.id))) throw notFound()

@@ -9,8 +9,8 @@ import { readOptionalJson } from '../http/jsonBody.ts'
 import { publicBaseUrl, type AppEnv } from '../http/context.ts'
 import { findApiKey } from '../db/apiKeys.ts'
 import { deleteUploadToken, insertUploadToken } from '../db/uploadTokens.ts'
-import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
-import { problemsFromIssues } from '../http/validationErrors.ts'
+import { notFound, RequestError } from '../http/requestError.ts'
+import { parseFields } from '../http/validationErrors.ts'
 import { configuredKeyHash, createUploadToken } from './authenticateUpload.ts'
 import { randomName } from '../util/encoding.ts'
 
@@ -33,9 +33,7 @@ export const uploadTokenRoutes = new Hono<AppEnv>()
   .use(authenticate('jobs'))
   .post('/', async (c) => {
     const { value } = await readOptionalJson(c, MAX_BODY)
-    const parsed = newUploadToken.safeParse(value)
-    if (!parsed.success) throw validationFailed(problemsFromIssues(parsed.error.issues, value, expectations))
-    const { max_bytes, max_files, expires_in_seconds, name } = parsed.data
+    const { max_bytes, max_files, expires_in_seconds, name } = parseFields(newUploadToken, value, expectations)
     const [now, keyId] = [Date.now(), c.get('keyId')]
     const row = {
       id: `ut_${randomName(9)}`,
