@@ -19,7 +19,7 @@ export interface BenchService extends AsyncDisposable {
   /** The process ids by which the CPU time of a job is split (cpuByProcess.ts). */
   pids: Pids
   /** A temporary directory that is removed together with the service. */
-  scratch: string
+  workDir: string
 }
 
 interface ReadyLine {
@@ -29,9 +29,9 @@ interface ReadyLine {
 }
 
 export async function startService(env: Record<string, string> = {}): Promise<BenchService> {
-  const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-bench-'))
+  const workDir = await mkdtemp(join(tmpdir(), 'splicepoint-bench-'))
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.ts'), '--json'], {
-    env: { ...process.env, PORT: '0', STATE_DIR: join(scratch, 'state'), ...env },
+    env: { ...process.env, PORT: '0', STATE_DIR: join(workDir, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
@@ -41,7 +41,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Be
     process.off('exit', orphan)
     child.kill('SIGTERM')
     await ended
-    await rm(scratch, { recursive: true, force: true, maxRetries: 3 })
+    await rm(workDir, { recursive: true, force: true, maxRetries: 3 })
   }
   const line = await Promise.race([
     once(createInterface({ input: child.stdout }), 'line').then(([text]) => JSON.parse(String(text)) as ReadyLine),
@@ -57,7 +57,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Be
     baseUrl: line.base_url,
     apiKey: line.api_key,
     transcoderPid,
-    scratch,
+    workDir,
     [Symbol.asyncDispose]: stop,
   }
 }

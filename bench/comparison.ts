@@ -15,9 +15,9 @@ const QUIET_MS = 60_000
 const TRANSCODER_GOAL = 0.02
 
 export interface Run {
-  stretch: ResourceUsage
+  usage: ResourceUsage
   /** CPU time by process, for a run of the service. */
-  parts: CpuByProcess
+  cpuByProcess: CpuByProcess
   /** A remark for the table. */
   note: string
 }
@@ -45,9 +45,9 @@ export interface Comparison {
 
 interface Side {
   label: string
-  run: () => Promise<{ stretch: ResourceUsage; note: string; parts?: CpuByProcess }>
-  stretches: ResourceUsage[]
-  parts: CpuByProcess[]
+  run: () => Promise<{ usage: ResourceUsage; note: string; cpuByProcess?: CpuByProcess }>
+  usages: ResourceUsage[]
+  cpuByProcess: CpuByProcess[]
 }
 
 /**
@@ -55,36 +55,36 @@ interface Side {
  * transcoder's share.
  */
 export async function compareRuns({ name, count, busy, ours, baselines, note }: Comparison): Promise<Row[]> {
-  const us: Side = { label: 'ours', run: ours, stretches: [], parts: [] }
+  const us: Side = { label: 'ours', run: ours, usages: [], cpuByProcess: [] }
   const others = baselines.map((baseline) => ({
     ...baseline,
-    run: async () => ({ stretch: await baseline.run(), note: '' }),
-    stretches: [],
-    parts: [],
+    run: async () => ({ usage: await baseline.run(), note: '' }),
+    usages: [],
+    cpuByProcess: [],
   }))
   const sides: Side[] = [us, ...others]
   // NaN without /proc: then every run counts.
-  const counted = ({ stretches }: Side): ResourceUsage[] =>
-    stretches.filter(({ foreignCores }) => busy || !(foreignCores > FOREIGN_CORES))
+  const counted = ({ usages }: Side): ResourceUsage[] =>
+    usages.filter(({ otherCores }) => busy || !(otherCores > FOREIGN_CORES))
   const enough = (): boolean => sides.every((side) => counted(side).length >= count)
   for (let at = 0; at < count * TRIES && !enough(); at++) {
     // The second run benefits from warm caches, so the order alternates.
     const first = at % sides.length
     for (const side of [...sides.slice(first), ...sides.slice(0, first)]) {
       if (!busy) await waitForIdleMachine(FOREIGN_CORES, QUIET_MS)
-      const { stretch, parts, note: words } = await side.run()
-      side.stretches.push(stretch)
-      if (parts !== undefined) side.parts.push(parts)
+      const { usage, cpuByProcess, note: remark } = await side.run()
+      side.usages.push(usage)
+      if (cpuByProcess !== undefined) side.cpuByProcess.push(cpuByProcess)
       note(
-        `${side.label.padEnd(16)} ${reportRun(stretch)}   ${parts === undefined ? '' : `${tellParts(parts)}; `}${words}`,
+        `${side.label.padEnd(16)} ${reportRun(usage)}   ${cpuByProcess === undefined ? '' : `${formatCpu(cpuByProcess)}; `}${remark}`,
       )
     }
   }
   const isEnough = enough()
   if (!isEnough) note('Not enough runs were quiet: no row for the wall time.')
   const wall = (side: Side): number => median(counted(side).map(({ seconds }) => seconds))
-  const cpu = (side: Side): number => median(side.stretches.map(({ cpuSeconds }) => cpuSeconds))
-  const part = (which: keyof CpuByProcess): number => median(us.parts.map((parts) => parts[which]))
+  const cpu = (side: Side): number => median(side.usages.map(({ cpuSeconds }) => cpuSeconds))
+  const part = (which: keyof CpuByProcess): number => median(us.cpuByProcess.map((cpuByProcess) => cpuByProcess[which]))
   return [
     ...others.flatMap((other) => [
       ...(isEnough
@@ -103,11 +103,11 @@ function shareRow(name: string, own: number, ffmpeg: number): Row {
 
 const inSeconds = (value: number): string => `${value.toFixed(2)} s`
 
-function reportRun(stretch: ResourceUsage): string {
-  const { seconds: wall, cpuSeconds: cpu, foreignCores } = stretch
-  return `${wall.toFixed(2)} s wall, ${cpu.toFixed(2)} s CPU, others kept ${foreignCores.toFixed(2)} cores busy`
+function reportRun(usage: ResourceUsage): string {
+  const { seconds: wall, cpuSeconds: cpu, otherCores } = usage
+  return `${wall.toFixed(2)} s wall, ${cpu.toFixed(2)} s CPU, others kept ${otherCores.toFixed(2)} cores busy`
 }
 
-function tellParts({ ffmpeg, transcoder, worker }: CpuByProcess): string {
+function formatCpu({ ffmpeg, transcoder, worker }: CpuByProcess): string {
   return `CPU: ffmpeg ${ffmpeg.toFixed(2)}, transcoder ${transcoder.toFixed(2)}, Worker ${worker.toFixed(2)}`
 }

@@ -14,7 +14,7 @@ export async function writeFigures(rows: readonly Row[]): Promise<void> {
   const from = text.indexOf(BEGIN) + BEGIN.length
   const to = text.indexOf(END)
   if (from < BEGIN.length || to < from) throw new Error(`${PATH} has lost its marks "${BEGIN}" and "${END}".`)
-  const kept = text
+  const existing = text
     .slice(from, to)
     .split('\n')
     .filter((line) => line.startsWith('|'))
@@ -25,8 +25,8 @@ export async function writeFigures(rows: readonly Row[]): Promise<void> {
         .slice(1, -1)
         .map((cell) => cell.trim()),
     )
-  const figures = new Map([...kept, ...rows.map(tableCells)].map((row) => [row[0] ?? '', row]))
-  const lines = markdown([[...TABLE_HEADER], ...figures.values()])
+  const rowsByName = new Map([...existing, ...rows.map(tableCells)].map((row) => [row[0] ?? '', row]))
+  const lines = markdown([[...TABLE_HEADER], ...rowsByName.values()])
   const rule = (lines[0] ?? '').replaceAll(/[^|]/g, '-').replaceAll(/\|-/g, '| ').replaceAll(/-\|/g, ' |')
   const table = [lines[0], rule, ...lines.slice(1)].join('\n')
   await writeFile(PATH, `${text.slice(0, from)}\n\n${table}\n\n${text.slice(to)}`)

@@ -11,9 +11,9 @@ const run = promisify(execFile)
 
 /** @returns standard error. @throws Error with its last lines */
 export async function ffmpeg(program: string, args: readonly string[]): Promise<string> {
-  const words = ['-nostdin', '-hide_banner', '-nostats', '-y', ...args]
+  const command = ['-nostdin', '-hide_banner', '-nostats', '-y', ...args]
   try {
-    return (await run(program, words, { maxBuffer: 64 * 1024 * 1024 })).stderr
+    return (await run(program, command, { maxBuffer: 64 * 1024 * 1024 })).stderr
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string }
     throw new Error(`ffmpeg failed: ${stderr.trim().split('\n').slice(-8).join('\n')}`, { cause: error })

@@ -15,7 +15,7 @@ export interface ResourceUsage {
   /** CPU seconds of this process and all its descendants; NaN without /proc. */
   cpuSeconds: number
   /** Cores that other processes used meanwhile. Above a limit, the wall time is unreliable. */
-  foreignCores: number
+  otherCores: number
 }
 
 /** Measures from now until the returned function is called. */
@@ -25,17 +25,17 @@ export function stopwatch(): () => ResourceUsage {
   return () => {
     const seconds = (performance.now() - began) / 1000
     const cpuSeconds = (ownTicks() - own) / TICKS_PER_SECOND
-    return { seconds, cpuSeconds, foreignCores: ((busyTicks() - busy) / TICKS_PER_SECOND - cpuSeconds) / seconds }
+    return { seconds, cpuSeconds, otherCores: ((busyTicks() - busy) / TICKS_PER_SECOND - cpuSeconds) / seconds }
   }
 }
 
 /** Waits until other processes are idle for two seconds, or until the timeout. @returns whether they were */
-export async function waitForIdleMachine(foreignCores: number, timeoutMs: number): Promise<boolean> {
+export async function waitForIdleMachine(otherCores: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     const read = stopwatch()
     await pause(2000)
-    if (!(read().foreignCores > foreignCores)) return true
+    if (!(read().otherCores > otherCores)) return true
     if (Date.now() > deadline) return false
   }
 }

@@ -9,7 +9,7 @@ export interface Row {
   ratio: number | null
   goal: string
   /** null = measured for information, without a goal. */
-  met: boolean | null
+  goalMet: boolean | null
 }
 
 export interface BenchOptions {
@@ -39,19 +39,19 @@ export function ratioRow(
     baseline: unit(baseline),
     ratio,
     goal: limit === null ? '–' : `≤ ${limit} ×`,
-    met: limit === null ? null : ratio <= limit,
+    goalMet: limit === null ? null : ratio <= limit,
   }
 }
 
 export function tableCells(row: Row): string[] {
-  const verdict = row.met === null ? '–' : row.met ? 'ok' : 'short'
+  const result = row.goalMet === null ? '–' : row.goalMet ? 'ok' : 'short'
   return [
     row.name,
     row.ours,
     row.baseline,
     row.ratio === null ? '–' : row.ratio.toFixed(row.ratio < 0.1 ? 3 : 2),
     row.goal,
-    verdict,
+    result,
   ]
 }
 

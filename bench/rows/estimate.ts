@@ -59,16 +59,16 @@ export async function estimate({ note }: BenchOptions): Promise<Row[]> {
     const { predicted, plan } = (dry.status as PublicStatus & { estimate: Estimate }).estimate
     const read = stopwatch()
     const { status } = await followJob(client, await client.create(body))
-    const stretch = read()
+    const usage = read()
     for (const [index, output] of status.outputs.entries())
       bytes.push({ measured: output.size, predicted: plan.outputs[index]!.output_bytes! })
-    cpu.push({ measured: stretch.cpuSeconds, predicted: predicted.cpu_seconds! })
-    wall.push({ measured: stretch.seconds, predicted: predicted.wall_seconds! })
+    cpu.push({ measured: usage.cpuSeconds, predicted: predicted.cpu_seconds! })
+    wall.push({ measured: usage.seconds, predicted: predicted.wall_seconds! })
     note(
       `${sample.name}: bytes ${status.outputs.map((output, index) => ratio(output.size, plan.outputs[index]!.output_bytes!)).join(' ')}, ` +
-        `CPU ${stretch.cpuSeconds.toFixed(1)} s (${ratio(stretch.cpuSeconds, predicted.cpu_seconds!)}), ` +
-        `wall ${stretch.seconds.toFixed(1)} s (${ratio(stretch.seconds, predicted.wall_seconds!)}), ` +
-        `others kept ${stretch.foreignCores.toFixed(1)} cores busy`,
+        `CPU ${usage.cpuSeconds.toFixed(1)} s (${ratio(usage.cpuSeconds, predicted.cpu_seconds!)}), ` +
+        `wall ${usage.seconds.toFixed(1)} s (${ratio(usage.seconds, predicted.wall_seconds!)}), ` +
+        `others kept ${usage.otherCores.toFixed(1)} cores busy`,
     )
   }
   return [row('bytes of an output', bytes), row('CPU time of a job', cpu), row('wall time of a job', wall)]
@@ -86,7 +86,7 @@ function row(what: string, pairs: readonly Pair[]): Row {
     baseline: 'likely = 1',
     ratio: median(ratios),
     goal: 'low to high',
-    met: pairs.every(({ measured, predicted }) => measured >= predicted.low && measured <= predicted.high),
+    goalMet: pairs.every(({ measured, predicted }) => measured >= predicted.low && measured <= predicted.high),
   }
 }
 

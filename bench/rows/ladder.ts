@@ -67,10 +67,10 @@ export async function ladder({ runs, busy, note }: BenchOptions): Promise<Row[]>
       note,
       ours: async () => {
         const read = stopwatch()
-        const parts = measureCpuByProcess(service.pids)
+        const cpuByProcess = measureCpuByProcess(service.pids)
         const job = await followJob(client, await client.create(order(input)))
         status = job.status
-        return { stretch: read(), parts: parts(), note: job.phases }
+        return { usage: read(), cpuByProcess: cpuByProcess(), note: job.phases }
       },
       baselines: [
         {

@@ -29,7 +29,7 @@ const ms = (value: number): string => `${value.toFixed(2)} ms`
 
 type Routes = Record<'read' | 'read queued' | 'create', Route> & Record<string, Route>
 type Route = Pick<LoadOptions, 'method' | 'targets' | 'body' | 'expected'>
-type Measured = LoadResult & { rate: number; cpuMs: Record<Side, number>; foreignCores: number }
+type Measured = LoadResult & { rate: number; cpuMs: Record<Side, number>; otherCores: number }
 /** node: this process, which contains the reverse proxy. */
 const sides = ['generator', 'runtime', 'node'] as const
 type Side = (typeof sides)[number]
@@ -56,7 +56,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
         ...outcome,
         rate: count / outcome.seconds,
         cpuMs: cpuMs as Measured['cpuMs'],
-        foreignCores: read().foreignCores,
+        otherCores: read().otherCores,
       }
     }
     const routes = await prepare(worker)
@@ -95,7 +95,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
         const measured = await run(route, { rate }, STAGE_SECONDS)
         created.push(...measured.created)
         note(tell(`${name} ${rate}/s`, [measured]))
-        disturbed ||= measured.foreignCores > FOREIGN_CORES
+        disturbed ||= measured.otherCores > FOREIGN_CORES
         const good = quantile(measured.latencies, 0.99) <= goal.p99Ms && Object.keys(measured.failures).length === 0
         if (!good) continue
         best = rate
@@ -110,7 +110,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
           baseline: `${median(layers.get('empty')?.map(({ rate }) => rate) ?? []).toFixed(0)}/s (empty)`,
           ratio: null,
           goal: `${goal.rate}/s`,
-          met: best === goal.rate,
+          goalMet: best === goal.rate,
         })
     }
     rows.push(await lost(worker.origin, created, note))
@@ -181,7 +181,7 @@ async function lost(origin: string, created: LoadResult['created'], note: (line:
     baseline: '–',
     ratio: null,
     goal: '0',
-    met: created.length > 0 && wrong.length === 0 && new Set(created.map(({ id }) => id)).size === created.length,
+    goalMet: created.length > 0 && wrong.length === 0 && new Set(created.map(({ id }) => id)).size === created.length,
   }
 }
 
@@ -194,7 +194,7 @@ function tell(name: string, all: readonly Measured[]): string {
   const of = (read: (one: Measured) => number): number => median(all.map(read))
   const cpu = sides.map((side) => of(({ cpuMs }) => cpuMs[side]).toFixed(2)).join(' ')
   const [p50, p99] = [0.5, 0.99].map((share) => of(({ latencies }) => quantile(latencies, share)))
-  return `${name.padEnd(28)} ${of(({ rate }) => rate).toFixed(0)}/s  p50 ${p50?.toFixed(0)}  p99 ${p99?.toFixed(0)} ms  ${cpu}; ${of(({ foreignCores }) => foreignCores).toFixed(2)}`
+  return `${name.padEnd(28)} ${of(({ rate }) => rate).toFixed(0)}/s  p50 ${p50?.toFixed(0)}  p99 ${p99?.toFixed(0)} ms  ${cpu}; ${of(({ otherCores }) => otherCores).toFixed(2)}`
 }
 
 /** CPU time of each process since its start, in ms. proc(5): fields 14 and 15, in ticks of 10 ms. */

@@ -62,21 +62,21 @@ export async function segmented({ runs, busy, note }: BenchOptions): Promise<Row
       busy,
       note,
       ours: async () => {
-        const scratch = watchDirectory(join(service.scratch, 'state', 'work'))
+        const workDir = watchDirectory(join(service.workDir, 'state', 'work'))
         const read = stopwatch()
-        const parts = measureCpuByProcess(service.pids)
+        const cpuByProcess = measureCpuByProcess(service.pids)
         const created = await client.create(order(input))
         const first = await firstStored(client, created)
         const job = await followJob(client, created)
-        const stretch = read()
-        const used = parts()
-        const peak = await scratch.stop()
+        const usage = read()
+        const used = cpuByProcess()
+        const peak = await workDir.stop()
         firsts.push(first)
         peaks.push(peak)
         produced = job.status.outputs.reduce((sum, { segments }) => sum + (segments?.bytes ?? 0), 0)
         return {
-          stretch,
-          parts: used,
+          usage,
+          cpuByProcess: used,
           note: `first segment ${first.toFixed(2)} s after the claim, scratch ${mb(peak)}; ${job.phases}`,
         }
       },
@@ -108,7 +108,7 @@ export async function segmented({ runs, busy, note }: BenchOptions): Promise<Row
 const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
 function plain(name: string, ours: string): Row {
-  return { name, ours, baseline: '–', ratio: null, goal: '–', met: null }
+  return { name, ours, baseline: '–', ratio: null, goal: '–', goalMet: null }
 }
 
 /** Seconds from the claim of the task until its first object was stored. */

@@ -22,17 +22,17 @@ export interface BenchWorker extends AsyncDisposable {
 }
 
 export async function startBenchWorker(): Promise<BenchWorker> {
-  const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-bench-api-'))
+  const workDir = await mkdtemp(join(tmpdir(), 'splicepoint-bench-api-'))
   const quiet = {
     CI: '1',
     NO_COLOR: '1',
     CLOUDFLARE_CF_FETCH_ENABLED: 'false',
     WRANGLER_SEND_METRICS: 'false',
     WRANGLER_HIDE_BANNER: 'true',
-    WRANGLER_LOG_PATH: join(scratch, 'log'),
+    WRANGLER_LOG_PATH: join(workDir, 'log'),
   }
   Object.assign(process.env, quiet)
-  const state = await openStateDirectory(scratch)
+  const state = await openStateDirectory(workDir)
   await applyMigrations(state.path, { ...(process.env as Record<string, string>) })
   await buildWeb()
   const [apiKey, adminKey] = ['bench', randomBytes(32).toString('base64url')]
@@ -62,7 +62,7 @@ export async function startBenchWorker(): Promise<BenchWorker> {
     async [Symbol.asyncDispose]() {
       await front.close()
       await runtime.dispose()
-      await rm(scratch, { recursive: true, force: true, maxRetries: 3 })
+      await rm(workDir, { recursive: true, force: true, maxRetries: 3 })
     },
   }
 }

@@ -19,14 +19,14 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container is cancelled', () => 
 
   const expectCancelled = async (id: number, what: string): Promise<void> => {
     const begun = performance.now()
-    const response = await fixture.lab.cancel(id)
+    const response = await fixture.service.cancel(id)
     await recordTiming(`answer to a cancel: ${what}`, performance.now() - begun)
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
-    expect(await fixture.lab.status(id)).toMatchObject({ state: 'cancelled', job_completed: true, outputs: [] })
+    expect(await fixture.service.status(id)).toMatchObject({ state: 'cancelled', job_completed: true, outputs: [] })
   }
   it('while its container starts', async () => {
     const id = await fixture.create()
-    await waitFor('a start', async () => (await fixture.lab.status(id))?.phase !== 'queued')
+    await waitFor('a start', async () => (await fixture.service.status(id))?.phase !== 'queued')
     await expectCancelled(id, 'starting')
     expect(await fixture.expectNextJobs(1)).toEqual([FIRST_ATTEMPT])
   })
@@ -39,7 +39,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container is cancelled', () => 
   })
 
   it('while it runs', async () => {
-    const { id, box: container } = await fixture.startJob()
+    const { id, container } = await fixture.startJob()
     await expectCancelled(id, 'running')
     // Its encoder ends although its source still holds the next bytes back.
     await waitFor('the transcoder to be idle or gone', async () => (await container.health())?.state !== 'busy')
@@ -48,12 +48,12 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container is cancelled', () => 
   })
 
   it('while its container is frozen', async () => {
-    const { id, box } = await fixture.startJob()
-    await box.freeze()
+    const { id, container } = await fixture.startJob()
+    await container.freeze()
     await expectCancelled(id, 'frozen')
     fixture.resumeSource()
     expect(await fixture.expectNextJobs(1)).toEqual([FIRST_ATTEMPT])
-    expect(await box.state()).toBeNull()
+    expect(await container.state()).toBeNull()
   })
 
   it('while it waits for a slot', async () => {

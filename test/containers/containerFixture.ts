@@ -26,89 +26,93 @@ export interface AttemptSummary {
 export const FIRST_ATTEMPT: AttemptSummary = { made: 1, lost: [] }
 
 export class ContainerFixture {
-  readonly lab: DeployedService
+  readonly service: DeployedService
   /** Jobs of this source run until `resumeSource`. */
-  readonly held: PausableFileServer
+  readonly pausableSource: PausableFileServer
   #isHolding = false
-  readonly flowing: PausableFileServer
-  readonly space: Awaited<ReturnType<typeof tempDirectory>>
-  private constructor(made: Pick<ContainerFixture, 'lab' | 'held' | 'flowing' | 'space'>) {
-    this.lab = made.lab
-    this.held = made.held
-    this.flowing = made.flowing
-    this.space = made.space
+  readonly freeSource: PausableFileServer
+  readonly tempDir: Awaited<ReturnType<typeof tempDirectory>>
+  private constructor(made: Pick<ContainerFixture, 'service' | 'pausableSource' | 'freeSource' | 'tempDir'>) {
+    this.service = made.service
+    this.pausableSource = made.pausableSource
+    this.freeSource = made.freeSource
+    this.tempDir = made.tempDir
   }
 
   static async open(slots: number, vars: Record<string, string> = {}): Promise<ContainerFixture> {
     const version = await selectDockerEngine()
-    const space = await tempDirectory()
-    const clip = await makeClip(space.file('clip.mp4'), {
+    const tempDir = await tempDirectory()
+    const clip = await makeClip(tempDir.file('clip.mp4'), {
       seconds: 8,
       // No captions in this codec: the first process to read the held part is the encoder.
       flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
     })
-    const held = await PausableFileServer.start(clip)
-    const flowing = await PausableFileServer.start(clip)
+    const pausableSource = await PausableFileServer.start(clip)
+    const freeSource = await PausableFileServer.start(clip)
     const begun = performance.now()
-    const lab = await DeployedService.start({ allowPrivateHosts: `${held.host},${flowing.host}`, slots, vars })
+    const service = await DeployedService.start({
+      allowPrivateHosts: `${pausableSource.host},${freeSource.host}`,
+      slots,
+      vars,
+    })
     console.log(`Docker ${version}; wrangler dev ready after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
-    return new ContainerFixture({ lab, held, flowing, space })
+    return new ContainerFixture({ service, pausableSource, freeSource, tempDir })
   }
 
   /** A small job. */
-  create(source: PausableFileServer = this.flowing, change: object = {}): Promise<number> {
-    return this.lab.create(jobRequest(source.url, 'http', change))
+  create(source: PausableFileServer = this.freeSource, change: object = {}): Promise<number> {
+    return this.service.create(jobRequest(source.url, 'http', change))
   }
 
   pauseSource(): void {
-    if (!this.#isHolding) this.held.pauseAt(HELD_AT)
+    if (!this.#isHolding) this.pausableSource.pauseAt(HELD_AT)
     this.#isHolding = true
   }
 
   /** All held jobs continue. */
   resumeSource(): void {
-    this.held.resume()
+    this.pausableSource.resume()
     this.#isHolding = false
   }
 
   /** A job whose source is held back after its middle, and the container in which it runs. */
-  async startJob(): Promise<{ id: number; box: Container }> {
-    const before = new Set((await this.lab.busyContainers()).map(({ id }) => id))
+  async startJob(): Promise<{ id: number; container: Container }> {
+    const before = new Set((await this.service.busyContainers()).map(({ id }) => id))
     this.pauseSource()
-    const id = await this.create(this.held)
-    await this.lab.waitForEncoding(id)
-    const [runningContainer] = (await this.lab.busyContainers()).filter((each) => !before.has(each.id))
+    const id = await this.create(this.pausableSource)
+    await this.service.waitForEncoding(id)
+    const [runningContainer] = (await this.service.busyContainers()).filter((each) => !before.has(each.id))
     if (runningContainer === undefined) throw new Error(`no container runs job ${id}`)
-    return { id, box: runningContainer }
+    return { id, container: runningContainer }
   }
 
   /** A new container, found by asking Docker and not the service. */
   waitForOtherContainer(known: readonly Container[]): Promise<Container> {
     const find = async (): Promise<Container | null> => {
-      const boxes = await this.lab.containers()
-      return boxes.find((each) => known.every((old) => old.id !== each.id)) ?? null
+      const containers = await this.service.containers()
+      return containers.find((each) => known.every((old) => old.id !== each.id)) ?? null
     }
     return waitFor('another container', find, 3 * MINUTE_MS)
   }
 
   /** A job whose container was frozen before its transcoder could call the task API: it does not start by itself. */
-  async startAndFreeze(): Promise<{ id: number; box: Container }> {
+  async startAndFreeze(): Promise<{ id: number; container: Container }> {
     for (;;) {
-      const before = await this.lab.containers()
+      const before = await this.service.containers()
       this.pauseSource()
-      const id = await this.create(this.held)
-      const box = await this.waitForOtherContainer(before)
-      await box.freeze()
-      const begun = (await this.lab.events(id)).some(({ type }) => type === 'attempt.started')
-      if (!begun) return { id, box }
+      const id = await this.create(this.pausableSource)
+      const container = await this.waitForOtherContainer(before)
+      await container.freeze()
+      const begun = (await this.service.events(id)).some(({ type }) => type === 'attempt.started')
+      if (!begun) return { id, container }
       // The transcoder was faster: try again.
-      await this.lab.cancel(id)
+      await this.service.cancel(id)
     }
   }
 
   /** The job succeeded, and everything that it lists exists, byte for byte as reported. */
   async expectComplete(id: number): Promise<PublicStatus> {
-    const status = await this.lab.waitForEnd(id, END_MS)
+    const status = await this.service.waitForEnd(id, END_MS)
     assert.equal(status.state, 'ready', `${JSON.stringify(status.error)}\n${await this.timelineText(id)}`)
     assert(status.outputs.length > 0)
     for (const { url, size, sha256 } of status.outputs) assert.deepEqual(await fingerprint(url!), { size, sha256 })
@@ -138,7 +142,7 @@ export class ContainerFixture {
   }
 
   async attemptSummary(id: number): Promise<AttemptSummary> {
-    const events = await this.lab.events(id)
+    const events = await this.service.events(id)
     return {
       made: events.findLast(({ type }) => type === 'job.completed')?.attempt ?? null,
       lost: events.filter(({ type }) => type === 'attempt.lost').map(({ attempt }) => attempt!),
@@ -147,7 +151,7 @@ export class ContainerFixture {
 
   /** Milliseconds since 1970 of the first event of this type of a job. */
   async eventTime(id: number, type: string, attempt?: number): Promise<number> {
-    const events = await this.lab.events(id)
+    const events = await this.service.events(id)
     const found = events.find((event) => event.type === type && (attempt === undefined || event.attempt === attempt))
     if (!found) throw new Error(`job ${id} has no ${type}: ${await this.timelineText(id)}`)
     return Date.parse(found.at)
@@ -155,7 +159,7 @@ export class ContainerFixture {
 
   /** For the message of a failed test. */
   async timelineText(id: number): Promise<string> {
-    const events = await this.lab.events(id)
+    const events = await this.service.events(id)
     return events
       .map(({ at, type, attempt, slot, error }) => `${at} ${type} ${attempt} ${slot} ${error?.message ?? ''}`)
       .join('\n')
@@ -167,9 +171,9 @@ export class ContainerFixture {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.lab[Symbol.asyncDispose]()
-    for (const media of [this.held, this.flowing]) await media[Symbol.asyncDispose]()
-    await this.space[Symbol.asyncDispose]()
+    await this.service[Symbol.asyncDispose]()
+    for (const media of [this.pausableSource, this.freeSource]) await media[Symbol.asyncDispose]()
+    await this.tempDir[Symbol.asyncDispose]()
   }
 }
 

@@ -110,9 +110,9 @@ export class DeployedService extends TestClient {
 
   /** The containers that run an attempt. */
   busyContainers(): Promise<Container[]> {
-    return this.containers().then(async (boxes) => {
-      const states = await Promise.all(boxes.map((box) => box.health()))
-      return boxes.filter((_box, index) => states[index]?.state === 'busy')
+    return this.containers().then(async (containers) => {
+      const states = await Promise.all(containers.map((container) => container.health()))
+      return containers.filter((_box, index) => states[index]?.state === 'busy')
     })
   }
 

@@ -33,30 +33,30 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
   })
 
   it('runs in a new container and does not count a lost attempt for the previous job on its slot', async () => {
-    const { id: other, box: occupied } = await fixture.startJob()
-    const boxes = new Set([occupied.id])
+    const { id: other, container: occupied } = await fixture.startJob()
+    const containers = new Set([occupied.id])
     // The other slot is the only free one.
     for (let k = 1; k <= 3; k++) {
       const id = await fixture.create()
       await fixture.expectComplete(id)
       expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual(FIRST_ATTEMPT)
       if (k > 1) await fixture.recordStartTime('start of a job behind another on its slot', id)
-      const [container] = (await fixture.lab.containers()).filter((each) => each.id !== occupied.id)
-      boxes.add(container!.id)
+      const [container] = (await fixture.service.containers()).filter((each) => each.id !== occupied.id)
+      containers.add(container!.id)
     }
-    expect(boxes.size).toBe(4)
+    expect(containers.size).toBe(4)
     fixture.resumeSource()
     await fixture.expectComplete(other)
     expect(await fixture.attemptSummary(other)).toEqual(FIRST_ATTEMPT)
   })
 
   it('runs in parallel with another job, and a third job waits in the queue', async () => {
-    const { id: first, box } = await fixture.startJob()
-    const { id: second, box: beside } = await fixture.startJob()
-    expect(beside.id).not.toBe(box.id)
+    const { id: first, container } = await fixture.startJob()
+    const { id: second, container: beside } = await fixture.startJob()
+    expect(beside.id).not.toBe(container.id)
     const third = await fixture.create()
-    expect(await fixture.lab.status(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
-    expect(await fixture.lab.containers()).toHaveLength(2)
+    expect(await fixture.service.status(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
+    expect(await fixture.service.containers()).toHaveLength(2)
     fixture.resumeSource()
     for (const id of [first, second, third]) {
       await fixture.expectComplete(id)
@@ -65,13 +65,13 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
   })
 
   it('as a dry run returns an estimate and writes no output', async () => {
-    const response = await fixture.lab.call('/api/v0/job?dry_run=true', {
+    const response = await fixture.service.call('/api/v0/job?dry_run=true', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(jobRequest(fixture.flowing.url, 'http')),
+      body: JSON.stringify(jobRequest(fixture.freeSource.url, 'http')),
     })
     const { _auto_generated_id_: id } = (await response.json()) as { _auto_generated_id_: number }
-    const status = await fixture.lab.waitForEnd(id)
+    const status = await fixture.service.waitForEnd(id)
     expect(status).toMatchObject({ state: 'ready', error: null, outputs: [], dry_run: true })
     const estimate = status.estimate as Estimate
     expect(estimate.probe.duration_seconds).toBeCloseTo(8, 1)
@@ -80,7 +80,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
   })
 
   it('stores HLS and DASH; every object has the reported SHA-256', async () => {
-    const id = await fixture.create(fixture.flowing, {
+    const id = await fixture.create(fixture.freeSource, {
       bucket_output_path: 'show',
       segment_length: 2,
       gop_length: 1,
@@ -100,13 +100,13 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
 
   it('stores a file of several parts', async () => {
     // Noise does not compress: the file gets as many bytes as requested.
-    const source = fixture.space.file('noise.mp4')
+    const source = fixture.tempDir.file('noise.mp4')
     await ffmpeg([
       ...['-f', 'lavfi', '-i', 'color=gray:s=1280x720:r=25:d=10,noise=alls=100:allf=t'],
       ...['-c:v', 'mpeg4', '-q:v', '31', source],
     ])
-    const input = await fixture.lab.upload(source)
-    const id = await fixture.lab.create(
+    const input = await fixture.service.upload(source)
+    const id = await fixture.service.create(
       jobRequest(input, 'file-upload', {
         videoProfiles: [{ output: 'large.mp4', width: 1280, height: 720, video_bitrate: 40_000 }],
         audioProfiles: [],
@@ -118,7 +118,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
   })
 
   it('can reach only the task API from its container', async () => {
-    const { id, box } = await fixture.startJob()
+    const { id, container } = await fixture.startJob()
     // Listens on every address of this machine, including its bridge to the containers.
     let met = 0
     const listener = createServer((socket) => {
@@ -134,7 +134,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
     )
     expect(own).toContain(bridge)
     const ask = (url: string): Promise<string> =>
-      box.node(
+      container.node(
         `try { const r = await fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(20_000) }); console.log(r.status) }
          catch (error) { console.log('nothing', error.cause?.code ?? error.name) }`,
       )
@@ -152,7 +152,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
       'http://169.254.169.254/',
       // Any other host name is unreachable, whatever address it is sent to.
       'http://other.splicepoint.internal/',
-      fixture.lab.base,
+      fixture.service.base,
     ]
     for (const url of others) expect(await ask(url), url).toMatch(/^nothing/)
     expect(met).toBe(0)
@@ -171,7 +171,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
     const since = await fixture.eventTime(id, 'job.completed')
     await waitFor(
       'every container to be gone',
-      async () => (await fixture.lab.containers()).length === 0,
+      async () => (await fixture.service.containers()).length === 0,
       4 * MINUTE_MS,
     )
     await recordTiming('idle container gone', Date.now() - since)

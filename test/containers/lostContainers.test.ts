@@ -24,7 +24,7 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
    * have detected the loss. Then the job continues, and its end is checked.
    */
   const noticed = async (id: number, what: string, harm: () => Promise<unknown>): Promise<AttemptSummary> => {
-    const before = await fixture.lab.containers()
+    const before = await fixture.service.containers()
     const since = Date.now()
     await harm()
     await fixture.waitForOtherContainer(before)
@@ -38,17 +38,17 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
     return fixture.attemptSummary(id)
   }
   it('that is killed is detected without any client request', async () => {
-    const { id, box: runningContainer } = await fixture.startJob()
+    const { id, container: runningContainer } = await fixture.startJob()
     expect(await noticed(id, 'docker kill', () => runningContainer.signal('SIGKILL'))).toEqual(SECOND)
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
   it('that is frozen is detected without any client request, and its slot gets a new container', async () => {
-    const { id, box } = await fixture.startJob()
-    expect(await noticed(id, 'docker pause', () => box.freeze())).toEqual(SECOND)
+    const { id, container } = await fixture.startJob()
+    expect(await noticed(id, 'docker pause', () => container.freeze())).toEqual(SECOND)
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
     // No frozen container remains: it would block a slot and cost money.
-    await waitFor('the frozen container to be gone', async () => (await box.state()) === null, 3 * MINUTE_MS)
+    await waitFor('the frozen container to be gone', async () => (await container.state()) === null, 3 * MINUTE_MS)
   })
 
   it('that is frozen before it answers is given back, and the start does not count as a lost attempt', async () => {
@@ -61,13 +61,13 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
   })
 
   it('that loses its connection to the Worker is detected without any client request', async () => {
-    const { id, box } = await fixture.startJob()
-    const before = await fixture.lab.containers()
+    const { id, container } = await fixture.startJob()
+    const before = await fixture.service.containers()
     const since = Date.now()
-    await box.disconnect()
+    await container.disconnect()
     await fixture.waitForOtherContainer(before)
     // The next attempt may use the same slot, and so the same network.
-    await box.reconnect()
+    await container.reconnect()
     fixture.resumeSource()
     await fixture.expectComplete(id)
     expect((await fixture.attemptSummary(id)).lost, await fixture.timelineText(id)).toEqual([1])
@@ -76,27 +76,27 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
   })
 
   it('that runs out of memory loses its attempt and no other', async () => {
-    const { id, box } = await fixture.startJob()
-    expect(await noticed(id, 'out of memory', () => runOut(box))).toEqual(SECOND)
+    const { id, container } = await fixture.startJob()
+    expect(await noticed(id, 'out of memory', () => runOut(container))).toEqual(SECOND)
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
   it('that gets SIGTERM finishes a nearly complete attempt and accepts no further task', async () => {
-    const { id, box } = await fixture.startJob()
-    await box.signal('SIGTERM')
-    await waitFor('it to say so', async () => (await box.health())?.state === 'draining')
+    const { id, container } = await fixture.startJob()
+    await container.signal('SIGTERM')
+    await waitFor('it to say so', async () => (await container.health())?.state === 'draining')
     fixture.resumeSource()
     await fixture.expectComplete(id)
     expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual(FIRST_ATTEMPT)
-    await waitFor('it to end', async () => (await box.state())?.Status !== 'running')
+    await waitFor('it to end', async () => (await container.state())?.Status !== 'running')
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 
   it('that gets SIGTERM returns an attempt it cannot finish, and this does not count as a lost attempt', async () => {
-    const { id, box } = await fixture.startJob()
-    const before = await fixture.lab.containers()
+    const { id, container } = await fixture.startJob()
+    const before = await fixture.service.containers()
     const since = Date.now()
-    await box.signal('SIGTERM')
+    await container.signal('SIGTERM')
     await fixture.waitForOtherContainer(before)
     fixture.resumeSource()
     await fixture.expectComplete(id)
@@ -110,10 +110,10 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
  * The kernel kills the transcoder itself, not the first process of the container and not the process that uses up the
  * memory.
  */
-async function runOut(box: Container): Promise<void> {
+async function runOut(container: Container): Promise<void> {
   const worst =
     'for p in /proc/[0-9]*; do case $(tr "\\0" " " < $p/cmdline) in *node*transcoder/main.ts*) echo 1000 > $p/oom_score_adj;; esac; done'
-  await docker('exec', '--user', 'root', box.id, '/bin/sh', '-c', worst)
-  await docker('update', '--memory', '300m', '--memory-swap', '300m', box.id)
-  await box.node('const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))').catch(() => undefined)
+  await docker('exec', '--user', 'root', container.id, '/bin/sh', '-c', worst)
+  await docker('update', '--memory', '300m', '--memory-swap', '300m', container.id)
+  await container.node('const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))').catch(() => undefined)
 }

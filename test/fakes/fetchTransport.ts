@@ -1,6 +1,6 @@
 // In charge of: calling a strict in-memory server directly, instead of over the network.
 // Not in charge of: its answers.
-import { bytesOf, type FakeAnswer, type FakeRequest } from './s3.ts'
+import { bytesOf, type FakeAnswer, type FakeRequest } from './objectServer.ts'
 
 export type RequestHandler = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
 
@@ -14,9 +14,12 @@ export function fetchFrom(handle: RequestHandler): (url: string | URL, init?: Re
     if (body.length > 0 || request.method === 'POST') headers.set('content-length', String(body.length))
     const answer = await handle({ method: request.method, target: pathname + search, headers, body })
     const bytes = bytesOf(answer.body)
-    const told = new Headers(answer.headers)
-    if (!told.has('content-length')) told.set('content-length', String(bytes.length))
+    const answerHeaders = new Headers(answer.headers)
+    if (!answerHeaders.has('content-length')) answerHeaders.set('content-length', String(bytes.length))
     const empty = request.method === 'HEAD' || answer.status === 204
-    return new Response(empty ? null : new Blob([bytes.slice()]).stream(), { status: answer.status, headers: told })
+    return new Response(empty ? null : new Blob([bytes.slice()]).stream(), {
+      status: answer.status,
+      headers: answerHeaders,
+    })
   }
 }

@@ -3,7 +3,8 @@
 // test/node/harness/fakeStores.test.ts.
 // Not in charge of: the XML API itself, which is that of S3 (s3.ts).
 import { randomUUID, type webcrypto } from 'node:crypto'
-import type { S3Account, FakeAnswer, FakeRequest, FakeS3Options } from './s3.ts'
+import type { FakeAnswer, FakeRequest } from './objectServer.ts'
+import type { S3Account, FakeS3Options } from './s3.ts'
 import { FakeS3 } from './s3.ts'
 
 export interface GoogleAccount {
@@ -28,18 +29,18 @@ const SCOPES = [
 ]
 
 export class FakeGoogle {
-  readonly manner: FakeGoogleOptions
+  readonly options: FakeGoogleOptions
   readonly store: FakeS3
   /** Issued tokens, with the expiry of each. */
   readonly tokens = new Map<string, number>()
-  constructor(manner: FakeGoogleOptions) {
-    this.manner = manner
+  constructor(options: FakeGoogleOptions) {
+    this.options = options
     this.store = new FakeS3({
-      accounts: manner.pairs ?? [],
-      buckets: [manner.bucket],
+      accounts: options.pairs ?? [],
+      buckets: [options.bucket],
       region: 'auto',
       noMultiDelete: true,
-      ...(manner.now ? { now: manner.now } : {}),
+      ...(options.now ? { now: options.now } : {}),
       authenticate: (request) => this.#bearer(request),
     } satisfies FakeS3Options)
   }
@@ -54,7 +55,7 @@ export class FakeGoogle {
   }
 
   get #now(): number {
-    return (this.manner.now ?? Date.now)()
+    return (this.options.now ?? Date.now)()
   }
 
   /** null = no Bearer token; undefined = the token is unknown. */
@@ -72,8 +73,8 @@ export class FakeGoogle {
     if (!typed || form.get('grant_type') !== grant) return refuse('unsupported_grant_type', 'Invalid grant_type')
     const [head = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.')
     const header = parse(head)
-    const said = parse(claims)
-    const account = this.manner.accounts.find(({ email }) => email === said['iss'])
+    const payload = parse(claims)
+    const account = this.options.accounts.find(({ email }) => email === payload['iss'])
     if (!account) return refuse('invalid_grant', 'Invalid grant: account not found')
     const text = new TextEncoder().encode(`${head}.${claims}`)
     const valid =
@@ -81,17 +82,18 @@ export class FakeGoogle {
       (header['kid'] === undefined || header['kid'] === account.keyId) &&
       (await crypto.subtle.verify('RSASSA-PKCS1-v1_5', account.publicKey, Buffer.from(signature, 'base64url'), text))
     if (!valid) return refuse('invalid_grant', `Invalid JWT Signature. ${form.get('assertion')}`)
-    if (said['aud'] !== 'https://oauth2.googleapis.com/token') return refuse('invalid_grant', 'Invalid JWT: audience')
-    const [issued, ends, now] = [Number(said['iat']), Number(said['exp']), this.#now / 1000]
+    if (payload['aud'] !== 'https://oauth2.googleapis.com/token')
+      return refuse('invalid_grant', 'Invalid JWT: audience')
+    const [issued, ends, now] = [Number(payload['iat']), Number(payload['exp']), this.#now / 1000]
     if (!(issued <= now + 10 && issued > now - 3600 && ends > now && ends - issued <= 3600)) {
       const why =
         'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check iat and exp.'
       return refuse('invalid_grant', why)
     }
-    const scopes = (typeof said['scope'] === 'string' ? said['scope'] : '').split(' ')
+    const scopes = (typeof payload['scope'] === 'string' ? payload['scope'] : '').split(' ')
     if (!scopes.some((scope) => SCOPES.includes(scope))) return refuse('invalid_scope', 'Invalid OAuth scope')
     const token = `ya29.${randomUUID()}`
-    const seconds = this.manner.seconds ?? 3599
+    const seconds = this.options.seconds ?? 3599
     this.tokens.set(token, this.#now + seconds * 1000)
     return json(200, { access_token: token, expires_in: seconds, token_type: 'Bearer' })
   }

@@ -3,7 +3,7 @@
 // Oracle's own SDK by test/node/harness/fakeStores.test.ts.
 // Not in charge of: HTTP transport (fetchTransport.ts, httpServer.ts).
 import { createHash, randomUUID, type webcrypto } from 'node:crypto'
-import type { FakeAnswer, FakeRequest } from './s3.ts'
+import { readObject, Refused, type FakeAnswer, type FakeRequest, type StoredObject } from './objectServer.ts'
 
 export interface FakeOracleOptions {
   namespace: string
@@ -19,44 +19,27 @@ export interface FakeOracleOptions {
   denied?: readonly string[]
 }
 
-interface Stored {
-  bytes: Uint8Array
-  etag: string
-  type: string
-  /** Cache-Control as it was sent; returned with the object. */
-  cache?: string | undefined
-}
-
 interface Upload {
   object: string
   type: string
   cache: string | undefined
-  parts: Map<number, Stored>
+  parts: Map<number, StoredObject>
 }
 
+const READ_ERRORS = { missing: 'ObjectNotFound', condition: 'IfMatchFailed' }
 const SKEW_MS = 5 * 60_000
 
-class Refused extends Error {
-  readonly status: number
-  readonly code: string
-  constructor(status: number, code: string) {
-    super(code)
-    this.status = status
-    this.code = code
-  }
-}
-
 export class FakeOracle {
-  readonly manner: FakeOracleOptions
-  readonly objects = new Map<string, Stored>()
+  readonly options: FakeOracleOptions
+  readonly objects = new Map<string, StoredObject>()
   readonly uploads = new Map<string, Upload>()
   /** Every request that passed the checks, as `PutObject key`. */
   readonly log: string[] = []
   /** Number of announced bytes that answers to GetObject leave out. */
-  cutShort = 0
+  missingBytes = 0
   fault: (operation: string) => { status: number; code: string } | null = () => null
-  constructor(manner: FakeOracleOptions) {
-    this.manner = manner
+  constructor(options: FakeOracleOptions) {
+    this.options = options
   }
 
   put(key: string, bytes: Uint8Array, type = 'application/octet-stream', cache?: string): void {
@@ -64,7 +47,7 @@ export class FakeOracle {
   }
 
   readonly handle = async (request: FakeRequest): Promise<FakeAnswer> => {
-    const date = new Date((this.manner.now ?? Date.now)()).toUTCString()
+    const date = new Date((this.options.now ?? Date.now)()).toUTCString()
     try {
       await this.#authenticate(request)
       const answer = this.#answer(request)
@@ -82,25 +65,28 @@ export class FakeOracle {
   async #authenticate({ method, target, headers, body }: FakeRequest): Promise<void> {
     const unauthenticated = new Refused(401, 'NotAuthenticated')
     const claim = headers.get('authorization') ?? ''
-    const said = Object.fromEntries([...claim.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]))
-    const key = this.manner.keys.get(said['keyId'] ?? '')
-    if (!claim.startsWith('Signature version="1",') || said['algorithm'] !== 'rsa-sha256' || !key) throw unauthenticated
+    const parameters = Object.fromEntries(
+      [...claim.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+    )
+    const key = this.options.keys.get(parameters['keyId'] ?? '')
+    if (!claim.startsWith('Signature version="1",') || parameters['algorithm'] !== 'rsa-sha256' || !key)
+      throw unauthenticated
     // Names are compared in lower case: Oracle's own SDK capitalizes some.
-    const covered: string[] = (said['headers'] ?? '').toLowerCase().split(' ')
+    const covered: string[] = (parameters['headers'] ?? '').toLowerCase().split(' ')
     const dateName = covered.includes('x-date') ? 'x-date' : 'date'
-    const needed = ['(request-target)', 'host', dateName]
+    const required = ['(request-target)', 'host', dateName]
     // "For POST and PUT"; PutObject and UploadPart are exempt.
-    if (method === 'POST') needed.push('content-length', 'content-type', 'x-content-sha256')
-    if (needed.some((name) => !covered.includes(name))) throw unauthenticated
+    if (method === 'POST') required.push('content-length', 'content-type', 'x-content-sha256')
+    if (required.some((name) => !covered.includes(name))) throw unauthenticated
     const lines = covered.map((name: string) =>
       name === '(request-target)' ? `${name}: ${method.toLowerCase()} ${target}` : `${name}: ${headers.get(name)}`,
     )
-    const signature = Buffer.from(said['signature'] ?? '', 'base64')
+    const signature = Buffer.from(parameters['signature'] ?? '', 'base64')
     const text = new TextEncoder().encode(lines.join('\n'))
     if (!(await crypto.subtle.verify('RSASSA-PKCS1-v1_5', key, signature, text))) throw unauthenticated
     const date = Date.parse(headers.get(dateName) ?? '')
-    if (!(Math.abs((this.manner.now ?? Date.now)() - date) <= SKEW_MS)) throw unauthenticated
-    if (headers.get('host') !== this.manner.host) throw unauthenticated
+    if (!(Math.abs((this.options.now ?? Date.now)() - date) <= SKEW_MS)) throw unauthenticated
+    if (headers.get('host') !== this.options.host) throw unauthenticated
     if (covered.includes('content-length') && Number(headers.get('content-length')) !== body.length)
       throw unauthenticated
     const hash = headers.get('x-content-sha256')
@@ -118,20 +104,21 @@ export class FakeOracle {
     const name = last === undefined ? '' : decodeURIComponent(last)
     const operation = operationOf(request.method, kind!, name)
     this.log.push(`${operation} ${name}`)
-    if (namespace !== this.manner.namespace) throw new Refused(404, 'NamespaceNotFound')
-    if (bucket !== this.manner.bucket) throw new Refused(404, 'BucketNotFound')
-    if (this.manner.denied?.includes(operation)) throw new Refused(404, 'NotAuthorizedOrNotFound')
+    if (namespace !== this.options.namespace) throw new Refused(404, 'NamespaceNotFound')
+    if (bucket !== this.options.bucket) throw new Refused(404, 'BucketNotFound')
+    if (this.options.denied?.includes(operation)) throw new Refused(404, 'NotAuthorizedOrNotFound')
     const fault = this.fault(operation)
     if (fault) throw new Refused(fault.status, fault.code)
     return this.#do(operation, name, query, request)
   }
 
-  #do(operation: string, name: string, query: URLSearchParams, { headers, body }: FakeRequest): FakeAnswer {
+  #do(operation: string, name: string, query: URLSearchParams, request: FakeRequest): FakeAnswer {
+    const { headers, body } = request
     const done: FakeAnswer = { status: 204, headers: {}, body: '' }
     switch (operation) {
       case 'GetObject':
       case 'HeadObject':
-        return this.#read(name, headers, operation === 'HeadObject')
+        return readObject(this.objects.get(name), request, READ_ERRORS, this.missingBytes)
       case 'PutObject': {
         if (headers.get('content-length') === undefined) throw new Refused(411, 'LengthRequired')
         this.put(name, body, headers.get('content-type'), headers.get('cache-control'))
@@ -148,7 +135,7 @@ export class FakeOracle {
         if (!object) throw new Refused(400, 'InvalidParameter')
         const uploadId = randomUUID()
         this.uploads.set(uploadId, { object, type: contentType ?? 'application/octet-stream', cache, parts: new Map() })
-        return json({ namespace: this.manner.namespace, bucket: this.manner.bucket, object, uploadId })
+        return json({ namespace: this.options.namespace, bucket: this.options.bucket, object, uploadId })
       }
       case 'UploadPart': {
         if (headers.get('content-length') === undefined) throw new Refused(411, 'LengthRequired')
@@ -175,35 +162,8 @@ export class FakeOracle {
     return upload
   }
 
-  #read(name: string, headers: ReadonlyMap<string, string>, headOnly: boolean): FakeAnswer {
-    const found = this.objects.get(name)
-    if (!found) throw new Refused(404, 'ObjectNotFound')
-    const match = headers.get('if-match')
-    if (match !== undefined && match !== found.etag) throw new Refused(412, 'IfMatchFailed')
-    const size = found.bytes.length
-    const caching = found.cache === undefined ? {} : { 'cache-control': found.cache }
-    const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes', ...caching }
-    const range = headOnly ? null : /^bytes=(\d+)-(\d*)$/.exec(headers.get('range') ?? '')
-    if (!range) {
-      const content = headOnly ? '' : found.bytes.subarray(0, size - this.cutShort)
-      return { status: 200, headers: { ...told, 'content-length': String(size) }, body: content }
-    }
-    const first = Number(range[1])
-    const last = Math.min(range[2] ? Number(range[2]) : size - 1, size - 1)
-    if (first >= size) throw new Refused(416, 'InvalidRange')
-    return {
-      status: 206,
-      headers: {
-        ...told,
-        'content-range': `bytes ${first}-${last}/${size}`,
-        'content-length': String(last + 1 - first),
-      },
-      body: found.bytes.subarray(first, last + 1 - this.cutShort),
-    }
-  }
-
   #deleteMany(body: Uint8Array): FakeAnswer {
-    if (this.manner.noBatch) throw new Refused(404, 'NotAuthorizedOrNotFound')
+    if (this.options.noBatch) throw new Refused(404, 'NotAuthorizedOrNotFound')
     const { objects } = JSON.parse(new TextDecoder().decode(body)) as { objects: { objectName: string }[] }
     if (objects.length === 0 || objects.length > 1000) throw new Refused(400, 'InvalidParameter')
     const gone = objects.filter(({ objectName }) => !this.objects.delete(objectName))
@@ -222,7 +182,7 @@ export class FakeOracle {
     })
     const numbers = new Set(partsToCommit.map(({ partNum }) => partNum))
     if (parts.length === 0 || numbers.size !== parts.length) throw new Refused(400, 'InvalidUploadPart')
-    const short = parts.slice(0, -1).some(({ bytes }) => bytes.length < (this.manner.minPartBytes ?? 0))
+    const short = parts.slice(0, -1).some(({ bytes }) => bytes.length < (this.options.minPartBytes ?? 0))
     if (short) throw new Refused(400, 'InvalidUploadPart')
     this.put(name, Buffer.concat(parts.map(({ bytes }) => bytes)), upload.type, upload.cache)
     this.uploads.delete(id)

@@ -3,6 +3,8 @@
 // available, against a real server, which verifies this one.
 // Not in charge of: HTTP over a socket (s3Server.ts).
 import { createHash } from 'node:crypto'
+import { fetchFrom } from './fetchTransport.ts'
+import { readObject, Refused, type FakeAnswer, type FakeRequest, type StoredObject } from './objectServer.ts'
 import { parseAuthorization, expectedSignature, parsePresignedQuery } from './sigV4Check.ts'
 
 export interface S3Account {
@@ -48,50 +50,12 @@ export type FaultInjector = (
   key: string,
 ) => { status: number; code: string; headers?: Record<string, string> } | null
 
-interface Stored {
-  bytes: Uint8Array
-  /** If only the size is kept (`discard`), and for a file on disk. */
-  size?: number
-  file?: string
-  etag: string
-  type: string
-  /** Cache-Control as it was sent; returned with the object. */
-  cache?: string | undefined
-}
-
 interface Upload {
   key: string
   bucket: string
   type: string
   cache: string | undefined
-  parts: Map<number, Stored>
-}
-
-export interface FakeRequest {
-  method: string
-  /** Path and query as they were sent. */
-  target: string
-  headers: ReadonlyMap<string, string>
-  body: Uint8Array
-}
-
-export interface FakeAnswer {
-  status: number
-  headers: Record<string, string>
-  body: Uint8Array | string | FileRange
-}
-
-/** Bytes `first` to `last` of a file, streamed by the HTTP server. */
-export interface FileRange {
-  file: string
-  first: number
-  last: number
-}
-
-/** The bytes of an answer, for callers without a socket to stream a file to. */
-export function bytesOf(body: FakeAnswer['body']): Uint8Array {
-  if (typeof body === 'object' && 'file' in body) throw new Error('a file needs a socket')
-  return typeof body === 'string' ? new TextEncoder().encode(body) : body
+  parts: Map<number, StoredObject>
 }
 
 const SKEW_MS = 15 * 60_000
@@ -100,21 +64,9 @@ const RGW_REQUEST = 'tx00000000000000000002a-0065f2c1d3-1d3f-default'
 const timeOf = (date: string): number =>
   Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
 
-class Refused extends Error {
-  readonly status: number
-  readonly code: string
-  readonly more: string
-  constructor(status: number, code: string, more = '') {
-    super(code)
-    this.status = status
-    this.code = code
-    this.more = more
-  }
-}
-
 export class FakeS3 {
-  readonly manner: FakeS3Options
-  readonly objects = new Map<string, Stored>()
+  readonly options: FakeS3Options
+  readonly objects = new Map<string, StoredObject>()
   readonly uploads = new Map<string, Upload>()
   /** Every request that passed the checks, as `PutObject bucket/key`. */
   readonly log: string[] = []
@@ -122,12 +74,12 @@ export class FakeS3 {
   readonly refused: string[] = []
   fault: FaultInjector = () => null
   /** Replaces an answer after the operation was executed. CompleteMultipartUpload can be 200 with an error inside. */
-  spoil: (operation: string, answer: FakeAnswer) => FakeAnswer = (_, answer) => answer
+  alterAnswer: (operation: string, answer: FakeAnswer) => FakeAnswer = (_, answer) => answer
   #number = 0
   /** Upload id → the object that it was completed to. */
   readonly #completed = new Map<string, string>()
-  constructor(manner: FakeS3Options) {
-    this.manner = manner
+  constructor(options: FakeS3Options) {
+    this.options = options
   }
 
   put(path: string, bytes: Uint8Array, type = 'application/octet-stream'): void {
@@ -145,8 +97,8 @@ export class FakeS3 {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       this.refused.push(`${request.method} ${request.target}`)
-      const text = this.manner.rgw
-        ? `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${error.code}</Code><BucketName>${this.manner.buckets[0]}</BucketName><RequestId>${RGW_REQUEST}</RequestId><HostId>1d3f-default-default</HostId></Error>`
+      const text = this.options.rgw
+        ? `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${error.code}</Code><BucketName>${this.options.buckets[0]}</BucketName><RequestId>${RGW_REQUEST}</RequestId><HostId>1d3f-default-default</HostId></Error>`
         : `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${error.code}</Code><Message>${error.code}; you sent ${escape(request.headers.get('authorization') ?? '')}</Message>${error.more}<RequestId>4442587FB7D0A2F9</RequestId></Error>`
       return {
         status: error.status,
@@ -157,48 +109,30 @@ export class FakeS3 {
   }
 
   /** A fetch function within the process, without a socket. */
-  readonly fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
-    const request = new Request(url, { ...init, ...(init?.body ? { duplex: 'half' } : {}) })
-    const { pathname, search, host } = new URL(request.url)
-    const headers = new Map([...request.headers].map(([name, value]) => [name.toLowerCase(), value]))
-    headers.set('host', host)
-    const body = new Uint8Array(await request.arrayBuffer())
-    const answer = this.handle({ method: request.method, target: pathname + search, headers, body })
-    const empty = request.method === 'HEAD' || answer.status === 204
-    const bytes = bytesOf(answer.body)
-    const stream = new ReadableStream<Uint8Array>({
-      start(controller) {
-        if (bytes.length > 0) controller.enqueue(bytes.slice())
-        controller.close()
-      },
-    })
-    const told = new Headers(answer.headers)
-    if (!told.has('content-length')) told.set('content-length', String(bytes.length))
-    return new Response(empty ? null : stream, { status: answer.status, headers: told })
-  }
+  readonly fetch = fetchFrom((request) => this.handle(request))
 
   #authenticate(request: FakeRequest): S3Account {
     const { headers } = request
-    const other = this.manner.authenticate?.(request)
-    if (this.manner.authenticate && other === undefined) throw new Refused(401, 'AuthenticationRequired')
+    const other = this.options.authenticate?.(request)
+    if (this.options.authenticate && other === undefined) throw new Refused(401, 'AuthenticationRequired')
     if (other) return other
     const presigned = headers.has('authorization') ? null : parsePresignedQuery(request)
     if (presigned) return this.#presigned(presigned)
     const claim = parseAuthorization(headers.get('authorization') ?? '')
     if (!claim) throw new Refused(403, 'AccessDenied')
-    const account = this.manner.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
+    const account = this.options.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
     if (!account) throw new Refused(403, 'InvalidAccessKeyId', `<AWSAccessKeyId>${claim.accessKey}</AWSAccessKeyId>`)
     const token = headers.get('x-amz-security-token')
     if (token !== account.token) throw new Refused(400, 'InvalidToken')
     // RGW accepts a signature for any region.
-    const region = this.manner.rgw ? claim.region : (this.manner.region ?? 'us-east-1')
+    const region = this.options.rgw ? claim.region : (this.options.region ?? 'us-east-1')
     if (claim.region !== region || claim.service !== 's3') {
       throw new Refused(400, 'AuthorizationHeaderMalformed', `<Region>${region}</Region>`)
     }
     const date = headers.get('x-amz-date') ?? ''
     const at = timeOf(date)
     if (Number.isNaN(at) || !date.startsWith(claim.date)) throw new Refused(403, 'AccessDenied')
-    const now = (this.manner.now ?? Date.now)()
+    const now = (this.options.now ?? Date.now)()
     if (Math.abs(now - at) > SKEW_MS) {
       throw new Refused(403, 'RequestTimeTooSkewed', `<ServerTime>${new Date(now).toISOString()}</ServerTime>`)
     }
@@ -218,13 +152,13 @@ export class FakeS3 {
   }
 
   #presigned({ claim, request, date, seconds }: NonNullable<ReturnType<typeof parsePresignedQuery>>): S3Account {
-    const account = this.manner.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
+    const account = this.options.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
     if (!account || account.token !== undefined) throw new Refused(403, 'InvalidAccessKeyId')
-    const region = this.manner.rgw ? claim.region : (this.manner.region ?? 'us-east-1')
+    const region = this.options.rgw ? claim.region : (this.options.region ?? 'us-east-1')
     if (claim.region !== region || claim.service !== 's3' || !date.startsWith(claim.date))
       throw new Refused(400, 'AuthorizationQueryParametersError')
     const at = timeOf(date)
-    const now = (this.manner.now ?? Date.now)()
+    const now = (this.options.now ?? Date.now)()
     if (!(seconds >= 1 && seconds <= 604_800)) throw new Refused(400, 'AuthorizationQueryParametersError')
     if (!(at - SKEW_MS <= now && now <= at + seconds * 1000)) throw new Refused(403, 'AccessDenied')
     if (!claim.signedHeaders.includes('host')) throw new Refused(403, 'AccessDenied')
@@ -241,16 +175,16 @@ export class FakeS3 {
         /^x-amz-(checksum-|sdk-checksum|trailer)/.test(name) ||
         (name === 'x-amz-content-sha256' && value.startsWith('STREAMING-')),
     )
-    if (this.manner.rgw && newer) throw new Refused(400, 'InvalidArgument')
+    if (this.options.rgw && newer) throw new Refused(400, 'InvalidArgument')
     this.log.push(`${operation} ${bucket}/${key}`)
     const fault = this.fault(operation, key)
     if (fault) {
       const text = `<Error><Code>${fault.code}</Code><Message>${fault.code}</Message></Error>`
       return { status: fault.status, headers: fault.headers ?? {}, body: request.method === 'HEAD' ? '' : text }
     }
-    if (!this.manner.buckets.includes(bucket)) throw new Refused(404, 'NoSuchBucket')
+    if (!this.options.buckets.includes(bucket)) throw new Refused(404, 'NoSuchBucket')
     if (account.denied?.includes(operation)) throw new Refused(403, 'AccessDenied')
-    return this.spoil(operation, this.#do(operation, bucket, key, query, request))
+    return this.alterAnswer(operation, this.#do(operation, bucket, key, query, request))
   }
 
   /** A request as it appears in `log`. */
@@ -273,7 +207,7 @@ export class FakeS3 {
         .map((pair) => pair.split('=').map((part) => decodeURIComponent(part)) as [string, string]),
     )
     const host = request.headers.get('host') ?? ''
-    const virtual = this.manner.buckets.find((name) => host.startsWith(`${name}.s3.`))
+    const virtual = this.options.buckets.find((name) => host.startsWith(`${name}.s3.`))
     const full = virtual === undefined ? path.slice(1) : `${virtual}${path}`
     const slash = full.indexOf('/')
     const bucket = decodeURIComponent(slash < 0 ? full : full.slice(0, slash))
@@ -287,7 +221,7 @@ export class FakeS3 {
     switch (operation) {
       case 'GetObject':
       case 'HeadObject':
-        return this.#read(path, request)
+        return readObject(this.objects.get(path), request, { missing: 'NoSuchKey', condition: 'PreconditionFailed' })
       case 'PutObject': {
         const there = this.objects.get(path)
         const match = headers.get('if-match')
@@ -309,7 +243,7 @@ export class FakeS3 {
       case 'DeleteObjects':
         return this.#deleteMany(bucket, headers.get('content-md5'), body)
       case 'CreateMultipartUpload': {
-        const id = this.manner.rgw
+        const id = this.options.rgw
           ? `2~${createHash('sha256')
               .update(String(++this.#number))
               .digest('base64url')
@@ -332,8 +266,8 @@ export class FakeS3 {
         const n = Number(query.get('partNumber'))
         if (!(n >= 1 && n <= 10_000)) throw new Refused(400, 'InvalidArgument')
         this.#mayHold(body.length)
-        this.manner.onPart?.(n, body)
-        const bytes = this.manner.discard ? new Uint8Array(0) : body
+        this.options.onPart?.(n, body)
+        const bytes = this.options.discard ? new Uint8Array(0) : body
         const part = { bytes, size: body.length, etag: tag(body), type: '' }
         upload.parts.set(n, part)
         return { status: 200, headers: { etag: part.etag }, body: '' }
@@ -351,7 +285,7 @@ export class FakeS3 {
         this.uploads.delete(query.get('uploadId')!)
         return { status: 204, headers: {}, body: '' }
       case 'CompleteMultipartUpload':
-        if (this.manner.rgw && this.#completed.get(query.get('uploadId') ?? '') === path)
+        if (this.options.rgw && this.#completed.get(query.get('uploadId') ?? '') === path)
           return this.#completedAs(path, '')
         return this.#complete(
           path,
@@ -365,8 +299,8 @@ export class FakeS3 {
   }
 
   #mayHold(more: number): void {
-    const held = [...this.objects.values()].reduce((sum, { bytes }) => sum + bytes.length, 0)
-    if (held + more > (this.manner.quota ?? Number.POSITIVE_INFINITY)) throw new Refused(403, 'QuotaExceeded')
+    const storedBytes = [...this.objects.values()].reduce((sum, { bytes }) => sum + bytes.length, 0)
+    if (storedBytes + more > (this.options.quota ?? Number.POSITIVE_INFINITY)) throw new Refused(403, 'QuotaExceeded')
   }
 
   #upload(bucket: string, key: string, query: Map<string, string>): Upload {
@@ -375,35 +309,8 @@ export class FakeS3 {
     return upload
   }
 
-  #read(path: string, { method, headers }: FakeRequest): FakeAnswer {
-    const found = this.objects.get(path)
-    if (!found) throw new Refused(404, 'NoSuchKey')
-    const match = headers.get('if-match')
-    if (match !== undefined && match !== found.etag) throw new Refused(412, 'PreconditionFailed')
-    const size = found.size ?? found.bytes.length
-    const span = (first: number, last: number): Uint8Array | FileRange =>
-      found.file === undefined ? found.bytes.subarray(first, last + 1) : { file: found.file, first, last }
-    const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes', ...cachingOf(found) }
-    const range = /^bytes=(\d+)-(\d*)$/.exec(headers.get('range') ?? '')
-    if (!range || method === 'HEAD') {
-      return {
-        status: 200,
-        headers: { ...told, 'content-length': String(size) },
-        body: method === 'HEAD' ? '' : span(0, size - 1),
-      }
-    }
-    const first = Number(range[1])
-    const last = Math.min(range[2] ? Number(range[2]) : size - 1, size - 1)
-    if (first >= size) throw new Refused(416, 'InvalidRange', `<ActualObjectSize>${size}</ActualObjectSize>`)
-    return {
-      status: 206,
-      headers: { ...told, 'content-range': `bytes ${first}-${last}/${size}` },
-      body: span(first, last),
-    }
-  }
-
   #deleteMany(bucket: string, md5: string | undefined | null, body: Uint8Array): FakeAnswer {
-    if (this.manner.noMultiDelete) throw new Refused(501, 'NotImplemented')
+    if (this.options.noMultiDelete) throw new Refused(501, 'NotImplemented')
     if (!md5) throw new Refused(400, 'MissingContentMD5')
     if (md5 !== createHash('md5').update(body).digest('base64')) throw new Refused(400, 'BadDigest')
     const keys = [...new TextDecoder().decode(body).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key]) => unescape(key!))
@@ -415,7 +322,7 @@ export class FakeS3 {
   #complete(path: string, upload: Upload, id: string, text: string): FakeAnswer {
     const named = [...text.matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>([^<]+)<\/ETag>/g)]
     if (named.length === 0) throw new Refused(400, 'MalformedXML')
-    const parts: Stored[] = []
+    const parts: StoredObject[] = []
     let before = 0
     for (const [, number, etag] of named) {
       const n = Number(number)
@@ -426,10 +333,10 @@ export class FakeS3 {
       parts.push(part)
     }
     const whole = parts.slice(0, -1)
-    if (whole.some((part) => sizeOf(part) < (this.manner.minPartBytes ?? 5 * 1024 * 1024))) {
+    if (whole.some((part) => sizeOf(part) < (this.options.minPartBytes ?? 5 * 1024 * 1024))) {
       throw new Refused(400, 'EntityTooSmall')
     }
-    if (this.manner.equalParts && whole.some((part) => sizeOf(part) !== sizeOf(whole[0]!))) {
+    if (this.options.equalParts && whole.some((part) => sizeOf(part) !== sizeOf(whole[0]!))) {
       throw new Refused(400, 'InvalidPart')
     }
     const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.bytes.length, 0))
@@ -445,7 +352,7 @@ export class FakeS3 {
     this.objects.set(path, { bytes, size, etag, type: upload.type, cache: upload.cache })
     this.uploads.delete(id)
     this.#completed.set(id, path)
-    return this.#completedAs(path, this.manner.rgw ? '' : etag)
+    return this.#completedAs(path, this.options.rgw ? '' : etag)
   }
 
   #completedAs(path: string, etag: string): FakeAnswer {
@@ -471,12 +378,8 @@ function xml(root: string, inner: string): FakeAnswer {
   return { status: 200, headers: { 'content-type': 'application/xml' }, body }
 }
 
-function sizeOf({ size, bytes }: Stored): number {
+function sizeOf({ size, bytes }: StoredObject): number {
   return size ?? bytes.length
-}
-
-function cachingOf({ cache }: Stored): Record<string, string> {
-  return cache === undefined ? {} : { 'cache-control': cache }
 }
 
 function tag(bytes: Uint8Array): string {

@@ -1,46 +1,35 @@
 // In charge of: the strict in-memory S3 on a socket, where a test can delay an operation.
 // Not in charge of: what S3 does (s3.ts).
-import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { LoopbackServer } from './loopbackServer.ts'
 import { FakeS3, type FakeS3Options } from './s3.ts'
 
 export class S3Server extends FakeS3 {
-  readonly #server: Server
+  readonly #server = new LoopbackServer((request, response) => this.#serve(request, response))
   /** Delays a request until the promise resolves; drops it if the promise gives false. */
-  hold: (line: string, isOpen: () => boolean) => Promise<boolean> | null = () => null
+  holdRequest: (line: string, isOpen: () => boolean) => Promise<boolean> | null = () => null
   /** Delays the answer to an executed request until the promise resolves. */
-  gate: (line: string, isOpen: () => boolean) => Promise<void> | null = () => null
+  holdAnswer: (line: string, isOpen: () => boolean) => Promise<void> | null = () => null
   /** Called after every request that may have changed something. */
-  watch: () => void = () => undefined
+  onWrite: () => void = () => undefined
   /** Lines of `log` whose answer is delayed. */
-  readonly waitForHeldRequest: string[] = []
+  readonly heldAnswers: string[] = []
 
-  private constructor(options: FakeS3Options) {
-    super(options)
-    this.#server = createServer((request, response) => {
-      // A Worker or a transcoder that was killed breaks the connection; some tests expect that.
-      this.#serve(request, response).catch(() => response.destroy())
-    })
-  }
-
-  static async start(manner: FakeS3Options): Promise<S3Server> {
-    const made = new S3Server(manner)
-    made.#server.listen(0, '127.0.0.1')
-    await once(made.#server, 'listening')
+  static async start(options: FakeS3Options): Promise<S3Server> {
+    const made = new S3Server(options)
+    await made.#server.listen()
     return made
   }
 
   /** `127.0.0.1:<port>`, as ALLOW_PRIVATE_HOSTS names it. */
   get host(): string {
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this.#server.host
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]()
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -58,21 +47,21 @@ export class S3Server extends FakeS3 {
       response.writeHead(411).end('<Error><Code>MissingContentLength</Code></Error>')
       return
     }
-    const asked = { method, target: request.url ?? '/', headers, body: new Uint8Array(Buffer.concat(chunks)) }
+    const received = { method, target: request.url ?? '/', headers, body: new Uint8Array(Buffer.concat(chunks)) }
     const isOpen = (): boolean => !request.socket.destroyed
-    const held = this.hold(this.requestLine(asked), isOpen)
-    if (held !== null && !(await held)) {
+    const requestHeld = this.holdRequest(this.requestLine(received), isOpen)
+    if (requestHeld !== null && !(await requestHeld)) {
       response.destroy()
       return
     }
     const from = this.log.length
-    const answer = this.handle(asked)
-    if (method !== 'GET' && method !== 'HEAD') this.watch()
+    const answer = this.handle(received)
+    if (method !== 'GET' && method !== 'HEAD') this.onWrite()
     const line = this.log[from]
-    const gate = line === undefined ? null : this.gate(line, isOpen)
-    if (gate) {
-      this.waitForHeldRequest.push(line!)
-      await gate
+    const answerHeld = line === undefined ? null : this.holdAnswer(line, isOpen)
+    if (answerHeld) {
+      this.heldAnswers.push(line!)
+      await answerHeld
     }
     if (typeof answer.body === 'object' && 'file' in answer.body) {
       const { file, first, last } = answer.body

@@ -44,16 +44,16 @@ export function parsePresignedQuery(
 ): { claim: SignatureClaim; request: SignedRequest; date: string; seconds: number } | null {
   const [path = '', search = ''] = request.target.split('?')
   const query = new URLSearchParams(search)
-  const said = (name: string): string => query.get(`X-Amz-${name}`) ?? ''
+  const parameters = (name: string): string => query.get(`X-Amz-${name}`) ?? ''
   const claim = parseAuthorization(
-    `${said('Algorithm')} Credential=${said('Credential')},SignedHeaders=${said('SignedHeaders')},Signature=${said('Signature')}`,
+    `${parameters('Algorithm')} Credential=${parameters('Credential')},SignedHeaders=${parameters('SignedHeaders')},Signature=${parameters('Signature')}`,
   )
   if (!claim) return null
   const rest = search.split('&').filter((pair) => !pair.startsWith('X-Amz-Signature='))
   const headers = new Map(request.headers)
-  headers.set('x-amz-date', said('Date')).set('x-amz-content-sha256', 'UNSIGNED-PAYLOAD')
+  headers.set('x-amz-date', parameters('Date')).set('x-amz-content-sha256', 'UNSIGNED-PAYLOAD')
   const unsigned = { ...request, target: `${path}?${rest.join('&')}`, headers }
-  return { claim, request: unsigned, date: said('Date'), seconds: Number(said('Expires')) }
+  return { claim, request: unsigned, date: parameters('Date'), seconds: Number(parameters('Expires')) }
 }
 
 function encode(text: string): string {

@@ -20,7 +20,7 @@ export interface JobShape {
   steps: number
   stepMs: number
   /** How the encode ends. */
-  verdict: 'well' | 'permanent' | 'passing'
+  outcome: 'well' | 'permanent' | 'passing'
   /** It makes its transcoder end at this share of the work, in each attempt so much later; null = it does not. */
   poison: { kind: 'kill' | 'stop'; share: number; later: number } | null
 }
@@ -42,11 +42,11 @@ export interface Scenario {
   /** Starts that are accepted, and whose transcoder never asks for its task. */
   hang: number
   /** A client polls the status every few seconds, which keeps the monitor in memory. */
-  watched: boolean
+  isPolled: boolean
   storeFails: number
   commitFails: number
   /** Restarts, freezes and graceful stops of transcoders, in milliseconds since the start. */
-  accidents: { at: number; k: number; kind: 'kill' | 'freeze' | 'stop' }[]
+  processFaults: { at: number; k: number; kind: 'kill' | 'freeze' | 'stop' }[]
 }
 
 const MINUTE = 60_000
@@ -72,13 +72,13 @@ export function scenarioOf(random: Random, more: Random): Scenario {
     pause: level(0, 0.01, 0.05),
     evict: level(0, 0.02, 0.2),
     hang,
-    watched: random.chance(0.5),
+    isPolled: random.chance(0.5),
     storeFails: level(0, 0.02, 0.2),
     commitFails: level(0, 0, 0.1),
     jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)).map((job, n) =>
       n === 0 ? { ...job, ...poisoned } : job,
     ),
-    accidents: Array.from({ length: random.whole(0, 6) }, () => ({
+    processFaults: Array.from({ length: random.whole(0, 6) }, () => ({
       at: random.whole(0, faultsUntil),
       k: random.whole(0, protocols.length - 1),
       kind: (['kill', 'freeze', 'freeze', 'stop'] as const)[random.whole(0, 3)]!,
@@ -100,7 +100,7 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     segments: random.whole(1, 3),
     steps: random.whole(1, 6),
     stepMs: random.whole(200, 8000),
-    verdict: random.chance(0.85) ? 'well' : random.chance(0.5) ? 'permanent' : 'passing',
+    outcome: random.chance(0.85) ? 'well' : random.chance(0.5) ? 'permanent' : 'passing',
     poison: null,
   }
 }
@@ -109,7 +109,7 @@ function poisonedJob(random: Random): Partial<JobShape> {
   const kind = random.chance(0.3) ? 'stop' : 'kill'
   const later = [0, 0.05, 0.1, 0.15, 0.3][random.whole(0, 4)]!
   const poison = { kind, share: random.next(), later } as const
-  return { kind: 'transcode', cancelAt: null, steps: 20, stepMs: random.whole(200, 2000), verdict: 'well', poison }
+  return { kind: 'transcode', cancelAt: null, steps: 20, stepMs: random.whole(200, 2000), outcome: 'well', poison }
 }
 
 /**
@@ -122,16 +122,16 @@ export function repeated(random: Random): Scenario {
     pause: 0,
     evict: 0,
     hang: 0,
-    watched: true,
+    isPolled: true,
     storeFails: 0,
     commitFails: 0,
-    accidents: [],
+    processFaults: [],
   }
   const jobs = Array.from({ length: 4 }, (): JobShape => ({
     ...jobOf(random, 0),
     deadlineAt: 40 * MINUTE,
     cancelAt: null,
-    verdict: 'well',
+    outcome: 'well',
   }))
   return { ...calm, jobs, protocols: [TASK_PROTOCOL, TASK_PROTOCOL], faultsUntil: 0, duplicates: 5, posts: 3 }
 }

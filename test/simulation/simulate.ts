@@ -62,7 +62,7 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
   const latest = Math.max(lastDeadline, scenario.faultsUntil) + REST_MS
   let until = latest
   for (const [index, job] of scenario.jobs.entries()) clock.spawn(create(index + 1, job), job.createdAt)
-  for (const { at, k, kind } of scenario.accidents) clock.spawn(accident(service, k, kind), at)
+  for (const { at, k, kind } of scenario.processFaults) clock.spawn(accident(service, k, kind), at)
   clock.spawn(everySweep())
   if (scenario.evict > 0) clock.spawn(evictions())
 
@@ -84,7 +84,7 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
   function* create(id: number, job: Scenario['jobs'][number]): Process {
     const task = ledger.insert(id, clock.now, { account: job.account, kind: job.kind, deadline_at: job.deadlineAt })
     clock.spawn(reader(task.id), READ_MS)
-    if (scenario.watched && id === 1) clock.spawn(follower(task.id), READ_MS)
+    if (scenario.isPolled && id === 1) clock.spawn(follower(task.id), READ_MS)
     if (job.cancelAt !== null) service.post((program) => service.cancel(program, task.id), job.cancelAt - clock.now)
     service.post(({ env }) => code.schedule(env))
     yield 0
@@ -102,7 +102,7 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
       checker.shown(id, status, wasOver)
       // A few reads after the end: the status must not change.
       if (status.job_completed) more--
-      yield scenario.watched ? random.whole(READ_MS, status.phase === 'queued' ? 20_000 : READ_MS * 2) : SELDOM_MS
+      yield scenario.isPolled ? random.whole(READ_MS, status.phase === 'queued' ? 20_000 : READ_MS * 2) : SELDOM_MS
     }
   }
 

@@ -203,7 +203,7 @@ export class Transcoder {
       if (shape.kind === 'plan' || step > shape.segments) continue
       for (const [n, list] of segments.entries()) yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
     }
-    if (shape.verdict !== 'well') return yield* this.#fail(run, life, shape.verdict)
+    if (shape.outcome !== 'well') return yield* this.#fail(run, life, shape.outcome)
     if (shape.kind === 'plan') {
       run.ending = true
       yield* this.#ask(run, life, (program) => service.estimate(program, id, attempt, DONE))
@@ -233,9 +233,9 @@ export class Transcoder {
     this.#heed(run)
   }
 
-  *#fail(run: Run, life: number, verdict: 'permanent' | 'passing'): Process {
+  *#fail(run: Run, life: number, outcome: 'permanent' | 'passing'): Process {
     const error: JobError = {
-      code: verdict === 'permanent' ? 'source_not_media' : 'source_unreachable',
+      code: outcome === 'permanent' ? 'source_not_media' : 'source_unreachable',
       message: 'the source',
     }
     yield* this.#ask(run, life, (program) => this.#service.fail(program, run.id, run.attempt, error))
@@ -258,19 +258,19 @@ export class Transcoder {
   }
 
   *#beat(run: Run, life: number): Process {
-    let heard = this.#service.clock.now
+    let lastReply = this.#service.clock.now
     while (!run.over && life === this.#life) {
       try {
         if (!this.#service.fault(this.#service.scenario.loss)) {
           const instruction = yield* settled(
             this.#service.request((program) => this.#service.progress(program, run.id, run.attempt, run.post)),
           )
-          heard = this.#service.clock.now
+          lastReply = this.#service.clock.now
           if (instruction !== 'continue') {
             this.#service.checker.refused(run.id, run.attempt)
             run.halted ??= instruction
           }
-        } else if (this.#service.clock.now - heard > UNHEARD_MS) run.halted ??= 'unheard'
+        } else if (this.#service.clock.now - lastReply > UNHEARD_MS) run.halted ??= 'unheard'
         yield* this.#wait(life, BEAT_MS)
       } catch (error) {
         if (error instanceof Killed) return

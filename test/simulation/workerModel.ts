@@ -36,7 +36,7 @@ interface Instance {
   callers: number
   /** Open connections keep it in memory. */
   followers: number
-  touched: number
+  lastAccess: number
 }
 
 export class Passing extends Error {}
@@ -102,7 +102,7 @@ export class Service {
   #instance(job: string): Instance {
     const known = this.#instances.get(job)
     const isIdle = known?.callers === 0 && known.followers === 0
-    if (isIdle && this.clock.now - known.touched > IDLE_EVICTION_MS) this.evict(job)
+    if (isIdle && this.clock.now - known.lastAccess > IDLE_EVICTION_MS) this.evict(job)
     let instance = this.#instances.get(job)
     if (!instance) {
       const program = new Program(this.clock)
@@ -117,11 +117,11 @@ export class Service {
         loaded,
         callers: 0,
         followers: 0,
-        touched: 0,
+        lastAccess: 0,
       }
       this.#instances.set(job, instance)
     }
-    instance.touched = this.clock.now
+    instance.lastAccess = this.clock.now
     return instance
   }
 

@@ -78,13 +78,13 @@ export class CommitKillBench {
       const [, operation = '', root = '', path = ''] = /^(\w+) \w+\/([^/]*)\/?(.*)$/.exec(line) ?? []
       return [this.#gates.get(root), operation, path]
     }
-    made.s3.hold = (line, isOpen) => {
+    made.s3.holdRequest = (line, isOpen) => {
       const [gate, operation, path] = gateOf(line)
       return gate?.hold(operation, path, isOpen) ?? null
     }
-    made.s3.gate = (line) => gateOf(line)[0]?.answer() ?? null
+    made.s3.holdAnswer = (line) => gateOf(line)[0]?.answer() ?? null
     // Checked at every moment, not only at the end: readers may come at any time.
-    made.s3.watch = () => {
+    made.s3.onWrite = () => {
       const key = made.s3.log.at(-1)?.replace(/^\w+ /, '') ?? ''
       this.#dangling.push(...danglingReferences(made.s3.objects, key))
     }

@@ -202,11 +202,11 @@ describe('an address', () => {
   }
 
   const keys = { jobs: 'sp_jobs', admin: 'admin' }
-  const look = () => checkEndpoint(base, keys, new AbortController().signal)
+  const inspect = () => checkEndpoint(base, keys, new AbortController().signal)
 
   test('that is as it should be', async () => {
     serve()
-    const { checks, figures, ...rest } = await look()
+    const { checks, figures, ...rest } = await inspect()
     expect(wrong(checks)).toEqual([])
     expect(figures).toMatchObject({ slots: 2, answer_ms: expect.any(Number) })
     expect(rest).toEqual({ isReachable: true, canRunJobs: true, canDiagnose: true })
@@ -298,7 +298,7 @@ describe('an address', () => {
     ],
   ])('that %s', async (_what, name, verdict, remedy, change) => {
     serve(change)
-    const { checks } = await look()
+    const { checks } = await inspect()
     expect(wrong(checks)).toEqual([expect.objectContaining({ name, verdict, remedy: expect.stringMatching(remedy) })])
   })
 

@@ -47,12 +47,12 @@ test('an interrupted upload resumes at the stored offset, at the address of the 
   ;[stored, requests] = [Buffer.alloc(0), []]
   const bytes = Buffer.from(Array.from({ length: SIZE }, (_, index) => (index * 7919) % 251))
   await writeFile(tempDir.file('a.mp4'), bytes)
-  const told: number[] = []
+  const reported: number[] = []
   const client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 'key')
-  const { input } = await client.upload(tempDir.file('a.mp4'), 'a name.mp4', { progress: (at) => told.push(at) })
+  const { input } = await client.upload(tempDir.file('a.mp4'), 'a name.mp4', { progress: (at) => reported.push(at) })
   expect(input).toBe('http://x/uploads/7')
   expect(stored.equals(bytes)).toBe(true)
-  expect(told).toEqual([0, SIZE])
+  expect(reported).toEqual([0, SIZE])
   expect(requests).toEqual([
     `POST /uploads  ${SIZE} filename ${Buffer.from('a name.mp4').toString('base64')}`,
     'PATCH /uploads/7 0',

@@ -14,8 +14,8 @@ import { FakeOracle } from '../../fakes/oracleStorage.ts'
 import { FakeServer } from '../../fakes/httpServer.ts'
 import { fetchFrom } from '../../fakes/fetchTransport.ts'
 
-const mine = await generateRsaKey()
-const anothers = await generateRsaKey()
+const keyPair = await generateRsaKey()
+const otherKeyPair = await generateRsaKey()
 
 describe("Oracle's SDK", () => {
   const tenancy = 'ocid1.tenancy.oc1..t'
@@ -29,7 +29,7 @@ describe("Oracle's SDK", () => {
   }
 
   async function start() {
-    const keys = new Map([[`${tenancy}/${user}/${fingerprintOf(mine)}`, mine.publicKey]])
+    const keys = new Map([[`${tenancy}/${user}/${fingerprintOf(keyPair)}`, keyPair.publicKey]])
     const options = { namespace: place.namespaceName, bucket: place.bucketName, host: '', keys }
     const fake = new FakeOracle(options)
     const server = await FakeServer.start(fake.handle)
@@ -37,7 +37,7 @@ describe("Oracle's SDK", () => {
     return { fake, server }
   }
 
-  function clientOf(server: FakeServer, key: RsaTestKey, fingerprint = fingerprintOf(mine)): ObjectStorageClient {
+  function clientOf(server: FakeServer, key: RsaTestKey, fingerprint = fingerprintOf(keyPair)): ObjectStorageClient {
     const authenticationDetailsProvider = new SimpleAuthenticationDetailsProvider(
       tenancy,
       user,
@@ -54,7 +54,7 @@ describe("Oracle's SDK", () => {
   test('writes, reads, uploads in parts and deletes', async () => {
     const { fake, server } = await start()
     await using _ = server
-    const client = clientOf(server, mine)
+    const client = clientOf(server, keyPair)
     const objectName = 'dir/a b+ü (1).mp4'
     const bytes = randomBytes(50_000)
     await client.putObject({ ...place, objectName, putObjectBody: bytes, contentLength: bytes.length })
@@ -85,8 +85,8 @@ describe("Oracle's SDK", () => {
   })
 
   test.each([
-    ['another private key', anothers, fingerprintOf(mine)],
-    ['another fingerprint', mine, fingerprintOf(anothers)],
+    ['another private key', otherKeyPair, fingerprintOf(keyPair)],
+    ['another fingerprint', keyPair, fingerprintOf(otherKeyPair)],
   ])('is refused with %s', async (_, key, fingerprint) => {
     const { server } = await start()
     await using __ = server
@@ -101,7 +101,7 @@ describe("Oracle's SDK", () => {
 
 describe("Google's library", () => {
   const email = 'a@p.iam.gserviceaccount.com'
-  const fake = new FakeGoogle({ bucket: 'films', accounts: [{ email, keyId: 'kid1', publicKey: mine.publicKey }] })
+  const fake = new FakeGoogle({ bucket: 'films', accounts: [{ email, keyId: 'kid1', publicKey: keyPair.publicKey }] })
   const tokenOf = async (key: RsaTestKey, scope = 'devstorage.read_write') => {
     const client = new JWT({
       email,
@@ -113,7 +113,7 @@ describe("Google's library", () => {
   }
 
   test('gets a token, which the store accepts', async () => {
-    const token = await tokenOf(mine)
+    const token = await tokenOf(keyPair)
     fake.store.put('films/a', randomBytes(10))
     const ask = (authorization: string) =>
       fetchFrom(fake.handle)('https://storage.googleapis.com/films/a', { headers: { authorization } })
@@ -123,8 +123,8 @@ describe("Google's library", () => {
   })
 
   test.each([
-    ['another private key', anothers, undefined, 'invalid_grant'],
-    ['a scope that is not for storage', mine, 'drive', 'invalid_scope'],
+    ['another private key', otherKeyPair, undefined, 'invalid_grant'],
+    ['a scope that is not for storage', keyPair, 'drive', 'invalid_scope'],
   ] as const)('is refused with %s', async (_, key, scope, error) => {
     await expect(tokenOf(key, scope)).rejects.toThrow(error)
   })

@@ -73,13 +73,13 @@ describe('a planted bug is found', () => {
       expect((await readFile(join(copy, file), 'utf8')).split(find), `${file} has lost "${find}"`).toHaveLength(2)
   })
 
-  test.each(sampled(PLANTED, 10))('$name', async ({ file, find, put, from = 1, seeds, finds, sql = false }) => {
+  test.each(sampled(PLANTED, 10))('$name', async ({ file, find, replaceWith, from = 1, seeds, finds, sql = false }) => {
     const path = join(copy, file)
     const good = await readFile(path, 'utf8')
     try {
       await writeFile(
         path,
-        good.replace(find, () => put),
+        good.replace(find, () => replaceWith),
       )
       const range = ['--from', String(from), '--seeds', String(seeds)]
       const { code, text } = await simulate('--source', copy, ...range, ...(sql ? ['--sql'] : []))

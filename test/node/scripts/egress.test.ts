@@ -245,14 +245,14 @@ describe('addresses that a deployment allows', () => {
   test.each([
     ['does not resolve', 'ENOTFOUND', 'host_not_found'],
     ['cannot be looked up just now', 'EAI_AGAIN', '1'],
-  ])('a name that %s is a failure', async (_, code, told) => {
+  ])('a name that %s is a failure', async (_, code, reported) => {
     const egress = egressFor({
       resolve: async () => {
         throw Object.assign(new Error(`getaddrinfo ${code}`), { code })
       },
     })
     const answer = await egress(get('http://nowhere.example.com/'))
-    expect([answer.status, answer.headers.get('x-egress-failed')]).toEqual([471, told])
+    expect([answer.status, answer.headers.get('x-egress-failed')]).toEqual([471, reported])
     expect(await answer.text()).toContain(code)
   })
 
@@ -263,13 +263,13 @@ describe('addresses that a deployment allows', () => {
     await once(secure, 'listening')
     const { port } = secure.address() as AddressInfo
     const egress = egressFor({ allowPrivateHosts: new Set([`127.0.0.1:${port}`, `127.0.0.1:${plain.port}`]) })
-    const told = []
+    const reported = []
     for (const at of [port, plain.port]) {
       const answer = await egress(get(`https://127.0.0.1:${at}/`))
-      told.push([answer.status, answer.headers.get('x-egress-failed'), await answer.text()])
+      reported.push([answer.status, answer.headers.get('x-egress-failed'), await answer.text()])
     }
     secure.close()
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [
         471,
         'tls_failed',
@@ -336,9 +336,9 @@ describe('as a node handler', () => {
 
   test('a request that names no address is refused unless it is for an internal origin', async () => {
     const target = await canary()
-    const door = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
+    const proxy = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
     // As workerd forwards a request: to this proxy, with the Host header of the address.
-    const request = get_({ port: door.port, headers: { host: `127.0.0.1:${target.port}` } })
+    const request = get_({ port: proxy.port, headers: { host: `127.0.0.1:${target.port}` } })
     const [answer] = (await once(request, 'response')) as [IncomingMessage]
     expect([answer.statusCode, answer.headers['x-egress-refused']]).toEqual([470, '1'])
     expect(target.connections).toBe(0)
@@ -355,8 +355,8 @@ describe('as a node handler', () => {
       response.once('drain', () => undefined)
       setImmediate(() => response.destroy())
     })
-    const door = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
-    const read = fetch(door.origin, { headers: { 'x-egress-url': target.origin } }).then((answer) => answer.text())
+    const proxy = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
+    const read = fetch(proxy.origin, { headers: { 'x-egress-url': target.origin } }).then((answer) => answer.text())
     await expect(read).rejects.toThrow('terminated')
   })
 
@@ -369,9 +369,9 @@ describe('as a node handler', () => {
         if (started) response.write('first')
         asked.resolve()
       })
-      const door = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
+      const proxy = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
       const stop = new AbortController()
-      const answer = fetch(door.origin, { headers: { 'x-egress-url': target.origin }, signal: stop.signal })
+      const answer = fetch(proxy.origin, { headers: { 'x-egress-url': target.origin }, signal: stop.signal })
       await (started ? answer : asked.promise)
       stop.abort()
       await Promise.allSettled([answer])

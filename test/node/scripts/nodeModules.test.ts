@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of toClose.splice(0).toReversed()) await close()
 })
 
-async function space(): Promise<{ path: string; file: (name: string) => string }> {
+async function tempDir(): Promise<{ path: string; file: (name: string) => string }> {
   const made = await tempDirectory()
   toClose.push(() => made[Symbol.asyncDispose]())
   return made
@@ -52,7 +52,7 @@ function npm(args: string[], cwd: string, env: Record<string, string>): Promise<
 
 /** What a clone contains that is needed to install. */
 async function clone(): Promise<{ path: string; file: (name: string) => string }> {
-  const made = await space()
+  const made = await tempDir()
   for (const name of ['package.json', 'package-lock.json', '.npmrc', 'scripts'])
     await cp(join(ROOT, name), made.file(name), { recursive: true })
   return made
@@ -123,7 +123,7 @@ describe('the lockfile', () => {
 
 describe('npm start', () => {
   test('asks no registry when node_modules fits, starts, and prints each step', async () => {
-    const [state, { address, tries }] = [await space(), await registry()]
+    const [state, { address, tries }] = [await tempDir(), await registry()]
     const env = { ...process.env, npm_config_registry: address, PORT: '0', STATE_DIR: state.path, INIT_CWD: ROOT }
     const child = spawn('npm', ['start', '--silent'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
     const exited = once(child, 'exit')

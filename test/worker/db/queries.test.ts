@@ -20,7 +20,7 @@ import {
 } from '../../../worker/db/jobs.ts'
 import { findTask, listKnownSlots, listUnattendedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
 
-const wish = (jobId: string, priority = 0): NewJobRow => ({
+const jobRow = (jobId: string, priority = 0): NewJobRow => ({
   jobId,
   account: 'a',
   config: '{}',
@@ -39,21 +39,21 @@ const wish = (jobId: string, priority = 0): NewJobRow => ({
 test('the queue position counts priority first, then age, up to 1,000', async () => {
   const db = env.DB
   const add = async (jobId: string, priority: number): Promise<number> => {
-    const job = wish(jobId, priority)
+    const job = jobRow(jobId, priority)
     const [made] = await db.batch<{ id: number }>([
       insertJob(db, job, null),
       insertTask(db, job, `${jobId}-0`, 'transcode'),
     ])
     return made!.results[0]!.id
   }
-  const place = async (id: number) => (await findJob(db, 'a', id))?.position
+  const queuePosition = async (id: number) => (await findJob(db, 'a', id))?.position
   const first = await add('first', 0)
   const second = await add('second', 0)
-  expect([await place(first), await place(second)]).toEqual([0, 1])
+  expect([await queuePosition(first), await queuePosition(second)]).toEqual([0, 1])
   const urgent = await add('urgent', 5)
-  expect([await place(urgent), await place(first), await place(second)]).toEqual([0, 1, 2])
+  expect([await queuePosition(urgent), await queuePosition(first), await queuePosition(second)]).toEqual([0, 1, 2])
   await db.prepare(`UPDATE tasks SET state = 'starting' WHERE id = 'urgent-0'`).run()
-  expect([await place(urgent), await place(second)]).toEqual([null, 1])
+  expect([await queuePosition(urgent), await queuePosition(second)]).toEqual([null, 1])
   const more = (count: number) =>
     db
       .prepare(
@@ -63,9 +63,9 @@ test('the queue position counts priority first, then age, up to 1,000', async ()
       .bind(`more ${count}`, urgent, JSON.stringify(Array.from({ length: count }, (_, n) => n)))
       .run()
   await more(998)
-  expect(await place(second)).toBe(999)
+  expect(await queuePosition(second)).toBe(999)
   await more(100)
-  expect(await place(second)).toBe(1000)
+  expect(await queuePosition(second)).toBe(1000)
 })
 
 test('what is asked with every request and every minute reads no table from end to end', async () => {
@@ -104,7 +104,7 @@ test('what is asked with every request and every minute reads no table from end 
   await deleteOldJobs(explaining, 1, 1)
   await clearExpiredSecrets(explaining, 1)
   await deleteExpiredIdempotencyKeys(explaining, 1)
-  await insertJob(explaining, wish('x'), null).all()
+  await insertJob(explaining, jobRow('x'), null).all()
   const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other)\b(?!.* INDEX )/.test(plan))
   expect(scans).toEqual([])
   // These do not scan every ended job either.
@@ -122,7 +122,7 @@ test('what is asked with every request and every minute reads no table from end 
 })
 
 test('the warnings of an ended job do not change, whoever adds some later (I2)', async () => {
-  const job = wish('ended')
+  const job = jobRow('ended')
   await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'ended-0', 'transcode')])
   const warnings = () => env.DB.prepare(`SELECT warnings FROM jobs WHERE job_id = 'ended'`).first('warnings')
   await updateWarnings(env.DB, 'ended', '[1]')
@@ -139,7 +139,7 @@ test('a row that an older version stored reads as a typed job, with every member
     of_a_later_version: [1],
     cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
   }
-  const job = { ...wish('older'), config: JSON.stringify(config), warnings: '[{"code":"no_effect","message":"x"}]' }
+  const job = { ...jobRow('older'), config: JSON.stringify(config), warnings: '[{"code":"no_effect","message":"x"}]' }
   await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'older-0', 'transcode')])
   const empty = {
     error: null,

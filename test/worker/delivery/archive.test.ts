@@ -4,18 +4,18 @@ import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { measureArchive, streamArchive } from '../../../worker/delivery/tarArchive.ts'
 import { hmacSign } from '../../../worker/secrets/hmac.ts'
-import { BASE_URL, apiRequest } from '../support/apiClient.ts'
+import { BASE_URL, apiRequest, createJob } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
-import { createJob, advanceClock, readStatus, startJob } from '../support/jobFixture.ts'
+import { advanceClock, readStatus, startJob } from '../support/jobFixture.ts'
 
 const DAY_MS = 86_400_000
-const film = new Uint8Array(1000).map((_, n) => n % 251)
+const video = new Uint8Array(1000).map((_, n) => n % 251)
 
 async function completed(
   change: Record<string, unknown> = {},
 ): Promise<{ id: number; attempt: FakeAttempt; url: string }> {
   const { id, attempt } = await startJob(change)
-  await attempt.finish([await attempt.storeObject('film.mp4', film)])
+  await attempt.finish([await attempt.storeObject('film.mp4', video)])
   return { id, attempt, url: (await readStatus(id)).archive_url }
 }
 
@@ -40,7 +40,7 @@ test('it has the outputs with their bytes, and its length is known before', asyn
   const bytes = await bytesOf(answer)
   expect(bytes.length).toBe(2560)
   expect(text(bytes.subarray(0, 100))).toBe('My_film/film.mp4')
-  expect(bytes.subarray(512, 1512)).toEqual(film)
+  expect(bytes.subarray(512, 1512)).toEqual(video)
   expect(bytes.subarray(1512).every((byte) => byte === 0)).toBe(true)
   expect(await bytesOf(await read(url))).toEqual(bytes)
 
@@ -52,7 +52,7 @@ test('it has the outputs with their bytes, and its length is known before', asyn
 
 test('what broke off goes on: ranges that begin and end anywhere', async () => {
   const { url, attempt } = await completed()
-  await env.BUCKET.put(`out/default/${attempt.job}/a/${'long-'.repeat(30)}é.bin`, film.subarray(0, 512))
+  await env.BUCKET.put(`out/default/${attempt.job}/a/${'long-'.repeat(30)}é.bin`, video.subarray(0, 512))
   await env.BUCKET.put(`out/default/${attempt.job}/empty`, new Uint8Array(0))
   const whole = await read(url)
   const etag = whole.headers.get('etag') ?? ''
@@ -94,15 +94,15 @@ test('more objects than one page of a store listing, in one order', async () => 
 test('what a lost attempt left is not in it', async () => {
   const { url, attempt } = await completed()
   const before = await bytesOf(await read(url))
-  await env.BUCKET.put(`out/default/${attempt.job}/video_0/${attempt.job}-9/00001.m4s`, film)
+  await env.BUCKET.put(`out/default/${attempt.job}/video_0/${attempt.job}-9/00001.m4s`, video)
   expect(await bytesOf(await read(url))).toEqual(before)
-  await env.BUCKET.put(`out/default/${attempt.job}/video_0/${attempt.attemptDirectory}/00001.m4s`, film)
+  await env.BUCKET.put(`out/default/${attempt.job}/video_0/${attempt.attemptDirectory}/00001.m4s`, video)
   expect((await bytesOf(await read(url))).length).toBe(before.length + 512 + 1024)
 })
 
 test('an object that is replaced or removed during the download cuts the archive off', async () => {
   const archived = { account: 'default', jobId: 'job-race', attempt: 1, directory: 'd', finishedAt: 0 }
-  await env.BUCKET.put('out/default/job-race/a', film)
+  await env.BUCKET.put('out/default/job-race/a', video)
   const measured = await measureArchive(env, archived)
   await env.BUCKET.delete('out/default/job-race/a')
   const stream = streamArchive(env, archived, { offset: 0, length: measured!.size })
@@ -141,11 +141,11 @@ test('whatever is not a signature in force gets one and the same answer', async 
 
 test('it is gone with the job, and its address ends with the outputs', async () => {
   const { id, url } = await completed()
-  const kept = await completed()
+  const remaining = await completed()
   expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
   expect((await read(url)).status).toBe(404)
   advanceClock(30 * DAY_MS + 1000)
-  expect((await read(kept.url)).status).toBe(403)
+  expect((await read(remaining.url)).status).toBe(403)
 })
 
 test('jobs without finished outputs in the service store have none', async () => {

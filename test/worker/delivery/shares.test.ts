@@ -16,19 +16,20 @@ import {
   readJson,
   errorCode,
   createKey,
+  createJob,
 } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { runBefore } from '../support/raceBefore.ts'
-import { createJob, advanceClock, readStatus, startJob } from '../support/jobFixture.ts'
+import { advanceClock, readStatus, startJob } from '../support/jobFixture.ts'
 
 const DAY = 86_400
-const film = new Uint8Array(600).fill(7)
+const video = new Uint8Array(600).fill(7)
 /** Only its frame header is read. */
 const JPEG = Uint8Array.from([0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 36, 0, 64, 1, 1, 0x11, 0, 0xff, 0xd9])
 
 async function completed(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: FakeAttempt }> {
   const { id, attempt } = await startJob(change)
-  expect((await attempt.finish([await attempt.storeObject('film.mp4', film)])).status).toBe(200)
+  expect((await attempt.finish([await attempt.storeObject('film.mp4', video)])).status).toBe(200)
   return { id, attempt }
 }
 
@@ -61,11 +62,11 @@ test('a share gives a page, a player and the addresses that they play, without a
   expect(media).toMatchObject({
     title: 'Our film',
     sources: [{ kind: 'file', content_type: 'video/mp4', label: 'film.mp4' }],
-    downloads: [{ name: 'film.mp4', size: film.length, content_type: 'video/mp4' }],
+    downloads: [{ name: 'film.mp4', size: video.length, content_type: 'video/mp4' }],
     expires_at: made.expires_at,
   })
   const played = await visit(media.sources[0].url)
-  expect(new Uint8Array(await played.arrayBuffer())).toEqual(film)
+  expect(new Uint8Array(await played.arrayBuffer())).toEqual(video)
 
   const page = await visit(made.url)
   expect(page.status).toBe(200)
@@ -94,7 +95,7 @@ test('a share opens what it plays, and not the report with the owner’s setting
 test('no address that a share gives outlives it', async () => {
   const { id, attempt } = await startJob()
   expect((await attempt.taskApi('PUT', '/preview', JPEG)).status).toBe(200)
-  expect((await attempt.finish([await attempt.storeObject('film.mp4', film)])).status).toBe(200)
+  expect((await attempt.finish([await attempt.storeObject('film.mp4', video)])).status).toBe(200)
   const made = await share(id, { expires_in_seconds: 60 })
   const { poster_url: poster, sources } = await (await visit(`${made.url}/data`)).json<any>()
   const addresses: string[] = [poster, sources[0].url]

@@ -11,11 +11,12 @@ import {
   readJson,
   errorCode,
   createKey,
+  createJob,
 } from '../support/apiClient.ts'
 import { FakeTranscoders } from '../support/fakeTranscoder.ts'
 
 beforeEach(() => {
-  new FakeTranscoders().answer = () => 503
+  new FakeTranscoders().runStatus = () => 503
 })
 afterEach(() => vi.unstubAllGlobals())
 
@@ -34,9 +35,7 @@ test('a job is created with 200 and the members of 2.5', async () => {
 })
 
 test('a read answers {status, config}: the stored request with its defaults, and separate_audio', async () => {
-  const { _auto_generated_id_: id } = await (
-    await postJson('/api/v0/job', jobBody({ scte35_passthrough: false, mine: 1 }))
-  ).json<any>()
+  const id = await createJob({ scte35_passthrough: false, mine: 1 })
   const read = await readJson(`/api/v0/job/${id}`, { headers: { 'content-type': 'application/json' } })
   expect(Object.keys(read)).toEqual(['status', 'config'])
   expect(read.status.job_completed).toBe(false)
@@ -57,9 +56,7 @@ test.each([
   ['an empty password', basicAuth(API_KEY, '')],
   ['a password of one character', basicAuth(API_KEY, 'x')],
 ])('the key is the user name; %s is accepted for every endpoint (5.3)', async (_title, authorization) => {
-  const created = await postJson('/api/v0/job', jobBody(), { headers: { authorization } })
-  expect(created.status).toBe(200)
-  const { _auto_generated_id_: id } = await created.json<any>()
+  const id = await createJob({}, { headers: { authorization } })
   expect((await apiRequest(`/api/v0/job/${id}`, { headers: { authorization } })).status).toBe(200)
 })
 
@@ -71,9 +68,8 @@ test.each([
   ['no base64', 'Basic ***'],
 ])('%s: 401 that asks for Basic', async (_title, authorization) => {
   const response = await apiRequest('/api/v0/job/1', { headers: { authorization } })
-  expect(response.status).toBe(401)
   expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm=/)
-  expect((await response.json<any>()).error.code).toBe('unauthorized')
+  expect(await errorCode(response)).toBe('401 unauthorized')
 })
 
 test('a page that fetches is not interrupted by the dialog of the browser', async () => {
@@ -182,7 +178,7 @@ test('user info in an address is refused', async () => {
 })
 
 test('another account gets the same 404 for our job as for a missing one (I16)', async () => {
-  const { _auto_generated_id_: id } = await (await postJson('/api/v0/job', jobBody())).json<any>()
+  const id = await createJob()
   const { key } = await createKey()
   const every = [
     ['GET', ''],
@@ -243,8 +239,7 @@ test('another account gets the same 404 for our job as for a missing one (I16)',
 
 test('the list is newest first, in pages, filtered by state and time', async () => {
   const ids: number[] = []
-  for (let n = 0; n < 5; n++)
-    ids.push((await (await postJson('/api/v0/job', jobBody())).json<any>())._auto_generated_id_)
+  for (let n = 0; n < 5; n++) ids.push(await createJob())
   await postJson(`/api/v0/job/${ids[1]}/cancel`, {})
   const first = await readJson('/api/v0/job?limit=2')
   expect(first.jobs.map((entry: any) => entry._auto_generated_id_)).toEqual([ids[4], ids[3]])
@@ -281,9 +276,7 @@ test('unknown addresses and ids answer one 404 in the one error shape', async ()
     '/api/v0/job/99999999999999999',
     '/nowhere',
   ]) {
-    const response = await apiRequest(path)
-    expect(response.status, path).toBe(404)
-    expect((await response.json<any>()).error.code).toBe('not_found')
+    expect(await errorCode(await apiRequest(path)), path).toBe('404 not_found')
   }
 })
 

@@ -1,9 +1,9 @@
 // Jobs whose ladder depends on their source, in the Worker: which plan and paths they may have.
 // Not in charge of: the renditions (test/node/transcoder/plan/ladder.test.ts).
 import { expect, test } from 'vitest'
-import { jobBody, postJson, readJson } from '../support/apiClient.ts'
+import { jobBody, postJson, readJson, createJob } from '../support/apiClient.ts'
 import { taskPlan } from '../support/taskPlan.ts'
-import { createJob, startNextAttempt, startJob } from '../support/jobFixture.ts'
+import { startJob } from '../support/jobFixture.ts'
 
 const auto = { ladder: 'auto', videoProfiles: [] }
 

@@ -4,15 +4,14 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
 import { listJobs } from '../../../worker/db/jobList.ts'
 import { deleteJob } from '../../../worker/db/jobRetention.ts'
-import { apiRequest, jobBody, postJson, readJson, createKey } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, readJson, createKey, createJob } from '../support/apiClient.ts'
 
 beforeEach(async () => {
   await env.DB.batch(['slots', 'jobs'].map((table) => env.DB.prepare(`DELETE FROM ${table}`)))
 })
 
 async function create(metadata: Record<string, string>, key?: string): Promise<number> {
-  const made = await postJson('/api/v0/job', jobBody({ metadata }), key === undefined ? {} : { key })
-  return (await made.json<any>())._auto_generated_id_
+  return createJob({ metadata }, key === undefined ? {} : { key })
 }
 
 async function found(query: Record<string, string> | [string, string][], key?: string): Promise<number[]> {
@@ -27,11 +26,11 @@ async function found(query: Record<string, string> | [string, string][], key?: s
 test('it is returned as sent: in the configuration, in lists and in a retry; without it lists have {}', async () => {
   const metadata = { customer: '42', 'ticket.id': 'ABC-7', note: '', constructor: 'x' }
   const id = await create(metadata)
-  const plain = await (await postJson('/api/v0/job', jobBody())).json<any>()
+  const plain = await createJob()
   expect((await readJson(`/api/v0/job/${id}`)).config.metadata).toEqual(metadata)
   const { jobs } = await readJson('/api/v0/job')
   expect(jobs.map((each: any) => [each._auto_generated_id_, each.metadata])).toEqual([
-    [plain._auto_generated_id_, {}],
+    [plain, {}],
     [id, metadata],
   ])
   await postJson(`/api/v0/job/${id}/cancel`, {})

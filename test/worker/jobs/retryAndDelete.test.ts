@@ -4,8 +4,17 @@ import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { openJobSource, openJobSecrets } from '../../../worker/storage/jobStores.ts'
 import { findJobByJobId } from '../../../worker/db/jobs.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, jobBody, postJson, ADMIN_KEY, readJson, errorCode, createKey } from '../support/apiClient.ts'
-import { createJob, advanceClock, resetTranscoders, startNextAttempt, startJob } from '../support/jobFixture.ts'
+import {
+  apiRequest,
+  jobBody,
+  postJson,
+  ADMIN_KEY,
+  readJson,
+  errorCode,
+  createKey,
+  createJob,
+} from '../support/apiClient.ts'
+import { advanceClock, resetTranscoders, startNextAttempt, startJob } from '../support/jobFixture.ts'
 
 const HOUR = 3600_000
 
@@ -111,8 +120,7 @@ test('72 hours after the end a retry uses the webhook address of the key again, 
   const admin = { key: ADMIN_KEY }
   const { id: keyId, key } = await createKey({ account: 'default', webhook_url: HOOK })
   const ended = async (change: Record<string, unknown>): Promise<number> => {
-    const made = await postJson('/api/v0/job', jobBody(change), { key })
-    const { _auto_generated_id_: id } = await made.json<any>()
+    const id = await createJob(change, { key })
     expect((await postJson(`/api/v0/job/${id}/cancel`, {}, { key })).status).toBe(200)
     return id
   }

@@ -6,8 +6,8 @@ import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
 import { applyEvent } from '../../../worker/scheduler/applyEvent.ts'
 import { START_LEASE_MS } from '../../../worker/scheduler/transitionTask.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, postJson, readJson } from '../support/apiClient.ts'
-import { createJob, advanceClock, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
+import { apiRequest, postJson, readJson, createJob } from '../support/apiClient.ts'
+import { advanceClock, startNextAttempt, readStatus, transcoders } from '../support/jobFixture.ts'
 
 const admin = { headers: { authorization: `Basic ${btoa('test-only-admin-key:')}` } }
 const health = async () => readJson('/health')
@@ -23,7 +23,7 @@ async function fails(id: number, count: number): Promise<void> {
 }
 
 test('starts that go on failing show in events, status, metrics and health, and are over with the first that succeeds', async () => {
-  transcoders.answer = () => 503
+  transcoders.runStatus = () => 503
   const id = await createJob()
   await fails(id, 1)
   expect((await readStatus(id)).failed_starts).toBeNull()
@@ -50,7 +50,7 @@ test('starts that go on failing show in events, status, metrics and health, and 
     'A transcoder could not be started because it refused the task; retrying in 2 s. This does not count as a lost attempt.',
     'A transcoder could not be started 4 times in a row, most recently because it refused the task; retrying in 16 s. This does not count as a lost attempt.',
   ])
-  transcoders.answer = () => 202
+  transcoders.runStatus = () => 202
   advanceClock(120_000)
   await reconcile(env)
   const attempt = await startNextAttempt()

@@ -6,11 +6,11 @@ import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, postJson, readJson, errorCode } from '../support/apiClient.ts'
+import { apiRequest, postJson, readJson, errorCode, createJob } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { LONG_FORM } from '../support/longForm.ts'
 import { taskPlan } from '../support/taskPlan.ts'
-import { createJob, advanceClock, startNextAttempt, readStatus, transcoders, startJob } from '../support/jobFixture.ts'
+import { advanceClock, startNextAttempt, readStatus, transcoders, startJob } from '../support/jobFixture.ts'
 
 /** Lets more time pass than the attempt's lease. */
 async function expireLease(attempt: FakeAttempt): Promise<void> {
@@ -19,7 +19,7 @@ async function expireLease(attempt: FakeAttempt): Promise<void> {
 }
 
 /** The cron's reconciler, late enough for every back-off to be over. */
-async function sweepLater(): Promise<void> {
+async function reconcileLater(): Promise<void> {
   advanceClock(3 * 60_000)
   await reconcile(env)
 }
@@ -102,7 +102,7 @@ test('an attempt whose lease expires is given back, and its late writes change n
   const orphan = await first.storeObject('film.mp4', new Uint8Array(5))
   await expireLease(first)
   expect(await readStatus(id)).toMatchObject({ state: 'ready', phase: 'queued', job_completed: false })
-  await sweepLater()
+  await reconcileLater()
   const second = await startNextAttempt()
   expect(second.run.attempt).toBe(2)
 
@@ -128,7 +128,7 @@ test('a job whose attempts are lost too often fails with a sentence, not in a lo
     const attempt = await startNextAttempt()
     expect(attempt.run.attempt).toBe(n)
     await expireLease(attempt)
-    if (n < MAX_LOST_ATTEMPTS) await sweepLater()
+    if (n < MAX_LOST_ATTEMPTS) await reconcileLater()
   }
   const end = await readStatus(id)
   expect(end).toMatchObject({ state: 'error', job_completed: true })
@@ -142,7 +142,7 @@ test('lost attempts that get further and further do not count, and the job compl
     const attempt = await startNextAttempt()
     await attempt.heartbeat({ transcoded })
     await expireLease(attempt)
-    await sweepLater()
+    await reconcileLater()
   }
   expect(await env.DB.prepare('SELECT lost, excused, furthest FROM tasks WHERE job = ?1').bind(id).first()).toEqual({
     lost: 5,
@@ -161,7 +161,7 @@ test('lost attempts that get further and further do not count, and the job compl
   // Below all of them: its own progress counts, not the one that clients see.
   await last.heartbeat({ transcoded: 0.2 })
   await expireLease(last)
-  await sweepLater()
+  await reconcileLater()
   const end = await startNextAttempt()
   await end.finish([await end.storeObject('film.mp4', new Uint8Array(6))])
   expect(await readStatus(id)).toMatchObject({ job_completed: true, error: null })
@@ -191,7 +191,7 @@ test('an unreachable source is waited for in the queue: another job gets the slo
     error: away,
     message: `Attempt 1 ended without a result (${away.message}); another attempt follows in 15 s.`,
   })
-  await sweepLater()
+  await reconcileLater()
   const second = await startNextAttempt()
   expect([second.job, second.run.attempt]).toEqual([first.job, 2])
   expect((await readStatus(id)).waiting_for).toBe(null)
@@ -206,7 +206,7 @@ test('a source that stays away ends the job with its sentence after four attempt
     const attempt = await startNextAttempt()
     const error = { code: 'source_unreachable', message: 'It is away.' }
     await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
-    if (n < MAX_LOST_ATTEMPTS) await sweepLater()
+    if (n < MAX_LOST_ATTEMPTS) await reconcileLater()
   }
   expect(await readStatus(id)).toMatchObject({
     state: 'error',
@@ -237,7 +237,7 @@ test('a transcoder that returns its task on SIGTERM frees its slot for another a
     type: 'attempt.evicted',
     message: `Attempt 1 was interrupted because its transcoder is shutting down (${why}); another attempt follows. This does not count as a lost attempt.`,
   })
-  await sweepLater()
+  await reconcileLater()
   const second = await startNextAttempt()
   await second.complete()
   expect((await readStatus(id)).job_completed).toBe(true)
@@ -256,11 +256,11 @@ test('a permanent error ends the job at once, with code, sentence and field', as
 })
 
 test('a transcoder that refuses or is away costs a start, never the job', async () => {
-  transcoders.answer = () => 503
+  transcoders.runStatus = () => 503
   const id = await createJob()
-  await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
-  transcoders.answer = () => 202
-  await sweepLater()
+  await expect.poll(() => transcoders.refusedStarts).toBeGreaterThan(0)
+  transcoders.runStatus = () => 202
+  await reconcileLater()
   const attempt = await startNextAttempt()
   expect(attempt.run.attempt).toBeGreaterThan(1)
   await attempt.complete()
@@ -373,9 +373,9 @@ test('what is over is removed in its time: outputs after 30 days, credentials af
 })
 
 test('a job that no transcoder accepts ends at its deadline (I1)', async () => {
-  transcoders.answer = () => 503
+  transcoders.runStatus = () => 503
   const id = await createJob()
-  await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
+  await expect.poll(() => transcoders.refusedStarts).toBeGreaterThan(0)
   advanceClock(25 * 3600_000)
   await reconcile(env)
   expect(await readStatus(id)).toMatchObject({
@@ -391,7 +391,7 @@ test('the first plan stays: a later attempt is given it', async () => {
   const stored = { ...taskPlan(), newer: 'member' }
   expect(await (await first.taskApi('POST', '/plan', { plan: stored, warnings: [] })).json()).toEqual({ plan: stored })
   await expireLease(first)
-  await sweepLater()
+  await reconcileLater()
   const second = await transcoders.nextAttempt()
   expect(await (await second.taskApi('GET', '')).json()).toMatchObject({ plan: stored })
   const other = taskPlan('film.mp4', { durationSeconds: 20 })
@@ -408,7 +408,7 @@ test('a plan that another ffmpeg made takes the place of the stored one, with it
   const codes = async () => (await readStatus(id)).warnings.map(({ code }: any) => code)
   expect(await codes()).toEqual(expect.arrayContaining(['upscaled', 'captions_removed']))
   await expireLease(first)
-  await sweepLater()
+  await reconcileLater()
   const second = await startNextAttempt()
   const after = taskPlan('film.mp4', { durationSeconds: 20, warnings: [common] })
   const post = { plan: after, warnings: after.warnings, replaces: true }
@@ -461,7 +461,7 @@ test.each([
 ])('a store’s error for a part is returned to the transcoder: %s', async (message, httpStatus, code) => {
   const { attempt } = await startJob()
   vi.spyOn(env.BUCKET, 'createMultipartUpload').mockRejectedValue(new Error(message))
-  const asked = { path: 'film.mp4', content_type: 'video/mp4', expected_size: 5 }
-  const answer = await attempt.taskApi('POST', '/uploads', asked)
+  const upload = { path: 'film.mp4', content_type: 'video/mp4', expected_size: 5 }
+  const answer = await attempt.taskApi('POST', '/uploads', upload)
   expect([answer.status, (await answer.json<any>()).error.code]).toEqual([httpStatus, code])
 })

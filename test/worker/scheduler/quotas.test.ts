@@ -15,7 +15,7 @@ import { FakeTranscoders } from '../support/fakeTranscoder.ts'
 
 beforeEach(async () => {
   const transcoders = new FakeTranscoders()
-  transcoders.answer = () => 503
+  transcoders.runStatus = () => 503
   await env.DB.batch([
     env.DB.prepare('DELETE FROM slots'),
     env.DB.prepare('DELETE FROM jobs'),
@@ -98,8 +98,8 @@ async function serveOne(): Promise<{ id: string; account: string; attempt: numbe
 async function end(task: { id: string; attempt: number }, well: boolean): Promise<void> {
   const { attempt } = task
   const error = { code: 'output_unreachable', message: 'x' } as const
-  const said = well ? ({ type: 'finish', attempt } as const) : ({ type: 'attempt_failed', attempt, error } as const)
-  expect((await transitionTask(env, task.id, said)).ok).toBe(true)
+  const event = well ? ({ type: 'finish', attempt } as const) : ({ type: 'attempt_failed', attempt, error } as const)
+  expect((await transitionTask(env, task.id, event)).ok).toBe(true)
 }
 
 /** Each step advances the clock: what happened first has the earlier time. */

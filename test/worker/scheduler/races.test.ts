@@ -8,11 +8,11 @@ import { storeCommitRecord } from '../../../worker/monitor/commitOutputs.ts'
 import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
 import { assignSlots } from '../../../worker/scheduler/assignSlots.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { jobBody, postJson } from '../support/apiClient.ts'
+import { jobBody, postJson, createJob } from '../support/apiClient.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
 import { LONG_FORM } from '../support/longForm.ts'
 import { taskPlan } from '../support/taskPlan.ts'
-import { createJob, startNextAttempt, readStatus, transcoders, startJob } from '../support/jobFixture.ts'
+import { startNextAttempt, readStatus, transcoders, startJob } from '../support/jobFixture.ts'
 
 /** `npm run repeat` repeats them more often; docs/reliability.md has its results. */
 const JOBS = Number(env.REPEAT_JOBS || (LONG_FORM ? 20 : 4))
@@ -32,7 +32,7 @@ function deliver(body: { task: string; attempt: number }, times: number): Promis
 }
 
 /** The same request three times at once. */
-function thrice<T>(ask: () => Promise<T>): Promise<T[]> {
+function threeTimes<T>(ask: () => Promise<T>): Promise<T[]> {
   return Promise.all([ask(), ask(), ask()])
 }
 
@@ -46,11 +46,11 @@ test(`each message five times, each post three times, ${JOBS} jobs: as many atte
     while (seen.has(attempt.job)) attempt = await transcoders.nextAttempt()
     seen.add(attempt.job)
     await deliver({ task: attempt.run.task_id, attempt: 1 }, 5)
-    for (const answer of await thrice(() => attempt.taskApi('GET', ''))) expect(answer.status).toBe(200)
-    await thrice(() => attempt.taskApi('POST', '/plan', { plan: taskPlan(), warnings: [] }))
-    await thrice(() => attempt.heartbeat({ transcoded: 0.5 }))
+    for (const answer of await threeTimes(() => attempt.taskApi('GET', ''))) expect(answer.status).toBe(200)
+    await threeTimes(() => attempt.taskApi('POST', '/plan', { plan: taskPlan(), warnings: [] }))
+    await threeTimes(() => attempt.heartbeat({ transcoded: 0.5 }))
     const object = await attempt.storeObject('film.mp4', new Uint8Array(6))
-    const ends = await thrice(() => attempt.finish([object]))
+    const ends = await threeTimes(() => attempt.finish([object]))
     for (const end of ends) expect(end.status).toBe(200)
     await deliver({ task: attempt.run.task_id, attempt: 1 }, 5)
   }
@@ -68,7 +68,7 @@ test(`each message five times, each post three times, ${JOBS} jobs: as many atte
 }, 7_200_000)
 
 test(`${KEYS} keys × ${TRIES} concurrent tries: ${KEYS} jobs (I10)`, async () => {
-  transcoders.answer = () => 503
+  transcoders.runStatus = () => 503
   const before = await env.DB.prepare('SELECT COUNT(*) AS n FROM jobs').first<number>('n')
   for (let key = 0; key < KEYS; key++) {
     const answers = await Promise.all(
@@ -173,7 +173,7 @@ test('a task that waits for its next attempt is still monitored: its end is not 
   const { attempt } = await startJob()
   await attempt.storeObject('film.mp4', new Uint8Array(6))
   await attempt.giveBack()
-  transcoders.answer = () => 503
+  transcoders.runStatus = () => 503
   await env.DB.prepare('UPDATE tasks SET not_before = 0').run()
   // There is no free slot, so the alarm changes nothing; then a Worker ends the job and crashes before it tells the
   // monitor.

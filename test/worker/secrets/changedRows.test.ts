@@ -8,25 +8,25 @@ import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
 import { boundAddresses, openJobSecrets } from '../../../worker/storage/jobStores.ts'
 import { unseal } from '../../../worker/secrets/vault.ts'
 import { webhookAddress } from '../../../worker/webhooks/webhookDelivery.ts'
-import { jobBody, postJson, readJson } from '../support/apiClient.ts'
+import { postJson, readJson } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
-import { advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
+import { advanceClock, readStatus, startJob } from '../support/jobFixture.ts'
 
 /** Both may be reached; the client named the first. */
 const NAMED = 'logo.test'
 const THIEF = 'hooks.test'
 const SECRET = 'VICTIM-SECRET-77'
 
-let asked: { host: string; authorization: string | null }[]
+let requests: { host: string; authorization: string | null }[]
 
 beforeEach(() => {
-  asked = []
+  requests = []
   const dispatch = globalThis.fetch
   vi.stubGlobal('fetch', async (input: RequestInfo, init?: RequestInit) => {
     const request = new Request(input, init)
     const { hostname: host } = new URL(request.url)
     if (host.startsWith('transcoder')) return dispatch(input, init)
-    asked.push({ host, authorization: request.headers.get('authorization') })
+    requests.push({ host, authorization: request.headers.get('authorization') })
     await request.body?.cancel().catch(() => undefined)
     return new Response('film', { headers: { 'content-length': '4', etag: '"1"' } })
   })
@@ -35,11 +35,10 @@ beforeEach(() => {
 const http = { cloud_provider: 'http', access_key: 'victim', secret_key: SECRET }
 const aws = { cloud_provider: 'aws', access_key: 'AKIAVICTIM', secret_key: SECRET, endpoint: `https://${NAMED}` }
 
-async function start(change: Record<string, unknown>): Promise<{ id: number; attempt: FakeAttempt }> {
-  const answer = await postJson('/api/v0/job', jobBody(change))
-  expect(answer.status).toBe(200)
-  const { _auto_generated_id_: id } = await answer.json<{ _auto_generated_id_: number }>()
-  return { id, attempt: await startNextAttempt() }
+/** A job with credentials for its source. */
+const sealed = {
+  input: `https://${NAMED}/film.mp4`,
+  cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
 }
 
 /** A single UPDATE statement, as in the security finding. */
@@ -51,9 +50,9 @@ async function change(id: number, from: string, to: string): Promise<void> {
 }
 
 /** The answer to the transcoder, and the job after the transcoder has reported it. */
-async function told(id: number, attempt: FakeAttempt, answer: Response): Promise<unknown> {
+async function reported(id: number, attempt: FakeAttempt, answer: Response): Promise<unknown> {
   const { error } = await answer.json<any>()
-  await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
+  await attempt.fail(error.code, error)
   return [answer.status, error.code, error.message, (await readStatus(id)).state]
 }
 
@@ -66,26 +65,18 @@ const refused = [
 
 describe('an address that was changed in the row of a job', () => {
   test('is not asked for the source: the job ends with the reason', async () => {
-    const input = `https://${NAMED}/film.mp4`
-    const { id, attempt } = await start({
-      input,
-      cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
-    })
+    const { id, attempt } = await startJob(sealed)
     await change(id, `https://${NAMED}/film.mp4`, `https://${THIEF}/thief`)
-    expect(await told(id, attempt, await attempt.taskApi('GET', '/input'))).toEqual(refused)
-    expect(asked).toEqual([])
+    expect(await reported(id, attempt, await attempt.taskApi('GET', '/input'))).toEqual(refused)
+    expect(requests).toEqual([])
     const { error } = await readStatus(id)
     expect(error).toMatchObject({ code: 'credentials_invalid', field: 'cloud_credentials.input' })
   })
 
   test('untouched, the same source is asked with its credentials', async () => {
-    const input = `https://${NAMED}/film.mp4`
-    const { attempt } = await start({
-      input,
-      cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
-    })
+    const { attempt } = await startJob(sealed)
     expect(await (await attempt.taskApi('GET', '/input')).text()).toBe('film')
-    expect(asked).toEqual([{ host: NAMED, authorization: `Basic ${btoa(`victim:${SECRET}`)}` }])
+    expect(requests).toEqual([{ host: NAMED, authorization: `Basic ${btoa(`victim:${SECRET}`)}` }])
   })
 
   test.each<[string, string, string, string]>([
@@ -96,22 +87,22 @@ describe('an address that was changed in the row of a job', () => {
   ])('is not written to: %s', async (_, from, to, provider) => {
     const directory = provider === 'http' ? `https://${NAMED}/out` : 's3://films/june'
     const output = provider === 'http' ? http : aws
-    const { id, attempt } = await start({
+    const { id, attempt } = await startJob({
       input: `https://${NAMED}/film.mp4`,
       bucket_output_path: directory,
       cloud_credentials: { input: { cloud_provider: 'http' }, output },
     })
     await change(id, from, to)
     const begin = { path: 'june/film.mp4', content_type: 'video/mp4', expected_size: 5 }
-    expect(await told(id, attempt, await attempt.taskApi('POST', '/uploads', begin))).toEqual(refused)
-    expect(asked).toEqual([])
+    expect(await reported(id, attempt, await attempt.taskApi('POST', '/uploads', begin))).toEqual(refused)
+    expect(requests).toEqual([])
   })
 
   test.each<[string, Record<string, unknown>]>([
     ['in clear', { webhook_url: `https://${NAMED}/in` }],
     ['with a sealed query', { webhook_url: `https://${NAMED}/in?token=SEALED` }],
   ])('receives no webhook: %s', async (_, change_) => {
-    const { id, attempt } = await start(change_)
+    const { id, attempt } = await startJob(change_)
     const row = (await findJobByJobId(env.DB, attempt.job))!
     expect(await webhookAddress(env, row)).toBe(change_['webhook_url'])
     await change(id, `https://${NAMED}/in`, `https://${THIEF}/in`)
@@ -119,17 +110,13 @@ describe('an address that was changed in the row of a job', () => {
     const webhookScheduler = env.COURIER.get(env.COURIER.idFromName(attempt.job))
     advanceClock(60_000)
     await runDurableObjectAlarm(webhookScheduler)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     const { deliveries } = await readJson(`/api/v0/job/${id}/webhooks`)
     expect(deliveries[0].attempts[0].error).toContain('differ from those that its credentials were given for')
   })
 
   test('is not repeated', async () => {
-    const input = `https://${NAMED}/film.mp4`
-    const { id, attempt } = await start({
-      input,
-      cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
-    })
+    const { id, attempt } = await startJob(sealed)
     await attempt.fail('source_not_media')
     await change(id, NAMED, THIEF)
     const answer = await postJson(`/api/v0/job/${id}/retry`, {})
@@ -137,7 +124,7 @@ describe('an address that was changed in the row of a job', () => {
       409,
       { code: 'credentials_expired', field: 'cloud_credentials', message: expect.stringContaining('Create a new job') },
     ])
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 })
 
@@ -146,23 +133,21 @@ describe('what an older version sealed, for its job alone', () => {
   async function sealedBefore(account: string, jobId: string, value: unknown): Promise<string> {
     const encoder = new TextEncoder()
     const bound = encoder.encode(JSON.stringify([account, jobId, 'secrets', 'k1']))
-    const ring = Uint8Array.from(atob(env.VAULT_KEYS.split(':')[1] ?? ''), (char) => char.charCodeAt(0))
-    const own = new Uint8Array(32)
-    crypto.getRandomValues(own)
-    const put = async (raw: BufferSource, plain: BufferSource) => {
+    const vaultKey = Uint8Array.from(atob(env.VAULT_KEYS.split(':')[1] ?? ''), (char) => char.charCodeAt(0))
+    const dataKey = new Uint8Array(32)
+    crypto.getRandomValues(dataKey)
+    const encrypt = async (raw: BufferSource, plain: BufferSource) => {
       const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
       const iv = crypto.getRandomValues(new Uint8Array(12))
       const cipher = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bound }, key, plain)
       return btoa(String.fromCharCode(...iv, ...new Uint8Array(cipher)))
     }
-    const sealed = await put(own, encoder.encode(JSON.stringify(value)))
-    return JSON.stringify({ v: 1, kid: 'k1', wrapped: await put(ring, own), sealed })
+    const cipher = await encrypt(dataKey, encoder.encode(JSON.stringify(value)))
+    return JSON.stringify({ v: 1, kid: 'k1', wrapped: await encrypt(vaultKey, dataKey), sealed: cipher })
   }
 
   test('still opens, and a rotation binds it to the addresses of the job', async () => {
-    const { id, attempt } = await start({
-      cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
-    })
+    const { id, attempt } = await startJob({ ...sealed, input: 'https://media.test/a.mp4' })
     const row = (await findJobByJobId(env.DB, attempt.job))!
     const secrets = await openJobSecrets(env, row)
     const before = await sealedBefore(row.account, row.job_id, secrets)
@@ -184,7 +169,7 @@ describe('what an older version sealed, for its job alone', () => {
   })
 
   test('nothing of this version opens as one of that', async () => {
-    const { attempt } = await start({ cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } } })
+    const { attempt } = await startJob({ ...sealed, input: 'https://media.test/a.mp4' })
     const row = (await findJobByJobId(env.DB, attempt.job))!
     const lowered = JSON.stringify({ ...JSON.parse(row.sealed ?? ''), v: 1 })
     const addresses = boundAddresses(row.config)

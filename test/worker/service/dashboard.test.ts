@@ -48,9 +48,9 @@ test.for(['/api/v0/nope', '/api', '/o/x', '/metrics/x', '/assets/nope.js'])(
 )
 
 test('a page for people is whole also for a browser that asks whether it has changed', async () => {
-  const kept = (await get('/new', BROWSER)).headers.get('etag')
-  expect(kept).not.toBeNull()
-  const again = await get('/nope', { ...BROWSER, 'if-none-match': kept! })
+  const etag = (await get('/new', BROWSER)).headers.get('etag')
+  expect(etag).not.toBeNull()
+  const again = await get('/nope', { ...BROWSER, 'if-none-match': etag! })
   expect(again.status).toBe(404)
   expect(again.headers.get('etag')).toBeNull()
   expect(await again.text()).toContain('<div id="app">')

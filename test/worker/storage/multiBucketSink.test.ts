@@ -59,10 +59,10 @@ test('objects, uploads and deletions go to the bucket that prefixes their path',
 })
 
 test('the write probe runs for each directory in its own bucket, and leftovers are named with the bucket prefix', async () => {
-  const kept: string[] = []
+  const journaled: string[] = []
   for (const directory of ['a', '@sound', '@more/b'])
-    await sink.probeWrite?.(directory, async (_upload, path) => void kept.push(path))
-  expect(kept).toEqual(['a/.splicepoint', '@sound/.splicepoint', '@more/b/.splicepoint'])
+    await sink.probeWrite?.(directory, async (_upload, path) => void journaled.push(path))
+  expect(journaled).toEqual(['a/.splicepoint', '@sound/.splicepoint', '@more/b/.splicepoint'])
   expect(fake.log.filter((line) => line.startsWith('CreateMultipartUpload'))).toEqual([
     'CreateMultipartUpload films/a/.splicepoint',
     'CreateMultipartUpload sound/.splicepoint',

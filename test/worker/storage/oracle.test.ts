@@ -11,48 +11,28 @@ import type { OciStore } from '../../../worker/storage/oracle/ociClient.ts'
 import { ociS3Endpoint, ociEndpoint } from '../../../worker/storage/oracle/ociAddress.ts'
 import { ociSink } from '../../../worker/storage/oracle/ociSink.ts'
 import { ociSource } from '../../../worker/storage/oracle/ociSource.ts'
-import { readOracleKey, type OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
 import { ociSigner, ociSigningString } from '../../../worker/storage/oracle/ociSignature.ts'
 import { ociS3Store } from '../../../worker/storage/oracle/ociS3Store.ts'
 import { s3Sink } from '../../../worker/storage/s3/s3Sink.ts'
 import { s3Source } from '../../../worker/storage/s3/s3Source.ts'
 import { rsaSha256Signer } from '../../../worker/storage/rsaSignature.ts'
-import type { Sink, Source, StoreError } from '../../../worker/storage/objectStore.ts'
-import {
-  caching,
-  describeSinkConformance,
-  describeSourceConformance,
-  chunked,
-  failingChecks,
-  SAMPLE_BYTES,
-  sinkConformance,
-  sourceConformance,
-} from './conformance.ts'
+import type { Sink } from '../../../worker/storage/objectStore.ts'
+import { chunked, SAMPLE_BYTES } from './conformance.ts'
+import { describeConformance, errorOf, expectFound, sinkChecks, sourceChecks, type MemoryStore } from './memoryStore.ts'
+import { oracleApiKey, TENANCY, USER } from './oracleKey.ts'
 import { PLANTED_SINK_FAULTS } from './plantedSinkFaults.ts'
 import { toBase64 } from '../../../worker/util/encoding.ts'
 
 const bucketAddress = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
-const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
-const tenancy = 'ocid1.tenancy.oc1..aaaaaaaaba3pv6wkcr4jqae5f15p2b2m2yt2j6rx32uzr4h25vqstifsfdsq'
-const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqedqw3rynjq'
 
-const mine = await generateRsaKey()
-const anothers = await generateRsaKey()
+const keyPair = await generateRsaKey()
+const otherKeyPair = await generateRsaKey()
 
-function accessWith(pem: string): OracleApiKey {
-  const read = readPem(pem)
-  if (!read.ok) throw new Error(read.reason)
-  const known = { tenancy_ocid: tenancy, user_ocid: user, oci_fingerprint: read.key.fingerprint, private_key: pem }
-  const key = readOracleKey(known)
-  if (!key.ok || key.key.kind !== 'api-key') throw new Error(JSON.stringify(key))
-  return key.key
-}
-
-const access = accessWith(mine.pem)
-const keyId = `${tenancy}/${user}/${access.fingerprint}`
+const access = oracleApiKey(keyPair.pem)
+const keyId = `${TENANCY}/${USER}/${access.fingerprint}`
 
 function fakeOf(options: Partial<FakeOracleOptions> = {}): FakeOracle {
-  const keys = new Map([[keyId, mine.publicKey]])
+  const keys = new Map([[keyId, keyPair.publicKey]])
   const host = 'objectstorage.eu-frankfurt-1.oraclecloud.com'
   return new FakeOracle({ namespace: bucketAddress.namespace, bucket: bucketAddress.bucket, host, keys, ...options })
 }
@@ -61,33 +41,23 @@ function storeOf(fake: FakeOracle, change: Partial<OciStore> = {}): OciStore {
   return { bucketAddress, sign: ociSigner(access), transport: fetchFrom(fake.handle), ...change }
 }
 
+/** For the conformance suite. */
+function memoryStore(fake: FakeOracle, store: OciStore): MemoryStore {
+  return {
+    server: fake,
+    source: (key) => ociSource(store, key),
+    sink: (prefix, caching) => ociSink(store, prefix, caching),
+    minPartBytes: 1024 * 1024,
+  }
+}
+
 for (const [name, noBatch] of [
   ["Oracle's native API", false],
   ["Oracle's native API without batches", true],
 ] as const) {
   const fake = fakeOf({ noBatch })
   const store = storeOf(fake)
-  let key = ''
-  describeSourceConformance(name, {
-    async open(bytes) {
-      key = `${NAMES}/${crypto.randomUUID()}`
-      fake.put(key, bytes)
-      return ociSource(store, key)
-    },
-    replace: async (bytes) => fake.put(key, bytes),
-    missing: async () => ociSource(store, 'nothing'),
-  })
-  let prefix = ''
-  describeSinkConformance(name, {
-    async sink() {
-      prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return ociSink(store, prefix, caching)
-    },
-    stored: async (path) => fake.objects.get(prefix + path)?.bytes ?? null,
-    contentType: async (path) => fake.objects.get(prefix + path)?.type ?? null,
-    cacheControl: async (path) => fake.objects.get(prefix + path)?.cache ?? null,
-    minPartBytes: 1024 * 1024,
-  })
+  describeConformance(name, memoryStore(fake, store))
   test(`${name} is left without an upload`, () => expect([...fake.uploads.keys()]).toEqual([]))
 }
 
@@ -99,26 +69,11 @@ describe("Oracle's S3-compatible API", () => {
   } as const
   const fake = new FakeS3({ accounts: [pair], buckets: [bucketAddress.bucket], region: bucketAddress.region })
   const store = ociS3Store(bucketAddress, pair, fake.fetch)
-  let key = ''
-  describeSourceConformance('compatible', {
-    async open(bytes) {
-      key = `${NAMES}/${crypto.randomUUID()}`
-      fake.put(`${bucketAddress.bucket}/${key}`, bytes)
-      return s3Source(store, key)
-    },
-    replace: async (bytes) => fake.put(`${bucketAddress.bucket}/${key}`, bytes),
-    missing: async () => s3Source(store, 'nothing'),
-  })
-  let prefix = ''
-  describeSinkConformance('compatible', {
-    async sink() {
-      prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return s3Sink(store, prefix, caching)
-    },
-    stored: async (path) => fake.objects.get(`${bucketAddress.bucket}/${prefix}${path}`)?.bytes ?? null,
-    contentType: async (path) => fake.objects.get(`${bucketAddress.bucket}/${prefix}${path}`)?.type ?? null,
-    cacheControl: async (path) => fake.objects.get(`${bucketAddress.bucket}/${prefix}${path}`)?.cache ?? null,
-    minPartBytes: 5 * 1024 * 1024,
+  describeConformance('compatible', {
+    server: fake,
+    root: `${bucketAddress.bucket}/`,
+    source: (key) => s3Source(store, key),
+    sink: (prefix, caching) => s3Sink(store, prefix, caching),
   })
   test('names itself as the others do', () => {
     expect(s3Sink(store, 'x/').location('a.ts')).toBe('oci://axaxnpcrorw5/Films_1/x/a.ts')
@@ -201,7 +156,7 @@ G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
   })
 
   test('the same through the signer, with the date in a header that no runtime sets', async () => {
-    const access = { tenancy, user, fingerprint: key.fingerprint, key }
+    const access = { tenancy: TENANCY, user: USER, fingerprint: key.fingerprint, key }
     const at = new Date('2014-01-05T21:31:40Z')
     const body = new TextEncoder().encode('{}')
     const url = `https://${host}/20160918/volumeAttachments?a=b%20c`
@@ -216,34 +171,27 @@ G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
     ])
     expect(headers.get('x-date')).toBe('Sun, 05 Jan 2014 21:31:40 GMT')
     expect(headers.get('authorization')).toBe(
-      `Signature version="1",keyId="${tenancy}/${user}/${key.fingerprint}",algorithm="rsa-sha256",headers="x-date (request-target) host content-length content-type x-content-sha256",signature="${toBase64(await sign(text))}"`,
+      `Signature version="1",keyId="${TENANCY}/${USER}/${key.fingerprint}",algorithm="rsa-sha256",headers="x-date (request-target) host content-length content-type x-content-sha256",signature="${toBase64(await sign(text))}"`,
     )
   })
 })
 
 describe('what Oracle refuses', () => {
-  async function refusal(manner: Partial<FakeOracleOptions>, change: Partial<OciStore> = {}): Promise<StoreError> {
-    const source = ociSource(storeOf(fakeOf(manner), change), 'a.mp4')
-    return source.stat().then(
-      () => Promise.reject(new Error('it was taken')),
-      (error: StoreError) => error,
-    )
-  }
-  const wrong = { ...access, key: accessWith(anothers.pem).key }
+  const wrong = { ...access, key: oracleApiKey(otherKeyPair.pem).key }
 
   test.each<[string, string, Partial<FakeOracleOptions>, Partial<OciStore>]>([
     ['another private key', 'credentials_invalid', {}, { sign: ociSigner(wrong) }],
-    ['another user', 'credentials_invalid', {}, { sign: ociSigner({ ...access, user: `${user}x` }) }],
+    ['another user', 'credentials_invalid', {}, { sign: ociSigner({ ...access, user: `${USER}x` }) }],
     ['a clock of an hour ago', 'clock_skew', { now: () => Date.now() + 3_600_000 }, {}],
     ['another bucket', 'no_such_bucket', {}, { bucketAddress: { ...bucketAddress, bucket: 'other' } }],
     ['another namespace', 'no_such_bucket', {}, { bucketAddress: { ...bucketAddress, namespace: 'other' } }],
     ['another host', 'credentials_invalid', { host: 'objectstorage.us-ashburn-1.oraclecloud.com' }, {}],
     ['a user without permission', 'forbidden', { denied: ['GetObject', 'HeadObject'] }, {}],
     ['a missing object', 'not_found', {}, {}],
-  ])('%s: %s', async (_, code, manner, change) => {
-    const error = await refusal(manner, change)
+  ])('%s: %s', async (_, code, options, change) => {
+    const error = await errorOf(ociSource(storeOf(fakeOf(options), change), 'a.mp4').stat())
     expect(error).toMatchObject({ name: 'StoreError', provider: 'oracle', code })
-    for (const canary of [tenancy, user, access.fingerprint, 'Signature', mine.pem.slice(40, 80)]) {
+    for (const canary of [TENANCY, USER, access.fingerprint, 'Signature', keyPair.pem.slice(40, 80)]) {
       expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(canary)
     }
   })
@@ -296,42 +244,28 @@ describe('what Oracle refuses', () => {
 
   test('the write probe leaves nothing, lists what it creates, and fails like the first write would', async () => {
     const fake = fakeOf()
-    const kept: string[] = []
-    await ociSink(storeOf(fake), '').probeWrite!('dir', async (_, path) => void kept.push(path))
-    expect([fake.uploads.size, fake.objects.size, kept]).toEqual([0, 0, ['dir/.splicepoint']])
+    const journaled: string[] = []
+    await ociSink(storeOf(fake), '').probeWrite!('dir', async (_, path) => void journaled.push(path))
+    expect([fake.uploads.size, fake.objects.size, journaled]).toEqual([0, 0, ['dir/.splicepoint']])
     const refusing = ociSink(storeOf(fakeOf({ denied: ['CreateMultipartUpload'] })), '')
     await expect(refusing.probeWrite!('', async () => undefined)).rejects.toMatchObject({ code: 'forbidden' })
   })
 })
 
 describe('planted faults turn the suite red', () => {
-  const faults: [string, (good: Sink, fake: FakeOracle) => Partial<Sink>][] = [
+  const faults: [string, (good: Sink) => Partial<Sink>][] = [
     ...PLANTED_SINK_FAULTS,
     ['deletions that are left out', () => ({ deleteMany: async () => undefined })],
   ]
   test.each(faults)('sink: %s', async (name, fault) => {
     const fake = fakeOf()
-    let prefix = ''
-    const failed = await failingChecks(
-      sinkConformance({
-        async sink() {
-          prefix = `${crypto.randomUUID()}/`
-          const good = ociSink(storeOf(fake), prefix, caching)
-          return { ...good, ...fault(good, fake) }
-        },
-        stored: async (path) => fake.objects.get(prefix + path)?.bytes ?? null,
-        contentType: async (path) => fake.objects.get(prefix + path)?.type ?? null,
-        cacheControl: async (path) => fake.objects.get(prefix + path)?.cache ?? null,
-        minPartBytes: 1024,
-      }),
-    )
-    expect([name, failed.length > 0]).toEqual([name, name !== 'none'])
+    await expectFound(name, sinkChecks(memoryStore(fake, storeOf(fake)), fault))
   })
 
   const sourceFaults: [string, (fake: FakeOracle) => Partial<OciStore>][] = [
     ['none', () => ({})],
-    ['a wrong signature', () => ({ sign: ociSigner({ ...access, key: accessWith(anothers.pem).key }) })],
-    ['a read that is cut short', (fake) => ((fake.cutShort = 1), {})],
+    ['a wrong signature', () => ({ sign: ociSigner({ ...access, key: oracleApiKey(otherKeyPair.pem).key }) })],
+    ['a read that is cut short', (fake) => ((fake.missingBytes = 1), {})],
     [
       'a query that is not signed',
       (fake) => ({ transport: (url, init) => fetchFrom(fake.handle)(`${String(url)}?x=1`, init) }),
@@ -339,21 +273,6 @@ describe('planted faults turn the suite red', () => {
   ]
   test.each(sourceFaults)('source: %s', async (name, fault) => {
     const fake = fakeOf()
-    const change = fault(fake)
-    const opened = (): Source => ociSource(storeOf(fake, change), 'k')
-    const failed = await failingChecks(
-      sourceConformance({
-        async open(bytes) {
-          fake.put('k', bytes)
-          return opened()
-        },
-        replace: async (bytes) => fake.put('k', bytes),
-        async missing() {
-          fake.objects.clear()
-          return opened()
-        },
-      }),
-    )
-    expect([name, failed.length > 0]).toEqual([name, name !== 'none'])
+    await expectFound(name, sourceChecks(memoryStore(fake, storeOf(fake, fault(fake)))))
   })
 })

@@ -6,15 +6,15 @@ import { r2Sink, r2Source } from '../../../worker/storage/r2/r2Store.ts'
 import { caching, failingChecks, sinkConformance, sourceConformance } from './conformance.ts'
 
 function withoutLastByte(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  let held: Uint8Array | null = null
+  let previous: Uint8Array | null = null
   return body.pipeThrough(
     new TransformStream({
       transform(chunk, controller) {
-        if (held) controller.enqueue(held)
-        held = chunk
+        if (previous) controller.enqueue(previous)
+        previous = chunk
       },
       flush(controller) {
-        if (held && held.length > 1) controller.enqueue(held.subarray(0, -1))
+        if (previous && previous.length > 1) controller.enqueue(previous.subarray(0, -1))
       },
     }),
   )

@@ -52,3 +52,13 @@ export function jobBody(change: Record<string, unknown> = {}): Record<string, un
     ...change,
   }
 }
+
+/** Creates that job and returns its number. */
+export async function createJob(
+  change: Record<string, unknown> = {},
+  init: RequestInit & { key?: string } = {},
+): Promise<number> {
+  const answer = await postJson('/api/v0/job', jobBody(change), init)
+  if (answer.status !== 200) throw new Error(`a job: ${answer.status} ${await answer.text()}`)
+  return (await answer.json<any>())._auto_generated_id_
+}

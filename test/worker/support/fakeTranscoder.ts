@@ -22,11 +22,11 @@ export const noProgress: ProgressPost = {
 export class FakeTranscoders {
   readonly runs: { slot: number; request: RunRequest }[] = []
   /** Number of starts that `answer` refused. */
-  refused = 0
+  refusedStarts = 0
   readonly cancels: { task_id: string; attempt: number }[] = []
   /** Status of the answer to `/run`. */
-  answer: (slot: number) => number = () => 202
-  private taken = 0
+  runStatus: (slot: number) => number = () => 202
+  private nextRun = 0
 
   constructor() {
     vi.stubGlobal('fetch', async (input: RequestInfo, init?: RequestInit) => {
@@ -36,8 +36,8 @@ export class FakeTranscoders {
       if (slot === undefined) throw new Error(`unexpected request to ${url.hostname}`)
       if (url.pathname === '/cancel') this.cancels.push(await request.json())
       if (url.pathname !== '/run') return new Response(null, { status: 202 })
-      const status = this.answer(Number(slot))
-      if (status !== 202) this.refused++
+      const status = this.runStatus(Number(slot))
+      if (status !== 202) this.refusedStarts++
       else {
         this.runs.push({ slot: Number(slot), request: await request.json() })
       }
@@ -48,8 +48,8 @@ export class FakeTranscoders {
   /** Waits for the next attempt that the service starts. */
   async nextAttempt(): Promise<FakeAttempt> {
     // Polled, because workerd does not let one request's context wake another's.
-    const run = await vi.waitUntil(() => this.runs[this.taken], { timeout: STEP_TIMEOUT_MS, interval: 5 })
-    this.taken++
+    const run = await vi.waitUntil(() => this.runs[this.nextRun], { timeout: STEP_TIMEOUT_MS, interval: 5 })
+    this.nextRun++
     return new FakeAttempt(run.request)
   }
 }

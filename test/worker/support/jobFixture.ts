@@ -3,7 +3,7 @@
 // Not in charge of: what a transcoder does (fakeTranscoder.ts), requests (apiClient.ts).
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
-import { jobBody, postJson, readJson } from './apiClient.ts'
+import { createJob, readJson } from './apiClient.ts'
 import type { FakeAttempt } from './fakeTranscoder.ts'
 import { FakeTranscoders } from './fakeTranscoder.ts'
 
@@ -32,12 +32,6 @@ export function resetTranscoders(): void {
 export function advanceClock(ms: number): void {
   clockOffsetMs += ms
   vi.spyOn(Date, 'now').mockImplementation(() => realNow() + clockOffsetMs)
-}
-
-export async function createJob(change: Record<string, unknown> = {}): Promise<number> {
-  const response = await postJson('/api/v0/job', jobBody(change))
-  expect(response.status).toBe(200)
-  return (await response.json<{ _auto_generated_id_: number }>())._auto_generated_id_
 }
 
 export async function readStatus(id: number): Promise<any> {

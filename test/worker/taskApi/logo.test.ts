@@ -1,39 +1,31 @@
 // `/task/:id/logo`: which answers of a third-party server are accepted as a logo, and what the transcoder is told about
 // the others.
 import { beforeEach, expect, test, vi } from 'vitest'
-import { apiRequest, jobBody, postJson } from '../support/apiClient.ts'
-import type { FakeAttempt } from '../support/fakeTranscoder.ts'
-import { startNextAttempt, transcoders } from '../support/jobFixture.ts'
+import { apiRequest } from '../support/apiClient.ts'
+import { startJob } from '../support/jobFixture.ts'
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])
-let asked: string[]
+let requests: string[]
 let respond: (url: URL) => Response | Promise<Response>
 
 beforeEach(() => {
-  asked = []
+  requests = []
   const dispatch = globalThis.fetch
   vi.stubGlobal('fetch', async (input: RequestInfo, init?: RequestInit) => {
     const url = new URL(new Request(input).url)
     if (!url.hostname.startsWith('logo')) return dispatch(input, init)
-    asked.push(url.href)
+    requests.push(url.href)
     return respond(url)
   })
 })
 
-async function start(logo_url: string): Promise<{ attempt: FakeAttempt; id: number }> {
-  const response = await postJson('/api/v0/job', jobBody({ logo_url }))
-  expect(response.status).toBe(200)
-  const { _auto_generated_id_: id } = await response.json<{ _auto_generated_id_: number }>()
-  return { attempt: await startNextAttempt(), id }
-}
-
 test('the full address is asked, with its signature, which no reader of the job sees', async () => {
   respond = () => new Response(PNG, { headers: { 'content-type': 'text/plain' } })
-  const { attempt, id } = await start('https://logo.test/l.png?X-Amz-Signature=SECRETSIGNATURE')
+  const { attempt, id } = await startJob({ logo_url: 'https://logo.test/l.png?X-Amz-Signature=SECRETSIGNATURE' })
   const response = await attempt.taskApi('GET', '/logo')
   expect(response.headers.get('content-type')).toBe('image/png')
   expect(new Uint8Array(await response.arrayBuffer())).toEqual(PNG)
-  expect(asked).toEqual(['https://logo.test/l.png?X-Amz-Signature=SECRETSIGNATURE'])
+  expect(requests).toEqual(['https://logo.test/l.png?X-Amz-Signature=SECRETSIGNATURE'])
   expect(await (await apiRequest(`/api/v0/job/${id}`)).text()).not.toContain('SECRETSIGNATURE')
   expect(await (await attempt.taskApi('GET', '')).text()).not.toContain('SECRETSIGNATURE')
 })
@@ -54,18 +46,15 @@ const cases: [string, () => Response, number, string][] = [
 ]
 test.each(cases)('%s is no logo', async (_title, answer, status, code) => {
   respond = answer
-  const { attempt } = await start('https://logo.test/l.png')
+  const { attempt } = await startJob({ logo_url: 'https://logo.test/l.png' })
   const response = await attempt.taskApi('GET', '/logo')
   expect(response.status).toBe(status)
   expect(await response.json()).toMatchObject({ error: { code, field: 'logo_url' } })
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
 test('a job without a logo has none, and a wrong token gets nothing', async () => {
-  const response = await postJson('/api/v0/job', jobBody())
-  expect(response.status).toBe(200)
-  const attempt = await transcoders.nextAttempt()
-  await attempt.taskApi('GET', '')
+  const { attempt } = await startJob()
   expect((await attempt.taskApi('GET', '/logo')).status).toBe(422)
   attempt.run.token = 'x'
   expect((await attempt.taskApi('GET', '/logo')).status).toBe(401)

@@ -4,13 +4,12 @@
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
 import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
-import { readPem } from '#contract/job/storeKeys/pem.ts'
+import { oracleApiKey, TENANCY, USER } from '../storage/oracleKey.ts'
 import { MAX_UPLOAD_HANDLE } from '#contract/task/protocol.ts'
 import { gcsStore } from '../../../worker/storage/google/gcsStore.ts'
 import { httpSink } from '../../../worker/storage/http/httpSink.ts'
 import { openSink } from '../../../worker/storage/registry.ts'
 import { ownPrefix } from '../../../worker/storage/keyBelow.ts'
-import { readOracleKey, type OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
 import { ociSigner } from '../../../worker/storage/oracle/ociSignature.ts'
 import { ociSink } from '../../../worker/storage/oracle/ociSink.ts'
 import { ociS3Store } from '../../../worker/storage/oracle/ociS3Store.ts'
@@ -52,7 +51,7 @@ function webServer(): {
 }
 
 /** A text whose every byte takes two in JSON. */
-function awkward(bytes: number): string {
+function longName(bytes: number): string {
   return `${'"'.repeat(bytes - 4)}.mp4`
 }
 
@@ -79,17 +78,17 @@ test.each(['vendor-store', 'aws', 'http'] as const)(
     }
     const root = { 'vendor-store': '', aws: 's3://films', http: `https://${HOST}` }
     const limit = rulesOf(provider).outputPathBytes!
-    const wish = (output: string) =>
+    const request = (output: string) =>
       jobBody({
         bucket_output_path: root[provider],
         videoProfiles: [{ output, width: 640, height: 360, video_bitrate: 600 }],
         cloud_credentials: { input: { cloud_provider: 'http' }, output: credentials[provider] },
       })
-    const refused = await postJson('/api/v0/job', wish(awkward(limit + 1)))
+    const refused = await postJson('/api/v0/job', request(longName(limit + 1)))
     expect([refused.status, (await refused.json<any>()).error.field]).toEqual([400, expect.stringMatching(/output/)])
 
-    const path = awkward(limit)
-    const made = await postJson('/api/v0/job', wish(path))
+    const path = longName(limit)
+    const made = await postJson('/api/v0/job', request(path))
     expect(made.status).toBe(200)
     const { _auto_generated_id_: id } = await made.json<any>()
     const attempt = await startNextAttempt()
@@ -112,19 +111,8 @@ test.each(['vendor-store', 'aws', 'http'] as const)(
 const account = 'a'.repeat(40)
 const place = { namespace: 'axaxnpcrorw5', bucket: 'films', region: 'eu-frankfurt-1' }
 
-const tenancy = 'ocid1.tenancy.oc1..aaaaaaaaba3pv6wkcr4jqae5f15p2b2m2yt2j6rx32uzr4h25vqstifsfdsq'
-const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqedqw3rynjq'
-const mine = await generateRsaKey()
-const access = accessWith(mine.pem)
-
-function accessWith(pem: string): OracleApiKey {
-  const read = readPem(pem)
-  if (!read.ok) throw new Error(read.reason)
-  const known = { tenancy_ocid: tenancy, user_ocid: user, oci_fingerprint: read.key.fingerprint, private_key: pem }
-  const key = readOracleKey(known)
-  if (!key.ok || key.key.kind !== 'api-key') throw new Error(JSON.stringify(key))
-  return key.key
-}
+const keyPair = await generateRsaKey()
+const access = oracleApiKey(keyPair.pem)
 
 const sinks: [string, Provider, () => Sink][] = [
   [
@@ -159,7 +147,7 @@ const sinks: [string, Provider, () => Sink][] = [
     'oracle',
     () => {
       const host = 'objectstorage.eu-frankfurt-1.oraclecloud.com'
-      const known = new Map([[`${tenancy}/${user}/${access.fingerprint}`, mine.publicKey]])
+      const known = new Map([[`${TENANCY}/${USER}/${access.fingerprint}`, keyPair.publicKey]])
       const fake = new FakeOracle({ namespace: place.namespace, bucket: place.bucket, host, keys: known })
       return ociSink({ bucketAddress: place, sign: ociSigner(access), transport: fetchFrom(fake.handle) }, '')
     },
@@ -199,7 +187,7 @@ test.each(sinks)(
   async (_, provider, make) => {
     const limit = rulesOf(provider).outputPathBytes!
     const sink = make()
-    for (const path of [awkward(limit), `${'ü'.repeat(Math.floor(limit / 2) - 3)}${'x'.repeat(limit % 2)}/x.mp4`]) {
+    for (const path of [longName(limit), `${'ü'.repeat(Math.floor(limit / 2) - 3)}${'x'.repeat(limit % 2)}/x.mp4`]) {
       expect(new TextEncoder().encode(path).length).toBe(limit)
       await sink.put(path, BYTES, BYTES.length, TYPE)
       expect((await sink.stat(path))?.size).toBe(BYTES.length)
@@ -218,7 +206,7 @@ test.each(sinks)(
     const keep = async (): Promise<void> => undefined
     await sink.probeWrite?.('d'.repeat(limit - '/.splicepoint'.length), keep)
 
-    const longer = awkward(limit + 1)
+    const longer = longName(limit + 1)
     const invalid = { code: 'invalid' }
     await expect(sink.put(longer, BYTES, BYTES.length, TYPE)).rejects.toMatchObject(invalid)
     await expect(sink.stat(longer)).rejects.toMatchObject(invalid)

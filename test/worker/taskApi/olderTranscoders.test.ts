@@ -3,9 +3,9 @@
 import { expect, test } from 'vitest'
 import type { HlsDescription } from '#contract/task/protocol.ts'
 import { withOlderDescription } from '../../../worker/taskApi/olderTranscoders.ts'
-import { postJson } from '../support/apiClient.ts'
+import { postJson, createJob } from '../support/apiClient.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
-import { createJob, startNextAttempt } from '../support/jobFixture.ts'
+import { startNextAttempt } from '../support/jobFixture.ts'
 
 test('the answer to a heartbeat has the member that protocol 3 reads', async () => {
   const id = await createJob()

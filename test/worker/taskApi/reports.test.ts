@@ -55,29 +55,26 @@ function jpeg(width = 640, height = 360, filling = 0): Uint8Array<ArrayBuffer> {
   return Uint8Array.from([0xff, 0xd8, ...tables, ...frame, ...scan, ...new Uint8Array(filling), 0xff, 0xd9])
 }
 
-function tellSource(attempt: FakeAttempt, change: Record<string, unknown> = {}): Promise<Response> {
+function postSource(attempt: FakeAttempt, change: Record<string, unknown> = {}): Promise<Response> {
   return attempt.taskApi('POST', '/source', { source: { ...source, ...change } })
 }
 
-function tellPreview(attempt: FakeAttempt, bytes: Uint8Array = jpeg()): Promise<Response> {
+function putPreview(attempt: FakeAttempt, bytes: Uint8Array = jpeg()): Promise<Response> {
   return attempt.taskApi('PUT', '/preview', bytes)
 }
 
-function tellLog(attempt: FakeAttempt, change: Partial<AttemptLog> = {}): Promise<Response> {
+function putLog(attempt: FakeAttempt, change: Partial<AttemptLog> = {}): Promise<Response> {
   return attempt.taskApi('PUT', '/log', { ...log, ...change })
 }
 
-async function about(jobId: string): Promise<string[]> {
+async function storedReports(jobId: string): Promise<string[]> {
   return (await env.BUCKET.list({ prefix: `about/${jobId}/` })).objects.map(({ key }) => key.split('/').at(-1) ?? '')
 }
 
-async function everything(attempt: FakeAttempt): Promise<void> {
-  for (const answer of [await tellSource(attempt), await tellPreview(attempt), await tellLog(attempt)])
+async function reportAll(attempt: FakeAttempt): Promise<void> {
+  for (const answer of [await postSource(attempt), await putPreview(attempt), await putLog(attempt)])
     expect(answer.status).toBe(200)
 }
-
-const fail = (attempt: FakeAttempt, code = 'source_damaged'): Promise<Response> =>
-  attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code, message: 'no' } })
 
 test('the source is in the status as soon as it was probed, in lists as well, and stays when the job fails', async () => {
   const { id, attempt } = await startJob()
@@ -85,15 +82,15 @@ test('the source is in the status as soon as it was probed, in lists as well, an
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({
     accepts: { source: true, preview: true, log: true },
   })
-  expect((await tellSource(attempt)).status).toBe(200)
+  expect((await postSource(attempt)).status).toBe(200)
   expect((await readStatus(id)).source).toEqual(source)
   const { jobs } = await readJson('/api/v0/job?limit=1')
   expect(jobs[0].status.source).toEqual(source)
   expect(await (await attempt.taskApi('GET', '')).json()).toMatchObject({ accepts: { source: false } })
-  await fail(attempt)
+  await attempt.fail('source_damaged')
   expect(await readStatus(id)).toMatchObject({ state: 'error', source })
   // A job that has ended does not change.
-  expect((await tellSource(attempt, { size_bytes: 1 })).status).toBe(409)
+  expect((await postSource(attempt, { size_bytes: 1 })).status).toBe(409)
   expect((await readStatus(id)).source).toEqual(source)
 })
 
@@ -106,7 +103,7 @@ test('a report of a source has the form of one, and a size', async () => {
     [{ other: [...many, ...many] }, 400],
     [{ other: many, formats: many.map(({ type }) => type) }, 413],
   ] as const)
-    expect((await tellSource(attempt, change)).status).toBe(code)
+    expect((await postSource(attempt, change)).status).toBe(code)
   expect(await readStatus(id)).toMatchObject({ source: null })
 })
 
@@ -122,7 +119,7 @@ test('the poster has its own signed address, whatever store the outputs use', as
     cloud_credentials: { input: { cloud_provider: 'http' }, output: aws },
   })
   expect(await readStatus(id)).toMatchObject({ poster: null })
-  expect((await tellPreview(attempt, jpeg(360, 640))).status).toBe(200)
+  expect((await putPreview(attempt, jpeg(360, 640))).status).toBe(200)
   const { poster } = await readStatus(id)
   expect(poster).toMatchObject({ width: 360, height: 640 })
   const { jobs } = await readJson('/api/v0/job?limit=1')
@@ -168,11 +165,11 @@ test('a poster is one whole JPEG of 1 MiB at most, of the current attempt', asyn
     [jpeg(0, 360), 400],
     [jpeg(640, 360, MAX_PREVIEW_BYTES), 413],
   ] as const)
-    expect((await tellPreview(attempt, bytes)).status).toBe(code)
-  expect(await about(attempt.job)).toEqual([])
-  await fail(attempt)
-  expect((await tellPreview(attempt)).status).toBe(409)
-  expect(await about(attempt.job)).toEqual([])
+    expect((await putPreview(attempt, bytes)).status).toBe(code)
+  expect(await storedReports(attempt.job)).toEqual([])
+  await attempt.fail('source_damaged')
+  expect((await putPreview(attempt)).status).toBe(409)
+  expect(await storedReports(attempt.job)).toEqual([])
   expect(await readStatus(id)).toMatchObject({ poster: null })
 })
 
@@ -184,7 +181,7 @@ test('a job that says preview: false asks for none', async () => {
 test('logs, posters and reports are deleted with the job: completed, failed, cancelled and dry run', async () => {
   const endings: Record<string, (attempt: FakeAttempt, id: number) => Promise<unknown>> = {
     completed: async (attempt) => attempt.complete(10),
-    failed: (attempt) => fail(attempt),
+    failed: (attempt) => attempt.fail('source_damaged'),
     cancelled: (_attempt, id) => apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' }),
     planned: (attempt) => attempt.taskApi('POST', '/estimate', { estimate, warnings: [], progress: noProgress }),
   }
@@ -192,29 +189,29 @@ test('logs, posters and reports are deleted with the job: completed, failed, can
     const path = ending === 'planned' ? '/api/v0/job?dry_run=true' : '/api/v0/job'
     const { _auto_generated_id_: id } = await (await postJson(path, jobBody())).json<any>()
     const attempt = await startNextAttempt()
-    await everything(attempt)
+    await reportAll(attempt)
     await end(attempt, id)
     expect((await readStatus(id)).job_completed, ending).toBe(true)
-    expect(await about(attempt.job), ending).toEqual(['log-000001.json', 'poster-1.jpg'])
+    expect(await storedReports(attempt.job), ending).toEqual(['log-000001.json', 'poster-1.jpg'])
     expect((await readStatus(id)).poster, ending).not.toBeNull()
     expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
     // Deletion continues after the answer, and the reconciler continues it after a failure.
     await reconcile(env)
-    expect(await about(attempt.job), ending).toEqual([])
+    expect(await storedReports(attempt.job), ending).toEqual([])
     // Late, with a token that is still valid: nothing is stored again.
-    expect((await tellLog(attempt)).status, ending).toBe(409)
-    expect((await tellPreview(attempt)).status, ending).toBe(409)
-    expect(await about(attempt.job), ending).toEqual([])
+    expect((await putLog(attempt)).status, ending).toBe(409)
+    expect((await putPreview(attempt)).status, ending).toBe(409)
+    expect(await storedReports(attempt.job), ending).toEqual([])
   }
 })
 
 test('and with the outputs, when their retention ends', async () => {
   const { id, attempt } = await startJob()
-  await everything(attempt)
-  await fail(attempt)
+  await reportAll(attempt)
+  await attempt.fail('source_damaged')
   advanceClock(RETENTION_DAYS.outputs * DAY_MS + 60_000)
   await reconcile(env)
-  expect(await about(attempt.job)).toEqual([])
+  expect(await storedReports(attempt.job)).toEqual([])
   expect(await readStatus(id)).toMatchObject({ poster: null, source })
   expect(await readJson(`/api/v0/job/${id}/log`)).toEqual({ attempts: [] })
 })
@@ -223,9 +220,9 @@ test('the log is read as JSON and as text, by its owner alone', async () => {
   const { id, attempt } = await startJob()
   const read = (init = {}) => apiRequest(`/api/v0/job/${id}/log`, init)
   expect(await (await read()).json()).toEqual({ attempts: [] })
-  expect((await tellLog(attempt, { commands: [] })).status).toBe(200)
+  expect((await putLog(attempt, { commands: [] })).status).toBe(200)
   // Each post contains the whole log and replaces the previous one.
-  expect((await tellLog(attempt)).status).toBe(200)
+  expect((await putLog(attempt)).status).toBe(200)
   const answer = await read()
   expect(await answer.json()).toEqual({ attempts: [{ attempt: 1, ...log }] })
   expect(Object.fromEntries(answer.headers)).toMatchObject({ 'cache-control': 'no-store', vary: 'Accept' })
@@ -246,15 +243,15 @@ test('the log has a size limit, and the newest attempts are kept', async () => {
   const { id, attempt } = await startJob()
   const line = { ...log.lines[0]!, message: 'x'.repeat(8000) }
   const lines = Array.from({ length: Math.ceil(MAX_LOG_BYTES / 8000) }, () => line)
-  expect((await tellLog(attempt, { lines })).status).toBe(413)
-  expect((await tellLog(attempt, { lines: [{ ...line, message: 'x'.repeat(9000) }] })).status).toBe(400)
-  expect((await tellLog(attempt, { lines: [{ ...line, level: 'debug' as never }] })).status).toBe(400)
+  expect((await putLog(attempt, { lines })).status).toBe(413)
+  expect((await putLog(attempt, { lines: [{ ...line, message: 'x'.repeat(9000) }] })).status).toBe(400)
+  expect((await putLog(attempt, { lines: [{ ...line, level: 'debug' as never }] })).status).toBe(400)
   for (let n = 2; n <= MAX_LOGS + 2; n++)
     await env.BUCKET.put(
       `about/${attempt.job}/log-${String(n).padStart(6, '0')}.json`,
       JSON.stringify({ attempt: n, ...log }),
     )
-  expect((await tellLog(attempt)).status).toBe(200)
+  expect((await putLog(attempt)).status).toBe(200)
   const { attempts } = await readJson(`/api/v0/job/${id}/log`)
   expect(attempts.map((each: any) => each.attempt)).toEqual([3, 4, 5, 6, 7])
 })
@@ -262,10 +259,10 @@ test('the log has a size limit, and the newest attempts are kept', async () => {
 test('an attempt that was cancelled still says what it did; one that is to come says nothing', async () => {
   const { id, attempt } = await startJob()
   await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })
-  expect((await tellLog(attempt)).status).toBe(200)
+  expect((await putLog(attempt)).status).toBe(200)
   expect((await readJson(`/api/v0/job/${id}/log`)).attempts).toHaveLength(1)
   await env.DB.prepare('UPDATE tasks SET attempt = 0 WHERE id = ?1').bind(attempt.run.task_id).run()
-  expect((await tellLog(attempt)).status).toBe(409)
+  expect((await putLog(attempt)).status).toBe(409)
 })
 
 test('no secret of the job is in its log, nor where its source lies', async () => {
@@ -295,15 +292,15 @@ test('no secret of the job is in its log, nor where its source lies', async () =
     'https://elsewhere.test/canary',
   ]
   const leaky = `could not be had: ${secrets.join(' ')} (${secrets.join('")(')})`
-  const answer = await tellLog(attempt, {
+  const answer = await putLog(attempt, {
     engine: secrets[0]!,
     commands: [{ purpose: 'canary-user', command: `ffmpeg -i http://loopback/*** ${leaky}`, seconds: 0, exit_code: 1 }],
     lines: [{ ...log.lines[0]!, message: leaky }],
   })
   expect(answer.status).toBe(200)
-  const kept = await env.BUCKET.get(`about/${attempt.job}/log-000001.json`)
+  const storedLog = await env.BUCKET.get(`about/${attempt.job}/log-000001.json`)
   const shown = await (await apiRequest(`/api/v0/job/${id}/log`)).text()
-  for (const text of [(await kept?.text()) ?? 'canary', shown]) {
+  for (const text of [(await storedLog?.text()) ?? 'canary', shown]) {
     expect(text).not.toMatch(/canary/i)
     expect(text).toContain('http://loopback/***')
   }
@@ -334,8 +331,8 @@ test('the messages of another attempt, or without a token, are refused', async (
   await attempt.giveBack()
   const next = await transcoders.nextAttempt()
   await next.taskApi('GET', '')
-  expect((await tellSource(attempt)).status).toBe(409)
-  expect((await tellPreview(attempt)).status).toBe(409)
+  expect((await postSource(attempt)).status).toBe(409)
+  expect((await putPreview(attempt)).status).toBe(409)
   for (const [method, path] of [
     ['POST', 'source'],
     ['PUT', 'preview'],

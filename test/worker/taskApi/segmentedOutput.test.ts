@@ -8,10 +8,10 @@ import { MAX_TASK_BODY_BYTES } from '#contract/task/protocol.ts'
 import type { JobMonitor } from '../../../worker/monitor/jobMonitor.ts'
 import { mapConcurrent } from '../../../worker/util/mapConcurrent.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, jobBody, postJson, errorCode } from '../support/apiClient.ts'
+import { apiRequest, postJson, errorCode } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { LONG_FORM } from '../support/longForm.ts'
-import { advanceClock, startNextAttempt, readStatus } from '../support/jobFixture.ts'
+import { advanceClock, startNextAttempt, readStatus, startJob } from '../support/jobFixture.ts'
 
 const HLS_JOB = {
   output_container: 'hls',
@@ -22,12 +22,7 @@ const HLS_JOB = {
   audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }],
 }
 
-async function start(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: FakeAttempt }> {
-  const response = await postJson('/api/v0/job', jobBody({ ...HLS_JOB, ...change }))
-  expect(response.status).toBe(200)
-  const { _auto_generated_id_: id } = await response.json<{ _auto_generated_id_: number }>()
-  return { id, attempt: await startNextAttempt() }
-}
+const start = (change: Record<string, unknown> = {}) => startJob({ ...HLS_JOB, ...change })
 
 /** The attempt falls silent, and the job's next attempt starts. */
 async function lose(attempt: FakeAttempt): Promise<FakeAttempt> {
@@ -89,13 +84,13 @@ async function segments(attempt: FakeAttempt, count = 2): Promise<string[]> {
 
 test('segments go to the attempt’s directory, manifests to their fixed names, and a player can resolve all of them', async () => {
   const { id, attempt } = await start()
-  const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
+  const tar = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   const paths = await segments(attempt)
   expect(await attempt.putObject(paths[0] ?? '', 'abc', 'video/mp4').then((r) => r.json())).toEqual({
     etag: expect.stringMatching(/^".+"$/),
   })
   expect(await stored(attempt)).toEqual(paths)
-  const finished = await attempt.finish([film], { written: manifests(attempt) })
+  const finished = await attempt.finish([tar], { written: manifests(attempt) })
   expect(await finished.json()).toEqual({ state: 'completed' })
   const { outputs, error } = await readStatus(id)
   expect(error).toBeNull()
@@ -125,33 +120,29 @@ test('segments go to the attempt’s directory, manifests to their fixed names, 
 
 test('an attempt can write only below its own directory: no fixed name, no other attempt, no path traversal', async () => {
   const { attempt } = await start()
-  const { attemptDirectory, job: jobId } = attempt
+  const { attemptDirectory: directory, job: jobId } = attempt
   const refused: [string, number][] = [
     ['hls/master.m3u8', 403],
     ['job.json', 403],
-    [attemptDirectory, 403],
-    [`hls/${attemptDirectory}`, 403],
-    [`hls/x${attemptDirectory}/1.m4s`, 403],
-    [`hls/${attemptDirectory}x/1.m4s`, 403],
+    [directory, 403],
+    [`hls/${directory}`, 403],
+    [`hls/x${directory}/1.m4s`, 403],
+    [`hls/${directory}x/1.m4s`, 403],
     [`hls/${jobId}-2/1.m4s`, 403],
     [`hls/${jobId}-01/1.m4s`, 403],
-    [`hls/${jobId}-2/${attemptDirectory}/1.m4s`, 403],
-    [`${attemptDirectory}/../master.m3u8`, 403],
-    [`${attemptDirectory}/a\nb`, 400],
-    [`${attemptDirectory}/a\\b`, 400],
-    [`${attemptDirectory}/`, 400],
-    [`${attemptDirectory}//x`, 400],
-    [`${attemptDirectory}/${'x'.repeat(1024)}`, 400],
+    [`hls/${jobId}-2/${directory}/1.m4s`, 403],
+    [`${directory}/../master.m3u8`, 403],
+    [`${directory}/a\nb`, 400],
+    [`${directory}/a\\b`, 400],
+    [`${directory}/`, 400],
+    [`${directory}//x`, 400],
+    [`${directory}/${'x'.repeat(1024)}`, 400],
   ]
   for (const [path, expected] of refused) {
     const answer = await attempt.putObject(path, 'abc')
     expect([path, answer.status]).toEqual([path, expected])
   }
-  for (const path of [
-    `${attemptDirectory}%2F..%2Fmaster.m3u8`,
-    `${attemptDirectory}/%E0%A4%A`,
-    `${attemptDirectory}/..%2f..%2fx`,
-  ]) {
+  for (const path of [`${directory}%2F..%2Fmaster.m3u8`, `${directory}/%E0%A4%A`, `${directory}/..%2f..%2fx`]) {
     const answer = await attempt.taskApi('PUT', `/output/${path}`, new Uint8Array(3))
     expect([path, answer.status]).toEqual([path, 400])
   }
@@ -210,12 +201,12 @@ test('what a lost attempt stored is deleted while the next one runs, and again f
   expect(await stored(second)).toEqual([])
   expect((await first.putObject(old[0] ?? '', 'abc')).status).toBe(409)
   expect((await first.putObject(`hls/video_0/${second.attemptDirectory}/00001.m4s`, 'abc')).status).toBe(403)
-  const kept = await segments(second)
+  const remaining = await segments(second)
   // A PUT of the first attempt that was in flight all the time arrives now.
   await env.BUCKET.put(`out/default/${first.job}/${old[1]}`, 'late')
   await second.finish([], { written: manifests(second) })
   expect((await readStatus(id)).error).toBeNull()
-  const expected = [...manifests(second).map(({ path }) => path), ...kept].toSorted()
+  const expected = [...manifests(second).map(({ path }) => path), ...remaining].toSorted()
   expect(await stored(second)).toEqual(expected)
   // Another one arrives after the end.
   await env.BUCKET.put(`out/default/${first.job}/${old[0]}`, 'late')
@@ -223,10 +214,10 @@ test('what a lost attempt stored is deleted while the next one runs, and again f
   expect(await second.alarm()).toBe(true)
   while (await second.alarm());
   expect(await stored(second)).toEqual(expected)
-  expect(await remembered(second)).toEqual([])
+  expect(await storageKeys(second)).toEqual([])
 })
 
-async function remembered(attempt: FakeAttempt): Promise<string[]> {
+async function storageKeys(attempt: FakeAttempt): Promise<string[]> {
   return runInDurableObject(attempt.monitor, async (_, state) => [...(await state.storage.list()).keys()])
 }
 
@@ -272,7 +263,7 @@ test('cancel between the segments and finish leaves nothing (I7, I8, I9)', async
   advanceClock(3 * 60_000)
   while (await attempt.alarm());
   expect(await stored(attempt)).toEqual([])
-  expect(await remembered(attempt)).toEqual([])
+  expect(await storageKeys(attempt)).toEqual([])
   expect((await env.BUCKET.list({ prefix: `work/${attempt.job}/` })).objects).toEqual([])
 })
 
@@ -296,8 +287,7 @@ test('2,500 objects of a failed attempt are deleted in batches, resumed by the a
     sizes.push(Array.isArray(keys) ? keys.length : 1)
     return remove(keys)
   })
-  const error = { code: 'encoder_failed', message: 'x' }
-  await attempt.taskApi('POST', '/fail', { reason: 'failed', error })
+  await attempt.fail('encoder_failed')
   expect(await readStatus(id)).toMatchObject({ state: 'error', job_completed: true })
   expect(sizes[0]).toBe(1000)
   expect(await attempt.heartbeat()).toBe('stop')
@@ -312,7 +302,7 @@ test('2,500 objects of a failed attempt are deleted in batches, resumed by the a
   advanceClock(180_000)
   while (await attempt.alarm());
   expect(sizes).toEqual([1000, 1000, 500, 1000, 1000, 500])
-  expect(await remembered(attempt)).toEqual([])
+  expect(await storageKeys(attempt)).toEqual([])
 }, 60_000)
 
 interface Failing {
@@ -327,11 +317,11 @@ function plant({ method, key: pattern, message }: Failing, times = 1, late = fal
   const good = bucket[method].bind(bucket)
   let left = times
   return vi.spyOn(bucket, method).mockImplementation((async (key: any, ...rest: unknown[]) => {
-    const hit = left > 0 && pattern.test(Array.isArray(key) ? key.join('\n') : String(key))
-    if (hit) left--
-    if (hit && !late) throw new Error(message)
+    const matches = left > 0 && pattern.test(Array.isArray(key) ? key.join('\n') : String(key))
+    if (matches) left--
+    if (matches && !late) throw new Error(message)
     const answer = await good(key, ...rest)
-    if (hit) throw new Error(message)
+    if (matches) throw new Error(message)
     return answer
   }) as never)
 }
@@ -351,30 +341,30 @@ test.each<[string, Failing, boolean]>([
   ['after everything was put', { method: 'put', key: /manifest\.mpd$/, message: AWAY }, true],
 ])('a commit broken off %s is resumed without the transcoder', async (_, failing, late) => {
   const { id, attempt } = await start()
-  const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
-  const kept = await segments(attempt)
+  const tar = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
+  const remaining = await segments(attempt)
   const planted: { mockRestore(): void } = plant(failing, 1, late)
-  expect(await (await attempt.finish([film], { written: manifests(attempt) })).json()).toEqual({ state: 'committing' })
+  expect(await (await attempt.finish([tar], { written: manifests(attempt) })).json()).toEqual({ state: 'committing' })
   planted.mockRestore()
   expect(await readStatus(id)).toMatchObject({ phase: 'committing', job_completed: false, outputs: [] })
   expect(await attempt.alarm()).toBe(true)
   const end = await readStatus(id)
   expect(end).toMatchObject({ job_completed: true, error: null })
   expect(end.outputs).toHaveLength(5)
-  expect(await stored(attempt)).toEqual([TAR, ...manifests(attempt).map(({ path }) => path), ...kept].toSorted())
+  expect(await stored(attempt)).toEqual([TAR, ...manifests(attempt).map(({ path }) => path), ...remaining].toSorted())
   expect((await env.BUCKET.list({ prefix: `work/${attempt.job}/` })).objects).toEqual([])
 })
 
 test('no reader meets a manifest before what it points at (I5)', async () => {
   const { attempt } = await start()
-  const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
+  const tar = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   const order: string[] = []
   const put = env.BUCKET.put.bind(env.BUCKET)
   vi.spyOn(env.BUCKET, 'put').mockImplementation((async (key: string, ...rest: any[]) => {
     if (key.startsWith('out/')) order.push(key.slice(key.lastIndexOf('/') + 1), String((await stored(attempt)).length))
     return (put as any)(key, ...rest)
   }) as never)
-  await attempt.finish([film], { written: manifests(attempt) })
+  await attempt.finish([tar], { written: manifests(attempt) })
   expect(order.filter((_, n) => n % 2 === 0).slice(0, 2)).toEqual(['playlist.m3u8', 'playlist.m3u8'])
   expect(
     order
@@ -389,7 +379,7 @@ test('no reader meets a manifest before what it points at (I5)', async () => {
 
 test('a final write that fails permanently: new objects are deleted, replaced ones are reported (I7)', async () => {
   const { id, attempt } = await start()
-  const film = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
+  const tar = await attempt.storeObject(TAR, new TextEncoder().encode('a film'), 'application/x-tar')
   await segments(attempt)
   const older = (path: string) => `out/default/${attempt.job}/${path}`
   // Files of an earlier job: one is replaced before the failure, one is not reached, one is not an output of this job.
@@ -398,9 +388,9 @@ test('a final write that fails permanently: new objects are deleted, replaced on
   await env.BUCKET.put(older('hls/notes.txt'), 'older')
   // The Worker crashes after the playlists were replaced: the retry must not treat the new playlists as the earlier
   // state.
-  const dying = plant({ method: 'put', key: /hls\/audio_0\/playlist\.m3u8$/, message: AWAY }, 1, true)
-  await attempt.finish([film], { written: manifests(attempt) })
-  dying.mockRestore()
+  const crash = plant({ method: 'put', key: /hls\/audio_0\/playlist\.m3u8$/, message: AWAY }, 1, true)
+  await attempt.finish([tar], { written: manifests(attempt) })
+  crash.mockRestore()
   const failing = plant({ method: 'put', key: /hls\/(master|manifest)/, message: 'Invalid name. (10020)' }, 9)
   await attempt.alarm()
   failing.mockRestore()

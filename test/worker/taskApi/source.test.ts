@@ -2,8 +2,8 @@
 // Not in charge of: providers (test/worker/storage).
 import { exports } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { BASE_URL, apiRequest } from '../support/apiClient.ts'
-import { createJob, startNextAttempt } from '../support/jobFixture.ts'
+import { BASE_URL, apiRequest, createJob } from '../support/apiClient.ts'
+import { startNextAttempt } from '../support/jobFixture.ts'
 
 test('a request without a task token gets a WWW-Authenticate challenge (RFC 9110, 15.5.2)', async () => {
   const refused = await apiRequest('/task/none/input')

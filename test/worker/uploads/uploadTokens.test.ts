@@ -116,8 +116,8 @@ test('it uploads from any origin: raw, as a form and by tus; the files are the a
   expect(begun.headers.get('access-control-allow-origin')).toBe('*')
   const third = await numberOf(begun)
   expect((await chunk(token, third, BYTES.slice(0, 4))).status).toBe(204)
-  const standing = await apiRequest(`/uploads/${third}`, { method: 'HEAD', headers: as(token, tus) })
-  expect(standing.headers.get('upload-offset')).toBe('4')
+  const uploadState = await apiRequest(`/uploads/${third}`, { method: 'HEAD', headers: as(token, tus) })
+  expect(uploadState.headers.get('upload-offset')).toBe('4')
   expect((await chunk(token, third, BYTES.slice(4), 4)).status).toBe(204)
   const listed = await uploads(`token=${token_id}`)
   expect(listed.map((each: any) => [each.uploaded_file_number, each.state, each.token])).toEqual(
@@ -223,8 +223,8 @@ test('forged and altered tokens are refused', async () => {
   for (const each of forged) expect(await errorCode(await raw(each)), each.slice(0, 80)).toBe('401 unauthorized')
   // Correctly signed, but for a token that was never issued.
   const none = `ut_AAAAAAAAAAAA|${expiry}`
-  const ghost = `ut_AAAAAAAAAAAA.${expiry}.${await hmacSign(env, 'upload token', none)}`
-  expect(await errorCode(await raw(ghost))).toBe('401 unauthorized')
+  const neverIssued = `ut_AAAAAAAAAAAA.${expiry}.${await hmacSign(env, 'upload token', none)}`
+  expect(await errorCode(await raw(neverIssued))).toBe('401 unauthorized')
   expect(await objects()).toBe(0)
   expect((await raw(token)).status).toBe(201)
 })

@@ -116,13 +116,13 @@ describe('a form', () => {
     expect(read.headers.get('content-type')).toBe('video/mp4')
   })
 
-  test.each([1, 2, 3, 7, 64])('is parsed in chunks of %d bytes', async (piece) => {
+  test.each([1, 2, 3, 7, 64])('is parsed in chunks of %d bytes', async (chunkSize) => {
     const file = new TextEncoder().encode(`--\r\n-\r\n--${BOUNDARY.slice(0, -1)}\r\n--\r\n`.repeat(5))
     const body = form(file)
     const answer = await answerOf(
       await call('/uploads', {
         method: 'POST',
-        body: chunked(body, piece),
+        body: chunked(body, chunkSize),
         headers: { ...FORM, 'content-length': String(body.length) },
       }),
     )

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { retryDelayMs } from '#contract/api/webhookMessage.ts'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, jobBody, postJson, ADMIN_KEY, readJson, createKey } from '../support/apiClient.ts'
+import { apiRequest, jobBody, postJson, ADMIN_KEY, readJson, createKey, createJob } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
-import { clockOffsetMs, createJob, advanceClock, startNextAttempt } from '../support/jobFixture.ts'
+import { clockOffsetMs, advanceClock, startNextAttempt } from '../support/jobFixture.ts'
 
 const HOOK = 'https://hooks.test/in?token=TOPSECRET'
 const HOUR = 3600_000
@@ -187,14 +187,14 @@ test('a job without webhook_url uses the key’s; null means none given; an empt
   expect(webhook_url).toBe('https://hooks.test/in?…')
   expect(JSON.stringify((await env.DB.prepare('SELECT * FROM api_keys').all()).results)).not.toContain('TOPSECRET')
   const cancelled = async (change: Record<string, unknown>, by = key): Promise<number> => {
-    const { _auto_generated_id_: id } = await (await postJson('/api/v0/job', jobBody(change), { key: by })).json<any>()
+    const id = await createJob(change, { key: by })
     await postJson(`/api/v0/job/${id}/cancel`, {})
     return id
   }
-  const told = await cancelled({})
-  await settled(told, 1)
+  const notified = await cancelled({})
+  await settled(notified, 1)
   expect(received.map(({ url }) => url)).toEqual([HOOK])
-  const { config } = await readJson(`/api/v0/job/${told}`)
+  const { config } = await readJson(`/api/v0/job/${notified}`)
   expect(config.webhook_url).toBe('https://hooks.test/in?…')
   expect(await deliveries(await cancelled({ webhook_url: null }))).toHaveLength(1)
   expect(await deliveries(await cancelled({ webhook_url: '' }))).toEqual([])

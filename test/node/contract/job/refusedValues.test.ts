@@ -193,7 +193,7 @@ const store: Record<keyof typeof credentialSchema.shape, Row[]> = {
 const GIVEN = /^bitrate for this profile and codec should be at (least|most) \d+$/
 
 /** The message alone must be enough to fix the request: it names the field and each allowed value, or the bounds. */
-function expectTold(problem: Problem): void {
+function expectExplained(problem: Problem): void {
   const { message, field, allowed = [], minimum, maximum } = problem
   if (GIVEN.test(message)) return
   expect(message).toContain(
@@ -215,10 +215,10 @@ function rows(table: Record<string, Row[]>): [field: string, code: string, value
 }
 
 /** Codes of the problems of a field. No other field may be reported, and each message must be sufficient. */
-function blamed(body: unknown, field: string): string[] {
+function reportedCodes(body: unknown, field: string): string[] {
   const problems = expectRefused(body)
   expect(problems.filter((problem) => problem.field !== field)).toEqual([])
-  for (const problem of problems) expectTold(problem)
+  for (const problem of problems) expectExplained(problem)
   return problems.map((problem) => problem.code)
 }
 
@@ -233,20 +233,20 @@ describe('every field', () => {
     for (const list of Object.values({ ...top, ...video, ...audio, ...store })) expect(list.length).toBeGreaterThan(0)
   })
   test.each(rows(top))('%s: %s for %j', (field, code, value) => {
-    expect(blamed(request({ [field]: value }), field)).toContain(code)
+    expect(reportedCodes(request({ [field]: value }), field)).toContain(code)
   })
   test.each(rows(video))('videoProfiles[0].%s: %s for %j', (field, code, value) => {
-    expect(blamed(request({}, { [field]: value }), `videoProfiles[0].${field}`)).toContain(code)
+    expect(reportedCodes(request({}, { [field]: value }), `videoProfiles[0].${field}`)).toContain(code)
   })
   test.each(rows(audio))('audioProfiles[0].%s: %s for %j', (field, code, value) => {
-    expect(blamed(request({}, {}, { [field]: value }), `audioProfiles[0].${field}`)).toContain(code)
+    expect(reportedCodes(request({}, {}, { [field]: value }), `audioProfiles[0].${field}`)).toContain(code)
   })
   test.each(rows(store))('cloud_credentials.input.%s: %s for %j', (field, code, value) => {
     const input = { cloud_provider: 'file-upload', [field]: value }
     const problems = expectRefused(request({ cloud_credentials: { input } }))
-    const told = problems.filter((problem) => problem.field === `cloud_credentials.input.${field}`)
-    expect(told.map((problem) => problem.code)).toContain(code)
-    for (const problem of told) expectTold(problem)
+    const reported = problems.filter((problem) => problem.field === `cloud_credentials.input.${field}`)
+    expect(reported.map((problem) => problem.code)).toContain(code)
+    for (const problem of reported) expectExplained(problem)
   })
   test.each([
     ['videoProfiles', 'required', undefined],
@@ -265,9 +265,9 @@ describe('every field', () => {
     ['cloud_credentials', 'invalid_type', []],
   ])('%s: %s for %j', (field, code, value) => {
     const problems = expectRefused(request({ [field]: value }))
-    const told = problems.filter((problem) => problem.field === field)
-    expect(told.map((problem) => problem.code)).toEqual([code])
-    for (const problem of told) expectTold(problem)
+    const reported = problems.filter((problem) => problem.field === field)
+    expect(reported.map((problem) => problem.code)).toEqual([code])
+    for (const problem of reported) expectExplained(problem)
   })
 })
 

@@ -245,9 +245,9 @@ describe('a field that cannot matter warns and never refuses', () => {
     const { warnings } = expectAccepted(
       request({ input: inputs[cloud_provider], cloud_credentials: { input, output } }),
     )
-    const told = Object.keys(one).filter((name) => !(used[cloud_provider] as string[]).includes(name))
+    const reported = Object.keys(one).filter((name) => !(used[cloud_provider] as string[]).includes(name))
     expect(fieldsAndCodes(warnings).toSorted()).toEqual(
-      told.map((name) => `no_effect cloud_credentials.input.${name}`).toSorted(),
+      reported.map((name) => `no_effect cloud_credentials.input.${name}`).toSorted(),
     )
     expect(JSON.stringify(warnings)).not.toContain(members.access_key)
   })

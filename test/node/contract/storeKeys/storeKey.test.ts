@@ -77,8 +77,8 @@ describe('the key that a credential holds', () => {
     [{ ...gcloud, ...pair, client_email: 'a@b' }, ['client_email']],
     [{ ...gcloud, ...pair, region: 'eu-west-1' }, ['region']],
   ])('what the other kind needs has no effect, and that is said: %#', (credentials, members) => {
-    const told = members.map((name) => `no_effect cloud_credentials.input.${name}`)
-    expect(fieldsAndCodes(expectAccepted(body(credentials)).warnings)).toEqual(told)
+    const reported = members.map((name) => `no_effect cloud_credentials.input.${name}`)
+    expect(fieldsAndCodes(expectAccepted(body(credentials)).warnings)).toEqual(reported)
   })
 })
 
@@ -142,10 +142,10 @@ describe('a key that is not whole or not right', () => {
   ]
   it.each(cases)('%#: %s', (credentials, code, member, ...says) => {
     const problems = expectRefused(body(credentials as Record<string, unknown>))
-    const told = problems.filter((problem) => problem.field === `${field}${member}`)
-    expect(told.map((problem) => problem.code)).toEqual([code])
-    for (const part of says) expect(told[0]!.message).toContain(part)
-    expect(told[0]!.message).toContain(member === '' ? field : member.slice(1))
+    const reported = problems.filter((problem) => problem.field === `${field}${member}`)
+    expect(reported.map((problem) => problem.code)).toEqual([code])
+    for (const part of says) expect(reported[0]!.message).toContain(part)
+    expect(reported[0]!.message).toContain(member === '' ? field : member.slice(1))
     expect(JSON.stringify(problems)).not.toContain(pem.slice(40, 80))
     expect(JSON.stringify(problems)).not.toContain(pair.secret_key)
   })

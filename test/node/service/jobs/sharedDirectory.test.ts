@@ -86,7 +86,7 @@ function readDash(): void {
 test('a player that comes at any moment finds every segment, and no playlist mixes two jobs', async () => {
   const reasons: unknown[] = []
   // The multivariant playlist and the MPD are written last: if they exist, everything exists.
-  s3.watch = () => {
+  s3.onWrite = () => {
     try {
       if (s3.objects.has(`${DIRECTORY}master.m3u8`)) readHls()
       if (s3.objects.has(`${DIRECTORY}manifest.mpd`)) readDash()
@@ -99,7 +99,7 @@ test('a player that comes at any moment finds every segment, and no playlist mix
   const before = [...s3.objects.keys()].filter((key) => key.includes(first!))
   // Checked after every single write of the second job.
   const seen: Set<string>[] = []
-  s3.watch = () => {
+  s3.onWrite = () => {
     try {
       seen.push(read())
     } catch (error) {
@@ -107,7 +107,7 @@ test('a player that comes at any moment finds every segment, and no playlist mix
     }
   }
   const second = await service.waitForEnd(await job())
-  s3.watch = () => undefined
+  s3.onWrite = () => undefined
   expect(second).toMatchObject({ state: 'ready', error: null })
   expect(reasons).toEqual([])
   expect(seen.length).toBeGreaterThan(30)

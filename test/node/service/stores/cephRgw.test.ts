@@ -93,10 +93,10 @@ test('cache_control of a job is that of each of its objects', async () => {
 
 test('a completion whose answer is lost is asked again, and the second answer has no tag either', async () => {
   let left = 1
-  rgw.spoil = (operation, answer) =>
+  rgw.alterAnswer = (operation, answer) =>
     operation === 'CompleteMultipartUpload' && left-- > 0 ? { status: 502, headers: {}, body: '' } : answer
   const status = await service.run(job('again'))
-  rgw.spoil = (_, answer) => answer
+  rgw.alterAnswer = (_, answer) => answer
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(rgw.log.filter((line) => line === 'CompleteMultipartUpload films/again/video.mp4')).toHaveLength(2)
 })

@@ -44,7 +44,7 @@ beforeAll(async () => {
   service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: [s3.host, realHost].join(',') }))
 })
 afterEach(() => {
-  s3.gate = () => null
+  s3.holdAnswer = () => null
   s3.fault = () => null
   // However a job ends, no incomplete upload remains, and no message contains a secret.
   if (s3.uploads.size > 0) throw new Error(`uploads are left: ${[...s3.uploads.keys()].join(', ')}`)
@@ -223,10 +223,10 @@ test.each<[string, string, object, object]>([
 test('a transcoder that is killed in the middle of an upload leaves none, and the job is done all the same', async () => {
   let open: () => void = () => undefined
   const opened = new Promise<void>((resolve) => (open = resolve))
-  s3.waitForHeldRequest.length = 0
-  s3.gate = (line) => (line.startsWith('UploadPart') ? opened : null)
+  s3.heldAnswers.length = 0
+  s3.holdAnswer = (line) => (line.startsWith('UploadPart') ? opened : null)
   const id = await service.create(job({ bucket_output_path: 's3://films/killed' }))
-  await waitFor('a part to be under way', () => s3.waitForHeldRequest.length > 0)
+  await waitFor('a part to be under way', () => s3.heldAnswers.length > 0)
   const killedProcess = service.transcoder()!.pid
   process.kill(killedProcess, 'SIGKILL')
   open()

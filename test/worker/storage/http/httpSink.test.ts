@@ -7,7 +7,7 @@ import type { FetchFunction } from '../../../../worker/storage/guardedFetch.ts'
 import { r2Sink, r2Source } from '../../../../worker/storage/r2/r2Store.ts'
 import { caching, describeSinkConformance, chunked, SAMPLE_BYTES } from '../conformance.ts'
 
-interface Manner {
+interface ServerOptions {
   /** Methods that are answered with 405. */
   without?: readonly string[]
   /** Answer to a PUT instead of storing it. */
@@ -18,9 +18,9 @@ interface Manner {
 class PutServer {
   readonly files = new Map<string, { bytes: Uint8Array; type: string; cache: string | null }>()
   readonly seen: { method: string; url: string; length: string | null; authorization: string | null }[] = []
-  readonly options: Manner
-  constructor(manner: Manner = {}) {
-    this.options = manner
+  readonly options: ServerOptions
+  constructor(options: ServerOptions = {}) {
+    this.options = options
   }
 
   readonly fetch: FetchFunction = async (url, init) => {

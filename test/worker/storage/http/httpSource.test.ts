@@ -8,7 +8,7 @@ import { describeSourceConformance, SAMPLE_BYTES } from '../conformance.ts'
 
 const URL_ = 'https://files.example.com/a.mp4'
 
-interface Manner {
+interface ServerOptions {
   /** Which validators the server sends. */
   tags: 'strong' | 'weak' | 'dates'
   head?: number
@@ -20,24 +20,24 @@ class FileServer {
   file: Uint8Array | null = null
   version = 0
   seen: Request[] = []
-  readonly manner: Manner
-  constructor(manner: Manner) {
-    this.manner = manner
+  readonly options: ServerOptions
+  constructor(options: ServerOptions) {
+    this.options = options
   }
 
   readonly fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
     const request = new Request(url, init)
     this.seen.push(request)
     if (request.headers.get('accept-encoding') !== 'identity') return new Response('gzip', { status: 400 })
-    if (request.method === 'HEAD' && this.manner.head) return new Response(null, { status: this.manner.head })
+    if (request.method === 'HEAD' && this.options.head) return new Response(null, { status: this.options.head })
     if (!this.file) return new Response('no such file', { status: 404 })
     const { file } = this
     const headers = new Headers({ 'content-type': 'video/mp4' })
-    if (!this.manner.silent) headers.set('accept-ranges', 'bytes')
-    if (this.manner.tags === 'dates') headers.set('last-modified', new Date(this.version * 1000).toUTCString())
-    else headers.set('etag', `${this.manner.tags === 'weak' ? 'W/' : ''}"v${this.version}"`)
+    if (!this.options.silent) headers.set('accept-ranges', 'bytes')
+    if (this.options.tags === 'dates') headers.set('last-modified', new Date(this.version * 1000).toUTCString())
+    else headers.set('etag', `${this.options.tags === 'weak' ? 'W/' : ''}"v${this.version}"`)
     const match = request.headers.get('if-match')
-    if (match !== null && (this.manner.tags !== 'strong' || match !== headers.get('etag'))) {
+    if (match !== null && (this.options.tags !== 'strong' || match !== headers.get('etag'))) {
       return new Response(null, { status: 412 })
     }
     const range = parseRange(request.method === 'GET' ? request.headers.get('range') : null, file.length)
@@ -48,7 +48,7 @@ class FileServer {
     headers.set('content-length', String(span.length))
     if (range !== 'whole') headers.set('content-range', contentRange(span, file.length))
     const bytes = file.slice(span.offset, span.offset + span.length)
-    const body = request.method === 'HEAD' ? null : streamOf(this.manner.broken?.(bytes) ?? bytes)
+    const body = request.method === 'HEAD' ? null : streamOf(this.options.broken?.(bytes) ?? bytes)
     return new Response(body, { status: range === 'whole' ? 200 : 206, headers })
   }
 }
@@ -62,7 +62,7 @@ function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   })
 }
 
-const manners: [string, Manner][] = [
+const variants: [string, ServerOptions][] = [
   ['http with strong tags', { tags: 'strong' }],
   ['http with weak tags', { tags: 'weak' }],
   ['http with dates only', { tags: 'dates' }],
@@ -70,7 +70,7 @@ const manners: [string, Manner][] = [
   ['http presigned for GET only', { tags: 'strong', head: 403 }],
   ['http that does not say whether it serves ranges', { tags: 'strong', silent: true }],
 ]
-for (const [name, options] of manners) {
+for (const [name, options] of variants) {
   const server = new FileServer(options)
   const open = () => httpSource(URL_, {}, server.fetch)
   const replace = async (bytes: Uint8Array | null) => {

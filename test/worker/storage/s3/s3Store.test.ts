@@ -13,19 +13,18 @@ import type { StoreError } from '../../../../worker/storage/objectStore.ts'
 import type { FetchFunction } from '../../../../worker/storage/guardedFetch.ts'
 import { guardedTransport } from '../../../../worker/storage/guardedFetch.ts'
 import { realFetch } from '../../support/setup.ts'
+import { caching, describeSinkConformance, describeSourceConformance, chunked, SAMPLE_BYTES } from '../conformance.ts'
 import {
-  caching,
-  describeSinkConformance,
-  describeSourceConformance,
-  chunked,
-  SAMPLE_BYTES,
-  sinkConformance,
-  sourceConformance,
-} from '../conformance.ts'
+  describeConformance,
+  DIRECTORY,
+  expectFound,
+  sinkChecks,
+  sourceChecks,
+  type MemoryStore,
+} from '../memoryStore.ts'
 
 const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const MIN_PART = 5 * 1024 * 1024
-const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
 
 function storeOf(
   transport: FetchFunction,
@@ -41,7 +40,17 @@ function storeOf(
   }
 }
 
-const manners: [string, Partial<FakeS3Options>, { bucket?: string; region?: string; endpoint?: string }][] = [
+/** For the conformance suite. */
+function memoryStore(fake: FakeS3, store: S3Store, bucket = 'films'): MemoryStore {
+  return {
+    server: fake,
+    root: `${bucket}/`,
+    source: (key) => s3Source(store, key),
+    sink: (prefix, caching) => s3Sink(store, prefix, caching),
+  }
+}
+
+const variants: [string, Partial<FakeS3Options>, { bucket?: string; region?: string; endpoint?: string }][] = [
   ['S3 by virtual hosts', { region: 'eu-west-1' }, { region: 'eu-west-1' }],
   ['S3 with dots in the name of a bucket', {}, { bucket: 'films.example.com' }],
   [
@@ -51,31 +60,11 @@ const manners: [string, Partial<FakeS3Options>, { bucket?: string; region?: stri
   ],
   ['Ceph RGW', { rgw: true }, { endpoint: 'https://rgw.example.com' }],
 ]
-for (const [name, options, change] of manners) {
+for (const [name, options, change] of variants) {
   const fake = new FakeS3({ accounts: [keys], buckets: ['films', 'films.example.com'], ...options })
   const store = storeOf(fake.fetch, change)
   const bucket = change.bucket ?? 'films'
-  let key = ''
-  describeSourceConformance(name, {
-    async open(bytes) {
-      key = `${NAMES}/${crypto.randomUUID()}`
-      fake.put(`${bucket}/${key}`, bytes)
-      return s3Source(store, key)
-    },
-    replace: async (bytes) => fake.put(`${bucket}/${key}`, bytes),
-    missing: async () => s3Source(store, 'nothing'),
-  })
-  let prefix = ''
-  describeSinkConformance(name, {
-    async sink() {
-      prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return s3Sink(store, prefix, caching)
-    },
-    stored: async (path) => fake.objects.get(`${bucket}/${prefix}${path}`)?.bytes ?? null,
-    contentType: async (path) => fake.objects.get(`${bucket}/${prefix}${path}`)?.type ?? null,
-    cacheControl: async (path) => fake.objects.get(`${bucket}/${prefix}${path}`)?.cache ?? null,
-    minPartBytes: MIN_PART,
-  })
+  describeConformance(name, memoryStore(fake, store, bucket))
   test(`${name} leaves no upload`, () => expect([...fake.uploads.keys()]).toHaveLength(0))
 }
 
@@ -103,7 +92,7 @@ function onReal(): void {
   describeSourceConformance('a real server', {
     async open(bytes) {
       await made
-      key = `${NAMES}/${crypto.randomUUID()}`
+      key = `${DIRECTORY}/${crypto.randomUUID()}`
       await put(bytes)
       return s3Source(real, key)
     },
@@ -114,7 +103,7 @@ function onReal(): void {
   describeSinkConformance('a real server', {
     async sink() {
       await made
-      prefix = `${NAMES}/${crypto.randomUUID()}/`
+      prefix = `${DIRECTORY}/${crypto.randomUUID()}/`
       return s3Sink(real, prefix, caching)
     },
     async stored(path) {
@@ -143,25 +132,25 @@ if (env.S3_SERVER !== 'none')
   })
 
 /** Every store operation of a job, each once. */
-async function everything(store: S3Store): Promise<Record<string, unknown>> {
+async function tryAll(store: S3Store): Promise<Record<string, unknown>> {
   const sink = s3Sink(store, '')
   const source = s3Source(store, 'in.mp4')
-  const told = async (call: () => Promise<unknown>) =>
+  const errorOf = async (call: () => Promise<unknown>) =>
     call().then(
       () => null,
       (error: unknown) => error,
     )
   return {
-    stat: await told(() => source.stat()),
-    read: await told(() => source.read({ offset: 0, length: 10 })),
-    put: await told(() => sink.put('a', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4')),
-    stream: await told(() => sink.put('a', chunked(SAMPLE_BYTES), SAMPLE_BYTES.length, 'video/mp4')),
-    tryOut: await told(() => sink.probeWrite!('dir', async () => undefined)),
-    begin: await told(() => sink.beginUpload('a', 'video/mp4')),
-    part: await told(() => sink.uploadPart('a', 'u', 1, SAMPLE_BYTES, SAMPLE_BYTES.length)),
-    complete: await told(() => sink.completeUpload('a', 'u', [{ n: 1, etag: '"x"' }])),
-    delete: await told(() => sink.delete('a')),
-    deleteMany: await told(() => sink.deleteMany(['a'])),
+    stat: await errorOf(() => source.stat()),
+    read: await errorOf(() => source.read({ offset: 0, length: 10 })),
+    put: await errorOf(() => sink.put('a', SAMPLE_BYTES, SAMPLE_BYTES.length, 'video/mp4')),
+    stream: await errorOf(() => sink.put('a', chunked(SAMPLE_BYTES), SAMPLE_BYTES.length, 'video/mp4')),
+    probe: await errorOf(() => sink.probeWrite!('dir', async () => undefined)),
+    begin: await errorOf(() => sink.beginUpload('a', 'video/mp4')),
+    part: await errorOf(() => sink.uploadPart('a', 'u', 1, SAMPLE_BYTES, SAMPLE_BYTES.length)),
+    complete: await errorOf(() => sink.completeUpload('a', 'u', [{ n: 1, etag: '"x"' }])),
+    delete: await errorOf(() => sink.delete('a')),
+    deleteMany: await errorOf(() => sink.deleteMany(['a'])),
   }
 }
 
@@ -219,13 +208,13 @@ describe('an error is reported by kind, with the provider’s code and no secret
       'RequestTimeTooSkewed',
     ],
   ]
-  test.each(rows)('%s', async (_, manner, change, code, providerCode) => {
-    const fake = new FakeS3({ buckets: ['films'], accounts: [], ...manner })
+  test.each(rows)('%s', async (_, options, change, code, providerCode) => {
+    const fake = new FakeS3({ buckets: ['films'], accounts: [], ...options })
     const { bucket, ...access } = change
     const bucketAddress = s3BucketAddress(bucket ?? 'films', null, null)
     const used = { ...keys, ...access }
     const store = { ...storeOf(fake.fetch), bucketAddress, sign: sigV4Signer(used, bucketAddress.region) }
-    for (const [operation, error] of Object.entries(await everything(store))) {
+    for (const [operation, error] of Object.entries(await tryAll(store))) {
       // A missing object need not be deleted.
       if (operation === 'delete' && code === 'no_such_bucket') continue
       expect({ operation, error }).toMatchObject({ error: { code, providerCode, provider: 'aws' } })
@@ -246,14 +235,14 @@ describe('an error is reported by kind, with the provider’s code and no secret
     const denied = ['PutObject', 'CreateMultipartUpload', 'UploadPart']
     const fake = new FakeS3({ buckets: ['films'], accounts: [{ ...keys, denied }] })
     fake.put('films/in.mp4', SAMPLE_BYTES)
-    const { stat, read, tryOut } = await everything(storeOf(fake.fetch))
+    const { stat, read, probe } = await tryAll(storeOf(fake.fetch))
     expect([stat, read]).toEqual([null, null])
-    expect(tryOut).toMatchObject({ code: 'forbidden', status: 403, providerCode: 'AccessDenied', transient: false })
+    expect(probe).toMatchObject({ code: 'forbidden', status: 403, providerCode: 'AccessDenied', transient: false })
   })
 
   test('a quota', async () => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [keys], quota: 10 })
-    const { put } = await everything(storeOf(fake.fetch))
+    const { put } = await tryAll(storeOf(fake.fetch))
     expect(put).toMatchObject({ code: 'quota_exceeded', status: 403, providerCode: 'QuotaExceeded' })
   })
 
@@ -266,7 +255,7 @@ describe('an error is reported by kind, with the provider’s code and no secret
   ])('%i %s may pass', async (status, code, headers, retryAfterMs) => {
     const fake = new FakeS3({ buckets: ['films'], accounts: [keys] })
     fake.fault = () => ({ status, code, headers })
-    for (const error of Object.values(await everything(storeOf(fake.fetch)))) {
+    for (const error of Object.values(await tryAll(storeOf(fake.fetch)))) {
       expect(error).toMatchObject({ code: 'unreachable', transient: true, status, retryAfterMs })
     }
   })
@@ -278,7 +267,7 @@ describe('an error is reported by kind, with the provider’s code and no secret
     for (const body of answers) {
       const upload = await sink.beginUpload('a', 'video/mp4')
       const etag = await sink.uploadPart('a', upload, 1, SAMPLE_BYTES, SAMPLE_BYTES.length)
-      fake.spoil = (operation, answer) => (operation === 'CompleteMultipartUpload' ? { ...answer, body } : answer)
+      fake.alterAnswer = (operation, answer) => (operation === 'CompleteMultipartUpload' ? { ...answer, body } : answer)
       await expect(sink.completeUpload('a', upload, [{ n: 1, etag }])).rejects.toMatchObject({ transient: true })
     }
   })
@@ -289,7 +278,7 @@ describe('an error is reported by kind, with the provider’s code and no secret
     const upload = await sink.beginUpload('a', 'video/mp4')
     const before = fake.uploads.get(upload)!
     let late = 1
-    fake.spoil = (operation, answer) => {
+    fake.alterAnswer = (operation, answer) => {
       if (operation === 'AbortMultipartUpload' && late-- > 0) fake.uploads.set(upload, before)
       return answer
     }
@@ -305,13 +294,13 @@ describe('an error is reported by kind, with the provider’s code and no secret
   })
 
   test('a redirect is an answer: nothing signed goes elsewhere', async () => {
-    const asked: string[] = []
+    const hosts: string[] = []
     const transport = guardedTransport(
       { ...env, ALLOW_PRIVATE_HOSTS: 'films.s3.us-east-1.amazonaws.com:443' },
       {
         maxRedirects: null,
         fetch: async (url) => {
-          asked.push(new URL(url).host)
+          hosts.push(new URL(url).host)
           return new Response(null, {
             status: 307,
             headers: { location: 'https://films.s3.eu-west-3.amazonaws.com/a' },
@@ -320,7 +309,7 @@ describe('an error is reported by kind, with the provider’s code and no secret
       },
     )
     await expect(s3Source(storeOf(transport), 'a').read(null)).rejects.toMatchObject({ code: 'unreachable' })
-    expect(asked).toEqual(['films.s3.us-east-1.amazonaws.com'])
+    expect(hosts).toEqual(['films.s3.us-east-1.amazonaws.com'])
   })
 })
 
@@ -371,25 +360,7 @@ describe('the suite can fail: planted faults', () => {
   test.each([['none', (store: S3Store) => store] as (typeof faults)[number], ...faults])('%s', async (name, fault) => {
     const fake = new FakeS3({ accounts: [keys], buckets: ['films'] })
     const store = fault({ ...storeOf(fake.fetch), sign: sigV4Signer(keys, 'us-east-1') }, fake)
-    const checks = [
-      ...sourceConformance({
-        async open(bytes) {
-          fake.put('films/a b', bytes)
-          return s3Source(store, 'a b')
-        },
-        replace: async (bytes) => fake.put('films/a b', bytes),
-        missing: async () => s3Source(store, 'nothing'),
-      }),
-      ...sinkConformance({
-        sink: async () => s3Sink(store, 'x y/', caching),
-        stored: async (path) => fake.objects.get(`films/x y/${path}`)?.bytes ?? null,
-        contentType: async (path) => fake.objects.get(`films/x y/${path}`)?.type ?? null,
-        cacheControl: async (path) => fake.objects.get(`films/x y/${path}`)?.cache ?? null,
-        minPartBytes: MIN_PART,
-      }),
-    ]
-    const red: string[] = []
-    for (const { name: check, run } of checks) await run().catch(() => red.push(check))
-    expect(red.length > 0).toBe(name !== 'none')
+    const memory = memoryStore(fake, store)
+    await expectFound(name, [...sourceChecks(memory), ...sinkChecks(memory)])
   })
 })

@@ -28,10 +28,10 @@ describe('PATCH', () => {
   test('parts and the bytes between them become one object, ready to be an input at once', async () => {
     const path = await createUpload(LARGE_BODY.length)
     for (let at = 0; at < LARGE_BODY.length; at += 3_333_333) {
-      const piece = LARGE_BODY.subarray(at, at + 3_333_333)
-      const response = await patch(path, at, piece)
+      const chunk = LARGE_BODY.subarray(at, at + 3_333_333)
+      const response = await patch(path, at, chunk)
       // "It MUST include the Upload-Offset header containing the new offset."
-      expect([response.status, response.headers.get('upload-offset')]).toEqual([204, String(at + piece.length)])
+      expect([response.status, response.headers.get('upload-offset')]).toEqual([204, String(at + chunk.length)])
       // "This header MUST be included in every PATCH response if the upload is going to expire."
       expect(Date.parse(response.headers.get('upload-expires') ?? '')).toBeGreaterThan(Date.now())
       // Between chunks the object loses everything that is not stored.

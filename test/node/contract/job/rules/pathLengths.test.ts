@@ -152,8 +152,8 @@ describe('the longest path that is accepted', () => {
     const { root, credentials } = outputs[provider]
     const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: credentials }
     const body = (bytes: number) => request({ cloud_credentials, ...shape.body(shape.path(bytes), root) })
-    const told = expectRefused(body(1500)).find(({ field }) => field === shape.field)
-    const longest = told?.maximum ?? 0
+    const reported = expectRefused(body(1500)).find(({ field }) => field === shape.field)
+    const longest = reported?.maximum ?? 0
     const { config } = expectAccepted(body(longest))
     expect(expectRefused(body(longest + 1))).toEqual([
       {
@@ -193,8 +193,8 @@ test('an output of the service store is accepted as an input with the same lengt
   const cloud_credentials = { input: { cloud_provider: 'vendor-store' } }
   const body = (bytes: number) => request({ cloud_credentials, input: `out/job-1/${one(bytes)}` })
   expect(expectAccepted(body(limitOf('vendor-store'))).warnings).toEqual([])
-  const told = expectRefused(body(limitOf('vendor-store') + 1))
-  expect(told).toMatchObject([
+  const reported = expectRefused(body(limitOf('vendor-store') + 1))
+  expect(reported).toMatchObject([
     { code: 'invalid_input_address', field: 'input', message: expect.stringContaining('942') },
   ])
 })

@@ -59,8 +59,8 @@ describe('how a transport stream is signalled', () => {
     'all of it has no effect with %j, and says so',
     (more) => {
       const { warnings } = expectAccepted(request({ output_container: 'ts', ...all, ...more }))
-      const told = warnings.filter(({ code }) => code === 'no_effect').map(({ field }) => field)
-      expect(told).toEqual(expect.arrayContaining(Object.keys(all)))
+      const reported = warnings.filter(({ code }) => code === 'no_effect').map(({ field }) => field)
+      expect(reported).toEqual(expect.arrayContaining(Object.keys(all)))
     },
   )
 })
