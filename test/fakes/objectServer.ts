@@ -1,6 +1,6 @@
 // In charge of: what the strict servers in memory have in common: requests, answers, refusals, stored objects and
 // reading them by condition and range.
-// Not in charge of: the API of a vendor (s3.ts, oracleStorage.ts), HTTP (fetchTransport.ts, loopbackServer.ts).
+// Not in charge of: the API of a vendor (s3.ts, oracleStorage.ts), HTTP (fetchTransport.ts, httpServer.ts).
 
 export interface FakeRequest {
   method: string

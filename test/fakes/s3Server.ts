@@ -3,11 +3,11 @@
 import { createReadStream } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { LoopbackServer } from './loopbackServer.ts'
+import { LoopbackServer } from '../support/http/loopbackServer.ts'
 import { FakeS3, type FakeS3Options } from './s3.ts'
 
 export class S3Server extends FakeS3 {
-  readonly #server = new LoopbackServer((request, response) => this.#serve(request, response))
+  #server!: LoopbackServer
   /** Delays a request until the promise resolves; drops it if the promise gives false. */
   holdRequest: (line: string, isOpen: () => boolean) => Promise<boolean> | null = () => null
   /** Delays the answer to an executed request until the promise resolves. */
@@ -19,7 +19,7 @@ export class S3Server extends FakeS3 {
 
   static async start(options: FakeS3Options): Promise<S3Server> {
     const made = new S3Server(options)
-    await made.#server.listen()
+    made.#server = await LoopbackServer.serve((request, response) => made.#serve(request, response))
     return made
   }
 

@@ -45,7 +45,7 @@ export async function startNextAttempt(): Promise<FakeAttempt> {
   return attempt
 }
 
-export interface StartedJob {
+interface StartedJob {
   id: number
   attempt: FakeAttempt
 }
