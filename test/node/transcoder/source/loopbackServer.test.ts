@@ -16,6 +16,7 @@ import {
   type FaultInjector,
 } from '../../../support/transcoder/fakeTaskApi.ts'
 import { collectGarbage } from '../../../support/transcoder/garbageCollection.ts'
+import { expectSameBytes } from '../../../support/sameBytes.ts'
 
 const KIB = 1024
 const quick: SourceReaderOptions = { rangeBytes: 64 * KIB, backoff: { baseMs: 1, maxMs: 2 } }
@@ -58,7 +59,7 @@ const bytes = pseudoRandomBytes(300 * KIB)
 describe('a task API without faults', () => {
   test('the whole source comes in ranges of the configured size, each asked for once', async () => {
     const { door, gateway } = await open({ bytes })
-    expect(await read(gateway.url)).toEqual(bytes)
+    expectSameBytes(await read(gateway.url), bytes)
     expect(door.inputRanges).toHaveLength(5)
     expect(door.inputRanges[0]).toBe('bytes=0-65535')
     expect(gateway.integrity()).toEqual({ complete: true, size: bytes.length })
@@ -69,12 +70,12 @@ describe('a task API without faults', () => {
     const MIB = KIB * KIB
     const whole = pseudoRandomBytes(20 * MIB)
     const { door, gateway } = await open({ bytes: whole }, {})
-    expect(await read(gateway.url)).toEqual(whole)
+    expectSameBytes(await read(gateway.url), whole)
     const ends = [0, 1, 2, 4, 8, 16, 20].map((mib) => mib * MIB)
     const asked = ends.slice(1).map((end, index) => `bytes=${ends[index]}-${end - 1}`)
     expect(door.inputRanges).toEqual(asked)
     // A probe of the end costs only a read of the end.
-    expect(await read(gateway.url, `bytes=${19 * MIB}-`)).toEqual(whole.subarray(19 * MIB))
+    expectSameBytes(await read(gateway.url, `bytes=${19 * MIB}-`), whole.subarray(19 * MIB))
     expect(door.inputRanges.slice(asked.length)).toEqual([`bytes=${19 * MIB}-${20 * MIB - 1}`])
   })
 
@@ -106,14 +107,14 @@ describe('a task API without faults', () => {
 
     test('is not asked for again, whichever part of it', async () => {
       const { door, gateway, seenFile: cacheFile } = await openKeeping()
-      expect(await read(gateway.url, 'bytes=100000-150000')).toEqual(bytes.subarray(100_000, 150_001))
-      expect(await read(gateway.url, 'bytes=120000-130000')).toEqual(bytes.subarray(120_000, 130_001))
+      expectSameBytes(await read(gateway.url, 'bytes=100000-150000'), bytes.subarray(100_000, 150_001))
+      expectSameBytes(await read(gateway.url, 'bytes=120000-130000'), bytes.subarray(120_000, 130_001))
       const asked = door.inputRanges.length
-      expect(await read(gateway.url)).toEqual(bytes)
+      expectSameBytes(await read(gateway.url), bytes)
       expect(door.inputRanges.slice(asked)).toContain('bytes=150001-196607')
       const askedForAll = door.inputRanges.length
-      expect(await read(gateway.url)).toEqual(bytes)
-      expect(await read(gateway.url, 'bytes=65000-')).toEqual(bytes.subarray(65_000))
+      expectSameBytes(await read(gateway.url), bytes)
+      expectSameBytes(await read(gateway.url, 'bytes=65000-'), bytes.subarray(65_000))
       expect(door.inputRanges).toHaveLength(askedForAll)
       await gateway.close()
       await expect(stat(cacheFile)).rejects.toMatchObject({ code: 'ENOENT' })
@@ -125,16 +126,16 @@ describe('a task API without faults', () => {
       gateway.stopCaching()
       const before = door.inputRanges.length
       for (const times of [1, 2]) {
-        expect(await read(gateway.url)).toEqual(bytes)
+        expectSameBytes(await read(gateway.url), bytes)
         expect(door.inputRanges).toHaveLength(before + 4 * times)
       }
     })
 
     test('is asked for again where the disk lost it', async () => {
       const { gateway, seenFile: cacheFile } = await openKeeping()
-      expect(await read(gateway.url)).toEqual(bytes)
+      expectSameBytes(await read(gateway.url), bytes)
       await truncate(cacheFile, 70_000)
-      expect(await read(gateway.url)).toEqual(bytes)
+      expectSameBytes(await read(gateway.url), bytes)
       expect(gateway.integrity().complete).toBe(true)
     })
   })
@@ -150,7 +151,7 @@ describe('a task API without faults', () => {
     const response = await fetch(gateway.url, { headers: { range } })
     expect(response.status).toBe(206)
     expect(response.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/307200`)
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes.subarray(from, to))
+    expectSameBytes(Buffer.from(await response.arrayBuffer()), bytes.subarray(from, to))
   })
 
   test('a range after the end is 416, and HEAD returns the size', async () => {
@@ -193,7 +194,7 @@ describe('a task API with faults', () => {
         door.input(request, response, cut)
         return true
       }
-      expect(await read(gateway.url), `cut after ${cut}`).toEqual(bytes)
+      expectSameBytes(await read(gateway.url), bytes, `cut after ${cut}`)
     }
     expect(gateway.integrity().complete).toBe(true)
   })
@@ -206,7 +207,7 @@ describe('a task API with faults', () => {
       sendJson(response, n % 3 === 1 ? 503 : 429, { error: { code: 'unavailable', message: 'later' } })
       return true
     }
-    expect(await read(gateway.url)).toEqual(bytes)
+    expectSameBytes(await read(gateway.url), bytes)
     expect(gateway.integrity().complete).toBe(true)
   })
 
@@ -219,7 +220,7 @@ describe('a task API with faults', () => {
       response.end(bytes.subarray(first, first! + 1000)) // chunked: a clean end, 64,536 bytes early
       return true
     }
-    expect(await read(gateway.url)).toEqual(bytes)
+    expectSameBytes(await read(gateway.url), bytes)
     expect(gateway.integrity().complete).toBe(true)
   })
 
@@ -231,7 +232,7 @@ describe('a task API with faults', () => {
       response.end(bytes.subarray(0, 64 * KIB))
       return true
     }
-    expect(await read(gateway.url)).toEqual(bytes)
+    expectSameBytes(await read(gateway.url), bytes)
   })
 
   test('an error of the task API that lasts cuts the body off and becomes the error of the attempt', async () => {
@@ -278,7 +279,7 @@ describe('a task API with faults', () => {
     await gateway.open()
     let left = 20
     door.faults.input = away('source_unreachable', () => left-- <= 0)
-    expect(await read(gateway.url)).toEqual(bytes)
+    expectSameBytes(await read(gateway.url), bytes)
   })
 
   test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
@@ -295,7 +296,7 @@ describe('a task API with faults', () => {
     const { door, gateway } = await open({ bytes }, { ...quick, retryForMs: 1, upstreamMs: 1 })
     let left = 10
     door.faults.input = away('connection_refused', () => left-- <= 0)
-    expect(await read(gateway.url)).toEqual(bytes)
+    expectSameBytes(await read(gateway.url), bytes)
     expect(gateway.integrity().complete).toBe(true)
   })
 
@@ -313,7 +314,7 @@ describe('a task API with faults', () => {
       response.write(bytes.subarray(first, first! + 10))
       return true
     }
-    expect(await read(gateway.url)).toEqual(bytes)
+    expectSameBytes(await read(gateway.url), bytes)
     expect(gateway.integrity().complete).toBe(true)
   })
 })
@@ -379,7 +380,7 @@ describe('a source that is not what it was', () => {
     ['seen by its size', (door: FakeTaskApi) => void (door.source = { bytes: pseudoRandomBytes(200 * KIB, 1) })],
   ])('a change in the middle, %s, is source_changed', async (_how, change) => {
     const { door, gateway, failures } = await open({ bytes })
-    expect(await read(gateway.url, 'bytes=0-9')).toEqual(bytes.subarray(0, 10))
+    expectSameBytes(await read(gateway.url, 'bytes=0-9'), bytes.subarray(0, 10))
     change(door)
     // Bytes that both versions have in common: a reader that ignores the answer's head would pass them on.
     expect(await read(gateway.url, 'bytes=100000-100009')).toBe('broken')
@@ -431,7 +432,7 @@ describe('a source without ranges', () => {
       expect(response.status).toBe(200)
       expect(response.headers.get('accept-ranges')).toBe('none')
       expect(response.headers.get('content-length')).toBe(length ? '307200' : null)
-      expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)
+      expectSameBytes(Buffer.from(await response.arrayBuffer()), bytes)
     }
     expect((await fetch(gateway.url, { headers: { range: 'bytes=5-' } })).status).toBe(416)
     expect(gateway.integrity().complete).toBe(true)
@@ -450,7 +451,7 @@ describe('a source without ranges', () => {
 
   test('a clean end before the length that the first answer named is a break', async () => {
     const { door, gateway } = await open({ bytes, ranges: false })
-    expect(await read(gateway.url)).toEqual(bytes)
+    expectSameBytes(await read(gateway.url), bytes)
     door.faults.input = ({ response }) => {
       response.writeHead(200, { etag: '"v1"', 'accept-ranges': 'none' }) // chunked
       response.end(bytes.subarray(0, 1000))

@@ -14,6 +14,7 @@ import { readBody, sendJson, pseudoRandomBytes } from '../../../support/transcod
 import { collectGarbage } from '../../../support/transcoder/garbageCollection.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { useTaskApi } from '../../../support/transcoder/useAttempts.ts'
+import { expectSameBytes } from '../../../support/sameBytes.ts'
 
 const taskApi = useTaskApi()
 let client: TaskClient
@@ -49,7 +50,7 @@ describe('a part', () => {
     }
     const slice = { path: join(directory, 'f'), start: 1000, end: 2_000_000 }
     await client.putPart(upload, 1, slice, signal)
-    expect(taskApi.uploads.get(upload)!.parts.get(1)).toEqual(bytes.subarray(1000, 2_000_000))
+    expectSameBytes(taskApi.uploads.get(upload)!.parts.get(1)!, bytes.subarray(1000, 2_000_000))
     expect(taskApi.counts.get('part')).toBe(4)
     expect(taskApi.breaches).toEqual([])
   })
