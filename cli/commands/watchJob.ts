@@ -39,7 +39,7 @@ export async function downloadOutputs(
   } finally {
     line.end()
   }
-  const fresh = files.filter(({ existed: already }) => !already)
+  const fresh = files.filter(({ already }) => !already)
   const sum = fresh.reduce((total, { size }) => total + size, 0)
   const place = relative('.', directory) || '.'
   const there = files.length - fresh.length

@@ -23,8 +23,8 @@ export interface RemoteFile {
 export interface Downloaded {
   /** Path of the downloaded file. */
   file: string
-  /** The file existed already, with the same content. */
-  existed: boolean
+  /** The file already already, with the same content. */
+  already: boolean
 }
 
 /**
@@ -39,7 +39,7 @@ export async function download(
   received?: (bytes: number) => void,
 ): Promise<Downloaded> {
   const file = localPathOf(output.path, directory)
-  if (await matchesFile(file, output)) return { file, existed: true }
+  if (await matchesFile(file, output)) return { file, already: true }
   // URL.parse does not exist in Node 20.
   const address = downloadUrlOf(output)
   const url = address !== null && URL.canParse(address) ? new URL(address) : null
@@ -57,7 +57,7 @@ export async function download(
     await rm(partial, { force: true })
     throw error
   }
-  return { file, existed: false }
+  return { file, already: false }
 }
 
 /** An address that needs no key; null if there is none. */
