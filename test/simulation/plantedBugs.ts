@@ -283,8 +283,8 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/commitOutputs.ts',
     find: '[inStage(2), inStage(1), objects], etagsBefore)',
     replaceWith: '[objects, inStage(1), inStage(2)], etagsBefore)',
-    from: 3600,
-    seeds: 1500,
+    from: 13_000,
+    seeds: 300,
     finds: /I5/,
   },
   {
@@ -385,8 +385,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'SQL: a slot whose last start failed is offered first',
     file: tasks,
-    find: 'FROM slots ORDER BY free_at, k`)',
-    replaceWith: 'FROM slots ORDER BY -free_at, k`)',
+    find: 'FROM slots ORDER BY free_at, k`, [now])',
+    replaceWith: 'FROM slots ORDER BY -free_at, k`, [now])',
     seeds: 1000,
     finds: /model and SQL differ/,
     sql: true,

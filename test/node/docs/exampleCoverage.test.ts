@@ -36,7 +36,7 @@ const blocks: Block[] = [...pages].flatMap(([page, text]) =>
 
 const README = 'test/node/docs/readme.test.ts'
 const EXAMPLES = 'test/node/docs/examples.test.ts'
-const FIRST_HOUR = 'test/node/firstHour/firstHour.test.ts'
+const FIRST_HOUR = 'test/node/firstHour/firstHour.long.test.ts'
 const SHARING = 'test/node/docs/sharing.test.ts'
 const DEBUGGING = 'test/node/docs/debugging.test.ts'
 const SHARED_PAGES = 'test/node/web/browser/sharedPages.test.ts'

@@ -35,7 +35,7 @@ test('both keys are shown, each with what it is for', () => {
 test('dashboard, command and curl have a first line each', () => {
   const [npx, name, ...args] = line('npx ').trim().split(' ')
   expect([npx, name]).toEqual(['npx', 'splicepoint'])
-  expect(parse(args)).toMatchObject({ name: 'submit', words: ['film.mp4'], values: { hls: true, share: true } })
+  expect(parse(args)).toMatchObject({ name: 'submit', positionals: ['film.mp4'], values: { hls: true, share: true } })
   expect(line('1. ')).toContain(`open ${service.baseUrl}/`)
   expect(line('curl ')).toBe('  curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"')
 })

@@ -225,7 +225,7 @@ test('stored upload bytes of an account and of a key are limited by one statemen
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null])
   expect((await refused.json<any>()).error).toMatchObject({
     code: 'quota_exceeded',
-    message: expect.stringContaining('The uploads of this key take 30 of at most 30 bytes, and this one has 10.'),
+    message: expect.stringContaining('The uploads of this key use 30 of at most 30 bytes, and this one has 10.'),
     details: { scope: 'key', stored_bytes: 30, maximum: 30, announced_bytes: 10 },
   })
   // The account's other key has no limit of its own but shares the account's; a resumable upload counts from its start.

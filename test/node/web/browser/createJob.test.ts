@@ -1,7 +1,7 @@
 // In charge of: creating jobs in the dashboard: from files, several at once and during their upload, and from
 // addresses; what the form shows about the source, the settings and their problems. In a real browser against the real
 // service.
-// Not in charge of: running jobs (userJourney.test.ts).
+// Not in charge of: running jobs (userJourney.long.test.ts).
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'

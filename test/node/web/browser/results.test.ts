@@ -1,6 +1,6 @@
 // In charge of: using the results of jobs in the dashboard: finding them by their poster, selecting several, copying
 // addresses, sharing and revoking, downloading all, reading facts and the log, sending webhooks again.
-// Not in charge of: playback (playback.test.ts), running jobs (userJourney.test.ts).
+// Not in charge of: playback (playback.test.ts), running jobs (userJourney.long.test.ts).
 import { readFile } from 'node:fs/promises'
 import type { Browser, Page, Route } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
