@@ -107,7 +107,7 @@ const outputs: Row[] = (
     [
       'aws',
       'another store with an S3 API (endpoint), the one of Ceph',
-      'test/node/service/stores/cephRgw.test.ts',
+      'test/node/service/stores/cephRgw.long.test.ts',
       'a multipart upload is stored',
     ],
     ['oracle', 'Oracle with an API key', CLOUDS, "['Google with a service account', 'Oracle with an API key']"],

@@ -1,7 +1,7 @@
 // In charge of: `splicepoint doctor` without a real service: mistakes planted in wrangler.toml, the additional checks
 // with a logged-in wrangler, the report about addresses that are each wrong in one way, and the video that it
 // generates.
-// Not in charge of: jobs through a service (node/service/cli/doctor.test.ts), what the service finds
+// Not in charge of: jobs through a service (node/service/cli/doctor.long.test.ts), what the service finds
 // (worker/service/diagnosis.test.ts).
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'

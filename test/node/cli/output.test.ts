@@ -1,5 +1,5 @@
 // In charge of: lists, numbers and the progress line, in terminals of every width.
-// Not in charge of: a real terminal (node/service/cli/terminal.test.ts).
+// Not in charge of: a real terminal (node/service/cli/terminal.long.test.ts).
 import { describe, expect, it, test } from 'vitest'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
 import { describeJob, jobTable } from '../../../cli/text/describeJob.ts'

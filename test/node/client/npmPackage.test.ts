@@ -2,7 +2,7 @@
 // registry, run by the oldest supported Node if it is installed, imported, required and bundled, and its types
 // compiled.
 // Not in charge of: what the command does (node/service/cli/commands.test.ts), the client in a browser
-// (node/service/api/publishedClient.test.ts).
+// (node/service/api/publishedClient.long.test.ts).
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'

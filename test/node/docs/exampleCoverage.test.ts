@@ -68,7 +68,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
     'export TRANSCODER_SECRET',
     'it waits for a debugger; test/node/service/local/remoteTranscoders.test.ts starts such a transcoder',
   ],
-  ['docs/operating.md', 'npx splicepoint doctor', 'test/node/service/cli/doctor.test.ts'],
+  ['docs/operating.md', 'npx splicepoint doctor', 'test/node/service/cli/doctor.long.test.ts'],
   ['docs/operating.md', 'npm run image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
   [
     'docs/operating.md',

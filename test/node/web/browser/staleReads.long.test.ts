@@ -1,5 +1,5 @@
 // In charge of: concurrent updates of a page: lists that are reloaded, late answers, a clipboard that refuses.
-// Not in charge of: whole user journeys (userJourney.long.test.ts, history.test.ts).
+// Not in charge of: whole user journeys (userJourney.long.test.ts, history.long.test.ts).
 import type { Browser, Page, Request } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { fileResources } from '../../../support/fileResources.ts'
