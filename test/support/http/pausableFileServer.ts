@@ -26,6 +26,11 @@ export class PausableFileServer extends LoopbackServer {
     return new PausableFileServer(path, (await stat(path)).size).listen()
   }
 
+  /** Named here because the declarations of this class are read without those of its base (test/containers). */
+  override get host(): string {
+    return super.host
+  }
+
   override get url(): string {
     return `${super.url}/clip.mp4`
   }
