@@ -86,7 +86,7 @@ const cases = Object.entries(SOURCES).flatMap(([name, source]) =>
 function expectedFrames(rate: string, start: number, end: number | undefined): number[] {
   const [num, den = 1] = rate.split('/').map(Number)
   const frame = (seconds: number): number => Math.round((seconds * num!) / den)
-  const [first, last] = [frame(start), end === undefined ? Math.round((SECONDS * num!) / den) : frame(end)]
+  const [first, last] = [frame(start), end === undefined ? Math.ceil((SECONDS * num!) / den) : frame(end)]
   return Array.from({ length: last - first }, (_, index) => first + index)
 }
 
