@@ -26,8 +26,8 @@ export default defineConfig({
     // To end what a file started, on a busy machine.
     teardownTimeout: STEP_TIMEOUT_MS,
     // Most files wait for processes that they started: vitest's own choice, one file at a time on two cores, leaves the
-    // cores idle for half of the time, and two at a time for a quarter.
-    maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
+    // cores idle for half of the time. The files of the long form start more of them.
+    maxWorkers: Math.max(LONG_FORM ? 2 : 3, Math.floor(availableParallelism() / 2)),
     projects: [
       {
         plugins: [
