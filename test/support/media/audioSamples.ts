@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { readAc3Header } from '../../../transcoder/formats/ac3.ts'
 import { parseEbur128 } from '../../../transcoder/analysis/measureLoudness.ts'
-import { testFfmpeg, ffmpeg, probeFile, probeStream, readOnce } from './media.ts'
+import { testFfmpeg, ffmpeg, probeStream, readOnce } from './media.ts'
 
 /** One channel of a file's audio stream, decoded to 32-bit float at 48 kHz. Samples beyond full scale are kept. */
 export async function audioSamples(path: string, position = 0, channel = 0): Promise<Float32Array> {
@@ -94,17 +94,15 @@ interface Loudness {
   truePeakDb: number | null
 }
 
-/** Loudness of an output's decoded audio stream; one process measures all of its streams. */
+/** Loudness of an output's decoded audio stream. One process each: ffmpeg 7 mixes the summaries of several streams. */
 export async function measureLoudness(path: string, position = 0): Promise<Loudness> {
-  const { streams } = await probeFile(path)
-  const count = streams.filter(({ codec_type: type }) => type === 'audio').length
-  const outputs = Array.from({ length: count }, (_, index) =>
-    `-map 0:a:${index} -af ebur128@m${index}=framelog=verbose:peak=true -f null -`.split(' '),
-  ).flat()
-  const log = await readOnce(path, outputs, async () => {
+  const words = [
+    ...['-nostdin', '-hide_banner', '-nostats', '-i', path, '-map', `0:a:${position}`],
+    ...['-af', 'ebur128@m=framelog=verbose:peak=true', '-f', 'null', '-'],
+  ]
+  const log = await readOnce(path, words, async () => {
     const { ffmpeg: program } = await testFfmpeg()
-    const words = ['-nostdin', '-hide_banner', '-nostats', '-i', path, ...outputs]
     return (await promisify(execFile)(program, words)).stderr
   })
-  return parseEbur128(log, `m${position}`)!
+  return parseEbur128(log, 'm')!
 }
