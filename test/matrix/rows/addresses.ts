@@ -93,7 +93,7 @@ const namedPreset = storedConfigRow(
   (config) => measurement(String(config.preset), config.preset === 'hls'),
 )
 
-const CLOUDS = 'test/node/service/stores/oracleAndGoogle.test.ts'
+const CLOUDS = 'test/node/service/stores/oracleAndGoogle.long.test.ts'
 /** Outputs in every store, with each kind of its credentials: whole jobs against a server of the store's own API. */
 const outputs: Row[] = (
   [

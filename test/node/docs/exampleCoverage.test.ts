@@ -94,7 +94,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/sharing.md', '<', SHARED_PAGES],
   ['docs/stores.md', '{', OPERATIONS],
   ['docs/uploads.md', 'new Upload', EXAMPLES],
-  ['docs/uploads.md', 'SPLICEPOINT_URL', 'test/node/web/browser/visitorUpload.test.ts'],
+  ['docs/uploads.md', 'SPLICEPOINT_URL', 'test/node/web/browser/visitorUpload.long.test.ts'],
   ['docs/webhooks.md', '// receiver', RECEIVERS],
   ['docs/webhooks.md', '# receiver', RECEIVERS],
 ]
