@@ -219,12 +219,12 @@ async function runPipeline(
     let hasCaptions = true
     const isSeekable = async (): Promise<boolean> => (await loopback.open()).ranges
     const analyzeAndPlan = async () => {
-      const canOverlapPreview = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
+      const earlyVideo = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
       const scratchDirs = {
         cwd: workspace.cwd,
         scratch: workspace.out,
         signal: controller.signal,
-        early: canOverlapPreview,
+        early: earlyVideo,
       }
       // The preview is made in parallel with the following steps. A source that is read in order allows one connection
       // only: its preview waits for the caption check.
