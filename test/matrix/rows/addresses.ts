@@ -117,13 +117,13 @@ const outputs: Row[] = (
     [
       'http',
       'PUT: files',
-      'test/node/service/stores/httpFaults.test.ts',
+      'test/node/service/stores/httpFaults.long.test.ts',
       'takes small objects, and one above a part, with their length, type and Basic credentials',
     ],
     [
       'http',
       'PUT: segmented output',
-      'test/node/service/stores/httpFaults.test.ts',
+      'test/node/service/stores/httpFaults.long.test.ts',
       'takes segmented output, the multivariant playlist last',
     ],
   ] as const

@@ -39,7 +39,7 @@ const EXAMPLES = 'test/node/docs/examples.test.ts'
 const FIRST_HOUR = 'test/node/firstHour/firstHour.long.test.ts'
 const SHARING = 'test/node/docs/sharing.test.ts'
 const DEBUGGING = 'test/node/docs/debugging.test.ts'
-const SHARED_PAGES = 'test/node/web/browser/sharedPages.test.ts'
+const SHARED_PAGES = 'test/node/web/browser/sharedPages.long.test.ts'
 const RECEIVERS = 'test/node/docs/webhookReceivers.test.ts'
 const OPERATIONS = 'test/node/docs/exampleCoverage.test.ts'
 

@@ -1,5 +1,5 @@
 // In charge of: share pages: who may create one, what its holder can read, and that everything else gives the same 404.
-// Not in charge of: the page in a browser (test/node/web/browser/sharedPages.test.ts).
+// Not in charge of: the page in a browser (test/node/web/browser/sharedPages.long.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { RETENTION_DAYS } from '#contract/limits.ts'
