@@ -66,8 +66,9 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, co
       // Without it x265 writes half of its key frames as CRA, which does not close the GOP.
       ...['-forced-idr', '1'],
       ...(video.spliceFrames.length === 0 ? [] : keyFrameArgs(video)),
-      // x265 prints a report at its default log level.
-      ...['-x265-params', `log-level=error${pool}:${gop}:${bFrameParams}${constant}${hdrParams(plan)}`],
+      // x265 prints a report at its default log level. In transport streams it repeats a message of 2.4 kB with its own
+      // settings at each key frame, which its rate control does not count: 409 kbps for 400.
+      ...['-x265-params', `log-level=error:info=0${pool}:${gop}:${bFrameParams}${constant}${hdrParams(plan)}`],
       ...rateControlArgs(video),
       // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
       ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),

@@ -72,6 +72,9 @@ describe.each(
     expect(Math.min(...kbps)).toBeGreaterThan(rate * 0.995)
     expect(Math.max(...kbps)).toBeLessThan(rate * 1.005)
     expect(stderr).not.toContain('dts < pcr')
+    // Also in transport streams, where the headers are repeated at each key frame.
+    for (const second of (await kbpsBySecond(outputs[0])).slice(1, 4))
+      expect(Math.abs(second / bitrateKbps - 1)).toBeLessThan(0.02)
   })
 })
 
