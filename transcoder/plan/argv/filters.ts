@@ -3,6 +3,7 @@
 // Not in charge of: size and colours (scaleFilters.ts), sharing filters between outputs (filterGraph.ts).
 import { audioCutFilters, videoCutFilters } from './cutArgs.ts'
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
+import { TELECINED_RATE } from '../video/interlacing.ts'
 import { defaultMix } from '../audio/downmix.ts'
 import { TRUE_PEAK_CEILING_DB } from '../audio/loudnessGain.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
@@ -26,8 +27,10 @@ function deinterlacer(plan: Plan, video: VideoPlan): string[] {
       return [`bwdif=mode=send_field:parity=${parity}:deint=${frames}`]
     case 'telecine':
       // Fields are matched to the original frames of the film. Frames that stay combed (at an edit) are deinterlaced.
-      // One frame in five is a repeat and is dropped.
+      // One frame in five is a repeat and is dropped. decimate computes times by counting frames: frames that are missing
+      // in the source must be filled in first, or all later video would be early.
       return [
+        `fps=${TELECINED_RATE.num}/${TELECINED_RATE.den}:start_time=0`,
         `fieldmatch=order=${parity}:combmatch=full`,
         `bwdif=mode=send_frame:parity=${parity}:deint=interlaced`,
         'decimate',

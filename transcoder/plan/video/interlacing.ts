@@ -32,7 +32,7 @@ const PARITY_FACTOR = 5
 const UNFLAGGED_PICTURES = 60
 /** 3:2 pulldown repeats a field in two frames of five. 0.40 of all frames were measured, and none without pulldown. */
 const TELECINE_SHARE = 0.25
-const TELECINED_RATE = ratio(30000, 1001)
+export const TELECINED_RATE: Rational = ratio(30000, 1001)
 export const TELECINE_FILM_RATE: Rational = ratio(24000, 1001)
 const SAME_RATE = 0.001
 /**

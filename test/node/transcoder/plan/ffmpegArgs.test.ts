@@ -109,7 +109,7 @@ describe('the whole command', () => {
     expect(argv(spec).slice(argv(spec).indexOf('-c:v')).join(' ')).toBe(
       [
         '-c:v libx265 -preset slow -forced-idr 1',
-        '-x265-params log-level=error:keyint=25:min-keyint=25:scenecut=0:open-gop=0:bframes=2:b-adapt=0:b-pyramid=0:strict-cbr=1:hrd=1:vbv-maxrate=500:vbv-bufsize=500',
+        '-x265-params log-level=error:info=0:keyint=25:min-keyint=25:scenecut=0:open-gop=0:bframes=2:b-adapt=0:b-pyramid=0:strict-cbr=1:hrd=1:vbv-maxrate=500:vbv-bufsize=500',
         `-b:v 500k -maxrate 500k -bufsize 500000 -a53cc 1 ${SD}`,
         '-fflags +bitexact -tag:v hvc1 -moov_size 21168 -f mp4 file:/task/0',
       ].join(' '),
@@ -322,13 +322,13 @@ describe('single filters', () => {
       '3:2',
       { detelecine: true },
       film,
-      '[0:V:0]fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:parity=auto:deint=interlaced,decimate,fps=24000/1001',
+      '[0:V:0]fps=30000/1001:start_time=0,fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:parity=auto:deint=interlaced,decimate,fps=24000/1001',
     ],
     [
       '3:2, fields flagged the wrong way round',
       { detelecine: true },
       { ...film, fieldOrder: 'bb' },
-      '[0:V:0]fieldmatch=order=tff:combmatch=full,bwdif=mode=send_frame:parity=tff:deint=interlaced,decimate,fps=24000/1001',
+      '[0:V:0]fps=30000/1001:start_time=0,fieldmatch=order=tff:combmatch=full,bwdif=mode=send_frame:parity=tff:deint=interlaced,decimate,fps=24000/1001',
     ],
     [
       '3:2 that was not asked about',

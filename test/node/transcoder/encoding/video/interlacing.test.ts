@@ -1,5 +1,6 @@
 // Interlaced, telecined and wrongly flagged sources, checked by decoding: what idet detects, and how content moves from
 // field to field.
+import { readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { measureSource } from '../../../../../transcoder/analysis/measureSource.ts'
@@ -19,6 +20,8 @@ import { barPositions, makeMovingBar } from '../../../../support/media/interlace
 import { frameSimilarities } from '../../../../support/media/frameSimilarity.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
+
+const TS_PACKET = 188
 
 const tempDir = useTempDirectory()
 const encode = encoderIn(tempDir)
@@ -175,6 +178,21 @@ describe('auto_detelecine_flag', () => {
     expect((await decodeFrames(file)).length).toBeGreaterThan(93)
     const scores = await frameSimilarities(file, ['-f', 'lavfi', '-i', film])
     expect(Math.min(...scores.slice(0, 90))).toBeGreaterThan(0.93)
+  })
+
+  test('frames that are missing in the source delay nothing and advance nothing', async () => {
+    const film = 'testsrc2=s=320x180:r=24000/1001:d=8'
+    const whole = tempDir.file('telecined_whole.ts')
+    await ffmpeg([...lavfi(`${film},telecine=pattern=23,setfield=tff`), ...coding('1'), whole])
+    const bytes = await readFile(whole)
+    const packet = (share: number) => Math.floor((bytes.length * share) / TS_PACKET) * TS_PACKET
+    const clip = tempDir.file('telecined_gap.ts')
+    await writeFile(clip, Buffer.concat([bytes.subarray(0, packet(0.4)), bytes.subarray(packet(0.6))]))
+    const { file, codes } = await make({ detelecine: true }, { width: 320, height: 180 }, clip)
+    expect(codes).toEqual(['detelecined'])
+    const scores = await frameSimilarities(file, ['-f', 'lavfi', '-i', film])
+    expect(scores.length).toBeGreaterThan(185)
+    expect(Math.min(...scores.slice(140, 180))).toBeGreaterThan(0.93)
   })
 
   test('video of 29.97 is none', async () => {
