@@ -1,5 +1,6 @@
 // In charge of: reading environment variables into typed values. Secrets are not included; units are part of the names.
-// Not in charge of: what a setting does.
+// Not in charge of: which values are valid (contract/serviceVariables.ts), what a setting does.
+import { isValidVariable, variableProblems, variableText } from '#contract/serviceVariables.ts'
 
 /** The host name that leads from a container to the task API; the only one that it reaches. */
 /** The name is older than the term "task API". It stays, because running containers are connected to it. */
@@ -51,44 +52,12 @@ function list(value: string | undefined): string[] {
     .filter((part) => part !== '')
 }
 
-type NumberName = 'MAX_SLOTS' | 'LEASE_SECONDS' | 'MAX_ACTIVE_JOBS' | 'MAX_STORED_UPLOAD_BYTES' | 'REQUESTS_PER_MINUTE'
-
-/** A variable in wrangler.toml may be a number. */
-const trimmedText = (value: string | number | undefined): string => String(value ?? '').trim()
-
-/** Settings that are numbers; an empty one has the value `unset`. */
-function readNumbers(env: Env, problems: string[]) {
-  function read<T>(name: NumberName, unset: T, isFine: (value: number) => boolean, expects: string): number | T {
-    const text = trimmedText(env[name])
-    if (text === '' || isFine(Number(text))) return text === '' ? unset : Number(text)
-    problems.push(`${name} must be ${expects}, or empty for its default (docs/operating.md)`)
-    return unset
-  }
-  return {
-    above0: <T>(name: NumberName, unset: T) =>
-      read(name, unset, (value) => value > 0 && Number.isFinite(value), 'a number above 0'),
-    whole: <T>(name: NumberName, unset: T, least: number) =>
-      read(
-        name,
-        unset,
-        (value) => Number.isSafeInteger(value) && value >= least,
-        `a whole number of at least ${least}`,
-      ),
-  }
-}
-
-/** Empty = the platform's. */
-function readEgress(env: Env, problems: string[]): Settings['egress'] {
-  const egress: string = env.EGRESS || 'platform'
-  if (egress === 'platform' || egress === 'pinned' || egress === 'listed') return egress
-  problems.push('EGRESS must be platform, pinned or listed (docs/operating.md)')
-  return 'platform'
-}
-
-function readTrustProxy(env: Env, problems: string[]): boolean {
-  const text = trimmedText(env.TRUST_PROXY)
-  if (text !== '' && text !== '1') problems.push('TRUST_PROXY must be 1 or empty (docs/operating.md)')
-  return text === '1'
+/** null where the variable is empty or invalid. */
+function numberOf(
+  env: Env,
+  name: 'MAX_SLOTS' | 'LEASE_SECONDS' | 'MAX_ACTIVE_JOBS' | 'MAX_STORED_UPLOAD_BYTES' | 'REQUESTS_PER_MINUTE',
+) {
+  return isValidVariable(name, env[name]) ? Number(env[name]) : null
 }
 
 const cache = new WeakMap<object, Settings>()
@@ -97,22 +66,21 @@ export function settings(env: Env): Settings {
   const known = cache.get(env)
   if (known) return known
   const transcoderUrls = list(env.TRANSCODER_URLS).map((url) => url.replace(/\/+$/, ''))
-  const problems: string[] = []
-  const { above0: positive, whole } = readNumbers(env, problems)
+  const problems = variableProblems({ ...env })
   const made: Settings = {
     problems,
-    egress: readEgress(env, problems),
+    egress: env.EGRESS === 'pinned' || env.EGRESS === 'listed' ? env.EGRESS : 'platform',
     allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
     transcoderUrls,
-    maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : whole('MAX_SLOTS', 1, 1),
+    maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : (numberOf(env, 'MAX_SLOTS') ?? 1),
     // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
     taskApiUrl: (env.TASK_API_URL || `http://${TASK_API_HOST}`).replace(/\/+$/, ''),
-    leaseMs: positive('LEASE_SECONDS', 30) * 1000,
-    maxActiveJobs: whole('MAX_ACTIVE_JOBS', 10_000, 0),
-    maxStoredUploadBytes: whole('MAX_STORED_UPLOAD_BYTES', null, 0),
-    requestsPerMinute: whole('REQUESTS_PER_MINUTE', null, 1),
+    leaseMs: (numberOf(env, 'LEASE_SECONDS') ?? 30) * 1000,
+    maxActiveJobs: numberOf(env, 'MAX_ACTIVE_JOBS') ?? 10_000,
+    maxStoredUploadBytes: numberOf(env, 'MAX_STORED_UPLOAD_BYTES'),
+    requestsPerMinute: numberOf(env, 'REQUESTS_PER_MINUTE'),
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
-    trustProxy: readTrustProxy(env, problems),
+    trustProxy: variableText(env.TRUST_PROXY) === '1',
   }
   cache.set(env, made)
   for (const error of problems) console.error(JSON.stringify({ level: 'error', msg: 'invalid setting', error }))

@@ -122,7 +122,7 @@ async function checkService(
   if (admin) {
     note('requesting the diagnosis of the service …')
     inside = { checks: [], diagnosis: null }
-    const remedy = 'See the log of the Worker: npx wrangler tail.'
+    const remedy = 'See the log of the Worker: npm run cloudflare -- tail.'
     const failed = await runCheck(
       'diagnosis',
       remedy,

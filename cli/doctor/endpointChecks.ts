@@ -144,7 +144,7 @@ function unreachable(error: Error): Check {
   return fault(
     'reached',
     message,
-    'Is the Worker deployed (npx wrangler deployments list), and does this address lead to it (routes, workers_dev, DNS)?',
+    'Is the Worker deployed (npm run cloudflare -- deployments list), and does this address lead to it (routes, workers_dev, DNS)?',
   )
 }
 
@@ -171,8 +171,8 @@ function checkHealth(health: Health, code: number): Check[] {
     return [fault('health', silent > 0 ? `${silent} of the transcoders do not answer. ${waiting}` : waiting, remedy)]
   }
   const remedies: readonly [RegExp, string][] = [
-    [/secret (\w+) is not set/, 'npx wrangler secret put NAME'],
-    [/tables/, 'npx wrangler d1 migrations apply DB --remote'],
+    [/secret (\w+) is not set/, 'npm run cloudflare -- secret put NAME'],
+    [/tables/, 'npm run cloudflare -- d1 migrations apply DB --remote'],
   ]
   return (said.length > 0 ? said : [`HTTP ${code}`]).map((text) => {
     const [pattern, command = 'See "Settings" in docs/operating.md.'] = remedies.find(([one]) => one.test(text)) ?? [

@@ -18,7 +18,7 @@ import type { CreatedResources } from './createdResources.ts'
 const POLL_MS = 500
 const SILENCE_MS = 30_000
 const LOST =
-  'See "attempts are lost" in docs/troubleshooting.md, and the log of the Worker and of the container (npx wrangler tail; [observability]).'
+  'See "attempts are lost" in docs/troubleshooting.md, and the log of the Worker and of the container (npm run cloudflare -- tail; [observability]).'
 
 const EVICTED = 'A rollout or the restart of a host is in progress. Run this again afterwards.'
 

@@ -72,7 +72,7 @@ export async function waitForIdleContainers(
     ? fault(
         'idle',
         `${idle.length} containers still run without a job, and cost money.`,
-        'See the log of the Worker; npx wrangler containers list.',
+        'See the log of the Worker; npm run cloudflare -- containers list.',
       )
     : ok('idle', 'Containers without a job have ended.')
 }

@@ -15,14 +15,14 @@ export const THRESHOLDS: readonly Threshold[] = [
     figure: 'answer_ms',
     maximum: 1000,
     description: 'The service answers slowly',
-    remedy: 'Check the network path (a proxy, another continent), then npx wrangler tail.',
+    remedy: 'Check the network path (a proxy, another continent), then npm run cloudflare -- tail.',
   },
   {
     figure: 'cold_start_seconds',
     maximum: 10,
     description: 'A container starts slowly',
     remedy:
-      'Check the image’s size (npx wrangler containers images list; npm run image shows the expected size) and the instance_type (standard-4). The first hour after a deployment is slower: the image is still being distributed.',
+      'Check the image’s size (npm run cloudflare -- containers images list; npm run image shows the expected size) and the instance_type (standard-4). The first hour after a deployment is slower: the image is still being distributed.',
   },
   {
     figure: 'change_seconds',
@@ -35,7 +35,7 @@ export const THRESHOLDS: readonly Threshold[] = [
     maximum: 10,
     description: 'Reading the source is slow',
     remedy:
-      'The path from the container through the Worker to R2 is slow. Check where the container runs (npx wrangler containers instances <id>).',
+      'The path from the container through the Worker to R2 is slow. Check where the container runs (npm run cloudflare -- containers instances <id>).',
   },
   {
     figure: 'commit_seconds',

@@ -9,7 +9,7 @@ import { fault, ok, skipped, warning } from './checkResult.ts'
 
 const SECRETS = ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY']
 const ANSWER_MS = 30_000
-const LOGIN = 'npx wrangler login'
+const LOGIN = 'npm run cloudflare -- login'
 
 interface CommandOutput {
   code: number
@@ -79,7 +79,7 @@ function checkSecrets(names: readonly string[]): Check {
     ? fault(
         'deployed_secrets',
         `The deployed Worker lacks ${missing.join(', ')}.`,
-        missing.map((name) => `npx wrangler secret put ${name}`).join('; '),
+        missing.map((name) => `npm run cloudflare -- secret put ${name}`).join('; '),
       )
     : ok('deployed_secrets', `The deployed Worker has ${SECRETS.join(', ')}.`)
 }
@@ -93,7 +93,7 @@ function checkMigrations({ code, stdout, stderr }: CommandOutput): Check {
     ? fault(
         'deployed_migrations',
         `Not applied to the deployed database: ${waiting.join(', ')}.`,
-        'npx wrangler d1 migrations apply DB --remote, before the next deployment.',
+        'npm run cloudflare -- d1 migrations apply DB --remote, before the next deployment.',
       )
     : ok('deployed_migrations', 'The deployed database has all migrations.')
 }

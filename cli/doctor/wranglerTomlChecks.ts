@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { parse } from 'smol-toml'
 import { checkOf, fault, ok, warning, type CheckOutcome } from '#contract/api/checkOutcome.ts'
 import type { Check } from '#contract/api/diagnosis.ts'
+import { variableProblems } from '#contract/serviceVariables.ts'
 import { UsageError } from '../cliErrors.ts'
 
 type Table = Record<string, unknown>
@@ -92,7 +93,7 @@ function compatibility(config: Table): CheckOutcome {
 
 function database(config: Table): CheckOutcome {
   const found = tables(config['d1_databases']).find(({ binding }) => binding === 'DB')
-  const create = 'npx wrangler d1 create splicepoint prints an id. Set database_id to it.'
+  const create = 'npm run cloudflare -- d1 create splicepoint prints an id. Set database_id in splicepoint.toml to it.'
   if (!found) return fault('No [[d1_databases]] has the binding DB.', create)
   const id = text(found['database_id'])
   if (id === '' || id === ZERO_ID) return fault('database_id is still the placeholder of the repository.', create)
@@ -107,7 +108,7 @@ function bucket(config: Table): CheckOutcome {
     ? ok(text(found['bucket_name']))
     : fault(
         'No [[r2_buckets]] has the binding BUCKET and a bucket_name.',
-        'Create one (npx wrangler r2 bucket create splicepoint) and set bucket_name to it.',
+        'Create one (npm run cloudflare -- r2 bucket create splicepoint) and set bucket_name to it.',
       )
 }
 
@@ -236,23 +237,8 @@ function rollouts(config: Table): CheckOutcome {
 function variables(config: Table): CheckOutcome {
   const vars = table(config['vars'])
   const value = (name: string): string => text(vars[name])
-  for (const [name, least] of [
-    ['MAX_SLOTS', 1],
-    ['MAX_ACTIVE_JOBS', 0],
-    ['MAX_STORED_UPLOAD_BYTES', 0],
-    ['REQUESTS_PER_MINUTE', 1],
-  ] as const) {
-    const number = Number(value(name))
-    if (value(name) !== '' && !(Number.isSafeInteger(number) && number >= least)) {
-      return fault(
-        `${name} = "${value(name)}" is not a whole number of at least ${least}: every request would be refused.`,
-        `Correct ${name}, or leave it empty.`,
-      )
-    }
-  }
-  if (value('LEASE_SECONDS') !== '' && !(Number(value('LEASE_SECONDS')) > 0)) {
-    return fault(`LEASE_SECONDS = "${value('LEASE_SECONDS')}" is not a number above 0.`, 'LEASE_SECONDS = "30"')
-  }
+  const problems = variableProblems(vars)
+  if (problems.length > 0) return fault(`${problems.join('; ')}: every request would be refused.`, 'Correct it.')
   if (!['', 'platform'].includes(value('EGRESS'))) {
     return warning(`EGRESS is "${value('EGRESS')}".`, 'On Cloudflare: EGRESS = "platform".')
   }
@@ -279,7 +265,7 @@ function plainSecrets(config: Table): CheckOutcome {
   return plain.length > 0
     ? fault(
         `${plain.join(', ')} in [vars]: secrets must not be in a file.`,
-        `Remove it there, create a new value, and run npx wrangler secret put ${plain[0]}.`,
+        `Remove it there, create a new value, and run npm run cloudflare -- secret put ${plain[0]}.`,
       )
     : ok('The file contains no secrets.')
 }

@@ -1,5 +1,5 @@
 // In charge of: migrating the local database to the newest version.
-// Not in charge of: the deployed database (npx wrangler d1 migrations apply DB --remote).
+// Not in charge of: the deployed database (npm run cloudflare -- d1 migrations apply DB --remote).
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -17,7 +17,7 @@ const POLL_INTERVAL_MS = 100
 const CRON_LATE_MS = 3 * 60_000
 const PROBE_ACCOUNT = 'diagnosis'
 
-const MIGRATE = 'Apply them: npx wrangler d1 migrations apply DB --remote (local mode: npm start does it).'
+const MIGRATE = 'Apply them: npm run cloudflare -- d1 migrations apply DB --remote (local mode: npm start does it).'
 
 export async function appliedMigrations(env: Env): Promise<string[]> {
   return listAppliedMigrations(env.DB).catch(() => [])
@@ -38,7 +38,7 @@ export function checkMigrations(applied: readonly string[]): Promise<Check> {
 /** Write, read, delete. */
 export function checkDatabase(env: Env): Promise<Check> {
   const remedy =
-    'Check [[d1_databases]] in wrangler.toml: binding DB, your own database_id (npx wrangler d1 list), and apply the migrations.'
+    'Check [[d1_databases]] in wrangler.toml: binding DB, your own database_id (npm run cloudflare -- d1 list), and apply the migrations.'
   return runCheck('database', remedy, async () => {
     const now = Date.now()
     const probe = await insertProbe(env.DB, crypto.randomUUID(), now, now - PROBE_TTL_MS)
@@ -51,7 +51,7 @@ export function checkDatabase(env: Env): Promise<Check> {
 
 export function checkBucket(env: Env): Promise<Check> {
   const remedy =
-    'Check [[r2_buckets]] in wrangler.toml: binding BUCKET, a bucket of this account (npx wrangler r2 bucket list).'
+    'Check [[r2_buckets]] in wrangler.toml: binding BUCKET, a bucket of this account (npm run cloudflare -- r2 bucket list).'
   return runCheck('bucket', remedy, async () => {
     const key = `diagnosis/${crypto.randomUUID()}`
     const bytes = crypto.getRandomValues(new Uint8Array(64))
@@ -73,7 +73,7 @@ export function checkBucket(env: Env): Promise<Check> {
 /** Sends a message to the queue and waits until the consumer has seen it. */
 export function checkQueue(env: Env, timeoutMs: number): Promise<Check> {
   const remedy =
-    'Check [[queues.producers]] and [[queues.consumers]] in wrangler.toml: both must name the same queue, and this Worker must be its consumer (npx wrangler queues info splicepoint-tasks). Otherwise no job starts.'
+    'Check [[queues.producers]] and [[queues.consumers]] in wrangler.toml: both must name the same queue, and this Worker must be its consumer (npm run cloudflare -- queues info splicepoint-tasks). Otherwise no job starts.'
   return runCheck('queue', remedy, async () => {
     const now = Date.now()
     const probe = await insertProbe(env.DB, crypto.randomUUID(), now, now - PROBE_TTL_MS)
@@ -101,7 +101,7 @@ export async function lastCronRun(env: Env): Promise<number | null> {
 
 export function checkCron(last: number | null): Promise<Check> {
   const remedy =
-    'Check [triggers] crons in wrangler.toml: ["* * * * *"]. A trigger that was just deployed takes up to 15 minutes to begin; errors of a run are in the log (npx wrangler tail). Without the trigger, jobs do not recover from a lost queue message or a lost monitor.'
+    'Check [triggers] crons in wrangler.toml: ["* * * * *"]. A trigger that was just deployed takes up to 15 minutes to begin; errors of a run are in the log (npm run cloudflare -- tail). Without the trigger, jobs do not recover from a lost queue message or a lost monitor.'
   return runCheck('cron', remedy, () => {
     if (last === null) return fault('The reconciler has never completed a run.', remedy)
     const age = Date.now() - last

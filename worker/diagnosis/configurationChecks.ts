@@ -11,7 +11,7 @@ const SECRET_CHARACTERS = 32
 const ADMIN_CHARACTERS = 32
 
 export function checkSecrets(env: Env): Promise<Check> {
-  const put = 'Create one (openssl rand -base64 32) and set it: npx wrangler secret put'
+  const put = 'Create one (openssl rand -base64 32) and set it: npm run cloudflare -- secret put'
   return runCheck('secrets', put, () => {
     if (env.SERVICE_SECRET.length < SECRET_CHARACTERS) {
       return fault(`SERVICE_SECRET has fewer than ${SECRET_CHARACTERS} characters.`, `${put} SERVICE_SECRET.`)
@@ -29,7 +29,7 @@ export function checkSecrets(env: Env): Promise<Check> {
 /** Seals and opens a value. */
 export function checkVault(env: Env): Promise<Check> {
   const remedy =
-    'VAULT_KEYS must be id:<base64 of 32 bytes>, comma-separated: echo "k1:$(openssl rand -base64 32)" makes one; npx wrangler secret put VAULT_KEYS.'
+    'VAULT_KEYS must be id:<base64 of 32 bytes>, comma-separated: echo "k1:$(openssl rand -base64 32)" makes one; npm run cloudflare -- secret put VAULT_KEYS.'
   return runCheck('vault', remedy, async () => {
     const ids = await keyIds(env)
     const value = crypto.randomUUID()
@@ -74,12 +74,6 @@ export function checkEgress(env: Env, { egress, transcoderUrls, allowPrivateHost
 export function checkSettings(env: Env, settings: Settings, origin: string): Promise<Check> {
   return runCheck('settings', '', (): CheckOutcome => {
     const { baseUrl, transcoderUrls } = settings
-    if (baseUrl !== null && (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))) {
-      return fault(
-        `BASE_URL ("${baseUrl}") is not a valid address, so all links that the service returns are wrong.`,
-        'Set BASE_URL to the public address, like https://transcode.example.com, or leave it empty.',
-      )
-    }
     if (baseUrl !== null && new URL(baseUrl).origin !== origin) {
       return warning(
         `BASE_URL is ${baseUrl}, but this request came to ${origin}; download links use BASE_URL.`,

@@ -46,7 +46,7 @@ export function checkStarts(env: Env): Promise<Check> {
 function summarizeSlots(asked: readonly SlotHealth[], local: boolean): Promise<Check> {
   const remedy = local
     ? 'Check TRANSCODER_URLS, and whether the transcoders run and are reachable from the Worker.'
-    : 'Check [[containers]] in wrangler.toml (class_name = "Transcoder") and at npx wrangler containers list.'
+    : 'Check [[containers]] in wrangler.toml (class_name = "Transcoder") and at npm run cloudflare -- containers list.'
   return runCheck('transcoders', remedy, () => {
     const failed = asked.flatMap(({ error }, slot) => (error === null ? [] : [`slot ${slot}: ${error}`]))
     if (failed.length > 0) {
@@ -58,7 +58,10 @@ function summarizeSlots(asked: readonly SlotHealth[], local: boolean): Promise<C
     const made = [...new Set(running.flatMap(({ transcoder }) => transcoder?.version ?? []))]
     const text = `${running.length} of ${asked.length} run (version ${made.join(', ') || 'unknown'}).`
     return made.length > 1
-      ? warning(text, 'A rollout is in progress, or it was interrupted: npx wrangler containers list shows it.')
+      ? warning(
+          text,
+          'A rollout is in progress, or it was interrupted: npm run cloudflare -- containers list shows it.',
+        )
       : ok(text)
   })
 }

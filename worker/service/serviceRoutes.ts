@@ -11,7 +11,7 @@ import type { AppEnv } from '../http/context.ts'
 function unavailableReason(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
   if (/no such (table|column)/i.test(said)) {
-    return 'the database lacks tables or columns; apply the migrations (npm run migrate; deployed: npx wrangler d1 migrations apply DB --remote)'
+    return 'the database lacks tables or columns; apply the migrations (npm run migrate; deployed: npm run cloudflare -- d1 migrations apply DB --remote)'
   }
   console.error(JSON.stringify({ level: 'error', msg: 'database unavailable', error: said }))
   return 'the database cannot be read or written now (is its disk full?); the error is in the log'
@@ -25,7 +25,7 @@ export const serviceRoutes = new Hono<AppEnv>()
   .get('/health', async (c) => {
     const missing: string[] = []
     for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY'] as const) {
-      if (!c.env[name]) missing.push(`the secret ${name} is not set (npx wrangler secret put ${name})`)
+      if (!c.env[name]) missing.push(`the secret ${name} is not set (npm run cloudflare -- secret put ${name})`)
     }
     let startsFailing = 0
     try {

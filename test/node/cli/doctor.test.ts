@@ -66,7 +66,7 @@ describe('wrangler.toml', () => {
     const { code, checks } = await configuration(await readFile(resolve(ROOT, 'wrangler.toml'), 'utf8'))
     expect(code).toBe(1)
     expect(wrong(checks)).toEqual([
-      expect.objectContaining({ name: 'database', remedy: expect.stringContaining('wrangler d1 create') }),
+      expect.objectContaining({ name: 'database', remedy: expect.stringContaining('cloudflare -- d1 create') }),
     ])
   })
 
@@ -143,13 +143,16 @@ describe('wrangler.toml', () => {
     await chmod(wrangler, 0o755)
     const checks: Check[] = JSON.parse((await doctor(['--json'])).stdout).sections.Configuration
     expect(wrong(checks)).toEqual([
-      expect.objectContaining({ name: 'deployed_secrets', remedy: 'npx wrangler secret put SERVICE_SECRET' }),
+      expect.objectContaining({ name: 'deployed_secrets', remedy: 'npm run cloudflare -- secret put SERVICE_SECRET' }),
       expect.objectContaining({ name: 'deployed_migrations', message: expect.stringContaining('0010_marks.sql') }),
     ])
     await writeFile(wrangler, '#!/bin/sh\necho "You must be logged in" >&2\nexit 1\n')
     const without: Check[] = JSON.parse((await doctor(['--json'])).stdout).sections.Configuration
     expect(wrong(without)).toEqual([])
-    expect(without.at(-1)).toMatchObject({ verdict: 'skipped', message: expect.stringContaining('wrangler login') })
+    expect(without.at(-1)).toMatchObject({
+      verdict: 'skipped',
+      message: expect.stringContaining('cloudflare -- login'),
+    })
   })
 })
 

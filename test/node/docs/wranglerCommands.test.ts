@@ -14,8 +14,9 @@ const text = await readFile(join(ROOT, 'docs/operating.md'), 'utf8')
  * Flags by command: `d1 migrations apply` → `--remote`. wrangler takes seconds to start, so each command is asked once.
  */
 const commands = new Map<string, Set<string>>()
-for (const [, line] of text.matchAll(/npx wrangler ([^`\n]+)/g)) {
-  const words = line!.replaceAll(/=\S+/g, '').split(' ')
+for (const [, line] of text.matchAll(/(?:npx wrangler|npm run cloudflare --) ([^`\n]+)/g)) {
+  const words = line!.replaceAll(/=\S+|--environment \w+ /g, '').split(' ')
+  if (words[0] === 'config') continue
   const name = words.filter((word) => /^[a-z]/.test(word) && !/^splicepoint|\./.test(word)).join(' ')
   const flags = commands.get(name) ?? commands.set(name, new Set()).get(name)!
   for (const word of words) if (word.startsWith('--')) flags.add(word)

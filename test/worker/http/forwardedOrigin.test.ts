@@ -68,5 +68,5 @@ test.each<[string, Record<string, string>, string]>([
 test('a TRUST_PROXY that is neither 1 nor empty is said, and nothing is guessed', async () => {
   const [status, body] = await requestWithEnv({ ...env, TRUST_PROXY: 'yes' }, 'GET', '/api/v0/job', undefined, API_KEY)
   expect([status, body.error.code]).toEqual([503, 'unavailable'])
-  expect(body.error.message).toContain('TRUST_PROXY must be 1 or empty')
+  expect(body.error.message).toContain('TRUST_PROXY must be 1, or empty')
 })

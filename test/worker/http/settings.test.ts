@@ -1,4 +1,4 @@
-// In charge of: numeric settings of the Worker: 0 is valid, and an invalid value is reported, not replaced.
+// In charge of: settings of the Worker: 0 is valid, and an invalid value is reported, not replaced.
 import { env } from 'cloudflare:workers'
 import { afterEach, expect, test, vi } from 'vitest'
 import { settings } from '../../../worker/env.ts'
@@ -18,6 +18,11 @@ test.each([
   ['MAX_SLOTS', 'none', 'a whole number of at least 1'],
   ['LEASE_SECONDS', '0', 'a number above 0'],
   ['EGRESS', 'Listed', 'platform, pinned or listed'],
+  ['BASE_URL', 'transcode.example.com', 'an http or https address without a path'],
+  ['BASE_URL', 'https://example.com/transcode', 'an http or https address without a path'],
+  ['TASK_API_URL', 'ftp://10.0.0.5', 'an http or https address without a path'],
+  ['TRUST_PROXY', 'yes', '1'],
+  ['ALLOW_PRIVATE_HOSTS', 'files.internal', 'pairs of host and port'],
 ])('%s = %j is refused: requests with a key fail, /health and the log say why', async (name, value, expects) => {
   const where = other({ TRANSCODER_URLS: '', [name]: value })
   const sentence = `${name} must be ${expects}`

@@ -1,0 +1,77 @@
+// In charge of: the variables of the Worker: their names and the values that are valid.
+// Not in charge of: what a setting does (worker/env.ts), secrets (worker/secrets/, worker/diagnosis/).
+
+interface Variable {
+  /** Completes "<name> must be …". */
+  expects: string
+  isValid: (text: string) => boolean
+}
+
+const wholeFrom = (least: number): Variable => ({
+  expects: `a whole number of at least ${least}`,
+  isValid: (text) => Number.isSafeInteger(Number(text)) && Number(text) >= least,
+})
+
+const oneOf = (...values: readonly string[]): Variable => ({
+  expects: values.join(', ').replace(/, ([^,]*)$/, ' or $1'),
+  isValid: (text) => values.includes(text),
+})
+
+const anyText: Variable = { expects: 'a text', isValid: () => true }
+
+const ORIGIN = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/?#@:[\]]+)(:\d{1,5})?\/?$/i
+
+const origin: Variable = {
+  expects: 'an http or https address without a path, like https://transcode.example.com',
+  isValid: (text) => ORIGIN.test(text),
+}
+
+/** Every part of a list that is separated by commas. */
+const listOf = ({ expects, isValid }: Variable): Variable => ({
+  expects,
+  isValid: (text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .every((part) => part === '' || isValid(part)),
+})
+
+/** An empty variable has its default (docs/operating.md, "Settings"). */
+export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
+  EGRESS: oneOf('platform', 'pinned', 'listed'),
+  ALLOW_PRIVATE_HOSTS: listOf({
+    expects: 'pairs of host and port, like 10.0.0.5:9000, separated by commas',
+    isValid: (text) => /^[^\s/@:]+:\d{1,5}$/.test(text) || /^\[[\da-f:.]+\]:\d{1,5}$/i.test(text),
+  }),
+  TRANSCODER_URLS: listOf({ ...origin, expects: 'http addresses without a path, separated by commas' }),
+  MAX_SLOTS: wholeFrom(1),
+  LEASE_SECONDS: {
+    expects: 'a number above 0',
+    isValid: (text) => Number(text) > 0 && Number.isFinite(Number(text)),
+  },
+  MAX_ACTIVE_JOBS: wholeFrom(0),
+  MAX_STORED_UPLOAD_BYTES: wholeFrom(0),
+  REQUESTS_PER_MINUTE: wholeFrom(1),
+  BASE_URL: origin,
+  TRUST_PROXY: oneOf('1'),
+  TASK_API_URL: origin,
+  API_KEY: anyText,
+}
+
+/** A variable in wrangler.toml may be a number. */
+export function variableText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value).trim() : ''
+}
+
+/** False also where the variable is empty. */
+export function isValidVariable(name: string, value: unknown): boolean {
+  const text = variableText(value)
+  return text !== '' && SERVICE_VARIABLES[name]?.isValid(text) === true
+}
+
+/** One message for each invalid value, by name. Variables that are not listed are not judged. */
+export function variableProblems(values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(SERVICE_VARIABLES)
+    .filter(([name]) => variableText(values[name]) !== '' && !isValidVariable(name, values[name]))
+    .map(([name, { expects }]) => `${name} must be ${expects}, or empty for its default (docs/operating.md)`)
+}
