@@ -9,7 +9,7 @@ import type { CutTime } from './cutTime.ts'
  * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
  * translates the stored configuration itself. Removing a member, or changing its meaning, needs a new task protocol.
  */
-export const SPEC_VERSION = 2
+export const SPEC_VERSION = 3
 
 export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
@@ -103,6 +103,14 @@ export interface TsServiceSpec {
   audioPid: number
 }
 
+/** One element of `inputs`: the pieces that are joined to one source, in order. */
+export interface InputSpec {
+  /** The part of this piece that is used; null = all of it. */
+  cut: JobSpec['cut']
+  /** `source_stream` of audio profiles → stream of this piece, where they differ; null = silence during this piece. */
+  sourceStreams: Record<number, number | null>
+}
+
 export interface JobSpec {
   container: Container
   /** null = single files. */
@@ -153,6 +161,8 @@ export interface JobSpec {
   allowUpscaling: boolean | null
   /** The part of the source that is used; null = all of it. `end` null = to its end. */
   cut: { start: CutTime; end: CutTime | null } | null
+  /** The pieces of the source, 2 or more, each with its own cut: `cut` is null then. null = one source. */
+  inputs: InputSpec[] | null
   /** auto = the rungs depend on the source (transcoder/plan/video/ladder.ts). */
   ladder: 'auto' | null
   /** With `ladder`, until the source is known: one profile of the source's size that represents every rung. */

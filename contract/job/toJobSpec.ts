@@ -92,6 +92,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     audioDirectory: locations.audioDirectory?.key ?? null,
     allowUpscaling: config.allow_upscaling ?? null,
     cut: cutOf(config),
+    inputs: null,
     ladder: config.ladder ?? null,
     video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
       index,

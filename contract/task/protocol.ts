@@ -14,7 +14,7 @@ import { warningCode } from '../warningCodes.ts'
  * transcoder that knows something new. A transcoder refuses `POST /run` with another number (400 `protocol_mismatch`),
  * and the task waits until a newer transcoder is available.
  */
-export const TASK_PROTOCOL = 4
+export const TASK_PROTOCOL = 5
 
 /** Largest body of one request to the task API, in bytes (a Worker accepts 100 MB on the lowest plan). */
 export const MAX_TASK_BODY_BYTES = 32 * 1024 * 1024
@@ -23,6 +23,14 @@ export const MIN_PART_BYTES = 8 * 1024 * 1024
 /** Maximum number of parts of one object on S3 and R2. */
 export const MAX_PARTS = 10_000
 export const HEARTBEAT_MS = 1000
+
+/**
+ * The source of an attempt: `GET` and `HEAD /task/:id/input`, with ranges. Of a job with `inputs` (`JobSpec.inputs`),
+ * piece N is `/task/:id/input/N`, from 0; `/input` is the first one, and can be read before the task is known.
+ */
+export function inputPath(piece: number): string {
+  return piece === 0 ? '/input' : `/input/${piece}`
+}
 
 /** The body of `POST /run` on a transcoder. */
 export const runRequestSchema = z.object({

@@ -5,19 +5,20 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import type { AttemptLog } from '#contract/task/reportSchemas.ts'
-import type {
-  EstimatePost,
-  FailPost,
-  FinishPost,
-  HlsDescription,
-  PartReply,
-  PlanPost,
-  ProgressPost,
-  ProgressReply,
-  SourcePost,
-  TaskDescription,
-  UploadReply,
-  UploadRequest,
+import {
+  inputPath,
+  type EstimatePost,
+  type FailPost,
+  type FinishPost,
+  type HlsDescription,
+  type PartReply,
+  type PlanPost,
+  type ProgressPost,
+  type ProgressReply,
+  type SourcePost,
+  type TaskDescription,
+  type UploadReply,
+  type UploadRequest,
 } from '#contract/task/protocol.ts'
 import { readAnswer, responseError, toTransient } from './responseErrors.ts'
 import { defaultBackoff, UPSTREAM_RETRY_MS, retry, type Backoff, type RetryPolicy } from './retry.ts'
@@ -192,15 +193,15 @@ export class TaskClient {
 
   /**
    * One read of source bytes without retry or check: sourceReader.ts does both. `range` is inclusive; null requests the
-   * whole.
-   * The caller reads or cancels the body.
+   * whole. `piece` counts from 0. The caller reads or cancels the body.
    */
   async fetchInput(
     range: { first: number; last: number } | null,
     etag: string | null,
     signal: AbortSignal,
+    piece = 0,
   ): Promise<Response> {
-    return this.#fetch('/input', {
+    return this.#fetch(inputPath(piece), {
       headers: {
         // A compressed response would have no length, so that it could not be checked to be complete.
         'accept-encoding': 'identity',

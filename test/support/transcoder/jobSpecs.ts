@@ -42,6 +42,7 @@ export function jobSpec(change: Partial<JobSpec> = {}): JobSpec {
     maxSourceErrors: null,
     allowUpscaling: null,
     cut: null,
+    inputs: null,
     ladder: null,
     video: [videoProfile()],
     audio: [audioProfile()],

@@ -25,6 +25,7 @@ describe('translation of a request into a job specification', () => {
       packaging: null,
       allowUpscaling: null,
       cut: null,
+      inputs: null,
       ladder: null,
       aspect: 'passthrough',
       transform: 'none',
@@ -206,7 +207,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 2, members: [70, 60] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [71, 61] })
 })
 
 function membersOf(value: unknown): number {
