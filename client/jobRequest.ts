@@ -106,9 +106,9 @@ export interface JobRequest {
   preset?: string | null | undefined
   /** Your own names and values. They are stored with the job, returned in lists and webhooks, and searchable. Must be an object of at most 20 strings of at most 500 characters. */
   metadata?: Record<string, string> | null | undefined
-  /** 1 to 16 renditions. Required, unless ladder is "auto" (then it must be left out) or a preset has them. */
+  /** At most 16 renditions. Left out with ladder "auto", and for a job without video, which then makes something else: an element of audioProfiles with source_stream. */
   videoProfiles?: VideoProfile[] | null | undefined
-  /** Empty for outputs without audio. Required, unless a preset has them. */
+  /** Empty for outputs without audio. Required with video, unless a preset has them. */
   audioProfiles?: AudioProfile[] | null | undefined
   cloud_credentials: {
     input: Credential
@@ -116,9 +116,7 @@ export interface JobRequest {
   }
 }
 
-export interface PresetJob extends Omit<JobRequest, 'input' | 'preset' | 'audioProfiles' | 'cloud_credentials'> {
-  /** Empty for outputs without audio. Required, unless a preset has them. */
-  audioProfiles: AudioProfile[]
+export interface PresetJob extends Omit<JobRequest, 'input' | 'preset' | 'cloud_credentials'> {
 }
 
 export interface VideoProfile {

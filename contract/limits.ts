@@ -25,7 +25,8 @@ export const MAX_VALUES = 20_000
 /** The largest `queue_position` that is shown; it then means "this number or more". */
 export const MAX_QUEUE_POSITION = 1000
 
-export const VIDEO_PROFILES = { minimum: 1, maximum: 16 } as const
+/** None = a job without video (job/rules/products.ts). */
+export const VIDEO_PROFILES = { minimum: 0, maximum: 16 } as const
 /** 2.2 audio_profiles: a comment in the sample says values 0 to 7. */
 export const AUDIO_PROFILES = { minimum: 0, maximum: 8 } as const
 

@@ -115,11 +115,12 @@ What each value does was measured in decoded outputs: each field below leads to 
 
 ## Job
 
-\`input\`, \`audioProfiles\` and \`cloud_credentials\` are required. So is \`videoProfiles\`, unless \`ladder\` is \`auto\`.
+\`input\` and \`cloud_credentials\` are required, and something to make: \`videoProfiles\` (or \`ladder\`) together with \`audioProfiles\`, which
+may be empty, or \`audioProfiles\` alone for [audio only](audio.md).
 
 ${table(jobFieldsSchema, '')}
 
-## Element of \`videoProfiles\` (1 to 16)
+## Element of \`videoProfiles\` (0 to 16)
 
 ${table(videoProfileSchema, 'videoProfiles[].')}
 

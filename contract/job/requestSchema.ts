@@ -345,9 +345,10 @@ export const jobFieldsSchema = z.object({
  * problems.
  */
 export const jobRequestSchema = z.extend(jobFieldsSchema, {
-  /** Omitted with `ladder`; otherwise at least one. */
+  /** Omitted with `ladder`, or if the job makes no video (rules/products.ts). */
   videoProfiles: z.optional(z.array(videoProfileSchema).check(z.maxLength(limits.VIDEO_PROFILES.maximum))),
-  audioProfiles: z.array(audioProfileSchema).check(z.maxLength(limits.AUDIO_PROFILES.maximum)),
+  /** Required with video. */
+  audioProfiles: z.optional(z.array(audioProfileSchema).check(z.maxLength(limits.AUDIO_PROFILES.maximum))),
   cloud_credentials: z.object({ input: credentialSchema, output: z.optional(outputCredential) }),
 })
 

@@ -8,6 +8,7 @@ import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
 import { toEven } from './rules/videoBitrates.ts'
 import { inputProvider, outputProvider, type JobConfig } from './jobConfig.ts'
 import {
+  audioFileDirectory,
   outputLocations,
   profileOutputPath,
   relativeRenditionPath,
@@ -89,7 +90,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     maxSourceErrors: config.max_source_errors ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     allowHlsSource: inputProvider(config) === 'http',
-    audioDirectory: locations.audioDirectory?.key ?? null,
+    audioDirectory: audioFileDirectory(config, locations)?.key ?? null,
     allowUpscaling: config.allow_upscaling ?? null,
     cut: cutOf(config),
     inputs: null,

@@ -6,6 +6,7 @@ import { checkCombinations } from './rules/combinations.ts'
 import type { JobConfig, JobSecrets } from './jobConfig.ts'
 import { readCredentials } from './credentials.ts'
 import { checkOutputPaths } from './rules/outputPaths.ts'
+import { checkProducts, hasVideo, makesWithoutVideo } from './rules/products.ts'
 import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from '../limits.ts'
 import { readMetadata } from './metadata.ts'
 import { checkPackaging } from './rules/segmentedOutput.ts'
@@ -52,7 +53,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     return { ok: false, problems: findings.problems }
   }
   const video = readVideoProfiles(body, findings)
-  const audio = readObjectList(body, 'audioProfiles', AUDIO_PROFILES, findings)
+  const audio = readAudioProfiles(body, findings)
   const draft: JobDraft = {
     ...readFields(jobFieldsSchema.shape, body, '', findings),
     videoProfiles: video.map((each, i) => readFields(videoProfileSchema.shape, each, `videoProfiles[${i}]`, findings)),
@@ -62,6 +63,10 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   }
   if (draft.ladder !== undefined && presentMember(body, 'gop_length') === undefined)
     draft.gop_length = LADDER_GOP_SECONDS
+  checkProducts(draft, findings)
+  // 2.1: audioProfiles is required with video, as an empty list if there is no audio.
+  if (presentMember(body, 'audioProfiles') === undefined && (hasVideo(draft) || !makesWithoutVideo(draft)))
+    readObjectList(body, 'audioProfiles', AUDIO_PROFILES, findings)
   mergeAlias(body, draft, 'scte35_passthrough', 'scte35_passthough', findings)
   mergeAlias(body, draft, 'separate_audio', 'master_variant_mode', findings)
   const metadata = readMetadata(draft.metadata, findings)
@@ -107,13 +112,18 @@ const LADDER_GOP_SECONDS = 2
 
 /** With `ladder` there are no profiles: they depend on the source. */
 function readVideoProfiles(body: JsonObject, findings: Findings): (JsonObject | null)[] {
-  if (!LADDERS.some((ladder) => ladder === ownMember(body, 'ladder')))
-    return readObjectList(body, 'videoProfiles', VIDEO_PROFILES, findings)
   const listed = presentMember(body, 'videoProfiles')
+  if (!LADDERS.some((ladder) => ladder === ownMember(body, 'ladder')))
+    return listed === undefined ? [] : readObjectList(body, 'videoProfiles', VIDEO_PROFILES, findings)
   if (listed === undefined || (Array.isArray(listed) && listed.length === 0)) return []
   const message = 'ladder "auto" chooses the video profiles from the source; leave out videoProfiles, or ladder'
   findings.problem('conflict', 'videoProfiles', message)
   return []
+}
+
+function readAudioProfiles(body: JsonObject, findings: Findings): (JsonObject | null)[] {
+  if (presentMember(body, 'audioProfiles') === undefined) return []
+  return readObjectList(body, 'audioProfiles', AUDIO_PROFILES, findings)
 }
 
 /** Two names of one field: the alias is accepted, a contradiction is a problem. */

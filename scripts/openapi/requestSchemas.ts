@@ -106,13 +106,13 @@ const job = {
       type: ['array', 'null'],
       maxItems: VIDEO_PROFILES.maximum,
       items: schemaRef('VideoProfile'),
-      description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto" (then it must be left out) or a preset has them.`,
+      description: `At most ${VIDEO_PROFILES.maximum} renditions. Left out with ladder "auto", and for a job without video, which then makes something else: an element of audioProfiles with source_stream.`,
     },
     audioProfiles: {
       type: ['array', 'null'],
       maxItems: AUDIO_PROFILES.maximum,
       items: schemaRef('AudioProfile'),
-      description: 'Empty for outputs without audio. Required, unless a preset has them.',
+      description: 'Empty for outputs without audio. Required with video, unless a preset has them.',
     },
     cloud_credentials: {
       type: 'object',
@@ -136,11 +136,10 @@ function presetJob(): Schema {
     properties: {
       ...rest,
       videoProfiles: closed('videoProfiles'),
-      audioProfiles: { ...closed('audioProfiles'), type: 'array' },
+      audioProfiles: closed('audioProfiles'),
     },
     additionalProperties: false,
     description: 'Members of a job’s body, without `input`, `cloud_credentials` and `preset`.',
-    required: ['audioProfiles'],
   }
 }
 

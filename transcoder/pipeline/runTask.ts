@@ -39,6 +39,7 @@ import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
+import { withoutUnusedVideo } from '../plan/streams/unusedVideo.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
@@ -201,11 +202,12 @@ async function runPipeline(
     const { size: sizeBytes } = await prepareSource(attempt, spec)
     // The wait for a live event to end may have taken hours.
     const began = performance.now()
-    const media = await headStart.probe(spec.program).catch(async (error: unknown) => {
+    const probed = await headStart.probe(spec.program).catch(async (error: unknown) => {
       requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
       await requireUnencrypted(loopback, spec, null, controller.signal)
       throw error
     })
+    const media = withoutUnusedVideo(spec, probed)
     // Read in every attempt: the plan contains the frames at which cues splice, not the cues, which may be megabytes.
     const sourceCues = carriesCues(spec)
       ? await findCues(loopback, media, outputStartSeconds(spec, media), controller.signal)
@@ -231,7 +233,7 @@ async function runPipeline(
       const ranges = (await loopback.open()).ranges && !needsDeepProbe(spec, media)
       const encryptionChecked = requireUnencrypted(loopback, spec, media, controller.signal)
       // A preview of an encrypted source would be noise; the job ends with the error that it is encrypted.
-      const preview = () => postPreview(attempt, task, media)
+      const preview = () => postPreview(attempt, task, probed)
       if (ranges) void sideTasks.run(async () => encryptionChecked.then(preview, () => undefined))
       const [detailed] = await Promise.all([
         readStreamDetails(engine, loopback.url, spec, media, scratchDirs),
@@ -241,7 +243,8 @@ async function runPipeline(
       hasCaptions = inspected.video?.closedCaptions === true
       // Sent before anything is measured or rejected: a client sees what the source contains even if planning fails.
       const reported = sideTasks.run(() => reportSource(inspected))
-      if (!ranges) await postPreview(attempt, task, inspected)
+      const shown = inspected.unusedVideo === undefined ? inspected : probed
+      if (!ranges) await postPreview(attempt, task, shown)
       const options = { ...scratchDirs, threads: settings.threads, seekable: await isSeekable() }
       const used = cutSource(spec, inspected)
       const analyzed = await measureSource(engine, loopback.url, { spec, media: used }, options)

@@ -33,6 +33,7 @@ import { textSubtitleStreams } from './streams/textSubtitles.ts'
 import { segmentGridRate, gopOf, outputRate, sourceRate } from './video/frameRate.ts'
 import { checkSourceSize } from './video/sourceSizeCheck.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
+import { withoutUnusedVideo } from './streams/unusedVideo.ts'
 import { resolveSpec } from './resolveSpec.ts'
 import { TELECINE_FILM_RATE, planFields, classifyFields, type SourceFields } from './video/interlacing.ts'
 
@@ -47,7 +48,7 @@ export function planJob(
   sourceCues: SourceCues | null = null,
   logo: LogoImage | null = null,
 ): Plan {
-  const media = cutSource(requested, probed)
+  const media = cutSource(requested, withoutUnusedVideo(requested, probed))
   const { video } = media
   const request = new PlanContext(requested, media, features)
   requireProgram(request)

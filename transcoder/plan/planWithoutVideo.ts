@@ -1,7 +1,7 @@
 // In charge of: a job whose source has no video: its audio files, if it requests some, or an error.
 // Not in charge of: the audio files themselves (audio/audioFiles.ts), sources with video (planJob.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { warnSilentProfiles } from './audio/audioTracks.ts'
+import { describeAudioCount, warnSilentProfiles } from './audio/audioTracks.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { isDolbyDigital } from './codecs.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
@@ -11,7 +11,7 @@ import type { PlanContext } from './planContext.ts'
 import { usedPids } from './streams/programSelection.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { planCut } from './streams/cut.ts'
-import { outputStartSeconds } from './streams/outputTiming.ts'
+import { outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
 
 /** Placeholder: no output has video, so nothing reads it. */
@@ -39,7 +39,7 @@ export function planWithoutVideo(context: PlanContext): Plan {
   requireStreamCount(context)
   warnSilentProfiles(context)
   const audioFiles = planAudioFiles(context, outputStartSeconds(spec, media))
-  if (audioFiles.length === 0) throw noVideo(spec, media)
+  if (audioFiles.length === 0) throw spec.video.length > 0 ? noVideo(spec, media) : noAudio(media)
   for (const { index } of spec.video) {
     const isLadder = spec.ladder !== null
     context.warn({
@@ -61,7 +61,7 @@ export function planWithoutVideo(context: PlanContext): Plan {
     cut,
     packaging: null,
     durationSeconds: media.durationSeconds,
-    videoOffsetSeconds: 0,
+    videoOffsetSeconds: videoOffset(spec, media, context.features),
     sourceAudio,
     pids: usedPids(media),
     picture: NO_VIDEO,
@@ -75,6 +75,15 @@ export function planWithoutVideo(context: PlanContext): Plan {
     audioFiles,
     warnings: [...context.warnings],
   }
+}
+
+/** Every audio profile is optional, and the source has the stream of none. */
+function noAudio(media: MediaInfo): TaskError {
+  return new TaskError(
+    'audio_stream_missing',
+    `Nothing is left to make: the source has ${describeAudioCount(media.audio.length)}, and the job makes audio only.`,
+    { field: 'audioProfiles', details: { audio_streams: media.audio.length } },
+  )
 }
 
 function noVideo(spec: JobSpec, media: MediaInfo): TaskError {

@@ -2,6 +2,7 @@
 // would be upscaled. Later decisions get a job in which these are settled.
 // Not in charge of: choosing rungs (video/ladder.ts), comparing sizes (video/upscaling.ts).
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
+import { carriedProfiles } from './audio/carriedProfiles.ts'
 import { describeAudioCount } from './audio/audioTracks.ts'
 import { ladderRungs } from './video/ladder.ts'
 import type { PlanContext } from './planContext.ts'
@@ -26,8 +27,9 @@ function withoutMissingAudio(context: PlanContext): JobSpec {
   const has = ({ sourceStream }: AudioProfile) => media.audio.some(({ number }) => number === sourceStream)
   const missing = spec.audio.filter((audio) => audio.optional && audio.sourceStream !== null && !has(audio))
   if (missing.length === 0) return spec
+  const carried = carriedProfiles(spec)
   for (const { index, sourceStream } of missing)
-    if (spec.audioDirectory !== null || spec.video.some(({ audioProfiles }) => audioProfiles.includes(index)))
+    if (carried.some((profile) => profile.index === index))
       context.warn({
         code: 'audio_left_out',
         field: `audioProfiles[${index}].source_stream`,

@@ -109,13 +109,27 @@ export function hasBucketPrefix(path: string, { roots }: OutputLocations): boole
   return others.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))
 }
 
+/**
+ * The directory of audio files; null = the job makes none. Without video there is nothing else that could carry the
+ * audio, so audio_output_path may be left out.
+ */
+export function audioFileDirectory(
+  job: OutputPathFields & { ladder?: unknown } & Parameters<typeof isSegmented>[0],
+  { audioDirectory, directory }: OutputLocations,
+): OutputLocation | null {
+  const carriesAudio = job.ladder !== undefined || job.videoProfiles.length > 0 || isSegmented(job)
+  return audioDirectory ?? (carriesAudio ? null : directory)
+}
+
 /** The directories below the root into which a job writes files, without duplicates. */
 export function outputDirectories(config: JobConfig): string[] {
-  const { directory, audioDirectory, profiles } = outputLocations(outputProvider(config), config)
+  const locations = outputLocations(outputProvider(config), config)
+  const { directory, profiles } = locations
+  const audioDirectory = audioFileDirectory(config, locations)
   // The rungs of a ladder have derived names.
-  const found = new Set(config.ladder === undefined ? [] : [directory.key])
+  const found = new Set(config.ladder === undefined && !isSegmented(config) ? [] : [directory.key])
   for (const { root, key } of profiles)
     found.add(root === null || isSegmented(config) ? directory.key : key.split('/').slice(0, -1).join('/'))
-  if (audioDirectory) found.add(audioDirectory.key)
+  if (audioDirectory !== null) found.add(audioDirectory.key)
   return [...found]
 }

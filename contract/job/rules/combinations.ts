@@ -16,7 +16,9 @@ import { AUDIO_CODECS, audioRules, codecOf, videoRules, WIRE_VIDEO_CODECS, type 
 import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import { checkCut } from './cut.ts'
+import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
+import { warnVideoFields } from './videoFields.ts'
 import { type AudioProfileFields, type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
 
 export function checkCombinations(draft: JobDraft, findings: Findings): void {
@@ -32,8 +34,11 @@ export function checkCombinations(draft: JobDraft, findings: Findings): void {
   checkCut(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
-  checkTransportStream(draft, findings)
-  warnWithoutEffect(draft, findings)
+  if (hasVideo(draft)) {
+    checkTransportStream(draft, findings)
+    warnWithoutEffect(draft, findings)
+  } else warnVideoFields(draft, findings)
+  warnWithoutAudio(draft, findings)
 }
 
 function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: JobDraft, findings: Findings): void {
@@ -92,8 +97,8 @@ function checkAudioSelection(
 }
 
 function warnUnusedAudio(draft: JobDraft, findings: Findings): void {
-  // With audio_output_path each profile is a separate file, and every rung of a ladder carries all of them.
-  if (draft.audio_output_path || draft.ladder !== undefined) return
+  // With audio_output_path, and without video, each profile is separate. Every rung of a ladder carries all of them.
+  if (draft.audio_output_path || draft.ladder !== undefined || !hasVideo(draft)) return
   const count = draft.audioProfiles.length
   const used = new Set(draft.videoProfiles.flatMap((profile) => selectedAudio(profile.audio_profiles, count)))
   for (let index = 0; index < count; index += 1) {
@@ -225,15 +230,6 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
   if (draft.scte35_passthough === true && containerRules(draft.output_container)?.file === 'mp4' && !segmented) {
     warn('scte35_passthough', 'an mp4 file cannot carry SCTE-35 cues; use ts')
   }
-  if (
-    draft.loudness_lufs !== undefined &&
-    !draft.audioProfiles.some((profile) => profile.source_stream !== undefined)
-  ) {
-    warn('loudness_lufs', 'no audio profile produces audio')
-  }
-  if (draft.audio_output_path && !draft.audioProfiles.some((profile) => profile.source_stream !== undefined)) {
-    warn('audio_output_path', 'no audio profile produces audio')
-  }
   if (draft.ladder !== undefined && draft.allow_upscaling === true) {
     warn('allow_upscaling', 'ladder "auto" never makes renditions larger than the source')
   }
@@ -252,6 +248,13 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
   if (draft.rotation_blackness !== undefined && !/^rotate_(counter)?clockwise$/.test(draft.video_aspect_ratio ?? '')) {
     warn('rotation_blackness', 'the rotation in video_aspect_ratio, if any, leaves no bars')
   }
+}
+
+function warnWithoutAudio(draft: JobDraft, findings: Findings): void {
+  if (draft.audioProfiles.some((profile) => profile.source_stream !== undefined)) return
+  for (const field of ['loudness_lufs', 'audio_output_path'] as const)
+    if (draft[field] !== undefined && draft[field] !== '')
+      findings.warn('no_effect', field, `${field} has no effect: no audio profile produces audio`)
 }
 
 /**

@@ -5,7 +5,7 @@
 import { rulesOf, type Provider } from '../stores/registry.ts'
 import { utf8ByteLength } from '../paths/inputAddress.ts'
 import { isSegmented, isSmooth } from '../../containers.ts'
-import { relativeRenditionPath, type OutputLocations } from '../paths/outputLocation.ts'
+import { audioFileDirectory, relativeRenditionPath, type OutputLocations } from '../paths/outputLocation.ts'
 import { MAX_LENGTH } from '../../limits.ts'
 import { joinPath, normalisePath, attemptDirectory } from '../paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from './segmentedOutput.ts'
@@ -74,9 +74,11 @@ function longestKeys(draft: JobDraft, locations: OutputLocations): LongestKey[] 
   const found = isSegmented(draft)
     ? longestSegmentKeys(draft, locations, below)
     : longestFileKeys(draft, locations, below)
-  if (!locations.audioDirectory) return found
-  const audio = locations.audioDirectory.key
-  const file = { field: 'audio_output_path', key: joinPath(audio, LONGEST.audio), times: 1 as const, clientPart: audio }
+  const audioDirectory = audioFileDirectory(draft, locations)
+  if (audioDirectory === null) return found
+  const audio = audioDirectory.key
+  const field = locations.audioDirectory === null ? 'bucket_output_path' : 'audio_output_path'
+  const file = { field, key: joinPath(audio, LONGEST.audio), times: 1 as const, clientPart: audio }
   return [...found, file]
 }
 

@@ -1,6 +1,7 @@
 // In charge of: which audio streams an output carries, and how.
 // Not in charge of: allowed codecs, channels and bitrates (checked when the job is created).
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
+import { carriedProfiles } from './carriedProfiles.ts'
 import { planDialnorm } from './dialnorm.ts'
 import { planChannelMix } from './downmix.ts'
 import { planLoudness } from './loudnessGain.ts'
@@ -68,12 +69,8 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
 
 /** 2.2: a profile without source_stream has no audio, which is easily a mistake. Warns once per profile. */
 export function warnSilentProfiles(context: PlanContext): void {
-  const { spec } = context
-  for (const audio of spec.audio)
-    if (
-      audio.sourceStream === null &&
-      (spec.audioDirectory !== null || spec.video.some((video) => video.audioProfiles.includes(audio.index)))
-    )
+  for (const audio of carriedProfiles(context.spec))
+    if (audio.sourceStream === null)
       context.warn({
         code: 'audio_not_produced',
         field: `audioProfiles[${audio.index}].source_stream`,

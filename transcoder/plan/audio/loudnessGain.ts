@@ -2,6 +2,7 @@
 // peaks need a limiter.
 // Not in charge of: measuring (transcoder/analysis/measureLoudness.ts), the filters (filters.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { carriedProfiles } from './carriedProfiles.ts'
 import { planChannelMix } from './downmix.ts'
 import type { AudioStream, MeasuredLoudness, MediaInfo } from '../model/mediaInfo.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
@@ -24,14 +25,9 @@ const TOLERANCE_LU = 0.5
 /** The streams to be measured, each once for every mix that is made of it. */
 export function loudnessMeasurements(spec: JobSpec, media: MediaInfo): { stream: number; mix: ChannelMix }[] {
   if (spec.loudnessLufs === null) return []
-  const carried = new Set(
-    spec.audioDirectory === null
-      ? spec.video.flatMap(({ audioProfiles }) => audioProfiles)
-      : spec.audio.map(({ index }) => index),
-  )
-  const wanted = spec.audio.flatMap((profile) => {
+  const wanted = carriedProfiles(spec).flatMap((profile) => {
     const stream = media.audio.find(({ number }) => number === profile.sourceStream)
-    if (stream === undefined || !carried.has(profile.index)) return []
+    if (stream === undefined) return []
     return [{ stream: stream.number, mix: planChannelMix(profile, stream).value }]
   })
   return wanted.filter(

@@ -20,12 +20,13 @@ export function sourceReport(
 ): SourceReport {
   const size = media.sizeBytes ?? sizeBytes
   const seconds = media.durationSeconds
+  const video = media.video ?? media.unusedVideo ?? null
   return {
     formats: media.formats,
     duration_seconds: seconds,
     size_bytes: size,
     bitrate_kbps: size !== null && seconds !== null && seconds > 0 ? Math.round(size / 125 / seconds) : null,
-    video: media.video === null ? null : videoReport(spec, media.video),
+    video: video === null ? null : videoReport(spec, video),
     audio: media.audio.slice(0, MAX_SOURCE_STREAMS).map((stream) => ({
       source_stream: stream.number,
       codec: stream.codec,

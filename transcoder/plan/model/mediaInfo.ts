@@ -161,6 +161,10 @@ export interface MediaInfo {
   sizeBytes: number | null
   /** The first video stream that is not cover art; null where there is none. */
   video: VideoStream | null
+  /** The video of a source whose job makes none (streams/unusedVideo.ts). */
+  unusedVideo?: VideoStream
+  /** With `unusedVideo`: seconds on the source's clock at which the outputs begin. */
+  outputStart?: number
   audio: AudioStream[]
   /** The program that the streams are taken from; null = all streams of the file. */
   program: {

@@ -9,7 +9,7 @@ import type { AudioStream, MediaInfo, SourceCut, VideoStream } from '../model/me
 import type { CutPlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { sourceRate } from '../video/frameRate.ts'
-import { fileStart, outputDuration, outputStartSeconds } from './outputTiming.ts'
+import { fileStart, outputDuration, outputStartSeconds, usedAudioStreams } from './outputTiming.ts'
 
 /** Containers with an index of their frames: ffmpeg finds the key frame before a time exactly. */
 const INDEXED = new Set(['mov', 'mp4', 'matroska', 'webm'])
@@ -23,11 +23,17 @@ const DROPPED_NUMBERS: readonly { rate: Rational; dropped: number }[] = [
 export function cutSource(spec: JobSpec, media: MediaInfo): MediaInfo {
   if (spec.cut === null || media.cut !== undefined) return media
   const rate = media.video === null ? null : sourceRate(spec, media.video).value
+  const timecodes = rate ?? (media.unusedVideo === undefined ? null : sourceRate(spec, media.unusedVideo).value)
+  const place = (time: CutTime, field: string): number => {
+    const wanted = time.kind === 'seconds' ? time.seconds : timecodeSeconds(time, timecodes, field)
+    // On the grid of the source's frames; audio alone is cut between any two samples.
+    return rate === null ? wanted : (Math.round(wanted * toNumber(rate)) * rate.den) / rate.num
+  }
   const begin = outputStartSeconds(spec, media)
-  const length = outputDuration(media, media.video === null ? [] : [media.video], begin)
+  const length = outputDuration(media, measuredStreams(spec, media), begin)
   const frameSeconds = rate === null ? 0 : rate.den / rate.num
-  const startSeconds = placeOf(spec.cut.start, rate, 'start_seconds')
-  const end = spec.cut.end === null ? null : placeOf(spec.cut.end, rate, 'end_seconds')
+  const startSeconds = place(spec.cut.start, 'start_seconds')
+  const end = spec.cut.end === null ? null : place(spec.cut.end, 'end_seconds')
   if (length !== null && startSeconds > length - frameSeconds / 2)
     throw new TaskError(
       'cut_outside_source',
@@ -67,6 +73,7 @@ export function applyCut(
   })
   return {
     ...media,
+    ...(media.outputStart === undefined ? {} : { outputStart: begin }),
     ...within(media.startSeconds ?? 0, media.durationSeconds),
     program: media.program === null ? null : { ...media.program, fileStartSeconds: begin },
     video: media.video === null ? null : ofStream(media.video),
@@ -98,10 +105,12 @@ export function planCut(context: PlanContext, rate: Rational | null): CutPlan | 
   return { startSeconds, endSeconds, frames, seekOriginSeconds }
 }
 
-/** Seconds after the source's first frame, on the grid of its frames. */
-function placeOf(time: CutTime, rate: Rational | null, field: string): number {
-  const wanted = time.kind === 'seconds' ? time.seconds : timecodeSeconds(time, rate, field)
-  return rate === null ? wanted : (Math.round(wanted * toNumber(rate)) * rate.den) / rate.num
+/** The streams that limit a cut. */
+function measuredStreams(spec: JobSpec, { video, unusedVideo, audio }: MediaInfo): (VideoStream | AudioStream)[] {
+  if (video !== null) return [video]
+  if (unusedVideo === undefined) return []
+  const used = usedAudioStreams(spec)
+  return audio.filter(({ number }) => used.includes(number))
 }
 
 function timecodeSeconds(

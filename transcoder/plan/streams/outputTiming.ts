@@ -3,6 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../model/mediaInfo.ts'
+import { carriedProfiles } from '../audio/carriedProfiles.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { planCopiedSubtitles } from './copiedSubtitles.ts'
@@ -23,8 +24,8 @@ export function videoOffset(
   { clockFromUsedStreams }: Pick<EngineFeatures, 'clockFromUsedStreams'>,
 ): number {
   if (media.cut !== undefined) return videoOffset(spec, media.cut.whole, { clockFromUsedStreams })
-  // Without video nothing is subtracted.
-  if (media.video === null) return 0
+  // A source without video begins where ffmpeg's clock does.
+  if (media.video === null && media.outputStart === undefined) return 0
   const clock = clockFromUsedStreams ? withSubtitles(clockStart(spec, media), spec, media) : fileStart(media)
   return micro(outputStartSeconds(spec, media) - (clock ?? 0))
 }
@@ -41,6 +42,7 @@ function offsetFrom(start: number | null, video: VideoStream, spec: JobSpec): nu
 
 /** Seconds on the source's clock at which the outputs begin: the same in every version of ffmpeg. */
 export function outputStartSeconds(spec: JobSpec, media: MediaInfo): number {
+  if (media.outputStart !== undefined) return media.outputStart
   const clock = clockStart(spec, media)
   return micro((clock ?? 0) + (media.video === null ? 0 : offsetFrom(clock, media.video, spec)))
 }
@@ -88,11 +90,7 @@ export function requiredDuration(
 
 /** Numbers of the audio streams that the job's outputs or audio files use. */
 export function usedAudioStreams(spec: JobSpec): number[] {
-  const profiles =
-    spec.audioDirectory === null
-      ? spec.video.flatMap(({ audioProfiles }) => audioProfiles.map((index) => spec.audio[index]))
-      : spec.audio
-  return [...new Set(profiles.flatMap((profile) => profile?.sourceStream ?? []))]
+  return [...new Set(carriedProfiles(spec).flatMap(({ sourceStream }) => sourceStream ?? []))]
 }
 
 /** Streams that the job's outputs or audio files use. */

@@ -11,6 +11,7 @@ import { bufferedReads, type ReadRange, type TrackProtection } from './trackProt
 import { TaskError } from '#contract/taskError.ts'
 import type { LoopbackServer } from '../loopbackServer.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
+import { needsVideo } from '../../plan/streams/unusedVideo.ts'
 import { usedAudioStreams } from '../../plan/streams/outputTiming.ts'
 
 /** Enough of a transport stream for its tables and packets of every stream: at 20 Mb/s nearly a second. */
@@ -68,7 +69,7 @@ function usedTracks(tracks: readonly TrackProtection[], spec: JobSpec, media: Me
   const pictures = tracks.filter(({ kind }) => kind === 'video')
   const audioTracks = tracks.filter(({ kind }) => kind === 'audio')
   const byPid = (id: number | null | undefined) => tracks.find(({ pid }) => pid !== null && pid === id)
-  const video = byPid(media?.video?.id) ?? pictures[0]
+  const video = needsVideo(spec) ? (byPid(media?.video?.id) ?? pictures[0]) : undefined
   const used = video === undefined ? [] : [{ name: 'video', track: video }]
   for (const number of usedAudioStreams(spec)) {
     const track = byPid(media?.audio.find((stream) => stream.number === number)?.id) ?? audioTracks[number - 1]

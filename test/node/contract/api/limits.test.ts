@@ -9,7 +9,7 @@ it('the published limits carry the numbers of the specification and the tables',
   expect(JSON.parse(JSON.stringify(limits))).toEqual(limits)
   expect(limits).toMatchObject({
     body_bytes: 262_144,
-    videoProfiles: { minimum: 1, maximum: 16 },
+    videoProfiles: { minimum: 0, maximum: 16 },
     audioProfiles: { minimum: 0, maximum: 8 },
     audio_volume: { minimum: 0, maximum: 200 },
     dolby_digital_dialnorm: { minimum: 0, maximum: 31 },

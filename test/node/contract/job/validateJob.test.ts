@@ -172,9 +172,9 @@ describe('a request that is refused', () => {
 
   it('when the body is empty, naming what is required', () => {
     expect(fieldsAndCodes(expectRefused({}))).toEqual([
+      'required input',
       'required videoProfiles',
       'required audioProfiles',
-      'required input',
       'required cloud_credentials',
     ])
   })
@@ -203,10 +203,10 @@ describe('a request that is refused', () => {
     )
   })
 
-  it.each([0, 17])('when there are %i video profiles', (length) => {
-    const videoProfiles = Array.from({ length }, () => ({ width: 0, height: 0, video_bitrate: 500 }))
+  it('when there are 17 video profiles', () => {
+    const videoProfiles = Array.from({ length: 17 }, () => ({ width: 0, height: 0, video_bitrate: 500 }))
     expect(expectRefused(request({ videoProfiles }))).toMatchObject([
-      { code: 'invalid_length', field: 'videoProfiles', minimum: 1, maximum: 16 },
+      { code: 'invalid_length', field: 'videoProfiles', minimum: 0, maximum: 16 },
     ])
   })
 

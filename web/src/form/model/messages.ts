@@ -80,7 +80,7 @@ function numbers({ field, minimum, maximum }: Problem): string {
 function missing(field: string, uploading: boolean, provider: string): string {
   if (field === 'input')
     return uploading ? 'Choose a file.' : `Enter an address, like ${exampleOf(provider) ?? 'https://…'}`
-  if (field === 'videoProfiles') return 'Add at least one rendition.'
+  if (field === 'videoProfiles') return 'Add a rendition, or an audio track with a source stream.'
   const info = infoAt(field)
   if (info?.kind === 'choice') return 'Choose a value.'
   return info?.kind === 'number' ? 'Enter a number.' : 'Fill in this field.'
@@ -98,7 +98,7 @@ export function messageOf(problem: Problem, provider: string): string {
         ? `Enter where the outputs go: ${message.split(': ').at(-1)}`
         : missing(field, uploading, provider)
     case 'invalid_length':
-      if (field === 'videoProfiles') return `Use from ${minimum} to ${maximum} renditions.`
+      if (field === 'videoProfiles') return `Use at most ${maximum} renditions.`
       if (field === 'audioProfiles') return `Use at most ${maximum} audio tracks.`
       return reworded(message)
     case 'invalid_type':
