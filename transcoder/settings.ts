@@ -57,9 +57,15 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     maxUnknownSizeBytes,
     drainSeconds,
     keepWork: keepWork === '1',
-    version: env['SPLICEPOINT_VERSION'] || '0.1.0',
+    version: env['SPLICEPOINT_VERSION'] || readOwnVersion(),
     ...readPricing(env['ESTIMATE_PRICES'], threads === 0 ? availableParallelism() : threads),
   }
+}
+
+/** The image and a checkout both have package.json beside the transcoder's directory. */
+function readOwnVersion(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
 }
 
 /**
