@@ -28,12 +28,17 @@ export function hasStoredPlan({ plan }: TaskDescription): boolean {
 }
 
 /**
- * The plan of an earlier attempt; null if there is none, or if it was made for an ffmpeg with other features. It is then
- * made again: nothing that an earlier attempt encoded is used.
+ * The plan of an earlier attempt; null if there is none, or if this transcoder cannot follow it: it was made for an
+ * ffmpeg with other features, or by another version of this program. It is then made again: nothing that an earlier
+ * attempt encoded is used.
  */
 export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): Plan | null {
   if (!hasStoredPlan(task)) return null
-  const plan = parseStoredPlan(task.plan)
+  const plan = readPlan(task.plan)
+  if (plan === null) {
+    log.info('the plan of another version is made again')
+    return null
+  }
   const fits = fitsEngine(plan, engine.features)
   if (plan.engine !== undefined && plan.engine.build !== engine.build)
     log.info(fits ? 'the plan of another ffmpeg is followed' : 'the plan of another ffmpeg is made again', {
@@ -50,17 +55,18 @@ export async function storePlan(
   replaces: boolean,
 ): Promise<Plan> {
   const post = { plan: withEngine(ours, engine), warnings: ours.warnings, ...(replaces ? { replaces } : {}) }
-  const plan = parseStoredPlan(await taskClient.postPlan(post, controller.signal))
+  const plan = readPlan(await taskClient.postPlan(post, controller.signal))
+  if (plan === null)
+    throw new TaskError('protocol_mismatch', 'The stored plan was made by a different version of the transcoder.')
   if (!fitsEngine(plan, engine.features))
     throw new TaskError('protocol_mismatch', `The stored plan was made for another ffmpeg (${plan.engine?.version}).`)
   return forEngine(plan, engine.features)
 }
 
-/** A plan of another version was made by another version of this program, during a rollout. */
-function parseStoredPlan(value: unknown): Plan {
+/** null = made by another version of this program, before an upgrade or during a rollout. */
+function readPlan(value: unknown): Plan | null {
   const plan = value as Partial<Plan> | null
   const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
-  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging))
-    throw new TaskError('protocol_mismatch', 'The stored plan was made by a different version of the transcoder.')
+  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging)) return null
   return plan as Plan
 }
