@@ -14,6 +14,8 @@ import { jobRequest, ROOT, Service, waitFor } from '../../../support/service.ts'
 /** The first commit that has `npm start`; its database has one migration. */
 const FIRST_SERVICE = '248f5c5f7a26331b09ea4ab24a31a02f3bfe8a3a'
 const FRAMES = 200
+/** Each request has its own connection: a kept one may be closed while it is used again. */
+const FRESH = { connection: 'close' }
 const execute = promisify(execFile)
 const git = async (...args: string[]) => (await execute('git', args, { cwd: ROOT })).stdout.trim()
 
@@ -58,6 +60,7 @@ async function call(service: Service, path: string, body?: object): Promise<any>
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       'content-type': 'application/json',
+      ...FRESH,
       authorization: `Basic ${Buffer.from(`${service.apiKey}:`).toString('base64')}`,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -78,7 +81,7 @@ async function framesOf(service: Service, id: number): Promise<number> {
   })
   expect(status.error, `job ${id}`).toBeNull()
   const path = tempDir.file(`${id}.mp4`)
-  await writeFile(path, Buffer.from(await (await fetch(status.outputs[0].url)).arrayBuffer()))
+  await writeFile(path, Buffer.from(await (await fetch(status.outputs[0].url, { headers: FRESH })).arrayBuffer()))
   return (await decodeFrames(path)).length
 }
 
@@ -105,7 +108,9 @@ async function change(from: string, to: string): Promise<number[]> {
   await using after = await startWith(stateDir, to)
   expect(after.apiKey).toBe(before.apiKey)
   jobs.push(await create(after))
-  return Promise.all(jobs.map((id) => framesOf(after, id)))
+  const frames: number[] = []
+  for (const id of jobs) frames.push(await framesOf(after, id))
+  return frames
 }
 
 test('from the first version to this one: every job ends, old outputs can still be read', async (context) => {
